@@ -7,9 +7,9 @@ mod sample;
 
 pub use sample::{Sample, sample};
 
+use crate::event::message::{MessageAcked, MessageFact};
 use crate::files::Home;
 use crate::live::Live;
-use crate::message::event::{MessageAcked, MessageFact};
 use crate::message::{self, InboxQuery};
 use crate::prelude::*;
 use std::ops::ControlFlow;

@@ -9,11 +9,11 @@ mod posts;
 
 pub use posts::{PostCounts, PostInfo};
 
-use crate::message::event::MessageFact;
+use crate::event::message::MessageFact;
+use crate::event::task::TaskAct;
+use crate::event::thread::ThreadAct;
 use crate::prelude::*;
 use crate::task;
-use crate::task::event::TaskAct;
-use crate::thread::event::ThreadAct;
 
 /// Series by agent: mail and posts addressed to that agent.
 const TOLD: u8 = 0xB2;

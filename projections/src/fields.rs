@@ -1,6 +1,6 @@
 //! A JSON object as its fields, in order, values as raw text.
 
-use crate::prelude::*;
+use crate::common::*;
 use serde::de::{MapAccess, Visitor};
 use std::fmt;
 

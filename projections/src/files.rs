@@ -1,7 +1,7 @@
 //! The view files of a team: where they lie, and how they are written, compared and removed. Their content is the business
 //! of the nouns.
 
-use crate::prelude::*;
+use crate::common::*;
 use std::io::{self, ErrorKind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use teamlog_engine::storage::{File, Open, Storage};

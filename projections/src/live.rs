@@ -17,7 +17,6 @@ use crate::files::Mended;
 use crate::pipeline;
 use crate::prelude::*;
 use crate::state::Tail;
-use crate::team::settings::{self, Setting};
 use crate::views::{BatchGate, BatchState, ViewBatch, Views, ViewsSync};
 use std::ops::Deref;
 use teamlog_engine::derived::{Anchor, Store};
@@ -149,9 +148,10 @@ impl Live {
 
     fn catch_up_views(&mut self, reader: &Reader, compare: bool) -> Result<Mended> {
         self.views = None;
-        let (gate, options) = (Arc::clone(&self.view_gate), self.log.options());
-        let mut views = Views::open(reader, options, self.views_later, gate)?;
-        let mended = views.catch_up(self, reader, compare, options.clock.now().micros())?;
+        let gate = Arc::clone(&self.view_gate);
+        let mut views = Views::open(reader, &self.log, self.views_later, gate)?;
+        let now = self.log.options().clock.now();
+        let mended = views.catch_up(self, reader, compare, now.micros())?;
         self.view_gate.set(BatchState::Written);
         self.views = Some(views);
         Ok(mended)
@@ -232,9 +232,12 @@ impl Live {
     }
 
     /// Does something with the views, if they are kept. After a failure the next writer mends them.
-    fn with_views<A>(&mut self, act: impl FnOnce(&mut Views, &Live) -> Result<A>) -> Option<A> {
+    fn with_views<A>(
+        &mut self,
+        act: impl FnOnce(&mut Views, &TeamState) -> Result<A>,
+    ) -> Option<A> {
         let mut views = self.views.take()?;
-        match act(&mut views, self) {
+        match act(&mut views, &self.state) {
             Ok(done) => {
                 self.views = Some(views);
                 Some(done)
@@ -244,16 +247,6 @@ impl Live {
                 None
             }
         }
-    }
-
-    pub(crate) fn log(&self) -> &Log {
-        &self.log
-    }
-
-    /// Whether the team lets views follow the answers.
-    pub(crate) fn views_may_follow(&self) -> Result<bool> {
-        let (when, _) = self.setting(Setting::ViewsWhen)?;
-        Ok(when.text() != settings::BEFORE_ANSWER)
     }
 
     /// Puts the tail into a run if it is longer than [`TAIL_BYTES_MAX`] or [`TAIL_EVENTS_MAX`], then merges runs where they

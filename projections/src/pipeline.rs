@@ -8,9 +8,9 @@
 //! decoders gives the same bytes, and so does the caller's own thread alone, which does it all where no threads can be
 //! started.
 
+use crate::fact::Projection;
 use crate::prelude::*;
 use crate::state::Tail;
-use crate::tx::Projection;
 use crate::{
     agent_token, artifact, bootstrap, delivery, feed, message, mode, refused, response, task, team,
     usage, worker,

@@ -117,8 +117,7 @@ fn mend_views(live: &Live, (log, reader): (&Log, &Reader), inboxes: Inboxes) -> 
         // The team was created without views, and got them later: nothing was built on the way.
         false => mended.add(mend_inboxes(live, reader, &home)?),
     }
-    let options = log.options();
-    let now = options.clock.now().micros();
-    Views::open(reader, options, false, Arc::default())?.settle_all(live.seq(), now)?;
+    let now = log.options().clock.now().micros();
+    Views::open(reader, log, false, Arc::default())?.settle_all(live.seq(), now)?;
     Ok(mended)
 }

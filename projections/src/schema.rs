@@ -1,12 +1,12 @@
 //! How the stored shapes describe themselves in the schemas of answers. The shapes that are written by hand are
 //! described by hand, beside the name lists that their rules use.
 
+use crate::event::supervision::ApprovalStatus;
+use crate::event::worker::{AckStatus, WorkerState};
 use crate::message::{Message, MessageType, Priority};
 use crate::prelude::*;
 use crate::task::Status;
 use crate::words::named_in_json;
-use crate::worker::event::{AckStatus, WorkerState};
-use crate::worker::supervision::ApprovalStatus;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 

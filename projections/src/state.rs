@@ -1,7 +1,8 @@
 //! What is known of a team: the entries that folds left in the derived store, and over them the events that no run holds
 //! yet. The nouns ask it; [`Live`](crate::Live) keeps it up to date.
 
-use crate::prelude::*;
+use crate::common::*;
+use crate::tx::{Rows, SeqPage};
 use teamlog_engine::derived::{Anchor, Overlay};
 
 /// The state of a team at an event.

@@ -1,4 +1,4 @@
-//! What a fold sees of the state and how it changes it, and the trait of folds.
+//! What a fold sees of the state and how it changes it.
 //!
 //! Namespaces (first byte of a key) belong to one projection each, so that each can fold on its own worker:
 //! `0x10..` the team, `0x20..` and `0x80..` messages, `0x30..`, `0x44..0x45`, `0x68..0x69` and `0x90..` tasks,
@@ -8,40 +8,13 @@
 //! `0x70..0x77` modes, `0x78..` and `0xD0..` runs of the bootstrap; the postings are the engine's.
 
 use crate::error::{Error, Result};
-use crate::fact::Fact;
 use rkyv::rancor::Fallible;
 use rkyv::with::{ArchiveWith, DeserializeWith, SerializeWith};
 use rkyv::{Archive, Deserialize, Place, Serialize};
 use std::borrow::Cow;
 use std::marker::PhantomData;
 use teamlog_engine::derived::{Changes, View, key};
-use teamlog_engine::{Event, EventId, Json, Timestamp};
-
-/// An event with what it says.
-#[derive(Debug, Clone, Copy)]
-pub struct Recorded<'a> {
-    /// The event.
-    pub event: &'a Event<'a>,
-    /// What it says.
-    pub fact: &'a Fact,
-}
-
-/// A deterministic fold over the events of a team.
-pub(crate) struct Projection {
-    /// To be raised when the same events give other entries than before.
-    pub version: u32,
-    /// Folds one event. Pure: it reads and writes nothing but the keys of its own namespaces.
-    pub apply: fn(&mut Tx<'_>, Recorded<'_>) -> Result<()>,
-}
-
-impl Projection {
-    pub const fn new(
-        version: u32,
-        apply: fn(&mut Tx<'_>, Recorded<'_>) -> Result<()>,
-    ) -> Projection {
-        Projection { version, apply }
-    }
-}
+use teamlog_engine::{EventId, Json, Timestamp};
 
 /// A value of the derived store.
 pub(crate) trait Row: Sized {

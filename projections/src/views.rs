@@ -20,7 +20,7 @@
 //! No file is synced by itself. Every 1,000 events or 60 seconds, after an answer, the file system is synced and
 //! `views.synced` moves. After a restart of the machine the next writer writes the files of all later events again. If the
 //! team's directory is a copy, any file may be wrong: a short log's files are compared at once, those of a longer one by
-//! [`Live::compare_views`].
+//! [`Live::compare_views`](crate::Live::compare_views).
 
 mod batch;
 mod check;
@@ -28,28 +28,26 @@ mod cursor;
 pub(crate) mod mend;
 mod synced;
 
-use crate::delivery::event::DeliveryFact;
-use crate::message::event::MessageFact;
+use crate::event::delivery::DeliveryFact;
+use crate::event::message::MessageFact;
+use crate::event::team::TeamFact;
 use crate::prelude::*;
-use crate::team::event::TeamFact;
 pub use batch::ViewBatch;
 pub(crate) use batch::{BatchGate, BatchState};
 pub use check::{Fault, Malformed, ViewsFound, ViewsSource};
 pub use synced::{SYNC_EVENTS, SYNC_MICROS, ViewsSync};
 
+use crate::event::thread::ThreadAct;
+use crate::event::usage::UsageFact;
+use crate::event::worker::WorkerAct;
 use crate::files::Home;
 pub use crate::files::Mended;
-use crate::live::Live;
 use crate::mode::Scope;
-use crate::team::settings::Setting;
-use crate::thread::event::ThreadAct;
-use crate::usage::event::UsageFact;
-use crate::worker::event::WorkerAct;
+use crate::team::settings::{BEFORE_ANSWER, Setting};
 use crate::{bootstrap, delivery, message, mode, task, thread, worker};
 use cursor::Cursor;
 use std::sync::PoisonError;
 use synced::{Synced, Trust};
-use teamlog_engine::LogOptions;
 use teamlog_engine::storage::Open;
 
 /// A gap of more events between cursor and head is mended by looking at all views.
@@ -80,7 +78,7 @@ struct Touched {
 }
 
 impl Touched {
-    fn note(&mut self, live: &Live, event: &Event<'_>) -> Result<()> {
+    fn note(&mut self, live: &TeamState, event: &Event<'_>) -> Result<()> {
         if event.foreign {
             return Ok(());
         }
@@ -156,6 +154,7 @@ fn is_closing(event: &Event<'_>) -> bool {
 
 /// The views of a team, kept by the writer of its log.
 pub(crate) struct Views {
+    log: Log,
     home: Home,
     /// Device and inode of the team's directory.
     dir: Option<(u64, u64)>,
@@ -176,25 +175,21 @@ pub(crate) struct Views {
 
 impl Views {
     /// `later`: whether somebody calls [`Views::collect`] soon after every event. Waits for a batch that is being written.
-    pub fn open(
-        reader: &Reader,
-        options: &LogOptions,
-        later: bool,
-        gate: Arc<BatchGate>,
-    ) -> Result<Views> {
+    pub fn open(reader: &Reader, log: &Log, later: bool, gate: Arc<BatchGate>) -> Result<Views> {
         gate.wait();
         let home = Home::of(reader);
         let cursor = Cursor::read(&home)?;
         let dir = home.identity()?;
         let trust = match cursor.seq() {
-            Some(_) => Trust::read(&home, dir, options)?,
+            Some(_) => Trust::read(&home, dir, log.options())?,
             None => Trust::Unknown,
         };
         Ok(Views {
+            log: log.clone(),
             home,
             dir,
             cursor,
-            boot: options.boot,
+            boot: log.options().boot,
             trust,
             later,
             due: Touched::default(),
@@ -207,7 +202,7 @@ impl Views {
     /// Mends what lies between the cursor and the state. `compare`: looks at all files if nothing is known of them.
     pub fn catch_up(
         &mut self,
-        live: &Live,
+        live: &TeamState,
         reader: &Reader,
         compare: bool,
         now: i64,
@@ -240,7 +235,7 @@ impl Views {
                         touched.note(live, &event)?;
                     }
                 }
-                write(live, &home, &touched)?
+                write(live, &self.log, &home, &touched)?
             }
             _ => {
                 let mended = mend::mend_all(live, reader, &self.home)?;
@@ -282,7 +277,7 @@ impl Views {
     }
 
     /// Brings the views behind events that were just committed and are part of `live`, or notes what is due.
-    pub fn update(&mut self, live: &Live, events: &[Event<'_>]) -> Result<()> {
+    pub fn update(&mut self, live: &TeamState, events: &[Event<'_>]) -> Result<()> {
         let Some(team) = live.team()? else {
             return Ok(());
         };
@@ -303,7 +298,7 @@ impl Views {
             .map(|event| event.payload.len())
             .sum::<usize>();
         let few = self.due_events <= DUE_EVENTS_MAX && self.due_bytes <= DUE_BYTES_MAX;
-        match self.later && few && !self.due.all && live.views_may_follow()? {
+        match self.later && few && !self.due.all && may_follow(live)? {
             true => Ok(()),
             false => self.finish(live),
         }
@@ -320,7 +315,7 @@ impl Views {
     }
 
     /// Writes all that is due.
-    pub fn finish(&mut self, live: &Live) -> Result<()> {
+    pub fn finish(&mut self, live: &TeamState) -> Result<()> {
         if self.are_due() {
             // The cursor must not move past files that could not be written.
             self.gate.wait().check(&self.home)?;
@@ -328,10 +323,10 @@ impl Views {
                 self.home.check_identity(self.dir)?;
             }
             let touched = self.take_due();
-            write(live, &self.home, &touched)?;
+            write(live, &self.log, &self.home, &touched)?;
             self.cursor.write(&self.home, live.seq())?;
             if touched.all {
-                let now = live.log().options().clock.now();
+                let now = self.log.options().clock.now();
                 self.trust_from(0, now.micros())?;
             }
         }
@@ -339,11 +334,11 @@ impl Views {
     }
 
     /// What is due, to be written without the state. The next is collected once this was written.
-    pub fn collect(&mut self, live: &Live) -> Result<ViewBatch> {
+    pub fn collect(&mut self, live: &TeamState) -> Result<ViewBatch> {
         self.gate.wait().check(&self.home)?;
         let touched = self.take_due();
         let (home, later) = self.home.later();
-        write(live, &home, &touched)?;
+        write(live, &self.log, &home, &touched)?;
         let changes = std::mem::take(&mut *later.lock().unwrap_or_else(PoisonError::into_inner));
         let gate = Arc::clone(&self.gate);
         let place = (self.home.clone(), self.dir);
@@ -370,9 +365,15 @@ impl Views {
     }
 }
 
-fn write(live: &Live, home: &Home, touched: &Touched) -> Result<Mended> {
+/// Returns whether the team lets views follow the answers.
+fn may_follow(live: &TeamState) -> Result<bool> {
+    let (when, _) = live.setting(Setting::ViewsWhen)?;
+    Ok(when.text() != BEFORE_ANSWER)
+}
+
+fn write(live: &TeamState, log: &Log, home: &Home, touched: &Touched) -> Result<Mended> {
     if touched.all {
-        return mend::mend_all(live, &live.log().reader()?, home);
+        return mend::mend_all(live, &log.reader()?, home);
     }
     let mut mended = Mended::default();
     if touched.created && !home.exists(message::view::DIR)? {
@@ -386,10 +387,10 @@ fn write(live: &Live, home: &Home, touched: &Touched) -> Result<Mended> {
         mended.add(write_tasks(live, home, &touched.tasks)?);
     }
     if !touched.inboxes.is_empty() {
-        mended.add(write_inboxes(live, home, &touched.inboxes)?);
+        mended.add(write_inboxes(live, log, home, &touched.inboxes)?);
     }
     if !touched.workers.is_empty() {
-        let reader = live.log().reader()?;
+        let reader = log.reader()?;
         mended.add(worker::view::write(live, &reader, home, &touched.workers)?);
     }
     if !touched.modes.is_empty() {
@@ -399,15 +400,10 @@ fn write(live: &Live, home: &Home, touched: &Touched) -> Result<Mended> {
         mended.add(bootstrap::view::write(live, home, &touched.runs)?);
     }
     if !touched.threads.is_empty() {
-        mended.add(thread::view::write(
-            live,
-            live.log(),
-            home,
-            &touched.threads,
-        )?);
+        mended.add(thread::view::write(live, log, home, &touched.threads)?);
     }
     if !touched.dead_letters.is_empty() {
-        let reader = live.log().reader()?;
+        let reader = log.reader()?;
         mended.add(delivery::view::append(
             live,
             &reader,
@@ -418,7 +414,7 @@ fn write(live: &Live, home: &Home, touched: &Touched) -> Result<Mended> {
     Ok(mended)
 }
 
-fn write_tasks(live: &Live, home: &Home, ids: &BTreeSet<String>) -> Result<Mended> {
+fn write_tasks(live: &TeamState, home: &Home, ids: &BTreeSet<String>) -> Result<Mended> {
     if !home.exists(task::view::DIR)? {
         return mend::mend_tasks(live, home);
     }
@@ -433,14 +429,19 @@ fn write_tasks(live: &Live, home: &Home, ids: &BTreeSet<String>) -> Result<Mende
     Ok(Mended::written(ids.len()))
 }
 
-fn write_inboxes(live: &Live, home: &Home, lines: &BTreeMap<String, Vec<u8>>) -> Result<Mended> {
+fn write_inboxes(
+    live: &TeamState,
+    log: &Log,
+    home: &Home,
+    lines: &BTreeMap<String, Vec<u8>>,
+) -> Result<Mended> {
     if !home.exists(message::view::DIR)? {
-        return mend::mend_inboxes(live, &live.log().reader()?, home);
+        return mend::mend_inboxes(live, &log.reader()?, home);
     }
     for (agent, lines) in lines {
         let whole = live.agent(agent)?.view_bytes;
         if !message::view::append(home, agent, lines, whole)? {
-            message::view::rebuild(live, &live.log().reader()?, home, agent)?;
+            message::view::rebuild(live, &log.reader()?, home, agent)?;
         }
     }
     Ok(Mended::written(lines.len()))

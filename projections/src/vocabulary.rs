@@ -3,33 +3,70 @@
 //! The table is complete from the first release, so that no log can hold a foreign event of a kind that a later
 //! version gives a meaning: `append` refuses these names, and names the command that records them.
 
-use crate::fact::stored::Decoded;
-use crate::fact::{self, Fact};
+use crate::common::*;
+pub use crate::event::Kind;
+use crate::event::undecodable;
+use crate::fact::{Fact, NOUNS, Read};
 use std::sync::LazyLock;
 
-/// One reserved kind.
-#[derive(Debug, Clone, Copy)]
-pub struct Kind {
-    /// The kind, snake_case, a fact in the past.
-    pub name: &'static str,
-    /// The command that records it, as a user types it; `None` where none does.
-    pub command: Option<&'static str>,
-    /// What it says.
-    pub doc: &'static str,
-    /// Reads the payload of such an event.
-    pub(crate) decode: fn(&str) -> Decoded<Fact>,
+/// A reserved kind, and how the payloads of its events are read.
+struct Reserved {
+    kind: Kind,
+    read: Read,
 }
 
-/// The reserved kind of that name; `None` for a foreign one.
+/// The latest version of the shapes of payloads.
+const SCHEMA_VERSION: u32 = 1;
+
+/// Returns the reserved kind of that name; `None` for a foreign one.
 pub fn find(name: &str) -> Option<&'static Kind> {
-    let at = KINDS.binary_search_by(|kind| kind.name.cmp(name)).ok()?;
-    KINDS.get(at)
+    Some(&reserved(name)?.kind)
+}
+
+/// Returns all reserved kinds, sorted by name.
+pub fn kinds() -> impl Iterator<Item = &'static Kind> {
+    RESERVED.iter().map(|reserved| &reserved.kind)
+}
+
+fn reserved(name: &str) -> Option<&'static Reserved> {
+    let at = RESERVED
+        .binary_search_by(|reserved| reserved.kind.name.cmp(name))
+        .ok()?;
+    RESERVED.get(at)
+}
+
+impl Fact {
+    /// Reads what an event says. Must not be asked about foreign events.
+    ///
+    /// # Errors
+    /// `Undecodable` if the payload does not have the shape of its kind; the engine's `Newer` if the kind is not in the
+    /// vocabulary, or the shape is a later one.
+    pub fn decode(event: &Event<'_>) -> Result<Fact> {
+        let why = match reserved(&event.kind) {
+            None => "this version does not know its kind".to_owned(),
+            Some(_) if event.schema_version > SCHEMA_VERSION => {
+                let version = event.schema_version;
+                format!(
+                    "its payload has version {version}, and this version reads up to {SCHEMA_VERSION}"
+                )
+            }
+            Some(reserved) => {
+                return (reserved.read)(&event.kind, &event.payload).map_err(undecodable(event));
+            }
+        };
+        Err(Error::Engine(teamlog_engine::Error::Newer {
+            seq: event.seq,
+            kind: event.kind.clone().into_owned(),
+            why,
+        }))
+    }
 }
 
 const fn log(name: &'static str, command: &'static str, doc: &'static str) -> Kind {
     Kind {
+        name,
         command: Some(command),
-        ..unused(name, doc)
+        doc,
     }
 }
 
@@ -38,7 +75,6 @@ const fn unused(name: &'static str, doc: &'static str) -> Kind {
         name,
         command: None,
         doc,
-        decode: |_| Ok(Fact::Counted),
     }
 }
 
@@ -66,10 +102,16 @@ const UNUSED: &[Kind] = &[
 ];
 
 /// All reserved kinds, sorted by name.
-pub static KINDS: LazyLock<Vec<Kind>> = LazyLock::new(|| {
-    let mut kinds = [fact::KINDS, &[LOG, UNUSED]].concat().concat();
-    kinds.sort_by_key(|kind| kind.name);
-    kinds
+static RESERVED: LazyLock<Vec<Reserved>> = LazyLock::new(|| {
+    let counted: Read = |_, _| Ok(Fact::Counted);
+    let nouns = NOUNS.iter().map(|noun| (noun.kinds, noun.read));
+    let others = [(LOG, counted), (UNUSED, counted)];
+    let mut all: Vec<Reserved> = nouns
+        .chain(others)
+        .flat_map(|(kinds, read)| kinds.iter().map(move |kind| Reserved { kind: *kind, read }))
+        .collect();
+    all.sort_by_key(|reserved| reserved.kind.name);
+    all
 });
 
 #[cfg(test)]
@@ -78,15 +120,16 @@ mod tests {
 
     #[test]
     fn no_kind_stands_twice() {
-        for pair in KINDS.windows(2) {
-            let (one, next) = (pair[0].name, pair[1].name);
+        let names: Vec<&str> = kinds().map(|kind| kind.name).collect();
+        for pair in names.windows(2) {
+            let (one, next) = (pair[0], pair[1]);
             assert!(one < next, "{one} {next}");
         }
     }
 
     #[test]
     fn every_row_is_complete_and_names_match_the_pattern() {
-        for kind in KINDS.iter() {
+        for kind in kinds() {
             let name = kind.name;
             let plain = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_';
             assert!(

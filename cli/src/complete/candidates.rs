@@ -71,7 +71,7 @@ pub fn of(arg: &Arg, command: &str) -> Option<Lookup> {
         },
         "ID" if arg.get_id() == "message_id" && !creates(command) => Source::messages,
         "KIND" if matches!(command, "replay" | "tail") => |_, begun| {
-            let kinds = vocabulary::KINDS.iter().map(|kind| kind.name);
+            let kinds = vocabulary::kinds().map(|kind| kind.name);
             Some(beginning(kinds, begun))
         },
         "EVENT_TYPE" => |_, begun| Some(beginning(EventType::ALL.map(EventType::name), begun)),

@@ -1,8 +1,8 @@
 //! Tokens by which agents on other machines are let in: whom each lets in, how far, and whether it was revoked.
 
-pub mod event;
+pub use crate::event::agent_token as event;
 
-use crate::agent_token::event::{AgentScope, AgentTokenFact};
+use crate::event::agent_token::{AgentScope, AgentTokenFact};
 use crate::prelude::*;
 
 /// By id: the token.

@@ -1,9 +1,9 @@
 //! Artifacts: what was left last under each name. The bytes lie beside the log.
 
-pub mod event;
+pub use crate::event::artifact as event;
 mod query;
 
-use crate::artifact::event::{ArtifactFact, ArtifactKind, ArtifactStored};
+use crate::event::artifact::{ArtifactFact, ArtifactKind, ArtifactStored};
 use crate::prelude::*;
 
 /// By name: the artifact.

@@ -1,7 +1,7 @@
 //! Questions about artifacts.
 
 use super::{ARTIFACT, Artifact, kind_prefix};
-use crate::artifact::event::ArtifactKind;
+use crate::event::artifact::ArtifactKind;
 use crate::prelude::*;
 
 impl TeamState {

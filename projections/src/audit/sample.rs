@@ -2,9 +2,9 @@
 //! with the sample, not with the history.
 
 use super::{Audit, in_inbox, indexed};
+use crate::event::message::MessageFact;
 use crate::live::Live;
 use crate::message::InboxQuery;
-use crate::message::event::MessageFact;
 use crate::prelude::*;
 
 /// What a sample showed.

@@ -1,39 +1,9 @@
 //! The evidence of a launch: what has to be shown before the team works.
 
-use super::{Core, Run};
-use crate::prelude::*;
+use super::{Core, CoreReadyAck, Evidence, Run};
 
 /// The only mode of a launch.
 pub const LAUNCH_MODE: &str = "team_launch";
-
-/// What shows that a team was launched as it should be
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[schemars(rename = "LaunchEvidence")]
-pub struct Evidence {
-    /// Always `team_launch`
-    pub launch_mode: String,
-    /// `team_api` or `platform_nl_team_invocation`
-    pub launch_method: String,
-    /// The team
-    pub team_name: String,
-    /// The domains that were launched
-    pub selected_domains: Vec<String>,
-    /// Always both of the core
-    pub active_core_members: Vec<String>,
-    /// Who of them said that it is ready
-    pub core_ready_ack: CoreReadyAck,
-}
-
-/// Who of the core said that it is ready
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct CoreReadyAck {
-    /// The one that reviews
-    #[serde(rename = "OBSTRUCTION_CORE_READY_ACK")]
-    pub obstruction: bool,
-    /// The one that puts everything together
-    #[serde(rename = "SYNTHESIZER_CORE_READY_ACK")]
-    pub synthesizer: bool,
-}
 
 impl Evidence {
     /// What the log has to show for a run; none before its launch.

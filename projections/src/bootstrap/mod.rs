@@ -4,25 +4,25 @@
 //! they began, and the next time-out of each.
 
 pub mod checklist;
-pub mod event;
 mod evidence;
 mod query;
 mod run;
 mod shown;
 pub(crate) mod view;
-mod words;
 
+pub use crate::event::bootstrap as event;
+pub use crate::event::bootstrap::{
+    Case, Core, CoreReadyAck, DELIVERY_MICROS, Evidence, HANDSHAKE_MICROS, Method, Outcome, State,
+    Verdict,
+};
 use crate::prelude::*;
 pub use checklist::{Step, StepStatus};
-pub use evidence::{CoreReadyAck, Evidence, LAUNCH_MODE};
+pub use evidence::LAUNCH_MODE;
 pub(crate) use query::all;
-pub use run::{
-    DELIVERY_MICROS, Delivery, Domain, Gate, HANDSHAKE_MICROS, Handshake, LastBreach, Run,
-};
+pub use run::{Delivery, Domain, Gate, Handshake, LastBreach, Run};
 pub use shown::{CoreReady, DomainShown, RunShown};
-pub use words::{Case, Core, Method, Outcome, State, Verdict};
 
-use crate::bootstrap::event::{BootstrapAct, BootstrapFact};
+use crate::event::bootstrap::{BootstrapAct, BootstrapFact};
 
 /// By run.
 const RUN: u8 = 0x78;

@@ -4,15 +4,10 @@
 //! state forgets what belongs to the states behind it: acks belong to one launch and die with it, reviews to one time
 //! of running.
 
-use super::{Case, Core, Evidence, Method, State, Verdict};
-use crate::bootstrap::event::{BootstrapAct, Breach, Delivered, Feedback, Probe};
+use super::{Case, Core, DELIVERY_MICROS, Evidence, HANDSHAKE_MICROS, Method, State, Verdict};
+use crate::event::bootstrap::{BootstrapAct, Breach, Delivered, Feedback, Probe};
 use crate::prelude::*;
 use serde_json::{Map, Value};
-
-/// How long a handshake with the core may take, in microseconds.
-pub const HANDSHAKE_MICROS: i64 = 60_000_000;
-/// How long a core member has to confirm a delivery, in microseconds.
-pub const DELIVERY_MICROS: i64 = 90_000_000;
 
 /// A run. Times are microseconds since 1970.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

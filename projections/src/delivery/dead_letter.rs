@@ -1,7 +1,7 @@
 //! Dead letters: messages whose delivery ran out of attempts.
 
 use super::{DAY, DEAD_LETTER, DEAD_LETTERS, letter_key};
-use crate::delivery::event::DeliveryDead;
+use crate::event::delivery::DeliveryDead;
 use crate::prelude::*;
 
 /// A dead letter, without its message.

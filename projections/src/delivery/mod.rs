@@ -5,14 +5,15 @@
 //! which no tick runs shortens no attempt.
 //! What is due by a time `now` is found by an index in order of time, so asking costs what is due and not what waits.
 
-use crate::delivery::event::{DeliveryAttempt, DeliveryDead, DeliveryFact, DeliveryRequired};
-use crate::message::event::MessageFact;
+use crate::event::delivery::{DeliveryAttempt, DeliveryDead, DeliveryFact, DeliveryRequired};
+use crate::event::message::MessageFact;
 use crate::prelude::*;
 use crate::team::settings::Policy;
 
 mod dead_letter;
-pub mod event;
+pub use crate::event::delivery as event;
 mod query;
+mod recorded;
 mod schedule;
 pub(crate) mod view;
 

@@ -4,7 +4,7 @@
 //! end is built anew. A later ack or requeue of a dead letter is not in the file, but in answers.
 
 use crate::delivery::{self, DeadLetter};
-use crate::fact;
+use crate::event::envelope;
 use crate::files::{Home, Mended, Take, Walk, failed, in_pieces};
 use crate::prelude::*;
 use teamlog_engine::storage::{File, Open};
@@ -36,7 +36,7 @@ fn line(
         None => None,
     };
     let envelope = match &message {
-        Some(event) => RawValue::from_string(fact::envelope(event)?.to_owned()).ok(),
+        Some(event) => RawValue::from_string(envelope(event)?.to_owned()).ok(),
         None => None,
     };
     let text = letter.json(team, Some(letter.seq), envelope.as_deref());

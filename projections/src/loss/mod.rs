@@ -1,8 +1,8 @@
 //! Losses of the log's events. Lost events may include claims, so later claims get epochs above all epochs granted there.
 
-pub mod event;
+pub use crate::event::loss as event;
 
-use crate::loss::event::LossFact;
+use crate::event::loss::LossFact;
 use crate::prelude::*;
 
 /// No epoch that was granted in a lost part is above this.

@@ -5,7 +5,7 @@
 
 use super::marks;
 use super::row::{DISPATCH, OPEN_DISPATCH};
-use crate::message::event::{DispatchMoved, DispatchRequested};
+use crate::event::message::{DispatchMoved, DispatchRequested};
 use crate::prelude::*;
 
 words! {

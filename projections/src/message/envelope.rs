@@ -1,97 +1,14 @@
 //! The message envelope (schema 1): its fields and their rules.
 //!
 //! An [`Envelope`] is what somebody hands in; a [`Message`] keeps every rule. Errors name the field, its value
-//! and the rule. How a message is stored is the business of [`crate::fact`].
+//! and the rule. How a message is stored is the business of [`crate::event`].
 
-use crate::fact;
+use super::{InvalidMessage, MessageType, Names, Priority, SCHEMA_VERSION, rules};
+use crate::event::other_than;
 use crate::fields::Fields;
-use crate::message::rules;
+use crate::identifier::{quote, quoted, shown};
 use crate::prelude::*;
 use teamlog_engine::limits::NESTING_MAX;
-
-/// Version of the envelope.
-pub const SCHEMA_VERSION: u32 = 1;
-
-words! {
-    /// The type of a message.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-    #[repr(u8)]
-    pub enum MessageType {
-        /// A task is given to the recipient.
-        TaskAssign = "task_assign",
-        /// Something about a task changed.
-        TaskUpdate = "task_update",
-        /// The sender has nothing to do.
-        IdleNotification = "idle_notification",
-        /// Work goes over to the recipient.
-        Handoff = "handoff",
-        /// The recipient has to decide.
-        DecisionRequired = "decision_required",
-        /// The recipient is asked to stop.
-        ShutdownRequest = "shutdown_request",
-        /// The sender agrees to stop.
-        ShutdownApproved = "shutdown_approved",
-        /// The recipient should wake an agent.
-        AgentWakeupRequired = "agent_wakeup_required",
-        /// The recipient should stop an agent.
-        AgentShutdownRequired = "agent_shutdown_required",
-        /// An agent started.
-        AgentStarted = "agent_started",
-        /// An agent stopped.
-        AgentStopped = "agent_stopped",
-        /// An agent failed.
-        AgentError = "agent_error",
-        /// An agent did not answer in time.
-        AgentTimeout = "agent_timeout",
-        /// Plain mail with a `body`.
-        #[default]
-        Message = "message",
-    }
-}
-
-words! {
-    /// How urgent a message is.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
-    #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-    #[repr(u8)]
-    pub enum Priority {
-        /// Can wait.
-        Low = "low",
-        /// The default.
-        #[default]
-        Normal = "normal",
-        /// Soon.
-        High = "high",
-        /// Now.
-        Critical = "critical",
-    }
-}
-
-/// How strict the rules are for what is named.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub enum Names {
-    /// New names begin with neither `.` nor `-`.
-    #[default]
-    New,
-    /// Names that a team may know from history may begin with `-`.
-    Known,
-    /// The same in history itself, which is taken whole: what a message says wrongly of a task is not applied, where a
-    /// new message is refused.
-    Imported,
-}
-
-/// A field of an envelope breaks a rule.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("{field} {rule}, but is {value}")]
-pub struct InvalidMessage {
-    /// The field: `message.from`, `message.payload.status` …
-    pub field: &'static str,
-    /// Its value as JSON text, shortened; `missing` where there is none.
-    pub value: String,
-    /// The rule, as the rest of the sentence: `must match ^[A-Za-z0-9._-]+$`.
-    pub rule: String,
-}
 
 /// An envelope as callers hand it in: nothing checked, anything may be missing.
 #[derive(Debug, Clone, Default)]
@@ -147,20 +64,6 @@ pub struct Message {
     pub actor: Option<String>,
 }
 
-impl InvalidMessage {
-    pub(crate) fn new(
-        field: &'static str,
-        value: impl Into<String>,
-        rule: impl Into<String>,
-    ) -> Self {
-        InvalidMessage {
-            field,
-            value: value.into(),
-            rule: rule.into(),
-        }
-    }
-}
-
 impl Envelope {
     /// Reads an envelope from one JSON object.
     ///
@@ -169,7 +72,7 @@ impl Envelope {
     pub fn parse(text: &str) -> Result<Envelope, InvalidMessage> {
         let malformed = |why: &dyn std::fmt::Display| {
             let rule = format!("must be a JSON object ({why})");
-            InvalidMessage::new("message", rules::shown(text), rule)
+            InvalidMessage::new("message", shown(text), rule)
         };
         let json = Json::parse(text).map_err(|error| malformed(&error))?;
         let fields = serde_json::from_str(json.as_str());
@@ -193,7 +96,7 @@ impl Envelope {
             "created_at" => self.created_at = text("message.created_at", raw)?,
             "schema_version" => {
                 let version = serde_json::from_str(raw.get());
-                self.schema_version = version.map_err(|_| not_one(rules::shown(raw.get())))?;
+                self.schema_version = version.map_err(|_| not_one(shown(raw.get())))?;
             }
             "payload" => self.payload = (raw.get() != "null").then(|| raw.get().to_owned()),
             _ => self
@@ -220,7 +123,7 @@ impl Envelope {
                 .id
                 .unwrap_or_else(|| format!("msg_{:012x}", random & 0xffff_ffff_ffff)),
             kind: MessageType::from_name(&kind).ok_or_else(|| {
-                InvalidMessage::new("message.type", rules::quoted(&kind), MessageType::rule())
+                InvalidMessage::new("message.type", quoted(&kind), MessageType::rule())
             })?,
             from: required("message.from", self.from)?,
             to: required("message.to", self.to)?,
@@ -230,14 +133,14 @@ impl Envelope {
                 None => Priority::default(),
                 Some(name) => Priority::from_name(&name).ok_or_else(|| {
                     let rule = Priority::rule();
-                    InvalidMessage::new("message.priority", rules::quoted(&name), rule)
+                    InvalidMessage::new("message.priority", quoted(&name), rule)
                 })?,
             },
             created_at: match self.created_at {
                 None => now,
                 Some(text) => Timestamp::parse(&text).map_err(|why| {
                     let rule = format!("must be an ISO 8601 time ({why})");
-                    InvalidMessage::new("message.created_at", rules::quoted(&text), rule)
+                    InvalidMessage::new("message.created_at", quoted(&text), rule)
                 })?,
             },
             payload: json("message.payload", self.payload.as_deref().unwrap_or("{}"))?,
@@ -256,7 +159,7 @@ fn not_one(found: String) -> InvalidMessage {
 /// A field that must be a string, or null for absent.
 fn text(field: &'static str, raw: &RawValue) -> Result<Option<String>, InvalidMessage> {
     serde_json::from_str(raw.get())
-        .map_err(|_| InvalidMessage::new(field, rules::shown(raw.get()), "must be a string"))
+        .map_err(|_| InvalidMessage::new(field, shown(raw.get()), "must be a string"))
 }
 
 fn required(field: &'static str, value: Option<String>) -> Result<String, InvalidMessage> {
@@ -264,9 +167,8 @@ fn required(field: &'static str, value: Option<String>) -> Result<String, Invali
 }
 
 fn json(field: &'static str, text: &str) -> Result<Json, InvalidMessage> {
-    Json::parse(text).map_err(|error| {
-        InvalidMessage::new(field, rules::shown(text), format!("must be JSON ({error})"))
-    })
+    Json::parse(text)
+        .map_err(|error| InvalidMessage::new(field, shown(text), format!("must be JSON ({error})")))
 }
 
 impl Message {
@@ -291,10 +193,10 @@ impl Message {
         let mut out = String::with_capacity(self.payload.as_str().len() + 320);
         out.push_str(opening);
         out.push_str("{\"id\":");
-        rules::quote(&self.id, &mut out);
+        quote(&self.id, &mut out);
         let mut field = |name: &str, value: &str| {
             out.push_str(name);
-            rules::quote(value, &mut out);
+            quote(value, &mut out);
         };
         let created_at = self.created_at.canonical();
         field(",\"type\":", self.kind.name());
@@ -314,14 +216,14 @@ impl Message {
         out.push_str(self.payload.as_str());
         for (name, value) in &self.extra {
             out.push(',');
-            rules::quote(name, &mut out);
+            quote(name, &mut out);
             out.push(':');
             out.push_str(value.as_str());
         }
         let taken = self.extra.iter().any(|(name, _)| name == "actor");
         if let Some(actor) = self.actor.as_ref().filter(|_| !taken) {
             out.push_str(",\"actor\":");
-            rules::quote(actor, &mut out);
+            quote(actor, &mut out);
         }
         out.push('}');
         out
@@ -330,7 +232,7 @@ impl Message {
     /// The same message, as `actor` recorded it.
     #[must_use]
     pub fn by(self, actor: &str) -> Message {
-        let other = fact::other_than(actor, &self.from);
+        let other = other_than(actor, &self.from);
         Message {
             actor: other.map(str::to_owned),
             ..self

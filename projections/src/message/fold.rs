@@ -7,9 +7,9 @@ use super::row::{
     AGENT, AgentInfo, INBOX, LastSent, MESSAGE, MessageInfo, UNACKED, UNDELIVERED, Unacked,
     cooldown_key,
 };
-use crate::message::MessageType;
+use crate::event::message::MessageType;
+use crate::event::message::{MailFact, Mark, MessageAcked, MessageFact, Suppressed};
 use crate::message::dispatch::DispatchStatus::{Delivered, Failed, Notified};
-use crate::message::event::{MailFact, Mark, MessageAcked, MessageFact, Suppressed};
 use crate::message::{dispatch, marks, question, unread, view};
 use crate::prelude::*;
 

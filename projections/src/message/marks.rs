@@ -5,7 +5,7 @@
 
 use super::dispatch;
 use super::row::{DELIVERED, MAIL_COUNTS, MARKS, MESSAGE, MessageInfo, SAME, UNDELIVERED};
-use crate::message::event::{Mark, MessageMarked};
+use crate::event::message::{Mark, MessageMarked};
 use crate::prelude::*;
 
 /// What became of a message.

@@ -4,7 +4,6 @@ use super::row::{
     AGENT, AgentInfo, DELIVERED, INBOX, LastSent, MESSAGE, MessageInfo, UNACKED, UNDELIVERED,
     Unacked, cooldown_key,
 };
-use crate::fact;
 use crate::message::{Message, MessageType};
 use crate::prelude::*;
 
@@ -29,7 +28,7 @@ impl TeamState {
     /// Reads the message that an event recorded.
     pub fn sent(&self, reader: &Reader, seq: u64) -> Result<Option<Message>> {
         match self.event(reader, seq)? {
-            Some(event) => fact::message(&event).map(Some),
+            Some(event) => Message::from_event(&event).map(Some),
             None => Ok(None),
         }
     }

@@ -1,6 +1,6 @@
 //! How messages are stored.
 
-use crate::message::MessageType;
+use crate::event::message::MessageType;
 use crate::prelude::*;
 
 /// By message id.

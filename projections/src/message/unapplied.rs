@@ -1,14 +1,12 @@
 //! What a task message says that cannot be applied to a task. It is a message like any other; its event says what was
 //! left out, so that a later version which could apply it leaves old tasks as they were.
 
-use super::rules::{check_title, shown, shown_quoted, statuses};
-use super::{InvalidMessage, Message, MessageType, Names, check_id, check_name};
+use super::rules::statuses;
+use super::{InvalidMessage, Message, MessageType, Names, TASK_ID};
+use crate::event::task::Status;
 use crate::fields::Fields;
+use crate::identifier::{check_id, check_name, check_title, shown, shown_quoted};
 use crate::prelude::*;
-use crate::task::Status;
-
-/// The field of an envelope that names the task.
-pub(crate) const TASK_ID: &str = "task_id";
 
 words! {
     /// Why something that a message says is not applied to a task.

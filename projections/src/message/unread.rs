@@ -2,7 +2,7 @@
 
 use super::InboxQuery;
 use super::row::{LastSent, UNACKED, Unacked, cooldown_key};
-use crate::message::MessageType;
+use crate::event::message::MessageType;
 use crate::prelude::*;
 
 /// Messages that are looked at together.

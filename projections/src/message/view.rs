@@ -3,11 +3,11 @@
 //! The fold knows how long each file is when it is whole. So a writer needs one `stat` to know whether its line belongs at
 //! the end; a file of any other length is built anew.
 
-use crate::fact;
+use crate::event::team::TeamFact;
+use crate::event::{envelope, other_than, sender};
 use crate::files::{Compared, Home, Mended, Take, Walk, failed, in_pieces};
 use crate::message::inbox_seqs;
 use crate::prelude::*;
-use crate::team::event::TeamFact;
 use std::io::ErrorKind;
 use teamlog_engine::storage::Open;
 
@@ -33,8 +33,8 @@ pub(crate) fn line(event: &Event<'_>, envelope: &str, from: &str, out: &mut Vec<
 
 /// The same by the event alone.
 fn line_of(event: &Event<'_>, out: &mut Vec<u8>) -> Result<()> {
-    let envelope = fact::envelope(event)?;
-    let from = fact::sender(event, envelope)?;
+    let envelope = envelope(event)?;
+    let from = sender(event, envelope)?;
     line(event, envelope, &from, out);
     Ok(())
 }
@@ -48,7 +48,7 @@ pub(crate) fn line_bytes(event: &Event<'_>, envelope_bytes: usize, from: &str) -
 
 /// `"actor":"…",` where it is not the sender.
 fn other_actor_field(event: &Event<'_>, from: &str) -> Option<String> {
-    let actor = fact::other_than(&event.actor, from)?;
+    let actor = other_than(&event.actor, from)?;
     // A string always serialises.
     let quoted = serde_json::to_string(actor).unwrap_or_default();
     Some(format!("\"actor\":{quoted},"))

@@ -5,7 +5,7 @@ use super::row::{
     state_key, text,
 };
 use super::{Mode, Scope};
-use crate::mode::event::{
+use crate::event::mode::{
     Fields, InputLock, ModeChanged, ModeCleared, ModeFact, ModeStarted, SessionEnded, SkillsSynced,
 };
 use crate::prelude::*;

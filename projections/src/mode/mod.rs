@@ -3,18 +3,14 @@
 //! A state is a JSON object, one per scope and mode. The list of active skills of a scope follows from its states alone,
 //! so that a mode that ended cannot come back through it; what is said beside the list is metadata of the scope.
 
-pub mod event;
 mod fold;
 mod query;
 mod row;
-mod scope;
 mod shown;
-mod tracked;
 pub(crate) mod view;
 
+pub use crate::event::mode as event;
+pub use crate::event::mode::{Mode, Scope, is_session_id};
 pub(crate) use fold::apply;
 pub use row::{ModeEntry, ModeScope, ModeState, SessionLife};
-pub(crate) use scope::check_session;
-pub use scope::{Scope, is_session_id};
 pub use shown::{DERIVED, follows_root, run_state, skills_state};
-pub use tracked::Mode;

@@ -1,7 +1,7 @@
 //! How modes are stored.
 
 use super::{Mode, Scope};
-use crate::mode::event::Fields;
+use crate::event::mode::Fields;
 use crate::prelude::*;
 use serde_json::Value;
 

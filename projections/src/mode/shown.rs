@@ -1,7 +1,7 @@
 //! How modes are shown: in view files and in answers.
 
 use super::{Mode, ModeEntry, ModeScope, ModeState, Scope};
-use crate::mode::event::Fields;
+use crate::event::mode::Fields;
 use crate::prelude::*;
 use serde_json::{Value, json};
 

@@ -1,8 +1,8 @@
 //! A worker that fails ends the fold, also when it fails with an order to cut behind it.
 
 use super::{Bulk, fold_all};
+use crate::event::team::TeamCreated;
 use crate::live::derived_dir;
-use crate::team::event::TeamCreated;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;

@@ -1,10 +1,10 @@
 //! Writes that the guard refused: which came last, and what an agent was refused a moment ago, so that it is not said again.
 //! They move no other state.
 
-pub mod event;
+pub use crate::event::refused as event;
 
+use crate::event::refused::RefusedFact;
 use crate::prelude::*;
-use crate::refused::event::RefusedFact;
 
 /// By agent: what it was refused last.
 const LAST: u8 = 0x46;

@@ -1,9 +1,9 @@
 //! First answers under idempotency keys.
 
-pub mod event;
+pub use crate::event::response as event;
 
+use crate::event::response::{ResponseFact, ResponseStored};
 use crate::prelude::*;
-use crate::response::event::{ResponseFact, ResponseStored};
 
 /// By key: of the team, or of an agent with a zero byte between its name and the key.
 const RESPONSE: u8 = 0x60;

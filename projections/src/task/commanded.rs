@@ -5,10 +5,10 @@
 use super::fold::{store, unborn};
 use super::row::task_key;
 use super::{Claim, ClaimState, Governed, Requirements, Status, Task, deps, news};
-use crate::prelude::*;
-use crate::task::event::{
+use crate::event::task::{
     Held, Lease, Resources, TaskAct, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
 };
+use crate::prelude::*;
 
 /// Folds one event. Events of an unknown task, and a second creation, change nothing.
 pub(super) fn apply(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) -> Result<()> {

@@ -2,13 +2,13 @@
 
 use super::row::{COUNTS, NUMBERED, SUPERSEDED, owned_key, task_key};
 use super::{Status, Task, TaskCounts, commanded, concern, deps, held, news, ready};
-use crate::fact::TaskChange;
+use crate::event::TaskChange;
+use crate::event::TaskImported;
+use crate::event::message::MessageType;
+use crate::event::task::TaskAct;
 use crate::loss;
-use crate::message::MessageType;
 use crate::natural;
 use crate::prelude::*;
-use crate::task::event::TaskAct;
-use crate::task::imported::TaskImported;
 
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     match recorded.fact {

@@ -6,10 +6,8 @@
 mod commanded;
 mod concern;
 mod deps;
-pub mod event;
 mod fold;
 mod held;
-pub mod imported;
 mod news;
 mod query;
 mod ready;
@@ -17,6 +15,9 @@ mod row;
 pub mod transitions;
 pub(crate) mod view;
 
+pub use crate::event::TaskImported;
+pub use crate::event::task as event;
+pub use crate::event::task::{Status, TaskCounts};
 pub use concern::{Concern, UnknownDep};
 pub(crate) use fold::apply;
 pub use held::HeldResources;
@@ -24,42 +25,11 @@ pub(crate) use news::news_of;
 pub(crate) use query::all;
 pub(crate) use row::status_in;
 
-use crate::message::Priority;
+use crate::event::message::Priority;
 use crate::prelude::*;
 
 /// How messages that arrive out of order are dealt with; the name in every snapshot.
 pub const CONFLICT_POLICY: &str = "created_at_then_message_id_monotonic";
-
-words! {
-    /// The state of a task.
-    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-    #[repr(u8)]
-    pub enum Status {
-        /// Nobody works on it.
-        #[default]
-        Pending = "pending",
-        /// It waits for something.
-        Blocked = "blocked",
-        /// It was given to its owner.
-        Assigned = "assigned",
-        /// Its owner works on it.
-        InProgress = "in_progress",
-        /// Done.
-        Completed = "completed" | "done",
-        /// Given up with an error.
-        Failed = "failed",
-        /// Not to be done.
-        Canceled = "canceled" | "skipped" | "cancelled",
-    }
-}
-
-impl Status {
-    /// Whether nothing is left to do.
-    pub fn is_final(self) -> bool {
-        matches!(self, Status::Completed | Status::Failed | Status::Canceled)
-    }
-}
 
 /// A task snapshot, as it is stored under its id.
 #[derive(
@@ -316,21 +286,6 @@ pub struct TaskPage {
     pub tasks: Vec<Task>,
     /// Whether more follow; the last task's id is then the cursor.
     pub more: bool,
-}
-
-#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// How many tasks are in each state.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct TaskCounts {
-    /// By [`Status`] as index.
-    pub by_status: [u64; 7],
-}
-
-impl TaskCounts {
-    /// All tasks.
-    pub fn total(&self) -> u64 {
-        self.by_status.iter().sum()
-    }
 }
 
 #[cfg(test)]

@@ -2,9 +2,9 @@
 
 use super::Task;
 use super::row::task_key;
+use crate::event::supervision::{Approval, ApprovalStatus, SupervisionFact};
+use crate::event::task::{TaskAct, TaskFact};
 use crate::prelude::*;
-use crate::task::event::{TaskAct, TaskFact};
-use crate::worker::supervision::{Approval, ApprovalStatus, SupervisionFact};
 
 /// Series by agent: news of its tasks.
 const NEWS: u8 = 0x91;

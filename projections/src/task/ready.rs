@@ -6,7 +6,7 @@
 
 use super::row::task_key;
 use super::{Status, Task};
-use crate::message::Priority;
+use crate::event::message::Priority;
 use crate::natural;
 use crate::prelude::*;
 

@@ -1,7 +1,7 @@
 //! `tasks/<id>.json`: one stored task, the superset of its renderings.
 
+use crate::event::message::Priority;
 use crate::files::Walk;
-use crate::message::Priority;
 use crate::prelude::*;
 use crate::task::{self, CONFLICT_POLICY, Status, Task};
 use schemars::{Schema, SchemaGenerator};

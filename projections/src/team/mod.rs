@@ -1,12 +1,12 @@
 //! The team itself: its settings, its members, and how many events of each kind it has.
 
-pub mod event;
+pub use crate::event::team as event;
 mod query;
 pub mod settings;
 pub(crate) mod view;
 
+use crate::event::team::{ConfigChanged, TeamFact};
 use crate::prelude::*;
-use crate::team::event::{ConfigChanged, TeamFact};
 use crate::team::settings::Setting;
 use crate::worker::activity;
 

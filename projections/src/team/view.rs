@@ -1,11 +1,11 @@
 //! `team.json`.
 
+use crate::event::usage::Budget;
+use crate::event::worker::UNREGISTERED_ROLE;
 use crate::files::record;
 use crate::prelude::*;
 use crate::team::TeamInfo;
 use crate::team::settings::Value;
-use crate::usage::event::Budget;
-use crate::worker::event::UNREGISTERED_ROLE;
 
 #[derive(Serialize)]
 struct TeamView<'a> {

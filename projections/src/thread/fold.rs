@@ -3,8 +3,8 @@
 use super::Thread;
 use super::row::{NUMBERED, POSTS, number, thread_key};
 use super::shown::post_line;
+use crate::event::thread::{Posted, ThreadAct, ThreadFact, ThreadStarted};
 use crate::prelude::*;
-use crate::thread::event::{Posted, ThreadAct, ThreadFact, ThreadStarted};
 
 /// The fold. Events of an unknown thread, and a second start, change nothing.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {

@@ -1,6 +1,6 @@
 //! Threads: talks between agents, perhaps about a task. What was said stays in the log.
 
-pub mod event;
+pub use crate::event::thread as event;
 mod fold;
 mod query;
 mod row;

@@ -1,9 +1,9 @@
 //! How threads and their messages are shown: in view files and in answers, as the protocol has them.
 
 use super::Thread;
-use crate::fact;
+use crate::event::other_than;
+use crate::event::thread::Posted;
 use crate::prelude::*;
-use crate::thread::event::Posted;
 
 /// The version of these shapes.
 pub const SCHEMA_VERSION: &str = "1.0.0";
@@ -96,7 +96,7 @@ impl PostShown {
     /// The same message, as `actor` recorded it.
     #[must_use]
     pub fn by(self, actor: &str) -> PostShown {
-        let other = fact::other_than(actor, &self.from);
+        let other = other_than(actor, &self.from);
         PostShown {
             actor: other.map(str::to_owned),
             ..self

@@ -2,9 +2,9 @@
 //!
 //! The fold knows how long the lines are when they are whole, as it does for inboxes.
 
+use crate::event::thread::{Posted, ThreadAct};
 use crate::files::{Home, Mended, Take, Walk, in_pieces, pretty};
 use crate::prelude::*;
-use crate::thread::event::{Posted, ThreadAct};
 use crate::thread::{self, ThreadShown, post_line};
 
 pub(crate) const DIR: &str = "threads";

@@ -1,10 +1,10 @@
 //! Tokens that were used: by the team, by each agent, for each task; and the budget.
 
-pub mod event;
+pub use crate::event::usage as event;
 mod query;
 
+use crate::event::usage::{Budget, UsageFact, UsageReported};
 use crate::prelude::*;
-use crate::usage::event::{Budget, UsageFact, UsageReported};
 
 /// By whose they are: what was used.
 const USED: u8 = 0x4C;

@@ -5,7 +5,6 @@ use super::mend;
 use super::synced::Trust;
 pub use crate::files::{Fault, ViewsFound};
 use crate::files::{Home, Walk, failed};
-use crate::live::Live;
 use crate::mode::{Mode, Scope};
 use crate::prelude::*;
 use crate::{bootstrap, delivery, message, mode, task, team, thread, worker};
@@ -63,7 +62,7 @@ impl ViewsSource {
     }
 
     /// Holds every view against a state, which is that of the log up to the reader's head.
-    pub fn against(&self, live: &Live, reader: &Reader) -> Result<ViewsFound> {
+    pub fn against(&self, live: &TeamState, reader: &Reader) -> Result<ViewsFound> {
         let mut to = Walk::comparing(&self.home);
         if live.is_closed()? {
             // There is to be no view at all.
@@ -92,7 +91,7 @@ impl ViewsSource {
     /// last lines.
     pub fn sampled(
         &self,
-        live: &Live,
+        live: &TeamState,
         reader: &Reader,
         (tasks, agents): (&BTreeSet<String>, &BTreeSet<String>),
     ) -> Result<ViewsFound> {

@@ -1,7 +1,6 @@
 //! Bringing all views in line with the state: only files that differ are written, and files of nothing are removed.
 
 use crate::files::{Home, Mended, Walk, failed};
-use crate::live::Live;
 use crate::message::view::Inboxes;
 use crate::prelude::*;
 use crate::task::Task;
@@ -29,14 +28,14 @@ const WRITERS: usize = 2;
 const PORTION: usize = 128;
 
 /// Brings every view in line.
-pub(crate) fn mend_all(live: &Live, reader: &Reader, home: &Home) -> Result<Mended> {
+pub(crate) fn mend_all(live: &TeamState, reader: &Reader, home: &Home) -> Result<Mended> {
     let mut mended = mend_files(live, reader, home)?;
     mended.add(mend_inboxes(live, reader, home)?);
     Ok(mended)
 }
 
 /// Brings every view in line but the inboxes.
-pub(crate) fn mend_files(live: &Live, reader: &Reader, home: &Home) -> Result<Mended> {
+pub(crate) fn mend_files(live: &TeamState, reader: &Reader, home: &Home) -> Result<Mended> {
     let mut mended = mend_team(live, home)?;
     mended.add(mend_tasks(live, home)?);
     mended.add(delivery::view::mend(live, reader, home)?);
@@ -50,7 +49,7 @@ pub(crate) fn mend_files(live: &Live, reader: &Reader, home: &Home) -> Result<Me
 }
 
 /// Brings `team.json` in line.
-pub(crate) fn mend_team(live: &Live, home: &Home) -> Result<Mended> {
+pub(crate) fn mend_team(live: &TeamState, home: &Home) -> Result<Mended> {
     let Some(info) = live.team()? else {
         return Ok(Mended::default());
     };
@@ -59,7 +58,7 @@ pub(crate) fn mend_team(live: &Live, home: &Home) -> Result<Mended> {
 }
 
 /// Brings all inboxes in line, by one pass over the log.
-pub(crate) fn mend_inboxes(live: &Live, reader: &Reader, home: &Home) -> Result<Mended> {
+pub(crate) fn mend_inboxes(live: &TeamState, reader: &Reader, home: &Home) -> Result<Mended> {
     let mut inboxes = Inboxes::new(home.clone())?;
     inboxes.start(true)?;
     reader.each(None, |located| {
@@ -76,7 +75,7 @@ pub(crate) fn mend_inboxes(live: &Live, reader: &Reader, home: &Home) -> Result<
 }
 
 /// Brings `tasks/` in line: where it is missing, it is built beside and renamed whole.
-pub(crate) fn mend_tasks(live: &Live, home: &Home) -> Result<Mended> {
+pub(crate) fn mend_tasks(live: &TeamState, home: &Home) -> Result<Mended> {
     let place = home.path(task::view::DIR);
     if home.exists(task::view::DIR)? {
         let (mut mended, names) = each_task(live, &|task, text| {
@@ -105,7 +104,7 @@ type Write<'a> = &'a (dyn Fn(&Task, &mut Vec<u8>) -> Result<bool> + Sync);
 
 /// Shows every task to `write` on one of some threads, or on this one where none can be started; gives back what they did
 /// and the names of the files.
-fn each_task(live: &Live, write: Write<'_>) -> Result<(Mended, BTreeSet<String>)> {
+fn each_task(live: &TeamState, write: Write<'_>) -> Result<(Mended, BTreeSet<String>)> {
     let mut names = BTreeSet::new();
     let mended = thread::scope(|scope| {
         let (portions, received) = bounded::<Vec<Task>>(WRITERS * 2);
@@ -143,7 +142,7 @@ fn each_task(live: &Live, write: Write<'_>) -> Result<(Mended, BTreeSet<String>)
 }
 
 fn feed(
-    live: &Live,
+    live: &TeamState,
     names: &mut BTreeSet<String>,
     mut send: impl FnMut(Vec<Task>) -> bool,
 ) -> Result<()> {

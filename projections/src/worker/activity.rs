@@ -1,8 +1,8 @@
 //! When an agent was last active, and whether it last reported to be idle.
 
-use crate::message::MessageType;
+use crate::event::message::MessageType;
+use crate::event::worker::{WorkerAct, WorkerState};
 use crate::prelude::*;
-use crate::worker::event::{WorkerAct, WorkerState};
 
 /// By actor.
 const ACTIVITY: u8 = 0x14;

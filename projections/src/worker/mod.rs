@@ -4,13 +4,14 @@
 //! in the log: their rows name the event.
 
 pub mod activity;
-pub mod event;
 mod query;
 mod row;
 mod shown;
-pub mod supervision;
 pub(crate) mod view;
 
+pub use crate::event::{supervision, worker as event};
+
+use crate::event::supervision::ATTENTION;
 use crate::prelude::*;
 pub use row::{Noted, WorkerPart};
 pub use shown::{
@@ -19,8 +20,8 @@ pub use shown::{
 
 pub(crate) use query::{parts, workers};
 
-use crate::worker::event::{WorkerAct, WorkerFact, WorkerState};
-use crate::worker::supervision::{Reported, SupervisionFact};
+use crate::event::supervision::{Reported, SupervisionFact};
+use crate::event::worker::{WorkerAct, WorkerFact, WorkerState};
 use row::{
     APPROVAL, BASELINE, HEARTBEAT, IDENTITY, INBOX, LAST_IDLE, PHASE, REJECTED, REPORTED,
     SHUTDOWN_ACK, SHUTDOWN_REQUEST, SNAPSHOT, STATUS,
@@ -32,9 +33,6 @@ pub const TEAM_WIDE: [&str; 3] = [
     "team_leader_nudge",
     "leader_notification_deferred",
 ];
-
-/// The key of the last `leader_attention_set`.
-pub(crate) const ATTENTION: &str = "leader_attention_set";
 
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let (seq, at) = (recorded.event.seq, recorded.event.created_at);

@@ -1,7 +1,7 @@
 //! Questions about workers.
 
-use super::ATTENTION;
 use super::row::{APPROVAL, Noted, PHASE, REJECTED, SNAPSHOT, WorkerPart};
+use crate::event::supervision::ATTENTION;
 use crate::prelude::*;
 
 impl TeamState {

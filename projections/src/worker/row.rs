@@ -1,8 +1,8 @@
 //! How what is known of workers is stored.
 
+use crate::event::supervision::{Approval, Baseline};
+use crate::event::worker::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
 use crate::prelude::*;
-use crate::worker::event::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
-use crate::worker::supervision::{Approval, Baseline};
 
 /// Declares what is known of a worker, a task or the team: its namespace, the question for it, and its row.
 macro_rules! known {

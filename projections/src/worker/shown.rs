@@ -1,11 +1,11 @@
 //! How what is known of a worker is shown: in view files and in answers.
 
 use super::Noted;
-use crate::prelude::*;
-use crate::worker::event::{
+use crate::event::supervision::{Approval, ApprovalStatus};
+use crate::event::worker::{
     AckStatus, Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange, WorkerState,
 };
-use crate::worker::supervision::{Approval, ApprovalStatus};
+use crate::prelude::*;
 
 /// Who a worker is, with its name
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

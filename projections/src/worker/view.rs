@@ -9,9 +9,9 @@
 //! | `shutdown-request.json` | that it was asked to stop |
 //! | `shutdown-ack.json` | what it says to that |
 
+use crate::event::worker::{WorkerAct, inbox_content};
 use crate::files::{self, Home, Mended, Walk};
 use crate::prelude::*;
-use crate::worker::event::{WorkerAct, inbox_content};
 use crate::worker::{
     self, HeartbeatShown, Noted, ShutdownAckShown, ShutdownRequestShown, StatusShown, WorkerPart,
     WorkerShown,

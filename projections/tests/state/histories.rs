@@ -18,10 +18,10 @@ use teamlog_projections::message::event::Mark;
 use teamlog_projections::message::{DispatchStatus, MessageInfo};
 use teamlog_projections::pipeline::Bulk;
 use teamlog_projections::rebuild::rehydrate_with;
+use teamlog_projections::task::TaskImported;
 use teamlog_projections::task::event::{
     DepsChanged, TaskBlocked, TaskCanceled, TaskFailed, TaskUpdated,
 };
-use teamlog_projections::task::imported::TaskImported;
 use teamlog_projections::team::event::{ConfigChanged, TeamFact};
 use teamlog_projections::team::settings::{Form, Setting, Value};
 use teamlog_projections::{Error, Policy};

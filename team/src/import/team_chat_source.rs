@@ -13,7 +13,7 @@ use crate::prelude::*;
 use crate::projections::Envelope;
 use crate::projections::delivery::event::DeliveryDead;
 use crate::projections::message::{Names, NotApplied, check_id, check_name};
-use crate::projections::task::imported::TaskImported;
+use crate::projections::task::TaskImported;
 use crate::projections::team::event::ConfigChanged;
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;

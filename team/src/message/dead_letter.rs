@@ -4,7 +4,7 @@ use crate::message::send::{Require, Terms};
 use crate::prelude::*;
 use crate::projections::delivery::State;
 use crate::projections::delivery::event::DeliveryFact;
-use crate::projections::{DeadLetter, fact};
+use crate::projections::{DeadLetter, event};
 
 operation! {
     /// List dead letters: the newest, oldest of the page first
@@ -303,7 +303,7 @@ pub(crate) fn shown(live: &Live, reader: &Reader, letter: DeadLetter) -> Result<
         None => None,
         Some(message) => {
             let event = page::event(live, reader, message.seq)?;
-            RawValue::from_string(fact::envelope(&event)?.to_owned()).ok()
+            RawValue::from_string(event::envelope(&event)?.to_owned()).ok()
         }
     };
     Ok(DeadLetterShown {

@@ -5,7 +5,7 @@ use crate::projections::task::event::{TaskAct, TaskFact};
 use crate::projections::thread::event::ThreadAct;
 use crate::projections::thread::{SCHEMA_VERSION, post_id};
 use crate::projections::worker::supervision::{Approval, ApprovalStatus, SupervisionFact};
-use crate::projections::{Fact, fact};
+use crate::projections::{Fact, Message, event};
 
 /// Most characters of what is only an excerpt.
 const SUMMARY_MAX: usize = 120;
@@ -81,7 +81,7 @@ impl FeedEntry {
                     kind: "thread_message".to_owned(),
                     thread_id: Some(fact.thread_id.clone()),
                     message_id: Some(post_id(event.id)),
-                    from: fact::other_than(&posted.from, &event.actor).map(str::to_owned),
+                    from: event::other_than(&posted.from, &event.actor).map(str::to_owned),
                     actor: Some(event.actor.clone().into_owned()),
                     summary: Some(excerpt(&posted.body)),
                     content: Some(posted.body.clone()),
@@ -98,7 +98,7 @@ impl FeedEntry {
                 _ => return Ok(None),
             },
             fact if fact.sent().is_some() => {
-                let message = fact::message(event)?;
+                let message = Message::from_event(event)?;
                 match &message.task_id {
                     Some(task) if message.to != agent => reassigned(&message, task),
                     _ => mail(&message),

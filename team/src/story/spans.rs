@@ -5,7 +5,8 @@
 //! another span. What came too late, was repeated or refused begins and ends nothing.
 
 use crate::prelude::*;
-use crate::projections::fact::{Fact, Sent};
+use crate::projections::Fact;
+use crate::projections::event::Sent;
 
 words! {
     /// What a span is about.

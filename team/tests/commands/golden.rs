@@ -6,7 +6,7 @@
 use crate::golden_set::made;
 use crate::prelude::*;
 use teamlog_engine::reader::Point;
-use teamlog_team::projections::vocabulary::{self, KINDS};
+use teamlog_team::projections::vocabulary;
 
 /// The set of this version.
 const SET: &str = "teams-v1";
@@ -167,7 +167,7 @@ fn kinds_in(world: &World) -> BTreeSet<String> {
 /// A kind that a command writes has an event in the set, so that it stays readable.
 fn assert_complete(kinds: &BTreeSet<String>, format: Format) {
     let never = |name: &str| NEVER_WRITTEN.iter().any(|(kind, _)| *kind == name);
-    let names = || KINDS.iter().map(|kind| kind.name);
+    let names = || vocabulary::kinds().map(|kind| kind.name);
     let missing: Vec<_> = names()
         .filter(|name| !kinds.contains(*name) && !never(name))
         .collect();

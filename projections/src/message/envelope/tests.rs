@@ -1,9 +1,9 @@
 //! Which envelopes are read, and how each refusal names its field.
 
 use super::*;
-use crate::fact::{self, Fact};
+use crate::event::message::{AckRefused, MessageAcked};
+use crate::fact::Fact;
 use crate::message::NotApplied;
-use crate::message::event::{AckRefused, MessageAcked};
 use proptest::prelude::*;
 use teamlog_engine::{Event, EventId, RefKind, Refs};
 
@@ -211,7 +211,7 @@ fn imported(text: &str) -> Message {
     envelope.complete(Names::Imported, now(), 1).unwrap()
 }
 
-fn decoded(event: &Event<'_>) -> fact::Sent {
+fn decoded(event: &Event<'_>) -> Sent {
     let fact = Fact::decode(event).unwrap();
     fact.sent().unwrap().clone()
 }
@@ -240,7 +240,7 @@ fn what_a_task_cannot_take_is_a_message_all_the_same_and_its_event_says_so() {
             "{}",
             event.payload
         );
-        assert_eq!(fact::message(&event).unwrap(), message);
+        assert_eq!(Message::from_event(&event).unwrap(), message);
         let change = decoded(&event).change;
         assert_eq!(change.is_some(), message.task_id.is_some(), "{text}");
         let change = change.unwrap_or_default();
@@ -256,7 +256,7 @@ fn what_a_task_cannot_take_is_a_message_all_the_same_and_its_event_says_so() {
         (sent.sent_at, sent.change.unwrap().note.as_deref()),
         (later, Some("n"))
     );
-    assert_eq!(fact::message(&event).unwrap(), message);
+    assert_eq!(Message::from_event(&event).unwrap(), message);
 }
 
 #[test]
@@ -284,10 +284,10 @@ fn history_is_taken_whole_where_a_new_message_is_refused() {
         let event = recorded(message.sent().unwrap());
         assert_eq!(
             decoded(&event).change,
-            Some(fact::TaskChange::default()),
+            Some(crate::event::TaskChange::default()),
             "{text}"
         );
-        assert_eq!(fact::message(&event).unwrap(), message);
+        assert_eq!(Message::from_event(&event).unwrap(), message);
     }
 }
 
@@ -357,8 +357,8 @@ proptest! {
     fn a_message_comes_back_from_its_event(message in any_message()) {
         prop_assume!(message.validate(Names::New).is_ok());
         let event = recorded(message.sent().unwrap());
-        prop_assert_eq!(fact::message(&event).unwrap(), message.clone());
-        prop_assert_eq!(fact::envelope(&event).unwrap(), message.to_json().unwrap().as_str().to_owned());
+        prop_assert_eq!(Message::from_event(&event).unwrap(), message.clone());
+        prop_assert_eq!(crate::event::envelope(&event).unwrap(), message.to_json().unwrap().as_str().to_owned());
         let sent = decoded(&event);
         prop_assert_eq!((&sent.id, sent.kind, &sent.from, &sent.to), (&message.id, message.kind, &message.from, &message.to));
         prop_assert_eq!(sent.created_at, message.created_at);

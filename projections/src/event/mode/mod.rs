@@ -3,9 +3,14 @@
 //! Without `session_id` an event is about the root. `seen_at` is when the session gave this sign of life, where the log's times
 //! lie ahead of the clock; else it is the event's own time.
 
-use crate::mode::{Mode, Scope};
-use crate::prelude::*;
+mod scope;
+mod tracked;
+
+use crate::event::*;
+pub(crate) use scope::check_session;
+pub use scope::{Scope, is_session_id};
 use serde_json::{Map, Value};
+pub use tracked::Mode;
 
 /// The fields of a state, or some of them.
 pub type Fields = Map<String, Value>;
@@ -14,7 +19,7 @@ events! {
     /// What happens to modes. The last three move nothing.
     #[derive(Serialize)]
     #[serde(untagged)]
-    pub enum ModeFact in Fact::Mode {
+    pub enum ModeFact {
         /// A mode was started.
         "mode_started" by "teamlog mode start" => Started: ModeStarted {
             /// The mode.

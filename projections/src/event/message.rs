@@ -1,15 +1,75 @@
 //! What can happen to messages, and to requests to tell their recipients; and the JSON of those payloads but for messages
 //! themselves.
 
-use crate::delivery::event::about;
-use crate::fact::stored::name;
-use crate::message::{MessageInfo, MessageType};
-use crate::prelude::*;
+use super::stored::name;
+use super::*;
+
+/// Version of the envelope.
+pub const SCHEMA_VERSION: u32 = 1;
+
+words! {
+    /// The type of a message.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+    #[repr(u8)]
+    pub enum MessageType {
+        /// A task is given to the recipient.
+        TaskAssign = "task_assign",
+        /// Something about a task changed.
+        TaskUpdate = "task_update",
+        /// The sender has nothing to do.
+        IdleNotification = "idle_notification",
+        /// Work goes over to the recipient.
+        Handoff = "handoff",
+        /// The recipient has to decide.
+        DecisionRequired = "decision_required",
+        /// The recipient is asked to stop.
+        ShutdownRequest = "shutdown_request",
+        /// The sender agrees to stop.
+        ShutdownApproved = "shutdown_approved",
+        /// The recipient should wake an agent.
+        AgentWakeupRequired = "agent_wakeup_required",
+        /// The recipient should stop an agent.
+        AgentShutdownRequired = "agent_shutdown_required",
+        /// An agent started.
+        AgentStarted = "agent_started",
+        /// An agent stopped.
+        AgentStopped = "agent_stopped",
+        /// An agent failed.
+        AgentError = "agent_error",
+        /// An agent did not answer in time.
+        AgentTimeout = "agent_timeout",
+        /// Plain mail with a `body`.
+        #[default]
+        Message = "message",
+    }
+}
+
+words! {
+    /// How urgent a message is.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+    #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+    #[repr(u8)]
+    pub enum Priority {
+        /// Can wait.
+        Low = "low",
+        /// The default.
+        #[default]
+        Normal = "normal",
+        /// Soon.
+        High = "high",
+        /// Now.
+        Critical = "critical",
+    }
+}
+
+/// The field of an envelope that names the task.
+pub(crate) const TASK_ID: &str = "task_id";
 
 events! {
     /// What happens to a message.
     #[expect(clippy::large_enum_variant, reason = "a fact lies in a box")]
-    pub enum MessageFact in Fact::Message {
+    pub enum MessageFact {
         /// A message was put into its recipient's inbox.
         "message_sent" by "teamlog send TEAM" => Sent(Sent),
         /// A message came again under an id that is known.
@@ -34,7 +94,7 @@ events! {
     /// What becomes of a message on its way, and of requests to tell its recipient.
     #[derive(Serialize)]
     #[serde(untagged)]
-    pub enum MailFact in Fact::Mail {
+    pub enum MailFact {
         /// A message's recipient was notified of it.
         "message_notified" by "teamlog api mailbox-mark-notified" => Notified: MessageMarked [id message_id, name agent] {
             /// The message.
@@ -154,13 +214,6 @@ impl DispatchMoved {
             request_id: request_id.to_owned(),
             reason: reason.map(str::to_owned),
         }
-    }
-}
-
-impl MailFact {
-    /// The event that records it; its recipient, task and story are those of the message.
-    pub fn event(&self, actor: &str, message: &MessageInfo) -> NewEvent {
-        about(self.kind(), actor, message, self)
     }
 }
 

@@ -1,6 +1,6 @@
 //! Where the state of a mode lies: at the root, for everybody, or in a session.
 
-use crate::prelude::*;
+use crate::event::*;
 
 /// Most characters of a session id.
 const SESSION_ID_MAX: usize = 64;

@@ -1,13 +1,13 @@
 //! Tokens by which agents on other machines are let in, and the JSON of what is recorded of them. A token itself is never
 //! recorded, only its digest.
 
-use crate::prelude::*;
+use super::*;
 
 events! {
     /// What is recorded of agents' tokens.
     #[derive(Serialize)]
     #[serde(untagged)]
-    pub enum AgentTokenFact in Fact::AgentToken {
+    pub enum AgentTokenFact {
         /// An agent may be let in with a token.
         "agent_token_added" by "teamlog token add TEAM" => Added: AgentTokenAdded [name agent] {
             /// Whom it lets in.

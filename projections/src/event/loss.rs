@@ -1,12 +1,12 @@
 //! Events by which the log says that it lost others, and their JSON.
 
-use crate::prelude::*;
+use super::*;
 
 events! {
     /// What the log lost.
     #[derive(Serialize)]
     #[serde(untagged)]
-    pub enum LossFact in Fact::Loss {
+    pub enum LossFact {
         /// A rollback of the log was accepted; what was known of the lost events is in it.
         "log_rolled_back" by "teamlog doctor repair TEAM --accept-rollback" => RolledBack:
         /// The log goes on without events that were acknowledged.

@@ -3,16 +3,20 @@
 //! Every payload has `run`, and `note` and `details` where the caller gave them, and `message`, an object, where a member's
 //! message held more than its event has fields for.
 
-use crate::bootstrap::{
-    Case, Core, DELIVERY_MICROS, Evidence, HANDSHAKE_MICROS, Method, Outcome, State, Verdict,
-};
-use crate::fact::stored::{id, name};
-use crate::prelude::*;
-use crate::vocabulary::Kind;
+mod words;
+
+use crate::event::stored::{id, name};
+use crate::event::*;
 use serde_json::{Map, Value};
+pub use words::{Case, Core, Method, Outcome, State, Verdict};
 
 /// Where the kind of an event stands beside its payload while it is read or written; no field of a payload is called so.
 const TAG: &str = "@kind";
+
+/// How long a handshake with the core may take, in microseconds.
+pub const HANDSHAKE_MICROS: i64 = 60_000_000;
+/// How long a core member has to confirm a delivery, in microseconds.
+pub const DELIVERY_MICROS: i64 = 90_000_000;
 
 /// What happened, and in which run.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,17 +39,16 @@ macro_rules! acts {
             $($(#[doc = $doc])+ #[serde(rename = $kind)] $variant $(($payload))? $({ $($fields)* })?,)*
         }
 
-        impl BootstrapAct {
-            pub(crate) const KINDS: &'static [Kind] = &[$(Kind {
-                name: $kind,
-                command: Some(match $kind.as_bytes() {
-                    STARTED => "teamlog bootstrap start TEAM",
-                    _ => "teamlog bootstrap record TEAM",
-                }),
-                doc: concat!($($doc),+).trim_ascii(),
-                decode: |text| decode($kind, text),
-            },)*];
+        const KINDS: &[Kind] = &[$(Kind {
+            name: $kind,
+            command: Some(match $kind.as_bytes() {
+                STARTED => "teamlog bootstrap start TEAM",
+                _ => "teamlog bootstrap record TEAM",
+            }),
+            doc: concat!($($doc),+).trim_ascii(),
+        },)*];
 
+        impl BootstrapAct {
             fn kind(&self) -> &'static str {
                 match self {
                     $(BootstrapAct::$variant { .. } => $kind,)*
@@ -224,6 +227,35 @@ acts! {
     "bootstrap_breached" => Breached(Breach),
 }
 
+/// What shows that a team was launched as it should be
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[schemars(rename = "LaunchEvidence")]
+pub struct Evidence {
+    /// Always `team_launch`
+    pub launch_mode: String,
+    /// `team_api` or `platform_nl_team_invocation`
+    pub launch_method: String,
+    /// The team
+    pub team_name: String,
+    /// The domains that were launched
+    pub selected_domains: Vec<String>,
+    /// Always both of the core
+    pub active_core_members: Vec<String>,
+    /// Who of them said that it is ready
+    pub core_ready_ack: CoreReadyAck,
+}
+
+/// Who of the core said that it is ready
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct CoreReadyAck {
+    /// The one that reviews
+    #[serde(rename = "OBSTRUCTION_CORE_READY_ACK")]
+    pub obstruction: bool,
+    /// The one that puts everything together
+    #[serde(rename = "SYNTHESIZER_CORE_READY_ACK")]
+    pub synthesizer: bool,
+}
+
 /// `bootstrap_probed`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
@@ -296,17 +328,21 @@ pub struct Breach {
     pub why: String,
 }
 
-fn decode(kind: &str, payload: &str) -> Decoded<Fact> {
-    let mut fields: Map<String, Value> = read(payload)?;
-    let Some(Value::String(run)) = fields.remove("run") else {
-        return Err("run is missing".to_owned());
-    };
-    name("run", &run)?;
-    fields.insert(TAG.to_owned(), kind.into());
-    let act: BootstrapAct =
-        serde_json::from_value(Value::Object(fields)).map_err(|error| error.to_string())?;
-    act.check()?;
-    Ok(Fact::Bootstrap(Box::new(BootstrapFact { run, act })))
+impl Events for BootstrapFact {
+    const KINDS: &'static [Kind] = KINDS;
+
+    fn from_payload(kind: &str, payload: &str) -> Decoded<BootstrapFact> {
+        let mut fields: Map<String, Value> = read(payload)?;
+        let Some(Value::String(run)) = fields.remove("run") else {
+            return Err("run is missing".to_owned());
+        };
+        name("run", &run)?;
+        fields.insert(TAG.to_owned(), kind.into());
+        let act: BootstrapAct =
+            serde_json::from_value(Value::Object(fields)).map_err(|error| error.to_string())?;
+        act.check()?;
+        Ok(BootstrapFact { run, act })
+    }
 }
 
 impl BootstrapAct {
@@ -377,8 +413,6 @@ impl BootstrapAct {
 }
 
 impl BootstrapFact {
-    pub(crate) const KINDS: &'static [Kind] = BootstrapAct::KINDS;
-
     /// The event that records it; `beside` is what the caller wants kept with it, `trace` that of the run.
     ///
     /// # Errors

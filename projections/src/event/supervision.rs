@@ -1,17 +1,18 @@
 //! What is known of the team as a whole: approvals, snapshots of its monitor, the baseline of its summary, its phase,
 //! what workers reported; and the JSON of those payloads.
 
-use super::ATTENTION;
-use super::event::WorkerState;
-use crate::fact::stored::name;
-use crate::fact::undecodable;
-use crate::prelude::*;
-use crate::task::{Status, TaskCounts};
+use super::stored::name;
+use super::task::{Status, TaskCounts};
+use super::worker::WorkerState;
+use super::*;
 use serde::de::DeserializeOwned;
+
+/// The kind of what was seen of the leader.
+pub(crate) const ATTENTION: &str = "leader_attention_set";
 
 events! {
     /// What is known of the team's supervision.
-    pub enum SupervisionFact in Fact::Supervision {
+    pub enum SupervisionFact {
         /// A reviewer decided on a task.
         "approval_recorded" by "teamlog api write-task-approval" => Approval:
         #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]

@@ -1,12 +1,12 @@
 //! Artifacts: files that agents leave for others, and the JSON of what is recorded of them. Their bytes lie beside the log.
 
-use crate::prelude::*;
+use super::*;
 
 events! {
     /// What is recorded of artifacts.
     #[derive(Serialize)]
     #[serde(untagged)]
-    pub enum ArtifactFact in Fact::Artifact {
+    pub enum ArtifactFact {
         /// An artifact was stored, with its digest and size.
         "artifact_stored" by "teamlog artifact put TEAM" => Stored:
         #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]

@@ -1,10 +1,9 @@
 //! `task_imported`: a task of which only a snapshot is left. The payload has the names of the message protocol's
 //! snapshots; what does not apply is left out.
 
-use crate::fact::stored::{json, or_default};
-use crate::prelude::*;
-use crate::task::Status;
-use crate::task::event::{TaskAct, TaskFact};
+use super::stored::{json, or_default};
+use super::task::{Status, TaskAct, TaskFact};
+use super::*;
 use serde::Deserializer;
 use serde::de::Error;
 

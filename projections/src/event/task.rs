@@ -1,18 +1,62 @@
 //! What can happen to a task, and the JSON of those payloads.
 
-use crate::fact::stored::{json, or_default};
-use crate::message::Priority;
-use crate::prelude::*;
-use crate::task::Status;
-use crate::task::imported::TaskImported;
+use super::message::Priority;
+use super::stored::{json, or_default};
+use super::*;
 use serde::de::Error;
 use serde::{Deserializer, Serializer};
+
+words! {
+    /// The state of a task.
+    #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+    #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+    #[repr(u8)]
+    pub enum Status {
+        /// Nobody works on it.
+        #[default]
+        Pending = "pending",
+        /// It waits for something.
+        Blocked = "blocked",
+        /// It was given to its owner.
+        Assigned = "assigned",
+        /// Its owner works on it.
+        InProgress = "in_progress",
+        /// Done.
+        Completed = "completed" | "done",
+        /// Given up with an error.
+        Failed = "failed",
+        /// Not to be done.
+        Canceled = "canceled" | "skipped" | "cancelled",
+    }
+}
+
+impl Status {
+    /// Whether nothing is left to do.
+    pub fn is_final(self) -> bool {
+        matches!(self, Status::Completed | Status::Failed | Status::Canceled)
+    }
+}
+
+#[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
+/// How many tasks are in each state.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct TaskCounts {
+    /// By [`Status`] as index.
+    pub by_status: [u64; 7],
+}
+
+impl TaskCounts {
+    /// All tasks.
+    pub fn total(&self) -> u64 {
+        self.by_status.iter().sum()
+    }
+}
 
 events! {
     /// One thing that happens to a task.
     #[derive(Serialize)]
     #[serde(untagged)]
-    pub enum TaskAct of TaskFact { task_id } in Fact::Task {
+    pub enum TaskAct of TaskFact { task_id } {
         /// A task was created, governed by claims.
         "task_created" by "teamlog api create-task" => Created: TaskCreated [name owner, id depends_on] {
             /// What it is, in a line.

@@ -1,12 +1,12 @@
 //! What can happen to a thread, and the JSON of those payloads.
 
-use crate::prelude::*;
+use super::*;
 
 events! {
     /// One thing that happens to a thread.
     #[derive(Serialize)]
     #[serde(untagged)]
-    pub enum ThreadAct of ThreadFact { thread_id } in Fact::Thread {
+    pub enum ThreadAct of ThreadFact { thread_id } {
         /// A thread was started.
         "thread_started" by "teamlog thread start TEAM" => Started: ThreadStarted [name participants, name task_id] {
             /// What it is about.

@@ -1,12 +1,12 @@
 //! Tokens that agents used, and how many they may: what is recorded of them, and the JSON of those payloads.
 
-use crate::prelude::*;
+use super::*;
 
 events! {
     /// What is said of tokens.
     #[derive(Serialize)]
     #[serde(untagged)]
-    pub enum UsageFact in Fact::Usage {
+    pub enum UsageFact {
         /// An agent reported the tokens it used.
         "usage_reported" by "teamlog usage TEAM" => Reported: UsageReported [name worker, name task_id] {
             /// Who used them.

@@ -1,12 +1,12 @@
 //! Writes that the guard refused, and the JSON of what is recorded of them.
 
-use crate::prelude::*;
+use super::*;
 
 events! {
     /// What is recorded of refused writes.
     #[derive(Serialize)]
     #[serde(untagged)]
-    pub enum RefusedFact in Fact::Refused {
+    pub enum RefusedFact {
         /// The guard refused to let an agent write a path.
         "write_refused" by "teamlog guard TEAM" => Write:
         /// Whose write it was is the agent of the event.

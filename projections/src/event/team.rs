@@ -1,14 +1,14 @@
 //! What can happen to the team itself, and the JSON of those payloads.
 
-use super::settings::{Form, Setting, Value};
-use crate::prelude::*;
+use super::setting::{Form, Setting, Value};
+use super::*;
 use serde::Serializer;
 
 events! {
     /// What happens to the team itself.
     #[derive(Serialize)]
     #[serde(untagged)]
-    pub enum TeamFact in Fact::Team {
+    pub enum TeamFact {
         /// The team was created.
         "team_created" by "teamlog init TEAM" => Created: TeamCreated [name members] {
             /// Names of the first members.

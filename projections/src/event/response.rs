@@ -1,10 +1,10 @@
 //! First answers under an idempotency key, which is a ref of their event.
 
-use crate::prelude::*;
+use super::*;
 
 events! {
     /// What is recorded of answers.
-    pub enum ResponseFact in Fact::Response {
+    pub enum ResponseFact {
         /// The first answer under an idempotency key was stored.
         "response_stored" by "teamlog api create-task --key" => Stored(ResponseStored),
     }

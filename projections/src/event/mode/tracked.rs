@@ -1,6 +1,6 @@
 //! The modes that are tracked.
 
-use crate::prelude::*;
+use crate::event::*;
 
 words! {
     /// A tracked workflow mode. The order is the canonical one, in which modes are listed.

@@ -1,6 +1,6 @@
 //! The words of the bootstrap contract, as they are stored and shown.
 
-use crate::prelude::*;
+use crate::event::*;
 
 words! {
     /// How far a run is, in order; `FALLBACK` is the other end.

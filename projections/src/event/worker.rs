@@ -1,14 +1,13 @@
 //! What workers are known by: who they are, what they last said of themselves, what they were told; and the JSON of those
 //! payloads. When each was written is the time of its event.
 
-use crate::fact::undecodable;
-use crate::prelude::*;
+use super::*;
 
 events! {
     /// What is known of a worker.
     #[derive(Serialize)]
     #[serde(untagged)]
-    pub enum WorkerAct of WorkerFact { worker } in Fact::Worker {
+    pub enum WorkerAct of WorkerFact { worker } {
         /// A worker registered.
         "worker_identity_written" by "teamlog api write-worker-identity" => Identity(Identity),
         /// A worker gave a sign of life.

@@ -1,0 +1,209 @@
+//! The stored events of every noun: their kinds, their payloads, and the words that payloads are made of.
+//!
+//! One file per noun. Only these files know the JSON of a payload; unknown fields are tolerated, a missing or mistyped one
+//! is [`Error::Undecodable`]. Names that become part of a path are checked here again, because a log may come from anywhere.
+//! The files know neither rows nor folds: [`crate::fact`] lists their events, and the nouns fold them.
+
+pub mod agent_token;
+pub mod artifact;
+pub mod bootstrap;
+pub mod delivery;
+pub mod loss;
+pub mod message;
+pub mod mode;
+pub mod refused;
+pub mod response;
+mod sent;
+pub mod setting;
+pub(crate) mod stored;
+pub mod supervision;
+pub mod task;
+mod task_imported;
+pub mod team;
+pub mod thread;
+pub mod usage;
+pub mod worker;
+
+pub use sent::{Sent, TaskChange, envelope};
+pub use task_imported::TaskImported;
+
+pub(crate) use crate::common::*;
+pub(crate) use sent::{SENT_OPENING, sender};
+use serde::de::DeserializeOwned;
+pub(crate) use stored::{Decoded, read, write};
+
+/// A kind of event that a noun records.
+#[derive(Debug, Clone, Copy)]
+pub struct Kind {
+    /// The kind, snake_case, a fact in the past.
+    pub name: &'static str,
+    /// The command that records it, as a user types it; `None` if no command does.
+    pub command: Option<&'static str>,
+    /// A sentence on what the event says.
+    pub doc: &'static str,
+}
+
+/// The events of a noun: their kinds, and how their payloads are read.
+pub(crate) trait Events: Sized {
+    /// The kinds.
+    const KINDS: &'static [Kind];
+    /// Reads the payload of an event of one of [`Events::KINDS`].
+    fn from_payload(kind: &str, text: &str) -> Decoded<Self>;
+}
+
+/// Returns the error of an event whose payload does not have the shape of its kind.
+pub(crate) fn undecodable(event: &Event<'_>) -> impl FnOnce(String) -> Error {
+    move |why| Error::Undecodable {
+        seq: event.seq,
+        kind: event.kind.clone().into_owned(),
+        why,
+    }
+}
+
+/// Returns the error text of a kind that is none of a noun's.
+pub(crate) fn unknown_kind(kind: &str) -> String {
+    format!("{kind} is a kind of another noun")
+}
+
+/// Builds an event of `kind` by `actor`, with those refs that have a value.
+pub(crate) fn event<const N: usize>(
+    kind: &'static str,
+    actor: &str,
+    payload: Json,
+    refs: [(RefKind, Option<&str>); N],
+) -> NewEvent {
+    let mut event = NewEvent::new(kind, actor, payload);
+    event.refs.set_given(refs);
+    event
+}
+
+/// Returns `name` if it differs from `other`: an actor who acts for somebody else, or the agent that the actor acts for.
+pub fn other_than<'a>(name: &'a str, other: &str) -> Option<&'a str> {
+    (name != other).then_some(name)
+}
+
+/// What an event says, as it is stored.
+pub(crate) trait Payload: DeserializeOwned {
+    /// The rules that its type does not tell: a log may come from anywhere.
+    fn check(&self) -> Decoded<()>;
+}
+
+/// Declares the rules of payloads: `TaskClaimed { name worker, id token }`.
+macro_rules! checks {
+    ($($payload:ty { $($rule:ident $field:ident),* })*) => {
+        $(impl $crate::event::Payload for $payload {
+            fn check(&self) -> $crate::event::stored::Decoded<()> {
+                $($crate::event::stored::$rule(stringify!($field), &self.$field)?;)*
+                Ok(())
+            }
+        })*
+    };
+}
+pub(crate) use checks;
+
+/// How a payload is read. A type whose shape is not that of its JSON does it by itself.
+pub(crate) trait Decode: Sized {
+    fn decode(text: &str) -> Decoded<Self>;
+}
+
+impl<T: Payload> Decode for T {
+    fn decode(text: &str) -> Decoded<T> {
+        let payload: T = read(text)?;
+        payload.check()?;
+        Ok(payload)
+    }
+}
+
+/// Declares what can happen to something: of each event what it says, its kind, the command that records it, its variant,
+/// and its payload: a type that stands elsewhere, or one with its rules and fields. An event without one is only counted, or
+/// says all by its kind.
+///
+/// `of Fact { field }` declares a struct around the enum as well, with what each event is about.
+macro_rules! events {
+    (
+        $(#[$attribute:meta])* pub enum $name:ident
+        $(of $about:ident { $field:ident })? {
+            $(
+                $(#[doc = $doc:literal])+
+                $kind:literal by $command:literal => $variant:ident $(($payload:ty))?
+                $(: $(#[$more:meta])* $declared:ident $([$($rules:tt)*])? { $($fields:tt)* })?,
+            )*
+        }
+    ) => {
+        $(#[$attribute])*
+        #[derive(Debug, Clone, PartialEq, Eq)]
+        pub enum $name {
+            $($(#[doc = $doc])+ $variant $(($payload))? $(($declared))?,)*
+        }
+
+        $($(
+            #[doc = concat!("`", $kind, "`.")]
+            $(#[$more])*
+            #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+            pub struct $declared {
+                $($fields)*
+            }
+
+            $crate::event::checks! { $declared { $($($rules)*)? } }
+        )?)*
+
+        impl $crate::event::Events for $name {
+            const KINDS: &'static [$crate::event::Kind] = &[$(
+                $crate::event::Kind {
+                    name: $kind,
+                    command: Some($command),
+                    doc: concat!($($doc),+).trim_ascii(),
+                },
+            )*];
+
+            fn from_payload(kind: &str, text: &str) -> $crate::event::stored::Decoded<$name> {
+                let _ = text;
+                Ok(match kind {
+                    $($kind => $crate::event::events!(@read text, $name::$variant $(, $payload)? $(, $declared)?),)*
+                    _ => return Err($crate::event::unknown_kind(kind)),
+                })
+            }
+        }
+
+        impl $name {
+            /// The kind of the event that records it.
+            pub fn kind(&self) -> &'static str {
+                match self {
+                    $($name::$variant { .. } => $kind,)*
+                }
+            }
+        }
+
+        $(
+            /// What happened, and to which one.
+            #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+            pub struct $about {
+                /// What it is about.
+                pub $field: String,
+                /// What happened.
+                #[serde(flatten)]
+                pub act: $name,
+            }
+
+            impl $crate::event::Events for $about {
+                const KINDS: &'static [$crate::event::Kind] = <$name as $crate::event::Events>::KINDS;
+
+                fn from_payload(kind: &str, text: &str) -> $crate::event::stored::Decoded<$about> {
+                    #[derive(serde::Deserialize)]
+                    struct Named {
+                        $field: String,
+                    }
+                    let act = <$name as $crate::event::Events>::from_payload(kind, text)?;
+                    let Named { $field } = $crate::event::stored::read(text)?;
+                    $crate::event::stored::name(stringify!($field), &$field)?;
+                    Ok($about { $field, act })
+                }
+            }
+        )?
+    };
+    (@read $text:ident, $event:path) => { $event };
+    (@read $text:ident, $event:path, $payload:ty) => {
+        $event(<$payload as $crate::event::Decode>::decode($text)?)
+    };
+}
+pub(crate) use events;

@@ -1,0 +1,277 @@
+//! `message_sent`, and the JSON of messages: `{message:{envelope}, sent_at?, not_applied?:{field: reason}}`.
+
+use super::message::{MessageType, Priority, SCHEMA_VERSION, TASK_ID};
+use super::stored::{id, name, present};
+use super::task::Status;
+use super::*;
+use super::{Decode, undecodable};
+use serde::de::IgnoredAny;
+use std::ops::Range;
+
+/// How the payload of `message_sent` begins.
+pub(crate) const SENT_OPENING: &str = "{\"message\":";
+
+#[derive(Deserialize)]
+struct StoredSent<'a> {
+    #[serde(borrow)]
+    message: &'a RawValue,
+    #[serde(default)]
+    sent_at: Option<Timestamp>,
+    #[serde(borrow, default)]
+    not_applied: LeftOut<'a>,
+}
+
+/// Fields of a task message that its fold passes by; why is for people.
+type LeftOut<'a> = BTreeMap<Cow<'a, str>, IgnoredAny>;
+
+/// An envelope as stored; `type` and the like are checked once it is read.
+#[derive(Deserialize)]
+struct StoredEnvelope<'a> {
+    #[serde(borrow)]
+    id: Cow<'a, str>,
+    #[serde(borrow, rename = "type")]
+    kind: Cow<'a, str>,
+    #[serde(borrow)]
+    from: Cow<'a, str>,
+    #[serde(borrow)]
+    to: Cow<'a, str>,
+    #[serde(borrow, default)]
+    task_id: Option<Cow<'a, str>>,
+    #[serde(borrow, default)]
+    trace_id: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    priority: Cow<'a, str>,
+    #[serde(borrow)]
+    created_at: Cow<'a, str>,
+    schema_version: u32,
+    #[serde(borrow)]
+    payload: &'a RawValue,
+}
+
+#[derive(Deserialize)]
+struct StoredMail<'a> {
+    #[serde(borrow)]
+    body: Option<&'a RawValue>,
+}
+
+#[derive(Deserialize)]
+struct StoredAssign {
+    subject: Option<String>,
+    details: Option<String>,
+    deps: Option<Vec<String>>,
+}
+
+#[derive(Deserialize)]
+struct StoredUpdate<'a> {
+    #[serde(borrow)]
+    status: Option<Cow<'a, str>>,
+    #[serde(borrow)]
+    progress: Option<&'a RawValue>,
+    #[serde(borrow)]
+    eta: Option<&'a RawValue>,
+    blocked: Option<bool>,
+    note: Option<String>,
+}
+
+/// `message_sent`: the parts of the message that move state.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Sent {
+    /// The message's id.
+    pub id: String,
+    /// Its type.
+    pub kind: MessageType,
+    /// The sender.
+    pub from: String,
+    /// The recipient.
+    pub to: String,
+    /// The task concerned.
+    pub task_id: Option<String>,
+    /// The story it belongs to.
+    pub trace_id: Option<String>,
+    /// How urgent it is.
+    pub priority: Priority,
+    /// When its sender says that it was created.
+    pub created_at: Timestamp,
+    /// By what time it was sent: its own, unless the event says another one.
+    pub sent_at: Timestamp,
+    /// What it says of its task.
+    pub change: Option<TaskChange>,
+    /// The text of plain mail (type `message`).
+    pub body: Option<String>,
+    /// Where in the payload the envelope stands, as canonical JSON text.
+    pub envelope: Range<usize>,
+}
+
+/// What a task message says of its task; what it does not mention stays as it is.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskChange {
+    /// `subject` of an assignment.
+    pub subject: Option<String>,
+    /// `details` of an assignment.
+    pub details: Option<String>,
+    /// `deps` of an assignment.
+    pub deps: Option<Vec<String>>,
+    /// `status` of an update.
+    pub status: Option<Status>,
+    /// `progress` of an update.
+    pub progress: Option<Json>,
+    /// `eta` of an update.
+    pub eta: Option<Json>,
+    /// `blocked` of an update.
+    pub blocked: Option<bool>,
+    /// `note` of an update.
+    pub note: Option<String>,
+}
+
+impl Sent {
+    /// The envelope as stored, out of the event that recorded it.
+    pub fn envelope<'a>(&self, event: &'a Event<'_>) -> &'a str {
+        event.payload.get(self.envelope.clone()).unwrap_or_default()
+    }
+}
+
+/// Returns the envelope of a `message_sent` event as stored: canonical JSON text.
+pub fn envelope<'a>(event: &'a Event<'_>) -> Result<&'a str> {
+    let stored = enveloped(&event.payload).map_err(undecodable(event))?;
+    Ok(stored.message.get())
+}
+
+fn enveloped(payload: &str) -> Decoded<StoredSent<'_>> {
+    let stored: StoredSent<'_> = read(payload)?;
+    let text = stored.message.get();
+    if text.len() < 2 || !text.starts_with('{') {
+        return Err("message is not an object".to_owned());
+    }
+    Ok(stored)
+}
+
+/// Returns the sender of a stored envelope.
+pub(crate) fn sender(event: &Event<'_>, envelope: &str) -> Result<String> {
+    #[derive(Deserialize)]
+    struct From {
+        from: String,
+    }
+    let from: From = read(envelope).map_err(undecodable(event))?;
+    Ok(from.from)
+}
+
+/// The envelope of a payload that seems to hold nothing else. If it does, the text does not parse as one value.
+fn sole_envelope(payload: &str) -> Option<&str> {
+    let text = payload.strip_prefix(SENT_OPENING)?.strip_suffix('}')?;
+    (text.starts_with('{') && text.ends_with('}')).then_some(text)
+}
+
+impl Decode for Sent {
+    fn decode(payload: &str) -> Decoded<Sent> {
+        // As we write it, the envelope needs no search.
+        if let Some(text) = sole_envelope(payload)
+            && let Ok(stored) = read(text)
+        {
+            let envelope = SENT_OPENING.len()..SENT_OPENING.len() + text.len();
+            return sent_as(stored, envelope, &LeftOut::new());
+        }
+        let stored = enveloped(payload)?;
+        let text = stored.message.get();
+        let start = payload.find(text).unwrap_or_default();
+        let sent = sent_as(read(text)?, start..start + text.len(), &stored.not_applied)?;
+        Ok(Sent {
+            sent_at: stored.sent_at.unwrap_or(sent.created_at),
+            ..sent
+        })
+    }
+}
+
+fn sent_as(
+    stored: StoredEnvelope<'_>,
+    envelope: Range<usize>,
+    left_out: &LeftOut<'_>,
+) -> Decoded<Sent> {
+    if stored.schema_version != SCHEMA_VERSION {
+        return Err(format!(
+            "message.schema_version is {}, not 1",
+            stored.schema_version
+        ));
+    }
+    id("message.id", &*stored.id)?;
+    name("message.from", &*stored.from)?;
+    name("message.to", &*stored.to)?;
+    if let Some(task) = &stored.task_id {
+        name("message.task_id", &**task)?;
+    }
+    let kind = MessageType::from_name(&stored.kind).ok_or("message.type is not known")?;
+    let said = match left_out.is_empty() {
+        true => Cow::Borrowed(stored.payload.get()),
+        false => Cow::Owned(without(stored.payload.get(), left_out)?),
+    };
+    let change = match (kind, &stored.task_id) {
+        (MessageType::TaskAssign, Some(_)) => Some(assignment(&said)?),
+        (MessageType::TaskUpdate, Some(_)) => Some(update(&said)?),
+        (MessageType::TaskAssign | MessageType::TaskUpdate, None)
+            if !left_out.contains_key(TASK_ID) =>
+        {
+            return Err("message.task_id is missing".to_owned());
+        }
+        _ => None,
+    };
+    let created_at = Timestamp::from_canonical(stored.created_at.as_bytes())
+        .ok_or("message.created_at is not a time")?;
+    Ok(Sent {
+        kind,
+        priority: Priority::from_name(&stored.priority).ok_or("message.priority is not known")?,
+        created_at,
+        sent_at: created_at,
+        body: match kind {
+            MessageType::Message => body(stored.payload.get())?,
+            _ => None,
+        },
+        id: stored.id.into_owned(),
+        from: stored.from.into_owned(),
+        to: stored.to.into_owned(),
+        task_id: stored.task_id.map(Cow::into_owned),
+        trace_id: stored.trace_id.map(Cow::into_owned),
+        change,
+        envelope,
+    })
+}
+
+/// A payload without the fields that are not applied.
+fn without(payload: &str, left_out: &LeftOut<'_>) -> Decoded<String> {
+    let mut fields: BTreeMap<Cow<'_, str>, &RawValue> = read(payload)?;
+    fields.retain(|name, _| !left_out.contains_key(name));
+    serde_json::to_string(&fields).map_err(|error| error.to_string())
+}
+
+/// The body of plain mail; one that is no text is ignored.
+fn body(payload: &str) -> Decoded<Option<String>> {
+    let StoredMail { body } = read(payload)?;
+    Ok(body.and_then(|raw| serde_json::from_str(raw.get()).ok()))
+}
+
+fn assignment(payload: &str) -> Decoded<TaskChange> {
+    let stored: StoredAssign = read(payload)?;
+    if let Some(deps) = &stored.deps {
+        id("message.payload.deps", deps)?;
+    }
+    Ok(TaskChange {
+        subject: stored.subject,
+        details: stored.details,
+        deps: stored.deps,
+        ..TaskChange::default()
+    })
+}
+
+fn update(payload: &str) -> Decoded<TaskChange> {
+    let stored: StoredUpdate<'_> = read(payload)?;
+    let status = match stored.status {
+        None => None,
+        Some(name) => Some(Status::from_name(&name).ok_or("message.payload.status is not known")?),
+    };
+    Ok(TaskChange {
+        status,
+        progress: present(stored.progress),
+        eta: present(stored.eta),
+        blocked: stored.blocked,
+        note: stored.note,
+        ..TaskChange::default()
+    })
+}
