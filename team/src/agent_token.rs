@@ -201,7 +201,7 @@ impl Command for TokenAdd {
         CommandTerms::of(Authority::Anyone).named(false)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<String>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<String>> {
         let added = self.checked()?;
         membership::check(live, "agent", &added.agent)?;
         let token_id = id(&added.digest).to_owned();
@@ -230,7 +230,7 @@ impl Command for TokenRevoke {
             .when_closed()
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<()>> {
         let token = found(live, &self.token_id)?;
         // A second time it changes nothing.
         let revoked = token.revoked.is_none().then(|| {

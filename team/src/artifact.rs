@@ -403,7 +403,7 @@ impl Command for RecordArtifact {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<bool>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<bool>> {
         let stored = &self.stored;
         let mut events = author(live, stored.worker.as_deref())?;
         let trace = existing(live, stored.task_id.as_deref())?;

@@ -5,7 +5,7 @@ pub(crate) use crate::api::record::{input, operation};
 pub(crate) use crate::api::rules::Rules;
 pub(crate) use crate::failure::{Failure, Result};
 pub(crate) use crate::handle::authority::{Authority, CommandTerms};
-pub(crate) use crate::handle::command::{Acted, After, Command, Control, Decision, act};
+pub(crate) use crate::handle::command::{Acted, After, Command, Control, Ctx, Decision, act};
 pub(crate) use crate::handle::root::{Root, team_dir};
 pub(crate) use crate::handle::team::Team;
 pub(crate) use crate::lifecycle::membership::{self, LEADER};

@@ -8,7 +8,7 @@ use crate::served::Served;
 use teamlog_team::api::Effect;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::engine::reader::Point;
-use teamlog_team::handle::command::Control;
+use teamlog_team::handle::command::{ClaimOrder, Control};
 use teamlog_team::handle::exchange::{Exchanges, Form};
 use teamlog_team::{Exchange, Notes, Root, RootOptions, Team};
 
@@ -109,6 +109,7 @@ impl<'a> RequestContext<'a> {
             key: self.call.key.clone(),
             trace_id: self.call.trace_id.clone(),
             actor: self.actor.clone(),
+            claim_order: ClaimOrder::EpochFirst,
             ..Control::default()
         }
     }

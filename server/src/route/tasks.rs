@@ -10,19 +10,18 @@ use teamlog_team::api::milliseconds;
 use teamlog_team::doubts::TaskDoubts;
 use teamlog_team::engine::Timestamp;
 use teamlog_team::projections::task::UnmetDeps;
-use teamlog_team::projections::{Live, Priority};
+use teamlog_team::projections::{Live, Priority, Status};
 use teamlog_team::resource::Overlap;
 use teamlog_team::task::approval;
 use teamlog_team::task::blocking;
 use teamlog_team::task::claim::{ClaimAnswer, TaskClaim};
 use teamlog_team::task::create::{TaskAnswer, TaskCreate};
-use teamlog_team::task::fenced::Fence;
-use teamlog_team::task::finish::HolderAnswer;
+use teamlog_team::task::finish::{HolderAnswer, TaskFinish};
 use teamlog_team::task::holding;
 use teamlog_team::task::list::Tasks;
 use teamlog_team::task::listed::Listed;
 use teamlog_team::task::read::ReadTask;
-use teamlog_team::task::renew::RenewAnswer;
+use teamlog_team::task::renew::{RenewAnswer, TaskRenew};
 use teamlog_team::task::show::TaskShow;
 use teamlog_team::{Code, Exchange, Result, Team};
 
@@ -210,12 +209,12 @@ pub struct ClaimInput {
 
 /// `POST /v1/tasks/{taskId}/claim`.
 pub fn claim(input: ClaimInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
-    let claim = request.team()?.claim_with_token(TaskClaim {
+    let claim = TaskClaim {
         task_id: input.task_id,
         worker: input.agent_id,
         expected_version: input.expected_version,
         lease_ms: Some(input.ttl_ms.unwrap_or(TTL_MS)),
-    })?;
+    };
     request.exchange(claim, |live, answer: &ClaimAnswer, now| {
         holding(live, &answer.task.id, &answer.overlaps, now)
     })
@@ -260,17 +259,6 @@ macro_rules! presents {
             force: bool,
             $($own)+
         }
-
-        impl $input {
-            fn fence(&self) -> Fence {
-                Fence {
-                    task_id: self.task_id.clone(),
-                    epoch: self.epoch,
-                    agent: self.agent_id.clone(),
-                    force: self.force,
-                }
-            }
-        }
     )+};
 }
 
@@ -297,7 +285,14 @@ presents! {
 
 /// `POST /v1/tasks/{taskId}/renew`.
 pub fn renew(input: RenewInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
-    let renew = input.fence().renew(input.ttl_ms.unwrap_or(TTL_MS));
+    let renew = TaskRenew {
+        task_id: input.task_id,
+        epoch: Some(input.epoch),
+        worker: input.agent_id,
+        force: input.force,
+        lease_ms: Some(input.ttl_ms.unwrap_or(TTL_MS)),
+        ..TaskRenew::default()
+    };
     request.exchange(renew, |live, answer: &RenewAnswer, now| {
         holding(live, &answer.task.id, &[], now)
     })
@@ -305,13 +300,31 @@ pub fn renew(input: RenewInput, request: &mut RequestContext<'_>) -> Result<Repl
 
 /// `POST /v1/tasks/{taskId}/complete`.
 pub fn complete(input: CompleteInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
-    let complete = input.fence().complete(input.result);
+    let complete = TaskFinish {
+        task_id: input.task_id,
+        from: Status::InProgress.name().to_owned(),
+        to: Status::Completed.name().to_owned(),
+        epoch: Some(input.epoch),
+        worker: input.agent_id,
+        force: input.force,
+        result: input.result,
+        ..TaskFinish::default()
+    };
     request.exchange(complete, finished)
 }
 
 /// `POST /v1/tasks/{taskId}/fail`.
 pub fn fail(input: FailInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
-    let fail = input.fence().fail(input.error);
+    let fail = TaskFinish {
+        task_id: input.task_id,
+        from: Status::InProgress.name().to_owned(),
+        to: Status::Failed.name().to_owned(),
+        epoch: Some(input.epoch),
+        worker: input.agent_id,
+        force: input.force,
+        error: input.error,
+        ..TaskFinish::default()
+    };
     request.exchange(fail, finished)
 }
 

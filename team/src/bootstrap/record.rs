@@ -248,9 +248,9 @@ impl Command for BootstrapRecord {
         CommandTerms::of(Authority::Anyone).led()
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Self::Decided>> {
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {
         let run = run_of(live, self.run.as_deref())?;
-        let (accepted, events) = self.decided(&run, now)?;
+        let (accepted, events) = self.decided(&run, ctx.now)?;
         Ok(Decision::Granted((run.run, accepted), events))
     }
 

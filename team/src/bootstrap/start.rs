@@ -64,7 +64,7 @@ impl Command for BootstrapStart {
         CommandTerms::of(Authority::Anyone).led()
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<String>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<String>> {
         let domains = self.domains()?;
         let run = match &self.run {
             Some(run) => {

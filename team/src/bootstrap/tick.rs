@@ -28,7 +28,10 @@ impl Team {
         };
         while self.query(|live, _| is_due(live))? {
             let actor = actor.to_owned();
-            let ticked = self.execute_unkeyed(act(move |live, _| timed_out(live, now, &actor)))?;
+            let ticked = self
+                .execute_unkeyed(act(CommandTerms::of(Authority::Anyone), move |_, live| {
+                    timed_out(live, now, &actor)
+                }))?;
             sum.handshakes += ticked.handshakes;
             sum.deliveries += ticked.deliveries;
         }

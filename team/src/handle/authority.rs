@@ -1,11 +1,11 @@
 //! Authorization: which agents may have a command carried out. It runs before every decision, in one place.
 //!
-//! Each command states its [`CommandTerms`]; the trait has no default for them, so that neither a new command nor a wrapper around
-//! one is let through by omission.
+//! Each command states its [`CommandTerms`]; the trait has no default for them, so that no new command is let through by
+//! omission.
 
 use crate::handle::command::mismatch;
 use crate::prelude::*;
-use crate::task::claimant::Claimant;
+use crate::task::claim_proof::ClaimProof;
 
 /// The rules that hold for a command, whatever it decides.
 #[derive(Debug, Clone, Copy)]
@@ -34,9 +34,9 @@ pub(crate) enum Authority<'a> {
     /// The agent on whose behalf it happens.
     Agent(&'a str),
     /// The holder of the claim that is presented.
-    Holder(Claimant<'a>),
+    Holder(ClaimProof<'a>),
     /// The holder of the claim that is presented, or the leader by force.
-    HolderOrLeader(Claimant<'a>),
+    HolderOrLeader(ClaimProof<'a>),
 }
 
 /// The caller of a command, as far as it is known.
@@ -98,12 +98,8 @@ impl<'a> CommandTerms<'a> {
 }
 
 /// Refuses a command whose caller may not have it carried out. Records nothing.
-pub(super) fn authorize(
-    terms: &CommandTerms<'_>,
-    live: &Live,
-    by: Actor<'_>,
-    now: Timestamp,
-) -> Result<()> {
+pub(super) fn authorize(terms: &CommandTerms<'_>, ctx: &Ctx, live: &Live) -> Result<()> {
+    let by = ctx.control.caller();
     match terms.authority {
         Authority::Anyone => Ok(()),
         Authority::WithinBudget => budget::check(live, by.name),
@@ -111,7 +107,7 @@ pub(super) fn authorize(
             Some(name) if name != agent => Err(mismatch(name, agent).into()),
             _ => Ok(()),
         },
-        Authority::Holder(claimant) => claimant.authorize(live, by),
-        Authority::HolderOrLeader(claimant) => claimant.authorize_with_leader(live, by, now),
+        Authority::Holder(proof) => proof.authorize(live, by),
+        Authority::HolderOrLeader(proof) => proof.authorize_with_leader(live, by, ctx.now),
     }
 }

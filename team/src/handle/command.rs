@@ -10,6 +10,7 @@ use crate::task::grant;
 use serde::de::DeserializeOwned;
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 use teamlog_engine::writer::Room;
+use teamlog_engine::{Clock, IdSource};
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
 /// Kinds that follow from what any command, or time, did.
@@ -34,11 +35,24 @@ pub struct Control {
     pub deadline: Deadline,
     /// Where it is done from; no part of the request.
     pub origin: Origin,
+    /// The order in which a claim that is presented is checked.
+    pub claim_order: ClaimOrder,
     /// The agent that the caller proved to be, as the options of its root say; whatever stands here gives way to that.
     pub authenticated: Option<String>,
     /// True if that agent recorded the answer of the team's key, before keys belonged to agents. Whatever the caller sets is
     /// replaced by what the log says.
     pub owns_team_key: bool,
+}
+
+/// The order of the checks of a command that presents a claim. In each order the caller is authorized before.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum ClaimOrder {
+    /// The input, then the task, its state, the claim.
+    #[default]
+    InputFirst,
+    /// The task, the epoch, the state, the holder, the lease, then the input: each caller learns first what is wrong with its
+    /// view of the task.
+    EpochFirst,
 }
 
 /// Where a command is done from, as far as its surface knows: what modes keep of it when they become active.
@@ -52,6 +66,26 @@ pub struct Origin {
     pub codex_session: Option<String>,
 }
 
+/// What comes with a call beside the input of its command.
+#[derive(Debug, Clone)]
+pub(crate) struct Ctx {
+    /// The time of the decision.
+    pub now: Timestamp,
+    /// Measures how long something takes.
+    pub clock: Arc<dyn Clock>,
+    /// Random bits, for tokens.
+    pub ids: Arc<dyn IdSource>,
+    /// The caller, and what it said beside the input.
+    pub control: Control,
+}
+
+impl Ctx {
+    /// Returns the agent that acts: the one that the input names, else the one that the caller proved to be.
+    pub fn agent<'a>(&'a self, named: Option<&'a str>) -> Option<&'a str> {
+        named.or(self.control.authenticated.as_deref())
+    }
+}
+
 /// A command: decides on the state, and answers from the state behind its own events.
 pub(crate) trait Command: Clone + Send + 'static {
     /// What was decided, as far as the answer needs it.
@@ -62,17 +96,14 @@ pub(crate) trait Command: Clone + Send + 'static {
     /// Which agents may have it carried out, and when. Without a default: nothing is permitted by omission.
     fn terms(&self) -> CommandTerms<'_>;
 
-    /// Names the authenticated agent as the one who acts, if the input names nobody and the answer says who acted.
-    fn set_worker(&mut self, _agent: &str) {}
-
     /// Whether an event of its own only follows from what it does: it keeps the story of what it is about, and is nobody's
     /// doing.
     fn is_consequence(&self, event: &NewEvent) -> bool {
         CONSEQUENCES.contains(&&*event.kind)
     }
 
-    /// Decides. Pure: state, input and time. An error records nothing.
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Self::Decided>>;
+    /// Decides. Pure: input, context and state. An error records nothing.
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>>;
 
     /// The answer, once the events are stamped and folded.
     fn answer(&self, decided: &Self::Decided, after: &After<'_>) -> Result<Self::Answer>;
@@ -98,40 +129,34 @@ pub(crate) enum Decision<D> {
 /// The answer of a command, and the events that it records.
 pub(crate) type Acted<A> = Result<(A, Vec<NewEvent>)>;
 
-/// A command that answers what it decided.
+/// Returns a command that answers what it decided.
 pub(crate) fn act<A: Clone + Send + 'static>(
-    decide: impl Fn(&Live, Timestamp) -> Acted<A> + Clone + Send + 'static,
+    terms: CommandTerms<'static>,
+    decide: impl Fn(&Ctx, &Live) -> Acted<A> + Clone + Send + 'static,
 ) -> impl Command<Answer = A> {
-    Act::<_, false>(decide)
-}
-
-/// The same, also in a team that was closed.
-pub(crate) fn act_when_closed<A: Clone + Send + 'static>(
-    decide: impl Fn(&Live, Timestamp) -> Acted<A> + Clone + Send + 'static,
-) -> impl Command<Answer = A> {
-    Act::<_, true>(decide)
+    Act { terms, decide }
 }
 
 #[derive(Clone)]
-struct Act<F, const WHEN_CLOSED: bool>(F);
+struct Act<F> {
+    terms: CommandTerms<'static>,
+    decide: F,
+}
 
-impl<A, F, const WHEN_CLOSED: bool> Command for Act<F, WHEN_CLOSED>
+impl<A, F> Command for Act<F>
 where
     A: Clone + Send + 'static,
-    F: Fn(&Live, Timestamp) -> Acted<A> + Clone + Send + 'static,
+    F: Fn(&Ctx, &Live) -> Acted<A> + Clone + Send + 'static,
 {
     type Decided = A;
     type Answer = A;
 
     fn terms(&self) -> CommandTerms<'_> {
-        match WHEN_CLOSED {
-            true => CommandTerms::of(Authority::Anyone).when_closed(),
-            false => CommandTerms::of(Authority::Anyone),
-        }
+        self.terms
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<A>> {
-        let (answer, events) = (self.0)(live, now)?;
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<A>> {
+        let (answer, events) = (self.decide)(ctx, live)?;
         Ok(Decision::Granted(answer, events))
     }
 
@@ -146,8 +171,8 @@ pub(crate) struct After<'a> {
     /// The state behind its events.
     pub live: &'a Live,
     pub events: &'a [Event<'static>],
-    /// When it was decided.
-    pub now: Timestamp,
+    /// The context in which it was decided.
+    pub ctx: &'a Ctx,
 }
 
 impl After<'_> {
@@ -176,12 +201,13 @@ impl Team {
 /// An execution behind its decision.
 struct Stage {
     execution: Box<dyn AnyExecution>,
+    ctx: Ctx,
     outcome: Outcome,
 }
 
 enum Outcome {
     /// It happens, and was not answered yet.
-    Granted(Timestamp),
+    Granted,
     Denied(Refusal),
     Answered,
     /// The key is known: the first answer.
@@ -222,7 +248,7 @@ impl Team {
         let control = self.control.clone();
         control.check()?;
         let text: Text<A> = |answer| serde_json::to_string(answer).ok();
-        let first = Execution::new(self.attributed(command), shape, text);
+        let first = Execution::new(command, shape, text);
         match self.carry_out(&first, &control)? {
             Done::Answered(execution) => first.answer_of(execution),
             Done::Repeated(text) => {
@@ -234,7 +260,7 @@ impl Team {
 
     /// Carries out a command on nobody's behalf and under no key, whatever this handle's control says.
     pub(crate) fn execute_unkeyed<C: Command>(&mut self, command: C) -> Result<C::Answer> {
-        let first = Execution::new(self.attributed(command), |_, answer| Ok(answer), |_| None);
+        let first = Execution::new(command, |_, answer| Ok(answer), |_| None);
         match self.carry_out(&first, &Control::default())? {
             Done::Answered(execution) => first.answer_of(execution),
             Done::Repeated(_) => {
@@ -243,12 +269,14 @@ impl Team {
         }
     }
 
-    /// The command, done by the authenticated agent if its input names nobody.
-    fn attributed<C: Command>(&self, mut command: C) -> C {
-        if let Some(known) = &self.options.authenticated {
-            command.set_worker(&known.agent);
+    /// Returns the context of a command that this handle carries out at `now`.
+    pub(crate) fn ctx(&self, control: Control, now: Timestamp) -> Ctx {
+        Ctx {
+            now,
+            clock: self.options.clock.clone(),
+            ids: self.options.ids.clone(),
+            control,
         }
-        command
     }
 
     /// Decides under the lock, records, answers. A derived file that proves damaged is rebuilt, once; and where another host of
@@ -285,8 +313,7 @@ impl Team {
         execution: Box<dyn AnyExecution>,
         control: Control,
     ) -> Result<(Stage, Vec<Event<'static>>)> {
-        let (decider, team, durability) =
-            (control.clone(), self.name().to_owned(), self.durability());
+        let (team, durability) = (self.name().to_owned(), self.durability());
         // Stored answers lie in the group of the command's events.
         let room = match control.key {
             Some(_) => Room {
@@ -295,12 +322,13 @@ impl Team {
             },
             None => execution.room(),
         };
+        let ctx = self.ctx(control, Timestamp::default());
         let committed = self.commit(move |writer| {
             writer.commit_with(
                 durability,
                 room,
-                move |live, now| decider.decide(execution, live, now),
-                move |live, stage, events| control.answer((&team, live), stage, events),
+                move |live, now| decide(execution, Ctx { now, ..ctx }, live),
+                move |live, stage, events| answer(stage, (&team, live), events),
             )
         })?;
         Ok((committed.answer, committed.events))
@@ -313,14 +341,14 @@ impl Team {
             Outcome::Denied(refusal) => return Err(refusal.into()),
             Outcome::Repeated(text) => return Ok(Done::Repeated(text)),
             // Recorded, but the state could not be read for the answer; by now it may have been rebuilt.
-            Outcome::Granted(now) => {
-                let team = &self.name().to_owned();
+            Outcome::Granted => {
+                let (team, ctx) = (&self.name().to_owned(), &stage.ctx);
                 self.query(|live, _| {
                     let after = After {
                         team,
                         live,
                         events,
-                        now,
+                        ctx,
                     };
                     execution.answer(&after)
                 })?;
@@ -342,7 +370,7 @@ impl Control {
     }
 
     /// The caller, as far as it is known.
-    fn caller(&self) -> Actor<'_> {
+    pub(super) fn caller(&self) -> Actor<'_> {
         Actor {
             name: self.actor.as_deref(),
             authenticated: self.authenticated.is_some(),
@@ -358,45 +386,6 @@ impl Control {
 
     fn digest(&self) -> String {
         blake3::hash(&self.request).to_hex().to_string()
-    }
-
-    fn decide(
-        &self,
-        mut execution: Box<dyn AnyExecution>,
-        live: &Live,
-        now: Timestamp,
-    ) -> Result<(Stage, Vec<NewEvent>)> {
-        let (outcome, mut events) = self.outcome(&mut *execution, live, now)?;
-        let terms = execution.terms();
-        for event in &mut events {
-            let follows = execution.is_consequence(event);
-            self.check_actor(&terms, event, follows)?;
-            self.mark(&terms, event, follows);
-        }
-        Ok((Stage { execution, outcome }, events))
-    }
-
-    fn outcome(
-        &self,
-        execution: &mut dyn AnyExecution,
-        live: &Live,
-        now: Timestamp,
-    ) -> Result<(Outcome, Vec<NewEvent>)> {
-        if let Some(text) = self.repeated(live)? {
-            if execution.terms().grants {
-                grant::check_live(live, &text, self.authenticated.as_deref(), now)?;
-            }
-            return Ok((Outcome::Repeated(text), Vec::new()));
-        }
-        let terms = execution.terms();
-        if !terms.when_closed {
-            team::open(live)?;
-        }
-        authorize(&terms, live, self.caller(), now)?;
-        Ok(match execution.decide(live, now)? {
-            Decision::Granted((), events) => (Outcome::Granted(now), events),
-            Decision::Denied(refusal, events) => (Outcome::Denied(refusal), events),
-        })
     }
 
     /// The first answer under this key.
@@ -458,44 +447,87 @@ impl Control {
             event.refs.set(RefKind::Key, key.clone());
         }
     }
+}
 
-    /// Answers, and stores the answer where there is a key.
-    fn answer(
-        &self,
-        (team, live): (&str, &Live),
-        stage: &mut Stage,
-        events: &[Event<'static>],
-    ) -> Vec<NewEvent> {
-        let Outcome::Granted(now) = stage.outcome else {
-            return Vec::new();
-        };
-        let after = After {
-            team,
-            live,
-            events,
-            now,
-        };
-        // If the state cannot be read for the answer, the key stands for the request all the same.
-        let answered = stage.execution.answer(&after).is_ok();
-        if answered {
-            stage.outcome = Outcome::Answered;
-        }
-        let Some(key) = &self.key else {
-            return stage.execution.stored_answers(&after);
-        };
-        // What a closed team answers changes nothing, so it is answered anew each time.
-        if events.is_empty() && live.is_closed().unwrap_or(true) {
-            return Vec::new();
-        }
-        let stored = ResponseFact::Stored(ResponseStored {
-            agent: self.authenticated.clone(),
-            operation: self.operation.clone(),
-            request: self.digest(),
-            response: answered.then(|| stage.execution.text()).flatten(),
-        });
-        let actor = events.first().map_or(DEFAULT_ACTOR, |event| &*event.actor);
-        vec![stored.event(actor, key)]
+/// Decides under the lock: repeats the answer of a known key, or authorizes the caller and lets the command decide.
+fn decide(
+    mut execution: Box<dyn AnyExecution>,
+    ctx: Ctx,
+    live: &Live,
+) -> Result<(Stage, Vec<NewEvent>)> {
+    let (outcome, mut events) = outcome(&mut *execution, &ctx, live)?;
+    let terms = execution.terms();
+    for event in &mut events {
+        let follows = execution.is_consequence(event);
+        ctx.control.check_actor(&terms, event, follows)?;
+        ctx.control.mark(&terms, event, follows);
     }
+    let stage = Stage {
+        execution,
+        ctx,
+        outcome,
+    };
+    Ok((stage, events))
+}
+
+fn outcome(
+    execution: &mut dyn AnyExecution,
+    ctx: &Ctx,
+    live: &Live,
+) -> Result<(Outcome, Vec<NewEvent>)> {
+    if let Some(text) = ctx.control.repeated(live)? {
+        if execution.terms().grants {
+            grant::check_live(ctx, live, &text)?;
+        }
+        return Ok((Outcome::Repeated(text), Vec::new()));
+    }
+    let terms = execution.terms();
+    if !terms.when_closed {
+        team::open(live)?;
+    }
+    authorize(&terms, ctx, live)?;
+    Ok(match execution.decide(ctx, live)? {
+        Decision::Granted((), events) => (Outcome::Granted, events),
+        Decision::Denied(refusal, events) => (Outcome::Denied(refusal), events),
+    })
+}
+
+/// Answers, and stores the answer where there is a key.
+fn answer(
+    stage: &mut Stage,
+    (team, live): (&str, &Live),
+    events: &[Event<'static>],
+) -> Vec<NewEvent> {
+    if !matches!(stage.outcome, Outcome::Granted) {
+        return Vec::new();
+    }
+    let (control, execution) = (&stage.ctx.control, &mut stage.execution);
+    let after = After {
+        team,
+        live,
+        events,
+        ctx: &stage.ctx,
+    };
+    // If the state cannot be read for the answer, the key stands for the request all the same.
+    let answered = execution.answer(&after).is_ok();
+    if answered {
+        stage.outcome = Outcome::Answered;
+    }
+    let Some(key) = &control.key else {
+        return execution.stored_answers(&after);
+    };
+    // What a closed team answers changes nothing, so it is answered anew each time.
+    if events.is_empty() && live.is_closed().unwrap_or(true) {
+        return Vec::new();
+    }
+    let stored = ResponseFact::Stored(ResponseStored {
+        agent: control.authenticated.clone(),
+        operation: control.operation.clone(),
+        request: control.digest(),
+        response: answered.then(|| execution.text()).flatten(),
+    });
+    let actor = events.first().map_or(DEFAULT_ACTOR, |event| &*event.actor);
+    vec![stored.event(actor, key)]
 }
 
 /// The keys that count for a request: those of the authenticated agent, else those of the team.

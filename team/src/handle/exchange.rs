@@ -39,7 +39,7 @@ pub trait Exchanges<T>: Sized {
 impl<C: Command<Answer = T>, T: Send + 'static> Exchanges<T> for C {
     fn exchange(self, team: &mut Team, form: Form<T>) -> Result<Exchange> {
         team.execute_as(self, move |after, answer| {
-            form(after.live, &answer, after.now)
+            form(after.live, &answer, after.ctx.now)
         })
     }
 }

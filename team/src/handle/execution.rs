@@ -15,7 +15,7 @@ pub(super) trait AnyExecution: Any + Send {
     fn room(&self) -> Room;
     fn is_consequence(&self, event: &NewEvent) -> bool;
     /// Decides, and keeps what was decided.
-    fn decide(&mut self, live: &Live, now: Timestamp) -> Result<Decision<()>>;
+    fn decide(&mut self, ctx: &Ctx, live: &Live) -> Result<Decision<()>>;
     /// Answers what was decided, and keeps the answer.
     fn answer(&mut self, after: &After<'_>) -> Result<()>;
     /// The answer as it is stored under a key.
@@ -90,8 +90,8 @@ where
         self.command.is_consequence(event)
     }
 
-    fn decide(&mut self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
-        Ok(match self.command.decide(live, now)? {
+    fn decide(&mut self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
+        Ok(match self.command.decide(ctx, live)? {
             Decision::Granted(decided, events) => {
                 self.decided = Some(decided);
                 Decision::Granted((), events)

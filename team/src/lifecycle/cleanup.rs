@@ -4,7 +4,6 @@
 //! its shutdown. `force` passes it, and so does a team whose settings ask for no gate. An orphan's cleanup has none.
 
 use crate::api::rules::Rules;
-use crate::handle::command::act_when_closed;
 use crate::lifecycle::closing;
 use crate::prelude::*;
 use crate::projections::task::TaskCounts;
@@ -76,10 +75,11 @@ impl Team {
     fn close(&mut self, gate: Option<Cleanup>) -> Result<CleanupAnswer> {
         let answer = self.execute(Closing { gate })?;
         let mut more = self.query(|live, _| Ok(live.is_closed()? && closing::is_due(live)?))?;
+        let terms = CommandTerms::of(Authority::Anyone).when_closed();
         while more {
-            more = self.execute_unkeyed(act_when_closed(|live, now| {
+            more = self.execute_unkeyed(act(terms, |ctx, live| {
                 let mut events = Vec::new();
-                let more = live.is_closed()? && closing::end(live, now, None, &mut events)?;
+                let more = live.is_closed()? && closing::end(live, ctx.now, None, &mut events)?;
                 Ok((more, events))
             }))?;
         }
@@ -115,7 +115,7 @@ impl Command for Closing {
         !["shutdown_gated", "phase_changed", "team_closed"].contains(&&*event.kind)
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
         if live.is_closed()? {
             return Ok(Decision::Granted((), Vec::new()));
         }
@@ -136,7 +136,7 @@ impl Command for Closing {
         (phase.cause, closed.cause) = (gated, gated);
         events.push(phase);
         let led = events.len() - 1;
-        closing::end(live, now, Some(led), &mut events)?;
+        closing::end(live, ctx.now, Some(led), &mut events)?;
         events.push(closed);
         Ok(Decision::Granted((), events))
     }

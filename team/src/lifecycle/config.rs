@@ -142,7 +142,7 @@ impl Command for ConfigChange {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<(Value, Value)>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<(Value, Value)>> {
         let setting = find(&self.key)?;
         let parse = |text: &String| {
             let value = setting.parse(text);

@@ -115,7 +115,10 @@ fn join(mut team: Team, init: Init) -> Result<InitAnswer> {
         create(&mut team, &init)?;
         return Ok(created(init));
     }
-    let (members, added) = team.execute_unkeyed(act(move |live, _| joining(live, &init)))?;
+    let (members, added) = team
+        .execute_unkeyed(act(CommandTerms::of(Authority::Anyone), move |_, live| {
+            joining(live, &init)
+        }))?;
     Ok(InitAnswer {
         status: "ok".into(),
         team: name,
@@ -148,7 +151,9 @@ fn create(team: &mut Team, init: &Init) -> Result<()> {
         views: !init.no_views,
     };
     let created = created.event(actor(init), None);
-    team.execute_unkeyed(act(move |_, _| Ok(((), vec![created.clone()]))))
+    team.execute_unkeyed(act(CommandTerms::of(Authority::Anyone), move |_, _| {
+        Ok(((), vec![created.clone()]))
+    }))
 }
 
 /// All members behind what is asked, and the new ones among them, with the event by which they join.

@@ -58,11 +58,11 @@ impl Command for TeamSetup {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
         let mut events = self.joining(live)?;
         events.extend(self.identities(live)?);
         if let Some(budget) = &self.budget
-            && let Decision::Granted((), set) = budget.decide(live, now)?
+            && let Decision::Granted((), set) = budget.decide(ctx, live)?
         {
             let before = events.len();
             events.extend(set.into_iter().map(|event| behind(event, before)));

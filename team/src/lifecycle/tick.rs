@@ -132,7 +132,10 @@ impl Team {
         let mut more = self.query(|live, _| Ok(!round.due(live, 1)?.is_empty()))?;
         while more {
             let now = round.clone();
-            let ticked = self.execute_unkeyed(act(move |live, at| now.ticked(live, at)))?;
+            let ticked = self.execute_unkeyed(act(
+                CommandTerms::of(Authority::Anyone),
+                move |ctx, live| now.ticked(live, ctx.now),
+            ))?;
             sum.retried += ticked.delivery.retried;
             sum.dead_lettered += ticked.delivery.dead_lettered;
             more = ticked.more;
@@ -148,8 +151,10 @@ impl Team {
         let mut behind = None;
         while more {
             let (round, last) = (round.clone(), behind);
-            let swept =
-                self.execute_unkeyed(act(move |live, _| round.swept(live, last.as_deref())))?;
+            let swept = self
+                .execute_unkeyed(act(CommandTerms::of(Authority::Anyone), move |_, live| {
+                    round.swept(live, last.as_deref())
+                }))?;
             sum.0.expired += swept.expired;
             sum.1.unblocked += swept.unblocked;
             behind = swept.last;

@@ -110,7 +110,7 @@ impl Command for AppendEvent {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<()>> {
         let mut event = self.event()?;
         inherit_trace(live, &mut event)?;
         Ok(Decision::Granted((), vec![event]))

@@ -203,7 +203,7 @@ impl Command for Facts {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Vec<Outcome>>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<Vec<Outcome>>> {
         let mut events = Vec::new();
         let mut outcomes = Vec::with_capacity(self.facts.len());
         let mut keys: HashMap<&str, (usize, String)> = HashMap::new();

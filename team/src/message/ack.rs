@@ -64,7 +64,7 @@ impl Command for Ack {
         CommandTerms::of(Authority::Agent(&self.agent))
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<AckAnswer>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<AckAnswer>> {
         membership::check(live, "agent", &self.agent)?;
         names::check_known_free("message_id", &self.message_id)?;
         let ack = MessageAcked {

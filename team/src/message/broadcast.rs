@@ -84,14 +84,14 @@ impl Command for SendLetters {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Self::Decided>> {
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {
         membership::check(live, "from_worker", &self.from)?;
         let (mut messages, mut events) = (Vec::new(), Vec::new());
         for to in live.members()? {
             if to == self.from || to == LEADER {
                 continue;
             }
-            let Posted { mail, event } = self.letter(to).post(live, now)?;
+            let Posted { mail, event } = self.letter(to).post(live, ctx.now)?;
             messages.push(mail);
             events.extend(event);
         }

@@ -169,7 +169,7 @@ impl Command for Requeue {
         CommandTerms::of(Authority::of_named(self.actor.as_deref()))
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<DeadLetter>> {
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<DeadLetter>> {
         let actor = self.actor.as_deref().unwrap_or(DEFAULT_ACTOR);
         names::check_free("actor", actor)?;
         let letter = self.letter(live)?;
@@ -191,7 +191,7 @@ impl Command for Requeue {
             None => live.policy(message.kind)?,
         };
         let policy = self.delivery.over(policy)?;
-        let required = DeliveryFact::required(now, &message.id, policy, true);
+        let required = DeliveryFact::required(ctx.now, &message.id, policy, true);
         let mut event = required.event(actor, &message);
         event.cause = letter.event.map(Cause::Event);
         Ok(Decision::Granted(letter, vec![event]))
@@ -234,8 +234,8 @@ impl Command for DeadLetterRequeue {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<DeadLetter>> {
-        self.requeue().decide(live, now)
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<DeadLetter>> {
+        self.requeue().decide(ctx, live)
     }
 
     fn answer(&self, letter: &DeadLetter, after: &After<'_>) -> Result<RequeueAnswer> {

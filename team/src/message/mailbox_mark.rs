@@ -118,7 +118,7 @@ impl Command for MarkMessage {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<bool>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<bool>> {
         let Some(message) = self.message(live)? else {
             return Ok(Decision::Granted(false, Vec::new()));
         };

@@ -218,11 +218,12 @@ impl Command for Group {
     }
 
     /// Looks again at each agent, now under the lock: somebody else may have nudged it, or it may have woken up.
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Vec<Wake>>> {
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Vec<Wake>>> {
         let (mut due, mut events) = (Vec::new(), Vec::<NewEvent>::new());
         let mut random = self.random;
         for agent in &self.agents {
-            let Readiness::Waits(wake) = self.terms.standing(live, live.agent(agent)?, now)? else {
+            let Readiness::Waits(wake) = self.terms.standing(live, live.agent(agent)?, ctx.now)?
+            else {
                 continue;
             };
             let new = NewMessage {
@@ -232,10 +233,10 @@ impl Command for Group {
             };
             random = random.wrapping_add(IDS_APART);
             if wake.has_one {
-                let message = new.message(live, now)?;
+                let message = new.message(live, ctx.now)?;
                 events.push(message.withheld().map_err(Refusal::from)?);
             } else {
-                let (_, decided) = new.settle(live, now)?;
+                let (_, decided) = new.settle(live, ctx.now)?;
                 // The sender joins once.
                 let joined = events.iter().any(|event| event.kind == "message_sent");
                 let new = decided.into_iter();

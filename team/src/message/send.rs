@@ -253,7 +253,9 @@ impl Team {
 impl KeptAsReport {
     /// The task that a message reported on, which only claims move.
     pub(crate) fn of(after: &After<'_>, task: &Task, message: &Message) -> Result<KeptAsReport> {
-        let claim = task.claim().filter(|claim| claim.leased_until > after.now);
+        let claim = task
+            .claim()
+            .filter(|claim| claim.leased_until > after.ctx.now);
         let epoch = task.governed.epoch;
         let own = claim.filter(|claim| claim.owner == message.from);
         let waits = approval::is_missing(after.live, task)?;
@@ -277,8 +279,8 @@ impl Command for NewMessage {
         CommandTerms::of(Authority::Agent(&self.send.from))
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Settled>> {
-        let (settled, events) = self.settle(live, now)?;
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Settled>> {
+        let (settled, events) = self.settle(live, ctx.now)?;
         Ok(Decision::Granted(settled, events))
     }
 

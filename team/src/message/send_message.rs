@@ -159,11 +159,11 @@ impl Command for SendLetter {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Sending>> {
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Sending>> {
         let letter = &self.letter;
         membership::check(live, "from_worker", &letter.from)?;
         membership::check(live, "to_worker", &letter.to)?;
-        let posted = letter.post(live, now)?;
+        let posted = letter.post(live, ctx.now)?;
         let doubts = RecipientDoubts::of(live, &letter.to, &letter.from)?;
         let telling = self.telling(live, &posted.mail)?;
         let mut events = Vec::new();

@@ -79,10 +79,10 @@ impl Command for ModeClear {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<ModeCleared>> {
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<ModeCleared>> {
         let mode = skill::mode(&self.mode)?;
         let acting = scope(self.session_id.as_deref())?;
-        let mut board = Board::new(live, now);
+        let mut board = Board::for_call(ctx, live);
         let (scopes, tombstone) = self.scopes(&acting, mode, (live, &board))?;
         for scope in &scopes {
             board.release(scope, mode, Exit::Abort)?;

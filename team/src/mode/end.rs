@@ -50,42 +50,84 @@ operation! {
     refuses = [UnsupportedMode, ModeNotActive]
 }
 
-impl Changes for ModeComplete {
-    fn decide(&self, board: Board<'_>) -> Result<Decision<Decided>> {
-        end(board, &self.mode, self.session_id.as_deref(), |mode| {
-            let mut set = ended(phase::complete(mode), Lifecycle::Finished);
-            put(&mut set, "completion_note", self.note.as_deref());
-            Ok(Ending::new(Change::Completed, Exit::Success, set))
-        })
+impl Command for ModeComplete {
+    type Decided = Decided;
+    type Answer = ModeAnswer;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {
+        end(
+            Board::for_call(ctx, live),
+            (&self.mode, self.session_id.as_deref()),
+            |mode| {
+                let mut set = ended(phase::complete(mode), Lifecycle::Finished);
+                put(&mut set, "completion_note", self.note.as_deref());
+                Ok(Ending::new(Change::Completed, Exit::Success, set))
+            },
+        )
+    }
+
+    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {
+        decided.answer(after.live)
     }
 }
 
-impl Changes for ModeFail {
-    fn decide(&self, board: Board<'_>) -> Result<Decision<Decided>> {
-        end(board, &self.mode, self.session_id.as_deref(), |_| {
-            let mut set = ended("failed", Lifecycle::Failed);
-            let error = self
-                .error
-                .as_deref()
-                .map(|error| names::filled("error", error));
-            put(&mut set, "error", error.transpose()?);
-            Ok(Ending::new(Change::Failed, Exit::Error, set))
-        })
+impl Command for ModeFail {
+    type Decided = Decided;
+    type Answer = ModeAnswer;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {
+        end(
+            Board::for_call(ctx, live),
+            (&self.mode, self.session_id.as_deref()),
+            |_| {
+                let mut set = ended("failed", Lifecycle::Failed);
+                let error = self
+                    .error
+                    .as_deref()
+                    .map(|error| names::filled("error", error));
+                put(&mut set, "error", error.transpose()?);
+                Ok(Ending::new(Change::Failed, Exit::Error, set))
+            },
+        )
+    }
+
+    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {
+        decided.answer(after.live)
     }
 }
 
-impl Changes for ModeCancel {
-    fn decide(&self, board: Board<'_>) -> Result<Decision<Decided>> {
-        end(board, &self.mode, self.session_id.as_deref(), |_| {
-            Ok(Ending::canceled(self.reason.as_deref()))
-        })
+impl Command for ModeCancel {
+    type Decided = Decided;
+    type Answer = ModeAnswer;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {
+        end(
+            Board::for_call(ctx, live),
+            (&self.mode, self.session_id.as_deref()),
+            |_| Ok(Ending::canceled(self.reason.as_deref())),
+        )
+    }
+
+    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {
+        decided.answer(after.live)
     }
 }
 
 fn end(
     mut board: Board<'_>,
-    mode: &str,
-    session: Option<&str>,
+    (mode, session): (&str, Option<&str>),
     ending: impl Fn(Mode) -> Result<Ending, Refusal>,
 ) -> Result<Decision<Decided>> {
     let mode = skill::mode(mode)?;

@@ -9,9 +9,7 @@ pub(crate) use crate::mode::rules::outcome::{Lifecycle, RunOutcome};
 pub(crate) use crate::mode::rules::prompt::Found;
 pub(crate) use crate::mode::rules::reading::is_asked;
 pub(crate) use crate::mode::rules::reconcile::{Ending, Exit, Source, ended, is_waiting};
-pub(crate) use crate::mode::rules::shown::{
-    Asked, Changes, Decided, ModeAnswer, missing, path, scope,
-};
+pub(crate) use crate::mode::rules::shown::{Decided, ModeAnswer, missing, path, scope};
 pub(crate) use crate::mode::rules::skill::{CANCEL, Skill};
 pub(crate) use crate::mode::rules::transition::{Denial, Kind, Review, Transition, decide, join};
 pub(crate) use crate::mode::rules::*;

@@ -30,7 +30,7 @@ impl Team {
     /// # Errors
     /// `mode_denied`, whose details hold the whole [`PromptAnswer`]; `invalid_input`, `team_closed`; the log's.
     pub fn mode_prompt(&mut self, prompt: ModePrompt) -> Result<PromptAnswer> {
-        self.execute(self.asked(prompt))
+        self.execute(prompt)
     }
 
     /// Returns the answer to a prompt without recording anything; `None` if the prompt would change something.
@@ -38,12 +38,13 @@ impl Team {
     /// # Errors
     /// `invalid_input`; the log's.
     pub fn mode_prompt_preview(&mut self, prompt: ModePrompt) -> Result<Option<PromptAnswer>> {
-        let asked = self.asked(prompt);
-        let now = self.now();
+        let ctx = self.ctx(self.control.clone(), self.now());
         let team = self.name().to_owned();
-        self.query(|live, _| match asked.decide(live, now)? {
+        self.query(|live, _| match prompt.decide(&ctx, live)? {
             Decision::Granted(told, _) if told.changes_something() => Ok(None),
-            Decision::Granted(told, _) => Ok(Some(asked.completed(told, live, (&team, now))?)),
+            Decision::Granted(told, _) => {
+                Ok(Some(prompt.completed(told, live, (&team, ctx.now))?))
+            }
             Decision::Denied(refusal, _) => Ok(PromptAnswer::of_refusal(&refusal)),
         })
     }
@@ -56,7 +57,7 @@ impl PromptAnswer {
     }
 }
 
-impl Command for Asked<ModePrompt> {
+impl Command for ModePrompt {
     type Decided = PromptAnswer;
     type Answer = PromptAnswer;
 
@@ -64,12 +65,12 @@ impl Command for Asked<ModePrompt> {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<PromptAnswer>> {
-        let scope = self.input.check()?;
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<PromptAnswer>> {
+        let scope = self.check()?;
         let mut decision = PromptDecision {
-            asked: self,
+            prompt: self,
             live,
-            board: Board::new(live, now).from(&self.origin),
+            board: Board::for_call(ctx, live),
             told: PromptAnswer::default(),
             scope,
         };
@@ -90,11 +91,11 @@ impl Command for Asked<ModePrompt> {
     }
 
     fn answer(&self, told: &PromptAnswer, after: &After<'_>) -> Result<PromptAnswer> {
-        self.completed(told.clone(), after.live, (after.team, after.now))
+        self.completed(told.clone(), after.live, (after.team, after.ctx.now))
     }
 }
 
-impl Asked<ModePrompt> {
+impl ModePrompt {
     /// Completes an answer with what is active in a state.
     fn completed(
         &self,
@@ -102,7 +103,7 @@ impl Asked<ModePrompt> {
         live: &Live,
         (team, now): (&str, Timestamp),
     ) -> Result<PromptAnswer> {
-        let scope = self.input.check()?;
+        let scope = self.check()?;
         told.active_skills = board::active(live, &scope)?;
         told.input_lock = held_lock(&Board::new(live, now), &scope)?;
         told.additional_context = text::paragraph(team, &told);
@@ -140,7 +141,7 @@ impl PromptAnswer {
 
 /// A prompt while it is decided.
 struct PromptDecision<'a> {
-    asked: &'a Asked<ModePrompt>,
+    prompt: &'a ModePrompt,
     live: &'a Live,
     board: Board<'a>,
     told: PromptAnswer,
@@ -153,7 +154,7 @@ impl PromptDecision<'_> {
         if trigger.text() == OFF {
             return Ok(());
         }
-        let prompt = self.asked.input.text.clone();
+        let prompt = self.prompt.text.clone();
         if let Some(lock) = held_lock(&self.board, &self.scope)?
             && let Some(word) = lock::kept_back(&lock, &prompt)
         {
@@ -295,7 +296,7 @@ impl PromptDecision<'_> {
         }
         let decided = self.board.reconcile(&at, mode, Source::Prompt)?;
         let mut state = seed::prompted(mode, self.board.now());
-        let prompt = &self.asked.input;
+        let prompt = self.prompt;
         let step = plan.steps.iter().find(|step| step.requested == mode);
         let handed = step.filter(|step| !step.auto_completed.is_empty());
         let message = handed.and_then(|step| step.message.clone());
@@ -366,7 +367,7 @@ impl PromptDecision<'_> {
 
     /// What stands beside the list of skills: all of it anew, so that nothing stays of the prompt before.
     fn metadata(&self) -> Fields {
-        let (told, prompt) = (&self.told, &self.asked.input);
+        let (told, prompt) = (&self.told, self.prompt);
         let first = told.started.first();
         let several = |names: Vec<String>, least: usize| match names.len() >= least {
             true => names.into(),

@@ -109,13 +109,13 @@ impl Command for ModeEndSession {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Vec<Mode>>> {
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Vec<Mode>>> {
         let session = &self.session_id;
         scope(Some(session))?;
         if let Some(reason) = &self.reason {
             names::filled("reason", reason)?;
         }
-        let mut board = Board::new(live, now);
+        let mut board = Board::for_call(ctx, live);
         let life = live.session_life(session)?;
         if life.is_none_or(|life| life.ended_at.is_some()) {
             return Ok(Decision::Granted(Vec::new(), Vec::new()));

@@ -18,7 +18,7 @@ operation! {
         max_iterations: Option<u64>,
         /// More fields of its state
         set: Option<Fields>,
-    }) -> ModeAnswer = Team::mode_start,
+    }) -> ModeAnswer as mode_start,
     refuses = [UnsupportedMode, ModeDenied]
 }
 
@@ -32,13 +32,6 @@ const OWN: [&str; 7] = [
     "schemaVersion",
     "seq",
 ];
-
-impl Team {
-    /// Makes a mode active. If it is active already, in the session or at the root, nothing changes.
-    pub fn mode_start(&mut self, start: ModeStart) -> Result<ModeAnswer> {
-        self.execute(self.asked(start))
-    }
-}
 
 /// The fields that a caller gave, without those that are not the caller's.
 pub(crate) fn given(mut fields: Fields) -> Fields {
@@ -58,11 +51,18 @@ impl ModeStart {
     }
 }
 
-impl Changes for Asked<ModeStart> {
-    fn decide(&self, board: Board<'_>) -> Result<Decision<Decided>> {
-        let mode = skill::mode(&self.input.mode)?;
-        let scope = scope(self.input.session_id.as_deref())?;
-        let mut board = board.from(&self.origin);
+impl Command for ModeStart {
+    type Decided = Decided;
+    type Answer = ModeAnswer;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {
+        let mode = skill::mode(&self.mode)?;
+        let scope = scope(self.session_id.as_deref())?;
+        let mut board = Board::for_call(ctx, live);
         if let Some((at, _)) = board.already_active(&scope, mode)? {
             board.see(&scope)?;
             let unchanged = Decided {
@@ -72,7 +72,7 @@ impl Changes for Asked<ModeStart> {
             return unchanged.granted(board);
         }
         let seeded = seed::started(mode, board.now());
-        let written = contract::write(mode, Some(&seeded), &self.input.given(), board.now())?;
+        let written = contract::write(mode, Some(&seeded), &self.given(), board.now())?;
         let transition = board.reconcile(&scope, mode, Source::Start)?;
         let mut state = written.state;
         if !transition.auto_completed.is_empty() {
@@ -86,5 +86,9 @@ impl Changes for Asked<ModeStart> {
             ..Decided::new(mode, scope.clone(), scope)
         };
         started.granted(board)
+    }
+
+    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {
+        decided.answer(after.live)
     }
 }

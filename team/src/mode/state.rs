@@ -176,9 +176,10 @@ impl Team {
     pub fn state_write(&mut self, write: ModeWrite) -> Result<StateWritten> {
         let named = Named::read(&write.mode)?;
         match named {
-            Named::Skills => {
-                self.execute(act(move |live, now| write_skills(write.clone(), live, now)))
-            }
+            Named::Skills => self.execute(act(
+                CommandTerms::of(Authority::Anyone),
+                move |ctx, live| write_skills(write.clone(), live, ctx.now),
+            )),
             Named::Mode(mode) => {
                 let mode = mode.name().to_owned();
                 let answer = self.mode_write(ModeWrite { mode, ..write })?;
@@ -197,7 +198,10 @@ impl Team {
     pub fn state_clear(&mut self, clear: ModeClear) -> Result<StateCleared> {
         let named = Named::read(&clear.mode)?;
         if let Named::Skills = named {
-            return self.execute(act(move |live, now| clear_skills(&clear, live, now)));
+            return self.execute(act(
+                CommandTerms::of(Authority::Anyone),
+                move |ctx, live| clear_skills(&clear, live, ctx.now),
+            ));
         }
         let scope = scope(clear.session_id.as_deref())?;
         let mode = named.name().to_owned();

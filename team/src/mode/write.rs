@@ -65,18 +65,25 @@ const KEPT: [&str; 3] = ["active", "mode", "updated_at"];
 impl Team {
     /// Writes the state of a mode.
     pub fn mode_write(&mut self, write: ModeWrite) -> Result<ModeAnswer> {
-        self.execute(self.asked(write))
+        self.execute(write)
     }
 }
 
-impl Changes for Asked<ModeWrite> {
-    fn decide(&self, board: Board<'_>) -> Result<Decision<Decided>> {
-        let mode = skill::mode(&self.input.mode)?;
-        let scope = scope(self.input.session_id.as_deref())?;
-        let mut given = self.input.fields.clone();
-        put(&mut given, "state", self.input.state.clone());
+impl Command for ModeWrite {
+    type Decided = Decided;
+    type Answer = ModeAnswer;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {
+        let mode = skill::mode(&self.mode)?;
+        let scope = scope(self.session_id.as_deref())?;
+        let mut given = self.fields.clone();
+        put(&mut given, "state", self.state.clone());
         let given = start::given(contract::flattened(given)?);
-        let mut board = board.from(&self.origin);
+        let mut board = Board::for_call(ctx, live);
         let now = board.now();
         let before = board
             .state(&scope, mode)?
@@ -112,6 +119,10 @@ impl Changes for Asked<ModeWrite> {
         };
         decided.granted(board)
     }
+
+    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {
+        decided.answer(after.live)
+    }
 }
 
 impl ModeUpdate {
@@ -135,8 +146,16 @@ impl ModeUpdate {
     }
 }
 
-impl Changes for ModeUpdate {
-    fn decide(&self, mut board: Board<'_>) -> Result<Decision<Decided>> {
+impl Command for ModeUpdate {
+    type Decided = Decided;
+    type Answer = ModeAnswer;
+
+    fn terms(&self) -> CommandTerms<'_> {
+        CommandTerms::of(Authority::Anyone)
+    }
+
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {
+        let mut board = Board::for_call(ctx, live);
         let mode = skill::mode(&self.mode)?;
         let acting = scope(self.session_id.as_deref())?;
         let (given, unset) = (self.given(), self.unset()?);
@@ -152,6 +171,10 @@ impl Changes for ModeUpdate {
             ..Decided::new(mode, scope, acting)
         };
         decided.granted(board)
+    }
+
+    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {
+        decided.answer(after.live)
     }
 }
 

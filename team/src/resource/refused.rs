@@ -128,8 +128,8 @@ impl Command for RefusedWrites {
         CommandTerms::of(Authority::Agent(&self.agent))
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
-        Ok(Decision::Granted((), self.events(live, now)?))
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
+        Ok(Decision::Granted((), self.events(live, ctx.now)?))
     }
 
     fn answer(&self, (): &(), after: &After<'_>) -> Result<usize> {

@@ -90,7 +90,7 @@ impl Command for WriteApproval {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<ApprovalStatus>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<ApprovalStatus>> {
         let approval = self.approval()?;
         let trace = page::trace_of_task(live, Some(&self.task_id))?;
         let event = approval.event(trace.as_deref());

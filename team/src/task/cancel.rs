@@ -27,21 +27,20 @@ operation! {
     refuses = [TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict]
 }
 
-claimant!(TaskCancel, |it| it.worker.as_deref());
+claim_proof!(TaskCancel, |it| it.worker.as_deref());
 
 impl Command for TaskCancel {
     type Decided = ();
     type Answer = TaskAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::HolderOrLeader(self.claimant()))
-            .named(self.claimant().is_named())
+        CommandTerms::of(Authority::HolderOrLeader(self.proof())).named(self.proof().is_named())
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
-        self.claimant().check_worker()?;
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
+        self.proof().check_worker()?;
         check_expected(self.expected_version)?;
-        let draft = Draft::of(live, &self.task_id, now)?;
+        let draft = Draft::of(live, &self.task_id, ctx.now)?;
         draft.decision(|draft| {
             draft.check_open()?;
             draft.check_version(self.expected_version)?;
@@ -68,10 +67,10 @@ impl TaskCancel {
 
     /// Whether the claim of somebody else ends with the task.
     fn check_claim(&self, draft: &Draft) -> Result<bool, Refusal> {
-        let hold = self.claimant().hold;
-        let presented = !hold.is_empty();
+        let proof = self.proof();
+        let presented = !proof.is_empty();
         if presented {
-            draft.standing(hold)?;
+            draft.check_claim(proof)?;
         }
         let Some(claim) = draft.task.claim() else {
             return Ok(false);
@@ -82,6 +81,6 @@ impl TaskCancel {
         if self.force && self.actor() == LEADER {
             return Ok(true);
         }
-        Err(self.claimant().needs_claim(draft, claim, self.actor()))
+        Err(proof.needs_claim(draft, claim, self.actor()))
     }
 }

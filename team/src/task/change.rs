@@ -68,13 +68,13 @@ impl Command for TaskChange {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
         check_expected(self.expected_version)?;
         if let Some(subject) = &self.subject {
             check_title("subject", subject).map_err(Refusal::from)?;
         }
         let wanted = self.blocked_by.as_deref().map(dependencies).transpose()?;
-        let draft = Draft::of(live, &self.task_id, now)?;
+        let draft = Draft::of(live, &self.task_id, ctx.now)?;
         draft.decision(|draft| {
             draft.check_version(self.expected_version)?;
             let owner = draft.task.owner.clone();

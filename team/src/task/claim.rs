@@ -19,7 +19,7 @@ operation! {
         /// How long the claim counts unless it is renewed, in milliseconds; else 15 minutes
         #[schemars(range(min = 1_000, max = 86_400_000))]
         lease_ms: Option<u64>,
-    }) -> ClaimAnswer = Team::task_claim,
+    }) -> ClaimAnswer as task_claim,
     refuses = [
         TaskNotFound, WorkerNotFound, AlreadyTerminal, ClaimConflict, LeaseExpired, BlockedDependency,
         ResourceConflict, BudgetExceeded,
@@ -45,63 +45,39 @@ pub struct ClaimAnswer {
     pub overlaps: Vec<Overlap>,
 }
 
-/// A claim with the token that it is going to have.
-#[derive(Debug, Clone)]
-pub struct ClaimWithToken {
-    claim: TaskClaim,
-    token: String,
-}
-
-impl Team {
-    /// Takes a task for a worker.
-    pub fn task_claim(&mut self, claim: TaskClaim) -> Result<ClaimAnswer> {
-        let claim = self.claim_with_token(claim)?;
-        self.execute(claim)
-    }
-
-    /// A claim with the token that it is going to have.
-    ///
-    /// # Errors
-    /// There are no random bits for the token.
-    pub fn claim_with_token(&self, claim: TaskClaim) -> Result<ClaimWithToken> {
-        let token = token(&*self.options.ids)?;
-        Ok(ClaimWithToken { claim, token })
-    }
-}
-
-impl Command for ClaimWithToken {
-    /// What is held twice from now on.
-    type Decided = Vec<Overlap>;
+impl Command for TaskClaim {
+    /// The token of the claim, and what is held twice from now on.
+    type Decided = (String, Vec<Overlap>);
     type Answer = ClaimAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Agent(&self.claim.worker)).grants()
+        CommandTerms::of(Authority::Agent(&self.worker)).grants()
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Vec<Overlap>>> {
-        let claim = &self.claim;
-        let until = lease_end(claim.lease_ms, now)?;
-        holding::check_expected(claim.expected_version)?;
-        check_worker(live, &claim.worker)?;
-        budget::check(live, Some(&claim.worker))?;
-        let draft = Draft::of(live, &claim.task_id, now)?;
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {
+        let until = lease_end(self.lease_ms, ctx.now)?;
+        holding::check_expected(self.expected_version)?;
+        check_worker(live, &self.worker)?;
+        budget::check(live, Some(&self.worker))?;
+        let draft = Draft::of(live, &self.task_id, ctx.now)?;
         draft.decision(|draft| {
             check_ready(live, draft)?;
-            draft.expect(claim.expected_version, Code::ClaimConflict)?;
-            check_free(draft, &claim.worker)?;
-            let overlaps = Holdings::of(live, &claim.worker, now).grant(&draft.task)?;
+            draft.expect(self.expected_version, Code::ClaimConflict)?;
+            check_free(draft, &self.worker)?;
+            let overlaps = Holdings::of(live, &self.worker, ctx.now).grant(&draft.task)?;
             // A lease that ran out is the cause of what takes its place.
             let overdue = (!draft.events.is_empty()).then_some(0);
-            take(live, draft, &claim.worker, (&self.token, until), overdue)?;
-            Ok(overlaps)
+            let token = token(&*ctx.ids)?;
+            take(live, draft, &self.worker, (&token, until), overdue)?;
+            Ok((token, overlaps))
         })
     }
 
-    fn answer(&self, overlaps: &Vec<Overlap>, after: &After<'_>) -> Result<ClaimAnswer> {
-        let task = record(after.live, &self.claim.task_id, after.now)?;
+    fn answer(&self, (token, overlaps): &Self::Decided, after: &After<'_>) -> Result<ClaimAnswer> {
+        let task = record(after.live, &self.task_id, after.ctx.now)?;
         Ok(ClaimAnswer {
             overlaps: overlaps.clone(),
-            ..claimed(task, self.token.clone())
+            ..claimed(task, token.clone())
         })
     }
 }

@@ -13,7 +13,7 @@ operation! {
         /// How long the claim counts unless it is renewed, in milliseconds; else 15 minutes
         #[schemars(range(min = 1_000, max = 86_400_000))]
         lease_ms: Option<u64>,
-    }) -> ClaimNextAnswer = Team::claim_next,
+    }) -> ClaimNextAnswer as claim_next,
     refuses = [WorkerNotFound, ClaimConflict, LeaseExpired, BudgetExceeded]
 }
 
@@ -49,43 +49,36 @@ pub struct ClaimNextAnswer {
     pub overlaps: Vec<Overlap>,
 }
 
-/// A claim with the token that it is going to have.
-#[derive(Debug, Clone)]
-struct NextWithToken {
-    claim: ClaimNext,
+/// A task that was taken.
+pub(crate) struct Taken {
+    task_id: String,
     token: String,
+    /// What is held twice from now on.
+    overlaps: Vec<Overlap>,
 }
 
-impl Team {
-    /// Takes the best task that is ready for a worker, and whose paths nobody else holds: most urgent first, then oldest,
-    /// then by id.
-    pub fn claim_next(&mut self, claim: ClaimNext) -> Result<ClaimNextAnswer> {
-        let token = token(&*self.options.ids)?;
-        self.execute(NextWithToken { claim, token })
-    }
-}
-
-impl Command for NextWithToken {
-    /// The task that was taken, and what is held twice from now on.
-    type Decided = Option<(String, Vec<Overlap>)>;
+/// Takes the most urgent of the tasks that are ready for the worker and whose paths nobody else holds; of several the oldest,
+/// then the first by id.
+impl Command for ClaimNext {
+    type Decided = Option<Taken>;
     type Answer = ClaimNextAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Agent(&self.claim.worker)).grants()
+        CommandTerms::of(Authority::Agent(&self.worker)).grants()
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Self::Decided>> {
-        let worker = &self.claim.worker;
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {
+        let worker = &self.worker;
         check_worker(live, worker)?;
         budget::check(live, Some(worker))?;
-        let until = lease_end(self.claim.lease_ms, now)?;
+        let until = lease_end(self.lease_ms, ctx.now)?;
         let mut events: Vec<NewEvent> = Vec::new();
-        let holdings = Holdings::of(live, worker, now);
+        let holdings = Holdings::of(live, worker, ctx.now);
         let ready = first_free(live, worker, &holdings)?;
         let mut best = ready.map(|(task, overlaps)| (task, overlaps, None));
-        for mut task in live.expired_tasks(now, EXPIRED_MAX)? {
+        for mut task in live.expired_tasks(ctx.now, EXPIRED_MAX)? {
             let overdue = Some(events.len());
-            holding::expire(live, &mut task, now, DEFAULT_ACTOR, &mut events)?;
+            holding::expire(live, &mut task, ctx.now, DEFAULT_ACTOR, &mut events)?;
             let better = |(best, ..): &(Task, _, _)| rank(&task) < rank(best);
             if task.status == Status::Pending
                 && best.as_ref().is_none_or(better)
@@ -97,27 +90,34 @@ impl Command for NextWithToken {
         let Some((task, overlaps, overdue)) = best else {
             return Ok(Decision::Granted(None, events));
         };
-        let id = task.task_id.clone();
+        let taken = Taken {
+            task_id: task.task_id.clone(),
+            token: token(&*ctx.ids)?,
+            overlaps,
+        };
         let mut draft = Draft { task, events };
-        take(live, &mut draft, worker, (&self.token, until), overdue)?;
-        Ok(Decision::Granted(Some((id, overlaps)), draft.events))
+        take(live, &mut draft, worker, (&taken.token, until), overdue)?;
+        Ok(Decision::Granted(Some(taken), draft.events))
     }
 
     fn answer(&self, taken: &Self::Decided, after: &After<'_>) -> Result<ClaimNextAnswer> {
-        let Some((id, overlaps)) = taken else {
+        let Some(taken) = taken else {
             return Ok(ClaimNextAnswer {
                 ok: true,
                 ..ClaimNextAnswer::default()
             });
         };
-        let claimed = claimed(record(after.live, id, after.now)?, self.token.clone());
+        let claimed = claimed(
+            record(after.live, &taken.task_id, after.ctx.now)?,
+            taken.token.clone(),
+        );
         Ok(ClaimNextAnswer {
             ok: true,
             task: Some(claimed.task),
             claim_token: Some(claimed.claim_token),
             epoch: Some(claimed.epoch),
             leased_until: Some(claimed.leased_until),
-            overlaps: overlaps.clone(),
+            overlaps: taken.overlaps.clone(),
         })
     }
 }

@@ -73,7 +73,7 @@ pub struct TaskAnswer {
 impl TaskAnswer {
     /// The task as it stands after a command.
     pub(crate) fn of(task_id: &str, after: &After<'_>) -> Result<TaskAnswer> {
-        let task = record(after.live, task_id, after.now)?;
+        let task = record(after.live, task_id, after.ctx.now)?;
         Ok(TaskAnswer::from(task))
     }
 }
@@ -93,7 +93,7 @@ impl Command for TaskCreate {
         CommandTerms::of(Authority::WithinBudget)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<String>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<String>> {
         let created = self.created(live)?;
         let id = self.id(live)?;
         check_cycle(live, &id, &created.depends_on)?;

@@ -50,31 +50,34 @@ pub struct HolderAnswer {
 impl HolderAnswer {
     /// The task as it stands after a command.
     pub(crate) fn of(task_id: &str, after: &After<'_>) -> Result<HolderAnswer> {
-        let task = record(after.live, task_id, after.now)?;
+        let task = record(after.live, task_id, after.ctx.now)?;
         Ok(HolderAnswer { ok: true, task })
     }
 }
 
-claimant!(TaskFinish, |it| it.worker.as_deref());
+claim_proof!(TaskFinish, |it| it.worker.as_deref());
 
 impl Command for TaskFinish {
     type Decided = ();
     type Answer = HolderAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Holder(self.claimant())).named(self.claimant().is_named())
+        CommandTerms::of(Authority::Holder(self.proof())).named(self.proof().is_named())
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
-        let to = self.way()?;
-        let hold = self.claimant().hold.check()?;
-        self.claimant().check_worker()?;
-        check_expected(self.expected_version)?;
-        let draft = Draft::of(live, &self.task_id, now)?;
-        draft.decision(|draft| {
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
+        let proof = self.proof();
+        let input = || {
+            let to = self.way()?;
+            proof.check_given()?;
+            proof.check_worker()?;
+            check_expected(self.expected_version)?;
+            Ok(to)
+        };
+        proof.decide(ctx, live, input, |draft, to| {
             draft.check_open()?;
             draft.check_version(self.expected_version)?;
-            let claim = self.holder(draft, hold)?;
+            let claim = self.holder(draft)?;
             if to == Status::Completed {
                 evidence::check(&draft.task, self.result.as_deref())?;
                 approval::check(live, &draft.task)?;
@@ -98,8 +101,8 @@ impl TaskFinish {
         }
     }
 
-    fn holder(&self, draft: &Draft, hold: Hold<'_>) -> Result<Claim, Refusal> {
-        if let Standing::Holds(claim) = draft.standing(hold)? {
+    fn holder(&self, draft: &Draft) -> Result<Claim, Refusal> {
+        if let ClaimCheck::Holds(claim) = draft.check_claim(self.proof())? {
             return Ok(claim.clone());
         }
         let (id, status) = (&draft.task.task_id, draft.task.status);
@@ -114,8 +117,8 @@ impl TaskFinish {
     }
 
     fn finish(&self, live: &Live, draft: &mut Draft, claim: &Claim, to: Status) -> Result<()> {
-        let by = self.claimant();
-        let held = by.hold.held(&draft.task, claim);
+        let by = self.proof();
+        let held = by.held(&draft.task, claim);
         let act = match to {
             Status::Completed => TaskAct::Completed(TaskCompleted {
                 held,

@@ -1,10 +1,13 @@
-//! A claim that was answered under a key, and whether it may be answered again: a token that counts no longer must not look
-//! like one that does.
+//! Checks a claim that was answered under a key before it is answered again: a token that is no longer valid must not look
+//! valid.
+//!
+//! The claim is read from the stored answer. The row of an answer holds the answer's text and no reference to the event of the
+//! claim, and that event lies in the log, which a decision does not read.
 
 use crate::handle::command::mismatch;
 use crate::task::prelude::*;
 
-/// What every surface's answer to a claim says of the task that was claimed.
+/// The part of an answer to a claim that is the same on each surface.
 #[derive(Deserialize)]
 struct Granted {
     task: Option<Claimed>,
@@ -22,25 +25,23 @@ struct Exchanged {
     body: Granted,
 }
 
-/// Whether the claim that a stored answer hands out is live at `now`. Records nothing, as a repetition does.
-/// Another agent than its holder is not given it, where callers have to prove who they are.
-pub(crate) fn check_live(
-    live: &Live,
-    stored: &str,
-    authenticated: Option<&str>,
-    now: Timestamp,
-) -> Result<()> {
+/// Refuses to repeat an answer whose claim is no longer live, or belongs to another agent than the authenticated one.
+/// Records nothing, as a repetition does.
+pub(crate) fn check_live(ctx: &Ctx, live: &Live, stored: &str) -> Result<()> {
     let Some(claimed) = claimed(stored) else {
         return Ok(());
     };
-    let draft = Draft::of(live, &claimed.id, now)?;
-    let hold = Hold {
+    let draft = Draft::of(live, &claimed.id, ctx.now)?;
+    let proof = ClaimProof {
+        task_id: &claimed.id,
         token: None,
         epoch: Some(claimed.epoch),
         force: false,
+        worker: None,
     };
-    let why = match draft.standing(hold) {
-        Ok(Standing::Holds(claim)) => {
+    let why = match draft.check_claim(proof) {
+        Ok(ClaimCheck::Holds(claim)) => {
+            let authenticated = ctx.control.authenticated.as_deref();
             return match authenticated.filter(|agent| claim.owner != **agent) {
                 Some(agent) => Err(mismatch(agent, &claim.owner).into()),
                 None => Ok(()),

@@ -23,48 +23,11 @@ pub(crate) fn lease_end(lease_ms: Option<u64>, now: Timestamp) -> Result<Timesta
     Ok(now.plus_micros(asked as i64 * 1000))
 }
 
-/// What a caller presents of its claim; with both, both must be right.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Hold<'a> {
-    pub token: Option<&'a str>,
-    pub epoch: Option<u64>,
-    /// Whether it need not be the caller's own. The epoch must be right all the same.
-    pub force: bool,
-}
-
-impl Hold<'_> {
-    /// Refuses where neither is given.
-    pub fn check(self) -> Result<Self, Refusal> {
-        if !self.is_empty() {
-            return Ok(self);
-        }
-        let message = "claim_token is required, or epoch: what the claim was answered with";
-        Err(Refusal::new(Code::InvalidInput, message).field("claim_token"))
-    }
-
-    /// Whose claim ends or is renewed by it, as events name it.
-    pub fn held(self, task: &Task, claim: &Claim) -> Held {
-        Held {
-            forced: self.force,
-            ..holder(task, claim)
-        }
-    }
-
-    pub fn is_empty(self) -> bool {
-        self.token.is_none() && self.epoch.is_none()
-    }
-    /// Returns whether the token and the epoch, if given, belong to that claim.
-    pub fn fits(self, task: &Task, claim: &Claim) -> bool {
-        self.token.is_none_or(|token| token == claim.token)
-            && self.epoch.is_none_or(|epoch| epoch == task.governed.epoch)
-    }
-}
-
-/// How what a caller presents stands to a task.
-pub(crate) enum Standing<'a> {
-    /// It is that of the live claim.
+/// What the check of a [`ClaimProof`] found.
+pub(crate) enum ClaimCheck<'a> {
+    /// The proof is that of the live claim.
     Holds(&'a Claim),
-    /// The task is in nobody's hands, and was in nobody else's since the caller gave it up.
+    /// The task is free, and no other agent claimed it since the caller gave it up.
     GaveUp,
     Unclaimed,
 }
@@ -159,22 +122,22 @@ impl Draft {
         })
     }
 
-    /// How what the caller presents stands to the task.
-    pub fn standing(&self, hold: Hold<'_>) -> Result<Standing<'_>, Refusal> {
+    /// Checks the claim that the caller presents.
+    pub fn check_claim(&self, proof: ClaimProof<'_>) -> Result<ClaimCheck<'_>, Refusal> {
         let Some(claim) = &self.task.governed.claim else {
-            return Ok(Standing::Unclaimed);
+            return Ok(ClaimCheck::Unclaimed);
         };
-        match (hold.fits(&self.task, claim), claim.state) {
-            (true, ClaimState::Live) => Ok(Standing::Holds(claim)),
-            (true, ClaimState::Ended) => Ok(Standing::GaveUp),
+        match (proof.fits(&self.task, claim), claim.state) {
+            (true, ClaimState::Live) => Ok(ClaimCheck::Holds(claim)),
+            (true, ClaimState::Ended) => Ok(ClaimCheck::GaveUp),
             (true, ClaimState::Expired) => Err(self.expired(claim)),
-            (false, _) => Err(self.not_yours(hold)),
+            (false, _) => Err(self.not_yours(proof)),
         }
     }
 
-    /// The claim, for a command that only its holder may give.
-    pub fn held(&self, hold: Hold<'_>) -> Result<Claim, Refusal> {
-        if let Standing::Holds(claim) = self.standing(hold)? {
+    /// Returns the live claim that the caller presents, for a command that only its holder may give.
+    pub fn claim_of(&self, proof: ClaimProof<'_>) -> Result<Claim, Refusal> {
+        if let ClaimCheck::Holds(claim) = self.check_claim(proof)? {
             return Ok(claim.clone());
         }
         let (id, status) = (&self.task.task_id, self.task.status.name());
@@ -215,8 +178,8 @@ impl Draft {
         })
     }
 
-    fn not_yours(&self, hold: Hold<'_>) -> Refusal {
-        let field = match hold.token {
+    fn not_yours(&self, proof: ClaimProof<'_>) -> Refusal {
+        let field = match proof.token {
             Some(_) => "claim_token",
             None => "epoch",
         };

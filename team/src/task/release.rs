@@ -24,33 +24,34 @@ operation! {
     refuses = [TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict]
 }
 
-claimant!(TaskRelease, |it| Some(&it.worker));
+claim_proof!(TaskRelease, |it| Some(&it.worker));
 
 impl Command for TaskRelease {
     type Decided = ();
     type Answer = HolderAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Holder(self.claimant())).named(self.claimant().is_named())
+        CommandTerms::of(Authority::Holder(self.proof())).named(self.proof().is_named())
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
-        self.claimant().check_worker()?;
-        let hold = self.claimant().hold.check()?;
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
+        let proof = self.proof();
+        proof.check_worker()?;
+        proof.check_given()?;
         check_expected(self.expected_version)?;
-        let draft = Draft::of(live, &self.task_id, now)?;
+        let draft = Draft::of(live, &self.task_id, ctx.now)?;
         draft.decision(|draft| {
             draft.check_open()?;
             draft.check_version(self.expected_version)?;
             if is_nobodys(draft) {
                 // Whoever still believes to hold it should know what became of its claim.
-                return match draft.standing(hold) {
+                return match draft.check_claim(proof) {
                     Err(expired) if expired.code == Code::LeaseExpired => Err(expired.into()),
                     _ => Ok(()),
                 };
             }
-            let claim = draft.held(hold)?;
-            let held = hold.held(&draft.task, &claim);
+            let claim = draft.claim_of(proof)?;
+            let held = proof.held(&draft.task, &claim);
             draft.act(TaskAct::Released(held), &self.worker, Some(&claim.owner));
             draft.give_back(live)
         })

@@ -46,7 +46,7 @@ pub struct RenewAnswer {
     pub leased_until: Timestamp,
 }
 
-claimant!(TaskRenew, |it| it.worker.as_deref());
+claim_proof!(TaskRenew, |it| it.worker.as_deref());
 
 impl Command for TaskRenew {
     /// The token of the claim, for whoever may learn it.
@@ -54,26 +54,29 @@ impl Command for TaskRenew {
     type Answer = RenewAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Holder(self.claimant()))
-            .named(self.claimant().is_named())
+        CommandTerms::of(Authority::Holder(self.proof()))
+            .named(self.proof().is_named())
             .grants()
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Option<String>>> {
-        let hold = self.claimant().hold.check()?;
-        self.claimant().check_worker()?;
-        let until = lease_end(self.lease_ms, now)?;
-        check_expected(self.expected_version)?;
-        let draft = Draft::of(live, &self.task_id, now)?;
-        draft.decision(|draft| {
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Option<String>>> {
+        let proof = self.proof();
+        let input = || {
+            proof.check_given()?;
+            proof.check_worker()?;
+            let until = lease_end(self.lease_ms, ctx.now)?;
+            check_expected(self.expected_version)?;
+            Ok(until)
+        };
+        proof.decide(ctx, live, input, |draft, until| {
             draft.check_open()?;
             draft.check_version(self.expected_version)?;
-            let claim = draft.held(hold)?;
+            let claim = draft.claim_of(proof)?;
             let lease = Lease {
-                held: hold.held(&draft.task, &claim),
+                held: proof.held(&draft.task, &claim),
                 leased_until: until.max(claim.leased_until),
             };
-            let actor = self.claimant().actor(&claim);
+            let actor = proof.actor(&claim);
             draft.act(TaskAct::Renewed(lease), actor, Some(&claim.owner));
             // Whoever overrides a holder does not become it.
             Ok((!self.force || self.claim_token.is_some()).then_some(claim.token))
@@ -81,7 +84,7 @@ impl Command for TaskRenew {
     }
 
     fn answer(&self, token: &Option<String>, after: &After<'_>) -> Result<RenewAnswer> {
-        let mut task = record(after.live, &self.task_id, after.now)?;
+        let mut task = record(after.live, &self.task_id, after.ctx.now)?;
         let until = task.claim.as_ref().map(|claim| claim.leased_until);
         // The record of a claim says its token.
         if token.is_none() {

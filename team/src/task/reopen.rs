@@ -24,10 +24,10 @@ impl Command for TaskReopen {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
         names::check_known_given([("worker", &self.worker)])?;
         check_expected(self.expected_version)?;
-        let draft = Draft::of(live, &self.task_id, now)?;
+        let draft = Draft::of(live, &self.task_id, ctx.now)?;
         draft.decision(|draft| {
             if draft.task.status != Status::Failed {
                 let (id, status) = (&draft.task.task_id, draft.task.status.name());

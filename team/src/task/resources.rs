@@ -28,14 +28,14 @@ impl Command for SetTaskResources {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<()>> {
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
         check_expected(self.expected_version)?;
         let resources = self.resources.as_deref();
         let resources = resources.map(resource::declared).transpose()?;
         if resources.is_none() && self.shared.is_none() {
             return Err(nothing_to_set().into());
         }
-        let draft = Draft::of(live, &self.task_id, now)?;
+        let draft = Draft::of(live, &self.task_id, ctx.now)?;
         draft.decision(|draft| {
             draft.check_version(self.expected_version)?;
             Ok(declare(draft, resources, self.shared)?)

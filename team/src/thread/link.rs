@@ -25,12 +25,9 @@ impl Command for ThreadLink {
         CommandTerms::of(Authority::of_named(self.worker.as_deref())).named(self.worker.is_some())
     }
 
-    fn set_worker(&mut self, agent: &str) {
-        self.worker.get_or_insert_with(|| agent.to_owned());
-    }
-
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
-        let mut events = author(live, self.worker.as_deref())?;
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
+        let worker = ctx.agent(self.worker.as_deref());
+        let mut events = author(live, worker)?;
         let trace = existing(live, Some(&self.task_id))?;
         let thread = found(live, &self.thread_id)?;
         if thread.task_id.as_ref() == Some(&self.task_id) {
@@ -42,7 +39,7 @@ impl Command for ThreadLink {
                 task_id: self.task_id.clone(),
             }),
         };
-        let actor = self.worker.as_deref().unwrap_or(SYSTEM);
+        let actor = worker.unwrap_or(SYSTEM);
         let trace = thread.trace_id.or(trace);
         events.push(fact.event(actor, Some(&self.task_id), trace.as_deref()));
         Ok(Decision::Granted((), events))

@@ -42,18 +42,16 @@ impl Command for ThreadPost {
         CommandTerms::of(Authority::of_named(self.worker.as_deref())).named(self.worker.is_some())
     }
 
-    fn set_worker(&mut self, agent: &str) {
-        self.worker.get_or_insert_with(|| agent.to_owned());
-    }
-
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Self::Decided>> {
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {
         let body = self.body()?;
-        let mut events = author(live, self.worker.as_deref())?;
+        let worker = ctx.agent(self.worker.as_deref());
+        let mut events = author(live, worker)?;
         let thread = found(live, &self.thread_id)?;
-        budget::check(live, self.worker.as_deref())?;
+        budget::check(live, worker)?;
+        let author = worker.unwrap_or(SYSTEM);
         let posted = Posted {
-            from: self.author().to_owned(),
-            to: self.told(live, &thread)?,
+            from: author.to_owned(),
+            to: self.recipients(live, &thread, author)?,
             body: body.to_owned(),
         };
         let fact = ThreadFact {
@@ -64,7 +62,7 @@ impl Command for ThreadPost {
             Some(trace) => Some(trace.clone()),
             None => page::trace_of_task(live, thread.task_id.as_deref())?,
         };
-        events.push(fact.event(self.author(), thread.task_id.as_deref(), trace.as_deref()));
+        events.push(fact.event(author, thread.task_id.as_deref(), trace.as_deref()));
         let doubts = RecipientsDoubts::of(live, &posted.to, &posted.from)?;
         Ok(Decision::Granted((posted, doubts), events))
     }
@@ -90,10 +88,6 @@ impl Command for ThreadPost {
 }
 
 impl ThreadPost {
-    fn author(&self) -> &str {
-        self.worker.as_deref().unwrap_or(SYSTEM)
-    }
-
     fn body(&self) -> Result<&str, Refusal> {
         let body = self.body.trim();
         if body.is_empty() {
@@ -107,12 +101,12 @@ impl ThreadPost {
         Ok(body)
     }
 
-    fn told(&self, live: &Live, thread: &Thread) -> Result<Vec<String>> {
-        let mut told = match self.to.as_deref() {
+    fn recipients(&self, live: &Live, thread: &Thread, author: &str) -> Result<Vec<String>> {
+        let mut recipients = match self.to.as_deref() {
             None | Some([]) => thread.participants.clone(),
             Some(named) => agents(live, "to", named)?,
         };
-        told.retain(|agent| agent != self.author());
-        Ok(told)
+        recipients.retain(|agent| agent != author);
+        Ok(recipients)
     }
 }

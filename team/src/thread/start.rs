@@ -50,16 +50,13 @@ impl Command for ThreadStart {
         CommandTerms::of(Authority::of_named(self.worker.as_deref())).named(self.worker.is_some())
     }
 
-    fn set_worker(&mut self, agent: &str) {
-        self.worker.get_or_insert_with(|| agent.to_owned());
-    }
-
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Self::Decided>> {
-        let mut events = author(live, self.worker.as_deref())?;
-        budget::check(live, self.worker.as_deref())?;
+    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {
+        let worker = ctx.agent(self.worker.as_deref());
+        let mut events = author(live, worker)?;
+        budget::check(live, worker)?;
         let started = ThreadStarted {
             title: self.title()?,
-            participants: self.participants(live)?,
+            participants: self.participants(live, worker)?,
             task_id: self.task_id.clone(),
         };
         let trace = existing(live, self.task_id.as_deref())?;
@@ -68,7 +65,7 @@ impl Command for ThreadStart {
             thread_id: thread_id.clone(),
             act: ThreadAct::Started(started),
         };
-        let actor = self.worker.as_deref().unwrap_or(SYSTEM);
+        let actor = worker.unwrap_or(SYSTEM);
         let named = self.participants.as_deref().unwrap_or_default();
         let doubts = RecipientsDoubts::of(live, named, actor)?;
         events.push(fact.event(actor, self.task_id.as_deref(), trace.as_deref()));
@@ -100,13 +97,13 @@ impl ThreadStart {
     }
 
     /// Those that were named, and who starts it, each once.
-    fn participants(&self, live: &Live) -> Result<Vec<String>> {
+    fn participants(&self, live: &Live, worker: Option<&str>) -> Result<Vec<String>> {
         let named = self.participants.as_deref().unwrap_or_default();
         let mut participants = agents(live, "participants", named)?;
-        if let Some(worker) = self.worker.as_ref().filter(|worker| *worker != SYSTEM)
-            && !participants.contains(worker)
+        if let Some(worker) = worker.filter(|worker| *worker != SYSTEM)
+            && !participants.iter().any(|agent| agent == worker)
         {
-            participants.push(worker.clone());
+            participants.push(worker.to_owned());
         }
         Ok(participants)
     }

@@ -228,7 +228,7 @@ impl Command for ReportUsage {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<()>> {
         let reported = self.reported()?;
         let mut events = membership::enter(live, "worker", &self.worker)?;
         let trace = existing(live, self.task_id.as_deref())?;
@@ -282,7 +282,7 @@ impl Command for SetBudget {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<()>> {
         let budget = self.budget()?;
         let before = live.budget()?;
         let same = |before: &BudgetInfo| before.budget == budget;

@@ -149,7 +149,7 @@ impl Command for WriteAttention {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, _: &Live, now: Timestamp) -> Result<command::Decision<()>> {
+    fn decide(&self, ctx: &Ctx, _: &Live) -> Result<command::Decision<()>> {
         let mut said = self.clone();
         match &self.leader_session_stopped_at {
             Some(at) if Timestamp::parse(at).is_err() => {
@@ -157,7 +157,7 @@ impl Command for WriteAttention {
                 return Err(Refusal::invalid("leader_session_stopped_at", at, rule).into());
             }
             None if !self.leader_session_active => {
-                said.leader_session_stopped_at = Some(now.to_string());
+                said.leader_session_stopped_at = Some(ctx.now.to_string());
             }
             _ => {}
         }

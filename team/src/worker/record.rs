@@ -152,7 +152,7 @@ impl Command for WriteIdentity {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<()>> {
         let identity = self.identity()?;
         let mut events = membership::enter(live, "worker", &self.worker)?;
         events.push(WorkerAct::Identity(identity).event(&self.worker, &self.worker));
@@ -172,7 +172,7 @@ impl Command for UpdateHeartbeat {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<()>> {
         let mut events = membership::enter(live, "worker", &self.worker)?;
         let heartbeat = WorkerAct::Heartbeat(Heartbeat {
             pid: self.pid,
@@ -196,7 +196,7 @@ impl Command for WriteInbox {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<RecipientDoubts>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<RecipientDoubts>> {
         membership::check(live, "worker", &self.worker)?;
         let content = names::filled("content", &self.content)?;
         let content = content.to_owned();

@@ -87,7 +87,7 @@ impl Command for RequestShutdown {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<RecipientDoubts>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<RecipientDoubts>> {
         membership::check(live, "worker", &self.worker)?;
         names::check_free("requested_by", &self.requested_by)?;
         let request = WorkerAct::ShutdownRequested(ShutdownRequest {
@@ -114,7 +114,7 @@ impl Command for WriteAck {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<()>> {
         let mut events = membership::enter(live, "worker", &self.worker)?;
         let (from_name, rule) = (AckStatus::from_name, AckStatus::rule);
         let ack = WorkerAct::ShutdownAcked(ShutdownAck {

@@ -145,7 +145,7 @@ impl Command for WriteSnapshot {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, _: &Live, _: Timestamp) -> Result<Decision<()>> {
+    fn decide(&self, _: &Ctx, _: &Live) -> Result<Decision<()>> {
         let text = page::json_text(&self.snapshot).unwrap_or_default();
         let event = snapshot_written(DEFAULT_ACTOR, &text).map_err(|error| {
             let rule = format!("must fit into an event ({error})");

@@ -75,7 +75,7 @@ impl Command for WriteStatus {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<()>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<()>> {
         let mut events = membership::enter(live, "worker", &self.worker)?;
         names::check_known_given([("current_task_id", &self.current_task_id)])?;
         let before = live.worker_status(&self.worker)?.map(|noted| noted.what);

@@ -5,7 +5,6 @@ use crate::prelude::*;
 use crate::projections::task::TaskCounts;
 use crate::projections::worker::event::{StatusChange, WorkerState};
 use crate::projections::worker::supervision::{Baseline, Baselines};
-use teamlog_engine::Clock;
 
 operation! {
     /// Count tasks and look at every worker; progress is measured from the summary before
@@ -183,13 +182,10 @@ pub(crate) fn recorded(live: &Live, worker: &str) -> Result<Option<Baseline>> {
 
 impl Team {
     /// The team in numbers; moves the baseline of the next summary.
-    pub fn summary(&mut self, _: GetSummary) -> Result<SummaryAnswer> {
+    pub fn summary(&mut self, summary: GetSummary) -> Result<SummaryAnswer> {
         let clock = Arc::clone(&self.options.clock);
         let start = clock.now();
-        let timed = TimedSummary {
-            clock: Arc::clone(&clock),
-        };
-        let mut answer = self.execute(timed)?;
+        let mut answer = self.execute(summary)?;
         answer.summary.performance.total_ms = millis(start, clock.now());
         Ok(answer)
     }
@@ -199,13 +195,7 @@ fn millis(from: Timestamp, to: Timestamp) -> u64 {
     u64::try_from((to.micros() - from.micros()) / 1000).unwrap_or(0)
 }
 
-/// A summary with its clock, which only measures how long it took.
-#[derive(Debug, Clone)]
-struct TimedSummary {
-    clock: Arc<dyn Clock>,
-}
-
-impl Command for TimedSummary {
+impl Command for GetSummary {
     /// What progress is measured from.
     type Decided = BTreeMap<String, Baseline>;
     type Answer = SummaryAnswer;
@@ -215,7 +205,7 @@ impl Command for TimedSummary {
         CommandTerms::of(Authority::Anyone).when_closed()
     }
 
-    fn decide(&self, live: &Live, _: Timestamp) -> Result<Decision<Self::Decided>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<Self::Decided>> {
         let mut before = BTreeMap::new();
         let mut moved = BTreeMap::new();
         for polled in poll(live, |worker| recorded(live, worker))? {
@@ -240,11 +230,12 @@ impl Command for TimedSummary {
     }
 
     fn answer(&self, before: &Self::Decided, after: &After<'_>) -> Result<SummaryAnswer> {
-        let start = self.clock.now();
+        let clock = &after.ctx.clock;
+        let start = clock.now();
         let tasks = TaskNumbers::of(&after.live.task_counts()?);
-        let counted = self.clock.now();
+        let counted = clock.now();
         let polled = poll(after.live, |worker| Ok(before.get(worker).cloned()))?;
-        let seen = self.clock.now();
+        let seen = clock.now();
         let stalled = polled.iter().filter(|polled| polled.is_stalled());
         Ok(SummaryAnswer {
             summary: Summary {

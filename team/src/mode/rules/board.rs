@@ -61,11 +61,11 @@ impl<'a> Board<'a> {
             seen: BTreeSet::new(),
         }
     }
-    /// The same, for a command that is done from there.
-    pub fn from(self, origin: &Origin) -> Board<'a> {
+    /// The states as the command of a call sees them: what becomes active keeps where the call came from.
+    pub fn for_call(ctx: &Ctx, live: &'a Live) -> Board<'a> {
         Board {
-            origin: origin.clone(),
-            ..self
+            origin: ctx.control.origin.clone(),
+            ..Board::new(live, ctx.now)
         }
     }
     pub fn now(&self) -> Timestamp {

@@ -63,44 +63,6 @@ pub struct ModeAnswer {
     pub shown: ModeShown,
 }
 
-/// An input, with where it is given.
-#[derive(Debug, Clone)]
-pub(crate) struct Asked<T> {
-    pub origin: Origin,
-    pub input: T,
-}
-
-impl Team {
-    pub(crate) fn asked<T>(&self, input: T) -> Asked<T> {
-        Asked {
-            origin: self.control.origin.clone(),
-            input,
-        }
-    }
-}
-
-/// A change of a state, which is answered with what it left.
-pub(crate) trait Changes: Clone + Send + 'static {
-    fn decide(&self, board: Board<'_>) -> Result<Decision<Decided>>;
-}
-
-impl<T: Changes> Command for T {
-    type Decided = Decided;
-    type Answer = ModeAnswer;
-
-    fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
-    }
-
-    fn decide(&self, live: &Live, now: Timestamp) -> Result<Decision<Decided>> {
-        Changes::decide(self, Board::new(live, now))
-    }
-
-    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {
-        decided.answer(after.live)
-    }
-}
-
 /// What was decided, before it is recorded.
 pub(crate) struct Decided {
     pub mode: Mode,
@@ -173,7 +135,8 @@ impl Decided {
         Ok(Decision::Granted(self, board.into_events()))
     }
 
-    fn answer(&self, live: &Live) -> Result<ModeAnswer> {
+    /// Returns the answer with the state that the change left.
+    pub fn answer(&self, live: &Live) -> Result<ModeAnswer> {
         let Some(state) = live.mode_state(&self.scope, self.mode)? else {
             return Err(missing(self.mode, &self.scope).into());
         };

@@ -1,0 +1,200 @@
+//! What a caller presents of its claim on a task, and the checks of it: who may present it, and whether it is the live one.
+
+use crate::handle::authority::Actor;
+use crate::handle::command::{ClaimOrder, mismatch};
+use crate::task::prelude::*;
+
+/// A claim as a command presents it. If both a token and an epoch are given, both must be right.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClaimProof<'a> {
+    pub task_id: &'a str,
+    pub token: Option<&'a str>,
+    /// The number of the claim.
+    pub epoch: Option<u64>,
+    /// True if the claim need not be the caller's own. What is presented must be right all the same.
+    pub force: bool,
+    /// The agent that presents the claim, if the command names it.
+    pub worker: Option<&'a str>,
+}
+
+/// Gives a command its [`ClaimProof`]; the function returns the worker of the command.
+macro_rules! claim_proof {
+    ($command:ty, $worker:expr) => {
+        impl $command {
+            fn proof(&self) -> $crate::task::claim_proof::ClaimProof<'_> {
+                let worker: fn(&$command) -> Option<&str> = $worker;
+                $crate::task::claim_proof::ClaimProof {
+                    task_id: &self.task_id,
+                    token: self.claim_token.as_deref(),
+                    epoch: self.epoch,
+                    force: self.force,
+                    worker: worker(self),
+                }
+            }
+        }
+    };
+}
+pub(crate) use claim_proof;
+
+impl<'a> ClaimProof<'a> {
+    /// Refuses a caller that may not present the claim. A worker that the input names must be the authenticated agent. Each
+    /// agent that is known to act must be the holder of the claim: an epoch can be guessed, and a token can be overheard. A
+    /// token alone suffices for a caller that proved nothing, and `force` skips the holder for such a caller and for the leader.
+    pub fn authorize(self, live: &Live, by: Actor<'_>) -> Result<()> {
+        if let (Some(name), Some(worker)) = (by.name.filter(|_| by.authenticated), self.worker)
+            && name != worker
+        {
+            return Err(mismatch(name, worker).into());
+        }
+        let may_force = !by.authenticated || by.name == Some(LEADER);
+        let overrides = self.force && may_force;
+        let suffices = self.token.is_some() && !by.authenticated;
+        if self.is_empty() || overrides || suffices {
+            return Ok(());
+        }
+        let Some(task) = live.task(self.task_id)? else {
+            return Ok(());
+        };
+        let Some(claim) = task.claim().filter(|claim| self.fits(&task, claim)) else {
+            return Ok(());
+        };
+        for (field, who) in [("worker", self.worker), ("actor", by.name)] {
+            if let Some(who) = who.filter(|who| *who != claim.owner) {
+                let (task, events) = (task.clone(), Vec::new());
+                let draft = Draft { task, events };
+                return Err(draft.not_holder(claim, field, who, may_force).into());
+            }
+        }
+        Ok(())
+    }
+
+    /// Authorizes the caller, and lets only the leader end a claim by force without presenting it.
+    pub fn authorize_with_leader(self, live: &Live, by: Actor<'_>, now: Timestamp) -> Result<()> {
+        self.authorize(live, by)?;
+        let Some(who) = by.name.filter(|who| *who != LEADER) else {
+            return Ok(());
+        };
+        if !self.force || !self.is_empty() {
+            return Ok(());
+        }
+        let draft = Draft::of(live, self.task_id, now)?;
+        let claim = draft.task.claim();
+        claim.map_or(Ok(()), |claim| {
+            Err(self.needs_claim(&draft, claim, who).into())
+        })
+    }
+
+    /// Decides on the task: checks the input, then applies the rules. [`ClaimOrder::EpochFirst`] checks the claim before the
+    /// input.
+    pub fn decide<I, V>(
+        self,
+        ctx: &Ctx,
+        live: &Live,
+        input: impl FnOnce() -> Result<I>,
+        rules: impl FnOnce(&mut Draft, I) -> Result<V>,
+    ) -> Result<Decision<V>> {
+        let draft = || Draft::of(live, self.task_id, ctx.now);
+        match ctx.control.claim_order {
+            ClaimOrder::InputFirst => {
+                let input = input()?;
+                draft()?.decision(|draft| rules(draft, input))
+            }
+            ClaimOrder::EpochFirst => draft()?.decision(|draft| {
+                self.check_in_order(draft)?;
+                rules(draft, input()?)
+            }),
+        }
+    }
+
+    /// Checks the epoch, the state, the holder, the lease, in this order.
+    fn check_in_order(self, draft: &Draft) -> Result<(), Refusal> {
+        self.check_epoch(draft)?;
+        draft.check_open()?;
+        // If a lease ran out, any caller learns that; the task itself is as good as free.
+        if let Ok(ClaimCheck::GaveUp | ClaimCheck::Unclaimed) = draft.check_claim(self) {
+            return draft.claim_of(self).map(drop);
+        }
+        let claim = draft.task.governed.claim.as_ref();
+        if let Some((claim, agent)) = claim.zip(self.worker)
+            && claim.owner != agent
+            && !self.force
+        {
+            // An authenticated agent that may not force was refused before.
+            return Err(draft.not_holder(claim, "agent", agent, true));
+        }
+        draft.claim_of(self).map(drop)
+    }
+
+    fn check_epoch(self, draft: &Draft) -> Result<(), Refusal> {
+        let last = draft.task.governed.epoch;
+        let Some(epoch) = self.epoch.filter(|epoch| *epoch != last) else {
+            return Ok(());
+        };
+        let message = format!(
+            "epoch must be that of the last claim on task {}, {last}, but is {epoch}",
+            self.task_id
+        );
+        let refusal = draft.refusal(Code::EpochMismatch, message).field("epoch");
+        Err(refusal.hint("somebody else may have claimed the task since: read it, and claim it again if it is free"))
+    }
+
+    /// Refuses a command that presents neither a token nor an epoch.
+    pub fn check_given(self) -> Result<(), Refusal> {
+        if !self.is_empty() {
+            return Ok(());
+        }
+        let message = "claim_token is required, or epoch: what the claim was answered with";
+        Err(Refusal::new(Code::InvalidInput, message).field("claim_token"))
+    }
+
+    /// Refuses a worker whose name breaks the rule.
+    pub fn check_worker(self) -> Result<(), Refusal> {
+        let worker = self.worker;
+        worker.map_or(Ok(()), |worker| names::check_known("worker", worker))
+    }
+
+    /// The refusal of a caller that presents no claim on a task that is claimed.
+    pub fn needs_claim(self, draft: &Draft, claim: &Claim, who: &str) -> Refusal {
+        let who = match self.force {
+            true => format!("but {who} cannot force it"),
+            false => "but no claim_token is given".to_owned(),
+        };
+        let message = format!(
+            "task {} must be canceled by {}, who works on it, or by the leader by force, {who}",
+            draft.task.task_id, claim.owner
+        );
+        draft.refusal(Code::ClaimConflict, message)
+    }
+
+    pub fn is_empty(self) -> bool {
+        self.token.is_none() && self.epoch.is_none()
+    }
+
+    /// Returns whether the token and the epoch, if given, belong to that claim.
+    pub fn fits(self, task: &Task, claim: &Claim) -> bool {
+        self.token.is_none_or(|token| token == claim.token)
+            && self.epoch.is_none_or(|epoch| epoch == task.governed.epoch)
+    }
+
+    /// Returns whether the command says which agent acts: a token is its holder's own.
+    pub fn is_named(self) -> bool {
+        self.worker.is_some() || self.token.is_some()
+    }
+
+    /// Returns the claim as events name it that end or renew it.
+    pub fn held(self, task: &Task, claim: &Claim) -> Held {
+        Held {
+            forced: self.force,
+            ..holding::holder(task, claim)
+        }
+    }
+
+    /// Returns the actor of an event on the claim: the holder, unless another agent is named or the claim is forced.
+    pub fn actor(self, claim: &'a Claim) -> &'a str {
+        let unnamed = match self.force {
+            true => DEFAULT_ACTOR,
+            false => &*claim.owner,
+        };
+        self.worker.unwrap_or(unnamed)
+    }
+}
