@@ -96,7 +96,17 @@ pub struct Recorded<'a> {
 
 /// A deterministic fold over the events of a team.
 pub(crate) struct Projection {
-    /// To be raised when the same events give other entries than before.
+    /// Names the projection in the digest of all versions.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "for the test of the fold version")
+    )]
+    pub name: &'static str,
+    /// Rises if the same events give other entries than before, and `FOLD_VERSION` with it.
+    #[cfg_attr(
+        not(test),
+        expect(dead_code, reason = "for the test of the fold version")
+    )]
     pub version: u32,
     /// Folds one event. Pure: it reads and writes nothing but the keys of its own namespaces.
     pub apply: fn(&mut Tx<'_>, Recorded<'_>) -> Result<()>,
@@ -104,9 +114,14 @@ pub(crate) struct Projection {
 
 impl Projection {
     pub const fn new(
+        name: &'static str,
         version: u32,
         apply: fn(&mut Tx<'_>, Recorded<'_>) -> Result<()>,
     ) -> Projection {
-        Projection { version, apply }
+        Projection {
+            name,
+            version,
+            apply,
+        }
     }
 }

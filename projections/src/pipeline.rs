@@ -8,13 +8,11 @@
 //! decoders gives the same bytes, and so does the caller's own thread alone, which does it all where no threads can be
 //! started.
 
-use crate::fact::Projection;
+mod all;
+
 use crate::prelude::*;
 use crate::state::Tail;
-use crate::{
-    agent_token, artifact, bootstrap, delivery, feed, message, mode, refused, response, task, team,
-    usage, worker,
-};
+pub(crate) use all::{FOLD_VERSION, PROJECTIONS};
 use crossbeam_channel::{Receiver, Sender, bounded};
 use std::iter::Peekable;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -22,24 +20,6 @@ use std::thread::{self, ScopedJoinHandle};
 use teamlog_engine::codec::Frame;
 use teamlog_engine::derived::{Anchor, Change, Changes, Delta, Overlay, Store, Table};
 use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
-
-/// Every projection. Their namespaces are disjoint.
-pub(crate) const PROJECTIONS: [Projection; 14] = [
-    Projection::new(6, team::apply),
-    Projection::new(6, message::apply),
-    Projection::new(10, task::apply),
-    Projection::new(3, delivery::apply),
-    Projection::new(4, worker::apply),
-    Projection::new(2, response::apply),
-    Projection::new(2, mode::apply),
-    Projection::new(3, bootstrap::apply),
-    Projection::new(2, crate::thread::apply),
-    Projection::new(2, feed::apply),
-    Projection::new(1, usage::apply),
-    Projection::new(1, artifact::apply),
-    Projection::new(1, refused::apply),
-    Projection::new(1, agent_token::apply),
-];
 
 /// A run is written after so much log; the tables then take about twice as much memory.
 const RUN_BYTES: u64 = 32 << 20;

@@ -1,11 +1,11 @@
 //! Loading the state: what the derived store covers, and the fold of the rest.
 
 use super::Live;
-use crate::pipeline::{self, Bulk, PROJECTIONS};
+use crate::pipeline::{self, Bulk};
 use crate::prelude::*;
 use crate::state::Tail;
 use std::io;
-use teamlog_engine::derived::{self, Anchor, Overlay, Store};
+use teamlog_engine::derived::{Anchor, Overlay, Store};
 use teamlog_engine::reader::Point;
 use teamlog_engine::storage::Storage;
 
@@ -26,10 +26,9 @@ pub fn derived_dir(log: &Path) -> PathBuf {
 /// Where the stores of all versions lie.
 pub const DERIVED_DIR: &str = "derived";
 
-/// The version by which events are folded: it rises with that of any projection, and of the store.
+/// Returns the version by which events are folded. Hosts of one log compare it.
 pub fn fold_version() -> u32 {
-    let raised = PROJECTIONS.iter().map(|projection| projection.version - 1);
-    derived::VERSION + raised.sum::<u32>()
+    pipeline::FOLD_VERSION
 }
 
 /// The stores that older versions left, which nobody reads any more. Those of newer ones are not among them.

@@ -1,0 +1,58 @@
+//! The list of all projections, and the version of the fold that they make together.
+
+use crate::fact::Projection;
+use crate::{
+    agent_token, artifact, bootstrap, delivery, feed, message, mode, refused, response, task, team,
+    thread, usage, worker,
+};
+
+/// The version of the whole fold. Hosts of one log compare it, and each version has a derived store of its own.
+///
+/// Add one if the version of a projection, [`PROJECTIONS`] or `derived::VERSION` changes, and set `FOLD_DIGEST` to what the
+/// test below prints. Two branches that change different projections then conflict in these two lines when they are merged:
+/// take a number above both.
+pub(crate) const FOLD_VERSION: u32 = 32;
+
+/// BLAKE3 of the names and versions that [`FOLD_VERSION`] stands for.
+#[cfg(test)]
+const FOLD_DIGEST: &str = "0305a9fb1260f8e929347c34ac081b18";
+
+/// Every projection. Their namespaces are disjoint.
+pub(crate) const PROJECTIONS: [Projection; 14] = [
+    Projection::new("team", 6, team::apply),
+    Projection::new("message", 6, message::apply),
+    Projection::new("task", 10, task::apply),
+    Projection::new("delivery", 3, delivery::apply),
+    Projection::new("worker", 4, worker::apply),
+    Projection::new("response", 2, response::apply),
+    Projection::new("mode", 2, mode::apply),
+    Projection::new("bootstrap", 3, bootstrap::apply),
+    Projection::new("thread", 2, thread::apply),
+    Projection::new("feed", 2, feed::apply),
+    Projection::new("usage", 1, usage::apply),
+    Projection::new("artifact", 1, artifact::apply),
+    Projection::new("refused", 1, refused::apply),
+    Projection::new("agent_token", 1, agent_token::apply),
+];
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fmt::Write;
+    use teamlog_engine::derived;
+
+    #[test]
+    fn the_fold_version_changes_with_the_projections() {
+        let mut text = format!("fold {FOLD_VERSION}\nstore {}\n", derived::VERSION);
+        for Projection { name, version, .. } in PROJECTIONS {
+            writeln!(text, "{name} {version}").unwrap();
+        }
+        let digest = blake3::hash(text.as_bytes()).to_hex();
+        assert_eq!(
+            &digest[..32],
+            FOLD_DIGEST,
+            "the versions of the projections or FOLD_VERSION changed: add one to the FOLD_VERSION of the main branch \
+             and set FOLD_DIGEST to the digest on the left. The text is:\n{text}"
+        );
+    }
+}
