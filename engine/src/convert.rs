@@ -15,11 +15,11 @@ use crate::reader::Reader;
 use crate::receipt::Receipt;
 use crate::storage::Deferred;
 use crate::writer::Durability;
-use schemars::JsonSchema;
 use std::collections::BTreeSet;
 
 /// What a log takes.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Size {
     /// The log's id, as hyphenated text.
     pub log: String,

@@ -4,13 +4,13 @@ use crate::head;
 use crate::log::Log;
 use crate::prelude::*;
 use crate::reader::{BEFORE_HEAD, Reader};
-use schemars::JsonSchema;
 
 /// `head -c LENGTH SEGMENT | b3sum` gives `digest`.
 ///
 /// The segment's header holds the digest of the segment before it, and so on: a receipt vouches for the
 /// whole log up to `seq`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
 pub struct Receipt {
     /// The log's id, as hyphenated text.

@@ -220,6 +220,7 @@ impl std::fmt::Display for Timestamp {
     }
 }
 
+#[cfg(feature = "schema")]
 impl schemars::JsonSchema for Timestamp {
     fn schema_name() -> std::borrow::Cow<'static, str> {
         "Timestamp".into()

@@ -13,7 +13,8 @@ use crate::witness::Witness;
 pub const LOST_EVENTS_MAX: usize = 1_000;
 
 /// The payload of the event with which a log goes on after a rollback was accepted.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AcceptedRollback {
     /// The last event that is known to have been acknowledged.
     pub known_seq: u64,
@@ -30,7 +31,8 @@ pub struct AcceptedRollback {
 }
 
 /// What is known of a lost event.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LostEvent {
     /// Its seq.
     pub seq: u64,

@@ -18,7 +18,8 @@ use std::ops::ControlFlow;
 const LOST_MAX: usize = 20;
 
 /// What a cut takes away.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CutPlan {
     /// The last event that stays.
     pub to: u64,

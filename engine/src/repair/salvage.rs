@@ -27,7 +27,8 @@ const ORIGIN: &str = "salvage";
 const LOST_MAX: usize = 100;
 
 /// What a salvage took and what it could not: the payload of its event.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Salvaged {
     /// The log's id before; zeros where nothing says it.
     pub log: String,
@@ -52,7 +53,8 @@ pub struct Salvaged {
 }
 
 /// A damaged group of which the events that stand alone were taken, each as a group of its own.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Split {
     /// Its segment's file, relative to the team's directory.
     pub file: String,

@@ -9,7 +9,8 @@ use crate::tail::{Broken, read_tail};
 use std::ops::ControlFlow;
 
 /// Bytes or events that cannot be read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lost {
     /// The file, relative to the team's directory.
     pub file: String,

@@ -2,14 +2,14 @@
 
 use crate::prelude::*;
 use crate::words;
-use schemars::JsonSchema;
 
 /// No more problems than this are listed; a badly damaged log has one every few bytes.
 pub const PROBLEMS_MAX: usize = 100;
 
 words! {
     /// What sort of problem it is: a stable word.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "snake_case")]
     pub enum Kind {
         /// Bytes before the head that are no event, or not the one that belongs there.
@@ -70,7 +70,8 @@ impl std::fmt::Display for Kind {
 }
 
 /// How bad a problem is.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
     /// The log does not hold what it was acknowledged to hold, or cannot be trusted to.
@@ -80,7 +81,8 @@ pub enum Severity {
 }
 
 /// Something that is not as it should be.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
     /// What sort of problem.
     pub kind: Kind,
@@ -97,7 +99,8 @@ pub struct Problem {
 }
 
 /// What verification found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// No problem is an error.
     pub ok: bool,
