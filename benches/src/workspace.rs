@@ -12,7 +12,7 @@ pub const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
 pub fn log(root: &Path, format: Format) -> Log {
     let storage: Arc<dyn Storage> = Arc::new(Files::create(root).unwrap());
     let new = NewLog {
-        team: "bench".into(),
+        name: "bench".into(),
         format,
         origin: "bench".into(),
     };

@@ -18,7 +18,7 @@ fn main() -> Result<(), Box<dyn Error>> {
 /// Makes a note, and reads back all that the log holds.
 pub fn noted(dir: &Path, text: &str) -> Result<Vec<String>, Box<dyn Error>> {
     let new = NewLog {
-        team: "notes".into(),
+        name: "notes".into(),
         format: Format::Jsonl,
         origin: "embed".into(),
     };

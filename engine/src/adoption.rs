@@ -42,7 +42,7 @@ impl Log {
     /// open it again. `progress` hears how many events the journal has, of how many.
     ///
     /// # Errors
-    /// `Journal`: it is not known here, does not answer, has another log of that team or another history, or the log is
+    /// `Journal`: it is not known here, does not answer, has another log of that name or another history, or the log is
     /// another journal's; `Locked`, `Corrupt`, I/O.
     pub fn adopt(
         &self,

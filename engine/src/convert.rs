@@ -76,32 +76,32 @@ impl Log {
     pub fn convert(&self, format: Format) -> Result<Option<Converted>> {
         self.identity().check_alone()?;
         let exclusive = self.lock()?;
-        let team_dir = TeamDir {
+        let log_dir = LogDir {
             storage: self.storage(),
             dir: self.dir(),
             old: exclusive.identity(),
         };
-        team_dir.clean_up()?;
+        log_dir.clean_up()?;
         if exclusive.identity().format == format {
             return Ok(None);
         }
-        team_dir.refuse_strays(format)?;
-        let (new, mut converted) = self.build(&team_dir, &exclusive, format)?;
+        log_dir.refuse_strays(format)?;
+        let (new, mut converted) = self.build(&log_dir, &exclusive, format)?;
         let (copy, head) = (new.identity().clone(), new.reader()?.head().clone());
         assert_eq!(
             head.last_seq,
             exclusive.head().last_seq + 1,
             "the new log must have one event more than the old one"
         );
-        team_dir.describe_original(exclusive.head())?;
-        team_dir.move_in(&new, &head, exclusive.head().generation)?;
+        log_dir.describe_original(exclusive.head())?;
+        log_dir.move_in(&new, &head, exclusive.head().generation)?;
         exclusive.check_lock()?;
-        team_dir.switch(&copy)?;
+        log_dir.switch(&copy)?;
         exclusive.replace_witness(&copy, &head)?;
-        team_dir.forget_old_head(&copy, &head, exclusive.head().generation)?;
-        let now = TeamDir {
+        log_dir.forget_old_head(&copy, &head, exclusive.head().generation)?;
+        let now = LogDir {
             old: &copy,
-            ..team_dir
+            ..log_dir
         };
         now.clean_up()?;
         converted.archive = Path::new(ARCHIVE_DIR).join(&converted.from.log);
@@ -111,16 +111,16 @@ impl Log {
     /// The new log, aside, durable and read back.
     fn build(
         &self,
-        team_dir: &TeamDir<'_>,
+        log_dir: &LogDir<'_>,
         exclusive: &Exclusive,
         format: Format,
     ) -> Result<(Log, Converted)> {
         let from = exclusive.reader();
         let storage = Deferred::new(self.storage().clone());
         let id = LogId::new(self.options().ids.as_ref())?;
-        let dir = team_dir.archive().join(format!("{CONVERSION_PREFIX}{id}"));
+        let dir = log_dir.archive().join(format!("{CONVERSION_PREFIX}{id}"));
         let new = NewLog {
-            team: team_dir.old.team.clone(),
+            name: log_dir.old.name.clone(),
             format,
             origin: "convert".into(),
         };
@@ -167,13 +167,13 @@ impl Log {
 
 /// A log's directory, whose lock is held, and the log in charge of it.
 #[derive(Clone, Copy)]
-struct TeamDir<'a> {
+struct LogDir<'a> {
     storage: &'a Arc<dyn Storage>,
     dir: &'a Path,
     old: &'a Identity,
 }
 
-impl TeamDir<'_> {
+impl LogDir<'_> {
     fn archive(&self) -> PathBuf {
         self.dir.join(ARCHIVE_DIR)
     }

@@ -159,7 +159,7 @@ pub struct Rollback {
     pub known_id: Option<String>,
     /// The last event of the log as it is now.
     pub last_seq: u64,
-    /// The file that knows it, relative to the team's directory.
+    /// The file that knows it, relative to the log's directory.
     pub witness: String,
 }
 

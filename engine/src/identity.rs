@@ -104,8 +104,8 @@ impl std::fmt::Debug for LogId {
 pub struct Identity {
     /// Every segment, head and receipt of this log repeats it.
     pub log: LogId,
-    /// The team's name.
-    pub team: String,
+    /// The log's name; stored as `team`.
+    pub name: String,
     /// How events are stored.
     pub format: Format,
     /// Version of the format.
@@ -122,7 +122,8 @@ pub struct Identity {
 struct Stored {
     version: u32,
     log: LogId,
-    team: String,
+    #[serde(rename = "team")]
+    name: String,
     format: Format,
     #[serde(skip_serializing_if = "Option::is_none")]
     format_version: Option<u32>,
@@ -158,7 +159,7 @@ impl Identity {
                 false => self.version,
             },
             log: self.log,
-            team: self.team.clone(),
+            name: self.name.clone(),
             format: self.format,
             format_version: is_journaled.then_some(self.version),
             created_at: self.created_at,
@@ -191,7 +192,7 @@ impl Identity {
             serde_json::from_slice(bytes).map_err(|_| corrupt("it is not a log's identity"))?;
         let identity = Identity {
             log: stored.log,
-            team: stored.team,
+            name: stored.name,
             format: stored.format,
             version: stored.format_version.unwrap_or(stored.version),
             created_at: stored.created_at,
@@ -229,7 +230,7 @@ mod tests {
     fn example() -> Identity {
         Identity {
             log: LogId::new(&SeededIds(7.into())).unwrap(),
-            team: "demo".into(),
+            name: "demo".into(),
             format: Format::Binary,
             version: FORMAT_VERSION,
             created_at: Timestamp::from_micros(1_763_719_200_000_001).unwrap(),

@@ -1,4 +1,4 @@
-//! What lies in a team's directory, by name, and the events that the log itself records.
+//! The files and directories of a log, by name, and the events that the log itself records.
 //!
 //! It imports nothing, so that whatever looks at a log's files may import it.
 

@@ -25,8 +25,8 @@ use std::time::Instant;
 /// A log that is to be created.
 #[derive(Clone, Debug)]
 pub struct NewLog {
-    /// The team's name.
-    pub team: String,
+    /// The log's name: an identifier, repeated in the header of each segment.
+    pub name: String,
     /// How events are stored.
     pub format: Format,
     /// How it came to be, for `log.json`.
@@ -37,7 +37,7 @@ impl NewLog {
     fn identity(self, log: LogId, options: &LogOptions) -> Identity {
         Identity {
             log,
-            team: self.team,
+            name: self.name,
             format: self.format,
             version: self.format.version(),
             created_at: options.clock.now(),
@@ -87,7 +87,7 @@ impl Log {
     /// there.
     ///
     /// # Errors
-    /// `Journal`: it is not known here, does not answer, or has a log of that team; `LogExists`, I/O.
+    /// `Journal`: it is not known here, does not answer, or has a log of that name; `LogExists`, I/O.
     pub fn create_shared(
         storage: Arc<dyn Storage>,
         dir: &Path,

@@ -119,7 +119,7 @@ impl Alone {
 fn identity(name: &str, journal: Option<JournalIdentity>, byte: u8) -> Identity {
     Identity {
         log: LogId([byte; 16]),
-        team: name.into(),
+        name: name.into(),
         format: Format::Jsonl,
         version: 1,
         created_at: Timestamp::parse("2026-11-21T10:00:00Z").unwrap(),

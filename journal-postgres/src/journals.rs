@@ -233,18 +233,18 @@ impl Journals for PostgresJournals {
         let max = journal.map_or(0, |journal| journal.segment_bytes_max);
         let max = i64::try_from(max).unwrap_or(i64::MAX);
         let has_it = self.0.ask(|connection| {
-            let params: Params<'_> = &[&log, &identity.team, &bytes, &max, &state.name()];
+            let params: Params<'_> = &[&log, &identity.name, &bytes, &max, &state.name()];
             let rows = connection.commit(0, schema::ENROLL, params)?;
             let has_it = rows.first().map(|row| column(row, 0)).transpose()?;
             Ok(has_it.unwrap_or(false))
         })?;
-        enrolled(has_it, &identity.team)
+        enrolled(has_it, &identity.name)
     }
 
     fn readmit(&self, identity: &Identity) -> Result<Option<Vec<u8>>> {
         let log = identity.log.to_string();
         self.0.ask(|connection| {
-            let rows = connection.commit(0, schema::READMIT, &[&log, &identity.team])?;
+            let rows = connection.commit(0, schema::READMIT, &[&log, &identity.name])?;
             let stored = rows.first().map(|row| column(row, 0)).transpose()?;
             Ok(stored.flatten())
         })

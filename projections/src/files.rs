@@ -182,7 +182,7 @@ impl Home {
         Home {
             storage: Arc::clone(storage),
             dir: dir.to_path_buf(),
-            team: log.team.clone(),
+            team: log.name.clone(),
             log: log.log.0,
             later: None,
             suspect: false,

@@ -62,7 +62,7 @@ impl Deref for Live {
 impl Live {
     /// The team's name.
     pub fn team_name(&self) -> &str {
-        &self.log.identity().team
+        &self.log.identity().name
     }
 
     /// When the last committed event was stamped; it may lie ahead of the clock.

@@ -50,7 +50,7 @@ pub fn keep(
     let before = run.before()?;
     let mut kept = Kept {
         manifest: Manifest {
-            team: reader.identity().team.clone(),
+            name: reader.identity().name.clone(),
             log: reader.identity().log.to_string(),
             backed_up_at: at,
             seq: reader.head().last_seq,
@@ -98,18 +98,18 @@ struct Run<'a> {
 }
 
 impl Run<'_> {
-    /// The backup that is there, if it is of this log; this log must begin with it. The backup of another team is never
-    /// touched. That of another log of this team (before a conversion or a salvage) stays beside the new one.
+    /// The backup that is there, if it is of this log; this log must begin with it. The backup of a log of another name is never
+    /// touched. That of another log of this name (before a conversion or a salvage) stays beside the new one.
     fn before(&self) -> Result<Option<Manifest>> {
         let Some(before) = Manifest::load(self.to.as_ref(), self.dir)? else {
             return Ok(None);
         };
         let foreign = |why: String| Error::foreign(self.dir.join(MANIFEST_FILE), why);
         let identity = self.reader.identity();
-        if before.team != identity.team {
+        if before.name != identity.name {
             return Err(foreign(format!(
-                "it is a backup of team {:?}, not of {:?}",
-                before.team, identity.team
+                "it is a backup of {:?}, not of {:?}",
+                before.name, identity.name
             )));
         }
         let before = match before.log == identity.log.to_string() {

@@ -30,7 +30,7 @@ pub struct KeptSegment {
 /// A file beside the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct KeptFile {
-    /// Where it lay, relative to the team's directory, with `/`.
+    /// Where it lay, relative to the log's directory, with `/`.
     pub path: String,
     /// Its bytes.
     pub length: u64,
@@ -41,8 +41,9 @@ pub struct KeptFile {
 /// What belongs to a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
-    /// The team.
-    pub team: String,
+    /// The log's name.
+    #[serde(rename = "team")]
+    pub name: String,
     /// The log's id, and the directory of its files in the backup.
     pub log: String,
     /// When the backup was made.
@@ -118,7 +119,9 @@ impl Manifest {
             return Err(corrupt("its checksum does not fit its content".into()));
         }
         if !manifest.is_sound() {
-            return Err(corrupt("it names a file outside the team".into()));
+            return Err(corrupt(
+                "it names a file outside the log's directory".into(),
+            ));
         }
         Ok(manifest)
     }
@@ -172,7 +175,7 @@ mod tests {
 
     fn example() -> Manifest {
         Manifest {
-            team: "demo".into(),
+            name: "demo".into(),
             log: "11111111-2222-3333-4444-555555555555".into(),
             backed_up_at: Timestamp::from_micros(1_763_719_200_000_001).unwrap(),
             seq: 9,

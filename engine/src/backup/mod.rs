@@ -2,7 +2,7 @@
 //!
 //! `backup.json` says what belongs to the backup: each segment with the bytes that count and their BLAKE3. Files only
 //! ever grow behind what it names, and it is replaced last, so that an interrupted run leaves the backup before.
-//! The bytes of a segment are those of the log: receipts of the log hold for its backup. A team whose log was replaced, by a
+//! The bytes of a segment are those of the log: receipts of the log hold for its backup. A log that was replaced, by a
 //! conversion or a salvage, has a backup of each: the manifest of the older one lies in the directory of that log.
 
 mod keep;
@@ -21,7 +21,7 @@ use crate::verify::{Kind, Report, Severity, verify_kept};
 
 /// Files beside the log, each under the BLAKE3 of its bytes.
 pub const FILES_DIR: &str = "files";
-/// Directories of a team that hold data which is not derived from its log.
+/// Directories beside a log that hold data which is not derived from its log.
 pub const DATA_DIRS: [&str; 2] = ["artifacts", "quarantine"];
 /// What is wrong with a copy.
 const NOT_READ_BACK: &str = "what was copied does not read back as it was written";
@@ -47,7 +47,7 @@ impl Backup {
         }
     }
 
-    /// All backups in `dir`, each of another log of the team: first the one that was made last.
+    /// All backups in `dir`, each of another log of that name: first the one that was made last.
     pub fn open_all(
         storage: &Arc<dyn Storage>,
         dir: &Path,
@@ -80,7 +80,7 @@ impl Backup {
     ) -> Result<Backup> {
         let log = Log::open(storage.clone(), &dir.join(&manifest.log), options)?;
         let fits =
-            log.identity().log.to_string() == manifest.log && log.identity().team == manifest.team;
+            log.identity().log.to_string() == manifest.log && log.identity().name == manifest.name;
         if !fits {
             return Err(Error::foreign(
                 dir.join(MANIFEST_FILE),

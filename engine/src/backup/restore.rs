@@ -1,6 +1,6 @@
 //! A log from a backup.
 //!
-//! Under the same team's name the bytes and the log id stay, so that receipts of the original hold for what the backup
+//! Under the same name the bytes and the log id stay, so that receipts of the original hold for what the backup
 //! has of it, and for nothing behind. Under another name every header would lie; the groups are copied one for one
 //! into a log with an id of its own. Either goes on with an event that says where it comes from.
 
@@ -29,7 +29,8 @@ pub struct Restored {
 /// The payload of the event: the original up to here.
 #[derive(Serialize)]
 struct Origin<'a> {
-    team: &'a str,
+    #[serde(rename = "team")]
+    name: &'a str,
     log: &'a str,
     seq: u64,
     backed_up_at: Timestamp,
@@ -37,7 +38,7 @@ struct Origin<'a> {
 }
 
 impl Backup {
-    /// Restores the backup as the log of `team` in `dir`, which must hold none and should be built aside: this is not
+    /// Restores the backup as the log `name` in `dir`, which must hold none and should be built aside: this is not
     /// atomic by itself. `format` of `None` is that of the original.
     ///
     /// # Errors
@@ -46,12 +47,12 @@ impl Backup {
         &self,
         storage: Arc<dyn Storage>,
         dir: &Path,
-        team: &str,
+        name: &str,
         format: Option<Format>,
         options: LogOptions,
     ) -> Result<(Log, Restored)> {
         let format = format.unwrap_or(self.identity().format);
-        let same_log = team == self.identity().team && format == self.identity().format;
+        let same_log = name == self.identity().name && format == self.identity().format;
         let log = match same_log {
             true => {
                 let origin = "restore".into();
@@ -63,7 +64,7 @@ impl Backup {
             }
             false => {
                 let new = NewLog {
-                    team: team.to_owned(),
+                    name: name.to_owned(),
                     format,
                     origin: "restore".into(),
                 };
@@ -171,7 +172,7 @@ impl Backup {
 
     fn say_restored(&self, log: &Log) -> Result<()> {
         let origin = Origin {
-            team: &self.manifest.team,
+            name: &self.manifest.name,
             log: &self.manifest.log,
             seq: self.manifest.seq,
             backed_up_at: self.manifest.backed_up_at,

@@ -43,8 +43,8 @@ pub struct SegmentHeader {
     pub version: u32,
     /// The log's id.
     pub log: [u8; 16],
-    /// The team's name.
-    pub team: String,
+    /// The log's name.
+    pub name: String,
     /// The segment's number, 1-based.
     pub number: u32,
     /// The seq of its first event.
@@ -83,7 +83,7 @@ impl SegmentHeader {
         out.extend_from_slice(b",\"log\":\"");
         out.extend_from_slice(&uuid::text(self.log));
         out.extend_from_slice(b"\",\"team\":");
-        crate::json::write_string(&self.team, &mut out);
+        crate::json::write_string(&self.name, &mut out);
         out.extend_from_slice(b",\"segment\":");
         jsonl::write_number(self.number.into(), &mut out);
         out.extend_from_slice(b",\"first_seq\":");
@@ -111,7 +111,7 @@ impl SegmentHeader {
         let mut body = self.log.to_vec();
         body.extend_from_slice(&self.number.to_le_bytes());
         body.extend_from_slice(&self.first_seq.to_le_bytes());
-        binary::write_short(&self.team, &mut body);
+        binary::write_short(&self.name, &mut body);
         body.push(u8::from(self.previous.is_some()));
         if let Some(previous) = &self.previous {
             binary::write_short(&previous.name, &mut body);
@@ -156,7 +156,7 @@ fn decode_jsonl(bytes: &[u8]) -> Result<(SegmentHeader, usize), FrameError> {
     let log = uuid::from_text(body.take(36)?.as_bytes())
         .ok_or(FrameError::Damaged("the log's id is not a UUID"))?;
     body.literal("\",\"team\":\"")?;
-    let team = body.identifier()?.into_owned();
+    let name = body.identifier()?.into_owned();
     body.literal(",\"segment\":")?;
     let number = body.number()?;
     body.literal(",\"first_seq\":")?;
@@ -175,7 +175,7 @@ fn decode_jsonl(bytes: &[u8]) -> Result<(SegmentHeader, usize), FrameError> {
     let header = SegmentHeader {
         version,
         log,
-        team,
+        name,
         number,
         first_seq,
         previous,
@@ -246,7 +246,7 @@ fn decode_binary(bytes: &[u8]) -> Result<(SegmentHeader, usize), FrameError> {
         log: body.array()?,
         number: body.u32()?,
         first_seq: body.u64()?,
-        team: body.identifier()?.to_owned(),
+        name: body.identifier()?.to_owned(),
         previous: match body.u8()? {
             0 => None,
             1 => Some(Predecessor {

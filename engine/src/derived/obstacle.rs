@@ -26,15 +26,15 @@ impl Obstacle {
 /// Creates the store's directory, in the place of a file that has its name or that of the directory around it; never the
 /// directory that holds both.
 pub(super) fn create_dir(storage: &dyn Storage, dir: &Path) -> Result<()> {
-    let team = dir.parent().and_then(Path::parent);
-    let team = team.unwrap_or(Path::new(""));
-    let Err(error) = storage.create_dir_below(team, dir) else {
+    let above = dir.parent().and_then(Path::parent);
+    let above = above.unwrap_or(Path::new(""));
+    let Err(error) = storage.create_dir_below(above, dir) else {
         return Ok(());
     };
     if Obstacle::of(&error) != Some(Obstacle::NoDirectory) {
         return Err(Error::io("create", dir)(error));
     }
-    // No further up: what lies around is the team's, and no derived data.
+    // No further up: what lies above is the log's, and not derived.
     for part in dir.parent().into_iter().chain([dir]) {
         // Behind a file there is nothing to look at.
         if let Ok(Some(stat)) = storage.stat(part)
@@ -45,7 +45,7 @@ pub(super) fn create_dir(storage: &dyn Storage, dir: &Path) -> Result<()> {
                 .map_err(Error::io("remove", part))?;
         }
     }
-    let created = storage.create_dir_below(team, dir);
+    let created = storage.create_dir_below(above, dir);
     created.map_err(Error::io("create", dir))
 }
 

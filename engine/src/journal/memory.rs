@@ -30,7 +30,7 @@ pub struct MemoryJournal {
 #[derive(Default)]
 struct Content {
     groups: HashMap<LogId, Vec<Stored>>,
-    /// The log of each team.
+    /// The logs, by name.
     enrolled: HashMap<String, Identity>,
     /// Of logs that are not open.
     states: HashMap<LogId, LogState>,
@@ -73,9 +73,9 @@ impl MemoryJournal {
         stored.map(|stored| stored.group.clone()).collect()
     }
 
-    /// The log of a team.
-    pub fn find(&self, team: &str) -> Option<Identity> {
-        self.content().enrolled.get(team).cloned()
+    /// Returns the log of that name.
+    pub fn find(&self, name: &str) -> Option<Identity> {
+        self.content().enrolled.get(name).cloned()
     }
 
     /// Forgets all groups of a log but the first ones, as a journal does that is put back from an older copy. The log is open in it.
@@ -144,7 +144,7 @@ impl Content {
         if self.returning.contains(&identity.log) {
             return false;
         }
-        let is_its = match self.enrolled.get(&identity.team) {
+        let is_its = match self.enrolled.get(&identity.name) {
             None => true,
             Some(there) if self.state(there.log) != state => false,
             Some(there) => {
@@ -154,7 +154,7 @@ impl Content {
         if is_its {
             let before = self
                 .enrolled
-                .insert(identity.team.clone(), identity.clone());
+                .insert(identity.name.clone(), identity.clone());
             if before.is_none() {
                 self.states.insert(identity.log, state);
             }
@@ -184,8 +184,8 @@ impl Journals for MemoryJournal {
         match self.content().enroll(identity, state) {
             true => Ok(()),
             false => {
-                let team = &identity.team;
-                let why = format!("it has another log of team {team}, or had this one before");
+                let name = &identity.name;
+                let why = format!("it has another log named {name}, or had this one before");
                 Err(Error::journal(JournalFault::Refused, why))
             }
         }
@@ -193,7 +193,7 @@ impl Journals for MemoryJournal {
 
     fn readmit(&self, identity: &Identity) -> Result<Option<Vec<u8>>> {
         let mut content = self.content();
-        let there = content.enrolled.get(&identity.team).cloned();
+        let there = content.enrolled.get(&identity.name).cloned();
         let Some(there) = there.filter(|there| there.log == identity.log) else {
             return Ok(None);
         };

@@ -227,7 +227,7 @@ pub trait Journals: std::fmt::Debug + Send + Sync {
     /// harmless while the log is in that state; what `log.json` says may change as long as it is loading.
     ///
     /// # Errors
-    /// `Journal`: it has another log of that team's name, or this one in another state; it does not take part.
+    /// `Journal`: it has another log of that name, or this one in another state; it does not take part.
     fn enroll(&self, identity: &Identity, state: LogState) -> Result<()>;
 
     /// Puts a log that was taken off the journal into the state loading again: the host that went on alone with it hands over what

@@ -81,12 +81,12 @@ pub trait Server: Journals {
     /// The word for its kind in `log.json`.
     fn kind(&self) -> &'static str;
 
-    /// What `log.json` says of the log of a team, on every host, and the state of the log; `None` where it knows no such team.
-    fn identity(&self, team: &str) -> Result<Option<(Vec<u8>, LogState)>>;
+    /// What `log.json` says of the log of that name, on every host, and the state of the log; `None` if the journal has no such log.
+    fn identity(&self, name: &str) -> Result<Option<(Vec<u8>, LogState)>>;
 
     /// The same where all of the log is in the journal; an error also where it is being handed over, or was taken off.
-    fn find(&self, team: &str) -> Result<Option<Vec<u8>>> {
-        let Some((identity, state)) = self.identity(team)? else {
+    fn find(&self, name: &str) -> Result<Option<Vec<u8>>> {
+        let Some((identity, state)) = self.identity(name)? else {
             return Ok(None);
         };
         let loading = "the host that hands it over has not finished";
@@ -138,12 +138,12 @@ pub trait Trims {
     fn trim(&self, log: LogId, before: u64) -> Result<(u64, u64)>;
 }
 
-/// What becomes of enrolling a log of a team that the journal has, or has not, as it was asked to.
+/// Returns the outcome of enrolling a log: `has_it` says if the journal now has this log under its name.
 ///
 /// # Errors
-/// It has not.
-pub fn enrolled(has_it: bool, team: &str) -> Result<()> {
-    let why = || format!("it has another log of team {team}, or had this one before");
+/// `Refused` if it has not.
+pub fn enrolled(has_it: bool, name: &str) -> Result<()> {
+    let why = || format!("it has another log named {name}, or had this one before");
     match has_it {
         true => Ok(()),
         false => Err(Error::journal(JournalFault::Refused, why())),

@@ -22,7 +22,7 @@ pub struct AcceptedRollback {
     pub known_id: Option<String>,
     /// The last event of the log before this one.
     pub last_seq: u64,
-    /// The file that knew it, relative to the team's directory.
+    /// The file that knew it, relative to the log's directory.
     pub witness: String,
     /// The lost events that derived files still knew, in order; at most 1,000, the newest.
     pub lost: Vec<LostEvent>,

@@ -74,11 +74,11 @@ pub(crate) fn read_header(
             }
             error => Error::corrupt(path, 0, None, format!("its header is unusable: {error}")),
         })?;
-    if header.log != identity.log.0 || header.team != identity.team {
+    if header.log != identity.log.0 || header.name != identity.name {
         let why = format!(
-            "its header names log {} of team {}",
+            "its header names log {} ({})",
             crate::identity::LogId(header.log),
-            header.team
+            header.name
         );
         return Err(Error::foreign(path, why));
     }

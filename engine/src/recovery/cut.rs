@@ -16,7 +16,7 @@ const NOTE_BYTES_MAX: u64 = 64 << 10;
 pub(crate) struct Cut {
     /// The last event that stayed.
     pub to: u64,
-    /// Where the originals lie, relative to the team's directory; `null` if they are gone.
+    /// Where the originals lie, relative to the log's directory; `null` if they are gone.
     pub archive: Option<String>,
     /// Bytes that went.
     pub bytes: u64,

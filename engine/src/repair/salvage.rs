@@ -32,7 +32,7 @@ const LOST_MAX: usize = 100;
 pub struct Salvaged {
     /// The log's id before; zeros where nothing says it.
     pub log: String,
-    /// Where its files lie as they were, relative to the team's directory.
+    /// Where its files lie as they were, relative to the log's directory.
     pub archive: String,
     /// Events that were taken.
     pub events: u64,
@@ -56,7 +56,7 @@ pub struct Salvaged {
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Split {
-    /// Its segment's file, relative to the team's directory.
+    /// Its segment's file, relative to the log's directory.
     pub file: String,
     /// Seq that its first event had.
     pub from_seq: u64,
@@ -246,7 +246,7 @@ fn build(
     // The new log is invisible until it is put in charge, so one sync for each file at the end is enough.
     let deferred = Deferred::new(storage.clone());
     let new = NewLog {
-        team: old.team.clone(),
+        name: old.name.clone(),
         format: old.format,
         origin: ORIGIN.to_owned(),
     };
@@ -327,7 +327,7 @@ fn take(
 /// the log: the head says which of them count; without a head, the first readable header does.
 fn identity_of_segments(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
     let events = dir.join(EVENTS_DIR);
-    let team = dir.file_name().unwrap_or_default().to_string_lossy();
+    let dir_name = dir.file_name().unwrap_or_default().to_string_lossy();
     let (mut known, mut identity_of_segments): (Option<Identity>, Option<Identity>) = (None, None);
     for name in storage.named().list(&events)? {
         for format in Format::ALL {
@@ -338,13 +338,17 @@ fn identity_of_segments(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
             let bytes = storage.named().sealed(&path)?;
             let header = SegmentHeader::decode(format, &bytes).ok();
             let reads = header.is_some();
-            let (log, team, version) = match header {
-                Some((header, _)) => (LogId(header.log), header.team, header.version),
-                None => (LogId([0; 16]), team.clone().into_owned(), format.version()),
+            let (log, log_name, version) = match header {
+                Some((header, _)) => (LogId(header.log), header.name, header.version),
+                None => (
+                    LogId([0; 16]),
+                    dir_name.clone().into_owned(),
+                    format.version(),
+                ),
             };
             let identity = Identity {
                 log,
-                team,
+                name: log_name,
                 format,
                 version,
                 created_at: Timestamp::default(),

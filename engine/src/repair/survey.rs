@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Lost {
-    /// The file, relative to the team's directory.
+    /// The file, relative to the log's directory.
     pub file: String,
     /// Where the unreadable bytes start.
     pub offset: u64,
@@ -221,7 +221,7 @@ impl Walk<'_, '_> {
         };
         let content = match header {
             Ok((header, len)) => {
-                if header.log != identity.log.0 || header.team != identity.team {
+                if header.log != identity.log.0 || header.name != identity.name {
                     let why = format!("it is of log {}", LogId(header.log));
                     return self.lose(&file, 0, bytes.len() as u64, why);
                 }

@@ -32,7 +32,7 @@ words! {
         MissingEvents = "missing_events",
         /// A segment is not what the header behind it describes.
         BrokenChain = "broken_chain",
-        /// A segment of another log or team.
+        /// A segment of another log, or of another name.
         ForeignSegment = "foreign_segment",
         /// An event of another day than its segment's.
         MisplacedEvent = "misplaced_event",
@@ -88,7 +88,7 @@ pub struct Problem {
     pub kind: Kind,
     /// How bad it is.
     pub severity: Severity,
-    /// The file, relative to the team's directory.
+    /// The file, relative to the log's directory.
     pub file: String,
     /// The byte where it starts.
     pub offset: u64,

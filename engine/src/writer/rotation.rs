@@ -74,7 +74,7 @@ impl<S: State> Core<S> {
         let header = SegmentHeader {
             version: self.identity.version,
             log: self.identity.log.0,
-            team: self.identity.team.clone(),
+            name: self.identity.name.clone(),
             number: self.head.segment + 1,
             first_seq: self.head.last_seq + 1,
             previous,

@@ -33,7 +33,7 @@ fn noted(day: &str) -> NewEvent {
 fn what_an_earlier_group_of_the_round_holds_is_acknowledged() {
     let storage: Arc<dyn Storage> = Arc::new(Memory::new());
     let new = NewLog {
-        team: "demo".into(),
+        name: "demo".into(),
         format: Format::Jsonl,
         origin: "init".into(),
     };

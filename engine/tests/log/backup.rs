@@ -123,7 +123,7 @@ fn a_backup_holds_what_the_log_held_and_gives_it_back() {
             let (_, copy) = restored(&backup, team, to_format);
             assert_eq!(texts(&copy), before);
             assert_ne!(copy.identity().log, world.log.identity().log);
-            assert_eq!(copy.identity().team, team);
+            assert_eq!(copy.identity().name, team);
             assert_eq!(copy.identity().format, to_format.unwrap_or(format));
             let report = copy.verify(None).unwrap();
             assert!(report.ok && report.problems.is_empty(), "{report:?}");

@@ -11,7 +11,7 @@ use teamlog_engine::{Clock, EventId, Format, Identity, JournalIdentity, SystemCl
 pub fn identity(log: u8, journal: &str) -> Identity {
     Identity {
         log: LogId([log; 16]),
-        team: format!("team-{log}"),
+        name: format!("team-{log}"),
         format: Format::Jsonl,
         version: 1,
         created_at: Timestamp::parse("2026-11-21T10:00:00Z").unwrap(),
@@ -362,5 +362,5 @@ fn names_are_unique(journals: &dyn Journals, id: &str) {
     };
     let error = journals.enroll(&second, LogState::Open);
     let error = error.unwrap_err().to_string();
-    assert!(error.contains("another log of team team-1"), "{error}");
+    assert!(error.contains("another log named team-1"), "{error}");
 }

@@ -153,7 +153,7 @@ fn without_random_bits_nothing_is_recorded_and_the_writer_stays_usable() {
         assert_eq!((done.first_seq, done.last_seq), (1, 3));
         writer.close().unwrap();
         assert_eq!(texts(&log), ["a", "b", "c"]);
-        let new = given!(teamlog_engine::NewLog; team: "other", format, origin: "init");
+        let new = given!(teamlog_engine::NewLog; name: "other", format, origin: "init");
         let made = Log::create(storage, Path::new("teams/other"), new, options);
         assert!(matches!(made, Err(Error::Random(_))));
     }

@@ -66,7 +66,7 @@ fn in_what_changes_or_makes_a_whole_log() {
             opened(storage)?.convert(other(format)).map(drop)
         });
         let created = known("create", &Memory::new(), |storage| {
-            let new = given!(NewLog; team: "demo", format, origin: "init");
+            let new = given!(NewLog; name: "demo", format, origin: "init");
             Log::create(storage.clone(), &dir(), new, small(2)).map(drop)
         });
         let (at, now) = (Path::new("demo"), options().0.now());

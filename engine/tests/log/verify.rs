@@ -227,7 +227,7 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
             ),
             (
                 "a segment of another team",
-                world.with_last(|segment| segment.header.team = "else".into()),
+                world.with_last(|segment| segment.header.name = "else".into()),
                 vec![kind],
             ),
         ],

@@ -214,7 +214,7 @@ fn another_log_in_the_place_of_this_one_is_told() {
 
 /// A log beside the first, with an id of its own.
 fn create_aside(storage: &Arc<dyn Storage>, format: Format, seed: u64) -> Log {
-    let new = given!(teamlog_engine::NewLog; team: "demo", format, origin: "restore");
+    let new = given!(teamlog_engine::NewLog; name: "demo", format, origin: "restore");
     let options = given!(LogOptions, ids: Arc::new(teamlog_engine::SeededIds(seed.into())),
         ..options().1);
     let _ = storage.remove_dir_all(Path::new("teams/aside"));

@@ -51,7 +51,7 @@ pub fn options() -> (Arc<ManualClock>, LogOptions) {
 }
 
 pub fn create(storage: &Arc<dyn Storage>, format: Format, options: &LogOptions) -> Log {
-    let new = given!(NewLog; team: "demo", format, origin: "init");
+    let new = given!(NewLog; name: "demo", format, origin: "init");
     Log::create(storage.clone(), &dir(), new, options.clone()).unwrap()
 }
 
@@ -59,7 +59,7 @@ pub fn create(storage: &Arc<dyn Storage>, format: Format, options: &LogOptions) 
 pub fn create_shared(storage: &Arc<dyn Storage>, format: Format, options: &LogOptions) -> Log {
     let identity = Identity {
         log: LogId::new(options.ids.as_ref()).unwrap(),
-        team: "demo".into(),
+        name: "demo".into(),
         format,
         version: format.version(),
         created_at: start(),

@@ -14,7 +14,7 @@ use teamlog_engine::{Durability, Error, Format, Log, LogOptions, NewLog};
 fn a_failure_behind_which_a_cut_waits_is_told() {
     let storage: Arc<dyn Storage> = Arc::new(Memory::new());
     let new = NewLog {
-        team: "demo".into(),
+        name: "demo".into(),
         format: Format::Jsonl,
         origin: "init".into(),
     };

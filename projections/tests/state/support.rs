@@ -103,7 +103,7 @@ impl Team {
             lock_deadline: Duration::from_millis(500),
             ..LogOptions::default()
         };
-        let new = given!(NewLog; team: "demo", format, origin: "init");
+        let new = given!(NewLog; name: "demo", format, origin: "init");
         let log = Log::create(storage.clone(), Path::new("teams/demo"), new, options).unwrap();
         given!(Team; storage, clock, log)
     }

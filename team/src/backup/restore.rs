@@ -105,7 +105,7 @@ impl Root {
         Ok(RestoreAnswer {
             status: "ok",
             team: restore.team,
-            from: manifest.team.clone(),
+            from: manifest.name.clone(),
             log,
             same_log: restored.same_log,
             format,

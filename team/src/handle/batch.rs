@@ -41,7 +41,7 @@ impl Batch {
     }
 
     pub(crate) fn team(&self) -> &str {
-        &self.0.log.identity().team
+        &self.0.log.identity().name
     }
 
     pub(crate) fn log(&self) -> &Log {

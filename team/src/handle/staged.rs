@@ -28,7 +28,7 @@ impl StagedTeam {
         anywhere: bool,
     ) -> Result<(StagedTeam, Team)> {
         let new = NewLog {
-            team: name.to_owned(),
+            name: name.to_owned(),
             format,
             origin: origin.to_owned(),
         };

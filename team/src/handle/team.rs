@@ -114,7 +114,7 @@ impl Team {
     }
     /// The team's name.
     pub fn name(&self) -> &str {
-        &self.log.identity().team
+        &self.log.identity().name
     }
     /// Its log.
     pub fn log(&self) -> &Log {

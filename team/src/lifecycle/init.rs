@@ -76,7 +76,7 @@ impl Root {
         }
         let (format, anywhere) = (init.format.unwrap_or_default(), init.allow_network_fs);
         let new = NewLog {
-            team: init.team.clone(),
+            name: init.team.clone(),
             format,
             origin: "init".into(),
         };

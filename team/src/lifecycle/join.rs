@@ -49,7 +49,7 @@ impl Root {
         from: Option<&BackupDir>,
         progress: &mut (dyn FnMut(u64, u64) + Send),
     ) -> Result<JoinAnswer> {
-        let name = join.identity.team.clone();
+        let name = join.identity.name.clone();
         names::check_new("team", &name)?;
         if let Some(team) = self.find(&name)? {
             return joined(team, &join.identity, false);

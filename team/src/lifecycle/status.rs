@@ -199,7 +199,7 @@ impl Team {
             let stale_tasks = live.stale_tasks(before, more)?;
             let statuses = TaskStatus::ALL.map(TaskStatus::name).into_iter();
             Ok(StatusAnswer {
-                team: identity.team.clone(),
+                team: identity.name.clone(),
                 closed_at: closed.map(|at| at.to_string()),
                 members: cut.list("members", live.members()?),
                 unread_counts: cut.map("unread_counts", unread_counts(live)?),

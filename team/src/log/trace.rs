@@ -66,7 +66,7 @@ impl Team {
             Ok(TraceAnswer {
                 spans: Story::of(&events, &causes_outside).spans,
                 causes_outside,
-                team: reader.identity().team.clone(),
+                team: reader.identity().name.clone(),
                 trace_id: trace.trace_id.clone(),
                 count: events.len(),
                 next_cursor: oldest.map(|oldest| oldest.event.id.to_string()),

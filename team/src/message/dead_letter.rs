@@ -147,7 +147,7 @@ impl Team {
             }
             let oldest = dead_letters.first().filter(|_| page.older);
             Ok(DeadLetterListAnswer {
-                team: reader.identity().team.clone(),
+                team: reader.identity().name.clone(),
                 count: dead_letters.len(),
                 next_cursor: oldest.map(|oldest| oldest.id.clone()),
                 dead_letters,
@@ -316,7 +316,7 @@ pub(crate) fn shown(live: &Live, reader: &Reader, letter: DeadLetter) -> Result<
         requeued_at: time(letter.requeued)?,
         id: letter.id,
         schema_version: 1,
-        team: reader.identity().team.clone(),
+        team: reader.identity().name.clone(),
         message_id: letter.message_id,
         task_id: letter.task_id,
         trace_id: letter.trace_id,

@@ -72,7 +72,7 @@ impl Team {
                 news = notices::news(live, reader, &read.agent, query.limit)?;
             }
             Ok(ReadAnswer {
-                team: reader.identity().team.clone(),
+                team: reader.identity().name.clone(),
                 agent: read.agent.clone(),
                 count: messages.len(),
                 next_cursor: oldest.map(|oldest| oldest.id.clone()),

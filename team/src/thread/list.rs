@@ -73,7 +73,7 @@ impl Team {
             let listed = found.into_iter().map(|one| listed(live, reader, one));
             let threads = listed.collect::<Result<Vec<ThreadListed>>>()?;
             Ok(ThreadListAnswer {
-                team: reader.identity().team.clone(),
+                team: reader.identity().name.clone(),
                 count: threads.len(),
                 threads,
                 next_cursor,

@@ -133,7 +133,7 @@ pub(crate) fn last(live: &Live, reader: &Reader) -> Result<Option<(AttentionShow
         return Ok(None);
     };
     let event = page::event(live, reader, seq)?;
-    let shown = AttentionShown::of(&event, &reader.identity().team)?;
+    let shown = AttentionShown::of(&event, &reader.identity().name)?;
     // The event that records the stop is no sign of life, even where the leader recorded it.
     let acted = live.activity(LEADER)?;
     let acted = acted.is_some_and(|acted| acted.seq > seq);

@@ -107,7 +107,7 @@ impl Told {
 
     pub(crate) fn at(live: &Live, reader: &Reader, seq: Option<u64>) -> Result<Option<Told>> {
         let event = seq.map(|seq| page::event(live, reader, seq)).transpose()?;
-        Ok(event.and_then(|event| Told::of(&event, &reader.identity().team)))
+        Ok(event.and_then(|event| Told::of(&event, &reader.identity().name)))
     }
 }
 
@@ -141,7 +141,7 @@ pub(crate) fn idle(live: &Live, reader: &Reader) -> Result<IdleAnswer> {
     }
     let all_idle = live.last_reported("all_workers_idle")?;
     Ok(IdleAnswer {
-        team_name: reader.identity().team.clone(),
+        team_name: reader.identity().name.clone(),
         worker_count,
         idle_worker_count: idle_workers.len(),
         all_workers_idle: !idle_workers.is_empty() && others.is_empty(),

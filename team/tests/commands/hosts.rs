@@ -261,7 +261,7 @@ fn a_log_that_its_host_left_without_an_event_is_joined_and_begun() {
     // All that a host does before it dies.
     let identity = Identity {
         log: LogId([3; 16]),
-        team: "demo".into(),
+        name: "demo".into(),
         format: Format::Jsonl,
         version: 1,
         created_at: Timestamp::parse("2026-11-21T10:00:00Z").unwrap(),

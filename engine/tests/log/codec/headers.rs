@@ -8,13 +8,13 @@ use teamlog_engine::codec::{FrameError, Predecessor, SegmentHeader};
 prop_compose! {
     fn header()(
         log in any::<[u8; 16]>(),
-        team in identifier(),
+        name in identifier(),
         number in 1..=u32::MAX,
         first_seq in 1..=u64::MAX,
         previous in proptest::option::of((identifier(), any::<u64>(), any::<[u8; 32]>())),
     ) -> SegmentHeader {
         let previous = previous.map(|(name, len, digest)| Predecessor { name: name.into_owned(), len, digest });
-        SegmentHeader { version: 1, log, team: team.into_owned(), number, first_seq, previous }
+        SegmentHeader { version: 1, log, name: name.into_owned(), number, first_seq, previous }
     }
 }
 
@@ -28,7 +28,7 @@ proptest! {
             prop_assert_eq!(SegmentHeader::decode(format, &bytes), Ok((header.clone(), len)));
             if format == Format::Jsonl {
                 let line: serde_json::Value = serde_json::from_slice(&bytes[..len]).unwrap();
-                prop_assert_eq!(line["teamlog"]["team"].as_str(), Some(&*header.team));
+                prop_assert_eq!(line["teamlog"]["team"].as_str(), Some(&*header.name));
             }
         }
     }
@@ -37,7 +37,7 @@ proptest! {
 fn example() -> SegmentHeader {
     let previous = given!(Predecessor; name: "2026-11-20.x001.jsonl", len: 67_108_000,
         digest: [0xA5; 32]);
-    given!(SegmentHeader; version: 1, log: [7; 16], team: "demo", number: 3, first_seq: 1000,
+    given!(SegmentHeader; version: 1, log: [7; 16], name: "demo", number: 3, first_seq: 1000,
         previous)
 }
 
@@ -94,7 +94,7 @@ fn numbers_from_zero_are_refused() {
             given!(SegmentHeader, version: 0, ..example()),
             given!(SegmentHeader, number: 0, ..example()),
             given!(SegmentHeader, first_seq: 0, ..example()),
-            given!(SegmentHeader, team: String::new(), ..example()),
+            given!(SegmentHeader, name: String::new(), ..example()),
         ] {
             let bytes = header.encode(format);
             assert!(

@@ -119,7 +119,7 @@ fn public_lines_are_the_stored_ones_without_framing() {
 }
 
 fn header(number: u32, first_seq: u64, previous: Option<&str>) -> SegmentHeader {
-    given!(SegmentHeader; version: 1, log: std::array::from_fn(|at| at as u8), team: "demo",
+    given!(SegmentHeader; version: 1, log: std::array::from_fn(|at| at as u8), name: "demo",
         number, first_seq,
         previous: previous.map(|name| given!(Predecessor; name, len: 123, digest: std::array::from_fn(|at| at as u8))))
 }
