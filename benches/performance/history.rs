@@ -11,7 +11,8 @@ use teamlog_benches::past::import;
 use teamlog_benches::rounds::{human, median};
 use teamlog_benches::table::{Target, row};
 use teamlog_benches::workspace::FORMATS;
-use teamlog_engine::{Format, RefKind, Timestamp};
+use teamlog_engine::{Format, Timestamp};
+use teamlog_team::projections::RefKind;
 
 const SHORT: u64 = 1_000;
 

@@ -1,7 +1,8 @@
 //! Events as real teams write them: about 400 bytes as JSON, refs set, texts varied. The same numbers give the same events.
 
 use serde::{Deserialize, Serialize};
-use teamlog_engine::{Event, EventId, Json, NewEvent, RefKind, Refs, Timestamp};
+use teamlog_engine::{Event, EventId, Json, NewEvent, Refs, Timestamp};
+use teamlog_team::projections::RefKind;
 
 /// Events of one story.
 pub const STORY: u64 = 20;

@@ -4,10 +4,11 @@ use crate::events;
 use serde_json::json;
 use std::io::{BufRead, BufReader, Cursor, Read, Seek, Write};
 use std::path::Path;
-use teamlog_engine::{Format, RefKind};
+use teamlog_engine::Format;
 use teamlog_team::import::messages::ImportMessages;
 use teamlog_team::lifecycle::init::Init;
 use teamlog_team::log::append_batch::AppendBatch;
+use teamlog_team::projections::RefKind;
 use teamlog_team::{Root, RootOptions, Team};
 
 /// The team of every root that is measured.

@@ -438,7 +438,7 @@ impl From<EngineError> for CommandError {
                 .insert("unknown_kind".to_owned(), true.into());
         }
         if let EngineError::Invalid { field, .. } = &error {
-            reported.body.field = Some((*field).to_owned());
+            reported.body.field = Some(field.clone().into_owned());
         }
         reported
     }

@@ -24,8 +24,9 @@ except ImportError:
     blake3 = None
 
 VERSION = {"jsonl": 1, "binary": 2}
+LOG_VERSION = 4
 SLOT_VERSION = 1
-REFS = ["trace_id", "task_id", "agent", "message_id", "thread_id", "session_id"]
+UNDECLARED = ["trace_id", "task_id", "agent", "message_id", "thread_id", "session_id"]
 EPOCH = datetime(1970, 1, 1, tzinfo=timezone.utc)
 MICROS_MAX = 253_402_300_799_999_999
 KIND = re.compile(r"[a-z][a-z0-9_]{0,127}\Z")
@@ -91,11 +92,11 @@ def id_micros(raw):
 # --- the public form (section 5) ------------------------------------------------------------------
 
 
-def public(event):
+def public(event, refs):
     parts = ['{"seq":%d,"id":"%s"' % (event["seq"], uuid_text(event["id"]))]
     parts.append(',"created_at":"%s"' % time_text(event["created_at"]))
     parts.append(',"kind":%s,"actor":%s' % (quoted(event["kind"]), quoted(event["actor"])))
-    parts += [',"%s":%s' % (name, quoted(event[name])) for name in REFS if name in event]
+    parts += [',"%s":%s' % (name, quoted(event[name])) for name in refs if name in event]
     if "cause" in event:
         parts.append(',"cause":"%s"' % uuid_text(event["cause"]))
     if "key" in event:
@@ -109,15 +110,18 @@ def public(event):
 # --- jsonl (sections 3 and 5) ---------------------------------------------------------------------
 
 TAIL = re.compile(rb',"crc":"([0-9a-f]{8})"')
-LINE = re.compile(
-    r'\{"seq":(?P<seq>%s),"id":"(?P<id>%s)","created_at":"(?P<created_at>.{27})"'
-    r',"kind":(?P<kind>%s),"actor":(?P<actor>%s)' % (NUMBER, UUID, STRING, STRING)
-    + "".join(r'(?:,"%s":(?P<%s>%s))?' % (name, name, STRING) for name in REFS)
-    + r'(?:,"cause":"(?P<cause>%s)")?(?:,"key":(?P<key>%s))?' % (UUID, STRING)
-    + r',"schema_version":(?P<schema_version>%s)(?P<foreign>,"foreign":true)?' % NUMBER
-    + r',"payload":(?P<payload>.*?)(?:,"group":\[(?P<i>%s),(?P<n>%s)\])?\Z' % (NUMBER, NUMBER),
-    re.DOTALL,
-)
+
+
+def line_pattern(refs):
+    return re.compile(
+        r'\{"seq":(?P<seq>%s),"id":"(?P<id>%s)","created_at":"(?P<created_at>.{27})"'
+        r',"kind":(?P<kind>%s),"actor":(?P<actor>%s)' % (NUMBER, UUID, STRING, STRING)
+        + "".join(r'(?:,"%s":(?P<%s>%s))?' % (name, name, STRING) for name in refs)
+        + r'(?:,"cause":"(?P<cause>%s)")?(?:,"key":(?P<key>%s))?' % (UUID, STRING)
+        + r',"schema_version":(?P<schema_version>%s)(?P<foreign>,"foreign":true)?' % NUMBER
+        + r',"payload":(?P<payload>.*?)(?:,"group":\[(?P<i>%s),(?P<n>%s)\])?\Z' % (NUMBER, NUMBER),
+        re.DOTALL,
+    )
 
 
 def checked_line(data, at, closing):
@@ -132,15 +136,15 @@ def checked_line(data, at, closing):
     return body.decode(), newline + 1
 
 
-def jsonl_frame(data, at):
+def jsonl_frame(data, at, refs):
     body, end = checked_line(data, at, b"}\n")
-    match = LINE.match(body)
+    match = line_pattern(refs).match(body)
     require(match, "the line at byte %d is not an event" % at)
     found = match.groupdict()
     event = {"seq": int(found["seq"]), "id": uuid_bytes(found["id"]), "foreign": bool(found["foreign"])}
     event["created_at"] = id_micros(event["id"])
     require(time_text(event["created_at"]) == found["created_at"], "created_at at byte %d" % at)
-    for name in ["kind", "actor", "key"] + REFS:
+    for name in ["kind", "actor", "key"] + refs:
         if found[name] is not None:
             event[name] = json.loads(found[name])
             require(quoted(event[name]) == found[name], "%s at byte %d is not canonical" % (name, at))
@@ -192,7 +196,7 @@ class Fields:
         require(self.at == len(self.data), "something stands behind the last field")
 
 
-def binary_frame(data, at):
+def binary_frame(data, at, refs):
     require(data[at : at + 4] == b"\x1eTLE", "no frame begins at byte %d" % at)
     require(at + 12 <= len(data), "the frame at byte %d is cut short" % at)
     length, crc = struct.unpack_from("<II", data, at + 4)
@@ -206,7 +210,8 @@ def binary_frame(data, at):
     event = {"seq": seq, "id": raw, "created_at": created_at, "schema_version": schema_version, "foreign": bool(flags & 1)}
     require(id_micros(raw) == created_at, "created_at at byte %d" % at)
     event["kind"], event["actor"] = body.short(), body.short()
-    for bit, name in enumerate(REFS, 1):
+    require(flags >> 1 & 0x3F < 1 << len(refs), "a flag of a ref that is not declared at byte %d" % at)
+    for bit, name in enumerate(refs, 1):
         if flags & 1 << bit:
             event[name] = body.short()
     if flags & 1 << 8:
@@ -239,11 +244,13 @@ def binary_header(data):
 def identity(directory):
     line = read(os.path.join(directory, "log.json"))
     fields = json.loads(line)
-    require(1 <= fields["version"] <= max(VERSION.values()), "a format version that this reader does not know")
+    require(1 <= fields["version"] <= LOG_VERSION, "a format version that this reader does not know")
     body, end = checked_line(line, 0, b"}\n")
     require(end == len(line), "something stands behind log.json's line")
     require(fields["format"] in ("jsonl", "binary"), "an unknown format")
-    return fields
+    version = fields.get("format_version", fields["version"])
+    require(1 <= version <= VERSION[fields["format"]], "a format version that this reader does not know")
+    return dict(fields, version=version, refs=fields.get("refs", UNDECLARED))
 
 
 def head(directory, log):
@@ -275,9 +282,8 @@ def segments(directory, extension):
     return [name for _, _, name in sorted(found)]
 
 
-def events(directory):
+def events(directory, own):
     """Every event up to the head, in order, everything checked."""
-    own = identity(directory)
     decode_header, decode_frame, extension = {
         "jsonl": (jsonl_header, jsonl_frame, "jsonl"),
         "binary": (binary_header, binary_frame, "tlog"),
@@ -306,13 +312,13 @@ def events(directory):
         require(chained == previous, name + " does not describe the segment before it")
         part, parts = 0, 0
         while at < len(data):
-            event, group, at = decode_frame(data, at)
+            event, group, at = decode_frame(data, at, own["refs"])
             require(event["seq"] == seq + 1, "event %d stands where %d should" % (event["seq"], seq + 1))
             require(event["id"] > last_id, "the id of event %d does not increase" % event["seq"])
             require(group == (part, parts if part else group[1]), "the group of event %d" % event["seq"])
             require(time_text(event["created_at"])[:10] == name[:10], "the day of event %d" % event["seq"])
             require(KIND.match(event["kind"]), "the kind of event %d" % event["seq"])
-            for field in ["actor", "key"] + REFS:
+            for field in ["actor", "key"] + own["refs"]:
                 identifier(event.get(field, "absent"))
             seq, last_id, parts = event["seq"], event["id"], group[1]
             part = (group[0] + 1) % parts
@@ -328,8 +334,9 @@ def main():
         sys.exit("usage: read_log.py TEAM-DIRECTORY")
     out = sys.stdout.buffer
     try:
-        for event in events(sys.argv[1]):
-            out.write(public(event).encode() + b"\n")
+        own = identity(sys.argv[1])
+        for event in events(sys.argv[1], own):
+            out.write(public(event, own["refs"]).encode() + b"\n")
     except (Damage, UnicodeDecodeError, ValueError, KeyError) as damage:
         out.flush()
         print("damaged: %s" % damage, file=sys.stderr)

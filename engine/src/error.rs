@@ -1,5 +1,6 @@
 //! What can go wrong in the engine, by who has to act.
 
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -94,6 +95,16 @@ pub enum Error {
         /// What differs.
         why: String,
     },
+    /// A log declares other refs than the program works with ([`LogOptions::refs`](crate::LogOptions::refs)).
+    #[error("{} declares the refs [{declared}], but this program works with [{expected}]", path.display())]
+    OtherRefs {
+        /// The file that declares them.
+        path: PathBuf,
+        /// The names that the log declares, separated by commas.
+        declared: String,
+        /// The names that the program works with.
+        expected: String,
+    },
     /// There is no log here.
     #[error("there is no log in {}", path.display())]
     NoLog {
@@ -110,7 +121,7 @@ pub enum Error {
     #[error("{field} {rule}, but is {value}")]
     Invalid {
         /// The field.
-        field: &'static str,
+        field: Cow<'static, str>,
         /// Its value, shortened.
         value: String,
         /// The rule.
@@ -353,11 +364,11 @@ impl Error {
     }
     /// A field of an event that breaks a rule.
     pub(crate) fn invalid(
-        field: &'static str,
+        field: impl Into<Cow<'static, str>>,
         value: impl Into<String>,
         rule: impl Into<String>,
     ) -> Error {
-        let (value, rule) = (value.into(), rule.into());
+        let (field, value, rule) = (field.into(), value.into(), rule.into());
         Error::Invalid { field, value, rule }
     }
     /// Something that is larger than its limit.

@@ -3,71 +3,10 @@
 use crate::error::{Error, Result};
 use crate::event_id::EventId;
 use crate::json::Json;
+use crate::refs::{Ref, Refs};
 use crate::timestamp::Timestamp;
-use crate::words;
 use serde::Serialize;
 use std::borrow::Cow;
-
-words! {
-    /// The refs, by the names of their fields, in the order in which the formats store them.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-    #[repr(u8)]
-    pub enum RefKind {
-        /// The story that the event belongs to.
-        Trace = "trace_id",
-        /// The task concerned.
-        Task = "task_id",
-        /// The agent concerned (for a message: its recipient).
-        Agent = "agent",
-        /// The message concerned.
-        Message = "message_id",
-        /// The thread concerned.
-        Thread = "thread_id",
-        /// The session concerned.
-        Session = "session_id",
-        /// The idempotency key of the command.
-        Key = "key",
-    }
-}
-
-/// What an event points at. `cause` stands apart because it names an event.
-///
-/// Stored order: `trace_id task_id agent message_id thread_id session_id cause key`.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Refs<'a> {
-    /// By [`RefKind`] as index.
-    pub names: [Option<Cow<'a, str>>; 7],
-    /// The event that led to this one.
-    pub cause: Option<EventId>,
-}
-
-impl<'a> Refs<'a> {
-    /// The ref of that kind.
-    pub fn get(&self, kind: RefKind) -> Option<&str> {
-        self.names[kind as usize].as_deref()
-    }
-    /// Sets the ref of that kind.
-    pub fn set(&mut self, kind: RefKind, value: impl Into<Cow<'a, str>>) {
-        self.names[kind as usize] = Some(value.into());
-    }
-    /// Sets those of these refs that have a value.
-    pub fn set_given<const N: usize>(&mut self, refs: [(RefKind, Option<&str>); N]) {
-        for (kind, value) in refs {
-            if let Some(value) = value {
-                self.set(kind, value.to_owned());
-            }
-        }
-    }
-    /// The same with its own copies of all strings.
-    pub fn into_owned(self) -> Refs<'static> {
-        Refs {
-            names: self
-                .names
-                .map(|name| name.map(|text| Cow::Owned(text.into_owned()))),
-            cause: self.cause,
-        }
-    }
-}
 
 /// An event as the log holds it. Borrowed from the bytes it was decoded from, or owned (`Event<'static>`).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -174,8 +113,12 @@ impl NewEvent {
 
     /// The same with a ref.
     #[must_use]
-    pub fn with_ref(mut self, kind: RefKind, value: impl Into<Cow<'static, str>>) -> NewEvent {
-        self.refs.set(kind, value);
+    pub fn with_ref(
+        mut self,
+        wanted: impl Into<Ref>,
+        value: impl Into<Cow<'static, str>>,
+    ) -> NewEvent {
+        self.refs.set(wanted, value);
         self
     }
 

@@ -8,6 +8,7 @@ use crate::error::{Error, JournalFault, Result};
 use crate::event_id::IdSource;
 use crate::json;
 use crate::layout::LOG_FILE;
+use crate::refs::RefNames;
 use crate::storage::Storage;
 use crate::timestamp::Timestamp;
 use crate::uuid;
@@ -21,6 +22,9 @@ pub const FORMAT_VERSION: u32 = 2;
 /// The version of `log.json` where a journal orders the log's groups, whatever the version of its format: a program that knows
 /// nothing of journals refuses it, and so writes nothing beside one.
 const JOURNAL_VERSION: u32 = 3;
+/// The version of `log.json` if the log declares refs, for a program that knows no such declaration would give events other
+/// names.
+const REFS_VERSION: u32 = 4;
 /// No identity is longer than this.
 const LOG_FILE_BYTES_MAX: u64 = 4096;
 
@@ -116,6 +120,8 @@ pub struct Identity {
     pub origin: String,
     /// What orders its groups where several hosts write it.
     pub journal: Option<JournalIdentity>,
+    /// The names of its refs.
+    pub refs: RefNames,
 }
 
 #[derive(Serialize, Deserialize)]
@@ -131,6 +137,8 @@ struct Stored {
     origin: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     journal: Option<JournalIdentity>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    refs: Option<Vec<String>>,
 }
 
 impl Identity {
@@ -152,19 +160,23 @@ impl Identity {
 
     /// The bytes of `log.json`.
     pub fn encode(&self) -> Vec<u8> {
-        let is_journaled = self.journal.is_some();
+        let declares_refs = self.refs.are_declared();
+        let version = match self.journal {
+            _ if declares_refs => REFS_VERSION,
+            Some(_) => JOURNAL_VERSION,
+            None => self.version,
+        };
+        let is_own = declares_refs || self.journal.is_some();
         json::sealed_line(&Stored {
-            version: match is_journaled {
-                true => JOURNAL_VERSION,
-                false => self.version,
-            },
+            version,
             log: self.log,
             name: self.name.clone(),
             format: self.format,
-            format_version: is_journaled.then_some(self.version),
+            format_version: is_own.then_some(self.version),
             created_at: self.created_at,
             origin: self.origin.clone(),
             journal: self.journal.clone(),
+            refs: declares_refs.then(|| self.refs.names().map(str::to_owned).collect()),
         })
     }
 
@@ -185,11 +197,16 @@ impl Identity {
         if version == 0 {
             return Err(corrupt("version is 0"));
         }
-        if version > JOURNAL_VERSION {
-            return Err(Error::unsupported(path, version, JOURNAL_VERSION));
+        if version > REFS_VERSION {
+            return Err(Error::unsupported(path, version, REFS_VERSION));
         }
         let stored: Stored =
             serde_json::from_slice(bytes).map_err(|_| corrupt("it is not a log's identity"))?;
+        let refs = match stored.refs {
+            None => RefNames::default(),
+            Some(names) => RefNames::new(names)
+                .map_err(|_| corrupt("it declares refs that no log can have"))?,
+        };
         let identity = Identity {
             log: stored.log,
             name: stored.name,
@@ -198,6 +215,7 @@ impl Identity {
             created_at: stored.created_at,
             origin: stored.origin,
             journal: stored.journal,
+            refs,
         };
         let known = identity.format.version();
         if identity.version > known {
@@ -207,6 +225,18 @@ impl Identity {
             return Err(corrupt("its checksum does not fit its content"));
         }
         Ok(identity)
+    }
+
+    /// Refuses a log with other refs than the program works with.
+    pub(crate) fn check_refs(&self, dir: &Path, expected: &RefNames) -> Result<()> {
+        match self.refs == *expected {
+            true => Ok(()),
+            false => Err(Error::OtherRefs {
+                path: dir.join(LOG_FILE),
+                declared: self.refs.to_string(),
+                expected: expected.to_string(),
+            }),
+        }
     }
 
     /// Reads `log.json` of the log in `dir`.
@@ -236,6 +266,14 @@ mod tests {
             created_at: Timestamp::from_micros(1_763_719_200_000_001).unwrap(),
             origin: "init".into(),
             journal: None,
+            refs: RefNames::default(),
+        }
+    }
+
+    fn with_refs() -> Identity {
+        Identity {
+            refs: RefNames::new(["order_id", "customer"]).unwrap(),
+            ..example()
         }
     }
 
@@ -252,7 +290,11 @@ mod tests {
 
     #[test]
     fn reads_what_it_writes() {
-        for identity in [example(), with_journal()] {
+        let both = Identity {
+            refs: with_refs().refs,
+            ..with_journal()
+        };
+        for identity in [example(), with_journal(), with_refs(), both] {
             assert_eq!(
                 Identity::decode(Path::new("log.json"), &identity.encode()).unwrap(),
                 identity
@@ -264,6 +306,7 @@ mod tests {
     fn every_bit_flip_and_every_cut_is_refused() {
         refuses_damage(&example().encode());
         refuses_damage(&with_journal().encode());
+        refuses_damage(&with_refs().encode());
     }
 
     fn refuses_damage(bytes: &[u8]) {
@@ -285,14 +328,14 @@ mod tests {
 
     #[test]
     fn a_newer_version_is_named() {
-        let newer = br#"{"version":4,"shape":"unknown"}"#;
+        let newer = br#"{"version":5,"shape":"unknown"}"#;
         let error = Identity::decode(Path::new("log.json"), newer).unwrap_err();
         assert!(
             matches!(
                 error,
                 Error::UnsupportedFormat {
-                    found: 4,
-                    known: 3,
+                    found: 5,
+                    known: 4,
                     ..
                 }
             ),

@@ -43,6 +43,7 @@ impl NewLog {
             created_at: options.clock.now(),
             origin: self.origin,
             journal: None,
+            refs: options.refs.clone(),
         }
     }
 }
@@ -126,6 +127,7 @@ impl Log {
         options: LogOptions,
         fill: impl FnOnce(&Path) -> Result<Head>,
     ) -> Result<Log> {
+        identity.check_refs(dir, &options.refs)?;
         let path = dir.join(LOG_FILE);
         if storage.named().stat(&path)?.is_some() {
             return Err(Error::LogExists {
@@ -157,9 +159,10 @@ impl Log {
     /// Opens the log in `dir`.
     ///
     /// # Errors
-    /// `NoLog`, `UnsupportedFormat`, `Corrupt`, I/O.
+    /// `NoLog`, `UnsupportedFormat`, `OtherRefs` if the log declares other refs than the options name, `Corrupt`, I/O.
     pub fn open(storage: Arc<dyn Storage>, dir: &Path, options: LogOptions) -> Result<Log> {
         let identity = Identity::load(storage.as_ref(), dir)?;
+        identity.check_refs(dir, &options.refs)?;
         Ok(Log {
             storage,
             dir: dir.to_path_buf(),
@@ -266,6 +269,7 @@ impl Log {
     fn unchecked(&self, lock: LogLock) -> Result<Unchecked> {
         // The log may have been converted or replaced while we waited.
         let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
+        identity.check_refs(&self.dir, &self.options.refs)?;
         match self.recovered(&identity) {
             Err(foreign @ Error::ForeignFile { .. }) => {
                 if !switch::finish(self.storage.as_ref(), &self.dir, &identity)? {

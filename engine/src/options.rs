@@ -4,6 +4,7 @@ use crate::clock::{Clock, SystemClock};
 use crate::event_id::{IdSource, RandomIds};
 use crate::journal::Journals;
 use crate::prelude::*;
+use crate::refs::RefNames;
 
 /// What the log needs from outside.
 #[derive(Clone, Debug)]
@@ -12,6 +13,9 @@ pub struct LogOptions {
     pub clock: Arc<dyn Clock>,
     /// Random bits.
     pub ids: Arc<dyn IdSource>,
+    /// The names of the refs: declared by a new log, and expected of one that is opened. Default: those of a log that declares
+    /// none.
+    pub refs: RefNames,
     /// How long to wait for the lock. Default 10 s.
     pub lock_deadline: Duration,
     /// Rotate before a segment would grow past this; where a journal orders the log, its value counts. Default [`crate::limits::SEGMENT_BYTES_MAX`]; tests make it small.
@@ -36,6 +40,7 @@ impl Default for LogOptions {
         LogOptions {
             clock: Arc::new(SystemClock),
             ids: Arc::new(RandomIds),
+            refs: RefNames::default(),
             lock_deadline: Duration::from_secs(10),
             segment_bytes_max: crate::limits::SEGMENT_BYTES_MAX,
             ahead_bytes: crate::limits::AHEAD_BYTES,

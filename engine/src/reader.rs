@@ -208,7 +208,7 @@ impl Reader {
 
     /// The event of a frame that takes all of these bytes.
     fn whole_frame(&self, bytes: &[u8]) -> Option<(Event<'static>, u32)> {
-        let frame = codec::decode(self.inner.identity.format, bytes).ok()?;
+        let frame = codec::decode(&self.inner.identity, bytes).ok()?;
         (frame.len == bytes.len()).then(|| (frame.event.into_owned(), frame.crc))
     }
 

@@ -1,6 +1,6 @@
 //! Reading the end of a segment as evidence: complete groups, then perhaps something broken.
 
-use crate::codec::{self, Frame, FrameError};
+use crate::codec::{self, Encoding, Frame, FrameError};
 use crate::prelude::*;
 use crate::sequence::follows;
 
@@ -42,7 +42,7 @@ pub struct Tail {
 /// Reads `bytes`, which start at `offset` of their segment, behind the event `last`; `each` is shown every frame of
 /// every complete group.
 pub fn read_tail<'a>(
-    format: Format,
+    encoding: Encoding<'_>,
     bytes: &'a [u8],
     offset: u64,
     last: LastEvent,
@@ -51,7 +51,7 @@ pub fn read_tail<'a>(
     let mut tail = Tail::default();
     let (mut at, mut last) = (0, last);
     while at < bytes.len() {
-        match read_group(format, bytes, at, last) {
+        match read_group(encoding, bytes, at, last) {
             Ok(frames) => {
                 for (start, frame) in &frames {
                     // Segment numbers are the caller's business; places here count from the segment's start.
@@ -82,7 +82,7 @@ pub fn read_tail<'a>(
                     offset: offset + stop.at as u64,
                     seq: stop.seq,
                     why: stop.why,
-                    later: later_event(format, bytes, stop.at, last.next()),
+                    later: later_event(encoding, bytes, stop.at, last.next()),
                 });
                 break;
             }
@@ -99,7 +99,7 @@ struct Unreadable {
 
 /// The frames of the group that starts at `at`, with their starts; all of them or why not.
 fn read_group<'a>(
-    format: Format,
+    encoding: Encoding<'_>,
     bytes: &'a [u8],
     at: usize,
     last: LastEvent,
@@ -112,7 +112,7 @@ fn read_group<'a>(
             seq: last.next(),
             why,
         };
-        let frame = codec::decode(format, bytes.get(at..).unwrap_or_default())
+        let frame = codec::decode(encoding, bytes.get(at..).unwrap_or_default())
             .map_err(|error: FrameError| stop(error.to_string()))?;
         let first_len = frames
             .first()
@@ -129,8 +129,8 @@ fn read_group<'a>(
 }
 
 /// The seq of a valid event behind `from` that is not part of the group that starts with event `first_seq`.
-fn later_event(format: Format, bytes: &[u8], from: usize, first_seq: u64) -> Option<u64> {
-    codec::readable(format, bytes, from)
+fn later_event(encoding: Encoding<'_>, bytes: &[u8], from: usize, first_seq: u64) -> Option<u64> {
+    codec::readable(encoding, bytes, from)
         .find(|(_, frame)| {
             frame.event.seq.checked_sub(u64::from(frame.group.index)) != Some(first_seq)
         })

@@ -341,8 +341,12 @@ impl Check<'_> {
             let mut known = None;
             let witness_seq = self.witness.map(|witness| witness.seq);
             let mut witnessed = None;
-            let tail =
-                tail::read_tail(self.format(), rest, at as u64, self.last, |place, frame| {
+            let tail = tail::read_tail(
+                self.log.identity().into(),
+                rest,
+                at as u64,
+                self.last,
+                |place, frame| {
                     events += 1;
                     if Some(frame.event.seq) == witness_seq {
                         witnessed = Some(frame.event.id);
@@ -354,7 +358,8 @@ impl Check<'_> {
                             false => misdated = Some((place.offset, frame.event.seq)),
                         }
                     }
-                });
+                },
+            );
             self.report.events += events;
             self.witnessed = witnessed.or(self.witnessed);
             if let Some((offset, seq)) = misdated {
@@ -409,8 +414,12 @@ impl Check<'_> {
 
     /// Where reading can go on behind damage: the first frame that decodes. What was lost has been reported.
     fn next_readable(&mut self, bytes: &[u8], broken: &Broken) -> Option<usize> {
-        let (start, frame) = codec::readable(self.format(), bytes, broken.offset as usize + 1)
-            .find(|(_, frame)| frame.group.index == 0)?;
+        let (start, frame) = codec::readable(
+            self.log.identity().into(),
+            bytes,
+            broken.offset as usize + 1,
+        )
+        .find(|(_, frame)| frame.group.index == 0)?;
         self.last = LastEvent::before(frame.event.seq);
         Some(start)
     }

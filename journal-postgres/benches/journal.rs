@@ -125,6 +125,7 @@ fn identity(name: &str, journal: Option<JournalIdentity>, byte: u8) -> Identity 
         created_at: Timestamp::parse("2026-11-21T10:00:00Z").unwrap(),
         origin: "init".into(),
         journal,
+        refs: Default::default(),
     }
 }
 

@@ -13,7 +13,6 @@ use crate::live::Live;
 use crate::message::{self, InboxQuery};
 use crate::prelude::*;
 use std::ops::ControlFlow;
-use teamlog_engine::event::RefKind;
 use teamlog_engine::reader::Located;
 
 /// No more faults than this are told of each kind.

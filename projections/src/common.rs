@@ -1,6 +1,7 @@
-//! Names of the standard library, serde and the engine that most files of this crate use. Nothing of the crate but errors.
+//! Names of the standard library, serde and the engine that most files of this crate use. Nothing of the crate but errors, words and refs.
 
 pub(crate) use crate::error::{Error, Result};
+pub(crate) use crate::refs::RefKind;
 pub(crate) use crate::words;
 pub(crate) use rkyv::with::Skip;
 pub(crate) use schemars::JsonSchema;
@@ -12,5 +13,5 @@ pub(crate) use std::path::{Path, PathBuf};
 pub(crate) use std::sync::Arc;
 pub(crate) use teamlog_engine::derived::key;
 pub(crate) use teamlog_engine::{
-    Event, EventId, Json, JsonError, Log, NewEvent, Place, Reader, RefKind, Timestamp,
+    Event, EventId, Json, JsonError, Log, NewEvent, Place, Reader, Timestamp,
 };

@@ -35,7 +35,7 @@ impl From<Error> for teamlog_engine::Error {
         match error {
             Error::Engine(error) => error,
             Error::Undecodable { seq, kind, why } => teamlog_engine::Error::Invalid {
-                field: "payload",
+                field: "payload".into(),
                 value: format!("event {seq} ({kind})"),
                 rule: format!("must have the shape of its kind: {why}"),
             },

@@ -80,7 +80,9 @@ pub fn code_of(error: &engine::Error) -> &'static str {
         engine::Error::Corrupt { .. } => "damaged",
         engine::Error::RolledBack { .. } => "rolled_back",
         engine::Error::ForeignFile { .. } => "foreign_file",
-        engine::Error::UnsupportedFormat { .. } => "unsupported_format",
+        engine::Error::UnsupportedFormat { .. } | engine::Error::OtherRefs { .. } => {
+            "unsupported_format"
+        }
         engine::Error::Newer { .. } => "newer_log",
         engine::Error::NoLog { .. } => "team_not_found",
         engine::Error::LogExists { .. } => "team_exists",

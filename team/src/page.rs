@@ -1,11 +1,12 @@
 //! Pages of a listing: their limits, their cursors, and the events that a cursor names.
 
 use crate::failure::Result;
+use crate::projections::RefKind;
 use crate::projections::message::Message;
 use crate::projections::{Error, Live};
 use crate::refusal::{Code, Refusal};
 use std::ops::ControlFlow;
-use teamlog_engine::{Event, EventId, Reader, RefKind};
+use teamlog_engine::{Event, EventId, Reader};
 
 /// Items of a page unless the caller says otherwise.
 pub const PAGE: usize = 50;

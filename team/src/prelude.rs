@@ -11,6 +11,7 @@ pub(crate) use crate::handle::team::Team;
 pub(crate) use crate::lifecycle::membership::{self, LEADER};
 pub(crate) use crate::log::append::DEFAULT_ACTOR;
 pub(crate) use crate::log::replay::Replay;
+pub(crate) use crate::projections::RefKind;
 pub(crate) use crate::projections::team::event::{MembersAdded, TeamFact};
 pub(crate) use crate::projections::{
     Live, Message, MessageType, Priority, Setting, Status, Task, TaskFilter, spelling, words,
@@ -31,5 +32,5 @@ pub(crate) use std::sync::Arc;
 pub(crate) use std::time::{Duration, Instant};
 pub(crate) use teamlog_engine::storage::Storage;
 pub(crate) use teamlog_engine::{
-    Cause, Error, Event, EventId, Format, Json, Log, NewEvent, Reader, Receipt, RefKind, Timestamp,
+    Cause, Error, Event, EventId, Format, Json, Log, NewEvent, Reader, Receipt, Timestamp,
 };

@@ -3,7 +3,8 @@
 
 use teamlog_benches::events::{self, STORY};
 use teamlog_engine::codec::encode_group;
-use teamlog_engine::{Format, NewEvent, RefKind};
+use teamlog_projections::RefKind;
+use teamlog_engine::{Format, NewEvent};
 use teamlog_team::log::append::Append;
 
 const KIND: &str = "step_taken";

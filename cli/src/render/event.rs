@@ -4,7 +4,8 @@ use crate::render::escape::visible;
 use crate::render::style::Style;
 use crate::render::{View, flow, table, thread};
 use serde_json::Value;
-use teamlog_team::engine::{Event, RefKind, Timestamp};
+use teamlog_team::engine::{Event, Timestamp};
+use teamlog_team::projections::RefKind;
 use unicode_width::UnicodeWidthStr;
 
 /// Most characters of a payload that a line shows.

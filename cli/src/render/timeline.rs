@@ -185,7 +185,7 @@ fn from(story: &Story<'_>, step: &Step<'_>, parent_shown: Option<usize>) -> Opti
 }
 
 fn outside(step: &Step<'_>, cause: &OutsideCause) -> String {
-    use teamlog_team::engine::RefKind;
+    use teamlog_team::projections::RefKind;
     let here = step.recorded.event.refs.get(RefKind::Trace);
     match (cause.seq, cause.trace_id.as_deref()) {
         (None, _) => format!("cause missing: the log holds no event {}", cause.id),

@@ -4,11 +4,12 @@
 //! body looks like the start of a frame except by the accident of four bytes of numbers.
 
 use super::{Envelope, Frame, FrameError, GroupPart};
-use crate::event::{Event, RefKind, Refs};
+use crate::event::Event;
 use crate::event_id::EventId;
 use crate::identifier::{is_identifier, is_kind};
 use crate::json::scan;
 use crate::limits::{EVENT_BYTES_MAX, IDENTIFIER_BYTES_MAX};
+use crate::refs::{REFS_MAX, Ref, RefNames, Refs};
 use simdutf8::basic::from_utf8;
 use std::borrow::Cow;
 
@@ -27,7 +28,7 @@ const FOREIGN: u16 = 1;
 const CAUSE: u16 = 1 << 8;
 const KNOWN_FLAGS: u16 = (1 << 9) - 1;
 /// The refs that stand before `cause`; `key` alone stands behind it.
-const BEFORE_CAUSE: usize = RefKind::Key as usize;
+const BEFORE_CAUSE: usize = REFS_MAX;
 
 const NOT_UTF8: FrameError = FrameError::Damaged("a text is not UTF-8");
 
@@ -187,13 +188,18 @@ pub(super) fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, FrameError> {
     })
 }
 
-pub(super) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
+pub(super) fn decode<'a>(declared: &RefNames, bytes: &'a [u8]) -> Result<Frame<'a>, FrameError> {
     let (mut body, crc, len) = body(bytes)?;
     let fixed = body.fixed()?;
     if fixed.created_at != fixed.id.created_at().micros() {
         return Err(FrameError::Damaged("created_at is not the time of the id"));
     }
     let before_cause = fixed.flags & (ref_flag(BEFORE_CAUSE) - 2);
+    if before_cause >= ref_flag(declared.count()) {
+        return Err(FrameError::Damaged(
+            "a flag is set of a ref that the log does not declare",
+        ));
+    }
     let mut names = body.names(2 + before_cause.count_ones())?;
     let kind = names.text()?;
     if !is_kind(kind) {
@@ -210,7 +216,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
         refs.cause = Some(body.event_id()?);
     }
     if fixed.flags & ref_flag(BEFORE_CAUSE) != 0 {
-        refs.set(RefKind::Key, body.identifier()?);
+        refs.set(Ref::KEY, body.identifier()?);
     }
     let payload = from_utf8(body.payload()?).map_err(|_| NOT_UTF8)?;
     let event = Event {

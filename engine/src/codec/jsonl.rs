@@ -5,11 +5,12 @@
 //! character, so a newline always ends a line.
 
 use super::{ALONE, Envelope, Frame, FrameError, GroupPart};
-use crate::event::{Event, RefKind, Refs};
+use crate::event::Event;
 use crate::event_id::EventId;
 use crate::identifier::{is_identifier, is_kind};
 use crate::json::{self, scan};
 use crate::limits::{EVENT_BYTES_MAX, IDENTIFIER_BYTES_MAX};
+use crate::refs::{Ref, RefNames, Refs};
 use crate::timestamp::Timestamp;
 use crate::uuid;
 use simdutf8::basic::from_utf8;
@@ -26,22 +27,11 @@ const GROUP_BYTES_MAX: usize = 32;
 /// No line is longer, so the search for a newline ends somewhere.
 const LINE_BYTES_MAX: usize = EVENT_BYTES_MAX + GROUP_BYTES_MAX + TAIL_BYTES;
 
-/// How each ref begins, by [`RefKind`] as index.
-const REF_OPENINGS: [&str; 7] = [
-    ",\"trace_id\":\"",
-    ",\"task_id\":\"",
-    ",\"agent\":\"",
-    ",\"message_id\":\"",
-    ",\"thread_id\":\"",
-    ",\"session_id\":\"",
-    ",\"key\":\"",
-];
 const CAUSE_OPENING: &str = ",\"cause\":\"";
-/// The refs that stand before `cause`; `key` alone stands behind it.
-const BEFORE_CAUSE: usize = RefKind::Key as usize;
+const KEY_OPENING: &str = ",\"key\":\"";
 
 /// Appends an event's line up to its payload, without the closing brace: what it says whatever its group.
-pub(super) fn write_body(event: &Event<'_>, out: &mut Vec<u8>) {
+pub(super) fn write_body(names: &RefNames, event: &Event<'_>, out: &mut Vec<u8>) {
     out.reserve(event.payload.len() + 320);
     out.extend_from_slice(OPENING);
     write_number(event.seq, out);
@@ -53,23 +43,15 @@ pub(super) fn write_body(event: &Event<'_>, out: &mut Vec<u8>) {
     json::write_string(&event.kind, out);
     out.extend_from_slice(b",\"actor\":");
     json::write_string(&event.actor, out);
-    for (opening, name) in REF_OPENINGS
-        .iter()
-        .zip(&event.refs.names)
-        .take(BEFORE_CAUSE)
-    {
-        write_ref(opening, name.as_deref(), out);
+    for (place, value) in event.refs.names.iter().take(names.count()).enumerate() {
+        write_ref(names.opening(place), value.as_deref(), out);
     }
     if let Some(cause) = event.refs.cause {
         out.extend_from_slice(CAUSE_OPENING.as_bytes());
         out.extend_from_slice(&cause.text());
         out.push(b'"');
     }
-    write_ref(
-        REF_OPENINGS[BEFORE_CAUSE],
-        event.refs.get(RefKind::Key),
-        out,
-    );
+    write_ref(KEY_OPENING, event.refs.get(Ref::KEY), out);
     out.extend_from_slice(b",\"schema_version\":");
     write_number(event.schema_version.into(), out);
     if event.foreign {
@@ -79,10 +61,10 @@ pub(super) fn write_body(event: &Event<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(event.payload.as_bytes());
 }
 
-fn write_ref(opening: &str, name: Option<&str>, out: &mut Vec<u8>) {
-    if let Some(name) = name {
+fn write_ref(opening: &str, value: Option<&str>, out: &mut Vec<u8>) {
+    if let Some(value) = value {
         out.extend_from_slice(opening.as_bytes().strip_suffix(b"\"").unwrap_or_default());
-        json::write_string(name, out);
+        json::write_string(value, out);
     }
 }
 
@@ -110,12 +92,14 @@ pub(super) fn tail(crc: u32) -> [u8; 17] {
 }
 
 /// The bytes that [`write_body`] appends.
-pub(super) fn body_len(event: &Event<'_>) -> usize {
+pub(super) fn body_len(names: &RefNames, event: &Event<'_>) -> usize {
     let quoted = |opening: &str, text: &str| opening.len() - 1 + json::string_len(text);
-    let names = REF_OPENINGS.iter().zip(&event.refs.names);
-    let refs: usize = names
-        .filter_map(|(opening, name)| Some(quoted(opening, name.as_deref()?)))
+    let declared = event.refs.names.iter().take(names.count()).enumerate();
+    let refs: usize = declared
+        .filter_map(|(place, value)| Some(quoted(names.opening(place), value.as_deref()?)))
         .sum();
+    let key = event.refs.get(Ref::KEY);
+    let key = key.map_or(0, |key| quoted(KEY_OPENING, key));
     let cause = event.refs.cause.map_or(0, |_| CAUSE_OPENING.len() + 36 + 1);
     let foreign = if event.foreign {
         ",\"foreign\":true".len()
@@ -131,6 +115,7 @@ pub(super) fn body_len(event: &Event<'_>) -> usize {
         + quoted(",\"actor\":\"", &event.actor)
         + refs
         + cause
+        + key
         + ",\"schema_version\":".len()
         + digits_of(event.schema_version.into())
         + foreign
@@ -254,8 +239,8 @@ pub(super) fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, FrameError> {
     })
 }
 
-pub(super) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
-    let frame = decode_known(bytes)?;
+pub(super) fn decode<'a>(names: &RefNames, bytes: &'a [u8]) -> Result<Frame<'a>, FrameError> {
+    let frame = decode_known(names, bytes)?;
     // A frame within a payload ends within that payload too, and what it would take for its own payload
     // then has a bracket too many.
     let payload = frame.event.payload.as_bytes();
@@ -265,7 +250,7 @@ pub(super) fn decode(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
     Ok(frame)
 }
 
-pub(super) fn decode_known(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
+pub(super) fn decode_known<'a>(names: &RefNames, bytes: &'a [u8]) -> Result<Frame<'a>, FrameError> {
     let Line { mut body, crc, len } = line(bytes)?;
     body.literal("{\"seq\":")?;
     let seq = body.seq()?;
@@ -283,7 +268,7 @@ pub(super) fn decode_known(bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
     }
     body.literal(",\"actor\":\"")?;
     let actor = body.identifier()?;
-    let refs = body.refs()?;
+    let refs = body.refs(names)?;
     body.literal(",\"schema_version\":")?;
     let schema_version = body.number()?;
     let foreign = body.optional(",\"foreign\":true");
@@ -456,23 +441,20 @@ impl<'a> Text<'a> {
         }
         Ok(text)
     }
-    fn refs(&mut self) -> Result<Refs<'a>, FrameError> {
+    fn refs(&mut self, names: &RefNames) -> Result<Refs<'a>, FrameError> {
         let mut refs = Refs::default();
-        let (key_name, names) = match refs.names.split_last_mut() {
-            Some(split) => split,
-            None => return Ok(refs),
-        };
-        for (opening, name) in REF_OPENINGS.iter().zip(names) {
-            if self.optional(opening) {
-                *name = Some(self.identifier()?);
+        let declared = refs.names.iter_mut().take(names.count()).enumerate();
+        for (place, value) in declared {
+            if self.optional(names.opening(place)) {
+                *value = Some(self.identifier()?);
             }
         }
         if self.optional(CAUSE_OPENING) {
             refs.cause = Some(self.event_id()?);
             self.literal("\"")?;
         }
-        if self.optional(REF_OPENINGS[BEFORE_CAUSE]) {
-            *key_name = Some(self.identifier()?);
+        if self.optional(KEY_OPENING) {
+            refs.set(Ref::KEY, self.identifier()?);
         }
         Ok(refs)
     }

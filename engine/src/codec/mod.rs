@@ -10,11 +10,38 @@ mod public;
 mod split;
 
 use crate::event::Event;
-use crate::identity::Format;
+use crate::identity::{Format, Identity};
+use crate::refs::{RefNames, UNDECLARED_NAMES};
 
 pub use header::{Predecessor, SegmentHeader};
-pub use public::parse_public_json;
+pub use public::{parse_public_json, parse_public_json_of};
 pub use split::{split, stored_crc};
+
+/// How a log's events are written: the format, and the names of the refs.
+#[derive(Debug, Clone, Copy)]
+pub struct Encoding<'a> {
+    /// The format.
+    pub format: Format,
+    /// The names of the refs.
+    pub refs: &'a RefNames,
+}
+
+/// The encoding of a log that declares no refs.
+impl From<Format> for Encoding<'static> {
+    fn from(format: Format) -> Encoding<'static> {
+        let refs = &UNDECLARED_NAMES;
+        Encoding { format, refs }
+    }
+}
+
+impl<'a> From<&'a Identity> for Encoding<'a> {
+    fn from(identity: &'a Identity) -> Encoding<'a> {
+        Encoding {
+            format: identity.format,
+            refs: &identity.refs,
+        }
+    }
+}
 
 /// An event's place in its group: event `index` of `len`, both from the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -77,7 +104,12 @@ const ALONE: GroupPart = GroupPart { index: 0, len: 1 };
 ///
 /// The events' kinds, actors and refs must be what [`crate::identifier`] allows, their payloads canonical
 /// JSON within the limits, and their `created_at` the time of their ids: [`decode`] refuses anything else.
-pub fn encode_group(format: Format, events: &[Event<'_>], out: &mut Vec<u8>) -> Vec<u32> {
+pub fn encode_group<'e>(
+    encoding: impl Into<Encoding<'e>>,
+    events: &[Event<'_>],
+    out: &mut Vec<u8>,
+) -> Vec<u32> {
+    let encoding = encoding.into();
     debug_assert!(
         events.len() <= crate::limits::GROUP_EVENTS_MAX,
         "a group of {} events",
@@ -88,8 +120,8 @@ pub fn encode_group(format: Format, events: &[Event<'_>], out: &mut Vec<u8>) -> 
     let mut lengths = Vec::with_capacity(events.len());
     for (event, part) in events.iter().zip(parts) {
         let start = out.len();
-        encode_body(format, event, out);
-        complete(format, out, start, part);
+        encode_body(encoding, event, out);
+        complete(encoding.format, out, start, part);
         assert!(
             out.len() > start,
             "event {} must have bytes behind byte {start}",
@@ -110,7 +142,8 @@ pub fn group_len(format: Format, events: &[Event<'_>], canonical: usize) -> usiz
 
 /// Appends what of an event's frame does not depend on its group, for [`seal`] to complete once the group
 /// is known. So an event can be encoded where it is made, and framed later by the writer.
-pub fn encode_body(format: Format, event: &Event<'_>, out: &mut Vec<u8>) {
+pub fn encode_body<'e>(encoding: impl Into<Encoding<'e>>, event: &Event<'_>, out: &mut Vec<u8>) {
+    let Encoding { format, refs } = encoding.into();
     debug_assert_eq!(
         event.created_at,
         event.id.created_at(),
@@ -118,7 +151,7 @@ pub fn encode_body(format: Format, event: &Event<'_>, out: &mut Vec<u8>) {
         event.seq
     );
     match format {
-        Format::Jsonl => jsonl::write_body(event, out),
+        Format::Jsonl => jsonl::write_body(refs, event, out),
         Format::Binary => binary::write_body(event, out),
     }
 }
@@ -153,19 +186,27 @@ fn complete(format: Format, out: &mut Vec<u8>, start: usize, part: GroupPart) {
 /// Whether the payload is JSON throughout is trusted as far as the CRC.
 ///
 /// No part of a payload is ever taken for a frame, so this is what a search behind damage must ask.
-pub fn decode(format: Format, bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
+pub fn decode<'a, 'e>(
+    encoding: impl Into<Encoding<'e>>,
+    bytes: &'a [u8],
+) -> Result<Frame<'a>, FrameError> {
+    let Encoding { format, refs } = encoding.into();
     match format {
-        Format::Jsonl => jsonl::decode(bytes),
-        Format::Binary => binary::decode(bytes),
+        Format::Jsonl => jsonl::decode(refs, bytes),
+        Format::Binary => binary::decode(refs, bytes),
     }
 }
 
 /// The same for a frame whose start is known, since it follows another one or a header: whether the payload is one JSON
 /// value, which tells a frame from a part of a payload, is not looked at.
-pub fn decode_known(format: Format, bytes: &[u8]) -> Result<Frame<'_>, FrameError> {
+pub fn decode_known<'a, 'e>(
+    encoding: impl Into<Encoding<'e>>,
+    bytes: &'a [u8],
+) -> Result<Frame<'a>, FrameError> {
+    let Encoding { format, refs } = encoding.into();
     match format {
-        Format::Jsonl => jsonl::decode_known(bytes),
-        Format::Binary => binary::decode(bytes),
+        Format::Jsonl => jsonl::decode_known(refs, bytes),
+        Format::Binary => binary::decode(refs, bytes),
     }
 }
 
@@ -197,15 +238,15 @@ pub fn next_candidate(format: Format, bytes: &[u8], from: usize) -> Option<usize
 }
 
 /// The frames at or after `from` that can be read, whatever stands between them, each with its start: the search behind damage.
-pub(crate) fn readable(
-    format: Format,
-    bytes: &[u8],
+pub(crate) fn readable<'a>(
+    encoding: Encoding<'a>,
+    bytes: &'a [u8],
     from: usize,
-) -> impl Iterator<Item = (usize, Frame<'_>)> {
+) -> impl Iterator<Item = (usize, Frame<'a>)> {
     let mut at = from;
     std::iter::from_fn(move || {
-        while let Some(start) = next_candidate(format, bytes, at) {
-            match decode(format, bytes.get(start..)?) {
+        while let Some(start) = next_candidate(encoding.format, bytes, at) {
+            match decode(encoding, bytes.get(start..)?) {
                 Ok(frame) => {
                     at = start + frame.len;
                     return Some((start, frame));
@@ -220,13 +261,23 @@ pub(crate) fn readable(
 /// The event as `replay --json` and `export` show it: one line of JSON without framing and newline, the same
 /// whichever format stored it.
 pub fn public_json(event: &Event<'_>, out: &mut Vec<u8>) {
-    jsonl::write_body(event, out);
+    public_json_of(&UNDECLARED_NAMES, event, out);
+}
+
+/// Appends the public form of an event of a log that declares these refs: see [`public_json`].
+pub fn public_json_of(names: &RefNames, event: &Event<'_>, out: &mut Vec<u8>) {
+    jsonl::write_body(names, event, out);
     out.push(b'}');
 }
 
 /// The bytes that [`public_json`] appends, which is what the limits of events and groups count.
 pub fn canonical_len(event: &Event<'_>) -> usize {
-    jsonl::body_len(event) + 1
+    canonical_len_of(&UNDECLARED_NAMES, event)
+}
+
+/// The bytes that [`public_json_of`] appends.
+pub fn canonical_len_of(names: &RefNames, event: &Event<'_>) -> usize {
+    jsonl::body_len(names, event) + 1
 }
 
 /// A payload must begin and end like a JSON value.

@@ -1,10 +1,11 @@
 //! Reading events back from what `export` wrote.
 
-use crate::event::{Event, RefKind, Refs};
+use crate::event::Event;
 use crate::event_id::EventId;
 use crate::identifier::{is_identifier, is_kind};
 use crate::json::{self, scan};
 use crate::limits::NESTING_MAX;
+use crate::refs::{RefNames, Refs, UNDECLARED_NAMES};
 use crate::timestamp::Timestamp;
 use std::borrow::Cow;
 
@@ -13,10 +14,18 @@ use std::borrow::Cow;
 /// # Errors
 /// Names the field, its value and the rule.
 pub fn parse_public_json(line: &str) -> Result<Event<'static>, String> {
+    parse_public_json_of(&UNDECLARED_NAMES, line)
+}
+
+/// Reads what [`super::public_json_of`] writes for a log that declares these refs.
+///
+/// # Errors
+/// Names the field, its value and the rule.
+pub fn parse_public_json_of(names: &RefNames, line: &str) -> Result<Event<'static>, String> {
     // The payload lies one level down, and has the whole depth to itself.
     let text = json::canonical(line, NESTING_MAX + 1).map_err(|error| error.to_string())?;
     let mut fields = Fields::default();
-    each_member(&text, |name, value| fields.set(name, value))?;
+    each_member(&text, |name, value| fields.set(names, name, value))?;
     fields.finish()
 }
 
@@ -58,7 +67,7 @@ struct Fields {
 }
 
 impl Fields {
-    fn set(&mut self, name: &str, value: &str) -> Result<(), String> {
+    fn set(&mut self, names: &RefNames, name: &str, value: &str) -> Result<(), String> {
         let name = string(name).ok_or_else(|| format!("the field name {name} is not readable"))?;
         let refuse = |rule: &str| format!("{name} must be {rule}, but is {}", shortened(value));
         let identifier = || {
@@ -98,8 +107,8 @@ impl Fields {
             }
             "foreign" => self.foreign = value.parse().map_err(|_| refuse("true or false"))?,
             "payload" => self.payload = Some(value.to_owned()),
-            _ => match RefKind::from_name(&name) {
-                Some(kind) => self.refs.set(kind, identifier()?),
+            _ => match names.find(&name) {
+                Some(known) => self.refs.set(known, identifier()?),
                 None => {
                     return Err(format!(
                         "{} is not a field of an exported event",

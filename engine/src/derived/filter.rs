@@ -244,7 +244,7 @@ mod tests {
 
     #[test]
     fn a_series_is_known_by_its_name() {
-        let key = super::super::key::posting(crate::event::RefKind::Task, "7", 300);
+        let key = super::super::key::posting(crate::refs::Ref::new(1), "7", 300);
         assert_eq!(filter_key(&key), b"\xf17\0");
         assert_eq!(filter_key(b"\x017\0abc"), b"\x017\0abc");
         assert_eq!(filter_key(b"\xf1"), b"\xf1");

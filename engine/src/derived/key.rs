@@ -1,16 +1,16 @@
 //! Keys of the derived store.
 
-use crate::event::RefKind;
 use crate::prelude::*;
+use crate::refs::Ref;
 
 /// First namespace byte of a series.
 pub const SERIES: u8 = 0x80;
-/// Namespaces `POSTINGS ..= POSTINGS + 7` are the engine's: the postings of each [`RefKind`].
+/// Namespaces `POSTINGS ..= POSTINGS + 7` are the engine's: the postings of each [`Ref`].
 pub const POSTINGS: u8 = 0xF0;
 
-/// The key of one posting: events that name `value` as their ref of that kind, by seq.
-pub fn posting(kind: RefKind, value: &str, seq: u64) -> Vec<u8> {
-    let mut key = series(POSTINGS + kind as u8, value.as_bytes());
+/// The key of one posting: events that have `value` as that ref, by seq.
+pub fn posting(wanted: impl Into<Ref>, value: &str, seq: u64) -> Vec<u8> {
+    let mut key = series(POSTINGS + wanted.into().index() as u8, value.as_bytes());
     key.extend_from_slice(&seq.to_be_bytes());
     key
 }
@@ -28,9 +28,9 @@ pub fn series(namespace: u8, name: &[u8]) -> Vec<u8> {
 
 /// Every posting key of an event.
 pub fn postings(event: &Event<'_>, mut each: impl FnMut(Vec<u8>)) {
-    for kind in RefKind::ALL {
-        if let Some(value) = event.refs.get(kind) {
-            each(posting(kind, value, event.seq));
+    for known in Ref::ALL {
+        if let Some(value) = event.refs.get(known) {
+            each(posting(known, value, event.seq));
         }
     }
 }

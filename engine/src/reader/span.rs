@@ -1,7 +1,8 @@
 //! A run of whole frames, and the rule by which frames follow each other.
 
-use crate::codec::{self, Frame};
+use crate::codec::{self, Encoding, Frame};
 use crate::prelude::*;
+use crate::refs::RefNames;
 use crate::sequence::follows;
 
 /// Whole frames of one segment, to be decoded anywhere.
@@ -9,6 +10,7 @@ use crate::sequence::follows;
 pub struct Span {
     /// How they are stored.
     pub format: Format,
+    pub(crate) refs: RefNames,
     /// The segment's number.
     pub segment: u32,
     /// The segment's file, for errors.
@@ -49,7 +51,7 @@ impl Span {
     #[inline]
     pub(super) fn located(&self, at: usize) -> Result<Located<'_>> {
         let rest = self.content().get(at..).unwrap_or_default();
-        let frame = codec::decode_known(self.format, rest)
+        let frame = codec::decode_known(self.encoding(), rest)
             .map_err(|error| self.corrupt(at, error.to_string()))?;
         let place = Place {
             segment: self.segment,
@@ -57,6 +59,14 @@ impl Span {
             len: frame.len as u32,
         };
         Ok(Located { frame, place })
+    }
+
+    /// How its frames are written.
+    pub fn encoding(&self) -> Encoding<'_> {
+        Encoding {
+            format: self.format,
+            refs: &self.refs,
+        }
     }
 
     /// The span's own bytes.

@@ -104,6 +104,7 @@ impl Spans {
             self.offset = Some(offset + whole as u64);
             return Ok(Some(Span {
                 format,
+                refs: self.reader.inner.identity.refs.clone(),
                 segment,
                 path: window.path,
                 offset,

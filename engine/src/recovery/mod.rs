@@ -286,8 +286,8 @@ impl LockedLog<'_> {
             return Ok(());
         }
         let bytes = self.tail_bytes(&file, head.end..len)?;
-        let format = self.identity.format;
-        evidence.tail = tail::read_tail(format, &bytes, head.end, head.last(), |_, _| {});
+        let encoding = self.identity.into();
+        evidence.tail = tail::read_tail(encoding, &bytes, head.end, head.last(), |_, _| {});
         if let Some(broken) = &evidence.tail.broken {
             let mut why = broken.why.clone();
             if let Some(later) = broken.later {

@@ -88,7 +88,7 @@ fn first_group(file: &NamedFile, identity: &Identity, head: &Head) -> Result<Opt
         if let Ok((header, at)) = SegmentHeader::decode(identity.format, &bytes) {
             let content = bytes.get(at..).unwrap_or_default();
             let before = LastEvent::before(header.first_seq);
-            let tail = tail::read_tail(identity.format, content, at as u64, before, |_, _| {});
+            let tail = tail::read_tail(identity.into(), content, at as u64, before, |_, _| {});
             if let Some(group) = tail.groups.first() {
                 return Ok(Some(head.back_to(group.end, group.last_seq, group.last_id)));
             }
@@ -113,7 +113,7 @@ fn tail_behind(
     let bytes = if_long_enough(file.read_range(synced.end..len.min(head.end)))?;
     let read = |bytes: Vec<u8>| {
         let last = synced.last();
-        tail::read_tail(identity.format, &bytes, synced.end, last, |_, _| {})
+        tail::read_tail(identity.into(), &bytes, synced.end, last, |_, _| {})
     };
     Ok(bytes.map(read))
 }

@@ -76,8 +76,8 @@ fn read_segment(
         false => &bytes,
     };
     let content = bytes.get(len..).unwrap_or_default();
-    let (format, start) = (log.identity.format, len as u64);
-    let tail = tail::read_tail(format, content, start, head.last(), |_, _| {});
+    let (encoding, start) = (log.identity.into(), len as u64);
+    let tail = tail::read_tail(encoding, content, start, head.last(), |_, _| {});
     let found = verdict(
         HeadFound::None,
         Before::Intact,

@@ -153,6 +153,7 @@ pub fn salvage(
     let identity = Identity::load(storage.as_ref(), dir);
     if let Ok(identity) = &identity {
         identity.check_alone()?;
+        identity.check_refs(dir, &options.refs)?;
         switch::finish(storage.as_ref(), dir, identity)?;
         match problems(storage, dir, options).as_deref() {
             Some([]) => return Ok(None),
@@ -164,7 +165,7 @@ pub fn salvage(
     let identity = match identity {
         Ok(identity) => identity,
         Err(Error::Corrupt { .. } | Error::NoLog { .. }) => {
-            identity_of_segments(storage.as_ref(), dir)?
+            identity_of_segments(storage.as_ref(), dir, options)?
         }
         Err(error) => return Err(error),
     };
@@ -325,7 +326,11 @@ fn take(
 
 /// The identity as the segments show it, where `log.json` is gone. Segments that a conversion left may lie beside those of
 /// the log: the head says which of them count; without a head, the first readable header does.
-fn identity_of_segments(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
+fn identity_of_segments(
+    storage: &dyn Storage,
+    dir: &Path,
+    options: &LogOptions,
+) -> Result<Identity> {
     let events = dir.join(EVENTS_DIR);
     let dir_name = dir.file_name().unwrap_or_default().to_string_lossy();
     let (mut known, mut identity_of_segments): (Option<Identity>, Option<Identity>) = (None, None);
@@ -354,6 +359,7 @@ fn identity_of_segments(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
                 created_at: Timestamp::default(),
                 origin: ORIGIN.to_owned(),
                 journal: None,
+                refs: options.refs.clone(),
             };
             let head_is_of =
                 |log| head::read_slots(storage, dir, log).is_ok_and(|slots| slots.newest.is_some());

@@ -1,9 +1,9 @@
 //! Reading a whole log that may be damaged: every complete group in order, and what is lost between them.
 
 use crate::codec::{self, Frame, FrameError};
-use crate::event::RefKind;
 use crate::identity::FORMAT_VERSION;
 use crate::prelude::*;
+use crate::refs::Ref;
 use crate::segment::written;
 use crate::tail::{Broken, read_tail};
 use std::ops::ControlFlow;
@@ -95,10 +95,10 @@ fn stands_alone(
         .iter()
         .map(|(_, other)| other)
         .filter(|other| Damaged::of(other) == Damaged::of(frame) && other.event.seq != event.seq);
-    let key = event.refs.get(RefKind::Key);
+    let key = event.refs.get(Ref::KEY);
     let tied = |other: &Frame<'_>| {
         let other = &other.event;
-        let answered = key.is_some() && other.refs.get(RefKind::Key) == key && !other.foreign;
+        let answered = key.is_some() && other.refs.get(Ref::KEY) == key && !other.foreign;
         other.refs.cause == Some(event.id) || answered
     };
     let caused_within = event
@@ -259,13 +259,13 @@ impl Walk<'_, '_> {
         bytes: &[u8],
         from: usize,
     ) -> Result<()> {
-        let format = self.survey.identity.format;
+        let encoding = self.survey.identity.into();
         let (mut at, mut position) = (from, self.last);
         while at < bytes.len() && !self.over {
             let rest = bytes.get(at..).unwrap_or_default();
             let mut groups: Vec<(u64, Vec<Frame<'_>>)> = Vec::new();
             let tail = read_tail(
-                format,
+                encoding,
                 rest,
                 at as u64,
                 position,
@@ -329,7 +329,7 @@ impl Walk<'_, '_> {
         self.clean = false;
         let within = bytes.get(..region.end).unwrap_or_default();
         let readable: Vec<_> =
-            codec::readable(self.survey.identity.format, within, region.start).collect();
+            codec::readable(self.survey.identity.into(), within, region.start).collect();
         let before = self.last.id;
         let torn = match self.sealed || region.end < bytes.len() {
             true => None,
@@ -392,7 +392,7 @@ impl Walk<'_, '_> {
     }
 
     fn next_start(&self, bytes: &[u8], from: usize) -> Option<(usize, u64)> {
-        codec::readable(self.survey.identity.format, bytes, from)
+        codec::readable(self.survey.identity.into(), bytes, from)
             .find(|(_, frame)| frame.group.index == 0)
             .map(|(start, frame)| (start, frame.event.seq))
     }

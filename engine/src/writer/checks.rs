@@ -2,10 +2,10 @@
 
 use super::reservation::Room;
 use crate::codec::{self};
-use crate::event::RefKind;
 use crate::identifier::{is_identifier, is_kind};
 use crate::limits;
 use crate::prelude::*;
+use crate::refs::{Ref, RefNames};
 
 pub(super) fn places(segment: u32, start: u64, frames: &[u32]) -> Vec<Place> {
     let mut offset = start;
@@ -32,10 +32,10 @@ pub(super) fn crcs(format: crate::identity::Format, group: &[u8], frames: &[u32]
 }
 
 /// Checks the limits of an append; returns its size in canonical bytes.
-pub(super) fn check_sizes(events: &[Event<'static>]) -> Result<usize> {
+pub(super) fn check_sizes(names: &RefNames, events: &[Event<'static>]) -> Result<usize> {
     let mut bytes = 0;
     for event in events {
-        let len = codec::canonical_len(event);
+        let len = codec::canonical_len_of(names, event);
         if len > limits::EVENT_BYTES_MAX {
             return Err(Error::too_large(
                 "an event",
@@ -64,8 +64,12 @@ pub(super) fn check_sizes(events: &[Event<'static>]) -> Result<usize> {
 }
 
 /// Like [`check_sizes`], of events whose group keeps room for more.
-pub(super) fn check_group(events: &[Event<'static>], room: Room) -> Result<usize> {
-    let bytes = check_sizes(events)?;
+pub(super) fn check_group(
+    names: &RefNames,
+    events: &[Event<'static>],
+    room: Room,
+) -> Result<usize> {
+    let bytes = check_sizes(names, events)?;
     let max = limits::GROUP_BYTES_MAX.saturating_sub(room.bytes);
     if bytes > max {
         let what = "a group beside the answer that is stored in it";
@@ -74,7 +78,7 @@ pub(super) fn check_group(events: &[Event<'static>], room: Room) -> Result<usize
     Ok(bytes)
 }
 
-pub(super) fn check_strings(new: &NewEvent) -> Result<()> {
+pub(super) fn check_strings(names: &RefNames, new: &NewEvent) -> Result<()> {
     if !is_kind(&new.kind) {
         let rule = format!(
             "must match ^[a-z][a-z0-9_]*$ and have at most {} bytes",
@@ -82,19 +86,31 @@ pub(super) fn check_strings(new: &NewEvent) -> Result<()> {
         );
         return Err(Error::invalid("kind", shortened(&new.kind), rule));
     }
-    let refs = RefKind::ALL
-        .into_iter()
-        .filter_map(|kind| Some((kind.name(), new.refs.get(kind)?)));
-    for (field, value) in std::iter::once(("actor", new.actor.as_str())).chain(refs) {
-        if !is_identifier(value) {
+    check_identifier("actor", &new.actor)?;
+    for known in Ref::ALL {
+        let Some(value) = new.refs.get(known) else {
+            continue;
+        };
+        let Some(name) = names.name(known) else {
+            let rule = format!("must be refs that the log declares [{names}]");
+            return Err(Error::invalid("refs", known.index().to_string(), rule));
+        };
+        check_identifier(name, value)?;
+    }
+    Ok(())
+}
+
+fn check_identifier(field: &str, value: &str) -> Result<()> {
+    match is_identifier(value) {
+        true => Ok(()),
+        false => {
             let rule = format!(
                 "must have 1 to {} bytes and no control characters",
                 limits::IDENTIFIER_BYTES_MAX
             );
-            return Err(Error::invalid(field, shortened(value), rule));
+            Err(Error::invalid(field.to_owned(), shortened(value), rule))
         }
     }
-    Ok(())
 }
 
 pub(super) fn shortened(value: &str) -> String {

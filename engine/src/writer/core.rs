@@ -163,7 +163,9 @@ impl<S: State> Core<S> {
         }
         self.guarded(|core| {
             let unreserved = || Error::Poisoned("a second step gave events without room".into());
-            let (events, bytes) = reservation.ok_or_else(unreserved)?.events(more)?;
+            let (events, bytes) = reservation
+                .ok_or_else(unreserved)?
+                .events(&core.identity.refs, more)?;
             let (from, count) = (core.pending.len(), events.len());
             let Some(first) = events.first() else {
                 return Ok(0);
@@ -216,7 +218,10 @@ impl<S: State> Core<S> {
         let places = self.pending.split_off(own);
         let reservation = (room.events > 0).then(|| Reservation::new(&places, room.bytes));
         let stamped = self.pending.get(before..).unwrap_or_default();
-        Ok((check_group(stamped, room)?, reservation))
+        Ok((
+            check_group(&self.identity.refs, stamped, room)?,
+            reservation,
+        ))
     }
 
     /// Checks that the events stamped from that one on are of one day.
@@ -270,7 +275,7 @@ impl<S: State> Core<S> {
         let floor = self.floor();
         let mut live = live_time(now, last, floor, events.len());
         for new in events {
-            check_strings(&new)?;
+            check_strings(&self.identity.refs, &new)?;
             let created_at = match new.created_at {
                 Some(given) => not_before(given, last, floor)?,
                 None => live.max(last.map_or(live, |last| last.created_at().plus_micros(1))),
@@ -429,6 +434,7 @@ impl<S: State> Core<S> {
         std::mem::swap(&mut buffers.events, &mut self.pending);
         Ok(Some(Group {
             format: self.identity.format,
+            refs: self.identity.refs.clone(),
             buffers,
             len,
             segment: self.head.segment,

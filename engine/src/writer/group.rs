@@ -2,8 +2,9 @@
 
 use super::active::ActiveSegment;
 use super::checks::{crcs, places};
-use crate::codec;
+use crate::codec::{self, Encoding};
 use crate::prelude::*;
+use crate::refs::RefNames;
 use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
@@ -19,19 +20,20 @@ pub(crate) struct Buffers {
 
 impl Buffers {
     /// The length of each frame; the events are encoded unless they were.
-    fn encoded(&mut self, format: Format) -> Vec<u32> {
+    fn encoded(&mut self, encoding: Encoding<'_>) -> Vec<u32> {
         let frames = std::mem::take(&mut self.frames);
         if !frames.is_empty() {
             return frames;
         }
         self.bytes.clear();
-        codec::encode_group(format, &self.events, &mut self.bytes)
+        codec::encode_group(encoding, &self.events, &mut self.bytes)
     }
 }
 
 /// A group that is to be written.
 pub(super) struct Group {
     pub format: Format,
+    pub refs: RefNames,
     pub buffers: Buffers,
     /// Bytes that it takes.
     pub len: u64,
@@ -66,7 +68,10 @@ impl Group {
     /// One write, and one sync unless it defers that.
     pub fn write(self) -> Result<WrittenGroup> {
         let mut buffers = self.buffers;
-        let frames = buffers.encoded(self.format);
+        let frames = buffers.encoded(Encoding {
+            format: self.format,
+            refs: &self.refs,
+        });
         assert_eq!(
             (frames.len(), buffers.bytes.len() as u64),
             (buffers.events.len(), self.len),

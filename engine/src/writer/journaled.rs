@@ -104,11 +104,17 @@ impl<S: State> Core<S> {
     /// Writes and folds one group of the journal, if it is one and continues this log.
     fn absorb(&mut self, group: JournalGroup) -> Result<()> {
         let (mut frames, mut events) = (Vec::new(), Vec::new());
-        let (format, last) = (self.identity.format, self.head.last());
-        let tail = read_tail(format, &group.bytes, 0, last, |place, frame| {
-            frames.push(place.len);
-            events.push(frame.event.clone().into_owned());
-        });
+        let last = self.head.last();
+        let tail = read_tail(
+            (&self.identity).into(),
+            &group.bytes,
+            0,
+            last,
+            |place, frame| {
+                frames.push(place.len);
+                events.push(frame.event.clone().into_owned());
+            },
+        );
         let position = group.position;
         let is_one = tail.groups.len() == 1 && tail.broken.is_none();
         let last_seq = events.last().map(|event: &Event<'_>| event.seq);
@@ -120,7 +126,7 @@ impl<S: State> Core<S> {
         if let Some(replica) = &self.replica {
             replica.check_is_owed(&events)?;
         }
-        let pending_bytes = check_sizes(&events)
+        let pending_bytes = check_sizes(&self.identity.refs, &events)
             .map_err(|error| misplaced(position, &format!("breaks a limit: {error}")))?;
         self.guarded(|core| {
             core.state.apply(&events)?;
@@ -184,8 +190,7 @@ impl<S: State> Core<S> {
         }
         let buffers = &mut self.spare;
         buffers.bytes.clear();
-        buffers.frames =
-            codec::encode_group(self.identity.format, &self.pending, &mut buffers.bytes);
+        buffers.frames = codec::encode_group(&self.identity, &self.pending, &mut buffers.bytes);
         let deadline = self.options.lock_deadline;
         let ordered = replica.append((last.seq, last.id), &buffers.bytes, turn, deadline);
         if let Err(error) = &ordered {

@@ -3,6 +3,7 @@
 use super::checks::{check_sizes, check_strings};
 use crate::event::Cause;
 use crate::prelude::*;
+use crate::refs::RefNames;
 
 /// The most that a second step adds to its job's group; nothing by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -44,16 +45,20 @@ impl Reservation {
     ///
     /// # Errors
     /// There are more of them, or more bytes, than room; an event breaks a rule.
-    pub fn events(self, more: Vec<NewEvent>) -> Result<(Vec<Event<'static>>, usize)> {
+    pub fn events(
+        self,
+        names: &RefNames,
+        more: Vec<NewEvent>,
+    ) -> Result<(Vec<Event<'static>>, usize)> {
         let (wanted, room) = (more.len(), self.places.len());
         if wanted > room {
             let rule = format!("must have at most {room}, for which there is room");
             return Err(Error::invalid("group", format!("{wanted} events"), rule));
         }
         let places = self.places.into_iter().zip(more);
-        let events = places.map(|(place, new)| stamped(place, new));
+        let events = places.map(|(place, new)| stamped(names, place, new));
         let events = events.collect::<Result<Vec<_>>>()?;
-        let bytes = check_sizes(&events)?;
+        let bytes = check_sizes(names, &events)?;
         match bytes <= self.bytes {
             true => Ok((events, bytes)),
             false => Err(Error::too_large(
@@ -66,10 +71,11 @@ impl Reservation {
 }
 
 fn stamped(
+    names: &RefNames,
     (seq, id, created_at): (u64, EventId, Timestamp),
     new: NewEvent,
 ) -> Result<Event<'static>> {
-    check_strings(&new)?;
+    check_strings(names, &new)?;
     let mut refs = new.refs;
     match new.cause {
         Some(Cause::Event(id)) => refs.cause = Some(id),

@@ -21,6 +21,7 @@ pub fn identity(log: u8, journal: &str) -> Identity {
             id: journal.into(),
             segment_bytes_max: 4_000,
         }),
+        refs: Default::default(),
     }
 }
 

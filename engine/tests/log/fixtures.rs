@@ -172,7 +172,7 @@ fn varied(n: u64) -> NewEvent {
     )
     .unwrap();
     let mut event = NewEvent::new("weather_seen", "dev", payload);
-    for (at, kind) in teamlog_engine::RefKind::ALL
+    for (at, kind) in teamlog_engine::Ref::ALL
         .into_iter()
         .enumerate()
         .filter(|(at, _)| (n >> at) & 1 == 1)

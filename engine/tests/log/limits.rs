@@ -4,7 +4,7 @@ use crate::support::*;
 use std::sync::atomic::Ordering;
 use teamlog_engine::codec::canonical_len;
 use teamlog_engine::limits::EVENT_BYTES_MAX;
-use teamlog_engine::{Event, EventId, RefKind, Writer};
+use teamlog_engine::{Event, EventId, Writer};
 
 #[test]
 fn limits_are_exact_and_named() {
@@ -41,7 +41,7 @@ fn limits_are_exact_and_named() {
         let mut event = said("x");
         event.actor = bad.to_string();
         refused(&writer, vec![event], "actor");
-        let event = said("x").with_ref(RefKind::Task, bad.to_string());
+        let event = said("x").with_ref(crate::support::undeclared::TASK, bad.to_string());
         refused(&writer, vec![event], "task_id");
     }
     // A refused append writes nothing and leaves the writer usable.

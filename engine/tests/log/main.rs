@@ -26,6 +26,7 @@ mod lock;
 mod memory;
 mod reads;
 mod receipts;
+mod refs;
 mod repair;
 mod replica;
 mod rollback;

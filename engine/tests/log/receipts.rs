@@ -91,10 +91,10 @@ fn a_newer_format_is_refused_by_name() {
     create(&storage, FORMATS[0], &options().1);
     std::fs::write(
         dir.path().join("teams/demo/log.json"),
-        "{\"version\":4,\"log\":[]}\n",
+        "{\"version\":5,\"log\":[]}\n",
     )
     .unwrap();
     let error = Log::open(storage, Path::new("teams/demo"), options().1).unwrap_err();
     shows!(error.to_string() =>
-        is "teams/demo/log.json has format version 4; this teamlog reads up to 3");
+        is "teams/demo/log.json has format version 5; this teamlog reads up to 4");
 }

@@ -8,7 +8,9 @@ use std::process::{Command, Stdio};
 use std::sync::Arc;
 use teamlog_engine::recovery::table::ROWS;
 use teamlog_engine::storage::{Files, Memory, Open, Storage};
-use teamlog_engine::{Cause, Durability, Format, Json, Log, LogOptions, NewEvent, RefKind, codec};
+use teamlog_engine::{
+    Cause, Durability, Format, Json, Log, LogOptions, NewEvent, Ref, RefNames, codec,
+};
 
 /// A file of the workspace.
 fn workspace(path: &str) -> PathBuf {
@@ -111,16 +113,16 @@ fn write_example(storage: &Arc<dyn Storage>, format: Format) -> Log {
     let writer = writer(&log);
     let json = |text: &str| Json::parse(text).unwrap();
     let mut started = NewEvent::new("build_started", "dev", json(r#"{"commit":"4f2a9c1"}"#))
-        .with_ref(RefKind::Trace, "tr-1")
-        .with_ref(RefKind::Task, "T-1");
+        .with_ref(undeclared::TRACE, "tr-1")
+        .with_ref(undeclared::TASK, "T-1");
     started.foreign = true;
     let mut failed = NewEvent::new(
         "build_failed",
         "ci",
         json(r#"{ "exit": 101, "note": "na\u00efve \"test\"" }"#),
     )
-    .with_ref(RefKind::Trace, "tr-1")
-    .with_ref(RefKind::Agent, "dev")
+    .with_ref(undeclared::TRACE, "tr-1")
+    .with_ref(undeclared::AGENT, "dev")
     .caused_by(Cause::Earlier(0));
     failed.foreign = true;
     writer
@@ -132,9 +134,9 @@ fn write_example(storage: &Arc<dyn Storage>, format: Format) -> Log {
         "dev",
         json(r#"{"message_id":"m-1","agent":"dev"}"#),
     )
-    .with_ref(RefKind::Agent, "dev")
-    .with_ref(RefKind::Message, "m-1")
-    .with_ref(RefKind::Key, "k-7");
+    .with_ref(undeclared::AGENT, "dev")
+    .with_ref(undeclared::MESSAGE, "m-1")
+    .with_ref(Ref::KEY, "k-7");
     writer.append(vec![acked], Durability::Synced).unwrap();
     writer.close().unwrap();
     log
@@ -156,7 +158,7 @@ fn memory() -> Arc<dyn Storage> {
 fn public_lines(log: &Log) -> String {
     let mut out = Vec::new();
     for event in log.reader().unwrap().events(None) {
-        codec::public_json(&event.unwrap().2, &mut out);
+        codec::public_json_of(&log.identity().refs, &event.unwrap().2, &mut out);
         out.push(b'\n');
     }
     String::from_utf8(out).unwrap()
@@ -279,9 +281,9 @@ fn the_recovery_table_of_the_document_is_that_of_the_code() {
 
 /// A log in which everything occurs that the format knows: several days and segments, groups, all refs, strings of
 /// every kind, a tail that was set aside.
-fn write_rich_log(storage: &Arc<dyn Storage>, format: Format) -> Log {
+fn write_rich_log(storage: &Arc<dyn Storage>, format: Format, refs: &RefNames) -> Log {
     let (clock, options) = options();
-    let options = given!(LogOptions, segment_bytes_max: 6_000, ..options);
+    let options = given!(LogOptions, segment_bytes_max: 6_000, refs: refs.clone(), ..options);
     let log = create(storage, format, &options);
     let mut open = writer(&log);
     for round in 0..40_usize {
@@ -296,9 +298,10 @@ fn write_rich_log(storage: &Arc<dyn Storage>, format: Format) -> Log {
         let events = (0..1 + round % 3).map(|index| {
             let payload = Json::parse(&payloads[(round + index) % payloads.len()]).unwrap();
             let mut event = NewEvent::new("thing_happened", "dev \"é\" \\ 😀", payload);
-            for (bit, kind) in RefKind::ALL.into_iter().enumerate() {
-                if (round * 3 + index) & (1 << bit) != 0 {
-                    event.refs.set(kind, format!("{}\"{round}\\", kind.name()));
+            for (bit, kind) in Ref::ALL.into_iter().enumerate() {
+                let is_set = (round * 3 + index) & (1 << bit) != 0;
+                if let Some(name) = refs.name(kind).filter(|_| is_set) {
+                    event.refs.set(kind, format!("{name}\"{round}\\"));
                 }
             }
             event.cause = (index > 0).then_some(Cause::Earlier(0));
@@ -347,10 +350,12 @@ fn read_with_python(team: &Path) -> Option<(bool, String, String)> {
 
 #[test]
 fn a_reader_written_from_the_document_reads_what_the_engine_writes() {
-    for format in FORMATS {
+    let declared = RefNames::new(["order_id", "customer"]).unwrap();
+    let cases = FORMATS.map(|format| [(format, RefNames::default()), (format, declared.clone())]);
+    for (format, refs) in cases.into_iter().flatten() {
         let root = tempfile::tempdir().unwrap();
         let storage: Arc<dyn Storage> = Arc::new(Files::create(root.path()).unwrap());
-        let log = write_rich_log(&storage, format);
+        let log = write_rich_log(&storage, format, &refs);
         let expected = public_lines(&log);
         assert!(expected.contains("log_tail_quarantined"));
         let head = log.reader().unwrap().head().clone();

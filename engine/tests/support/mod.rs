@@ -26,9 +26,7 @@ pub use teamlog_engine::{
     Durability, Error, Format, Head, IdSource, Json, Log, LogOptions, NewEvent, SeededIds,
     Timestamp,
 };
-use teamlog_engine::{
-    Event, Identity, JournalIdentity, ManualClock, NewLog, RefKind, State, Writer,
-};
+use teamlog_engine::{Event, Identity, JournalIdentity, ManualClock, NewLog, State, Writer};
 
 /// Both formats: every test runs on both.
 pub const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
@@ -69,6 +67,7 @@ pub fn create_shared(storage: &Arc<dyn Storage>, format: Format, options: &LogOp
             id: "00000000-0000-4000-8000-000000000000".into(),
             segment_bytes_max: 2_000,
         }),
+        refs: Default::default(),
     };
     Log::create_from(identity, storage.clone(), &dir(), options.clone()).unwrap()
 }
@@ -111,7 +110,7 @@ pub fn writer(log: &Log) -> Writer<()> {
 /// An event that says `text`.
 pub fn said(text: &str) -> NewEvent {
     let payload = Json::of(&serde_json::json!({ "text": text })).unwrap();
-    NewEvent::new("note_said", "lead", payload).with_ref(RefKind::Trace, "tr_1")
+    NewEvent::new("note_said", "lead", payload).with_ref(undeclared::TRACE, "tr_1")
 }
 
 /// The texts of all events of the log, in order.
@@ -194,4 +193,15 @@ pub fn copy_dir(from: &Path, to: &Path) {
             false => drop(std::fs::copy(entry.path(), to.join(entry.file_name())).unwrap()),
         }
     }
+}
+
+/// The refs of a log that declares none.
+#[allow(dead_code, reason = "not every program of tests uses each")]
+pub mod undeclared {
+    use teamlog_engine::Ref;
+
+    pub const TRACE: Ref = Ref::new(0);
+    pub const TASK: Ref = Ref::new(1);
+    pub const AGENT: Ref = Ref::new(2);
+    pub const MESSAGE: Ref = Ref::new(3);
 }

@@ -1,8 +1,9 @@
 //! Rules of the folds, one by one.
 
 use crate::support::*;
+use teamlog_engine::Format;
 use teamlog_engine::reader::Point;
-use teamlog_engine::{Format, RefKind};
+use teamlog_projections::RefKind;
 use teamlog_projections::message::InboxQuery;
 use teamlog_projections::team::event::{MembersAdded, TeamFact};
 use teamlog_projections::{Live, MessageType, Priority, Status, Task, TaskFilter};

@@ -3,7 +3,7 @@
 use crate::support::*;
 use proptest::prelude::*;
 use serde_json::{Value, json};
-use teamlog_engine::RefKind;
+use teamlog_projections::RefKind;
 use teamlog_projections::mode::event::{Change, ModeTransitioned};
 use teamlog_projections::mode::{Mode, ModeState, Scope, run_state, skills_state};
 

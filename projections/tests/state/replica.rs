@@ -15,7 +15,7 @@ use teamlog_engine::{
 fn create(memory: &Memory) {
     let identity = Identity {
         log: LogId([7; 16]),
-        team: "demo".into(),
+        name: "demo".into(),
         format: Format::Jsonl,
         version: Format::Jsonl.version(),
         created_at: at(0),
@@ -25,6 +25,7 @@ fn create(memory: &Memory) {
             id: "00000000-0000-4000-8000-000000000000".into(),
             segment_bytes_max: 1 << 20,
         }),
+        refs: Default::default(),
     };
     let (storage, dir) = (Arc::new(memory.clone()), Path::new("teams/demo"));
     Log::create_from(identity, storage, dir, LogOptions::default()).unwrap();

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use teamlog_engine::storage::{Memory, Storage};
 use teamlog_engine::{
-    Durability, Json, Log, LogOptions, ManualClock, NewLog, RefKind, SeededIds, Timestamp, Writer,
+    Durability, Json, Log, LogOptions, ManualClock, NewLog, SeededIds, Timestamp, Writer,
 };
 pub use teamlog_engine::{Format, NewEvent};
 use teamlog_projections::message::event::MessageAcked;
@@ -28,7 +28,7 @@ use teamlog_projections::worker::supervision::{
     Approval, ApprovalStatus, Baseline, Baselines, PhaseChanged, snapshot_written,
 };
 pub use teamlog_projections::{Live, Message, MessageType, Priority};
-use teamlog_projections::{Status, Task, TaskFilter};
+use teamlog_projections::{RefKind, Status, Task, TaskFilter};
 
 pub const MINUTE: i64 = 60_000_000;
 

@@ -590,7 +590,7 @@ pub(crate) fn mismatch(agent: &str, actor: &str) -> Refusal {
 /// An answer that was stored once reads again.
 pub(crate) fn unread(text: &str, error: &serde_json::Error) -> Failure {
     Failure::from(Error::Invalid {
-        field: "response",
+        field: "response".into(),
         value: shown(text),
         rule: format!("must be an answer of this operation: {error}"),
     })

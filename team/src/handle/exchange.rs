@@ -19,7 +19,7 @@ impl Exchange {
     /// Of a value that serialises.
     pub fn of(status: u16, body: &impl Serialize) -> Result<Exchange> {
         let body = serde_json::value::to_raw_value(body).map_err(|error| Error::Invalid {
-            field: "answer",
+            field: "answer".into(),
             value: String::new(),
             rule: format!("must serialise: {error}"),
         })?;

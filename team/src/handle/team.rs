@@ -404,9 +404,9 @@ pub(crate) fn open(live: &Live) -> Result<()> {
 /// The engine checks events once more; where it objects, the input is at fault and nothing was written.
 pub(crate) fn input_fault(error: Error) -> Failure {
     match error {
-        Error::Invalid { field, .. } => {
+        Error::Invalid { ref field, .. } => {
             let refusal = Refusal::new(Code::InvalidInput, error.to_string());
-            refusal.field(field).into()
+            refusal.field(&**field).into()
         }
         Error::TooLarge { .. } => Refusal::new(Code::TooLarge, error.to_string()).into(),
         error => error.into(),

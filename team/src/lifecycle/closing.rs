@@ -123,7 +123,7 @@ fn failed(live: &Live, dispatch: &Dispatch) -> Result<NewEvent> {
     let message = known.unwrap_or_else(|| MessageInfo::unknown(id, &request.to_worker));
     let mut event = MailFact::DispatchFailed(moved).event(DEFAULT_ACTOR, &message);
     if message.id.is_empty() {
-        event.refs.names[RefKind::Message as usize] = None;
+        event.refs.clear(RefKind::Message);
     }
     Ok(event)
 }

@@ -1,7 +1,7 @@
 //! `append` under idempotency keys: one fact, and each line of a batch.
 
 use crate::prelude::*;
-use teamlog_engine::{Durability, Json, NewEvent, RefKind};
+use teamlog_engine::{Durability, Json, NewEvent};
 use teamlog_team::log::append_batch::{AppendBatch, BatchAnswer};
 use teamlog_team::projections::live::Live;
 

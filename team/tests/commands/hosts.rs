@@ -267,6 +267,7 @@ fn a_log_that_its_host_left_without_an_event_is_joined_and_begun() {
         created_at: Timestamp::parse("2026-11-21T10:00:00Z").unwrap(),
         origin: "init".into(),
         journal: Some(identity()),
+        refs: Default::default(),
     };
     Journals::enroll(&journal, &identity, LogState::Open).unwrap();
     let hosts: Vec<_> = (0..2)

@@ -3,7 +3,7 @@
 use proptest::prelude::*;
 use std::borrow::Cow;
 use teamlog_engine::codec::{GroupPart, encode_group};
-use teamlog_engine::{Event, EventId, Format, Json, RefKind, Refs, Timestamp};
+use teamlog_engine::{Event, EventId, Format, Json, Ref, Refs, Timestamp};
 
 pub const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
 
@@ -21,7 +21,7 @@ pub fn bare(seq: u64) -> Event<'static> {
 /// An event with every field, names that need escapes and a payload with one of everything.
 pub fn full(seq: u64) -> Event<'static> {
     let mut refs = Refs::default();
-    for (kind, name) in RefKind::ALL.into_iter().zip([
+    for (kind, name) in Ref::ALL.into_iter().zip([
         "trace-1",
         "7",
         "worker \"two\"",

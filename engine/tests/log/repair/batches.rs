@@ -2,7 +2,7 @@
 
 use super::*;
 use teamlog_engine::layout::SALVAGED;
-use teamlog_engine::{Cause, RefKind};
+use teamlog_engine::{Cause, Ref};
 
 /// A foreign event of a batch.
 fn noted(text: &str) -> NewEvent {
@@ -21,9 +21,9 @@ fn batch(format: Format) -> Memory {
     let first = events(&log)[0].id;
     let mut batch: Vec<NewEvent> = (2..=13).map(|seq| noted(&format!("batch {seq}"))).collect();
     batch[4] = noted("batch 6").caused_by(Cause::Earlier(3));
-    batch[6] = said("batch 8").with_ref(RefKind::Key, "k");
+    batch[6] = said("batch 8").with_ref(Ref::KEY, "k");
     batch[8] = noted("batch 10").caused_by(Cause::Event(first));
-    batch[9] = noted("batch 11").with_ref(RefKind::Key, "k");
+    batch[9] = noted("batch 11").with_ref(Ref::KEY, "k");
     writer.append(batch, Durability::Synced).unwrap();
     say(&writer, "last");
     writer.close().unwrap();

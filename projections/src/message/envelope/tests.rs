@@ -1,11 +1,12 @@
 //! Which envelopes are read, and how each refusal names its field.
 
 use super::*;
+use crate::RefKind;
 use crate::event::message::{AckRefused, MessageAcked};
 use crate::fact::Fact;
 use crate::message::NotApplied;
 use proptest::prelude::*;
-use teamlog_engine::{Event, EventId, RefKind, Refs};
+use teamlog_engine::{Event, EventId, Refs};
 
 const NOW: &str = "2026-11-21T10:00:00.000000Z";
 
