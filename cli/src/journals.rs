@@ -18,7 +18,9 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use teamlog_journal_postgres::{Config, KIND, TlsFiles};
-use teamlog_team::engine::journal::{ConfigError, Journal, Journals, LogState, Server, Way};
+use teamlog_team::engine::journal::{
+    ConfigError, Durability, Journal, Journals, LogState, Server, Way,
+};
 use teamlog_team::engine::{Error, Identity, JournalFault, JournalIdentity};
 use teamlog_team::handle::root::{HOST_ID_FILE, TEAMS_DIR};
 
@@ -43,6 +45,8 @@ struct Entry {
     host: Option<String>,
     /// Seconds in which a server has to let a connection in.
     connect_timeout: Option<f64>,
+    /// The layer that keeps the copies: `standbys` (the default) or `external`.
+    durability: Option<String>,
     sslrootcert: Option<PathBuf>,
     sslcert: Option<PathBuf>,
     sslkey: Option<PathBuf>,
@@ -211,8 +215,15 @@ impl Entry {
                 false => Err(CommandError::invalid("connect_timeout", message)),
             }
         });
+        let durability = self.durability.as_deref().map(|word| {
+            let message = format!(
+                "journal {name}: durability must be \"standbys\" or \"external\", but is {word:?}"
+            );
+            Durability::from_name(word).ok_or_else(|| CommandError::invalid("durability", message))
+        });
         let way = Config {
             connect_timeout: connect_timeout.transpose()?,
+            durability: durability.transpose()?.unwrap_or_default(),
             tls: TlsFiles {
                 sslrootcert: self.sslrootcert,
                 sslcert: self.sslcert,

@@ -9,7 +9,7 @@ use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
 use teamlog_engine::Result;
-use teamlog_engine::journal::ConfigError;
+use teamlog_engine::journal::{ConfigError, Durability};
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
 /// What names a journal.
@@ -25,6 +25,8 @@ pub struct Config {
     pub host_id_file: Option<PathBuf>,
     /// Time in which a server has to let a connection in, before the next one is tried; 1.5 s if it is not given.
     pub connect_timeout: Option<Duration>,
+    /// The layer that keeps the copies.
+    pub durability: Durability,
     /// What a server is known by, and this host by a server.
     pub tls: TlsFiles,
 }

@@ -1,17 +1,19 @@
 //! One connection to the server that decides, and whether it may be believed.
 
 use crate::config::{Config, Server};
-use crate::copies::{check, found};
+use crate::copies::Shown;
 use crate::host::HostName;
-use crate::pipeline::{Reply, pipelined, prepare, rows, run};
-use crate::raw::{Answer, Lost, Params, Raw};
+use crate::look::{self, Look, fit, probes, silent};
+use crate::lost::{Lost, Params};
+use crate::pipeline::{Reply, pipelined, prepare, rows};
+use crate::probe::Probe;
+use crate::raw::{Raw, check_mark};
 use crate::schema;
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 use teamlog_engine::JournalFault::{Denied, NotDurable, OfAnother, Unconfigured, Unreachable};
-use teamlog_engine::journal::{Copies, Term};
+use teamlog_engine::journal::{Copies, Durability, Term};
 use teamlog_engine::{Error, JournalFault, Result};
-use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Row, Statement};
 
@@ -29,6 +31,8 @@ pub struct Connection {
     followed: Statement,
     /// State of the server when the connection was opened.
     found: Copies,
+    /// The probes that the server answered then; those that it refused are not repeated.
+    probes: Vec<Probe>,
     /// Time at which the last barrier was sent that was acknowledged.
     fenced: Instant,
     /// Index of the server in the configuration.
@@ -65,18 +69,18 @@ impl Connection {
         last_term: impl Fn(Term) -> Term,
     ) -> Result<Connection> {
         any_server(config, avoid, |at, server| {
-            Connection::to(server, at, config.host_name()?, expected, &last_term)
+            Connection::to(config, (at, server), expected, &last_term)
         })
     }
 
     /// Connects to one server, and fences the connection; all in one round trip behind the handshake.
     fn to(
-        server: &Server,
-        at: usize,
-        host: HostName,
+        config: &Config,
+        (at, server): (usize, &Server),
         expected: &str,
         last_term: impl Fn(Term) -> Term,
     ) -> Result<Connection> {
+        let (host, durability) = (config.host_name()?, config.durability);
         let raw = Raw::open(&server.client_of_any(), server)?;
         let client = &raw.client;
         let (text, id, begun) = (Type::TEXT, host.id(), Instant::now());
@@ -85,30 +89,38 @@ impl Connection {
             (&host.name, text.clone()),
             (&expected, text),
         ];
-        let mut requests = vec![
-            run(client, schema::SETTINGS),
-            rows(client.query_typed(schema::LOOK, &[])),
-        ];
-        requests.extend(STATEMENTS.map(|text| prepare(client, text)));
+        let probes = probes(durability);
+        let mut requests = raw.begin();
+        let mut look = Look::new(durability, &probes, requests.len(), raw.session());
+        requests.push(rows(client.query_typed(look::statement(durability), &[])));
+        requests.extend(look::requests(client, &probes));
+        requests.extend(statements(durability).map(|text| prepare(client, text)));
         requests.push(rows(client.query_typed(schema::BARRIER, named)));
-        let mut looked: Option<Result<Copies, Lost>> = None;
+        let mut looked: Option<Result<Shown, Lost>> = None;
         let replies = raw.commit_all(pipelined(requests, |at, reply| {
-            if at == 1 {
-                looked = Some(fit(reply, expected, &last_term));
+            if at == MARKED
+                && let Err(lost) = check_mark(reply)
+            {
+                looked = Some(Err(lost));
+            } else if looked.is_none() {
+                let heard = look.hear(at, reply);
+                looked = heard.map(|heard| {
+                    let shown = heard?;
+                    fit(&shown, expected, &last_term).map(|()| shown)
+                });
             }
             matches!(looked, Some(Err(_)))
         }));
-        let silent = || Err(Lost::Gone("the server said nothing of itself".into()));
-        let found = match (looked, &replies) {
+        let shown = match (looked, &replies) {
             (Some(looked), _) => looked,
             (None, Err(lost)) => Err(lost.clone()),
-            (None, Ok(_)) => silent(),
+            (None, Ok(_)) => Err(silent()),
         }?;
         let statements = replies?.into_iter().filter_map(|reply| match reply {
             Reply::Statement(statement) => Some(statement),
-            Reply::Done | Reply::Rows(_) => None,
+            Reply::Done | Reply::Rows(_) | Reply::Refused(_) => None,
         });
-        let statements = <[Statement; STATEMENTS.len()]>::try_from(statements.collect::<Vec<_>>());
+        let statements = <[Statement; 6]>::try_from(statements.collect::<Vec<_>>());
         let Ok([append, append_one, read, look, barrier, followed]) = statements else {
             return Err(Lost::Gone("the server prepared too few statements".into()).into());
         };
@@ -120,7 +132,8 @@ impl Connection {
             look,
             barrier,
             followed,
-            found,
+            found: shown.copies,
+            probes: shown.answering,
             fenced: begun,
             server: at,
             generation: 0,
@@ -143,14 +156,18 @@ impl Connection {
         let sent = Instant::now();
         let id = self.host.id();
         let named: Params<'_> = &[&id, &self.host.name, &self.found.journal];
-        let requests = vec![
-            rows(self.client.query(&self.look, &[])),
-            rows(self.client.query(&self.barrier, named)),
-        ];
+        let mut requests = vec![rows(self.client.query(&self.look, &[]))];
+        requests.extend(look::requests(&self.client, &self.probes));
+        requests.push(rows(self.client.query(&self.barrier, named)));
+        let mut look = Look::new(self.found.durability, &self.probes, 0, self.session());
         let mut looked = None;
         let passed = self.commit_all(pipelined(requests, |at, reply| {
-            if at == 0 {
-                looked = Some(fit(reply, &self.found.journal, &last_term));
+            if looked.is_none() {
+                let heard = look.hear(at, reply);
+                looked = heard.map(|heard| {
+                    let shown = heard?;
+                    fit(&shown, &self.found.journal, &last_term).map(|()| shown.copies)
+                });
             }
             matches!(looked, Some(Err(_)))
         }));
@@ -202,39 +219,19 @@ impl Connection {
     }
 }
 
-/// The statements that a connection prepares, in the order of its fields.
-const STATEMENTS: [&str; 6] = [
-    schema::APPEND,
-    schema::APPEND_ONE,
-    schema::READ,
-    schema::LOOK,
-    schema::BARRIER,
-    schema::FOLLOWED,
-];
+/// Number of the reply with the mark of the session, among those to [`Raw::begin`].
+const MARKED: usize = 1;
 
-/// Judges what a server shows of itself: whether it is the journal of that id, and may be believed.
-fn fit(
-    shown: &Answer<Reply>,
-    expected: &str,
-    last_term: impl Fn(Term) -> Term,
-) -> Result<Copies, Lost> {
-    let none = || Lost::Unfit(OfAnother, "no journal was made there".into());
-    let reply = match shown {
-        Ok(reply) => reply,
-        Err(error) if error.code() == Some(&SqlState::UNDEFINED_TABLE) => return Err(none()),
-        Err(error) => return Err(Lost::Gone(error.to_string())),
-    };
-    let row = reply.rows().first().ok_or_else(none)?;
-    let found = found(row)?.map_err(|why| Lost::Unfit(OfAnother, why))?;
-    if found.journal != expected {
-        let why = format!(
-            "it is journal {}, and the log names {expected}",
-            found.journal
-        );
-        return Err(Lost::Unfit(OfAnother, why));
-    }
-    check(&found, last_term)?;
-    Ok(found)
+/// The statements that a connection prepares, in the order of its fields.
+fn statements(durability: Durability) -> [&'static str; 6] {
+    [
+        schema::APPEND,
+        schema::APPEND_ONE,
+        schema::READ,
+        look::statement(durability),
+        schema::BARRIER,
+        schema::FOLLOWED,
+    ]
 }
 
 /// Why a server is not reached: what says more comes later.

@@ -3,7 +3,7 @@
 use crate::config::Config;
 use crate::connection::Connection;
 use crate::gathered::Gathered;
-use crate::raw::Lost;
+use crate::lost::Lost;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use teamlog_engine::JournalFault::Unreachable;

@@ -1,106 +1,144 @@
 //! Number of servers that have an acknowledged commit, and the check that the server decides.
 
-use crate::raw::{Lost, Raw, column};
+use crate::lost::{Lost, column};
+use crate::probe::{Probe, timeline};
 use crate::schema;
-use teamlog_engine::JournalFault::{NotDurable, OfAnother, Unreachable};
-use teamlog_engine::journal::{Copies, Term};
-use teamlog_engine::{Error, Result};
+use teamlog_engine::JournalFault::{NotDurable, Unreachable};
+use teamlog_engine::journal::{Copies, Durability, Term};
 use tokio_postgres::Row;
-use tokio_postgres::error::SqlState;
+
+/// What a server shows of itself.
+pub struct Shown {
+    pub copies: Copies,
+    is_standby: bool,
+    /// The probes that were answered.
+    pub answering: Vec<Probe>,
+}
 
 /// Checks what a server shows of itself: that it decides, and keeps as many copies as the journal promises.
-pub fn check(found: &Copies, last_term: impl Fn(Term) -> Term) -> Result<(), Lost> {
-    if found.term.number == 0 {
+pub fn check(shown: &Shown, last_term: impl Fn(Term) -> Term) -> Result<(), Lost> {
+    let copies = &shown.copies;
+    if shown.is_standby {
         return Err(Lost::Unfit(Unreachable, "the server is a standby".into()));
     }
-    let last = last_term(found.term);
-    if found.term.is_before(last) {
+    let last = last_term(copies.term);
+    if copies.term.is_before(last) {
         let why = format!(
             "the server is a former primary: its timeline is {}, and {} was seen",
-            found.term.number, last.number
+            copies.term.number, last.number
         );
         return Err(Lost::Unfit(Unreachable, why));
     }
-    match found.wrong.is_empty() {
+    match copies.wrong.is_empty() {
         true => Ok(()),
-        false => Err(Lost::Unfit(NotDurable, found.wrong.join("; "))),
+        false => Err(Lost::Unfit(NotDurable, copies.wrong.join("; "))),
     }
 }
 
-/// Reads how a server shows itself.
-pub fn look(raw: &Raw) -> Result<Copies> {
-    let row = match raw.row(schema::LOOK, &[]) {
-        Ok(Some(row)) => row,
-        Ok(None) | Err(Lost::Refused(SqlState::UNDEFINED_TABLE, _)) => {
-            return Err(Error::journal(OfAnother, "no journal was made there"));
-        }
-        Err(lost) => return Err(lost.into()),
-    };
-    let found = found(&row).unwrap_or_else(|lost| Err(lost.why()));
-    found.map_err(|why| Error::journal(OfAnother, why))
-}
-
-/// Reads a row of [`schema::LOOK`]; an inner error if the tables are of another version.
-pub fn found(row: &Row) -> Result<Result<Copies, String>, Lost> {
-    let min_reader: i32 = column(row, 1)?;
-    if min_reader > schema::SCHEMA {
-        return Ok(Err(format!(
-            "it needs a newer teamlog: its tables have version {min_reader}, this one knows {}",
-            schema::SCHEMA
-        )));
-    }
-    let tables: i32 = column(row, 0)?;
-    if tables < schema::SCHEMA {
-        return Ok(Err(format!(
-            "its tables have version {tables}, and this teamlog needs {}: teamlog journal migrate NAME brings them there",
-            schema::SCHEMA
-        )));
+/// Reads a row of [`schema::LOOK`] or [`schema::LOOK_EXTERNAL`]; an inner error if the tables are of another version.
+pub fn shown(row: &Row, durability: Durability) -> Result<Result<Shown, String>, Lost> {
+    if let Some(why) = other_tables(column(row, 0)?, column(row, 1)?) {
+        return Ok(Err(why));
     }
     let number = |at: usize| Ok(u32::try_from(column::<i32>(row, at)?).unwrap_or(0));
-    let (min_copies, standbys) = (number(3)?, number(8)?);
-    let names: String = column(row, 7)?;
-    let waits_for = commit_waits_for(&names);
-    let mut wrong = Vec::new();
-    for (at, name, wanted) in [
-        (4, "synchronous_commit", "on"),
-        (5, "fsync", "on"),
-        (6, "full_page_writes", "on"),
+    let mut copies = Copies {
+        journal: column(row, 2)?,
+        durability,
+        min_copies: number(3)?,
+        copies: 1,
+        names: column(row, 7)?,
+        term: Term {
+            system: column::<Option<i64>>(row, 11)?.map_or(0, i64::cast_unsigned),
+            number: column::<Option<String>>(row, 9)?.map_or(0, |digits| timeline(&digits)),
+        },
+        version: column(row, 10)?,
+        wrong: Vec::new(),
+        unverified: Vec::new(),
+    };
+    check_settings(row, &mut copies)?;
+    match durability {
+        Durability::Standbys => count(number(8)?, &mut copies),
+        Durability::External => count_none(&mut copies),
+    }
+    Ok(Ok(Shown {
+        copies,
+        is_standby: column(row, schema::LOOK_STANDBY)?,
+        answering: Vec::new(),
+    }))
+}
+
+/// Says why tables of that version cannot be used.
+fn other_tables(tables: i32, min_reader: i32) -> Option<String> {
+    if min_reader > schema::SCHEMA {
+        return Some(format!(
+            "it needs a newer teamlog: its tables have version {min_reader}, this one knows {}",
+            schema::SCHEMA
+        ));
+    }
+    let why = || {
+        format!(
+            "its tables have version {tables}, and this teamlog needs {}: teamlog journal migrate NAME brings them there",
+            schema::SCHEMA
+        )
+    };
+    (tables < schema::SCHEMA).then(why)
+}
+
+/// Checks the settings without which a commit is not on the server's own disk.
+fn check_settings(row: &Row, copies: &mut Copies) -> Result<(), Lost> {
+    for (at, name) in [
+        (4, "synchronous_commit"),
+        (5, "fsync"),
+        (6, "full_page_writes"),
     ] {
         let is: String = column(row, at)?;
         // More than asked for is as good.
-        if is != wanted && is != "remote_apply" {
-            wrong.push(format!("{name} must be {wanted}, but is {is}"));
+        if is == "on" || is == "remote_apply" {
+            continue;
+        }
+        match copies.durability == Durability::External && name == "full_page_writes" {
+            true => copies.unverified.push(format!(
+                "{name} is {is}: the storage must write whole pages, as that of Aurora does"
+            )),
+            false => copies.wrong.push(format!("{name} must be on, but is {is}")),
         }
     }
-    let wanted = min_copies.saturating_sub(1);
-    if names.is_empty() && wanted > 0 {
-        wrong.push("synchronous_standby_names must name standbys, but is empty".into());
+    Ok(())
+}
+
+/// Counts the standbys that a commit waits for.
+fn count(standbys: u32, copies: &mut Copies) {
+    let waits_for = commit_waits_for(&copies.names);
+    let wanted = copies.min_copies.saturating_sub(1);
+    if copies.names.is_empty() && wanted > 0 {
+        let why = "synchronous_standby_names must name standbys, but is empty";
+        copies.wrong.push(why.into());
     } else if waits_for < wanted {
-        wrong.push(format!(
-            "synchronous_standby_names must have a commit wait for {wanted} standbys, but '{names}' waits for {waits_for}"
+        copies.wrong.push(format!(
+            "synchronous_standby_names must have a commit wait for {wanted} standbys, but '{}' waits for {waits_for}",
+            copies.names
         ));
     }
     let wanted = wanted.max(waits_for);
     if standbys < wanted {
-        wrong.push(format!(
+        copies.wrong.push(format!(
             "{wanted} standbys must stream and be synchronous, but {standbys} do, as a role with pg_monitor sees them"
         ));
     }
-    let timeline: Option<String> = column(row, 9)?;
-    Ok(Ok(Copies {
-        journal: column(row, 2)?,
-        min_copies,
-        copies: waits_for.min(standbys) + 1,
-        names,
-        term: Term {
-            system: column::<i64>(row, 11)?.cast_unsigned(),
-            number: timeline
-                .and_then(|digits| u32::from_str_radix(&digits, 16).ok())
-                .unwrap_or(0),
-        },
-        version: column(row, 10)?,
-        wrong,
-    }))
+    copies.copies = waits_for.min(standbys) + 1;
+}
+
+/// Counts no copies: they are made below the server. A journal that promises to count them contradicts that.
+fn count_none(copies: &mut Copies) {
+    copies.unverified.push(
+        "how many copies there are: they are made below PostgreSQL, and the service alone shows them".into(),
+    );
+    if copies.min_copies > 1 {
+        copies.wrong.push(format!(
+            "durability is \"external\", but the journal was made to count {} copies (min_copies in teamlog_meta, which must be 1)",
+            copies.min_copies
+        ));
+    }
 }
 
 /// The number of standbys that a commit waits for by a value of `synchronous_standby_names`: `FIRST n (…)`, `ANY n (…)`,

@@ -3,7 +3,7 @@
 use crate::connection::Connection;
 use crate::connections::Connections;
 use crate::gathered::unanswered;
-use crate::raw::{Lost, Params, column};
+use crate::lost::{Lost, Params, column};
 use crate::schema;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -221,7 +221,9 @@ impl Appending<'_> {
             Err(Lost::Refused(..)) if groups.len() > 1 => self.insert_each(groups),
             Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) => self.settle(groups, None),
             Err(lost @ Lost::Refused(..)) => (all(Outcome::of(lost.into(), false)), false),
-            Err(Lost::Gone(why) | Lost::Unfit(_, why)) => (all(Outcome::Unknown(why)), true),
+            // Nothing was begun: the session is not this connection's.
+            Err(lost @ Lost::Unfit(..)) => (all(Outcome::of(lost.into(), false)), true),
+            Err(Lost::Gone(why)) => (all(Outcome::Unknown(why)), true),
         }
     }
 
@@ -303,7 +305,16 @@ fn taken(connection: &Connection, groups: &[Append<'_>], by: By) -> Result<BTree
     let begins: Vec<Option<String>> = groups.iter().map(begins).collect();
     let state = by.within.name();
     let params: Params<'_> = &[
-        &logs, &first, &last, &prev, &chain, &ids, &bytes, &begins, &state,
+        &logs,
+        &first,
+        &last,
+        &prev,
+        &chain,
+        &ids,
+        &bytes,
+        &begins,
+        &state,
+        connection.session(),
     ];
     let size = bytes.iter().map(|bytes| bytes.len()).sum();
     let rows = connection.commit(size, &connection.append, params)?;
@@ -332,6 +343,7 @@ fn taken_alone(
         &group.bytes,
         &begins,
         &state,
+        connection.session(),
     ];
     let bytes = group.bytes.len();
     let to = by.to.name();

@@ -4,17 +4,18 @@ use crate::KIND;
 use crate::config::Config;
 use crate::connection::any_server;
 use crate::connections::Connections;
-use crate::copies::look;
 use crate::journal::{PostgresJournal, begins, bigint};
-use crate::raw::{Lost, Params, Raw, column};
+use crate::look::look;
+use crate::lost::{Lost, Params, column, pooled};
+use crate::raw::Raw;
 use crate::schema;
 use std::sync::Arc;
 use teamlog_engine::identity::LogId;
 use teamlog_engine::journal::{
-    Append, ConfigError, Copies, GroupDigest, Journal, JournalRow, Journals, LogState, LogStatus,
-    SeenHost, Server, Stores, Trims, Way, enrolled,
+    Append, ConfigError, Copies, Durability, GroupDigest, Journal, JournalRow, Journals, LogState,
+    LogStatus, SeenHost, Server, Stores, Trims, Way, enrolled,
 };
-use teamlog_engine::{Identity, JournalIdentity, Result};
+use teamlog_engine::{Error, Identity, JournalIdentity, Result};
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 
@@ -39,19 +40,23 @@ impl Way for Config {
         self.servers().map(drop)
     }
 
+    fn durability(&self) -> Durability {
+        self.durability
+    }
+
     /// Makes its tables in the database. Those of an older version stay, and are an error.
     fn create(&self, min_copies: u32) -> Result<Copies> {
-        let raw = connect(self)?;
+        let raw = connect_unshared(self)?;
         if tables(&raw)?.is_none_or(|version| version == schema::SCHEMA) {
             let copies = i32::try_from(min_copies).unwrap_or(i32::MAX);
             make(&raw, schema::NAME, &[&schema::SCHEMA, &copies])?;
         }
-        look(&raw)
+        Ok(look(&raw, self.durability)?)
     }
 
     fn look(&self) -> Result<Copies> {
-        let raw = connect(self)?;
-        let mut copies = look(&raw)?;
+        let raw = connect_unshared(self)?;
+        let mut copies = look(&raw, self.durability)?;
         for row in raw.rows(schema::MISSING, &[])? {
             copies.wrong.push(column(&row, 0)?);
         }
@@ -64,7 +69,7 @@ impl Way for Config {
             if tables(&raw)?.is_some_and(|version| version < schema::SCHEMA) {
                 make(&raw, schema::MIGRATED, &[&schema::SCHEMA])?;
             }
-            look(&raw)
+            Ok(look(&raw, self.durability)?)
         };
         Some(migrated())
     }
@@ -270,6 +275,17 @@ fn make(raw: &Raw, statement: &str, params: Params<'_>) -> Result<()> {
     raw.wait(raw.client.batch_execute(schema::CREATE))?;
     raw.rows(statement, params)?;
     Ok(())
+}
+
+/// Connects, and refuses a pooler that gives a second connection the session of the first.
+fn connect_unshared(config: &Config) -> Result<Raw> {
+    let first = connect(config)?;
+    let shared = pooled().why();
+    match connect(config) {
+        Err(Error::Journal { why, .. }) if why.contains(&shared) => Err(pooled().into()),
+        // A second connection may be refused for other reasons: a session pooler may have one session only.
+        _ => Ok(first),
+    }
 }
 
 fn connect(config: &Config) -> Result<Raw> {

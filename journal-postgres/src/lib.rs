@@ -9,10 +9,13 @@
 //! |---|---|
 //! | `config.rs` | which server, and what of it may not be said in a URL |
 //! | `tls.rs` | who a server is, and who asks it |
+//! | `lost.rs` | why a call has no answer |
 //! | `raw.rs` | one connection before it is believed: its settings, deadline and warnings |
 //! | `connection.rs` | one connection, and whether it may be believed |
 //! | `connections.rs` | a few of them, for all logs |
 //! | `copies.rs` | how many servers have a commit, and whether the one that says so decides |
+//! | `probe.rs` | the functions that tell the term |
+//! | `look.rs` | asking a server for its settings, its term and its session, of which a managed service or a pooler keeps some back |
 //! | `gathered.rs` | one commit for the groups that many logs append at once |
 //! | `pipeline.rs` | several requests in one round trip |
 //! | `schema.rs` | the tables and statements |
@@ -29,7 +32,10 @@ mod gathered;
 mod host;
 mod journal;
 mod journals;
+mod look;
+mod lost;
 mod pipeline;
+mod probe;
 mod raw;
 mod schema;
 mod tls;

@@ -1,9 +1,10 @@
 //! Requests that go to the server at once, so that a connection costs few round trips before it is used.
 
-use crate::raw::Answer;
+use crate::lost::{Answer, said};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;
+use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Row, Statement};
 
 /// The reply to a request.
@@ -11,20 +12,22 @@ pub enum Reply {
     Done,
     Rows(Vec<Row>),
     Statement(Statement),
+    /// The server refuses it, for this reason.
+    Refused(String),
 }
 
 impl Reply {
     pub fn into_rows(self) -> Vec<Row> {
         match self {
             Reply::Rows(rows) => rows,
-            Reply::Done | Reply::Statement(_) => Vec::new(),
+            Reply::Done | Reply::Statement(_) | Reply::Refused(_) => Vec::new(),
         }
     }
 
     pub fn rows(&self) -> &[Row] {
         match self {
             Reply::Rows(rows) => rows,
-            Reply::Done | Reply::Statement(_) => &[],
+            Reply::Done | Reply::Statement(_) | Reply::Refused(_) => &[],
         }
     }
 }
@@ -45,6 +48,16 @@ pub fn prepare<'a>(client: &'a Client, text: &'a str) -> Request<'a> {
 /// A request to run statements that give no rows.
 pub fn run<'a>(client: &'a Client, text: &'a str) -> Request<'a> {
     Box::pin(async { client.batch_execute(text).await.map(|()| Reply::Done) })
+}
+
+/// A request that the server may refuse with such a state: that is a reply, and no error.
+pub fn attempt(request: Request<'_>, may_be: fn(&SqlState) -> bool) -> Request<'_> {
+    Box::pin(async move {
+        match request.await {
+            Err(error) if error.code().is_some_and(may_be) => Ok(Reply::Refused(said(&error))),
+            answer => answer,
+        }
+    })
 }
 
 /// Sends requests at once and hears their replies in order, up to the first error, or until `ends` says so of a reply: what is asked

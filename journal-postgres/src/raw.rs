@@ -1,18 +1,21 @@
 //! A connection to one server before it is believed: its settings, its deadline, its warnings, and why a call has no answer.
 
 use crate::config::Server;
+use crate::lost::{Answer, Lost, Params, column, is_of_pooler, pooled, said};
+use crate::pipeline::{Reply, Request, pipelined, rows, run};
 use crate::schema;
 use crate::tls;
 use std::future::{Future, poll_fn};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
-use teamlog_engine::JournalFault::{Denied, OfAnother, Refused, Unconfigured, Unreachable};
-use teamlog_engine::{Error, JournalFault, Result};
+use teamlog_engine::JournalFault::{Denied, Unconfigured, Unreachable};
+use teamlog_engine::event_id::IdSource;
+use teamlog_engine::{Error, RandomIds, Result};
 use tokio::runtime::{Builder, Runtime};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::tls::MakeTlsConnect;
-use tokio_postgres::types::{FromSql, ToSql};
+use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{AsyncMessage, Client, NoTls, Row, Socket, ToStatement};
 
 /// How long one call may take. Behind it the connection is dropped: to cancel a commit that waits for its copies would make
@@ -21,66 +24,41 @@ const CALL: Duration = Duration::from_secs(3);
 /// Least speed of a line. The time limit of a call grows by what its bytes need at this speed.
 const BYTES_A_SECOND: u64 = 1 << 20;
 
-/// Why a call has no answer.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Lost {
-    /// The server said no: nothing was written.
-    Refused(SqlState, String),
-    /// The server may not be asked, for this reason. The connection is not to be used again.
-    Unfit(JournalFault, String),
-    /// There was no answer, or none that says what became of it. The connection is not to be used again.
-    Gone(String),
-}
-
-impl Lost {
-    /// In words.
-    pub fn why(self) -> String {
-        match self {
-            Lost::Refused(_, why) | Lost::Unfit(_, why) | Lost::Gone(why) => why,
-        }
-    }
-}
-
-impl From<Lost> for Error {
-    fn from(lost: Lost) -> Error {
-        match lost {
-            Lost::Refused(state, why) => Error::journal(of_state(&state), why),
-            Lost::Unfit(fault, why) => Error::journal(fault, why),
-            Lost::Gone(why) => Error::journal(Unreachable, why),
-        }
-    }
-}
-
-/// Maps a refused statement to a fault: a missing right or table stays missing until a person changes it.
-fn of_state(state: &SqlState) -> JournalFault {
-    match *state {
-        SqlState::INSUFFICIENT_PRIVILEGE => Denied,
-        SqlState::UNDEFINED_TABLE | SqlState::UNDEFINED_COLUMN | SqlState::UNDEFINED_FUNCTION => {
-            OfAnother
-        }
-        _ => Refused,
-    }
-}
-
-pub type Answer<T> = Result<T, tokio_postgres::Error>;
-
-/// Parameters of a statement.
-pub type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
-
 /// A connection with its settings, of which nothing is known yet.
 pub struct Raw {
     runtime: Runtime,
     pub client: Client,
     /// Returns true if the server gave a warning since the last call of this function.
     warned: Arc<AtomicBool>,
+    /// The mark of the session.
+    session: String,
 }
 
 impl Raw {
     /// Connects to one server that takes writes.
     pub fn connect(server: &Server) -> Result<Raw> {
         let raw = Raw::open(&server.client, server)?;
-        raw.wait(raw.client.batch_execute(schema::SETTINGS))?;
+        let mut marked = Ok(());
+        raw.wait(pipelined(raw.begin(), |_, reply| {
+            marked = check_mark(reply);
+            marked.is_err()
+        }))?;
+        marked?;
         Ok(raw)
+    }
+
+    /// Requests that begin a session: its settings, and its mark.
+    pub fn begin(&self) -> Vec<Request<'_>> {
+        let mark = async {
+            let mark = &[(&self.session as &(dyn ToSql + Sync), Type::TEXT)];
+            self.client.query_typed(schema::MARK, mark).await
+        };
+        vec![run(&self.client, schema::SETTINGS), rows(mark)]
+    }
+
+    /// The mark of the session.
+    pub fn session(&self) -> &String {
+        &self.session
     }
 
     /// Connects to one server, without the settings.
@@ -88,6 +66,8 @@ impl Raw {
         let unreachable = |why: String| Error::journal(Unreachable, why);
         let runtime = Builder::new_current_thread().enable_all().build();
         let runtime = runtime.map_err(|error| unreachable(error.to_string()))?;
+        let session = RandomIds.random();
+        let session = session.map_err(|error| unreachable(error.to_string()))?;
         let warned = Arc::new(AtomicBool::new(false));
         let notes = warned.clone();
         let connected = match &server.tls {
@@ -98,6 +78,7 @@ impl Raw {
             client: connected?,
             runtime,
             warned,
+            session: format!("{session:016x}"),
         })
     }
 
@@ -163,14 +144,25 @@ impl Raw {
             }
         };
         // Of these classes the statement failed before anything was to be committed.
-        let is_refused = |state: &&SqlState| {
+        let is_refused = |state: &SqlState| {
             let mut classes = ["22", "23", "25", "42"].iter();
             classes.any(|class| state.code().starts_with(class))
         };
-        Err(match error.code().filter(is_refused) {
-            Some(state) => Lost::Refused(state.clone(), said(error)),
-            None => Lost::Gone(said(error)),
+        Err(match error.code() {
+            Some(state) if is_of_pooler(state) => pooled(),
+            Some(state) if is_refused(state) => Lost::Refused(state.clone(), said(&error)),
+            _ => Lost::Gone(said(&error)),
         })
+    }
+}
+
+/// Refuses a session that another connection marked before.
+pub fn check_mark(reply: &Answer<Reply>) -> Result<(), Lost> {
+    let row = reply.as_ref().ok().and_then(|reply| reply.rows().first());
+    let before: Option<String> = row.map(|row| column(row, 0)).transpose()?;
+    match before.is_none_or(|before| before.is_empty()) {
+        true => Ok(()),
+        false => Err(pooled()),
     }
 }
 
@@ -216,26 +208,10 @@ fn not_let_in(error: tokio_postgres::Error) -> Lost {
         // The server asks for a password, and there is none.
         || error.to_string().starts_with("invalid configuration");
     let is_unknown = state == Some(SqlState::INVALID_CATALOG_NAME.code());
-    let why = said(error);
+    let why = said(&error);
     match (is_denied, is_unknown) {
         (true, _) => Lost::Unfit(Denied, why),
         (_, true) => Lost::Unfit(Unconfigured, why),
         _ => Lost::Gone(why),
     }
-}
-
-/// An error with what lies beneath it.
-fn said(error: tokio_postgres::Error) -> String {
-    match error.as_db_error() {
-        Some(db) => format!("{} ({})", db.message(), db.code().code()),
-        None => match std::error::Error::source(&error) {
-            Some(source) => format!("{error}: {source}"),
-            None => error.to_string(),
-        },
-    }
-}
-
-/// A column of a row. Another type than ours stands there where somebody changed the tables.
-pub fn column<'a, T: FromSql<'a>>(row: &'a Row, at: usize) -> Result<T, Lost> {
-    row.try_get(at).map_err(|error| Lost::Gone(said(error)))
 }

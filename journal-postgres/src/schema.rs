@@ -118,6 +118,10 @@ pub const VERSION: &str = "select schema from teamlog_meta";
 /// Says that the tables are those of this version, where they were older.
 pub const MIGRATED: &str = "update teamlog_meta set schema = $1, min_reader = $1 where schema < $1";
 
+/// Marks the session with a word of the connection. Gives the mark that it had: one of another connection, where a pooler shares it.
+pub const MARK: &str = "
+select coalesce(current_setting('teamlog.session', true), ''), set_config('teamlog.session', $1, false)";
+
 /// What every connection lives by. A warning tells where a commit did not wait for its copies, so warnings have to come.
 pub const SETTINGS: &str = "
 set synchronous_commit = on; set client_min_messages = notice; set statement_timeout = 0; set lock_timeout = 0";
@@ -129,8 +133,32 @@ select m.schema, m.min_reader, m.journal_id::text, m.min_copies,
   current_setting('synchronous_standby_names'),
   (select count(*)::int from pg_stat_replication where state = 'streaming' and sync_state in ('sync', 'quorum')),
   case when pg_is_in_recovery() then null else substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end,
-  current_setting('server_version'), (select system_identifier from pg_control_system())
+  current_setting('server_version'), (select system_identifier from pg_control_system()),
+  pg_is_in_recovery(), coalesce(current_setting('teamlog.session', true), '')
 from teamlog_meta m";
+
+/// The same without the functions that a managed service may refuse; and the ids of the journal's objects, which a dump that is
+/// restored elsewhere does not have.
+pub const LOOK_EXTERNAL: &str = "
+select m.schema, m.min_reader, m.journal_id::text, m.min_copies,
+  current_setting('synchronous_commit'), current_setting('fsync'), current_setting('full_page_writes'),
+  current_setting('synchronous_standby_names'), 0, null::text, current_setting('server_version'), null::int8,
+  pg_is_in_recovery(), coalesce(current_setting('teamlog.session', true), ''),
+  concat_ws(' ', (select oid from pg_database where datname = current_database()),
+    (select string_agg(concat_ws('/', relname, oid, relowner), ' ' order by relname) from pg_class
+     where oid in ('teamlog_meta'::regclass, 'teamlog_log'::regclass, 'teamlog_group'::regclass, 'teamlog_artifact'::regclass)))
+from teamlog_meta m";
+
+/// Columns of both: whether the server is a standby, the mark of the session, the ids of objects.
+pub const LOOK_STANDBY: usize = 12;
+pub const LOOK_SESSION: usize = 13;
+pub const LOOK_OBJECTS: usize = 14;
+
+/// The timeline of a server that decides.
+pub const TIMELINE: &str = "select case when pg_is_in_recovery() then null else substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end";
+
+/// The id of the system of servers.
+pub const SYSTEM: &str = "select system_identifier::text from pg_control_system()";
 
 /// A commit of its own in the journal of that id: once it returns, all that was read before is on as many servers as it is.
 pub const BARRIER: &str = "
@@ -145,24 +173,26 @@ insert into teamlog_host (host, name, log, followed, seen_at)
 select $1, $2, $3::text::uuid, $4, clock_timestamp() from hint
 on conflict (host, log, owner) do update set name = excluded.name, followed = excluded.followed, seen_at = excluded.seen_at";
 
-/// Appends groups, in the order of their logs, so that two hosts never wait for each other. Gives those that were taken.
+/// Appends groups, in the order of their logs, so that two hosts never wait for each other. Gives those that were taken: none in a
+/// session of another connection, which may lack the settings.
 pub const APPEND: &str = "
 insert into teamlog_group (log, first_seq, last_seq, prev, chain, last_id, bytes, begins)
 select g.log::uuid, g.first_seq, g.last_seq, g.prev, g.chain, g.last_id::uuid, g.bytes, g.begins
 from unnest($1::text[], $2::int8[], $3::int8[], $4::bytea[], $5::bytea[], $6::text[], $7::bytea[], $8::text[])
   as g (log, first_seq, last_seq, prev, chain, last_id, bytes, begins)
-join teamlog_log l on l.log = g.log::uuid and l.state = $9
+join teamlog_log l on l.log = g.log::uuid and l.state = $9 and current_setting('teamlog.session', true) = $10
 order by g.log, g.first_seq on conflict do nothing returning log::text, first_seq";
 
 /// The same for one group, which a server answers sooner.
 pub const APPEND_ONE: &str = "
 insert into teamlog_group (log, first_seq, last_seq, prev, chain, last_id, bytes, begins)
 select l.log, $2, $3, $4, $5, $6::text::uuid, $7, $8 from teamlog_log l
-where l.log = $1::text::uuid and l.state = $9 on conflict do nothing returning log::text, first_seq";
+where l.log = $1::text::uuid and l.state = $9 and current_setting('teamlog.session', true) = $10 on conflict do nothing returning log::text, first_seq";
 
 /// The same, and the log comes from one state into another.
 pub const TURN: &str = "
-select $1::text, $2::int8 where teamlog_turn($1::text::uuid, $2::int8, $3, $4, $5, $6::text::uuid, $7, $8, $9, $10)";
+select $1::text, $2::int8 where current_setting('teamlog.session', true) = $10
+  and teamlog_turn($1::text::uuid, $2::int8, $3, $4, $5, $6::text::uuid, $7, $8, $9, $11)";
 
 /// Names the version by which hosts have to fold, where a lower one was named.
 pub const RAISE_FOLD_VERSION: &str = "select teamlog_raise_fold_version($1::text::uuid, $2)";

@@ -9,9 +9,11 @@ use crate::progress::Progress;
 use answer::{DamagedRange, DeepCheck, JournalAnswer, JournalHost, JournalStatus};
 use teamlog_team::Team;
 use teamlog_team::engine::backup::Backup;
-use teamlog_team::engine::journal::DamagedGroup;
+use teamlog_team::engine::journal::{DamagedGroup, Durability};
 use teamlog_team::lifecycle::journal::{JournalAnswer as Moved, SystemAnswer};
 
+/// Copies of a journal whose maker names no number.
+const MIN_COPIES: u32 = 2;
 /// So many hosts have to have what is removed.
 const HOLDERS_MIN: usize = 2;
 
@@ -37,15 +39,17 @@ actions! {
     after_help = "\
 Examples:
   teamlog journal create main
-  teamlog journal create main --min-copies 1      one server alone, without a copy"
+  teamlog journal create main --min-copies 1      one server alone, without a copy
+
+A journal with durability = \"external\" in journals.toml counts no copies: its service keeps them below PostgreSQL."
 )]
 struct Create {
     /// The journal, as journals.toml names it
     #[arg(value_name = "NAME")]
     journal: String,
-    /// On how many servers an event must be before it is acknowledged
-    #[arg(long, value_name = "N", default_value_t = 2, value_parser = clap::value_parser!(u32).range(1..=9))]
-    min_copies: u32,
+    /// On how many servers an event must be before it is acknowledged [default: 2]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
+    min_copies: Option<u32>,
 }
 
 /// Look whether a journal can be reached, and keeps as many copies as it promises
@@ -195,7 +199,18 @@ pub struct Trimmed {
 impl Create {
     fn run(self, context: &mut Context) -> Outcome {
         let way = context.journals().named(&self.journal)?;
-        let shown = way.create(self.min_copies)?;
+        let min_copies = match (way.durability(), self.min_copies) {
+            (Durability::Standbys, given) => given.unwrap_or(MIN_COPIES),
+            (Durability::External, None) => 1,
+            (Durability::External, Some(_)) => {
+                let message = format!(
+                    "--min-copies counts standbys, and journal {} has durability = \"external\": leave one of them out",
+                    self.journal
+                );
+                return Err(CommandError::usage(message));
+            }
+        };
+        let shown = way.create(min_copies)?;
         JournalAnswer::of(self.journal, way.as_ref(), shown).print(context)
     }
 }

@@ -62,6 +62,11 @@ fn what_is_wrong_with_the_journals_file_is_said() {
             1,
             "invalid_input",
         ),
+        (
+            "[journals.main]\nurl = \"postgres://a@localhost/b\"\ndurability = \"raid\"\n",
+            1,
+            "invalid_input",
+        ),
         (NOBODY, 75, "journal_unreachable"),
     ] {
         let cli = Cli::new();
@@ -263,6 +268,65 @@ fn three_data_roots_write_one_team() {
     assert_eq!(status["hosts"].as_array().unwrap().len(), 3);
     the_primary_dies(&mut cluster, &hosts);
     check_equal(&hosts);
+}
+
+#[test]
+fn a_managed_journal_counts_no_copies_and_says_what_is_not_verified() {
+    let Some(cluster) = Cluster::start() else {
+        return;
+    };
+    let plain = journal(&cluster);
+    let external = format!("{plain}durability = \"external\"\n");
+    let hosts: [Cli; 2] = std::array::from_fn(|_| Cli::new());
+    let first = &hosts[0];
+    for host in &hosts {
+        known(host, &external);
+    }
+    let contradicts = first.refused_json(2, "journal create main --min-copies 2");
+    assert!(
+        contradicts.message.contains("--min-copies counts standbys"),
+        "{contradicts:?}"
+    );
+    let made: Value = first.json("journal create main");
+    assert_eq!(
+        (&made["durability"], &made["min_copies"]),
+        (&Value::from("external"), &Value::from(1))
+    );
+    // A role that may ask neither for the timeline nor for the system.
+    cluster.sql_in(
+        0,
+        "journal",
+        "create role app login; grant teamlog_host_role to app; \
+         revoke execute on function pg_current_wal_lsn(), pg_control_system() from public",
+    );
+    let as_app = |text: &str| text.replace("teamlog@", "app@");
+    for host in &hosts {
+        known(host, &as_app(&external));
+    }
+    let shown: Value = first.json("journal check main");
+    assert_eq!(shown["timeline"], 0);
+    let unverified = shown["unverified"].to_string();
+    for function in ["pg_current_wal_lsn", "pg_control_system"] {
+        assert!(unverified.contains(function), "{unverified}");
+    }
+    let text = first.ok("journal check main");
+    assert!(
+        text.contains("durability external, copies are not counted"),
+        "{text}"
+    );
+    assert!(text.contains("not verified: "), "{text}");
+    first.ok("init demo --members lead,dev --journal main");
+    hosts[1].ok("join demo --journal main");
+    hosts[1].ok("append demo --kind told");
+    assert!(first.ok("head demo --fresh --json").contains("\"seq\":2"));
+    // Without the setting the refused functions are a permanent fault.
+    known(&hosts[1], &as_app(&plain));
+    let refused = hosts[1].refused_json(78, "append demo --kind told");
+    assert_eq!(refused.code, "journal_denied");
+    assert!(
+        refused.message.contains("durability = \"external\""),
+        "{refused:?}"
+    );
 }
 
 #[test]

@@ -20,7 +20,7 @@ pub(crate) use push::{check_prefix, push};
 pub(crate) use replica::{Replica, Turn, conflict, misplaced, of_read, skew};
 pub(crate) use rows::check_rows;
 pub use rows::{DamagedGroup, JournalCheck, JournalRow};
-pub use server::{ConfigError, Copies, SeenHost, Server, Stores, Trims, Way, enrolled};
+pub use server::{ConfigError, Copies, Durability, SeenHost, Server, Stores, Trims, Way, enrolled};
 
 use crate::prelude::*;
 use crate::words;
@@ -149,9 +149,18 @@ impl Term {
         self.system != other.system && self.system != 0 && other.system != 0
     }
 
-    /// Whether whoever answers in it decided before that one.
+    /// Returns `true` if a server in this term decided before one in the other term. A number that is not told is before none.
     pub fn is_before(self, other: Term) -> bool {
-        self.system == other.system && self.number < other.number
+        self.system == other.system && self.number != 0 && self.number < other.number
+    }
+
+    /// Returns this term, with the number of an earlier one in the same system if its own is not told.
+    #[must_use]
+    pub fn after(self, earlier: Term) -> Term {
+        match self.number == 0 && self.system == earlier.system {
+            true => earlier,
+            false => self,
+        }
     }
 }
 

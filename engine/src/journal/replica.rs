@@ -179,10 +179,11 @@ impl Replica {
         let page = self.journal.read(self.log, after, PAGE_BYTES);
         let page = page.map_err(|error| of_read(error, after.last_seq))?;
         check_term(page.term, self.term)?;
-        if page.term != self.term {
-            self.journal.expect_term(page.term);
+        let term = page.term.after(self.term);
+        if term != self.term {
+            self.journal.expect_term(term);
         }
-        (self.term, self.named_version) = (page.term, page.fold_version);
+        (self.term, self.named_version) = (term, page.fold_version);
         let wrong = page.now.and_then(|there| skew(asked, there, clock.now()));
         self.compared = Some((Instant::now(), wrong));
         self.asked_at = Some(asked);

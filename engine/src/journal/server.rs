@@ -3,17 +3,32 @@
 use super::{Append, JournalRow, Journals, LogState, LogStatus, Outcome, ReadError, Term};
 use crate::error::{Error, JournalFault, Result};
 use crate::identity::LogId;
+use crate::words;
 use std::fmt::Debug;
 use std::sync::Arc;
+
+words! {
+    /// The layer that keeps the copies of a journal.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
+    pub enum Durability {
+        /// Standbys of the server, for which a commit waits: they are counted.
+        #[default]
+        Standbys = "standbys",
+        /// The storage below the server. The server does not show these copies: a person says that they exist.
+        External = "external",
+    }
+}
 
 /// A journal as its servers show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Copies {
     /// The journal's id.
     pub journal: String,
+    /// The layer that keeps the copies.
+    pub durability: Durability,
     /// On how many servers an event must be before it is acknowledged.
     pub min_copies: u32,
-    /// On how many it is now.
+    /// On how many it is now, as far as the server shows them.
     pub copies: u32,
     /// The servers that have to have it.
     pub names: String,
@@ -23,6 +38,8 @@ pub struct Copies {
     pub version: String,
     /// What keeps it from being durable, in words; then nothing is written.
     pub wrong: Vec<String>,
+    /// Properties that the server does not show, in words.
+    pub unverified: Vec<String>,
 }
 
 /// A host as a journal noted it.
@@ -53,6 +70,11 @@ pub enum ConfigError {
 pub trait Way: Debug {
     /// The word for its kind in `log.json`.
     fn kind(&self) -> &'static str;
+
+    /// The layer that keeps the copies, as the user's configuration says.
+    fn durability(&self) -> Durability {
+        Durability::Standbys
+    }
 
     /// Whether the URL and the files can be used.
     ///

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-use teamlog_journal_postgres::{Config, TlsFiles, Way};
+use teamlog_journal_postgres::{Config, Way};
 
 /// Where PostgreSQL's programs are, if the test is to use them.
 fn programs() -> Option<PathBuf> {
@@ -36,7 +36,7 @@ pub struct Cluster {
     programs: PathBuf,
     dir: tempfile::TempDir,
     pub servers: Vec<Server>,
-    owner: Option<u32>,
+    pub owner: Option<u32>,
 }
 
 /// PostgreSQL does not run as root.
@@ -290,6 +290,14 @@ impl Cluster {
         self.sql(standby, "select pg_reload_conf()");
     }
 
+    /// Has a server let in whom these lines of `pg_hba.conf` let in.
+    pub fn admit(&self, at: usize, hba: &str) {
+        fs::write(self.servers[at].dir.join("pg_hba.conf"), hba).unwrap();
+        self.sql(at, "select pg_reload_conf()");
+        // Whoever connects from now on meets all of it.
+        thread::sleep(Duration::from_millis(300));
+    }
+
     /// Has a server show a certificate, with its key, and believe those for which the last one vouches; and let in whom these
     /// lines let in.
     pub fn encrypt(&self, at: usize, files: [&Path; 3], hba: &str) {
@@ -342,11 +350,8 @@ pub fn config(ports: &[u16], host: &str) -> Config {
         .collect();
     Config {
         url: format!("postgres://teamlog@{}/journal", hosts.join(",")),
-        passfile: None,
         host: host.to_owned(),
-        host_id_file: None,
-        connect_timeout: None,
-        tls: TlsFiles::default(),
+        ..Config::default()
     }
 }
 

@@ -15,7 +15,9 @@ mod conformance;
 mod doubt;
 mod former;
 mod history;
+mod managed;
 mod moved;
+mod pooler;
 #[path = "../../../engine/tests/support/ports.rs"]
 mod ports;
 mod postgres;

@@ -1,7 +1,7 @@
 //! The answers of `journal`: a journal, and a team beside it.
 
 use crate::command::prelude::*;
-use teamlog_team::engine::journal::{Copies, Way};
+use teamlog_team::engine::journal::{Copies, Durability, Way};
 
 /// A journal, as its server shows it.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -12,9 +12,11 @@ pub struct JournalAnswer {
     pub journal: String,
     /// The kind of server that keeps it: `postgres`
     pub kind: String,
+    /// The layer that keeps the copies: `standbys` of the server, or `external`, the storage below it
+    pub durability: String,
     /// On how many servers an event must be before it is acknowledged
     pub min_copies: u32,
-    /// On how many it is now
+    /// On how many it is now; 1 with `external`, which shows none
     pub copies: u32,
     /// Standbys that have to have it, as the server names them
     pub standby_names: String,
@@ -24,6 +26,9 @@ pub struct JournalAnswer {
     pub server_version: String,
     /// Reasons why it is not durable; with any, nothing is recorded
     pub wrong: Vec<String>,
+    /// Properties that the server does not show
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    pub unverified: Vec<String>,
     /// The groups of a team beside those of this host, with `--deep`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deep: Option<DeepCheck>,
@@ -123,12 +128,14 @@ impl JournalAnswer {
             name,
             kind: way.kind().to_owned(),
             journal: shown.journal,
+            durability: shown.durability.name().to_owned(),
             min_copies: shown.min_copies,
             copies: shown.copies,
             standby_names: shown.names,
             timeline: shown.term.number,
             server_version: shown.version,
             wrong: shown.wrong,
+            unverified: shown.unverified,
             deep: None,
         }
     }
@@ -172,15 +179,22 @@ impl JournalAnswer {
             }
         });
         let version = visible(&self.server_version);
-        let server = format!("PostgreSQL {version}, timeline {}", self.timeline);
+        let timeline = match self.timeline {
+            0 => "timeline not told".to_owned(),
+            number => format!("timeline {number}"),
+        };
+        let copies = match self.durability == Durability::External.name() {
+            true => "durability external, copies are not counted".to_owned(),
+            false => format!("{} copies, {} wanted", self.copies, self.min_copies),
+        };
+        let unverified = self.unverified.iter();
+        let unverified = unverified.map(|what| format!("  not verified: {}", visible(what)));
         vec![
             format!("{name} is journal {}", visible(&self.journal)),
-            format!(
-                "  {server}; {} copies, {} wanted",
-                self.copies, self.min_copies
-            ),
+            format!("  PostgreSQL {version}, {timeline}; {copies}"),
         ]
         .into_iter()
+        .chain(unverified)
         .chain(deep)
         .collect()
     }

@@ -1,0 +1,208 @@
+//! A look at a server: its settings, its term and its session, asked for in one round trip.
+//!
+//! A managed service may refuse the functions that tell the term. With [`Durability::External`] each of them is a request of its own,
+//! so that one that is refused spoils no other.
+
+use crate::copies::{Shown, check, shown};
+use crate::lost::{Answer, Lost, column, is_of_pooler, pooled, said};
+use crate::pipeline::{Reply, Request, attempt, pipelined, rows};
+use crate::probe::{PROBES, Probe, timeline};
+use crate::raw::Raw;
+use crate::schema;
+use teamlog_engine::JournalFault::{Denied, NotDurable, OfAnother};
+use teamlog_engine::journal::{Copies, Durability, GroupDigest, Term};
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Client, Row};
+
+/// The probes of a new connection.
+pub fn probes(durability: Durability) -> Vec<Probe> {
+    match durability {
+        Durability::Standbys => Vec::new(),
+        Durability::External => PROBES.to_vec(),
+    }
+}
+
+/// The statement that shows a server's settings.
+pub fn statement(durability: Durability) -> &'static str {
+    match durability {
+        Durability::Standbys => schema::LOOK,
+        Durability::External => schema::LOOK_EXTERNAL,
+    }
+}
+
+/// Requests for probes, to be sent behind the request for the settings.
+pub fn requests<'a>(client: &'a Client, probes: &[Probe]) -> Vec<Request<'a>> {
+    let request = |probe: &Probe| {
+        let asked = client.query_typed(probe.statement(), &[]);
+        attempt(rows(asked), is_refusal)
+    };
+    probes.iter().map(request).collect()
+}
+
+/// Returns whether a function is refused for good, and not by chance.
+fn is_refusal(state: &SqlState) -> bool {
+    [
+        SqlState::INSUFFICIENT_PRIVILEGE,
+        SqlState::UNDEFINED_FUNCTION,
+        SqlState::FEATURE_NOT_SUPPORTED,
+        SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE,
+    ]
+    .contains(state)
+}
+
+/// The replies to a look, heard one after the other.
+pub struct Look<'a> {
+    durability: Durability,
+    probes: &'a [Probe],
+    /// Number of the reply with the settings.
+    first: usize,
+    session: &'a str,
+    shown: Option<Result<Shown, Lost>>,
+}
+
+impl<'a> Look<'a> {
+    /// A look whose settings come with that reply, and the replies to the probes behind it.
+    pub fn new(
+        durability: Durability,
+        probes: &'a [Probe],
+        first: usize,
+        session: &'a str,
+    ) -> Self {
+        Look {
+            durability,
+            probes,
+            first,
+            session,
+            shown: None,
+        }
+    }
+
+    /// Hears a reply. Returns what the server shows once all replies of the look were heard, or one was an error.
+    pub fn hear(&mut self, at: usize, reply: &Answer<Reply>) -> Option<Result<Shown, Lost>> {
+        let at = at.checked_sub(self.first)?;
+        let heard = match (at.checked_sub(1), self.shown.take()) {
+            (None, _) => self.settings(reply),
+            (Some(at), Some(Ok(shown))) => match self.probes.get(at) {
+                Some(probe) => told(*probe, shown, reply),
+                None => return None,
+            },
+            (Some(_), _) => return None,
+        };
+        match heard {
+            Ok(shown) if at < self.probes.len() => {
+                self.shown = Some(Ok(shown));
+                None
+            }
+            heard => Some(heard),
+        }
+    }
+
+    fn settings(&self, reply: &Answer<Reply>) -> Result<Shown, Lost> {
+        let none = || Lost::Unfit(OfAnother, "no journal was made there".into());
+        let reply = reply.as_ref().map_err(unseen)?;
+        let row = reply.rows().first().ok_or_else(none)?;
+        if column::<String>(row, schema::LOOK_SESSION)? != self.session {
+            return Err(pooled());
+        }
+        let mut shown = shown(row, self.durability)?.map_err(|why| Lost::Unfit(OfAnother, why))?;
+        if self.durability == Durability::External {
+            shown.copies.term = stand_in(row)?;
+        }
+        Ok(shown)
+    }
+}
+
+/// The term of a server that tells none: object ids of the journal's database stand for the system id.
+fn stand_in(row: &Row) -> Result<Term, Lost> {
+    let objects: String = column(row, schema::LOOK_OBJECTS)?;
+    let digest = GroupDigest::default().then(objects.as_bytes()).0;
+    let mut system = [0; 8];
+    system.copy_from_slice(&digest[..8]);
+    Ok(Term {
+        // 0 is no system.
+        system: u64::from_le_bytes(system).max(1),
+        number: 0,
+    })
+}
+
+/// Takes in the reply to a probe.
+fn told(probe: Probe, mut shown: Shown, reply: &Answer<Reply>) -> Result<Shown, Lost> {
+    let row = match reply {
+        Ok(Reply::Refused(why)) => {
+            let copies = &mut shown.copies;
+            copies
+                .unverified
+                .push(format!("{}: {why}", probe.consequence()));
+            return Ok(shown);
+        }
+        Ok(reply) => reply.rows().first(),
+        Err(error) => return Err(Lost::Gone(said(error))),
+    };
+    let value: Option<String> = row.map(|row| column(row, 0)).transpose()?.flatten();
+    let term = &mut shown.copies.term;
+    match (probe, value) {
+        (Probe::Timeline, Some(digits)) => term.number = timeline(&digits),
+        (Probe::System, Some(digits)) => {
+            let id: i64 = digits.parse().unwrap_or(0);
+            term.system = id.cast_unsigned();
+        }
+        // A standby has no timeline of its own.
+        (_, None) => {}
+    }
+    shown.answering.push(probe);
+    Ok(shown)
+}
+
+/// Says why a server does not show its settings.
+fn unseen(error: &tokio_postgres::Error) -> Lost {
+    let why = said(error);
+    let Some(state) = error.code() else {
+        return Lost::Gone(why);
+    };
+    let external = "where copies are made below PostgreSQL, durability = \"external\" does without these functions";
+    match *state {
+        SqlState::UNDEFINED_TABLE => Lost::Unfit(OfAnother, "no journal was made there".into()),
+        SqlState::INSUFFICIENT_PRIVILEGE => Lost::Unfit(Denied, format!("{why}; {external}")),
+        SqlState::FEATURE_NOT_SUPPORTED | SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE => {
+            Lost::Unfit(NotDurable, format!("{why}; {external}"))
+        }
+        _ if is_of_pooler(state) => pooled(),
+        _ => Lost::Gone(why),
+    }
+}
+
+/// Refuses a server that is another journal, or may not be believed.
+pub fn fit(shown: &Shown, expected: &str, last_term: impl Fn(Term) -> Term) -> Result<(), Lost> {
+    let copies = &shown.copies;
+    if copies.journal != expected {
+        let why = format!(
+            "it is journal {}, and the log names {expected}",
+            copies.journal
+        );
+        return Err(Lost::Unfit(OfAnother, why));
+    }
+    check(shown, last_term)
+}
+
+/// Looks at a server whose journal is not known yet.
+pub fn look(raw: &Raw, durability: Durability) -> Result<Copies, Lost> {
+    let probes = probes(durability);
+    let client = &raw.client;
+    let mut asked = vec![rows(client.query_typed(statement(durability), &[]))];
+    asked.extend(requests(client, &probes));
+    let mut look = Look::new(durability, &probes, 0, raw.session());
+    let mut shown = None;
+    let replies = raw.wait(pipelined(asked, |at, reply| {
+        shown = look.hear(at, reply);
+        shown.is_some()
+    }));
+    match shown {
+        Some(shown) => Ok(shown?.copies),
+        None => Err(replies.err().unwrap_or_else(silent)),
+    }
+}
+
+/// Says that a look had no reply.
+pub fn silent() -> Lost {
+    Lost::Gone("the server said nothing of itself".into())
+}

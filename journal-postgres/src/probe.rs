@@ -1,0 +1,39 @@
+//! The functions by which a server tells its term. A managed service may refuse them.
+
+use crate::schema;
+
+/// A function that tells a part of the term.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Probe {
+    Timeline,
+    System,
+}
+
+/// All of them.
+pub const PROBES: [Probe; 2] = [Probe::Timeline, Probe::System];
+
+impl Probe {
+    pub fn statement(self) -> &'static str {
+        match self {
+            Probe::Timeline => schema::TIMELINE,
+            Probe::System => schema::SYSTEM,
+        }
+    }
+
+    /// Says what is not known if the function is refused.
+    pub fn consequence(self) -> &'static str {
+        match self {
+            Probe::Timeline => {
+                "the timeline is not known: a former primary is told by its recovery mode and by the barrier commit alone"
+            }
+            Probe::System => {
+                "the system id is not known: the object ids of the journal's tables stand for it, which a restored dump does not share, and a copy of the storage does"
+            }
+        }
+    }
+}
+
+/// The number of a timeline from its hexadecimal digits; 0 for other text.
+pub fn timeline(digits: &str) -> u32 {
+    u32::from_str_radix(digits, 16).unwrap_or(0)
+}
