@@ -5,6 +5,7 @@ mod edit;
 use crate::call::Call;
 use crate::command::choice;
 use crate::command::prelude::*;
+use crate::render::attributes::AttributeArgs;
 use crate::render::claim;
 use edit::Edit;
 use serde_json::{Map, Value};
@@ -160,12 +161,8 @@ struct Create {
     /// Whether others may hold the same paths meanwhile [default: only where the one resource is .]
     #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
     shared: Option<bool>,
-    /// It cannot be done without changing code
-    #[arg(long)]
-    requires_code_change: bool,
-    /// Complete it only after a reviewer approved it
-    #[arg(long)]
-    requires_approval: bool,
+    #[command(flatten)]
+    attributes: AttributeArgs,
     /// More to say of it, a JSON object; kept with the task as it is
     #[arg(long, value_name = "JSON")]
     extra_json: Option<String>,
@@ -183,8 +180,7 @@ records!(Create, claim::created, |args, context| TaskCreate {
     task_id: args.task_id,
     owner: args.owner,
     blocked_by: Some(args.blocked_by).filter(|tasks| !tasks.is_empty()),
-    requires_code_change: args.requires_code_change.then_some(true),
-    requires_approval: args.requires_approval.then_some(true),
+    attributes: args.attributes.into(),
     priority: args.priority,
     resources: Some(args.resources).filter(|paths| !paths.is_empty()),
     shared: args.shared,

@@ -7,6 +7,7 @@
 pub mod age;
 pub mod artifact;
 pub mod attention;
+pub mod attributes;
 pub mod awaited;
 pub mod bootstrap;
 pub mod claim;

@@ -1,5 +1,6 @@
 //! Tasks: one a line, or one in full with its history.
 
+use crate::render::attributes;
 use crate::render::prelude::*;
 use crate::render::timeline;
 use teamlog_team::engine::Json;
@@ -181,21 +182,18 @@ fn claim(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
         0 => String::new(),
         epoch => epoch.to_string(),
     };
-    let code = match governed.requires.code_change {
-        Some(true) => "required",
-        _ => "",
-    };
     let extra = governed.extra.as_ref().map_or("", Json::as_str);
-    vec![
+    let mut rows = vec![
         ("lease", lease),
         ("claims so far", plain(epoch)),
         ("started", when(governed.started_at)),
         ("finished", when(governed.completed_at)),
         ("result", text(&governed.result)),
         ("error", text(&governed.error)),
-        ("code change", plain(code)),
-        ("extra", plain(extra)),
-    ]
+    ];
+    rows.extend(attributes::rows(&governed.attributes));
+    rows.push(("extra", plain(extra)));
+    rows
 }
 
 /// A string without its quotes, anything else as JSON.

@@ -6,6 +6,7 @@
 
 pub mod agent_token;
 pub mod artifact;
+mod attributes;
 pub mod bootstrap;
 pub mod delivery;
 pub mod loss;
@@ -24,6 +25,7 @@ pub mod thread;
 pub mod usage;
 pub mod worker;
 
+pub use attributes::{Attributes, StoredAttributes, in_edit};
 pub use sent::{Sent, TaskChange, envelope};
 pub use task_imported::TaskImported;
 

@@ -71,12 +71,9 @@ events! {
             pub owner: Option<String>,
             /// The tasks it waits for.
             pub depends_on: Vec<String>,
-            /// Whether it cannot be done without changing code.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub requires_code_change: Option<bool>,
-            /// Completing it needs an approval.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub requires_approval: Option<bool>,
+            /// Its attributes.
+            #[serde(flatten)]
+            pub attributes: Attributes,
             /// How urgent it is.
             #[serde(
                 default,
@@ -105,12 +102,9 @@ events! {
             /// What it is, at length.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub description: Option<String>,
-            /// Whether it cannot be done without changing code.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub requires_code_change: Option<bool>,
-            /// Completing it needs an approval.
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub requires_approval: Option<bool>,
+            /// Its attributes.
+            #[serde(flatten)]
+            pub attributes: Attributes,
         },
         /// A task's dependencies changed.
         "task_deps_changed" by "teamlog api update-task" => DepsChanged: DepsChanged [id depends_on] {

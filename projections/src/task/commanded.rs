@@ -4,7 +4,7 @@
 
 use super::fold::{store, unborn};
 use super::row::task_key;
-use super::{Claim, ClaimState, Governed, Requirements, Status, Task, deps, news};
+use super::{Attributes, Claim, ClaimState, Governed, Status, Task, deps, news};
 use crate::event::task::{
     Held, Lease, Resources, TaskAct, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
 };
@@ -81,13 +81,9 @@ fn created(tx: &Tx<'_>, event: &Event<'_>, id: &str, created: &TaskCreated) -> R
     task.details = Some(created.description.clone());
     task.priority = created.priority;
     (task.deps, task.ignored_deps) = deps::split(tx, id, &created.depends_on)?;
-    let requires = Requirements {
-        code_change: created.requires_code_change,
-        approval: created.requires_approval,
-    };
-    if created.extra.is_some() || requires != Requirements::default() {
+    if created.extra.is_some() || created.attributes != Attributes::default() {
         let governed = governed(&mut task);
-        governed.requires = requires;
+        governed.attributes.clone_from(&created.attributes);
         governed.extra.clone_from(&created.extra);
     }
     if created.resources != Resources::default() {
@@ -108,11 +104,8 @@ fn update(task: &mut Task, updated: &TaskUpdated) {
     if updated.description.is_some() {
         task.details.clone_from(&updated.description);
     }
-    if updated.requires_code_change.is_some() {
-        governed(task).requires.code_change = updated.requires_code_change;
-    }
-    if updated.requires_approval.is_some() {
-        governed(task).requires.approval = updated.requires_approval;
+    if updated.attributes != Attributes::default() {
+        governed(task).attributes.change(&updated.attributes);
     }
 }
 

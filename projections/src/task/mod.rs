@@ -15,9 +15,10 @@ mod row;
 pub mod transitions;
 pub(crate) mod view;
 
-pub use crate::event::TaskImported;
+use crate::event::StoredAttributes;
 pub use crate::event::task as event;
 pub use crate::event::task::{Status, TaskCounts};
+pub use crate::event::{Attributes, TaskImported, in_edit};
 pub use concern::{Concern, UnknownDep};
 pub(crate) use fold::apply;
 pub use held::HeldResources;
@@ -130,10 +131,10 @@ pub struct Reported {
 pub struct Governed {
     /// Whether a command said any of it; most tasks of an imported history have none, and store none.
     #[rkyv(with = Skip)]
-    known: bool,
-    /// The requirements for its completion.
-    #[rkyv(with = As<Option<u8>>)]
-    pub requires: Requirements,
+    pub known: bool,
+    /// Its attributes.
+    #[rkyv(with = As<StoredAttributes>)]
+    pub attributes: Attributes,
     /// What its completion brought.
     pub result: Option<String>,
     /// Why it failed.
@@ -153,15 +154,6 @@ pub struct Governed {
     /// What else its creator said of it: a JSON object.
     #[rkyv(with = As<Option<String>>)]
     pub extra: Option<Json>,
-}
-
-/// Requirements for the completion of a task; `None` if never said.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Requirements {
-    /// True if the task needs a change of code.
-    pub code_change: Option<bool>,
-    /// A reviewer must approve it first.
-    pub approval: Option<bool>,
 }
 
 /// A claim on a task.
@@ -197,41 +189,6 @@ impl Stored<Option<Box<Reported>>> for Reported {
     }
 }
 
-impl Requirements {
-    /// The bits of the stored number: what is required, and what of it was said. Rows of tasks that say nothing of approvals
-    /// are those of versions that knew none.
-    const CODE_CHANGE: u8 = 1;
-    const APPROVAL: u8 = 2;
-    const APPROVAL_SAID: u8 = 4;
-    const CODE_CHANGE_UNSAID: u8 = 8;
-}
-
-impl Stored<Option<u8>> for Requirements {
-    fn stored(&self) -> Option<u8> {
-        if *self == Requirements::default() {
-            return None;
-        }
-        let bits = [
-            (Self::CODE_CHANGE, self.code_change == Some(true)),
-            (Self::APPROVAL, self.approval == Some(true)),
-            (Self::APPROVAL_SAID, self.approval.is_some()),
-            (Self::CODE_CHANGE_UNSAID, self.code_change.is_none()),
-        ];
-        let set = bits.iter().filter(|(_, set)| *set);
-        Some(set.map(|(bit, _)| bit).sum())
-    }
-    fn found(stored: Option<u8>) -> Requirements {
-        let Some(bits) = stored else {
-            return Requirements::default();
-        };
-        let has = |bit: u8| bits & bit != 0;
-        Requirements {
-            code_change: (!has(Self::CODE_CHANGE_UNSAID)).then(|| has(Self::CODE_CHANGE)),
-            approval: has(Self::APPROVAL_SAID).then(|| has(Self::APPROVAL)),
-        }
-    }
-}
-
 impl Stored<Option<Box<Governed>>> for Governed {
     fn stored(&self) -> Option<Box<Governed>> {
         self.known.then(|| Box::new(self.clone()))
@@ -252,7 +209,7 @@ impl Task {
 
     /// Returns whether completing it needs an approval.
     pub fn requires_approval(&self) -> bool {
-        self.governed.requires.approval == Some(true)
+        self.governed.attributes.requires_approval == Some(true)
     }
 
     /// Whether the lease of that claim ran out by then, which no event says yet.
@@ -286,24 +243,4 @@ pub struct TaskPage {
     pub tasks: Vec<Task>,
     /// Whether more follow; the last task's id is then the cursor.
     pub more: bool,
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn requirements_come_back_and_old_ones_keep_their_bytes() {
-        let said = [None, Some(false), Some(true)];
-        for (code_change, approval) in said.iter().flat_map(|code| said.map(|one| (*code, one))) {
-            let requires = Requirements {
-                code_change,
-                approval,
-            };
-            assert_eq!(Requirements::found(requires.stored()), requires);
-            if approval.is_none() {
-                assert_eq!(requires.stored(), code_change.map(u8::from));
-            }
-        }
-    }
 }

@@ -3,7 +3,7 @@
 use crate::event::message::Priority;
 use crate::files::Walk;
 use crate::prelude::*;
-use crate::task::{self, CONFLICT_POLICY, Status, Task};
+use crate::task::{self, Attributes, CONFLICT_POLICY, Governed, Reported, Status, Task};
 use schemars::{Schema, SchemaGenerator};
 use serde_json::{Map, Value};
 
@@ -88,12 +88,9 @@ struct TaskView<'a> {
     /// Time of that message
     #[serde(skip_serializing_if = "Option::is_none")]
     reported_at: Option<Timestamp>,
-    /// Whether it cannot be done without changing code
-    #[serde(skip_serializing_if = "Option::is_none")]
-    requires_code_change: Option<bool>,
-    /// Completing it needs an approval
-    #[serde(skip_serializing_if = "Option::is_none")]
-    requires_approval: Option<bool>,
+    /// Its attributes
+    #[serde(flatten)]
+    attributes: &'a Attributes,
     /// What its completion brought
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'a str>,
@@ -155,66 +152,117 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl<'a> TaskView<'a> {
+    // Names every field of a task: one that is added has to be shown here, or left out on purpose.
     fn of(task: &'a Task) -> TaskView<'a> {
-        let governed = &task.governed;
+        let Task {
+            task_id,
+            created_at,
+            updated_at,
+            owner,
+            assigned_by,
+            subject,
+            details,
+            status,
+            progress,
+            eta,
+            blocked,
+            note,
+            trace_id,
+            last_update_from,
+            priority,
+            deps,
+            ignored_deps,
+            claim_governed: _,
+            reported_status,
+            reported_owner,
+            reported,
+            snapshot_version,
+            version,
+            last_message_id,
+            last_message_created_at,
+            seq,
+            governed,
+        } = task;
+        let Reported {
+            blocked: reported_blocked,
+            progress: reported_progress,
+            eta: reported_eta,
+            note: reported_note,
+            by: reported_by,
+            at: reported_at,
+            unapplied: _,
+        } = reported;
+        let Governed {
+            known: _,
+            attributes,
+            result,
+            error,
+            started_at,
+            completed_at,
+            epoch,
+            // Only a live one is shown.
+            claim: _,
+            resources,
+            shared,
+            extra,
+        } = governed;
         // A task that no message ever named has no last one.
-        let named = !task.last_message_id.is_empty() || task.last_message_created_at.micros() != 0;
+        let named = !last_message_id.is_empty() || last_message_created_at.micros() != 0;
         let raw = |json: &'a Json| serde_json::from_str(json.as_str()).ok();
         TaskView {
             schema_version: 1,
             schema_version_text: "1.0.0",
-            id: &task.task_id,
-            task_id: &task.task_id,
-            subject: task.subject.as_deref(),
-            title: task.subject.as_deref(),
-            details: task.details.as_deref(),
-            description: task.details.as_deref(),
-            status: task.status,
-            owner: task.owner.as_deref(),
-            assigned_by: task.assigned_by.as_deref(),
-            priority: task.priority,
-            progress: task.progress.as_ref().and_then(raw),
-            eta: task.eta.as_ref().and_then(raw),
-            blocked: task.blocked,
-            note: task.note.as_deref(),
-            deps: &task.deps,
-            depends_on: &task.deps,
-            blocked_by: &task.deps,
-            ignored_deps: &task.ignored_deps,
-            trace_id: task.trace_id.as_deref(),
-            created_at: task.created_at,
-            updated_at: task.updated_at,
-            last_update_from: task.last_update_from.as_deref(),
-            reported_status: task.reported_status,
-            reported_owner: task.reported_owner.as_deref(),
-            reported_blocked: task.reported.blocked,
-            reported_progress: task.reported.progress.as_ref().and_then(raw),
-            reported_eta: task.reported.eta.as_ref().and_then(raw),
-            reported_note: task.reported.note.as_deref(),
-            reported_by: task.reported.by.as_deref(),
-            reported_at: task.reported.at,
-            requires_code_change: governed.requires.code_change,
-            requires_approval: governed.requires.approval,
-            result: governed.result.as_deref(),
-            error: governed.error.as_deref(),
+            id: task_id,
+            task_id,
+            subject: subject.as_deref(),
+            title: subject.as_deref(),
+            details: details.as_deref(),
+            description: details.as_deref(),
+            status: *status,
+            owner: owner.as_deref(),
+            assigned_by: assigned_by.as_deref(),
+            priority: *priority,
+            progress: progress.as_ref().and_then(raw),
+            eta: eta.as_ref().and_then(raw),
+            blocked: *blocked,
+            note: note.as_deref(),
+            deps,
+            depends_on: deps,
+            blocked_by: deps,
+            ignored_deps,
+            trace_id: trace_id.as_deref(),
+            created_at: *created_at,
+            updated_at: *updated_at,
+            last_update_from: last_update_from.as_deref(),
+            reported_status: *reported_status,
+            reported_owner: reported_owner.as_deref(),
+            reported_blocked: *reported_blocked,
+            reported_progress: reported_progress.as_ref().and_then(raw),
+            reported_eta: reported_eta.as_ref().and_then(raw),
+            reported_note: reported_note.as_deref(),
+            reported_by: reported_by.as_deref(),
+            reported_at: *reported_at,
+            attributes,
+            result: result.as_deref(),
+            error: error.as_deref(),
             claim: task.claim().map(|claim| ClaimView {
                 owner: &claim.owner,
                 token: &claim.token,
                 leased_until: claim.leased_until,
             }),
-            epoch: governed.epoch,
-            started_at: governed.started_at,
-            completed_at: governed.completed_at,
-            resources: &governed.resources,
-            shared: governed.shared,
-            extra: governed.extra.as_ref().and_then(raw),
-            version: task.version,
-            snapshot_version: task.snapshot_version,
-            last_message_id: named.then_some(&task.last_message_id),
-            last_message_created_at: named.then_some(task.last_message_created_at),
+            epoch: *epoch,
+            started_at: *started_at,
+            completed_at: *completed_at,
+            resources,
+            shared: *shared,
+            extra: extra.as_ref().and_then(raw),
+            version: *version,
+            snapshot_version: *snapshot_version,
+            last_message_id: named.then_some(last_message_id),
+            last_message_created_at: named.then_some(*last_message_created_at),
             snapshot_conflict_policy: CONFLICT_POLICY,
             lease_expired: false,
-            seq: task.seq,
+            seq: *seq,
         }
     }
 }

@@ -6,7 +6,7 @@ use teamlog_projections::fact::Fact;
 use teamlog_projections::task::event::{
     DepsChanged, TaskBlocked, TaskCanceled, TaskFailed, TaskUpdated,
 };
-use teamlog_projections::task::{Claim, ClaimState};
+use teamlog_projections::task::{Attributes, Claim, ClaimState};
 use teamlog_projections::{Status, Task};
 
 fn held(epoch: u64) -> Held {
@@ -20,7 +20,7 @@ fn lease(epoch: u64, minute: i64) -> Lease {
 
 fn created(deps: &[&str]) -> TaskCreated {
     given!(TaskCreated; subject: "S", description: "D", blocked: !deps.is_empty(),
-        owner: None::<String>, depends_on: deps, requires_code_change: true, requires_approval: None,
+        owner: None::<String>, depends_on: deps, attributes: given!(Attributes; requires_code_change: true, requires_approval: None),
         priority: Priority::High,
         resources: given!(Resources; resources: ["src/io"], shared: false),
         extra: Json::parse(r#"{"lane":"docs","n":1.50}"#).unwrap())
@@ -51,13 +51,13 @@ fn every_fact_comes_back_as_it_was_recorded() {
     let acts = [
         TaskAct::Created(created(&["2", "3"])),
         TaskAct::Created(
-            given!(TaskCreated, owner: "dev", requires_code_change: None, requires_approval: None,
+            given!(TaskCreated, owner: "dev", attributes: Attributes::default(),
                 priority: Priority::Normal, resources: Resources::default(), extra: None,
                 ..created(&[])),
         ),
         TaskAct::Updated(TaskUpdated::default()),
         TaskAct::Updated(given!(TaskUpdated; subject: "s", description: "d",
-            requires_code_change: false, requires_approval: None)),
+            attributes: given!(Attributes; requires_code_change: false, requires_approval: None))),
         TaskAct::DepsChanged(given!(DepsChanged; depends_on: ["2"])),
         TaskAct::ResourcesDeclared(Resources::default()),
         TaskAct::ResourcesDeclared(given!(Resources; resources: [".", "docs/*.md"], shared: true)),

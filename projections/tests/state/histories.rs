@@ -18,10 +18,10 @@ use teamlog_projections::message::event::Mark;
 use teamlog_projections::message::{DispatchStatus, MessageInfo};
 use teamlog_projections::pipeline::Bulk;
 use teamlog_projections::rebuild::rehydrate_with;
-use teamlog_projections::task::TaskImported;
 use teamlog_projections::task::event::{
     DepsChanged, TaskBlocked, TaskCanceled, TaskFailed, TaskUpdated,
 };
+use teamlog_projections::task::{Attributes, TaskImported};
 use teamlog_projections::team::event::{ConfigChanged, TeamFact};
 use teamlog_projections::team::settings::{Form, Setting, Value};
 use teamlog_projections::{Error, Policy};
@@ -299,15 +299,19 @@ fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
         0..=3 => TaskAct::Created(given!(TaskCreated; subject: format!("s{number}"),
             description: String::new(), blocked: what == 3,
             owner: (what == 2).then(|| by.to_owned()), depends_on: deps,
-            requires_code_change: (number > 4).then_some(true),
-            requires_approval: (number > 6).then_some(true),
+            attributes: Attributes {
+                requires_code_change: (number > 4).then_some(true),
+                requires_approval: (number > 6).then_some(true),
+            },
             priority: Priority::ALL[usize::from(number % 4)],
             resources: match number % 3 { 0 => resources(number), _ => Resources::default(), },
             extra: (number == 1).then(|| Json::parse(r#"{"lane":"docs"}"#).unwrap()))),
         4 => TaskAct::Updated(
             given!(TaskUpdated; subject: text.clone(), description: text,
+            attributes: Attributes {
                 requires_code_change: number.is_multiple_of(3).then_some(false),
-                requires_approval: number.is_multiple_of(4).then_some(true)),
+                requires_approval: number.is_multiple_of(4).then_some(true),
+            }),
         ),
         5 => TaskAct::DepsChanged(DepsChanged { depends_on: deps }),
         6 => TaskAct::Blocked(TaskBlocked { waits_for: deps }),

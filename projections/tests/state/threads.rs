@@ -1,6 +1,7 @@
 //! Threads and feeds: what a fold makes of any of their events, and the view files of threads.
 
 use crate::support::*;
+use teamlog_projections::task::Attributes;
 use teamlog_projections::thread;
 use teamlog_projections::thread::event::{
     Posted, ThreadAct, ThreadFact, ThreadLinked, ThreadStarted,
@@ -68,7 +69,7 @@ fn names(of: &[&str]) -> Vec<String> {
 fn created(owner: Option<&str>) -> TaskAct {
     TaskAct::Created(
         given!(TaskCreated; subject: "s", description: String::new(), blocked: true,
-            owner: owner.map(str::to_owned), depends_on: [], requires_code_change: None, requires_approval: None,
+            owner: owner.map(str::to_owned), depends_on: [], attributes: Attributes::default(),
             priority: Priority::Normal, extra: None, resources: Resources::default()),
     )
 }

@@ -5,7 +5,9 @@ use serde::Serialize;
 use serde_json::Value;
 use teamlog_team::api::milliseconds;
 use teamlog_team::engine::Timestamp;
-use teamlog_team::projections::task::{Claim, ClaimState, UnmetDeps};
+use teamlog_team::projections::task::{
+    Attributes, Claim, ClaimState, Governed, Reported, UnmetDeps,
+};
 use teamlog_team::projections::worker::ApprovalShown;
 use teamlog_team::projections::worker::supervision::ApprovalStatus;
 use teamlog_team::projections::{self, Priority, Status};
@@ -44,6 +46,9 @@ pub struct Task {
     /// Those of them that do not exist; only while it waits
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unknown_dependencies: Vec<String>,
+    /// Whether it cannot be done without changing code
+    #[serde(skip_serializing_if = "Option::is_none")]
+    requires_code_change: Option<bool>,
     /// If true, it is completed only after a reviewer approved it
     #[serde(skip_serializing_if = "Option::is_none")]
     requires_approval: Option<bool>,
@@ -165,48 +170,108 @@ struct Timestamps {
 
 impl Task {
     /// A task as it stands at `now`, with its unmet dependencies.
+    // Names every field of a task: one that is added has to be shown here, or left out on purpose.
     pub fn of(task: projections::Task, unmet: UnmetDeps, now: Timestamp) -> Task {
-        let epoch = task.governed.epoch;
-        let lease = task.claim().map(|claim| Lease::of(claim, epoch));
+        let lease = task
+            .claim()
+            .map(|claim| Lease::of(claim, task.governed.epoch));
         let last = task.governed.claim.as_ref().map(|claim| claim.state);
         let lease_expired = match task.status.is_final() {
             true => false,
             false => task.lease_expired(now) || last == Some(ClaimState::Expired),
         };
-        let urgent = task.priority != Priority::Normal;
+        let timestamps = Timestamps::of(&task);
+        let projections::Task {
+            task_id,
+            created_at: _,
+            updated_at,
+            owner,
+            assigned_by: _,
+            subject,
+            details,
+            status,
+            progress: _,
+            eta: _,
+            blocked: _,
+            note: _,
+            trace_id,
+            last_update_from: _,
+            priority,
+            deps,
+            ignored_deps: _,
+            claim_governed: _,
+            reported_status,
+            reported_owner,
+            reported,
+            snapshot_version: _,
+            version,
+            last_message_id: _,
+            last_message_created_at: _,
+            seq,
+            governed,
+        } = task;
+        let Reported {
+            blocked: reported_blocked,
+            progress: reported_progress,
+            eta: reported_eta,
+            note: reported_note,
+            by: reported_by,
+            at: reported_at,
+            unapplied: _,
+        } = reported;
+        let Governed {
+            known: _,
+            attributes,
+            result,
+            error,
+            started_at: _,
+            completed_at: _,
+            epoch,
+            claim: _,
+            resources,
+            shared,
+            // A creator's own fields are not part of this protocol.
+            extra: _,
+        } = governed;
+        let Attributes {
+            requires_code_change,
+            requires_approval,
+        } = attributes;
+        let urgent = priority != Priority::Normal;
         Task {
             schema_version: SCHEMA_VERSION,
-            timestamps: Timestamps::of(&task),
-            id: task.task_id,
-            title: task.subject.unwrap_or_default(),
-            description: task.details.unwrap_or_default(),
-            status: task.status.name(),
-            owner: task.owner,
-            deps: task.deps,
+            timestamps,
+            id: task_id,
+            title: subject.unwrap_or_default(),
+            description: details.unwrap_or_default(),
+            status: status.name(),
+            owner,
+            deps,
             failed_dependencies: unmet.failed,
             unknown_dependencies: unmet.unknown,
-            requires_approval: task.governed.requires.approval,
+            requires_code_change,
+            requires_approval,
             approval: None,
             lease,
             epoch,
-            resources: task.governed.resources,
-            shared: task.governed.shared,
-            version: task.version,
-            updated_at: milliseconds(task.updated_at),
-            updated_seq: task.seq,
-            priority: urgent.then(|| task.priority.name()),
+            resources,
+            shared,
+            version,
+            updated_at: milliseconds(updated_at),
+            updated_seq: seq,
+            priority: urgent.then(|| priority.name()),
             lease_expired,
-            result: task.governed.result,
-            error: task.governed.error,
-            trace_id: task.trace_id,
-            reported_status: task.reported_status.map(Status::name),
-            reported_owner: task.reported_owner,
-            reported_blocked: task.reported.blocked,
-            reported_progress: task.reported.progress.as_ref().and_then(value),
-            reported_eta: task.reported.eta.as_ref().and_then(value),
-            reported_note: task.reported.note,
-            reported_by: task.reported.by,
-            reported_at: task.reported.at.map(milliseconds),
+            result,
+            error,
+            trace_id,
+            reported_status: reported_status.map(Status::name),
+            reported_owner,
+            reported_blocked,
+            reported_progress: reported_progress.as_ref().and_then(value),
+            reported_eta: reported_eta.as_ref().and_then(value),
+            reported_note,
+            reported_by,
+            reported_at: reported_at.map(milliseconds),
         }
     }
 }

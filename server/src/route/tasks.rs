@@ -9,7 +9,7 @@ use serde::{Deserialize, Serialize};
 use teamlog_team::api::milliseconds;
 use teamlog_team::doubts::TaskDoubts;
 use teamlog_team::engine::Timestamp;
-use teamlog_team::projections::task::UnmetDeps;
+use teamlog_team::projections::task::{Attributes, UnmetDeps};
 use teamlog_team::projections::{Live, Priority, Status};
 use teamlog_team::resource::Overlap;
 use teamlog_team::task::approval;
@@ -152,8 +152,9 @@ pub struct CreateInput {
     /// How urgent it is; else `normal`
     #[schemars(with = "Option<Priority>")]
     priority: Option<String>,
-    /// If true, it is completed only after a reviewer approved it
-    requires_approval: Option<bool>,
+    /// Its attributes
+    #[serde(flatten)]
+    attributes: Attributes,
     /// Who makes it
     agent_id: Option<String>,
 }
@@ -176,7 +177,7 @@ impl CreateInput {
             blocked_by: self.deps.map(names),
             owner: self.owner,
             priority: self.priority,
-            requires_approval: self.requires_approval,
+            attributes: self.attributes,
             resources: self.resources.map(names),
             shared: self.shared,
             ..TaskCreate::default()

@@ -3,6 +3,7 @@
 use crate::doubts::TaskDoubts;
 use crate::projections::message::check_title;
 use crate::projections::task::event::{DepsChanged, TaskUpdated};
+use crate::projections::task::{Attributes, in_edit};
 use crate::task::create::{check_cycle, dependencies};
 use crate::task::prelude::*;
 
@@ -48,12 +49,9 @@ pub struct TaskChange {
     /// The tasks it waits for, all of them
     #[serde(default)]
     pub blocked_by: Option<Vec<String>>,
-    /// Whether it cannot be done without changing code
-    #[serde(default)]
-    pub requires_code_change: Option<bool>,
-    /// If true, it is completed only after a reviewer approved it (`write-task-approval`)
-    #[serde(default)]
-    pub requires_approval: Option<bool>,
+    /// Its attributes
+    #[serde(flatten, serialize_with = "in_edit")]
+    pub attributes: Attributes,
     /// The version that the task must have
     #[schemars(range(min = 1))]
     #[serde(default)]
@@ -81,8 +79,7 @@ impl Command for TaskChange {
             let updated = TaskAct::Updated(TaskUpdated {
                 subject: self.subject.clone(),
                 description: self.description.clone(),
-                requires_code_change: self.requires_code_change,
-                requires_approval: self.requires_approval,
+                attributes: self.attributes.clone(),
             });
             let cause = draft.act(updated, DEFAULT_ACTOR, owner.as_deref());
             wanted.map_or(Ok(()), |wanted| wait_for(live, draft, wanted, cause))

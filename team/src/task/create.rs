@@ -3,6 +3,7 @@
 use crate::doubts::TaskDoubts;
 use crate::projections::message::check_title;
 use crate::projections::natural::NUMBER_DIGITS_MAX;
+use crate::projections::task::Attributes;
 use crate::projections::task::event::{Resources, TaskCreated};
 use crate::resource;
 use crate::task::approval;
@@ -38,12 +39,9 @@ pub struct TaskCreate {
     /// The tasks it waits for; they need not exist yet
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub blocked_by: Option<Vec<String>>,
-    /// Whether it cannot be done without changing code
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requires_code_change: Option<bool>,
-    /// If true, it is completed only after a reviewer approved it (`write-task-approval`)
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requires_approval: Option<bool>,
+    /// Its attributes
+    #[serde(flatten)]
+    pub attributes: Attributes,
     /// How urgent it is; else `normal`
     #[schemars(with = "Option<Priority>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -138,8 +136,7 @@ impl TaskCreate {
             blocked,
             owner: self.owner.clone(),
             depends_on,
-            requires_code_change: self.requires_code_change,
-            requires_approval: self.requires_approval,
+            attributes: self.attributes.clone(),
             priority: names::word("priority", priority, Priority::from_name, Priority::rule)?,
             resources: Resources {
                 resources: resource::declared(self.resources.as_deref().unwrap_or_default())?,

@@ -1,7 +1,7 @@
 //! A task as the mutation contract shows it.
 
 use crate::prelude::*;
-use crate::projections::task::UnmetDeps;
+use crate::projections::task::{Attributes, Governed, Reported, UnmetDeps};
 use crate::projections::worker::ApprovalShown;
 
 /// A task: the contract's fields, then what its creator said beside them.
@@ -16,12 +16,9 @@ pub struct TaskRecord {
     /// Its state
     #[schemars(with = "Status")]
     pub status: String,
-    /// Whether it cannot be done without changing code
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requires_code_change: Option<bool>,
-    /// If true, it is completed only after a reviewer approved it
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub requires_approval: Option<bool>,
+    /// Its attributes
+    #[serde(flatten)]
+    pub attributes: Attributes,
     /// The last decision of a reviewer on it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub approval: Option<ApprovalShown>,
@@ -175,6 +172,7 @@ pub fn value(json: &Json) -> Option<Value> {
 
 impl TaskRecord {
     /// A task as it stands at `now`, with its unmet dependencies (see [`crate::task::blocking::unmet_dependencies`]).
+    // Names every field of a task: one that is added has to be shown here, or left out on purpose.
     pub fn at(task: Task, unmet: UnmetDeps, now: Timestamp) -> TaskRecord {
         let claim = task.claim().map(|claim| ClaimRecord {
             owner: claim.owner.clone(),
@@ -182,44 +180,93 @@ impl TaskRecord {
             leased_until: claim.leased_until,
         });
         let lease_expired = task.lease_expired(now);
-        let extra = task.governed.extra.as_ref();
+        let Task {
+            task_id,
+            created_at,
+            updated_at,
+            owner,
+            assigned_by: _,
+            subject,
+            details,
+            status,
+            progress: _,
+            eta: _,
+            blocked: _,
+            note: _,
+            trace_id,
+            last_update_from: _,
+            priority,
+            deps,
+            ignored_deps: _,
+            claim_governed: _,
+            reported_status,
+            reported_owner,
+            reported,
+            snapshot_version: _,
+            version,
+            last_message_id: _,
+            last_message_created_at: _,
+            seq,
+            governed,
+        } = task;
+        let Reported {
+            blocked: reported_blocked,
+            progress: reported_progress,
+            eta: reported_eta,
+            note: reported_note,
+            by: reported_by,
+            at: reported_at,
+            unapplied: _,
+        } = reported;
+        let Governed {
+            known: _,
+            attributes,
+            result,
+            error,
+            started_at: _,
+            completed_at,
+            epoch,
+            claim: _,
+            resources,
+            shared,
+            extra,
+        } = governed;
         let extra = extra.and_then(|extra| serde_json::from_str(extra.as_str()).ok());
-        let urgent = task.priority != Priority::Normal;
+        let urgent = priority != Priority::Normal;
         TaskRecord {
-            id: task.task_id,
-            subject: task.subject.unwrap_or_default(),
-            description: task.details.unwrap_or_default(),
-            status: task.status.name().to_owned(),
-            requires_code_change: task.governed.requires.code_change,
-            requires_approval: task.governed.requires.approval,
+            id: task_id,
+            subject: subject.unwrap_or_default(),
+            description: details.unwrap_or_default(),
+            status: status.name().to_owned(),
+            attributes,
             approval: None,
-            priority: urgent.then(|| task.priority.name().to_owned()),
-            owner: task.owner,
-            result: task.governed.result,
-            error: task.governed.error,
-            blocked_by: task.deps.clone(),
-            depends_on: task.deps,
+            priority: urgent.then(|| priority.name().to_owned()),
+            owner,
+            result,
+            error,
+            blocked_by: deps.clone(),
+            depends_on: deps,
             failed_dependencies: unmet.failed,
             unknown_dependencies: unmet.unknown,
-            version: task.version,
-            resources: task.governed.resources,
-            shared: task.governed.shared,
+            version,
+            resources,
+            shared,
             claim,
             lease_expired,
-            epoch: task.governed.epoch,
-            trace_id: task.trace_id,
-            reported_status: task.reported_status.map(|status| status.name().to_owned()),
-            reported_owner: task.reported_owner,
-            reported_blocked: task.reported.blocked,
-            reported_progress: task.reported.progress.as_ref().and_then(value),
-            reported_eta: task.reported.eta.as_ref().and_then(value),
-            reported_note: task.reported.note,
-            reported_by: task.reported.by,
-            reported_at: task.reported.at,
-            created_at: task.created_at,
-            updated_at: Some(task.updated_at),
-            updated_seq: Some(task.seq),
-            completed_at: task.governed.completed_at,
+            epoch,
+            trace_id,
+            reported_status: reported_status.map(|status| status.name().to_owned()),
+            reported_owner,
+            reported_blocked,
+            reported_progress: reported_progress.as_ref().and_then(value),
+            reported_eta: reported_eta.as_ref().and_then(value),
+            reported_note,
+            reported_by,
+            reported_at,
+            created_at,
+            updated_at: Some(updated_at),
+            updated_seq: Some(seq),
+            completed_at,
             extra: extra.unwrap_or_default(),
         }
         .without_shadowed()
@@ -233,8 +280,11 @@ impl TaskRecord {
 
     /// Leaves out fields of its creator's own whose names later became ours, if ours are shown.
     fn without_shadowed(mut self) -> TaskRecord {
-        if self.requires_approval.is_some() {
-            self.extra.remove("requires_approval");
+        if self.extra.is_empty() {
+            return self;
+        }
+        for name in self.attributes.to_map().keys() {
+            self.extra.remove(name);
         }
         if self.approval.is_some() {
             self.extra.remove("approval");

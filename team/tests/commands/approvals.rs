@@ -6,7 +6,15 @@ use crate::prelude::*;
 use teamlog_team::attention::AttentionKind;
 use teamlog_team::lifecycle::status::Status;
 use teamlog_team::message::effect::Applied;
+use teamlog_team::projections::task::Attributes;
 use teamlog_team::projections::task::event::TaskCreated;
+
+fn approval(required: bool) -> Attributes {
+    Attributes {
+        requires_approval: Some(required),
+        ..Attributes::default()
+    }
+}
 
 /// Records the decision of `lead` on a task.
 fn decide(team: &mut Team, task: &str, status: &str, why: &str) {
@@ -17,15 +25,15 @@ fn decide(team: &mut Team, task: &str, status: &str, why: &str) {
 }
 
 fn gated(subject: &str) -> TaskCreate {
-    given!(TaskCreate, requires_approval: true, ..new(subject))
+    given!(TaskCreate, attributes: approval(true), ..new(subject))
 }
 
 /// Makes a task by message, and edits it to require an approval.
 fn gated_by_message(team: &mut Team, id: &str) {
     team.task_assign(assign(id, "dev")).unwrap();
-    let edit = given!(TaskChange, requires_approval: true, ..change(id));
+    let edit = given!(TaskChange, attributes: approval(true), ..change(id));
     let edited = team.task_change(edit).unwrap().task;
-    assert_eq!(edited.requires_approval, Some(true));
+    assert_eq!(edited.attributes.requires_approval, Some(true));
 }
 
 fn digest(team: &mut Team) -> Option<String> {
@@ -41,7 +49,7 @@ fn primed(team: &mut Team) -> Value {
 fn a_task_that_requires_an_approval_is_completed_only_with_one() {
     let (_, mut team) = demo();
     let held = claimed(&mut team, gated("first"));
-    assert_eq!(held.task.requires_approval, Some(true));
+    assert_eq!(held.task.attributes.requires_approval, Some(true));
     let refusal = refused(team.task_finish(complete(&held)), Code::ApprovalRequired);
     shows!(&*refusal.message => has "task 1 requires an approval", has "there is no decision yet");
     for decision in ["pending", "rejected"] {
@@ -63,7 +71,7 @@ fn a_task_that_requires_an_approval_is_completed_only_with_one() {
 fn an_edit_begins_and_ends_it() {
     let (_, mut team) = demo();
     let held = claimed(&mut team, new("first"));
-    let edit = |requires: bool| given!(TaskChange, requires_approval: requires, ..change("1"));
+    let edit = |requires: bool| given!(TaskChange, attributes: approval(requires), ..change("1"));
     team.task_change(edit(true)).unwrap();
     refused(team.task_finish(complete(&held)), Code::ApprovalRequired);
     let subject = given!(TaskChange, subject: "other", ..change("1"));
@@ -80,7 +88,11 @@ fn nothing_else_stands_in_the_way_of_a_completion() {
     let plain = claimed(&mut team, new("first"));
     decide(&mut team, "1", "rejected", "no tests");
     team.task_finish(complete(&plain)).unwrap();
-    let code = given!(TaskCreate, requires_code_change: true, ..new("second"));
+    let needs_code = Attributes {
+        requires_code_change: Some(true),
+        ..Attributes::default()
+    };
+    let code = given!(TaskCreate, attributes: needs_code, ..new("second"));
     let code = claimed(&mut team, code);
     decide(&mut team, "2", "rejected", "no tests");
     team.task_finish(complete(&code)).unwrap();
@@ -96,7 +108,7 @@ fn a_field_of_that_name_in_an_old_log_gates_nothing() {
     let old = json!({"task_id": "1", "subject": "s", "description": "d", "status": "pending", "depends_on": [],
         "extra": {"requires_approval": true}});
     let created: TaskCreated = serde_json::from_value(old).unwrap();
-    assert_eq!(created.requires_approval, None);
+    assert_eq!(created.attributes.requires_approval, None);
     let (_, mut team) = demo();
     let own = Map::from_iter([("approval".to_owned(), json!("mine"))]);
     let own = given!(TaskCreate, extra: own, ..new("first"));

@@ -2,6 +2,7 @@
 
 use crate::claims::{after, change, claim, claimed, complete, count, done, new, waiting};
 use crate::prelude::*;
+use teamlog_team::projections::task::Attributes;
 use teamlog_team::task::create::DEPENDENCIES_MAX;
 
 #[test]
@@ -177,9 +178,13 @@ fn every_update_is_a_new_version_even_one_that_changes_nothing() {
     let (_, mut team) = demo();
     team.task_create(new("first")).unwrap();
     assert_eq!(team.task_change(change("1")).unwrap().task.version, 2);
+    let needs_code = Attributes {
+        requires_code_change: Some(true),
+        ..Attributes::default()
+    };
     let changed = team
         .task_change(given!(TaskChange, subject: "other", description: "less",
-            requires_code_change: true, blocked_by: ["9"], expected_version: 2, ..change("1")))
+            attributes: needs_code, blocked_by: ["9"], expected_version: 2, ..change("1")))
         .unwrap()
         .task;
     assert_eq!((changed.version, &*changed.status), (3, "blocked"));
@@ -187,7 +192,7 @@ fn every_update_is_a_new_version_even_one_that_changes_nothing() {
         (&*changed.subject, &*changed.description),
         ("other", "less")
     );
-    assert_eq!(changed.requires_code_change, Some(true));
+    assert_eq!(changed.attributes.requires_code_change, Some(true));
     let recorded = after(&mut team, 3);
     names!(kinds(&mut team)[3..] => task_updated task_deps_changed task_blocked);
     assert_eq!(recorded[1]["cause"], recorded[0]["id"]);

@@ -2,7 +2,9 @@
 
 use super::{Request, Target};
 use crate::command::prelude::*;
+use crate::render::attributes::AttributeArgs;
 use crate::render::claim;
+use teamlog_team::projections::task::Attributes;
 use teamlog_team::task::change::TaskChange;
 
 /// Change what a task is about, what it waits for, or if it requires an approval
@@ -27,29 +29,22 @@ pub(super) struct Edit {
     /// It waits for no task
     #[arg(long, conflicts_with = "blocked_by")]
     unblocked: bool,
-    /// If it cannot be done without changing code
-    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    requires_code_change: Option<bool>,
-    /// If it is completed only after a reviewer approved it
-    #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
-    requires_approval: Option<bool>,
+    #[command(flatten)]
+    attributes: AttributeArgs,
     #[command(flatten)]
     request: Request,
 }
 
-impl Edit {
-    /// Refuses a command line that names nothing to change.
-    fn check(&self) -> Result<(), CommandError> {
-        let texts = self.subject.is_some() || self.description.is_some();
-        let tasks = self.unblocked || !self.blocked_by.is_empty();
-        let requires = self.requires_code_change.is_some() || self.requires_approval.is_some();
-        match texts || tasks || requires {
-            true => Ok(()),
-            false => {
-                let message =
-                    "nothing to change: pass --subject, --requires-approval or another option";
-                Err(CommandError::usage(message))
-            }
+/// Refuses a command line that names nothing to change.
+fn check(change: TaskChange) -> Result<TaskChange, CommandError> {
+    let texts = change.subject.is_some() || change.description.is_some();
+    let deps = change.blocked_by.is_some();
+    match texts || deps || change.attributes != Attributes::default() {
+        true => Ok(change),
+        false => {
+            let message =
+                "nothing to change: pass --subject, --requires-approval or another option";
+            Err(CommandError::usage(message))
         }
     }
 }
@@ -60,15 +55,13 @@ records!(
     request.stamp,
     claim::changed,
     |args, _context| {
-        args.check()?;
-        TaskChange {
+        check(TaskChange {
             task_id: args.target.task_id,
             subject: args.subject,
             description: args.description,
             blocked_by: Some(args.blocked_by).filter(|tasks| args.unblocked || !tasks.is_empty()),
-            requires_code_change: args.requires_code_change,
-            requires_approval: args.requires_approval,
+            attributes: args.attributes.into(),
             expected_version: args.request.expected_version,
-        }
+        })?
     }
 );
