@@ -24,11 +24,11 @@ mod journals;
 mod link;
 mod output;
 mod progress;
-mod question;
 mod random;
 mod render;
 mod root;
 mod run;
+mod stream;
 mod when;
 
 use clap::CommandFactory;

@@ -41,6 +41,7 @@ named! {
 }
 
 named_in_json! {
+    MessageType: "type is not known",
     Priority: "priority is not known",
     Status: "status must be one of a task"
 }

@@ -1,9 +1,14 @@
-//! Words in JSON.
+//! Words in JSON and in text.
 
-/// Writes words to JSON by their names, and reads any of their names.
+/// Writes words to JSON and to text by their names, and reads any of their names from JSON.
 macro_rules! named_in_json {
     ($($type:ident: $unknown:literal),*) => {
         $(
+            impl std::fmt::Display for $type {
+                fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                    f.pad(self.name())
+                }
+            }
             impl serde::Serialize for $type {
                 fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
                     to.serialize_str(self.name())

@@ -1,7 +1,7 @@
 //! What most files of this crate name: results and refusals, a team and its state, operations and commands.
 
 pub(crate) use crate::Recorded;
-pub(crate) use crate::api::record::{input, operation};
+pub(crate) use crate::api::record::operation;
 pub(crate) use crate::api::rules::Rules;
 pub(crate) use crate::failure::{Failure, Result};
 pub(crate) use crate::handle::authority::{Authority, CommandTerms};

@@ -1,6 +1,7 @@
 //! How answers show the stored shapes of the projections: as the very JSON that the projections give them.
 
 use crate::projections::message::{Envelope, Names};
+use crate::projections::task::ShownTask;
 use crate::projections::{Message, Task};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -34,9 +35,22 @@ pub(crate) fn messages<S: Serializer>(
     serializer.collect_seq(messages.iter().map(envelope))
 }
 
+/// Reads what [`messages`] writes.
+pub(crate) fn read_messages<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Message>, D::Error> {
+    #[derive(Deserialize)]
+    struct One(#[serde(deserialize_with = "read_message")] Message);
+    let all = Vec::<One>::deserialize(from)?;
+    Ok(all.into_iter().map(|one| one.0).collect())
+}
+
 /// Serialises a task as the record of its view file.
 pub(crate) fn task<S: Serializer>(task: &Task, serializer: S) -> Result<S::Ok, S::Error> {
     raw(task.to_json()).serialize(serializer)
+}
+
+/// Reads what [`task`] writes.
+pub(crate) fn read_task<'de, D: Deserializer<'de>>(from: D) -> Result<Task, D::Error> {
+    Ok(ShownTask::deserialize(from)?.task)
 }
 
 /// A message that was recorded keeps every rule of the envelope, so this is `None` for none.

@@ -55,7 +55,7 @@ pub enum Parent<'a> {
 }
 
 /// A cause that an event names and its page does not hold. Where the log does not hold it either, only `id` is there.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct OutsideCause {
     /// The id that was named.
     pub id: String,

@@ -12,7 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_team::attention::{Attention, AttentionAnswer, AttentionItem};
 use teamlog_team::engine::reader::Point;
-use teamlog_team::engine::{Clock, Event, SystemClock, Timestamp};
+use teamlog_team::engine::{Event, Timestamp};
 use teamlog_team::log::events::{Events, EventsAnswer};
 use teamlog_team::log::replay::Replay;
 use teamlog_team::log::tail::Tail;
@@ -175,7 +175,7 @@ pub fn look(team: &mut Team, known: Option<u64>) -> teamlog_team::Result<Loaded>
     Ok(Loaded {
         // What came since is looked at again: the tasks were read before the events.
         seq,
-        now: Timestamp::parse(&who.now).unwrap_or_else(|_| SystemClock.now()),
+        now: who.now,
         live_claims: who.live_claims,
         more_items: attention.total - attention.count,
         items: attention.items,

@@ -42,7 +42,7 @@ fn agent(name: &str, task: Option<(&str, &str)>, last: Option<&str>) -> WhoAgent
     let working_on = task.map(|(id, until)| WhoTask {
         task_id: id.to_owned(),
         subject: Some("Parse the header".to_owned()),
-        status: "in_progress",
+        status: Status::InProgress,
         updated_at: at("09:59:00"),
         epoch: Some(1),
         leased_until: Some(at(until)),

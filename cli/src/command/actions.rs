@@ -1,5 +1,5 @@
 //! Commands of several words: from a table of the last words to what clap, `schema` and the run ask for. And the two ways that most
-//! commands go: to ask something, and to change something.
+//! commands go: to read something, and to change something.
 
 /// A row says the name of the arguments, the word and what is printed. (Nothing here has a doc comment, which would become
 /// the text of the command.)
@@ -28,32 +28,32 @@ macro_rules! actions {
     };
 }
 
-/// Has a command ask a question, whose input has what was typed: the options of the same names, or as the closure says. With `at` it
-/// may be asked of the past.
-macro_rules! asks {
-    ($args:ident, at, $question:ident, |$typed:ident, $context:ident| $input:expr) => {
+/// Has a command read by an operation, whose input has what was typed: the options of the same names, or as the closure says; and
+/// show the answer. With `at` the past may be read.
+macro_rules! reads {
+    ($args:ident, at, $show:expr, |$typed:ident, $context:ident| $input:expr) => {
         impl $args {
             pub fn run(self, $context: &mut Context) -> Outcome {
                 let $typed = self;
                 let input = $input;
-                $context.ask_at(&$typed.team, $typed.at, &question::$question, input)
+                $context.show_at(&$typed.team, $typed.at, input, $show)
             }
         }
     };
-    ($args:ident, $question:ident, |$typed:ident, $context:ident| $input:expr) => {
+    ($args:ident, $show:expr, |$typed:ident, $context:ident| $input:expr) => {
         impl $args {
             pub fn run(self, $context: &mut Context) -> Outcome {
                 let $typed = self;
                 let input = $input;
-                $context.ask(&$typed.team, &question::$question, input)
+                $context.show(&$typed.team, input, $show)
             }
         }
     };
-    ($args:ident, at, $question:ident: $($input:ident)::+($($field:ident),+)) => {
-        asks!($args, at, $question, |typed, context| $($input)::+ { $($field: typed.$field),+ });
+    ($args:ident, at, $show:expr, $($input:ident)::+($($field:ident),+)) => {
+        reads!($args, at, $show, |typed, context| $($input)::+ { $($field: typed.$field),+ });
     };
-    ($args:ident, $question:ident: $($input:ident)::+($($field:ident),+)) => {
-        asks!($args, $question, |typed, context| $($input)::+ { $($field: typed.$field),+ });
+    ($args:ident, $show:expr, $($input:ident)::+($($field:ident),+)) => {
+        reads!($args, $show, |typed, context| $($input)::+ { $($field: typed.$field),+ });
     };
 }
 

@@ -157,4 +157,8 @@ struct List {
     cursor: Option<String>,
 }
 
-asks!(List, ARTIFACTS: ArtifactList(kind, limit, cursor));
+reads!(
+    List,
+    render::artifact::all,
+    ArtifactList(kind, limit, cursor)
+);

@@ -34,16 +34,10 @@ impl Args {
             limit: self.limit,
             stale_minutes: self.stale_minutes,
         };
-        context.ask_tuned(
-            &self.team,
-            self.at,
-            &question::ATTENTION,
-            input,
-            |answer, context| {
-                for item in &mut answer.items {
-                    context.own_commands(std::slice::from_mut(&mut item.command));
-                }
-            },
-        )
+        let mut answer = context.read_at(&self.team, self.at, input)?;
+        for item in &mut answer.items {
+            context.own_commands(std::slice::from_mut(&mut item.command));
+        }
+        context.end(Exit::Done, &answer, render::attention::attention)
     }
 }

@@ -52,11 +52,11 @@ impl Args {
             timeout_ms: self.timeout_ms,
             poll_ms: None,
         };
-        match context.ask(&self.team, &question::AWAIT, asked) {
+        match context.read(&self.team, asked) {
             Err(error) if matches!(error.code(), "team_not_found" | "data_root_not_found") => {
                 self.missing(context)
             }
-            ended => ended,
+            answer => context.end(Exit::Done, &Answer::of(&self.team, answer?), line),
         }
     }
 

@@ -98,7 +98,12 @@ struct List {
     at: Past,
 }
 
-asks!(List, at, BOOTSTRAP_LIST: BootstrapList(limit, cursor));
+reads!(
+    List,
+    at,
+    render::bootstrap::listed,
+    BootstrapList(limit, cursor)
+);
 
 /// Show where a run stands: what is done, what is next, and what must not happen now
 #[derive(Debug, clap::Args)]
@@ -116,7 +121,7 @@ struct Show {
     at: Past,
 }
 
-asks!(Show, at, BOOTSTRAP_SHOW: BootstrapShow(run));
+reads!(Show, at, render::bootstrap::shown, BootstrapShow(run));
 
 /// Print the evidence of a run's launch, as the contract has it
 #[derive(Debug, clap::Args)]
@@ -134,7 +139,12 @@ struct Evidence {
     at: Past,
 }
 
-asks!(Evidence, at, BOOTSTRAP_EVIDENCE: BootstrapEvidence(run));
+reads!(
+    Evidence,
+    at,
+    |answer, _| render::bootstrap::evidence(answer),
+    BootstrapEvidence(run)
+);
 
 /// Say what would come of a report, and record nothing
 #[derive(Debug, clap::Args)]
@@ -156,7 +166,7 @@ struct Explain {
     data: Option<String>,
 }
 
-asks!(Explain, BOOTSTRAP_EXPLAIN, |args, context| {
+reads!(Explain, render::bootstrap::explained, |args, context| {
     BootstrapExplain {
         run: args.run,
         event: args.event,

@@ -22,7 +22,14 @@ pub struct Args {
     agent: Option<String>,
 }
 
-asks!(Args, CAN_WRITE, |args, context| CanWrite {
-    agent: context.agent("--agent", args.agent)?,
-    path: args.path,
-});
+impl Args {
+    pub fn run(self, context: &mut Context) -> Outcome {
+        let input = CanWrite {
+            agent: context.agent("--agent", self.agent)?,
+            path: self.path,
+        };
+        let verdict = context.read(&self.team, input)?;
+        let exit = Exit::Refused.unless(verdict.allow);
+        context.end(exit, &verdict, render::paths::verdict)
+    }
+}

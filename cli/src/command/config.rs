@@ -2,13 +2,11 @@
 
 use crate::command::prelude::*;
 use crate::render::config;
-use teamlog_team::lifecycle::config::{
-    ConfigChange, ConfigChangeAnswer, ConfigGetAnswer, ConfigList, ConfigListAnswer,
-};
+use teamlog_team::lifecycle::config::{ConfigChange, ConfigChangeAnswer, ConfigGet, ConfigList};
 
 actions! {
-    List = "list", read::<ConfigListAnswer>;
-    Get = "get", read::<ConfigGetAnswer>;
+    List = "list", of::<ConfigList>;
+    Get = "get", of::<ConfigGet>;
     Set = "set", recorded::<ConfigChangeAnswer>;
     Unset = "unset", recorded::<ConfigChangeAnswer>;
 }
@@ -87,9 +85,9 @@ impl Unset {
     }
 }
 
-asks!(List, at, CONFIG_LIST: ConfigList(limit, cursor));
+reads!(List, at, config::page, ConfigList(limit, cursor));
 
-asks!(Get, at, CONFIG_GET, |args, context| args.key);
+reads!(Get, at, config::one, ConfigGet(key));
 
 fn change(context: &mut Context, team: String, key: String, value: Option<String>) -> Outcome {
     context.records(Repeat::Same);

@@ -55,7 +55,12 @@ struct Requeue {
     max_retries: Option<u64>,
 }
 
-asks!(List, at, DEAD_LETTERS: DeadLetterList(agent, limit, cursor));
+reads!(
+    List,
+    at,
+    render::delivery::dead,
+    DeadLetterList(agent, limit, cursor)
+);
 
 impl Requeue {
     fn run(self, context: &mut Context) -> Outcome {

@@ -22,4 +22,9 @@ pub struct Args {
     at: Past,
 }
 
-asks!(Args, at, DELIVERIES: DeliveryList(limit, cursor));
+reads!(
+    Args,
+    at,
+    render::delivery::open,
+    DeliveryList(limit, cursor)
+);

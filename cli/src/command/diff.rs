@@ -31,7 +31,7 @@ pub struct Args {
     cursor: Option<String>,
 }
 
-asks!(Args, DIFF, |args, context| ReadDiff {
+reads!(Args, render::diff::changes, |args, context| ReadDiff {
     from: text(context.point(args.from)?),
     to: args.to.map(|to| context.point(to).map(text)).transpose()?,
     limit: args.limit,

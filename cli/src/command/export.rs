@@ -1,8 +1,8 @@
 //! `export`: every event, lossless; or an audit log.
 
 use crate::command::prelude::*;
-use crate::question::Streamed;
 use crate::render::time;
+use crate::stream::Streamed;
 use clap::ValueEnum;
 
 #[derive(Debug, clap::Args)]

@@ -58,12 +58,12 @@ impl Args {
         if let Some(dir) = &self.team_chat {
             return self.team_chat(context, dir);
         }
-        if let Some(path) = self.messages.as_ref().filter(|_| context.is_remote()) {
-            context.records(Repeat::Same);
-            let mut file = lines_of(context.env(), "messages", path)?;
-            return context.import_remote(&self.import(), &mut *file);
-        }
         let answer = match (&self.messages, &self.events) {
+            (Some(path), _) if context.is_remote() => {
+                context.records(Repeat::Same);
+                let mut file = lines_of(context.env(), "messages", path)?;
+                context.import_remote(&self.import(), &mut *file)?
+            }
             (Some(path), _) => self.messages(context, path)?,
             (_, Some(path)) => self.events(context, path)?,
             (None, None) => {
@@ -75,7 +75,7 @@ impl Args {
         context.answer(&answer, integrity::imported)?;
         end(
             context,
-            answer.status,
+            &answer.status,
             &answer.not_applied,
             answer.artifacts_without_files,
         )

@@ -76,29 +76,33 @@ mod who;
 
 use crate::agents::event::ContextAnswer;
 use crate::board::BoardAnswer;
+use crate::call;
 use crate::context::Context;
 use crate::exit::Outcome;
+use crate::render::awaited;
 use crate::when::{Spot, When};
-use crate::{call, question};
 use all_teams::AllAnswer;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args as _, FromArgMatches};
-use printed::{AnySchema, Either, Printed, answer, changed, lines, read, recorded, text};
+use printed::{AnySchema, Either, Printed, answer, changed, lines, of, read, recorded, text};
 use setup::SetupAnswer;
 use teamlog_guard::Effect;
 use teamlog_team::api::Envelope;
+use teamlog_team::attention::Attention;
 use teamlog_team::backup::restore::RestoreAnswer;
 use teamlog_team::backup::take::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::engine::Format;
 use teamlog_team::import::report::ImportAnswer;
 use teamlog_team::import::team_chat::ChatAnswer;
+use teamlog_team::task::list::ReadTasks;
+use teamlog_team::task::ready::Ready;
 use teamlog_team::usage::report::UsageAnswer;
-use teamlog_team::{Recorded, lifecycle, log, message, receipt};
+use teamlog_team::{Recorded, lifecycle, log, message, receipt, resource, worker};
 use verify::{VerifiedLog, VerifiedTeam};
 
 /// From the table of subcommands to what clap, the guard and `schema` ask for. A row says the module, what is printed, the
 /// name, what the command does to files (in parentheses the words by which it may write elsewhere than into a team's data,
-/// or run a program), and what it is for. What is printed may be the answer of a question or a call; a module with several
+/// or run a program), and what it is for. What is printed may be the answer of a call; a module with several
 /// commands says itself what each prints.
 ///
 /// For clap it is written out rather than derived, because a derived tree defines
@@ -179,9 +183,6 @@ macro_rules! printed {
     ($module:ident) => {
         $module::PRINTED
     };
-    ($module:ident asks $question:ident) => {
-        &[printed::asked(&question::$question, "")]
-    };
     ($module:ident calls $call:ident) => {
         &[printed::called(&call::$call, "")]
     };
@@ -197,7 +198,7 @@ commands! {
     Send(send calls SEND) = "send", TeamData: "Send a message to an agent",
     TaskAssign(task_assign calls SEND) = "task-assign", TeamData: "Give a task to an agent",
     TaskUpdate(task_update calls SEND) = "task-update", TeamData: "Report on a task",
-    Read(read asks READ) = "read", Reads: "Show an agent's inbox: the newest messages, oldest of the page first",
+    Read(read: of::<message::read::Read>) = "read", Reads: "Show an agent's inbox: the newest messages, oldest of the page first",
     Ack(ack calls ACK) = "ack", TeamData: "Acknowledge a message; only its recipient can",
     Tick(tick: recorded::<Either<lifecycle::tick::TickAnswer, AllAnswer<lifecycle::tick::TickAnswer>>>) = "tick", TeamData:
         "Record what is due by now: retries and dead letters; for a timer",
@@ -205,13 +206,13 @@ commands! {
         "Tell idle agents that they have mail, once per cooldown; for a timer",
     DeadLetter(dead_letter) = "dead-letter", TeamData:
         "Look at messages that nobody acknowledged in time, or try one again",
-    Deliveries(deliveries asks DELIVERIES) = "deliveries", Reads:
+    Deliveries(deliveries: of::<message::deliveries::DeliveryList>) = "deliveries", Reads:
         "List the messages that wait for their ack, the next one that is due first",
     // An agent that changes a setting may change what the guard believes.
     Config(config) = "config", TeamData("set", "unset"): "Look at a team's settings, or change one",
-    Tasks(tasks asks TASKS) = "tasks", Reads: "List tasks, in natural order of their ids",
+    Tasks(tasks: of::<ReadTasks>) = "tasks", Reads: "List tasks, in natural order of their ids",
     Task(task) = "task", TeamData: "Look at one task, or take, finish and give back work under claims",
-    CanWrite(can_write asks CAN_WRITE) = "can-write", Reads: "Say whether an agent may write a path now",
+    CanWrite(can_write: of::<resource::can_write::CanWrite>) = "can-write", Reads: "Say whether an agent may write a path now",
     // `guard exec` runs a program.
     Guard(guard) = "guard", Reads("exec"): "Say whether a coding agent may carry out a tool call; for its hooks",
     Setup(setup: answer::<SetupAnswer>) = "setup", Files:
@@ -221,7 +222,7 @@ commands! {
         "Make a coding agent ask the guard before it writes, and check that it does",
     Bootstrap(bootstrap) = "bootstrap", TeamData:
         "Follow the bootstrap contract: from creating a team to its final synthesis, step by step",
-    Ready(ready asks READY) = "ready", Reads:
+    Ready(ready: of::<Ready>) = "ready", Reads:
         "List what can be taken up now: unblocked and unclaimed, most urgent first",
     Mode(mode) = "mode", TeamData: "Say which workflow modes are active: start them, end them, look at them",
     State(state) = "state", TeamData: "Read and write states of modes as callers of `rcs state` do",
@@ -232,25 +233,25 @@ commands! {
         "Show how many tokens a team used and may use; report some, or set the budget",
     Prime(prime: read::<Either<message::prime::PrimeAnswer, ContextAnswer>>) = "prime", Reads:
         "Show what an agent should know when it wakes, in few words",
-    Wait(wait asks WAIT) = "wait", Reads: "Wait until something arrives for an agent",
-    Await(await_event asks AWAIT) = "await", Reads:
+    Wait(wait: of::<message::wait::Wait>) = "wait", Reads: "Wait until something arrives for an agent",
+    Await(await_event: read::<awaited::Answer>) = "await", Reads:
         "Wait until something happens to a team that is worth waking up for",
     Teams(teams: answer::<AllAnswer<lifecycle::teams::TeamListed>>) = "teams", Reads:
         "List the teams of the data root",
-    Status(status asks STATUS) = "status", Reads: "Show members, unread messages, blocked and stale tasks",
+    Status(status: of::<lifecycle::status::Status>) = "status", Reads: "Show members, unread messages, blocked and stale tasks",
     Views(views) = "views", TeamData: "Wait for the view files, which a daemon writes behind its answers",
-    Who(who asks WHO) = "who", Reads:
+    Who(who: of::<worker::who::Who>) = "who", Reads:
         "Show who does what: tasks, leases, last events, what was reported and what blocks",
-    Attention(attention asks ATTENTION) = "attention", Reads:
+    Attention(attention: of::<Attention>) = "attention", Reads:
         "Show what somebody has to see to, each with the command that mends it",
     Board(board: answer::<BoardAnswer>) = "board", Reads:
         "Watch a team in the terminal: crew, tasks, what needs somebody, what happens",
-    Trace(trace asks TRACE) = "trace", Reads: "Show a story as a timeline, from the log itself",
-    Traces(traces asks TRACES) = "traces", Reads: "List traces, that of the newest event first",
+    Trace(trace: of::<log::trace::Trace>) = "trace", Reads: "Show a story as a timeline, from the log itself",
+    Traces(traces: of::<log::traces::Traces>) = "traces", Reads: "List traces, that of the newest event first",
     Replay(replay: lines::<Recorded>) = "replay", Reads:
         "Print events in order; --actor shows only what that actor did",
     Tail(tail: lines::<Recorded>) = "tail", Reads: "Print the newest events; -f goes on with those to come",
-    Diff(diff asks DIFF) = "diff", Reads:
+    Diff(diff: of::<log::points::ReadDiff>) = "diff", Reads:
         "Show what changed between two points: tasks field by field, inboxes, members",
     Api(api: changed::<Either<Envelope<'static>, Either<api::Listing, api::Schemas>>>) = "api", TeamData:
         "Carry out an operation of the team API, for brokers and agents",

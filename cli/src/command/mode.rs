@@ -316,7 +316,7 @@ struct List {
     at: Past,
 }
 
-asks!(List, at, MODE_LIST, |args, context| ModeList {
+reads!(List, at, render::mode::all, |args, context| ModeList {
     all_sessions: !args.scope.is_given(),
     session_id: args.scope.session_unless(args.all_sessions, context)?,
     active: args.active,
@@ -343,7 +343,7 @@ impl Show {
             mode: self.target.mode,
             session_id: self.target.scope.session(context)?,
         };
-        context.ask_at(&self.target.team, self.at, &question::MODE_SHOW, show)
+        context.show_at(&self.target.team, self.at, show, mode::card)
     }
 }
 
@@ -396,7 +396,7 @@ impl Explain {
         };
         let session_id = self.scope.session(context)?;
         let input = ModeExplain { mode, session_id };
-        context.ask_at(&self.team, self.at, &question::MODE_EXPLAIN, input)
+        context.show_at(&self.team, self.at, input, told_of::transition)
     }
 }
 
@@ -439,7 +439,11 @@ struct EndSession {
     stamp: Stamp,
 }
 
-asks!(Sessions, MODE_SESSIONS: ModeSessions(limit, cursor));
+reads!(
+    Sessions,
+    render::mode::sessions,
+    ModeSessions(limit, cursor)
+);
 
 records!(EndSession, mode::session_ended, |args, context| {
     ModeEndSession {

@@ -3,7 +3,7 @@
 mod hook;
 
 use crate::command::prelude::*;
-use teamlog_team::message::prime::{Prime, PrimeAnswer};
+use teamlog_team::message::prime::Prime;
 
 #[derive(Debug, clap::Args)]
 #[command(
@@ -38,17 +38,8 @@ impl Args {
             return hook::answer(context, &self.team, self.agent);
         }
         let agent = context.agent("--agent", self.agent)?;
-        context.ask_tuned(
-            &self.team,
-            self.at,
-            &question::PRIME,
-            Prime { agent },
-            own_commands,
-        )
+        let mut answer = context.read_at(&self.team, self.at, Prime { agent })?;
+        context.own_commands(&mut answer.commands);
+        context.end(Exit::Done, &answer, render::hand::primed)
     }
-}
-
-/// Makes the commands of an answer name the data root that is meant.
-fn own_commands(answer: &mut PrimeAnswer, context: &Context) {
-    context.own_commands(&mut answer.commands);
 }

@@ -1,7 +1,6 @@
 //! What a command prints under `--json`, and whether it records something in a team.
 
 use crate::call::Call;
-use crate::question::Question;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -81,11 +80,6 @@ pub const fn of<O: Op>(action: &'static str) -> Printed {
         Effect::Records => recorded::<O::Data>(action),
         Effect::Reads | Effect::Waits => read::<O::Data>(action),
     }
-}
-
-/// The answer of a question.
-pub const fn asked<I, A: JsonSchema>(_: &Question<I, A>, action: &'static str) -> Printed {
-    read::<A>(action)
 }
 
 /// The answer of a call that records something.

@@ -28,7 +28,7 @@ pub struct Args {
     at: Past,
 }
 
-asks!(Args, at, READ, |args, context| Read {
+reads!(Args, at, render::inbox::page, |args, context| Read {
     agent: context.agent("--agent", args.agent)?,
     unread: args.unread,
     limit: args.limit,

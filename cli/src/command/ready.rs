@@ -24,7 +24,7 @@ pub struct Args {
     at: Past,
 }
 
-asks!(Args, at, READY, |args, context| Ready {
+reads!(Args, at, render::hand::ready, |args, context| Ready {
     agent: args.agent.or_else(|| context.actor()),
     limit: args.limit,
     cursor: args.cursor,

@@ -1,7 +1,7 @@
 //! `replay`: events in order, filtered, streamed.
 
 use crate::command::prelude::*;
-use crate::question::Streamed;
+use crate::stream::Streamed;
 use crate::when::When;
 use teamlog_team::log::replay::Replay;
 use teamlog_team::log::tail::Tail;

@@ -3,13 +3,14 @@
 //! What comes out is what these callers know: the payload alone, compact under `--json`, else indented; exit 1 is any
 //! refusal, one of the words themselves included.
 
-use super::printed::{Printed, asked, called};
+use super::printed::{Printed, called};
 use super::session::SessionScope;
 use crate::call::Call;
 use crate::command::prelude::*;
-use crate::question::Question;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
+use teamlog_team::api::Op;
+use teamlog_team::mode::state::{StateGetStatus, StateListActive, StateRead};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -96,19 +97,19 @@ struct Query {
 }
 
 pub(super) const PRINTED: &[Printed] = &[
-    asked(&question::STATE_READ, "read"),
+    of::<StateRead>("read"),
     called(&call::STATE_WRITE, "write"),
     called(&call::STATE_CLEAR, "clear"),
-    asked(&question::STATE_ACTIVE, "list-active"),
-    asked(&question::STATE_STATUS, "get-status"),
+    of::<StateListActive>("list-active"),
+    of::<StateGetStatus>("get-status"),
 ];
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         match self.action {
-            Action::Read(query) => query.ask(context, &question::STATE_READ),
-            Action::ListActive(query) => query.ask(context, &question::STATE_ACTIVE),
-            Action::GetStatus(query) => query.ask(context, &question::STATE_STATUS),
+            Action::Read(query) => query.show::<StateRead>(context),
+            Action::ListActive(query) => query.show::<StateListActive>(context),
+            Action::GetStatus(query) => query.show::<StateGetStatus>(context),
             Action::Write(query) => query.change(context, &call::STATE_WRITE),
             Action::Clear {
                 query,
@@ -125,14 +126,13 @@ impl Args {
 }
 
 impl Query {
-    /// Answers what is asked with its payload alone.
-    fn ask<I: Serialize + DeserializeOwned, A: Serialize>(
-        self,
-        context: &mut Context,
-        question: &Question<I, A>,
-    ) -> Outcome {
-        let (team, asked) = self.input(context)?;
-        context.ask(&team, question, asked)
+    /// Reads, and shows the payload alone.
+    fn show<O: Op + Serialize>(self, context: &mut Context) -> Outcome
+    where
+        O::Data: DeserializeOwned,
+    {
+        let (team, input) = self.input::<O>(context)?;
+        context.show(&team, input, indented)
     }
 
     /// The same of what changes something.
@@ -144,7 +144,7 @@ impl Query {
         context.records(Repeat::Same);
         let (team, asked) = self.input(context)?;
         let answer = context.execute(call, &team, asked)?;
-        context.end(Exit::Done, &answer, question::indented)
+        context.end(Exit::Done, &answer, indented)
     }
 
     /// Puts the input together; the team that it is for.
@@ -168,4 +168,9 @@ impl Query {
         let asked = given::typed(input)?;
         Ok((context.team_named(team)?, asked))
     }
+}
+
+/// Shows an answer as callers of `rcs state` read it.
+fn indented<A: Serialize>(answer: &A, _: &View) -> Vec<String> {
+    render::pretty::of(answer)
 }

@@ -37,10 +37,6 @@ impl Args {
             digest: self.digest,
             limit: self.limit.or(self.all.then_some(0)),
         };
-        match self.digest {
-            // No part of the operation.
-            true => context.ask_at(&self.team, self.at, &question::STATUS_DIGEST, input),
-            false => context.ask_at(&self.team, self.at, &question::STATUS, input),
-        }
+        context.show_at(&self.team, self.at, input, render::status::overview)
     }
 }

@@ -2,7 +2,7 @@
 
 use super::replay::Filter;
 use crate::command::prelude::*;
-use crate::question::Streamed;
+use crate::stream::Streamed;
 use teamlog_team::log::tail::{LAST, Tail};
 
 #[derive(Debug, clap::Args)]

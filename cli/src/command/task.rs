@@ -97,7 +97,12 @@ struct Show {
     at: Past,
 }
 
-asks!(Show, at, TASK_SHOW: task::show::TaskShow(task_id, history, limit, cursor));
+reads!(
+    Show,
+    at,
+    render::task::card,
+    task::show::TaskShow(task_id, history, limit, cursor)
+);
 
 /// Show what happened to a task: its newest events, superseded ones marked
 #[derive(Debug, clap::Args)]
@@ -121,7 +126,12 @@ struct History {
     at: Past,
 }
 
-asks!(History, at, TASK_HISTORY: task::history::TaskHistory(task_id, limit, cursor));
+reads!(
+    History,
+    at,
+    render::task::history,
+    task::history::TaskHistory(task_id, limit, cursor)
+);
 
 /// Make a task, to be taken under a claim
 #[derive(Debug, clap::Args)]

@@ -2,7 +2,7 @@
 
 use crate::command::choice;
 use crate::command::prelude::*;
-use teamlog_team::task::list::Tasks;
+use teamlog_team::task::list::{ReadTasks, Tasks};
 use teamlog_team::task::sorting::{SortOrder, TaskSort};
 
 #[derive(Debug, clap::Args)]
@@ -41,7 +41,17 @@ pub struct Args {
     at: Past,
 }
 
-asks!(Args, at, TASKS: Tasks(status, owner, limit, cursor, sort, order, since));
+reads!(Args, at, render::task::page, |args, context| ReadTasks(
+    Tasks {
+        status: args.status,
+        owner: args.owner,
+        limit: args.limit,
+        cursor: args.cursor,
+        sort: args.sort,
+        order: args.order,
+        since: args.since,
+    }
+));
 
 fn sort(text: &str) -> Result<TaskSort, String> {
     TaskSort::from_name(text).ok_or_else(TaskSort::rule)

@@ -64,7 +64,12 @@ struct List {
     at: Past,
 }
 
-asks!(List, at, THREADS: list::ThreadList(limit, cursor));
+reads!(
+    List,
+    at,
+    render::thread::list,
+    list::ThreadList(limit, cursor)
+);
 
 /// Say something in a thread; whoever takes part is told
 #[derive(Debug, clap::Args)]
@@ -123,10 +128,12 @@ struct Tail {
     at: Past,
 }
 
-asks!(Tail, at, THREAD_TAIL, |args, context| tail::ThreadTail {
-    thread_id: args.thread,
-    limit: args.limit,
-    cursor: args.cursor,
+reads!(Tail, at, render::thread::talk, |args, context| {
+    tail::ThreadTail {
+        thread_id: args.thread,
+        limit: args.limit,
+        cursor: args.cursor,
+    }
 });
 
 /// Find threads by their titles, messages, participants or task, the newest first; without a text, list them
@@ -156,7 +163,12 @@ struct Search {
     at: Past,
 }
 
-asks!(Search, at, THREAD_SEARCH: search::ThreadSearch(query, limit, cursor));
+reads!(
+    Search,
+    at,
+    render::thread::found,
+    search::ThreadSearch(query, limit, cursor)
+);
 
 /// Make a thread belong to a task, in the place of the one that it belonged to
 #[derive(Debug, clap::Args)]

@@ -109,7 +109,7 @@ struct List {
     agent: Option<String>,
 }
 
-asks!(List, TOKENS: TokenList(agent));
+reads!(List, render::token::list, TokenList(agent));
 
 /// Let nobody in any more with a token
 #[derive(Debug, clap::Args)]

@@ -3,7 +3,7 @@
 use crate::command::prelude::*;
 use crate::render::timeline;
 use clap::ValueEnum;
-use teamlog_team::log::trace::{Trace, TraceAnswer};
+use teamlog_team::log::trace::Trace;
 use teamlog_team::story::chrome::Chrome;
 use teamlog_team::story::otlp::Otlp;
 
@@ -59,28 +59,15 @@ impl Args {
             limit: self.limit,
             cursor: self.cursor,
         };
-        if context.is_remote() {
-            return match format {
-                Format::Text => context.ask_at(&self.team, self.at, &question::TRACE, input),
-                Format::Json => context.ask_json(&self.team, self.at, &question::TRACE, input),
-                Format::Chrome => {
-                    context.ask_json(&self.team, self.at, &question::TRACE_CHROME, input)
-                }
-                Format::OtlpJson => {
-                    context.ask_json(&self.team, self.at, &question::TRACE_OTLP, input)
-                }
-            };
-        }
-        // Here the text of a long trace is never held whole.
-        let mut team = context.team_at(&self.team, self.at.into())?;
-        let answer: TraceAnswer = team.trace(input)?;
+        let answer = context.read_at(&self.team, self.at, input)?;
+        // The text of a long trace is never held whole.
         match format {
-            Format::Text => context.answer(&answer, timeline::story)?,
-            Format::Json => context.out.json(&answer)?,
+            Format::Json if !context.out.is_json() => context.out.json(&answer)?,
+            Format::Text | Format::Json => context.answer(&answer, timeline::story)?,
             Format::Chrome => context.out.json_streamed(&Chrome::of(&answer))?,
             Format::OtlpJson => context.out.json_streamed(&Otlp::of(&answer))?,
         }
-        context.done(team, Exit::Done)
+        context.ended(Exit::Done)
     }
 }
 

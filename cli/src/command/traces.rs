@@ -20,4 +20,4 @@ pub struct Args {
     limit: Option<usize>,
 }
 
-asks!(Args, TRACES: Traces(limit));
+reads!(Args, render::teams::traces, Traces(limit));

@@ -100,6 +100,6 @@ impl Args {
             limit: self.limit,
             cursor: self.cursor,
         };
-        context.ask(&self.team, &question::USAGE, input)
+        context.show(&self.team, input, usage::card)
     }
 }

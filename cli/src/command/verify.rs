@@ -6,6 +6,7 @@ use crate::command::prelude::*;
 use crate::context::{check_own_signature, receipt_file};
 use crate::hint::Cause;
 use crate::render::{heading, integrity};
+use teamlog_team::integrity::verify::Verify;
 use teamlog_team::log::verify::VerifyAnswer;
 
 #[derive(Debug, clap::Args)]
@@ -67,7 +68,9 @@ impl Args {
             Some(presented) => check_own_signature(presented)?,
         };
         if context.is_remote() && presented.is_none() {
-            return context.ask(name, &question::VERIFY, ());
+            let answer = context.read(name, Verify {})?;
+            let exit = Exit::Damaged.unless(answer.ok);
+            return context.end(exit, &answer, integrity::verified);
         }
         let unreadable = context.hint(&Cause::Unreadable(name));
         let team = context.team(name).map_err(|error| match error.code() {

@@ -1,7 +1,7 @@
 //! `views`: the files that a team keeps for people and other tools.
 
 use crate::command::prelude::*;
-use teamlog_team::log::sync_views::SyncViews;
+use teamlog_team::log::sync_views::{SyncViews, SyncViewsStatus};
 
 actions! {
     Sync = "sync", of::<SyncViews>;
@@ -26,4 +26,11 @@ struct Sync {
     timeout_ms: Option<u64>,
 }
 
-asks!(Sync, SYNC_VIEWS: SyncViews(timeout_ms));
+impl Sync {
+    fn run(self, context: &mut Context) -> Outcome {
+        let timeout_ms = self.timeout_ms;
+        let answer = context.read(&self.team, SyncViews { timeout_ms })?;
+        let in_time = answer.status != SyncViewsStatus::Timeout;
+        context.end(Exit::Refused.unless(in_time), &answer, render::hand::synced)
+    }
+}

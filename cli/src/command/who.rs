@@ -25,4 +25,4 @@ pub struct Args {
     at: Past,
 }
 
-asks!(Args, at, WHO: Who(limit, cursor));
+reads!(Args, at, render::who::who, Who(limit, cursor));

@@ -187,7 +187,7 @@ impl Source {
         let dead = newest_first.filter(|dead| dead.status == DeadLetterStatus::Dead);
         let dead = dead.map(|dead| (name(&dead), dead));
         Some(offered(dead, begun, |dead| {
-            format!("to {}, {} attempts", dead.to, dead.attempts)
+            format!("to {}, {} attempts", dead.recipient(), dead.attempts)
         }))
     }
 

@@ -1,99 +1,91 @@
-//! Questions about a team: answered here, since what only reads needs no daemon, or by the daemon on another machine.
+//! Reading a team: here, since what only reads needs no daemon, or by the daemon on another machine. Either gives the typed
+//! answer of the operation, which is rendered here.
 
 use super::Context;
 use super::execute::not_served;
 use super::lines::Lines;
-use crate::call::{Call, Who};
+use crate::call::{Call, Who, unreadable};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::Client;
-use crate::question::{self, Form, Question, Streamed};
 use crate::render::View;
+use crate::stream::{Sink, Streamed};
 use crate::when::Spot;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
-use serde_json::Value;
 use serde_json::value::{RawValue, to_raw_value};
 use std::io::Read;
 use std::ops::ControlFlow;
-use teamlog_team::Root;
+use teamlog_team::api::Op;
 use teamlog_team::artifact::ArtifactList;
 use teamlog_team::import::messages::ImportMessages;
-use teamlog_team::projections::hidden::one_line_of_json;
+use teamlog_team::import::report::ImportAnswer;
+use teamlog_team::{Recorded, Root};
 
 impl Context {
     pub fn is_remote(&self) -> bool {
         self.is_remote
     }
 
-    pub fn ask<I: Serialize, A: Serialize>(
+    /// Reads by an operation, and shows the answer.
+    pub fn show<O: Op + Serialize>(
         &mut self,
         team: &str,
-        question: &Question<I, A>,
-        input: I,
-    ) -> Outcome {
-        self.ask_at(team, None::<Spot>, question, input)
+        input: O,
+        human: impl FnOnce(&O::Data, &View) -> Vec<String>,
+    ) -> Outcome
+    where
+        O::Data: DeserializeOwned,
+    {
+        self.show_at(team, None::<Spot>, input, human)
     }
 
-    /// The same at a point of its past, if one is given.
-    pub fn ask_at<I: Serialize, A: Serialize>(
+    /// Reads at a point of the past, if one is given, and shows the answer.
+    pub fn show_at<O: Op + Serialize>(
         &mut self,
         team: &str,
         at: impl Into<Option<Spot>>,
-        question: &Question<I, A>,
-        input: I,
-    ) -> Outcome {
-        self.ask_tuned(team, at, question, input, |_, _| ())
+        input: O,
+        human: impl FnOnce(&O::Data, &View) -> Vec<String>,
+    ) -> Outcome
+    where
+        O::Data: DeserializeOwned,
+    {
+        let answer = self.read_at(team, at, input)?;
+        self.end(Exit::Done, &answer, human)
     }
 
-    /// The same, with what is answered here changed before it is shown.
-    pub fn ask_tuned<I: Serialize, A: Serialize>(
+    /// The answer of an operation that only reads.
+    pub fn read<O: Op + Serialize>(&mut self, team: &str, input: O) -> Result<O::Data, CommandError>
+    where
+        O::Data: DeserializeOwned,
+    {
+        self.read_at(team, None::<Spot>, input)
+    }
+
+    /// The answer at a point of the past, if one is given.
+    pub fn read_at<O: Op + Serialize>(
         &mut self,
         team: &str,
         at: impl Into<Option<Spot>>,
-        question: &Question<I, A>,
-        input: I,
-        tune: impl FnOnce(&mut A, &Context),
-    ) -> Outcome {
+        input: O,
+    ) -> Result<O::Data, CommandError>
+    where
+        O::Data: DeserializeOwned,
+    {
+        let at = at.into();
         if self.is_remote {
-            let form = self.form();
-            let (answer, exit) = self.asked(team, at.into(), question, &input, form)?;
-            return self.passed_on(&answer, form, exit);
+            let answer = self.asked(O::NAME, (team, at), to_raw_value(&input))?;
+            return serde_json::from_str(answer.get()).map_err(unreadable);
         }
-        let mut answer = self.answered(team, at.into(), &question.call, input)?;
-        tune(&mut answer, self);
-        self.answer(&answer, question.show)?;
-        self.ended((question.exit)(&answer))
-    }
-
-    /// The lines of an answer, with what is answered here changed before.
-    pub fn lines<I: Serialize, A: Serialize>(
-        &mut self,
-        team: &str,
-        at: impl Into<Option<Spot>>,
-        question: &Question<I, A>,
-        input: I,
-        (view, tune): (View, impl FnOnce(&mut A, &Context)),
-    ) -> Result<Vec<String>, CommandError> {
-        if self.is_remote {
-            let form = Form::Lines(view);
-            let (answer, _) = self.asked(team, at.into(), question, &input, form)?;
-            return lines(&answer);
-        }
-        let mut answer = self.answered(team, at.into(), &question.call, input)?;
-        tune(&mut answer, self);
-        Ok((question.show)(&answer, &view))
-    }
-
-    /// The answer as JSON, whatever is asked for, of a daemon on another machine.
-    pub fn ask_json<I: Serialize, A: Serialize>(
-        &mut self,
-        team: &str,
-        at: impl Into<Option<Spot>>,
-        question: &Question<I, A>,
-        input: I,
-    ) -> Outcome {
-        let (answer, exit) = self.asked(team, at.into(), question, &input, Form::Json)?;
-        self.passed_on(&answer, Form::Json, exit)
+        let root = self.root_at(team, at)?;
+        // Nobody acts.
+        let answer = self.here(root, &Who::default(), &Call::reading(), team, input)?;
+        debug_assert!(
+            comes_back(&answer),
+            "an answer of {} is not read back",
+            O::NAME
+        );
+        Ok(answer)
     }
 
     /// What a call answers that only reads.
@@ -104,7 +96,8 @@ impl Context {
         input: I,
     ) -> Result<A, CommandError> {
         if !self.is_remote {
-            return self.answered(team, None, call, input);
+            let root = self.root_at(team, None)?;
+            return self.here(root, &Who::default(), call, team, input);
         }
         self.concerns(team)?;
         self.freshen(team)?;
@@ -126,46 +119,57 @@ impl Context {
     }
 
     fn stream_remote(&mut self, team: &str, wanted: Streamed) -> Outcome {
-        let ((client, who), form) = (self.far(team)?, self.form());
-        let out = &mut self.out;
-        let mut written = Ok(());
-        let ended = client.stream(team, &who, (wanted, form), &mut |chunk| {
-            written = out
-                .text(&one_line_of_json(chunk))
-                .and_then(|()| out.flush());
-            match written.is_err() || out.reader_left() {
-                true => ControlFlow::Break(()),
-                false => ControlFlow::Continue(()),
+        let (client, who) = self.far(team)?;
+        let in_words = wanted.has_words() && !self.out.is_json();
+        let view = self.view();
+        let mut lines = Lines::new(&mut self.out, view);
+        let mut unread = None;
+        let ended = client.stream(team, &who, wanted, &mut |chunk| {
+            for line in chunk.lines() {
+                let json = line.as_bytes();
+                match in_words.then(|| serde_json::from_str::<Recorded>(line)) {
+                    None => lines.json(json)?,
+                    Some(Ok(recorded)) => lines.event(&recorded.event, json)?,
+                    Some(Err(error)) => {
+                        unread = Some(error);
+                        return ControlFlow::Break(());
+                    }
+                }
             }
+            lines.idle()
         });
-        written?;
+        lines.written?;
         let ended = ended?.ok_or_else(|| not_served(team))?;
-        let exit = ended.exit;
-        self.told(ended).map(|_| exit)
+        self.told(ended)?;
+        match unread {
+            Some(error) => Err(unreadable(error)),
+            None => Ok(Exit::Done),
+        }
     }
 
     /// Has the daemon on another machine import the messages of a file.
-    pub fn import_remote(&mut self, import: &ImportMessages, file: &mut dyn Read) -> Outcome {
+    pub fn import_remote(
+        &mut self,
+        import: &ImportMessages,
+        file: &mut dyn Read,
+    ) -> Result<ImportAnswer, CommandError> {
         let team = &import.team;
-        let ((client, who), form) = (self.far(team)?, self.form());
-        let imported = client.import(team, &who, (import, form), file)?;
-        let ended = imported.ok_or_else(|| not_served(team))?;
-        let exit = ended.exit;
-        let answer = self.told(ended)?;
-        self.passed_on(&answer, form, exit)
+        let (client, who) = self.far(team)?;
+        let imported = client.import(team, &who, import, file)?;
+        let answer = self.told(imported.ok_or_else(|| not_served(team))?)?;
+        serde_json::from_str(answer.get()).map_err(unreadable)
     }
 
-    /// The answer of a team that is read here.
-    fn answered<I, A>(
-        &mut self,
-        team: &str,
-        at: Option<Spot>,
-        call: &Call<I, A>,
-        input: I,
-    ) -> Result<A, CommandError> {
-        let root = self.root_at(team, at)?;
-        // Nobody acts.
-        self.here(root, &Who::default(), call, team, input)
+    /// Returns how many artifacts a team has.
+    pub fn artifact_count(&mut self, team: &str) -> Result<usize, CommandError> {
+        if !self.is_remote {
+            return Ok(self.team(team)?.artifact_count()?);
+        }
+        let all = ArtifactList {
+            limit: Some(usize::MAX),
+            ..ArtifactList::default()
+        };
+        Ok(self.read(team, all)?.artifacts.len())
     }
 
     fn root_at(&mut self, team: &str, at: Option<Spot>) -> Result<Root, CommandError> {
@@ -186,67 +190,25 @@ impl Context {
         Ok((self.client(self.remote()?), self.who()))
     }
 
-    fn form(&self) -> Form {
-        match self.out.is_json() {
-            true => Form::Json,
-            false => Form::Lines(self.view()),
-        }
-    }
-
-    /// The answer of a daemon on another machine.
-    /// Returns how many artifacts a team has.
-    pub fn artifact_count(&mut self, team: &str) -> Result<usize, CommandError> {
-        if !self.is_remote {
-            return Ok(self.team(team)?.artifact_count()?);
-        }
-        let all = ArtifactList {
-            limit: Some(usize::MAX),
-            ..ArtifactList::default()
-        };
-        let (answer, _) = self.asked(team, None, &question::ARTIFACTS, &all, Form::Json)?;
-        let listed: Value = serde_json::from_str(answer.get()).unwrap_or_default();
-        let artifacts = listed.get("artifacts").and_then(Value::as_array);
-        Ok(artifacts.map_or(0, Vec::len))
-    }
-
-    fn asked<I: Serialize, A>(
+    /// The answer of the daemon on another machine to an operation, as JSON.
+    fn asked(
         &mut self,
-        team: &str,
-        at: Option<Spot>,
-        question: &Question<I, A>,
-        input: &I,
-        form: Form,
-    ) -> Result<(Box<RawValue>, Exit), CommandError> {
-        self.asked_by_name(question.call.name, (team, at), to_raw_value(input), form)
-    }
-
-    fn asked_by_name(
-        &mut self,
-        question: &str,
+        operation: &str,
         (team, at): (&str, Option<Spot>),
         input: serde_json::Result<Box<RawValue>>,
-        form: Form,
-    ) -> Result<(Box<RawValue>, Exit), CommandError> {
+    ) -> Result<Box<RawValue>, CommandError> {
         let (client, who) = self.far(team)?;
         let at = at.map(|spot| self.point(spot)).transpose()?;
-        let asked = client.ask(question, (team, at), &who, input, form)?;
-        let ended = asked.ok_or_else(|| not_served(team))?;
-        let exit = ended.exit;
-        Ok((self.told(ended)?, exit))
-    }
-
-    fn passed_on(&mut self, answer: &RawValue, form: Form, exit: Exit) -> Outcome {
-        match form {
-            Form::Json => self.out.json(&answer)?,
-            Form::Lines(_) => self.out.lines(&lines(answer)?)?,
-        }
-        self.out.flush().map(|()| exit)
+        let asked = client.ask(operation, (team, at), &who, input)?;
+        let mut ended = asked.ok_or_else(|| not_served(team))?;
+        self.as_of = ended.as_of.take();
+        self.told(ended)
     }
 }
 
-fn lines(answer: &RawValue) -> Result<Vec<String>, CommandError> {
-    serde_json::from_str(answer.get()).map_err(|error| {
-        let message = format!("the daemon must answer in lines, but: {error}");
-        CommandError::bug(message)
-    })
+/// True if an answer is the same after a daemon wrote it as JSON and a client read it.
+fn comes_back<A: Serialize + DeserializeOwned>(answer: &A) -> bool {
+    let written = serde_json::to_string(answer).unwrap_or_default();
+    let read = serde_json::from_str::<A>(&written);
+    read.is_ok_and(|read| serde_json::to_string(&read).is_ok_and(|again| again == written))
 }

@@ -2,8 +2,8 @@
 
 use crate::exit::CommandError;
 use crate::output::Output;
-use crate::question::Sink;
 use crate::render::{View, event};
+use crate::stream::Sink;
 use std::ops::ControlFlow;
 use teamlog_team::engine::Event;
 

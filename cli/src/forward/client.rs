@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
-use teamlog_server::forward::{PROTOCOL, receive, send};
+use teamlog_server::forward::{MESSAGES, PROTOCOL, receive, send};
 use teamlog_server::upgrade::VERSION_HEADER;
 
 /// This program's version, which has to be the daemon's as well.
@@ -63,7 +63,7 @@ impl Peer for Runtime {
 
     fn mismatch(&self) -> CommandError {
         let message = format!(
-            "the daemon that holds this team must be of version {VERSION}, as this program is, but is of version {}",
+            "the daemon that holds this team must be of the version of this program ({VERSION}{MESSAGES}), but is of another ({})",
             self.version
         );
         CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message)
@@ -204,7 +204,7 @@ fn upgraded(from: &mut Stream, peer: &impl Peer, deadline: Duration) -> Result<b
     });
     let head = format!(
         "GET / HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: {PROTOCOL}\r\n{authorization}\
-         {VERSION_HEADER}: {VERSION}\r\n\r\n",
+         {VERSION_HEADER}: {VERSION}{MESSAGES}\r\n\r\n",
         peer.host()
     );
     let connection = from.get_mut();

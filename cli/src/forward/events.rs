@@ -1,10 +1,9 @@
 //! Events on their way to another machine: lines, many to a message.
 
-use super::{Ended, FormedCall, Reply};
+use super::{Ended, NamedCall, Reply};
 use crate::call::{Site, crowded_waits};
 use crate::exit::{self, CommandError};
-use crate::question::{Form, Sink, Streamed};
-use crate::render::event;
+use crate::stream::{Sink, Streamed};
 use serde_json::value::RawValue;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -12,13 +11,13 @@ use teamlog_server::forward::Caller;
 use teamlog_team::engine::Event;
 use teamlog_team::handle::command::Control;
 use teamlog_team::handle::deadline::Deadline;
-use teamlog_team::redaction::{Redacted, redact};
+use teamlog_team::redaction::redact;
 
 /// A message goes out once its lines have so many bytes.
 const CHUNK_BYTES: usize = 64 << 10;
 
 /// Sends what is asked for, until it ends or its reader is gone.
-pub fn sent(site: &mut Site<'_>, asked: &FormedCall, caller: &Arc<Caller>) -> Ended {
+pub fn sent(site: &mut Site<'_>, asked: &NamedCall, caller: &Arc<Caller>) -> Ended {
     let outcome = exit::caught(|| run(site, asked, caller)).flatten();
     Ended {
         notes: site.root.options().notes.take(),
@@ -26,8 +25,8 @@ pub fn sent(site: &mut Site<'_>, asked: &FormedCall, caller: &Arc<Caller>) -> En
     }
 }
 
-fn run(site: &mut Site<'_>, asked: &FormedCall, caller: &Arc<Caller>) -> Result<(), CommandError> {
-    let wanted: Streamed = serde_json::from_str(asked.call.input.get())
+fn run(site: &mut Site<'_>, asked: &NamedCall, caller: &Arc<Caller>) -> Result<(), CommandError> {
+    let wanted: Streamed = serde_json::from_str(asked.input.get())
         .map_err(|error| CommandError::bug(format!("which events are wanted: {error}")))?;
     let known = site.root.options().authenticated.as_ref();
     let agent = known.map(|known| known.agent.clone());
@@ -42,7 +41,6 @@ fn run(site: &mut Site<'_>, asked: &FormedCall, caller: &Arc<Caller>) -> Result<
             agent,
             caller,
             deadline,
-            form: asked.form,
             chunk: String::new(),
         };
         let streamed = wanted.run(team, &mut sink);
@@ -58,7 +56,6 @@ struct Sending<'a> {
     agent: Option<String>,
     caller: &'a Caller,
     deadline: &'a Deadline,
-    form: Form,
     chunk: String,
 }
 
@@ -70,10 +67,6 @@ impl Sending<'_> {
             true => ControlFlow::Continue(()),
             false => self.send(),
         }
-    }
-
-    fn redacted(&self, json: &str) -> Option<Redacted> {
-        redact(json, self.agent.as_deref()?)
     }
 
     fn send(&mut self) -> ControlFlow<()> {
@@ -90,23 +83,15 @@ impl Sending<'_> {
 }
 
 impl Sink for Sending<'_> {
-    fn event(&mut self, event: &Event<'_>, json: &[u8]) -> ControlFlow<()> {
-        match self.form {
-            Form::Json => self.json(json),
-            Form::Lines(view) => {
-                let line = event::line(event, &view);
-                match self.redacted(&String::from_utf8_lossy(json)) {
-                    Some(redacted) => self.line(&redacted.without_tokens(line)),
-                    None => self.line(&line),
-                }
-            }
-        }
+    fn event(&mut self, _: &Event<'_>, json: &[u8]) -> ControlFlow<()> {
+        self.json(json)
     }
 
     fn json(&mut self, line: &[u8]) -> ControlFlow<()> {
         let line = String::from_utf8_lossy(line);
-        match self.redacted(&line) {
-            Some(redacted) => self.line(&redacted.text),
+        let agent = self.agent.as_deref();
+        match agent.and_then(|agent| redact(&line, agent)) {
+            Some(redacted) => self.line(&redacted),
             None => self.line(&line),
         }
     }

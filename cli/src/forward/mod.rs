@@ -22,8 +22,8 @@ pub use unknown::Repeat;
 
 use crate::call::{Sent, Who};
 use crate::exit::{CommandError, Exit};
-use crate::question::{Form, Streamed};
 use crate::random;
+use crate::stream::Streamed;
 use client::{Deadlines, Exchange, Peer, Stream, received};
 use runtime::Runtime;
 use serde::{Deserialize, Serialize};
@@ -38,6 +38,7 @@ use teamlog_team::api::Op;
 use teamlog_team::engine::reader::Point;
 use teamlog_team::engine::{Receipt, Timestamp};
 use teamlog_team::import::messages::ImportMessages;
+use teamlog_team::lifecycle::freshness::AsOf;
 use teamlog_team::log::await_event::AwaitEvent;
 use teamlog_team::log::sync_views::SyncViews;
 use unknown::outcome_unknown;
@@ -69,21 +70,14 @@ struct Request {
 enum Wanted {
     /// That it carries out a call.
     Call(Box<NamedCall>),
-    /// That it answers a question, for another machine.
+    /// That it reads by an operation, for another machine.
     Question(Box<NamedQuestion>),
     /// That it sends events, to another machine, as the input of the call says.
-    Stream(Box<FormedCall>),
+    Stream(Box<NamedCall>),
     /// That it imports the messages of a file that another machine sends: in messages, of which the last one is empty.
-    Import(Box<FormedCall>),
+    Import(Box<NamedCall>),
     /// That it keeps off the team for as long as the connection lasts.
     GiveWay,
-}
-
-/// A call whose answer is wanted in a form.
-#[derive(Debug, Serialize, Deserialize)]
-struct FormedCall {
-    call: NamedCall,
-    form: Form,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -91,7 +85,6 @@ struct NamedQuestion {
     call: NamedCall,
     /// The point of the team's past that is asked about.
     at: Option<Point>,
-    form: Form,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -110,7 +103,7 @@ enum Reply {
     Ended(Ended),
     /// The file may come.
     Send,
-    /// Lines of a stream; there is more to come.
+    /// Lines of a stream, each of JSON; there is more to come.
     Lines(String),
     /// It keeps off the team.
     GaveWay,
@@ -127,8 +120,8 @@ pub struct Ended {
     pub receipt: Option<Receipt>,
     /// What is to be said beside it.
     pub notes: Vec<String>,
-    /// How the command ends where it is answered.
-    pub exit: Exit,
+    /// How new the answer is, where other hosts record too.
+    pub as_of: Option<AsOf>,
     /// The last event that an answer about the past knows, and as of when it is.
     pub moment: Option<(u64, Timestamp)>,
 }
@@ -140,7 +133,7 @@ impl Ended {
             replayed: false,
             receipt: None,
             notes: Vec::new(),
-            exit: Exit::Done,
+            as_of: None,
             moment: None,
         }
     }
@@ -194,7 +187,7 @@ impl Client {
         Ok(Some(ended))
     }
 
-    /// Has a question answered in that form by the daemon on another machine; `None` where it does not serve the team.
+    /// Has the daemon on another machine read by an operation; `None` where it does not serve the team.
     ///
     /// # Errors
     /// The daemon cannot be reached, is of another version, or lets nobody in.
@@ -204,12 +197,10 @@ impl Client {
         (team, at): (&str, Option<Point>),
         who: &Who,
         input: serde_json::Result<Box<RawValue>>,
-        form: Form,
     ) -> Result<Option<Ended>, CommandError> {
         let question = NamedQuestion {
             call: self.named(name, input, who)?,
             at,
-            form,
         };
         match self.reply(team, Wanted::Question(Box::new(question)), None)? {
             Some((Reply::Ended(ended), _)) => Ok(Some(ended)),
@@ -217,8 +208,8 @@ impl Client {
         }
     }
 
-    /// Has the daemon on another machine send events in that form, and hands on what comes until `each` breaks off; `None` where
-    /// it does not serve the team.
+    /// Has the daemon on another machine send events as lines of JSON, and hands on what comes until `each` breaks off; `None`
+    /// where it does not serve the team.
     ///
     /// # Errors
     /// As for a question; the connection ended before the stream did.
@@ -226,11 +217,11 @@ impl Client {
         &self,
         team: &str,
         who: &Who,
-        (wanted, form): (Streamed, Form),
+        wanted: Streamed,
         each: &mut dyn FnMut(&str) -> ControlFlow<()>,
     ) -> Result<Option<Ended>, CommandError> {
         let call = self.named("stream", to_raw_value(&wanted), who)?;
-        let wanted = Wanted::Stream(Box::new(FormedCall { call, form }));
+        let wanted = Wanted::Stream(Box::new(call));
         let reply = self.reply(team, wanted, None)?;
         let Some((mut reply, mut connection)) = reply else {
             return Ok(None);
@@ -251,8 +242,7 @@ impl Client {
         }
     }
 
-    /// Has the daemon on another machine import the messages of that file, and answer in that form; `None` where it does not
-    /// serve the team.
+    /// Has the daemon on another machine import the messages of that file; `None` where it does not serve the team.
     ///
     /// # Errors
     /// As for a question; the file cannot be read; the connection ended, before the daemon had the file or behind that.
@@ -260,11 +250,11 @@ impl Client {
         &self,
         team: &str,
         who: &Who,
-        (import, form): (&ImportMessages, Form),
+        import: &ImportMessages,
         file: &mut dyn Read,
     ) -> Result<Option<Ended>, CommandError> {
         let call = self.named("import", to_raw_value(import), who)?;
-        let wanted = Wanted::Import(Box::new(FormedCall { call, form }));
+        let wanted = Wanted::Import(Box::new(call));
         let (reply, mut connection) = match self.reply(team, wanted, None)? {
             Some((Reply::Ended(ended), _)) => return Ok(Some(ended)),
             Some(replied) => replied,

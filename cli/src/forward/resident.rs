@@ -1,9 +1,8 @@
 //! The daemon's side: what it is asked runs as the same code, on the teams that are open here.
 
-use super::{Ended, NamedCall, NamedQuestion, Reply, Request, Wanted, events, place, upload};
+use super::{Ended, NamedCall, Reply, Request, Wanted, events, place, upload};
 use crate::call::{self, Site};
 use crate::exit::{self, CommandError, Exit};
-use crate::question;
 use serde_json::value::RawValue;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,6 +10,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use teamlog_server::Served;
 use teamlog_server::forward::{Caller, Forward};
+use teamlog_team::api::{self, Operation};
+use teamlog_team::lifecycle::freshness::AsOf;
 use teamlog_team::redaction::redact;
 use teamlog_team::{Notes, RootOptions};
 
@@ -62,16 +63,16 @@ impl Forward for Resident {
             Wanted::Question(question) => {
                 let mut site = site(served, &team, &question.call, caller);
                 site.at = question.at;
-                let ended = answer(&mut site, &question);
+                let ended = answer(&mut site, &question.call);
                 finish(site, caller, ended)
             }
             Wanted::Import(import) => {
-                let mut site = site(served, &team, &import.call, caller);
+                let mut site = site(served, &team, &import, caller);
                 let ended = upload::imported(&mut site, &import, (&self.dir, caller));
                 send(caller, &Reply::Ended(ended))
             }
             Wanted::Stream(stream) => {
-                let mut site = site(served, &team, &stream.call, caller);
+                let mut site = site(served, &team, &stream, caller);
                 let ended = events::sent(&mut site, &stream, caller);
                 send(caller, &Reply::Ended(ended))
             }
@@ -143,23 +144,39 @@ fn carry_out(site: &mut Site<'_>, call: &NamedCall) -> Ended {
 fn redacted(site: &Site<'_>, answer: Box<RawValue>) -> Box<RawValue> {
     let known = site.root.options().authenticated.as_ref();
     let redacted = known.and_then(|known| redact(answer.get(), &known.agent));
-    let raw = redacted.and_then(|redacted| RawValue::from_string(redacted.text).ok());
+    let raw = redacted.and_then(|redacted| RawValue::from_string(redacted).ok());
     raw.unwrap_or(answer)
 }
 
-fn answer(site: &mut Site<'_>, asked: &NamedQuestion) -> Ended {
-    let NamedQuestion { call, form, .. } = asked;
-    let answered = || question::answer(site, &call.name, &call.input, *form);
-    let (outcome, exit) = match exit::caught(answered).flatten() {
-        Ok((answer, exit)) => (Ok(answer), exit),
-        Err(error) => (Err(error), Exit::Done),
+fn answer(site: &mut Site<'_>, call: &NamedCall) -> Ended {
+    let (outcome, as_of) = match exit::caught(|| read(site, call)).flatten() {
+        Ok((answer, as_of)) => (Ok(redacted(site, answer)), as_of),
+        Err(error) => (Err(error), None),
     };
     Ended {
         notes: site.root.options().notes.take(),
         moment: site.moment(),
-        exit,
+        as_of,
         ..Ended::of(outcome)
     }
+}
+
+/// The answer of an operation that only reads, and how new it is.
+fn read(
+    site: &mut Site<'_>,
+    call: &NamedCall,
+) -> Result<(Box<RawValue>, Option<AsOf>), CommandError> {
+    let operation = api::find(&call.name).filter(|found| found.name == call.name);
+    if operation.is_none_or(Operation::mutates) {
+        // It would be asked again where its answer is lost.
+        return Err(call::unknown(&call.name));
+    }
+    let answer = call::carry_out(site, &call.name, &call.input)?;
+    let as_of = match (site.at, &site.opened) {
+        (None, Some(team)) => team.as_of()?,
+        _ => None,
+    };
+    Ok((answer, as_of))
 }
 
 /// Keeps off the team until the caller hangs up. What it changed meanwhile is read anew by whoever needs the team next.
@@ -172,5 +189,75 @@ fn give_way(served: &Served, team: &str, caller: &Caller) -> io::Result<()> {
             Ok(())
         }
         Err(failure) => send(caller, &Reply::Ended(Ended::of(Err(failure.into())))),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::value::to_raw_value;
+    use teamlog_team::Root;
+    use teamlog_team::api::Op;
+    use teamlog_team::engine::JournalIdentity;
+    use teamlog_team::engine::journal::memory::MemoryJournal;
+    use teamlog_team::engine::storage::Memory;
+    use teamlog_team::lifecycle::cleanup::Cleanup;
+    use teamlog_team::lifecycle::init::Init;
+    use teamlog_team::lifecycle::status::Status;
+
+    fn root(journal: Option<JournalIdentity>) -> Root {
+        let options = RootOptions {
+            journals: Some(Arc::new(MemoryJournal::default())),
+            ..RootOptions::default()
+        };
+        let root = Root::on(Arc::new(Memory::new()), options);
+        let init = Init {
+            members: vec!["lead".into()],
+            journal,
+            ..Init::of("demo")
+        };
+        root.init(init).unwrap();
+        root
+    }
+
+    fn asked(root: Root, name: &str, input: &impl serde::Serialize) -> Ended {
+        let call = NamedCall {
+            name: name.to_owned(),
+            input: to_raw_value(input).unwrap(),
+            who: call::Who::default(),
+            lock_deadline: Duration::ZERO,
+            receipt: false,
+        };
+        let mut site = Site {
+            root,
+            team: "demo",
+            who: &call.who,
+            caller: None,
+            at: None,
+            opened: None,
+        };
+        answer(&mut site, &call)
+    }
+
+    #[test]
+    fn an_answer_for_elsewhere_says_how_new_it_is() {
+        let journal = JournalIdentity {
+            kind: "memory".into(),
+            id: "00000000-0000-4000-8000-000000000000".into(),
+            segment_bytes_max: 1 << 20,
+        };
+        for (journal, known) in [(Some(journal), Some(1)), (None, None)] {
+            let ended = asked(root(journal), Status::NAME, &Status::default());
+            assert_eq!(ended.as_of.map(|as_of| as_of.seq), known);
+            assert!(ended.outcome.unwrap().get().contains("\"team\":\"demo\""));
+        }
+    }
+
+    #[test]
+    fn nothing_is_recorded_for_whoever_may_ask_again() {
+        for name in [Cleanup::NAME, "send", "read_team_status"] {
+            let error = asked(root(None), name, &()).outcome.unwrap_err();
+            assert_eq!(error.code(), "bug", "{name}");
+        }
     }
 }

@@ -1,10 +1,9 @@
 //! A file on its way to the daemon of another machine: pieces, one a message, and an empty one behind the last.
 
-use super::{Ended, FormedCall, Reply};
-use crate::call::{Site, crowded_waits};
-use crate::exit::{self, CommandError, Exit};
-use crate::question;
-use serde_json::value::RawValue;
+use super::{Ended, NamedCall, Reply};
+use crate::call::{Site, crowded_waits, unreadable};
+use crate::exit::{self, CommandError};
+use serde_json::value::{RawValue, to_raw_value};
 use std::fs::{File, OpenOptions};
 use std::io::{self, BufReader, Read, Seek, Write};
 use std::os::unix::fs::OpenOptionsExt;
@@ -37,29 +36,20 @@ pub fn sent(file: &mut dyn Read, to: &mut dyn Write) -> Result<(), CommandError>
 /// Takes a file in, and imports what it holds.
 pub fn imported(
     site: &mut Site<'_>,
-    asked: &FormedCall,
+    asked: &NamedCall,
     (dir, caller): (&Path, &Arc<Caller>),
 ) -> Ended {
-    match exit::caught(|| run(site, asked, dir, caller)).flatten() {
-        Ok((answer, exit, note)) => Ended {
-            notes: note.into_iter().collect(),
-            exit,
-            ..Ended::of(Ok(answer))
-        },
-        Err(error) => Ended::of(Err(error)),
-    }
+    Ended::of(exit::caught(|| run(site, asked, dir, caller)).flatten())
 }
-
-type Imported = (Box<RawValue>, Exit, Option<String>);
 
 fn run(
     site: &mut Site<'_>,
-    asked: &FormedCall,
+    asked: &NamedCall,
     dir: &Path,
     caller: &Arc<Caller>,
-) -> Result<Imported, CommandError> {
+) -> Result<Box<RawValue>, CommandError> {
     site.check_scope(AgentScope::Operate)?;
-    let import: ImportMessages = serde_json::from_str(asked.call.input.get())
+    let import: ImportMessages = serde_json::from_str(asked.input.get())
         .map_err(|error| CommandError::bug(format!("what is to be imported: {error}")))?;
     let failed = |error| CommandError::io("take in", "the file", &error);
     let file = caller
@@ -67,7 +57,7 @@ fn run(
         .ok_or_else(crowded_waits)?;
     let mut file = BufReader::with_capacity(64 << 10, file.map_err(failed)?);
     let answer = site.root.import_messages(import, &mut file)?;
-    question::imported(&answer, asked.form)
+    to_raw_value(&answer).map_err(unreadable)
 }
 
 /// All that comes, in a file without a name, beneath the data root, where alone the daemon may write.

@@ -18,7 +18,7 @@ fn row(setting: &SettingShown) -> Vec<Cell> {
             Style::Bold,
             format!("{} (default {})", setting.about, setting.default),
         ),
-        false => (Style::Plain, setting.about.to_owned()),
+        false => (Style::Plain, setting.about.clone().into_owned()),
     };
     vec![
         plain(&setting.key),

@@ -8,6 +8,7 @@ use teamlog_team::message::dead_letter::{
 };
 use teamlog_team::message::deliveries::{DeliveryListAnswer, DeliveryShown};
 use teamlog_team::message::nudge::{ExecStatus, Executed, NudgeAnswer, Nudged, Skipped};
+use teamlog_team::projections::message::MessageType;
 
 /// `demo: 2 retried, 1 dead letter; next due in 40s`, and what became of tasks if anything did.
 pub fn ticked(answer: &TickAnswer, view: &View) -> Vec<String> {
@@ -65,7 +66,7 @@ fn waiting(delivery: &DeliveryShown, view: &View) -> Vec<Cell> {
         )),
         plain(format!("to {}", delivery.to)),
         plain(delivery.from.as_deref().unwrap_or("unknown")),
-        plain(delivery.kind.unwrap_or("unknown")),
+        plain(delivery.kind.map_or("unknown", MessageType::name)),
         plain(delivery.task_id.as_deref().unwrap_or("")),
         styled(Style::Dim, view.ago(delivery.sent_at)),
     ]
@@ -95,7 +96,7 @@ fn row(letter: &DeadLetterShown, view: &View) -> Vec<Cell> {
         plain(&letter.id),
         styled(style, status),
         styled(Style::Dim, view.ago_of(&letter.created_at)),
-        plain(format!("to {}", letter.to)),
+        plain(format!("to {}", letter.recipient())),
         plain(&letter.message_id),
         plain(format!("{} attempts", letter.attempts)),
         free_text(Style::Plain, payload.unwrap_or_default()),

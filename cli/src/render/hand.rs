@@ -258,9 +258,9 @@ fn notice(notice: &Notice) -> String {
 }
 
 /// How far the view files are.
-pub fn synced(answer: &SyncViewsAnswer) -> String {
+pub fn synced(answer: &SyncViewsAnswer, _: &View) -> Vec<String> {
     let SyncViewsAnswer { team, status, seq } = answer;
-    match status {
+    vec![match status {
         SyncViewsStatus::Synced => {
             format!("view files of {team} hold everything up to event {seq}")
         }
@@ -268,5 +268,5 @@ pub fn synced(answer: &SyncViewsAnswer) -> String {
         SyncViewsStatus::Timeout => {
             format!("view files of {team} do not hold event {seq} yet; doctor check says why")
         }
-    }
+    }]
 }

@@ -124,7 +124,7 @@ pub fn left_aside(not_applied: &Reasons) -> Option<String> {
 
 pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
     let elapsed = time::took(answer.elapsed_ms);
-    let state = match (answer.status, answer.created) {
+    let state = match (&*answer.status, answer.created) {
         ("rejected", _) => " is as it was: nothing was taken".to_owned(),
         (_, true) => format!(" created and filled in {elapsed}"),
         (_, false) => format!(" filled in {elapsed}"),
@@ -138,7 +138,7 @@ pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
     shown.extend(counted(&counts, &answer.not_applied, view));
     let rows = answer.problems.iter().map(|problem| {
         let line = number(format!("line {}", problem.line));
-        vec![line, plain(problem.kind), plain(&problem.message)]
+        vec![line, plain(&problem.kind), plain(&problem.message)]
     });
     push_below(&mut shown, lines(rows, 2, view));
     shown.extend(omitted(answer.problems_omitted));

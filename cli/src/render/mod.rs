@@ -40,12 +40,11 @@ pub mod token;
 pub mod usage;
 pub mod who;
 
-use serde::{Deserialize, Serialize};
 use style::Paint;
 use teamlog_team::engine::Timestamp;
 
 /// How and when things are shown.
-#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy)]
 pub struct View {
     /// Colours, or none.
     pub paint: Paint,
@@ -54,7 +53,6 @@ pub struct View {
     /// How many columns the terminal has, if one shows it.
     pub width: Option<usize>,
     /// Shows everything, however many screens it takes.
-    #[serde(default)]
     pub whole: bool,
 }
 

@@ -15,7 +15,7 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
             time::plural(answer.task_count, "task"),
             time::plural(answer.message_count, "message"),
             time::plural(answer.events, "event"),
-            answer.format
+            answer.format.name()
         ),
     )];
     if let Some(closed) = &answer.closed_at {
@@ -189,7 +189,7 @@ fn active(mode: &ActiveMode, view: &View) -> Vec<Cell> {
     vec![
         styled(Style::Bold, mode.mode.name()),
         plain(mode.phase.as_deref().unwrap_or("-")),
-        styled(Style::Dim, view.ago_of(&mode.updated_at)),
+        styled(Style::Dim, view.ago(mode.updated_at)),
         plain(place(&mode.session_id)),
     ]
 }
@@ -227,7 +227,7 @@ fn stale_message(message: &StaleMessage) -> Vec<Cell> {
         styled(Style::Warn, time::ago(age, 0)),
         plain(format!("to {}", message.agent)),
         plain(format!("from {}", message.from)),
-        plain(message.kind),
+        plain(message.kind.name()),
         plain(message.task_id.as_deref().unwrap_or("")),
     ]
 }

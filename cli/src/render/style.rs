@@ -1,6 +1,5 @@
 //! Colour, where somebody can see it: on a terminal that did not ask for none.
 
-use serde::{Deserialize, Serialize};
 use std::fmt::{self, Display};
 
 /// How a piece of text stands out.
@@ -23,7 +22,7 @@ pub enum Style {
 }
 
 /// Whether to colour; decided once per stream.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paint {
     on: bool,
 }

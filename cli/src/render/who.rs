@@ -95,7 +95,7 @@ fn task_row(task: &WhoTask) -> Vec<Cell> {
     about.retain(|part| !part.is_empty());
     vec![
         plain(&task.task_id),
-        plain(task.status),
+        plain(task.status.name()),
         lease,
         free_text(Style::Plain, about.join("; ")),
     ]

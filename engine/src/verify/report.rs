@@ -99,7 +99,7 @@ pub struct Problem {
 }
 
 /// What verification found.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
     /// No problem is an error.
@@ -112,7 +112,7 @@ pub struct Report {
     pub bytes: u64,
     /// Seq of the last valid event.
     pub last_seq: u64,
-    /// What was found, in the order of the log; at most [`PROBLEMS_MAX`].
+    /// What was found, in the order of the log; at most 100.
     pub problems: Vec<Problem>,
     /// How many more there are.
     pub problems_omitted: u64,

@@ -12,6 +12,7 @@ mod news;
 mod query;
 mod ready;
 mod row;
+mod shown;
 pub mod transitions;
 pub(crate) mod view;
 
@@ -25,6 +26,7 @@ pub use held::HeldResources;
 pub(crate) use news::news_of;
 pub(crate) use query::all;
 pub(crate) use row::status_in;
+pub use shown::ShownTask;
 
 use crate::event::message::Priority;
 use crate::prelude::*;

@@ -141,7 +141,8 @@ struct TaskView<'a> {
 struct ClaimView<'a> {
     /// Who made it
     owner: &'a str,
-    /// What its holder presents
+    /// What its holder presents; left out where it is hidden from the reader
+    #[serde(skip_serializing_if = "str::is_empty")]
     token: &'a str,
     /// It counts before that moment
     leased_until: Timestamp,
@@ -273,10 +274,10 @@ impl Task {
         TaskView::of(self).json()
     }
 
-    /// The same with the mark `lease_expired`, if the lease of its claim ran out by that moment.
-    pub fn to_json_at(&self, now: Timestamp) -> Json {
+    /// The same with the mark `lease_expired`, for answers.
+    pub fn to_json_marked(&self, lease_expired: bool) -> Json {
         let mut view = TaskView::of(self);
-        view.lease_expired = self.lease_expired(now);
+        view.lease_expired = lease_expired;
         view.json()
     }
 }

@@ -20,6 +20,9 @@ use tokio::sync::OwnedSemaphorePermit;
 /// What a connection is upgraded to.
 pub const PROTOCOL: &str = "teamlog-forward";
 
+/// The version of the messages, after the version of the program: client and daemon must share both.
+pub const MESSAGES: &str = "+messages.2";
+
 /// From the 101 to the end of the request, and how long a caller may take nothing of what it is sent.
 const MESSAGE_DEADLINE: Duration = Duration::from_secs(10);
 /// How long another machine may take for all of a message: some 1 MB/s for the largest.

@@ -3,7 +3,7 @@
 use crate::admission::{bearer, busy};
 use crate::caller::Admitted;
 use crate::connection_slots::Connection;
-use crate::forward::{self, Forward, PROTOCOL};
+use crate::forward::{self, Forward, MESSAGES, PROTOCOL};
 use crate::local_slots::LocalSlot;
 use crate::reply::Reply;
 use crate::state::AppState;
@@ -93,7 +93,7 @@ fn upgrade(
     (forward, place, remote): (Arc<dyn Forward>, LocalSlot, Option<Remote>),
     state: &Arc<AppState>,
 ) -> Response<Body> {
-    let version = state.runtimes.running().version.clone();
+    let version = version(state);
     let upgrade = hyper::upgrade::on(&mut request);
     let state = state.clone();
     tokio::spawn(async move {
@@ -125,6 +125,11 @@ fn upgrade(
     response
 }
 
+/// The version that a client must have.
+fn version(state: &AppState) -> String {
+    format!("{}{MESSAGES}", state.runtimes.running().version)
+}
+
 /// Who speaks the protocol that is asked for, and a slot for the connection.
 fn accepted(
     headers: &HeaderMap,
@@ -137,7 +142,7 @@ fn accepted(
         let message = "upgrade must be a protocol that is spoken here";
         return Err(Reply::error(400, "malformed_request", message));
     };
-    let ours = &state.runtimes.running().version;
+    let ours = version(state);
     let version = headers.get(VERSION_HEADER).map(HeaderValue::as_bytes);
     // Who says no version is of one that we know nothing of.
     if version != Some(ours.as_bytes()) {

@@ -63,7 +63,7 @@ fn redacted(reply: Reply, call: &Call) -> Reply {
     let agent = call.caller.agent.as_ref();
     match agent.and_then(|agent| redact(body.trim_end(), &agent.name)) {
         Some(redacted) => Reply {
-            body: format!("{}\n", redacted.text).into_bytes(),
+            body: format!("{redacted}\n").into_bytes(),
             ..reply
         },
         None => reply,

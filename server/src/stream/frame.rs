@@ -33,7 +33,7 @@ pub fn redacted(frame: Bytes, agent: &str) -> Bytes {
         return frame;
     };
     match redact(event.trim_end(), agent) {
-        Some(redacted) => format!("{head}{DATA}{}\n\n", redacted.text).into(),
+        Some(redacted) => format!("{head}{DATA}{redacted}\n\n").into(),
         None => frame,
     }
 }

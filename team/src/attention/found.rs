@@ -60,12 +60,12 @@ fn waits_in_vain(look: &mut Look<'_>) -> Result<()> {
             let status = look.live.task(id)?.map(|task| task.status);
             waits_for.extend(status.map(|status| AttentionWaitsFor {
                 task_id: id.clone(),
-                status: status.name(),
+                status,
             }));
         }
         let text = format!("waits in vain: {} for {}", task.task_id, lost.join(", "));
         let command = match &*waits_for {
-            [one] if one.status == Status::Failed.name() => {
+            [one] if one.status == Status::Failed => {
                 format!("teamlog task reopen {} {}", look.team, one.task_id)
             }
             _ => without(look.team, &task, &lost),

@@ -30,7 +30,7 @@ const LOOKED_AT: usize = 1_000;
 const STALE_MINUTES: u64 = 90;
 
 /// `{team, now, items, count, total, by_kind, more}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AttentionAnswer {
     /// The team
     pub team: String,
@@ -151,7 +151,7 @@ impl AttentionKind {
 }
 
 /// Something that somebody has to see to
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AttentionItem {
     /// What sort of thing
     pub kind: AttentionKind,
@@ -183,18 +183,17 @@ pub struct AttentionItem {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
     /// The tasks that are waited for in vain
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<AttentionWaitsFor>,
 }
 
 /// A task that is waited for in vain
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AttentionWaitsFor {
     /// Its id
     pub task_id: String,
     /// Its status
-    #[schemars(with = "crate::projections::Status")]
-    pub status: &'static str,
+    pub status: Status,
 }
 
 impl AttentionItem {

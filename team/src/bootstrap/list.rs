@@ -14,7 +14,7 @@ operation! {
 }
 
 /// `{runs, next_cursor?}`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapListed {
     /// The runs, the newest first
     pub runs: Vec<RunListed>,
@@ -24,7 +24,7 @@ pub struct BootstrapListed {
 }
 
 /// A run among others
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunListed {
     /// Its id
     pub run: String,

@@ -73,7 +73,7 @@ pub struct BootstrapRecorded {
 }
 
 /// What would come of a report, and what it would record.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapExplained {
     /// The event that was asked about
     pub event: String,

@@ -22,7 +22,7 @@ operation! {
 }
 
 /// `{team, run, state, checklist, next, forbidden, …}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapShown {
     /// The team of the log
     pub team: String,

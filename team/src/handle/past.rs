@@ -7,7 +7,7 @@ use crate::prelude::*;
 use teamlog_engine::reader::Point;
 
 /// Where a handle stands.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Moment {
     /// The last event that it knows.
     pub seq: u64,

@@ -10,24 +10,24 @@ use crate::projections::message::{NotApplied, Unapplied};
 pub const PROBLEMS_MAX: usize = 100;
 
 /// What was wrong with one line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LineProblem {
     /// The line, from 1.
     pub line: u64,
     /// `malformed`, `duplicate`, or `not_applied`: the message is in the log, and something of it changed no task.
     #[schemars(extend("enum" = ["malformed", "duplicate", "not_applied"]))]
-    pub kind: &'static str,
+    pub kind: Cow<'static, str>,
     /// Field, value and rule.
     pub message: String,
 }
 
 /// `{status, team, created, imported, duplicates, malformed, not_applied{reason:n}, problems[], problems_omitted,
 /// first_seq, last_seq, elapsed_ms}`.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportAnswer {
     /// `ok`, or `rejected` where nothing was written: because of `strict`, or as no line was a message.
     #[schemars(extend("enum" = ["ok", "rejected"]))]
-    pub status: &'static str,
+    pub status: Cow<'static, str>,
     /// The team.
     pub team: String,
     /// Whether the team is new.
@@ -52,20 +52,20 @@ pub struct ImportAnswer {
     /// How long it took.
     pub elapsed_ms: u64,
     /// Artifacts of imported events, whose files an export does not hold.
-    #[serde(skip_serializing_if = "crate::shapes::is_zero")]
+    #[serde(default, skip_serializing_if = "crate::shapes::is_zero")]
     pub artifacts_without_files: usize,
     /// Tokens of an imported log that let nobody in here until they are accepted.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unaccepted_tokens: Vec<TokenShown>,
 }
 
 /// How many messages have something that was not applied to a task, by reason.
-pub type Reasons = BTreeMap<&'static str, u64>;
+pub type Reasons = BTreeMap<Cow<'static, str>, u64>;
 
 pub(crate) fn count(reasons: &mut Reasons, its: impl Iterator<Item = NotApplied>) {
     let its: BTreeSet<&'static str> = its.map(NotApplied::name).collect();
     for reason in its {
-        *reasons.entry(reason).or_default() += 1;
+        *reasons.entry(reason.into()).or_default() += 1;
     }
 }
 
@@ -110,7 +110,7 @@ impl Report {
         if at < PROBLEMS_MAX {
             let problem = LineProblem {
                 line,
-                kind,
+                kind: kind.into(),
                 message,
             };
             self.problems.insert(at, problem);
@@ -122,7 +122,7 @@ impl Report {
 impl ImportAnswer {
     pub(crate) fn new(found: Found, team: &str, report: Report, started: Instant) -> ImportAnswer {
         let mut answer = ImportAnswer {
-            status: "rejected",
+            status: "rejected".into(),
             team: team.to_owned(),
             duplicates: report.duplicates,
             malformed: report.malformed,
@@ -139,7 +139,7 @@ impl ImportAnswer {
             last,
         } = found
         {
-            answer.status = "ok";
+            answer.status = "ok".into();
             answer.created = created;
             answer.imported = count;
             (answer.first_seq, answer.last_seq) = (first, last);

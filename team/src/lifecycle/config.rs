@@ -5,13 +5,26 @@ use crate::prelude::*;
 use crate::projections::team::event::ConfigChanged;
 use crate::projections::team::settings::Value;
 
-/// What `config list` is asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct ConfigList {
-    /// Most settings on the page; `None` is 50, 0 is all.
-    pub limit: Option<usize>,
-    /// Go on behind that key.
-    pub cursor: Option<String>,
+operation! {
+    /// List the settings of a team with their values, in the order of their table
+    "config-list": Reads(ConfigList {
+        /// Most settings on the page, 1 to 1000; 50 if left out
+        // The command line's 0 is all.
+        #[schemars(range(min = 1, max = 1000))]
+        limit: Option<usize>,
+        /// The last key of the page before
+        cursor: Option<String>,
+    }) -> ConfigListAnswer = Team::config_list,
+    refuses = [CursorUnknown]
+}
+
+operation! {
+    /// Read one setting of a team
+    "config-get": Reads(ConfigGet {
+        /// The setting
+        key: String,
+    }) -> ConfigGetAnswer = |team, asked| team.config_get(&asked.key),
+    refuses = [SettingUnknown]
 }
 
 /// What `config set` and `config unset` are asked.
@@ -26,7 +39,7 @@ pub struct ConfigChange {
 }
 
 /// A setting: `{key, value, default, set, about}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingShown {
     /// Its key.
     pub key: String,
@@ -37,11 +50,11 @@ pub struct SettingShown {
     /// Whether somebody set it.
     pub set: bool,
     /// What it is for.
-    pub about: &'static str,
+    pub about: Cow<'static, str>,
 }
 
 /// `{team, setting}`, the setting's fields in line.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigGetAnswer {
     /// The team.
     pub team: String,
@@ -51,7 +64,7 @@ pub struct ConfigGetAnswer {
 }
 
 /// `{team, settings, count, next_cursor}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigListAnswer {
     /// The team.
     pub team: String,
@@ -204,6 +217,6 @@ fn shown(live: &Live, setting: Setting) -> Result<SettingShown> {
         value,
         default: live.default_of(setting)?,
         set,
-        about: setting.doc(),
+        about: setting.doc().into(),
     })
 }

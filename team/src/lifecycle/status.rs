@@ -8,7 +8,8 @@ use crate::projections::mode::{Mode, ModeScope, Scope};
 use crate::shapes::raw;
 use crate::task::blocking;
 use crate::task::listed::Listed;
-use serde_json::value::RawValue;
+use serde::Deserializer;
+use serde::de::DeserializeOwned;
 
 operation! {
     /// Read the state of the team in one answer: members, unread counts, blocked and stale tasks
@@ -21,8 +22,8 @@ operation! {
 pub struct Status {
     /// Minutes without update or ack after which something is stale; else 90
     pub stale_minutes: Option<u64>,
-    /// Also compute the state digest (cost grows with the state).
-    #[serde(skip)]
+    /// Also compute the digest of the state, which reads all of it
+    #[serde(default)]
     pub digest: bool,
     /// Items that each list holds at most; else 1,000
     // The command line's 0 is all.
@@ -37,8 +38,7 @@ pub struct StaleMessage {
     pub id: String,
     /// Its type.
     #[serde(rename = "type")]
-    #[schemars(with = "crate::projections::MessageType")]
-    pub kind: &'static str,
+    pub kind: MessageType,
     /// Its sender.
     pub from: String,
     /// Its recipient.
@@ -49,11 +49,9 @@ pub struct StaleMessage {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
     /// How urgent it is.
-    #[schemars(with = "crate::projections::Priority")]
-    pub priority: &'static str,
+    pub priority: Priority,
     /// Its time.
-    #[schemars(with = "Timestamp")]
-    pub created_at: String,
+    pub created_at: Timestamp,
     /// Version of the envelope.
     pub schema_version: u32,
     /// What it says.
@@ -71,8 +69,44 @@ pub struct StaleMessage {
     pub age_minutes: u64,
 }
 
+impl<'de> Deserialize<'de> for StaleMessage {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<StaleMessage, D::Error> {
+        // A derived flattened field would not keep the text of the payload.
+        let mut fields = BTreeMap::<String, Box<RawValue>>::deserialize(from)?;
+        Ok(StaleMessage {
+            id: take(&mut fields, "id")?,
+            kind: take(&mut fields, "type")?,
+            from: take(&mut fields, "from")?,
+            to: take(&mut fields, "to")?,
+            task_id: take(&mut fields, "task_id")?,
+            trace_id: take(&mut fields, "trace_id")?,
+            priority: take(&mut fields, "priority")?,
+            created_at: take(&mut fields, "created_at")?,
+            schema_version: take(&mut fields, "schema_version")?,
+            payload: take(&mut fields, "payload")?,
+            message_id: take(&mut fields, "message_id")?,
+            agent: take(&mut fields, "agent")?,
+            age_minutes: take(&mut fields, "age_minutes")?,
+            extra: fields
+                .into_iter()
+                .map(|(name, raw)| (name, Some(raw)))
+                .collect(),
+        })
+    }
+}
+
+/// Takes a field out of an object; one that is not there reads as `null`.
+fn take<T: DeserializeOwned, E: serde::de::Error>(
+    fields: &mut BTreeMap<String, Box<RawValue>>,
+    name: &str,
+) -> std::result::Result<T, E> {
+    let raw = fields.remove(name);
+    let text = raw.as_ref().map_or("null", |raw| raw.get());
+    serde_json::from_str(text).map_err(E::custom)
+}
+
 /// A mode that is active.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ActiveMode {
     /// The mode.
     pub mode: Mode,
@@ -82,15 +116,13 @@ pub struct ActiveMode {
     /// Its phase.
     pub phase: Option<String>,
     /// When it became active.
-    #[schemars(with = "Option<Timestamp>")]
-    pub activated_at: Option<String>,
+    pub activated_at: Option<Timestamp>,
     /// When it changed last.
-    #[schemars(with = "Timestamp")]
-    pub updated_at: String,
+    pub updated_at: Timestamp,
 }
 
 /// A run of the bootstrap contract, in short.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapRun {
     /// Its id.
     pub run: String,
@@ -111,7 +143,7 @@ pub struct BootstrapRun {
 }
 
 /// Lines that are no JSON. A checksummed log cannot hold any: always zero.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MalformedJsonl {
     /// How many.
     pub total: u64,
@@ -120,7 +152,7 @@ pub struct MalformedJsonl {
 }
 
 /// The answer of the table, then what this log adds.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct StatusAnswer {
     /// The team.
     pub team: String,
@@ -132,13 +164,13 @@ pub struct StatusAnswer {
     /// Unread messages by agent, zeros included.
     pub unread_counts: BTreeMap<String, u64>,
     /// Unread posts in threads by agent; without those that have none.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unread_posts: BTreeMap<String, u64>,
     /// Tasks that are blocked, in natural order.
     #[schemars(with = "Vec<Task>")]
     pub blocked_tasks: Vec<Listed>,
     /// What blocked tasks wait for in vain: dependencies that failed or were canceled, by task.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failed_dependencies: BTreeMap<String, Vec<String>>,
     /// Unfinished tasks without an update for `stale_minutes`, in natural order.
     #[schemars(with = "Vec<Task>")]
@@ -154,7 +186,7 @@ pub struct StatusAnswer {
     /// Tasks of any status.
     pub task_count: u64,
     /// Tasks by status, every status included.
-    pub tasks_by_status: BTreeMap<&'static str, u64>,
+    pub tasks_by_status: BTreeMap<Cow<'static, str>, u64>,
     /// Messages of all inboxes.
     pub message_count: u64,
     /// Events of the log.
@@ -164,11 +196,11 @@ pub struct StatusAnswer {
     /// The log's id.
     pub log: String,
     /// `jsonl` or `binary`.
-    #[schemars(extend("enum" = ["jsonl", "binary"]))]
-    pub format: &'static str,
+    #[schemars(with = "String", extend("enum" = ["jsonl", "binary"]))]
+    pub format: Format,
     /// Names of the lists that hold more than is shown.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub truncated: Vec<&'static str>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub truncated: Vec<Cow<'static, str>>,
     /// Digest of the live state, if asked for.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_digest: Option<String>,
@@ -197,7 +229,9 @@ impl Team {
             let mut cut = Cut { limit, truncated };
             let blocked = cut.list("blocked_tasks", live.blocked_tasks(None, more)?.tasks);
             let stale_tasks = live.stale_tasks(before, more)?;
-            let statuses = TaskStatus::ALL.map(TaskStatus::name).into_iter();
+            let statuses = TaskStatus::ALL
+                .map(|status| status.name().into())
+                .into_iter();
             Ok(StatusAnswer {
                 team: identity.name.clone(),
                 closed_at: closed.map(|at| at.to_string()),
@@ -221,7 +255,7 @@ impl Team {
                 events: counts.events,
                 last_seq: reader.head().last_seq,
                 log: identity.log.to_string(),
-                format: identity.format.name(),
+                format: identity.format,
                 truncated: cut.truncated,
                 state_digest: match status.digest {
                     true => Some(live.digest()?),
@@ -235,14 +269,14 @@ impl Team {
 /// Keeps lists to their limit, and in mind which were longer.
 struct Cut {
     limit: usize,
-    truncated: Vec<&'static str>,
+    truncated: Vec<Cow<'static, str>>,
 }
 
 impl Cut {
     fn list<T>(&mut self, name: &'static str, mut items: Vec<T>) -> Vec<T> {
         if items.len() > self.limit {
             items.truncate(self.limit);
-            self.truncated.push(name);
+            self.truncated.push(name.into());
         }
         items
     }
@@ -276,8 +310,8 @@ fn active_modes(live: &Live) -> Result<Vec<ActiveMode>> {
                 mode: entry.mode,
                 session_id: scope.session().map(str::to_owned),
                 phase: entry.phase.clone(),
-                activated_at: entry.activated_at().map(|at| at.to_string()),
-                updated_at: entry.at.to_string(),
+                activated_at: entry.activated_at(),
+                updated_at: entry.at,
             });
         }
     }
@@ -312,13 +346,13 @@ fn stale_message(
     let extra = message.extra.into_iter();
     Ok(StaleMessage {
         id: message.id,
-        kind: message.kind.name(),
+        kind: message.kind,
         from: message.from,
         to: message.to,
         task_id: message.task_id,
         trace_id: message.trace_id,
-        priority: message.priority.name(),
-        created_at: message.created_at.to_string(),
+        priority: message.priority,
+        created_at: message.created_at,
         schema_version: SCHEMA_VERSION,
         payload: raw(message.payload),
         extra: extra

@@ -41,7 +41,7 @@ pub enum AwaitStatus {
 }
 
 /// `{status, cursor, event}`.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AwaitEventAnswer {
     /// How it ended
     pub status: AwaitStatus,

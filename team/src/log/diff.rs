@@ -23,7 +23,7 @@ pub struct Diff {
 }
 
 /// What became of a task.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
     /// It is new.
@@ -33,7 +33,7 @@ pub enum Change {
 }
 
 /// A field before and after.
-#[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FieldChange {
     /// What it held; `null` for nothing.
     pub from: Value,
@@ -42,7 +42,7 @@ pub struct FieldChange {
 }
 
 /// A task that is not what it was.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TaskChange {
     /// The task.
     pub task_id: String,
@@ -53,7 +53,7 @@ pub struct TaskChange {
 }
 
 /// What happened to an inbox.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InboxChange {
     /// Whose it is.
     pub agent: String,
@@ -66,7 +66,7 @@ pub struct InboxChange {
 }
 
 /// What became of a mode.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ModeTurn {
     /// It is active and was not.
@@ -78,7 +78,7 @@ pub enum ModeTurn {
 }
 
 /// A mode that is not as it was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ModeChange {
     /// The mode.
     pub mode: Mode,
@@ -94,7 +94,7 @@ pub struct ModeChange {
 }
 
 /// A run of the bootstrap contract that is not as it was.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunChange {
     /// The run.
     pub run: String,
@@ -107,7 +107,7 @@ pub struct RunChange {
 }
 
 /// `{team, from, to, events, kinds, members_added, tasks_created, tasks_changed, tasks, count, next_cursor, inboxes, modes, runs}`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct DiffAnswer {
     /// The team.
     pub team: String,

@@ -13,7 +13,7 @@ operation! {
 }
 
 /// How the wait ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SyncViewsStatus {
     /// The files hold every event up to `seq`
@@ -25,7 +25,7 @@ pub enum SyncViewsStatus {
 }
 
 /// `{team, status, seq}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SyncViewsAnswer {
     /// The team
     pub team: String,

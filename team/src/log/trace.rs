@@ -24,7 +24,7 @@ pub struct Trace {
 }
 
 /// `{team, trace_id, events, count, next_cursor, spans, causes_outside}`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TraceAnswer {
     /// The team.
     pub team: String,

@@ -23,7 +23,7 @@ operation! {
 }
 
 /// `{team, traces, count, more}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TracesAnswer {
     /// The team.
     pub team: String,
@@ -36,7 +36,7 @@ pub struct TracesAnswer {
 }
 
 /// A story in few words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceListed {
     /// Its id.
     pub trace_id: String,
@@ -49,7 +49,7 @@ pub struct TraceListed {
     /// How many events it has, counted up to 1,000.
     pub events: usize,
     /// Whether it has more.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub events_more: bool,
     /// Who acted in its newest 50 events, sorted.
     pub agents: Vec<String>,
@@ -58,7 +58,7 @@ pub struct TraceListed {
 }
 
 /// What became of the tasks of a story
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TraceOutcome {
     /// All are done

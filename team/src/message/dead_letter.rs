@@ -94,13 +94,29 @@ pub struct DeadLetterShown {
     /// When it was given another chance.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requeued_at: Option<String>,
-    /// The message's recipient.
+    /// The message's recipient; empty in an answer that was read back.
     #[serde(skip)]
-    pub to: String,
+    to: String,
+}
+
+impl DeadLetterShown {
+    /// The message's recipient, or nothing if an answer was read back whose log does not hold the message.
+    pub fn recipient(&self) -> Cow<'_, str> {
+        #[derive(Deserialize)]
+        struct Addressed {
+            to: String,
+        }
+        if !self.to.is_empty() {
+            return Cow::Borrowed(&self.to);
+        }
+        let message = self.message.as_ref().map_or("", |message| message.get());
+        let read = serde_json::from_str::<Addressed>(message);
+        read.map_or(Cow::Borrowed(""), |message| Cow::Owned(message.to))
+    }
 }
 
 /// `{team, dead_letters, count, next_cursor}`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct DeadLetterListAnswer {
     /// The team.
     pub team: String,

@@ -21,7 +21,7 @@ const PAGE_MAX: usize = 1_000;
 const OF: char = '@';
 
 /// `{team, deliveries, count, next_cursor}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryListAnswer {
     /// The team
     pub team: String,
@@ -34,7 +34,7 @@ pub struct DeliveryListAnswer {
 }
 
 /// A message that waits for its ack
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryShown {
     /// The message
     pub message_id: String,
@@ -44,8 +44,7 @@ pub struct DeliveryShown {
     pub to: String,
     /// Its type; `null` where the log does not hold the message
     #[serde(rename = "type")]
-    #[schemars(with = "Option<MessageType>")]
-    pub kind: Option<&'static str>,
+    pub kind: Option<MessageType>,
     /// Its task
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
@@ -113,7 +112,7 @@ fn shown(
     let sent = sent.transpose()?;
     Ok(DeliveryShown {
         from: sent.as_ref().map(|sent| sent.from.clone()),
-        kind: sent.as_ref().map(|sent| sent.kind.name()),
+        kind: sent.as_ref().map(|sent| sent.kind),
         task_id: sent.and_then(|sent| sent.task_id),
         attempt: delivery.attempt,
         attempts_max: delivery.policy.max_retries.saturating_add(1),

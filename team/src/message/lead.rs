@@ -17,7 +17,7 @@ const LEADERS: [&str; 2] = ["lead", "leader"];
 const TEXT_MAX: usize = 60;
 
 /// `{held, blocked, decisions, finished, last_command_seq}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TeamBrief {
     /// Tasks that other agents work on or were assigned, without those that are blocked
     pub held: Few<HeldTask>,
@@ -32,32 +32,31 @@ pub struct TeamBrief {
 }
 
 /// A task that an agent works on or was assigned.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HeldTask {
     /// Its id
     pub task_id: String,
     /// Holder of the claim
     pub owner: String,
     /// Its status
-    #[schemars(with = "Status")]
-    pub status: &'static str,
+    pub status: Status,
     /// Subject, cut short
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub subject: String,
     /// Whole minutes since its owner claimed it or was assigned it
     pub held_minutes: u64,
     /// Whole minutes since its last update or report
     pub heard_minutes: u64,
     /// True if the lease of the claim ran out
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lease_expired: bool,
     /// The last report or note, cut short
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
 
 /// A task that cannot go on.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "HeldUpTask")]
 pub struct BlockedTask {
     /// Its id
@@ -66,21 +65,20 @@ pub struct BlockedTask {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// Its status
-    #[schemars(with = "Status")]
-    pub status: &'static str,
+    pub status: Status,
     /// Its dependencies that are not completed
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<Dependency>,
     /// Number of further dependencies
-    #[serde(skip_serializing_if = "crate::shapes::is_zero")]
+    #[serde(default, skip_serializing_if = "crate::shapes::is_zero")]
     pub waits_for_more: usize,
     /// The last report or note, cut short
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
 
 /// Something that somebody has to see to.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "LeadDecision")]
 pub struct Decision {
     /// What it is, cut short
@@ -91,20 +89,19 @@ pub struct Decision {
 }
 
 /// A task that ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FinishedTask {
     /// Its id
     pub task_id: String,
     /// Status at its end
-    #[schemars(with = "Status")]
-    pub status: &'static str,
+    pub status: Status,
     /// Owner at its end
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// Whole minutes since then
     pub age_minutes: u64,
     /// Its result, error or last note, cut short
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
 
@@ -211,7 +208,7 @@ fn held_task(live: &Live, task: Task, owner: String, now: Timestamp) -> Result<H
         heard_minutes: minutes(now, heard),
         lease_expired: task.lease_expired(now),
         note: short(&note(&task)),
-        status: task.status.name(),
+        status: task.status,
         subject: short(&task.subject.unwrap_or_default()),
         owner,
         task_id: task.task_id,
@@ -224,7 +221,7 @@ fn blocked_task(live: &Live, task: Task) -> Result<BlockedTask> {
         waits_for,
         waits_for_more,
         note: short(&note(&task)),
-        status: task.status.name(),
+        status: task.status,
         owner: task.owner,
         task_id: task.task_id,
     })
@@ -244,7 +241,7 @@ fn finished(live: &Live, since: u64, now: Timestamp) -> Result<Few<FinishedTask>
             finished.items.push(FinishedTask {
                 age_minutes: minutes(now, task.governed.completed_at.unwrap_or(task.updated_at)),
                 note: short(&outcome(&task)),
-                status: task.status.name(),
+                status: task.status,
                 owner: task.owner,
                 task_id: task.task_id,
             });

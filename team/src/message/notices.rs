@@ -11,7 +11,7 @@ use crate::prelude::*;
 const NEWS_MAX: usize = 1_000;
 
 /// An entry of the feed in few words.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "FeedNotice")]
 pub struct Notice {
     /// The post's id, by which it is acknowledged; of news the id of the feed's entry

@@ -43,7 +43,7 @@ pub struct Prime {
 }
 
 /// Some of so many.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Few{T}")]
 pub struct Few<T> {
     /// How many there are.
@@ -69,28 +69,27 @@ impl<T> Few<T> {
 }
 
 /// A task in few words.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Brief {
     /// Its id.
     pub task_id: String,
     /// How urgent it is.
-    #[schemars(with = "Priority")]
-    pub priority: &'static str,
+    pub priority: Priority,
     /// Subject, cut short.
     pub subject: String,
     /// Whole minutes since its last update.
     pub age_minutes: u64,
     /// The last note, cut short.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
     /// What was reported of it, where only its claim moves it, cut short.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reported: String,
     /// Author of the report, if it is another agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_by: Option<String>,
     /// The approval that it requires or that was rejected: the last decision, cut short.
-    #[serde(skip_serializing_if = "String::is_empty")]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub approval: String,
     /// The number of the claim on it, which its holder presents.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -99,13 +98,13 @@ pub struct Brief {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leased_until: Option<Timestamp>,
     /// Whether that moment has passed.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lease_expired: bool,
     /// What holds it up: dependencies that are not completed.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<Dependency>,
     /// Number of further dependencies.
-    #[serde(skip_serializing_if = "crate::shapes::is_zero")]
+    #[serde(default, skip_serializing_if = "crate::shapes::is_zero")]
     pub waits_for_more: usize,
     /// What to type next about it.
     #[serde(skip)]
@@ -113,29 +112,27 @@ pub struct Brief {
 }
 
 /// A task that another waits for.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dependency {
     /// Its id.
     pub task_id: String,
     /// Its state; `unknown` for one that nobody has created yet.
-    pub status: &'static str,
+    pub status: Cow<'static, str>,
 }
 
 /// A message in few words.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "UnreadMail")]
 pub struct Mail {
     /// Its id.
     pub message_id: String,
     /// Its type.
     #[serde(rename = "type")]
-    #[schemars(with = "MessageType")]
-    pub kind: &'static str,
+    pub kind: MessageType,
     /// Its sender.
     pub from: String,
     /// How urgent it is.
-    #[schemars(with = "Priority")]
-    pub priority: &'static str,
+    pub priority: Priority,
     /// The task concerned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
@@ -146,7 +143,7 @@ pub struct Mail {
 }
 
 /// `{team, agent, last_seq, tasks_by_status, in_progress, blocked, ready, rejected?, unread, unread_wakeups, posts, news, lead?, commands}`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct PrimeAnswer {
     /// The team.
     pub team: String,
@@ -155,7 +152,7 @@ pub struct PrimeAnswer {
     /// The last event that counts: the `since` of a `wait`.
     pub last_seq: u64,
     /// How many tasks of its own are in each state that any is in.
-    pub tasks_by_status: BTreeMap<&'static str, u64>,
+    pub tasks_by_status: BTreeMap<Cow<'static, str>, u64>,
     /// What it works on.
     pub in_progress: Few<Brief>,
     /// Its unfinished tasks that it cannot go on with, and why.
@@ -163,7 +160,7 @@ pub struct PrimeAnswer {
     /// What it can take up, most urgent first.
     pub ready: Few<Brief>,
     /// Its completed tasks whose required approval was rejected since.
-    #[serde(skip_serializing_if = "Few::is_empty")]
+    #[serde(default, skip_serializing_if = "Few::is_empty")]
     pub rejected: Few<Brief>,
     /// Messages that it has not acknowledged, newest first; wake-ups (`agent_wakeup_required`) behind all others.
     pub unread: Few<Mail>,
@@ -200,7 +197,7 @@ impl Team {
             let waiting = live.waiting_tasks(agent, None, ITEMS_MAX)?;
             let counts = live.owned_counts(agent)?;
             let inbox = live.agent(agent)?;
-            let named = Status::ALL.map(Status::name).into_iter();
+            let named = Status::ALL.map(|status| status.name().into()).into_iter();
             let counted = named.zip(counts.by_status);
             let answer = PrimeAnswer {
                 team: team.to_owned(),
@@ -390,7 +387,7 @@ fn brief(live: &Live, task: Task, seen: &Seen<'_>) -> Result<Brief> {
     let approval = cut(&decision(live, &task)?);
     Ok(Brief {
         task_id: task.task_id,
-        priority: task.priority.name(),
+        priority: task.priority,
         subject: cut(&task.subject.unwrap_or_default()),
         age_minutes: minutes(now, task.updated_at),
         note: cut(&task.note.unwrap_or_default()),
@@ -420,7 +417,7 @@ pub(crate) fn dependencies(
             _ if open.len() == most => more += 1,
             _ => open.push(Dependency {
                 task_id: dep.clone(),
-                status: status.map_or("unknown", Status::name),
+                status: status.map_or("unknown", Status::name).into(),
             }),
         }
     }
@@ -473,7 +470,7 @@ fn unread(live: &Live, reader: &Reader, agent: &str, now: Timestamp) -> Result<V
 impl Mail {
     /// Whether it only reminds of other mail.
     pub fn is_wakeup(&self) -> bool {
-        self.kind == MessageType::AgentWakeupRequired.name()
+        self.kind == MessageType::AgentWakeupRequired
     }
 }
 
@@ -481,9 +478,9 @@ fn mail(message: Message, now: Timestamp) -> Mail {
     Mail {
         text: cut(&said(message.payload.as_str())),
         message_id: message.id,
-        kind: message.kind.name(),
+        kind: message.kind,
         from: message.from,
-        priority: message.priority.name(),
+        priority: message.priority,
         task_id: message.task_id,
         age_minutes: minutes(now, message.created_at),
     }

@@ -30,24 +30,27 @@ pub struct Read {
 }
 
 /// `{team, agent, messages, count, next_cursor}`, and `posts` and `news` where there are any.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ReadAnswer {
     /// The team.
     pub team: String,
     /// Whose inbox.
     pub agent: String,
     /// The page, oldest first.
-    #[serde(serialize_with = "crate::shapes::messages")]
+    #[serde(
+        serialize_with = "crate::shapes::messages",
+        deserialize_with = "crate::shapes::read_messages"
+    )]
     pub messages: Vec<Message>,
     /// Messages on the page.
     pub count: usize,
     /// The oldest id of the page while older ones remain.
     pub next_cursor: Option<String>,
     /// Posts in threads that it has not acknowledged, oldest first.
-    #[serde(skip_serializing_if = "Few::is_empty")]
+    #[serde(default, skip_serializing_if = "Few::is_empty")]
     pub posts: Few<Notice>,
     /// News of its tasks since it last recorded something, oldest first.
-    #[serde(skip_serializing_if = "Few::is_empty")]
+    #[serde(default, skip_serializing_if = "Few::is_empty")]
     pub news: Few<Notice>,
 }
 

@@ -3,19 +3,21 @@
 use crate::handle::follower::Follower;
 use crate::prelude::*;
 
-/// What `wait` is asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Wait {
-    /// For whom.
-    pub agent: String,
-    /// For how long; `None` is for ever.
-    pub timeout: Option<Duration>,
-    /// What counts as known: everything up to that event; `None` is everything there is.
-    pub since: Option<u64>,
+operation! {
+    /// Wait until something arrives for an agent: mail, a post, a repeated delivery, or news of its tasks
+    "wait": Waits(Wait {
+        /// The agent
+        agent: String,
+        /// How long to wait, in milliseconds; default 30000
+        timeout_ms: Option<u64>,
+        /// The last event that is known; else the last one there is
+        since: Option<u64>,
+    }) -> WaitAnswer = |team, asked| team.wait(&asked),
+    refuses = [WorkerNotFound, LogReplaced]
 }
 
 /// How it ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitStatus {
     /// Something is there.
@@ -25,7 +27,7 @@ pub enum WaitStatus {
 }
 
 /// `{status, team, agent, events, count, last_seq}`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct WaitAnswer {
     /// How it ended.
     pub status: WaitStatus,
@@ -52,8 +54,9 @@ impl Team {
     /// `worker_not_found`, `invalid_input` for a `since` ahead of the log, `log_replaced`; the log's.
     pub fn wait(&mut self, wait: &Wait) -> Result<WaitAnswer> {
         let gone = self.control.deadline.clone();
-        let end = |timeout| Instant::now().checked_add(timeout);
-        let deadline = wait.timeout.and_then(end);
+        let timeout = gone.wait(wait.timeout_ms)?;
+        // A wait that ends after the end of time never ends.
+        let deadline = Instant::now().checked_add(timeout);
         let mut follower = Follower::start(self, |live, reader| {
             membership::check(live, "agent", &wait.agent)?;
             let last = reader.head().last_seq;

@@ -10,34 +10,39 @@ use crate::mode::show::visible;
 use crate::mode::write::ModeWrite;
 use crate::projections::mode::{DERIVED, skills_state};
 
-input! {
-    "read": StateRead {
+operation! {
+    /// Read the state of a mode as its file holds it: that of the session, else that of the root
+    "state-read": Reads(StateRead {
         /// The mode, or `skill-active`
         #[serde(deserialize_with = "typed::mode")]
         mode: String,
         /// The session, whose state counts before that of the root
         #[serde(deserialize_with = "typed::session_id")]
         session_id: Option<String>,
-    }
+    }) -> StateShown = Team::state_read,
+    refuses = [UnsupportedMode]
 }
 
-input! {
-    "list-active": StateListActive {
+operation! {
+    /// List the modes that are active, in the order in which they became so
+    "state-list-active": Reads(StateListActive {
         /// The session, whose states count before those of the root
         #[serde(deserialize_with = "typed::session_id")]
         session_id: Option<String>,
-    }
+    }) -> ActiveModes = Team::state_list_active
 }
 
-input! {
-    "get-status": StateGetStatus {
+operation! {
+    /// Read how a mode stands, or every mode that has a state
+    "state-get-status": Reads(StateGetStatus {
         /// The mode, or `skill-active`; else every mode that has a state
         #[serde(deserialize_with = "typed::maybe_mode")]
         mode: Option<String>,
         /// The session, whose states count before those of the root
         #[serde(deserialize_with = "typed::session_id")]
         session_id: Option<String>,
-    }
+    }) -> StateStatuses = Team::state_get_status,
+    refuses = [UnsupportedMode]
 }
 
 /// A state as its file holds it, or `{exists: false, mode}`.

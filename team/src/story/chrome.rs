@@ -30,11 +30,14 @@ impl<'a> Chrome<'a> {
         for recorded in &answer.events {
             tracks.process(&recorded.event.actor);
         }
-        let at = |at: usize| answer.events.get(at).map_or(0, micros);
-        let last = answer.events.len().saturating_sub(1);
+        let times = answer.events.iter();
+        let times = times.map(|recorded| (recorded.event.seq, micros(recorded)));
+        let times: BTreeMap<u64, i64> = times.collect();
+        let at = |seq: u64| times.get(&seq).copied().unwrap_or(0);
+        let last = answer.events.last().map_or(0, micros);
         let drawn = answer.spans.iter().filter(|span| is_drawn(span));
-        let end = |span: &Span| at(span.last.unwrap_or(last));
-        let bars = drawn.map(|span| tracks.bar(span, at(span.first), end(span)));
+        let end = |span: &Span| span.last_seq.map_or(last, at);
+        let bars = drawn.map(|span| tracks.bar(span, at(span.first_seq), end(span)));
         let bars = bars.collect();
         Chrome {
             answer,
@@ -46,7 +49,7 @@ impl<'a> Chrome<'a> {
 
 /// A message that nobody acknowledged yet has no length to draw; its sending is an instant.
 fn is_drawn(span: &Span) -> bool {
-    span.kind == SpanKind::Task || span.last.is_some()
+    span.kind == SpanKind::Task || span.last_seq.is_some()
 }
 
 fn micros(recorded: &Recorded) -> i64 {
@@ -192,7 +195,7 @@ impl Serialize for Masked<'_> {
             return recorded.serialize(serializer);
         }
         let text = serde_json::to_string(recorded).map_err(S::Error::custom)?;
-        let text = redact(&text, "").map_or(text, |redacted| redacted.text);
+        let text = redact(&text, "").unwrap_or(text);
         let raw = RawValue::from_string(text).map_err(S::Error::custom)?;
         raw.serialize(serializer)
     }

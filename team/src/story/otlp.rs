@@ -329,7 +329,7 @@ fn happened<'a>(step: &Step<'a>) -> Happened<'a> {
     }
     // Many people read a collector: no token of a claim goes there.
     let payload = match redact(&event.payload, "") {
-        Some(redacted) => Cow::Owned(redacted.text),
+        Some(redacted) => Cow::Owned(redacted),
         None => Cow::Borrowed(&*event.payload),
     };
     attributes.push(text("teamlog.payload", payload));

@@ -10,7 +10,7 @@ use crate::projections::event::Sent;
 
 words! {
     /// What a span is about.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum SpanKind {
         /// A task in somebody's hands.
@@ -22,7 +22,7 @@ words! {
 
 words! {
     /// How a span ended.
-    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+    #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum Outcome {
         /// Not yet.
@@ -45,7 +45,7 @@ words! {
 }
 
 /// A task or a message from begin to end.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Span {
     /// What it is about.
     pub kind: SpanKind,
@@ -63,10 +63,10 @@ pub struct Span {
     pub last_seq: Option<u64>,
     /// From one to the other, in microseconds.
     pub duration_us: Option<i64>,
-    /// Index of the event that began it.
+    /// Index of the event that began it; 0 in an answer that was read back.
     #[serde(skip)]
     pub first: usize,
-    /// Index of the event that ended it.
+    /// Index of the event that ended it; `None` in an answer that was read back.
     #[serde(skip)]
     pub last: Option<usize>,
 }

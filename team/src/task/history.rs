@@ -19,7 +19,7 @@ operation! {
 }
 
 /// `{team, task_id, events, count, next_cursor}`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TaskHistoryAnswer {
     /// The team
     pub team: String,

@@ -4,6 +4,7 @@ use crate::projections::worker::ApprovalShown;
 use crate::task::approval;
 use crate::task::prelude::*;
 use crate::task::sorting::{SortOrder, Sorting, TaskSort};
+use schemars::{Schema, SchemaGenerator};
 
 /// `list-tasks`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -18,8 +19,8 @@ pub struct Tasks {
     /// Only those of that owner
     #[serde(default)]
     pub owner: Option<String>,
-    /// Most tasks on the page; else all
-    // To [`Team::tasks`] `None` is 50, and 0 is all.
+    /// Most tasks on the page; else list-tasks lists all, and tasks 50
+    // 0 is all.
     #[serde(default)]
     pub limit: Option<usize>,
     /// The next_cursor of the page before
@@ -46,20 +47,56 @@ impl Tasks {
     }
 }
 
+operation! {
+    /// List tasks as their view files show them, in natural order of their ids or as asked for
+    "tasks": Reads(ReadTasks) -> TasksAnswer = |team, asked| asked.answer(team),
+    refuses = [CursorUnknown]
+}
+
+/// `tasks`: the input of `list-tasks`.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub struct ReadTasks(pub Tasks);
+
+impl JsonSchema for ReadTasks {
+    fn schema_name() -> Cow<'static, str> {
+        "ReadTasks".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        // The fields themselves, of which the shape of the input is read.
+        Tasks::json_schema(generator)
+    }
+}
+
+impl ReadTasks {
+    /// The page, with a note about an owner that the team does not know.
+    fn answer(self, team: &mut Team) -> Result<TasksAnswer> {
+        let ReadTasks(asked) = self;
+        let unknown = match &asked.owner {
+            Some(owner) => team.unknown_warning(owner)?,
+            None => None,
+        };
+        if let Some(unknown) = unknown {
+            team.options.notes.say(unknown);
+        }
+        team.tasks(asked)
+    }
+}
+
 /// `{tasks[], failed_dependencies?, unknown_dependencies?, approvals?, count, next_cursor}`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TasksAnswer {
     /// The page, by what is recorded. A task whose lease ran out, which no event says yet, is marked `lease_expired`.
     #[schemars(with = "Vec<Task>")]
     pub tasks: Vec<Listed>,
     /// What tasks of the page wait for in vain: dependencies that failed or were canceled, by task.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failed_dependencies: BTreeMap<String, Vec<String>>,
     /// Dependencies of tasks of the page that do not exist, by task.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unknown_dependencies: BTreeMap<String, Vec<String>>,
     /// The last decisions of reviewers on tasks of the page, by task.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub approvals: BTreeMap<String, ApprovalShown>,
     /// Tasks on the page.
     pub count: usize,

@@ -1,28 +1,32 @@
 //! A task as a list shows it at a moment: a lease that ran out by then, which no event says yet, is marked.
 
 use crate::failure::Result;
+use crate::projections::task::ShownTask;
 use crate::projections::{Live, Task, natural};
-use serde::{Serialize, Serializer};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::cmp::Reverse;
 use std::ops::Deref;
 use teamlog_engine::Timestamp;
 
-/// A task, and the moment for which it is shown.
+/// A task, and whether the lease of its claim ran out by the moment for which it is shown.
 #[derive(Debug, Clone)]
 pub struct Listed {
     task: Task,
-    at: Timestamp,
+    lease_expired: bool,
 }
 
 impl Listed {
     pub(crate) fn all(tasks: Vec<Task>, at: Timestamp) -> Vec<Listed> {
-        let listed = tasks.into_iter().map(|task| Listed { task, at });
+        let listed = tasks.into_iter().map(|task| Listed {
+            lease_expired: task.lease_expired(at),
+            task,
+        });
         listed.collect()
     }
 
     /// Whether the lease of its claim ran out, which no event says yet: somebody else may claim it.
     pub fn lease_expired(&self) -> bool {
-        self.task.lease_expired(self.at)
+        self.lease_expired
     }
 
     /// The task as it is recorded.
@@ -40,7 +44,18 @@ impl Deref for Listed {
 
 impl Serialize for Listed {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
-        crate::shapes::raw(self.task.to_json_at(self.at)).serialize(serializer)
+        let json = self.task.to_json_marked(self.lease_expired);
+        crate::shapes::raw(json).serialize(serializer)
+    }
+}
+
+impl<'de> Deserialize<'de> for Listed {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Listed, D::Error> {
+        let shown = ShownTask::deserialize(from)?;
+        Ok(Listed {
+            lease_expired: shown.lease_expired,
+            task: shown.task,
+        })
     }
 }
 

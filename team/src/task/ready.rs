@@ -24,7 +24,7 @@ pub struct Ready {
 }
 
 /// `{team, agent?, tasks, count, total, next_cursor}`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ReadyAnswer {
     /// The team.
     pub team: String,

@@ -8,7 +8,7 @@ use crate::task::prelude::*;
 operation! {
     /// Show one task, and its newest events where they are asked for
     "show-task": Reads(TaskShow) -> TaskShowAnswer = Team::task_show,
-    refuses = [TaskNotFound]
+    refuses = [TaskNotFound, CursorUnknown]
 }
 
 /// What `task show` is asked.
@@ -20,33 +20,36 @@ pub struct TaskShow {
     /// Also its newest events
     #[serde(default)]
     pub history: bool,
-    /// Most events of the history, the newest ones; `None` is 50, 0 is all.
-    #[serde(skip)]
+    /// Most events of the history, the newest ones, 1 to 1000; 50 if left out
+    // The command line's 0 is all.
+    #[schemars(range(min = 1, max = 1000))]
     pub limit: Option<usize>,
-    /// The oldest event of the page before, by id.
-    #[serde(skip)]
+    /// The oldest event of the page before, by id
     pub cursor: Option<String>,
 }
 
 /// `{team, task, failed_dependencies?, unknown_dependencies?, approval?, lease_expired?, history?, next_cursor?}`.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TaskShowAnswer {
     /// The team.
     pub team: String,
     /// The task.
-    #[serde(serialize_with = "crate::shapes::task")]
+    #[serde(
+        serialize_with = "crate::shapes::task",
+        deserialize_with = "crate::shapes::read_task"
+    )]
     pub task: Task,
     /// What it waits for in vain: dependencies that failed or were canceled.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_dependencies: Vec<String>,
     /// Dependencies that do not exist.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_dependencies: Vec<String>,
     /// The last decision of a reviewer on it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<ApprovalShown>,
     /// Whether the lease of its claim ran out, which no event says yet.
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lease_expired: bool,
     /// Its events in order, superseded ones marked.
     #[serde(skip_serializing_if = "Option::is_none")]

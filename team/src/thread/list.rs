@@ -20,7 +20,7 @@ const LIST_MAX: usize = 200;
 const TEXT_MAX: usize = 280;
 
 /// `{team, threads, count, next_cursor}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadListAnswer {
     /// The team
     pub team: String,
@@ -33,7 +33,7 @@ pub struct ThreadListAnswer {
 }
 
 /// A thread among others
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadListed {
     /// Its id
     pub id: String,

@@ -22,12 +22,12 @@ const TASKS_MAX: usize = 20;
 const DEPS_MAX: usize = 8;
 
 /// `{team, now, agents, count, live_claims, next_cursor}`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WhoAnswer {
     /// The team
     pub team: String,
     /// The moment for which leases are shown
-    pub now: String,
+    pub now: Timestamp,
     /// The agents, by name
     pub agents: Vec<WhoAgent>,
     /// How many are on the page
@@ -39,7 +39,7 @@ pub struct WhoAnswer {
 }
 
 /// What an agent does
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WhoAgent {
     /// The agent
     pub agent: String,
@@ -48,7 +48,7 @@ pub struct WhoAgent {
     /// Its messages that it has not acknowledged
     pub unread: u64,
     /// Posts in threads that it has not acknowledged
-    #[serde(skip_serializing_if = "crate::shapes::is_none_of")]
+    #[serde(default, skip_serializing_if = "crate::shapes::is_none_of")]
     pub unread_posts: u64,
     /// What it did last; `null` where it never did anything
     pub last_event: Option<LastEvent>,
@@ -63,7 +63,7 @@ pub struct WhoAgent {
 }
 
 /// An event in few words
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LastEvent {
     /// Its seq
     pub seq: u64,
@@ -74,15 +74,14 @@ pub struct LastEvent {
 }
 
 /// A task in somebody's hands
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WhoTask {
     /// Its id
     pub task_id: String,
     /// What it is about
     pub subject: Option<String>,
     /// Its status
-    #[schemars(with = "Status")]
-    pub status: &'static str,
+    pub status: Status,
     /// When it was last updated
     pub updated_at: Timestamp,
     /// The number of the claim on it
@@ -101,20 +100,20 @@ pub struct WhoTask {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_by: Option<String>,
     /// Tasks that it waits for, the first 8
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<WaitsFor>,
     /// How many these are
-    #[serde(skip_serializing_if = "crate::shapes::is_zero")]
+    #[serde(default, skip_serializing_if = "crate::shapes::is_zero")]
     pub waits_for_total: usize,
 }
 
 /// A task that another one waits for
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitsFor {
     /// Its id
     pub task_id: String,
     /// Its status; `unknown` where nobody has created it yet
-    pub status: &'static str,
+    pub status: Cow<'static, str>,
     /// Who has it
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
@@ -136,7 +135,7 @@ impl Team {
             let last = agents.last().filter(|_| more);
             Ok(WhoAnswer {
                 team: team.clone(),
-                now: now.to_string(),
+                now,
                 count: agents.len(),
                 live_claims: live.lease_count(now)?,
                 next_cursor: last.map(|last| last.agent.clone()),
@@ -194,14 +193,17 @@ fn brief(live: &Live, agent: &str, task: Task, now: Timestamp) -> Result<WhoTask
         let found = live.task(dep)?;
         Ok(WaitsFor {
             task_id: dep.clone(),
-            status: found.as_ref().map_or("unknown", |dep| dep.status.name()),
+            status: found
+                .as_ref()
+                .map_or("unknown", |dep| dep.status.name())
+                .into(),
             owner: found.and_then(|dep| dep.owner),
         })
     });
     Ok(WhoTask {
         waits_for: waits_for.collect::<Result<_>>()?,
         waits_for_total: open.len(),
-        status: task.status.name(),
+        status: task.status,
         updated_at: task.updated_at,
         epoch: claim.map(|_| task.governed.epoch),
         leased_until: until,

@@ -6,7 +6,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use teamlog_engine::storage::Fault;
 use teamlog_team::handle::deadline::Deadline;
 use teamlog_team::message::ack::AckStatus;
-use teamlog_team::message::dead_letter::{DeadLetterList, DeadLetterRequeue};
+use teamlog_team::message::dead_letter::{DeadLetterList, DeadLetterRequeue, DeadLetterShown};
 use teamlog_team::message::deliveries::DeliveryList;
 
 /// A message that needs an ack within `seconds`, and is tried again `retries` times.
@@ -249,6 +249,8 @@ fn dead_letters_are_listed_requeued_and_closed_by_a_late_ack() {
     );
     let letter = rest["dead_letters"][0].clone();
     has!(letter, {"status": "dead", "/message/id": "m1"});
+    let read: DeadLetterShown = serde_json::from_str(&letter.to_string()).unwrap();
+    assert_eq!(read.recipient(), "dev");
     let other = given!(DeadLetterList, agent: "qa");
     assert_eq!(team.dead_letters(other).unwrap().count, 0);
 

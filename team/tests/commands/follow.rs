@@ -184,7 +184,7 @@ fn wait(world: &World, wait: Wait) -> thread::JoinHandle<(WaitStatus, Vec<u64>, 
 }
 
 fn known(agent: &str, since: u64) -> Wait {
-    given!(Wait; agent, timeout: LONG, since)
+    given!(Wait; agent, timeout_ms: 30_000, since)
 }
 
 #[test]
@@ -197,7 +197,7 @@ fn mail_ends_the_wait_and_what_came_before_is_not_missed() {
     // It lies there already.
     let again = wait(&world, known("dev", 2));
     assert_eq!(again.join().unwrap(), (WaitStatus::Arrived, vec![3], 3));
-    let nothing = given!(Wait, timeout: Duration::from_millis(30), ..known("dev", 3));
+    let nothing = given!(Wait, timeout_ms: 30, ..known("dev", 3));
     assert_eq!(
         wait(&world, nothing).join().unwrap(),
         (WaitStatus::TimedOut, vec![], 3)
@@ -239,7 +239,7 @@ fn a_long_absence_is_caught_up_with_by_pages() {
     let mut since = 0;
     let mut found = Vec::new();
     loop {
-        let deadline = given!(Wait, timeout: Duration::ZERO, ..known("qa", since));
+        let deadline = given!(Wait, timeout_ms: 0, ..known("qa", since));
         let (status, seqs, last) = wait(&world, deadline).join().unwrap();
         assert!(seqs.len() <= 50);
         found.extend(seqs);

@@ -83,7 +83,7 @@ fn an_agent_wakes_and_knows_its_work_its_mail_and_what_holds_it_up() {
     let waits: Vec<_> = answer.blocked.items[0]
         .waits_for
         .iter()
-        .map(|dep| (&*dep.task_id, dep.status))
+        .map(|dep| (&*dep.task_id, &*dep.status))
         .collect();
     assert_eq!(waits, [("a", "in_progress"), ("x", "unknown")]);
     assert_eq!(answer.blocked.items[1].note, "no key");

@@ -179,7 +179,7 @@ fn marks_and_requests_wake_nobody_but_the_mail_does() {
     team.under(given!(Control, actor: "bridge"));
     told(&mut team, "dev", &sent);
     delivered(&mut team, "dev", &sent);
-    let wait = given!(Wait; agent: "dev", timeout: Duration::ZERO, since: 0);
+    let wait = given!(Wait; agent: "dev", timeout_ms: 0, since: 0);
     let arrived = team.wait(&wait).unwrap();
     let kinds: Vec<_> = arrived
         .events

@@ -34,7 +34,7 @@ fn ack(team: &mut Team, agent: &str, id: &str) -> (AckStatus, Option<u64>) {
 
 /// The kinds of the events that end a wait of an agent at once.
 fn arrives(team: &mut Team, agent: &str, since: u64) -> Vec<String> {
-    let wait = given!(Wait; agent, timeout: Duration::ZERO, since);
+    let wait = given!(Wait; agent, timeout_ms: 0, since);
     let answer = team.wait(&wait).unwrap();
     let events = answer.events.iter();
     let kinds: Vec<String> = events.map(|one| one.event.kind.to_string()).collect();
@@ -312,7 +312,7 @@ fn a_leader_is_told_the_state_of_the_team() {
             (
                 &*task.task_id,
                 &*task.owner,
-                task.status,
+                task.status.name(),
                 task.held_minutes,
                 task.heard_minutes,
             )
@@ -347,7 +347,14 @@ fn a_leader_is_told_the_state_of_the_team() {
     );
     let finished = lead.finished.items.iter();
     let finished: Vec<_> = finished
-        .map(|task| (&*task.task_id, task.status, task.age_minutes, &*task.note))
+        .map(|task| {
+            (
+                &*task.task_id,
+                task.status.name(),
+                task.age_minutes,
+                &*task.note,
+            )
+        })
         .collect();
     assert_eq!(
         finished,

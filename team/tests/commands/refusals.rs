@@ -12,7 +12,7 @@ use teamlog_team::api::{self, OPERATIONS};
 type History = Vec<(&'static str, Value)>;
 
 /// Reached by the tests of that file, which tell longer stories than a row of a table can.
-const ELSEWHERE: [(&str, &[&str], &str); 7] = [
+const ELSEWHERE: [(&str, &[&str], &str); 9] = [
     // It needs a daemon that folds as many states of the past as it may.
     ("diff", &["PastBusy"], include_str!("past.rs")),
     // It needs a message that nobody acknowledged in time.
@@ -59,6 +59,12 @@ const ELSEWHERE: [(&str, &[&str], &str); 7] = [
     ),
     // It needs a log that another one replaces during the wait.
     ("await-event", &["LogReplaced"], include_str!("follow.rs")),
+    ("wait", &["LogReplaced"], include_str!("follow.rs")),
+    (
+        "config-get",
+        &["SettingUnknown"],
+        include_str!("settings.rs"),
+    ),
     // It needs a file that somebody changed.
     (
         "artifact-get",

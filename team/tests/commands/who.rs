@@ -31,7 +31,7 @@ fn each_agent_is_shown_with_its_tasks_leases_reports_and_what_blocks() {
     assert_eq!((dev.working_on.len(), dev.working_on_total), (1, 1));
     let task = &dev.working_on[0];
     assert_eq!(
-        (&*task.task_id, task.status, task.epoch),
+        (&*task.task_id, task.status.name(), task.epoch),
         ("1", "in_progress", Some(1))
     );
     let left = task.lease_left_ms.unwrap();
@@ -44,7 +44,7 @@ fn each_agent_is_shown_with_its_tasks_leases_reports_and_what_blocks() {
     let waits: Vec<(&str, &str, Option<&str>)> = qa.waiting[0]
         .waits_for
         .iter()
-        .map(|dep| (&*dep.task_id, dep.status, dep.owner.as_deref()))
+        .map(|dep| (&*dep.task_id, &*dep.status, dep.owner.as_deref()))
         .collect();
     assert_eq!(
         waits,

@@ -62,7 +62,7 @@ impl Ended {
             session_id: self.scope.session(context)?,
             state: None,
         };
-        context.ask_at(&team, self.at, &question::MODE_OUTCOME, asked)
+        context.show_at(&team, self.at, asked, prompt::reading)
     }
 }
 

@@ -1,6 +1,5 @@
 //! `prime --hook`: what an agent is told when its session or a subagent starts, and when a subagent ends.
 
-use super::own_commands;
 use crate::agents::event::{ContextAnswer, HookEvent, StopAnswer};
 use crate::agents::subagent::{Acting, Subagent};
 use crate::call::Call;
@@ -39,8 +38,9 @@ pub fn answer(context: &mut Context, team: &str, named: Option<String>) -> Outco
     let input = Prime {
         agent: acting.agent.clone(),
     };
-    let shown = (plain, own_commands);
-    lines.extend(context.lines(team, None, &question::PRIME, input, shown)?);
+    let mut primed = context.read(team, input)?;
+    context.own_commands(&mut primed.commands);
+    lines.extend(render::hand::primed(&primed, &plain));
     let event = [START, SUBAGENT_START].into_iter();
     let event = event.into_iter().find(|event| *event == told.event);
     match event {

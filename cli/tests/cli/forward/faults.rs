@@ -168,7 +168,7 @@ fn gave_way(cli: &Cli, daemon: &Daemon) -> (UnixStream, Vec<u8>) {
     let version = env!("CARGO_PKG_VERSION");
     let head = format!(
         "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: teamlog-forward\r\n\
-         teamlog-version: {version}\r\n\r\n"
+         teamlog-version: {version}+messages.2\r\n\r\n"
     );
     let mut stream = UnixStream::connect(daemon.socket()).unwrap();
     stream.write_all(head.as_bytes()).unwrap();
