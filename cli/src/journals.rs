@@ -264,6 +264,10 @@ impl Journals for KnownJournals {
         }
     }
 
+    fn server(&self, journal: &JournalIdentity) -> Result<Option<Arc<dyn Server>>, Error> {
+        self.of_log(journal).map(Some)
+    }
+
     fn readmit(&self, identity: &Identity) -> Result<Option<Vec<u8>>, Error> {
         match &identity.journal {
             Some(journal) => self.of_log(journal)?.readmit(identity),

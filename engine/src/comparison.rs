@@ -1,6 +1,8 @@
 //! A log held against its journal: who has more, and whether hosts fold the same events to the same state.
 
-use crate::journal::{End, JournalCheck, Stores, check_rows, cursor, of_read, skew};
+use crate::journal::{
+    Append, End, JournalCheck, JournalRow, Stores, check_rows, cursor, of_read, skew,
+};
 use crate::log::Log;
 use crate::prelude::*;
 use crate::reader::Reader;
@@ -68,5 +70,53 @@ impl Log {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<JournalCheck> {
         check_rows(stores, &self.reader()?, repair, progress)
+    }
+
+    /// Compares the journal of this log with what is here, group by group, at the pace of a background task. `pace` hears the bytes
+    /// of each page, and ends the comparison by `false`. `None` if the log has no journal, or the journal has nothing to compare.
+    /// Differences are looked for a second time: groups may be trimmed meanwhile.
+    ///
+    /// # Errors
+    /// As [`Log::check_journal`]; `Journal`: `pace` ended it.
+    pub fn scrub_journal(
+        &self,
+        pace: &(dyn Fn(usize) -> bool + Sync),
+    ) -> Result<Option<JournalCheck>> {
+        let Some(journal) = &self.identity().journal else {
+            return Ok(None);
+        };
+        let server = self.journals(journal)?.server(journal)?;
+        let Some(stores) = server.as_deref().and_then(|server| server.stores()) else {
+            return Ok(None);
+        };
+        let paced = Paced { stores, pace };
+        let check = self.check_journal(&paced, false, &mut |_, _| {})?;
+        match check.damaged.is_empty() {
+            true => Ok(Some(check)),
+            false => self.check_journal(&paced, false, &mut |_, _| {}).map(Some),
+        }
+    }
+}
+
+/// Reads the rows of a journal at a pace.
+struct Paced<'a> {
+    stores: &'a dyn Stores,
+    pace: &'a (dyn Fn(usize) -> bool + Sync),
+}
+
+impl Stores for Paced<'_> {
+    fn rows(&self, log: LogId, from: u64, bytes_max: usize) -> Result<Vec<JournalRow>> {
+        let rows = self.stores.rows(log, from, bytes_max)?;
+        match (self.pace)(rows.iter().map(|row| row.bytes.len()).sum()) {
+            true => Ok(rows),
+            false => Err(Error::journal(
+                JournalFault::Unreachable,
+                "the comparison was ended",
+            )),
+        }
+    }
+
+    fn restore(&self, group: &Append<'_>) -> Result<()> {
+        self.stores.restore(group)
     }
 }

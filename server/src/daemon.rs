@@ -274,6 +274,11 @@ impl Life {
         let kept = std::thread::Builder::new()
             .name("maintenance".to_owned())
             .spawn(move || maintenance.run(&stopped))?;
+        let compared = home.served.clone();
+        // Nobody waits for its end either: it only reads.
+        let _ = std::thread::Builder::new()
+            .name("journal-scrubber".to_owned())
+            .spawn(move || scrubber::compare_journals(&compared));
         let audited = home.served.clone();
         // Nobody waits for its end: it changes nothing.
         let _ = std::thread::Builder::new()

@@ -1,14 +1,15 @@
 //! The daemon's own work: each second it looks for teams that came or went, takes in what other hosts recorded in them, and
 //! records in every team what is due. The teams of a journal have a thread of their own for that, so that a journal that hangs
-//! keeps no other team waiting.
+//! keeps no other team waiting; a team that takes longer than its deadline goes on in that thread alone, and the others in a new one.
 
 use crate::options::ServeOptions;
 use crate::runtime::Runtimes;
 use crate::served::{Condition, Served};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant, SystemTime};
 use teamlog_team::lifecycle::tick::Tick;
@@ -21,11 +22,15 @@ const CLOCK_GRAIN: Duration = Duration::from_secs(2);
 const SILENT: &str = "journal_unreachable";
 /// How long the timer waits for a team that somebody else writes to.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
+/// Time that following one team may take before the other teams of its journal wait for it no longer.
+const FOLLOW_DEADLINE: Duration = Duration::from_secs(5);
 
 pub(crate) struct Maintenance {
     lane: Lane,
     /// The last round of each journal's teams, by the journal's id.
-    rounds: BTreeMap<String, JoinHandle<()>>,
+    rounds: BTreeMap<String, Round>,
+    /// Rounds whose last team missed its deadline, by the team: they end behind it.
+    late: BTreeMap<String, JoinHandle<()>>,
     served: Arc<Served>,
     runtimes: Arc<Runtimes>,
     /// Where to look for new teams; nowhere, if only some are served.
@@ -33,6 +38,37 @@ pub(crate) struct Maintenance {
     every: Duration,
     /// When what is watched had changed, as last seen.
     seen: Option<SystemTime>,
+}
+
+/// A round through the teams of one journal, in a thread of its own.
+struct Round {
+    thread: JoinHandle<()>,
+    at: Arc<RoundAt>,
+}
+
+/// How far a round is.
+#[derive(Default)]
+struct RoundAt {
+    /// The team that is followed, and since when.
+    team: Mutex<Option<(String, Instant)>>,
+    /// Whether the round ends behind that team.
+    is_last: AtomicBool,
+}
+
+impl RoundAt {
+    fn begin(&self, team: &str) {
+        *self.team.lock().unwrap_or_else(PoisonError::into_inner) =
+            Some((team.to_owned(), Instant::now()));
+    }
+
+    /// The team that missed its deadline, if one did.
+    fn late(&self) -> Option<String> {
+        let team = self.team.lock().unwrap_or_else(PoisonError::into_inner);
+        let late = team
+            .as_ref()
+            .filter(|(_, since)| since.elapsed() > FOLLOW_DEADLINE);
+        late.map(|(team, _)| team.clone())
+    }
 }
 
 /// Records due work in teams, one after the other.
@@ -60,6 +96,7 @@ impl Maintenance {
                 served: served.clone(),
             },
             rounds: BTreeMap::new(),
+            late: BTreeMap::new(),
             served,
             runtimes,
             watched: options.teams.is_empty().then(|| teams_dir.to_owned()),
@@ -136,26 +173,48 @@ impl Maintenance {
 
     /// Begins a round for the teams of each journal whose last round is over.
     fn begin_rounds(&mut self, journaled: BTreeMap<String, Vec<String>>) {
-        self.rounds.retain(|_, round| !round.is_finished());
-        for (journal, names) in journaled {
+        self.rounds.retain(|_, round| !round.thread.is_finished());
+        self.late.retain(|_, thread| !thread.is_finished());
+        self.leave_late();
+        for (journal, mut names) in journaled {
             if self.rounds.contains_key(&journal) {
                 continue;
             }
-            let lane = self.lane.clone();
+            names.retain(|name| !self.late.contains_key(name));
+            let (lane, at) = (self.lane.clone(), Arc::<RoundAt>::default());
+            let own = at.clone();
             let begun = std::thread::Builder::new()
                 .name("follower".to_owned())
-                .spawn(move || lane.round(&names));
+                .spawn(move || lane.round(&names, &own));
             // Tried again with the next round.
-            if let Ok(round) = begun {
-                self.rounds.insert(journal, round);
+            if let Ok(thread) = begun {
+                self.rounds.insert(journal, Round { thread, at });
+            }
+        }
+    }
+
+    /// Waits no longer for rounds of which a team missed its deadline. Each team has at most one thread that is late.
+    fn leave_late(&mut self) {
+        let late = self.rounds.iter();
+        let late = late.filter_map(|(journal, round)| Some((journal.clone(), round.at.late()?)));
+        for (journal, team) in late.collect::<Vec<_>>() {
+            if let Some(round) = self.rounds.remove(&journal) {
+                round.at.is_last.store(true, Ordering::Release);
+                let (code, why) = (
+                    SILENT,
+                    "following its journal misses its deadline".to_owned(),
+                );
+                self.served.found(&team, Condition::Unready { code, why });
+                self.late.insert(team, round.thread);
             }
         }
     }
 
     /// Waits until the rounds are over: each ends behind the team that it is at.
     fn end(self) {
-        for round in self.rounds.into_values() {
-            let _ = round.join();
+        let rounds = self.rounds.into_values().map(|round| round.thread);
+        for thread in rounds.chain(self.late.into_values()) {
+            let _ = thread.join();
         }
     }
 }
@@ -169,15 +228,16 @@ impl Lane {
     }
 
     /// Records what is due in the teams of one journal. Where it does not answer for one of them, the others do not ask it in turn.
-    fn round(&self, names: &[String]) {
+    fn round(&self, names: &[String], at: &RoundAt) {
         let mut silent: Option<Condition> = None;
         for name in names {
+            at.begin(name);
             let condition = silent.clone().unwrap_or_else(|| self.tick(name));
             if let Condition::Unready { code: SILENT, .. } = condition {
                 silent = Some(condition.clone());
             }
             self.served.found(name, condition);
-            if self.served.is_stopping() {
+            if self.served.is_stopping() || at.is_last.load(Ordering::Acquire) {
                 return;
             }
         }

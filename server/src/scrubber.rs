@@ -1,7 +1,7 @@
 //! Looking at whole logs, one after the other: what nobody reads may be damaged all the same, and who asks how a team is
 //! should be told. At the daemon's start, every hour, soon where an answer met damage, and where somebody asks for it, who
 //! may ask for a look at everything else as well. And how much room each team takes,
-//! which nobody who asks for it should have to wait for.
+//! which nobody who asks for it should have to wait for. Journals are compared with logs in a thread of their own.
 
 use crate::disk;
 use crate::served::Served;
@@ -24,6 +24,51 @@ const LOOK: Duration = Duration::from_millis(250);
 
 /// How often the room that a team takes is measured.
 const MEASURE_EVERY: Duration = Duration::from_secs(60);
+
+/// Most bytes per second that a comparison reads of a journal, whose servers have other work.
+const JOURNAL_BYTES_A_SECOND: usize = 4 << 20;
+/// Time until a journal is compared again that differs, or that did not answer.
+const JOURNAL_AGAIN: Duration = Duration::from_secs(60);
+
+/// Compares the journals of teams with their logs, one after the other, until the daemon is about to stop: a host reads a group of a
+/// journal once, so that one that is changed there later would be met by the next host that joins.
+pub(crate) fn compare_journals(served: &Arc<Served>) {
+    while !served.is_stopping() {
+        match served.to_compare() {
+            Some(name) => compare(served, &name),
+            None => std::thread::sleep(LOOK),
+        }
+    }
+}
+
+fn compare(served: &Served, name: &str) {
+    let began = Instant::now();
+    let found = served.team(name).and_then(|team| {
+        let pace = |bytes| slow_down(served, bytes);
+        Ok(team.log().scrub_journal(&pace)?)
+    });
+    let found = found.map(|check| check.and_then(|check| check.first_difference()));
+    let every = match &found {
+        Ok(None) => EVERY,
+        Ok(Some(_)) | Err(_) => JOURNAL_AGAIN,
+    };
+    let next = Instant::now() + every.max(began.elapsed() * SHARE);
+    served.compared(name, found.ok(), next);
+}
+
+/// Sleeps as long as so many bytes take at the rate of a comparison; `false` if the daemon is about to stop.
+fn slow_down(served: &Served, bytes: usize) -> bool {
+    let millis = bytes.saturating_mul(1_000) / JOURNAL_BYTES_A_SECOND;
+    let end = Instant::now() + Duration::from_millis(millis as u64);
+    while !served.is_stopping() {
+        let left = end.saturating_duration_since(Instant::now());
+        if left.is_zero() {
+            return true;
+        }
+        std::thread::sleep(left.min(LOOK));
+    }
+    false
+}
 
 /// Works until the daemon is about to stop. `teams_dir` holds the teams.
 pub(crate) fn run(served: &Arc<Served>, teams_dir: &Path) {

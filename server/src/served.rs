@@ -73,6 +73,10 @@ struct Audit {
     damage: Option<String>,
     /// Why the last look was not carried out: its code, and the long form.
     failed: Option<(&'static str, String)>,
+    /// When the history in its journal is to be compared with the log.
+    journal_due: Instant,
+    /// The first difference that the last comparison found.
+    journal_damage: Option<String>,
     /// When all of it was last looked at, and whether it was sound.
     last: Option<Verified>,
     /// When the room that the team takes is to be measured.
@@ -116,6 +120,12 @@ impl Entry {
                 code: DAMAGED,
                 why: why.clone(),
             },
+            (Condition::Sound, None, _) if self.audit.journal_damage.is_some() => {
+                Condition::Unready {
+                    code: JOURNAL_DAMAGED,
+                    why: self.audit.journal_damage.clone().unwrap_or_default(),
+                }
+            }
             (Condition::Sound, None, Some((code, why))) => Condition::Unready {
                 code,
                 why: format!("the log could not be verified: {why}"),
@@ -127,6 +137,8 @@ impl Entry {
 
 /// The code of a log that cannot be read.
 pub(crate) const DAMAGED: &str = "damaged";
+/// The code of a team whose journal has another history than the log.
+pub(crate) const JOURNAL_DAMAGED: &str = "journal_damaged";
 
 /// How a team is, as the daemon last saw it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
@@ -309,6 +321,25 @@ impl Served {
             }
         });
     }
+    /// A team whose journal is to be compared with its log by now; the one that has waited longest.
+    pub(crate) fn to_compare(&self) -> Option<String> {
+        let known = self.read();
+        let now = Instant::now();
+        let due = known.teams.iter();
+        let due = due.map(|(name, entry)| (entry.audit.journal_due, name));
+        let first = due.filter(|(due, _)| *due <= now).min();
+        first.map(|(_, name)| name.clone())
+    }
+    /// Notes what a comparison of a team's journal with its log found, and when the next one is due. A difference that is known stays
+    /// known until a comparison that was carried out finds none.
+    pub(crate) fn compared(&self, name: &str, found: Option<Option<String>>, next: Instant) {
+        self.change(name, |Entry { audit, .. }| {
+            audit.journal_due = next;
+            if let Some(damage) = found {
+                audit.journal_damage = damage;
+            }
+        });
+    }
     /// A team whose room on the disk is to be measured by now.
     pub(crate) fn to_measure(&self) -> Option<String> {
         let known = self.read();
@@ -368,6 +399,8 @@ impl Served {
                     due: Instant::now(),
                     damage: None,
                     failed: None,
+                    journal_due: Instant::now(),
+                    journal_damage: None,
                     last: None,
                     measure: Instant::now(),
                     disk_bytes: None,

@@ -468,6 +468,8 @@ fn the_journal_is_mended_from_a_host(cluster: &Cluster, host: &Cli) {
         found.stderr.contains("2 groups of demo differ"),
         "{found:?}"
     );
+    let examined = host.run("doctor check demo --deep --json");
+    assert!(examined.stdout.contains("journal_damaged"), "{examined:?}");
     let mended: Value = host.json("journal check demo --deep --repair");
     assert_eq!(mended["deep"]["repaired"], 2);
     let sound: Value = host.json("journal check demo --deep");

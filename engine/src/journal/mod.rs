@@ -248,6 +248,14 @@ pub trait Journals: std::fmt::Debug + Send + Sync {
     fn readmit(&self, _: &Identity) -> Result<Option<Vec<u8>>> {
         Ok(None)
     }
+
+    /// The servers of that journal, by which it is compared with a host; `None` if there are none.
+    ///
+    /// # Errors
+    /// `Journal`: it is not known here.
+    fn server(&self, _: &JournalIdentity) -> Result<Option<Arc<dyn Server>>> {
+        Ok(None)
+    }
 }
 
 /// Orders the groups of any number of logs. Synchronous; one that talks to a server keeps its own thread for it.

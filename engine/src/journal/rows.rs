@@ -49,6 +49,20 @@ pub struct JournalCheck {
     pub repaired: u64,
 }
 
+impl JournalCheck {
+    /// The first difference in words; `None` if there is none.
+    pub fn first_difference(&self) -> Option<String> {
+        let first = self.damaged.first()?;
+        Some(format!(
+            "{} groups differ in the journal; the first one has events {} to {}: {}",
+            self.damaged.len(),
+            first.first_seq,
+            first.last_seq,
+            first.why
+        ))
+    }
+}
+
 /// Compares the rows of a log with the groups that a reader reads; puts back those that differ, if that is asked for.
 pub(crate) fn check_rows(
     stores: &dyn Stores,

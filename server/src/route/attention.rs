@@ -2,7 +2,7 @@
 
 use super::problem::Problem;
 use super::request::RequestContext;
-use crate::served::{Condition, DAMAGED};
+use crate::served::{Condition, DAMAGED, JOURNAL_DAMAGED};
 use teamlog_team::Team;
 use teamlog_team::attention::{Attention, AttentionAnswer, AttentionItem, AttentionKind};
 use teamlog_team::shell::quoted;
@@ -17,24 +17,32 @@ pub fn list(
     let damage = damage(team.name(), request);
     let mut answer = match team.attention(&asked) {
         // What else there is cannot be read then.
-        Err(_) if damage.is_some() => AttentionAnswer::unreadable(team.name(), request.now()),
+        Err(_) if matches!(damage, Some((DAMAGED, _))) => {
+            AttentionAnswer::unreadable(team.name(), request.now())
+        }
         read => read?,
     };
-    if let Some(why) = damage {
-        let command = format!("teamlog doctor check {}", quoted(team.name()));
+    if let Some((code, why)) = damage {
+        let name = quoted(team.name());
+        let command = match code {
+            JOURNAL_DAMAGED => format!("teamlog journal check {name} --deep"),
+            _ => format!("teamlog doctor check {name}"),
+        };
         let item = AttentionItem::new(AttentionKind::Damaged, why, command);
         answer.add_first(item, &asked);
     }
     Ok(answer)
 }
 
-/// What is wrong with the log, as the daemon saw it last.
-fn damage(team: &str, request: &RequestContext<'_>) -> Option<String> {
+/// What is wrong with the log or its journal, as the daemon saw it last, and the code of that.
+fn damage(team: &str, request: &RequestContext<'_>) -> Option<(&'static str, String)> {
     if request.is_of_the_past() {
         return None;
     }
     match request.served.conditions().remove(team) {
-        Some(Condition::Unready { code, why }) if code == DAMAGED => Some(why),
+        Some(Condition::Unready { code, why }) if [DAMAGED, JOURNAL_DAMAGED].contains(&code) => {
+            Some((code, why))
+        }
         _ => None,
     }
 }

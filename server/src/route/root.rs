@@ -5,7 +5,7 @@ use super::problem::Problem;
 use super::request::RequestContext;
 use crate::caller::Reach;
 use crate::reply::Reply;
-use crate::served::{Condition, DAMAGED};
+use crate::served::{Condition, DAMAGED, JOURNAL_DAMAGED};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -98,7 +98,7 @@ pub fn teams(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Prob
 impl TeamBrief {
     fn turn(&self) -> u8 {
         match (self.condition, self.code) {
-            (_, Some(DAMAGED)) => 0,
+            (_, Some(DAMAGED | JOURNAL_DAMAGED)) => 0,
             ("unready", _) => 1,
             _ => 2,
         }

@@ -12,12 +12,29 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Option<Check>> {
         None => Some(had(&seen.fresh)?.digest().map_err(said)?),
         Some(_) => None,
     };
+    if digest.is_some()
+        && let Some(check) = damaged(seen, log)
+    {
+        return Ok(Some(check));
+    }
     match log.compare(reader, digest.as_deref()) {
         Ok(None) => Ok(None),
         Ok(Some(comparison)) => Ok(Some(judge(&comparison))),
         Err(Error::Journal { fault, why }) => Ok(Some(refused(seen, fault, &why))),
         Err(error) => Err(said(error)),
     }
+}
+
+/// Compares all groups of the journal with the log. Says nothing of a journal that does not answer: it is asked again below.
+fn damaged(seen: &Observed<'_>, log: &Log) -> Option<Check> {
+    let compared = log.scrub_journal(&|_| true).ok()??;
+    let check = Check::unhealthy(compared.first_difference()?);
+    let mend = seen.command("journal check", "--deep --repair");
+    Some(
+        check
+            .recommend(mend)
+            .details(json!({"code": "journal_damaged"})),
+    )
 }
 
 fn judge(comparison: &Comparison) -> Check {

@@ -1,6 +1,9 @@
 //! A journal that does not answer keeps the teams waiting that it orders, and no others.
 
-use super::stand::options;
+use super::stand::{options, runtime};
+use crate::client::Client;
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -9,16 +12,40 @@ use teamlog_team::Root;
 use teamlog_team::engine::identity::LogId;
 use teamlog_team::engine::journal::memory::MemoryJournal;
 use teamlog_team::engine::journal::{
-    Append, Journal, Journals, LogState, Outcome, Page, Position, ReadError,
+    Append, GroupDigest, Journal, JournalRow, Journals, LogState, LogStatus, Outcome, Page,
+    Position, ReadError, Server, Stores,
 };
 use teamlog_team::engine::{Error, Identity, JournalIdentity};
 use teamlog_team::lifecycle::init::Init;
 
-/// A journal that answers no read while a test holds `silence`.
+/// A journal that answers no read while a test holds `silence`; of one log alone, if `of` names one.
 #[derive(Debug, Clone, Default)]
 struct Hanging {
     journal: MemoryJournal,
     silence: Arc<Mutex<()>>,
+    of: Arc<Mutex<Option<LogId>>>,
+    /// Reads that were begun, per log.
+    reads: Arc<Mutex<HashMap<LogId, usize>>>,
+}
+
+impl Hanging {
+    fn reads(&self, log: LogId) -> usize {
+        let reads = self.reads.lock().unwrap();
+        reads.get(&log).copied().unwrap_or(0)
+    }
+}
+
+/// A team on the journal.
+fn shared(team: &str) -> Init {
+    let journal = JournalIdentity {
+        kind: "memory".into(),
+        id: "00000000-0000-4000-8000-000000000000".into(),
+        segment_bytes_max: 8_000_000,
+    };
+    Init {
+        journal: Some(journal),
+        ..Init::of(team)
+    }
 }
 
 impl Journals for Hanging {
@@ -38,7 +65,11 @@ impl Journal for Hanging {
         self.journal.turn(group, to)
     }
     fn read(&mut self, log: LogId, after: Position, max: usize) -> Result<Page, ReadError> {
-        drop(self.silence.lock().unwrap_or_else(PoisonError::into_inner));
+        *self.reads.lock().unwrap().entry(log).or_default() += 1;
+        let of = *self.of.lock().unwrap();
+        if of.is_none_or(|of| of == log) {
+            drop(self.silence.lock().unwrap_or_else(PoisonError::into_inner));
+        }
         self.journal.read(log, after, max)
     }
 }
@@ -51,16 +82,7 @@ fn a_journal_that_hangs_keeps_no_local_team_waiting() {
     options.root_options.journals = Some(Arc::new(hanging.clone()));
     options.limits.tick_time = Duration::from_millis(20);
     let root = Root::create(dir.path(), options.root_options.clone()).unwrap();
-    let journal = JournalIdentity {
-        kind: "memory".into(),
-        id: "00000000-0000-4000-8000-000000000000".into(),
-        segment_bytes_max: 8_000_000,
-    };
-    root.init(Init {
-        journal: Some(journal),
-        ..Init::of("shared")
-    })
-    .unwrap();
+    root.init(shared("shared")).unwrap();
     let silence = hanging.silence.lock().unwrap();
     let daemon = serve(options).unwrap();
     let comes_to_be_served = |team: &str| {
@@ -77,4 +99,148 @@ fn a_journal_that_hangs_keeps_no_local_team_waiting() {
     }
     drop(silence);
     assert!(daemon.stop());
+}
+
+#[test]
+fn a_team_that_misses_its_deadline_keeps_no_team_of_its_journal_waiting() {
+    let dir = tempfile::tempdir().unwrap();
+    let hanging = Hanging::default();
+    let mut options = options(dir.path());
+    options.root_options.journals = Some(Arc::new(hanging.clone()));
+    options.limits.tick_time = Duration::from_millis(20);
+    let root = Root::create(dir.path(), options.root_options.clone()).unwrap();
+    // Teams are followed by name.
+    let [slow, other] = ["a-slow", "b-other"].map(|team| {
+        root.init(shared(team)).unwrap();
+        root.team(team).unwrap().log().identity().log
+    });
+    *hanging.of.lock().unwrap() = Some(slow);
+    let silence = hanging.silence.lock().unwrap();
+    let before = [slow, other].map(|log| hanging.reads(log));
+    let daemon = serve(options).unwrap();
+    let end = Instant::now() + Duration::from_secs(60);
+    // More than once: each round passes over the team that is late.
+    while hanging.reads(other) < before[1] + 3 {
+        assert!(Instant::now() < end, "the other team is not followed");
+        thread::sleep(Duration::from_millis(20));
+    }
+    // Its follower alone asks for it, however many rounds began.
+    assert_eq!(hanging.reads(slow), before[0] + 1);
+    drop(silence);
+    assert!(daemon.stop());
+}
+
+/// A journal whose servers show its groups, with a changed byte in one if a test says so.
+#[derive(Debug, Clone, Default)]
+struct Shown {
+    journal: MemoryJournal,
+    changed: Arc<AtomicBool>,
+    pages: Arc<AtomicUsize>,
+}
+
+impl Journals for Shown {
+    fn open(&self, journal: &JournalIdentity) -> Result<Box<dyn Journal>, Error> {
+        self.journal.open(journal)
+    }
+    fn enroll(&self, identity: &Identity, state: LogState) -> Result<(), Error> {
+        self.journal.enroll(identity, state)
+    }
+    fn server(&self, _: &JournalIdentity) -> Result<Option<Arc<dyn Server>>, Error> {
+        Ok(Some(Arc::new(self.clone())))
+    }
+}
+
+impl Server for Shown {
+    fn kind(&self) -> &'static str {
+        "memory"
+    }
+    fn identity(&self, _: &str) -> Result<Option<(Vec<u8>, LogState)>, Error> {
+        Ok(None)
+    }
+    fn status(&self, _: LogId) -> Result<Option<LogStatus>, Error> {
+        Ok(None)
+    }
+    fn stores(&self) -> Option<&dyn Stores> {
+        Some(self)
+    }
+}
+
+impl Stores for Shown {
+    fn rows(&self, log: LogId, from: u64, _: usize) -> Result<Vec<JournalRow>, Error> {
+        let mut after = Position::default();
+        let mut rows = vec![JournalRow {
+            first_seq: 0,
+            last_seq: 0,
+            after: None,
+            digest: GroupDigest::default(),
+            bytes: Vec::new(),
+        }];
+        for mut group in self.journal.groups(log) {
+            if self.changed.load(Ordering::SeqCst) && group.position.last_seq == 2 {
+                group.bytes[3] ^= 1;
+            }
+            rows.push(JournalRow {
+                first_seq: after.last_seq + 1,
+                last_seq: group.position.last_seq,
+                after: Some(after.digest),
+                digest: group.position.digest,
+                bytes: group.bytes,
+            });
+            after = group.position;
+        }
+        rows.retain(|row| row.first_seq >= from);
+        self.pages.fetch_add(1, Ordering::SeqCst);
+        Ok(rows)
+    }
+    fn restore(&self, _: &Append<'_>) -> Result<(), Error> {
+        unreachable!("the daemon puts nothing back")
+    }
+}
+
+#[test]
+fn the_daemon_finds_a_changed_byte_in_a_journal() {
+    let dir = tempfile::tempdir().unwrap();
+    let shown = Shown::default();
+    let options = || {
+        let mut options = options(dir.path());
+        options.root_options.journals = Some(Arc::new(shown.clone()));
+        options
+    };
+    let root = Root::create(dir.path(), options().root_options).unwrap();
+    root.init(shared("demo")).unwrap();
+    for kind in ["first_told", "then_told"] {
+        let mut team = root.team("demo").unwrap();
+        let event = teamlog_team::log::append::Append {
+            kind: kind.into(),
+            ..Default::default()
+        };
+        team.append(event).unwrap();
+    }
+    drop(root);
+    let found = |until: &dyn Fn(&serde_json::Value) -> bool| {
+        let daemon = serve(options()).unwrap();
+        let token = runtime(&dir.path().join("teams/demo/runtime.json")).token;
+        let end = Instant::now() + Duration::from_secs(60);
+        let attention = loop {
+            let mut client = Client::tcp(&daemon);
+            let heard = client.call(&token, "GET /v1/attention", "").is(200).json();
+            if until(&heard) {
+                break heard;
+            }
+            assert!(Instant::now() < end, "{heard}");
+            thread::sleep(Duration::from_millis(50));
+        };
+        assert!(daemon.stop());
+        attention
+    };
+    // A difference would have had it read again at once.
+    let sound = found(&|_| shown.pages.load(Ordering::SeqCst) > 0);
+    assert_eq!(sound["count"], 0, "{sound}");
+    shown.changed.store(true, Ordering::SeqCst);
+    let damaged = found(&|heard| heard["count"] == 1);
+    let item = &damaged["items"][0];
+    assert_eq!(item["kind"], "damaged");
+    assert_eq!(item["command"], "teamlog journal check demo --deep");
+    let text = item["text"].as_str().unwrap();
+    assert!(text.contains("events 2 to 2: its bytes differ"), "{text}");
 }
