@@ -23,7 +23,7 @@ pub use state::Session;
 use server::Server;
 use std::io;
 use teamlog_team::Root;
-use teamlog_team::handle::command::Origin;
+use teamlog_team::command::Origin;
 use transport::Lines;
 
 /// Serves one client on standard input and output until it closes them.

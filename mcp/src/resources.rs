@@ -4,7 +4,7 @@ use crate::query::{QUERIES, Query, ToolError};
 use rmcp::model::{Resource, ResourceTemplate};
 use serde_json::{Map, Value};
 use teamlog_team::Root;
-use teamlog_team::handle::command::Origin;
+use teamlog_team::command::Origin;
 
 const SCHEME: &str = "teamlog://";
 const JSON: &str = "application/json";

@@ -14,7 +14,7 @@ use rmcp::{ErrorData, RoleServer, ServerHandler};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use teamlog_team::Root;
-use teamlog_team::handle::command::Origin;
+use teamlog_team::command::Origin;
 
 const INSTRUCTIONS: &str = "Reads a team's log: tasks, mail, stories, events; reads and writes the states of workflow \
 modes (state_*). To change anything else, run the command line: `teamlog api --list` shows every operation, `teamlog prime \

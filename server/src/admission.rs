@@ -24,7 +24,7 @@ use hyper::{Request, Response, Uri};
 use std::sync::Arc;
 use std::time::Instant;
 use teamlog_team::api::Effect;
-use teamlog_team::handle::deadline::Deadline;
+use teamlog_team::command::deadline::Deadline;
 
 /// Lets a request through to what answers it.
 pub(crate) async fn admit(

@@ -1,8 +1,8 @@
 //! A call: a request that was admitted, on the team that its token belongs to.
 
 use crate::caller::Caller;
+use teamlog_team::command::deadline::Deadline;
 use teamlog_team::handle::batch::Batch;
-use teamlog_team::handle::deadline::Deadline;
 
 /// The methods that anything is routed for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]

@@ -6,14 +6,12 @@
 //! tokens are adopted once, when the file is first needed, so that a later import finds the file and adopts nothing.
 
 use crate::agent_token::TokenShown;
-use crate::handle::root::{RootOptions, TEAMS_DIR};
-use crate::prelude::*;
+use crate::handle::root::{ACCEPTED_TOKENS_FILE, RootOptions, TEAMS_DIR};
+use crate::operation::prelude::*;
 use crate::projections::agent_token::event::AgentScope;
 use crate::projections::agent_token::{AgentToken, id};
 use teamlog_engine::storage::LockError;
 
-/// The file, in the directory of all teams. No name of a team begins with a dot.
-pub const ACCEPTED_TOKENS_FILE: &str = ".accepted-tokens";
 /// Some forty thousand tokens.
 const BYTES_MAX: u64 = 8 << 20;
 

@@ -2,7 +2,7 @@
 //!
 //! Whoever adds a token makes it, and hands over its digest: neither the log nor an answer under a key ever holds the token.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::agent_token::event::{
     AgentScope, AgentTokenAdded, AgentTokenFact, AgentTokenRevoked,
 };

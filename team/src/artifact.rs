@@ -4,10 +4,11 @@
 //! are durable before the event that names them: what the log says of an artifact is there, and what a crash left of one
 //! that it does not name is of no account.
 
-use crate::prelude::*;
+use crate::claim::existing;
+use crate::operation::prelude::*;
 use crate::projections::artifact::Artifact;
 use crate::projections::artifact::event::{ArtifactFact, ArtifactKind, ArtifactStored};
-use crate::thread::start::{SYSTEM, author, existing};
+use crate::thread::start::{SYSTEM, author};
 use page::unknown_cursor;
 use std::collections::BTreeSet;
 use teamlog_engine::JournalIdentity;

@@ -21,7 +21,7 @@ mod work;
 
 pub use events::Event;
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::bootstrap::event::{BootstrapAct, Breach, Delivered, Feedback, Probe};
 use crate::projections::bootstrap::{
     Case, Core, Domain, Evidence, LAUNCH_MODE, Method, Outcome, Run, RunShown, State, Verdict,

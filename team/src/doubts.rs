@@ -1,6 +1,7 @@
 //! Doubts about names in a command: agents that never acted or stopped, tasks that do not exist. Each fact has one function
 //! here; every answer and `attention` use it.
 
+use crate::membership;
 use crate::prelude::*;
 use crate::projections::worker::event::AckStatus;
 

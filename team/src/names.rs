@@ -6,6 +6,12 @@
 use crate::projections::message::{InvalidMessage, Names, check_id, check_name, check_new_id};
 use crate::refusal::{Code, Refusal};
 
+/// Always a valid sender and mailbox, in every team.
+pub const LEADER: &str = "leader-fixed";
+
+/// Who did it where nobody is named.
+pub const DEFAULT_ACTOR: &str = "teamlog";
+
 /// Checks a name that is about to be given.
 pub fn check_new(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_name(field, value, Names::New)?)

@@ -1,24 +1,14 @@
-//! What most files of this crate name: results and refusals, a team and its state, operations and commands.
+//! The lowest names of this crate, which most files use: results and refusals, names, the projections' types, the engine's.
 
-pub(crate) use crate::Recorded;
-pub(crate) use crate::api::record::operation;
-pub(crate) use crate::api::rules::Rules;
 pub(crate) use crate::failure::{Failure, Result};
-pub(crate) use crate::handle::authority::{Authority, CommandTerms};
-pub(crate) use crate::handle::command::{Acted, After, Command, Control, Ctx, Decision, act};
-pub(crate) use crate::handle::root::{Root, team_dir};
-pub(crate) use crate::handle::team::Team;
-pub(crate) use crate::lifecycle::membership::{self, LEADER};
-pub(crate) use crate::log::append::DEFAULT_ACTOR;
-pub(crate) use crate::log::replay::Replay;
+pub(crate) use crate::names::{self, DEFAULT_ACTOR, LEADER};
+pub(crate) use crate::page;
 pub(crate) use crate::projections::RefKind;
 pub(crate) use crate::projections::team::event::{MembersAdded, TeamFact};
 pub(crate) use crate::projections::{
     Live, Message, MessageType, Priority, Setting, Status, Task, TaskFilter, spelling, words,
 };
 pub(crate) use crate::refusal::{Code, Refusal, shown};
-pub(crate) use crate::usage::budget;
-pub(crate) use crate::{names, page};
 pub(crate) use schemars::JsonSchema;
 pub(crate) use serde::{Deserialize, Serialize};
 pub(crate) use serde_json::value::RawValue;

@@ -8,10 +8,12 @@
 pub mod chrome;
 pub mod otlp;
 mod spans;
+pub mod trace;
 
 pub use spans::{Outcome, Span, SpanKind};
 
-use crate::prelude::*;
+use crate::log::recorded::Recorded;
+use crate::operation::prelude::*;
 
 /// Some events in the order of the log, and what they are to each other.
 #[derive(Debug)]

@@ -118,6 +118,7 @@ pub fn imports(files: &[File], krate: &str) -> BTreeMap<String, BTreeSet<String>
         .filter(|file| file.source_of() == Some(krate) && !file.is_test())
         .collect();
     let modules: BTreeSet<&str> = own.iter().filter_map(|file| file.module()).collect();
+    let reexports = reexports(&own, &modules);
     for file in &own {
         let Some(module) = file.module().filter(|name| !["lib", "main"].contains(name)) else {
             continue;
@@ -127,8 +128,11 @@ pub fn imports(files: &[File], krate: &str) -> BTreeMap<String, BTreeSet<String>
                 let name = part
                     .split(|c: char| !c.is_alphanumeric() && c != '_')
                     .next();
-                let name = name.filter(|name| *name != module && modules.contains(name));
-                if let Some(name) = name {
+                let name = name.and_then(|name| match modules.get(name) {
+                    Some(name) => Some(*name),
+                    None => reexports.get(name).copied(),
+                });
+                if let Some(name) = name.filter(|name| *name != module) {
                     let known = imports.entry(module.to_owned()).or_default();
                     known.insert(name.to_owned());
                 }
@@ -136,6 +140,24 @@ pub fn imports(files: &[File], krate: &str) -> BTreeMap<String, BTreeSet<String>
         }
     }
     imports
+}
+
+/// Returns which module each name comes from that the root of a crate exports again.
+fn reexports<'a>(own: &[&'a File], modules: &BTreeSet<&'a str>) -> BTreeMap<&'a str, &'a str> {
+    let roots = own.iter().filter(|file| file.module() == Some("lib"));
+    let lines = roots.flat_map(|file| file.text.lines());
+    let mut found = BTreeMap::new();
+    for path in lines.filter_map(|line| line.strip_prefix("pub use ")) {
+        let mut names = path.split(|c: char| !c.is_alphanumeric() && c != '_');
+        if let Some(module) = names.next().and_then(|name| modules.get(name)) {
+            found.extend(
+                names
+                    .filter(|name| !name.is_empty())
+                    .map(|name| (name, *module)),
+            );
+        }
+    }
+    found
 }
 
 /// A way from a module back to itself, if there is one.

@@ -21,12 +21,21 @@ const USES: &[(&str, &[&str])] = &[
 /// The crates in which no two modules may lead to each other.
 const WITHOUT_CIRCLES: &[&str] = &[
     "engine",
+    "team",
     "journal-postgres",
     "projections",
     "guard",
     "mcp",
     "server",
     "cli",
+];
+
+/// The modules of `team` that build on the core: no noun of the core imports them.
+const ABOVE_CORE: &[&str] = &["mode", "bootstrap", "lifecycle", "doctor", "api"];
+
+/// The nouns of `team` that the log is about, and the log.
+const CORE: &[&str] = &[
+    "task", "message", "thread", "worker", "usage", "artifact", "log",
 ];
 
 /// Where operations may be named beside their records.
@@ -83,6 +92,17 @@ fn modules_import_in_one_direction() {
         let circle = circle(&imports(&sources, name));
         assert_eq!(circle, None, "{name} has a circle of imports");
     }
+}
+
+#[test]
+fn the_core_of_team_imports_no_mode_and_no_bootstrap() {
+    let imports = imports(&sources(), "team");
+    let faults = CORE.iter().flat_map(|noun| {
+        let known = imports.get(*noun).expect("a noun of the core");
+        let above = ABOVE_CORE.iter().filter(|above| known.contains(**above));
+        above.map(move |above| format!("{noun} must not import {above}"))
+    });
+    none(faults.collect());
 }
 
 #[test]

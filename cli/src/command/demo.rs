@@ -13,9 +13,9 @@ use teamlog_team::engine::Event;
 use teamlog_team::lifecycle::status::Status;
 use teamlog_team::log::rehydrate::{Rehydrate, RehydrateAnswer};
 use teamlog_team::log::replay::Replay;
-use teamlog_team::log::trace::{Trace, TraceAnswer};
 use teamlog_team::log::verify::VerifyAnswer;
 use teamlog_team::message::send::{SendAnswer, SendStatus};
+use teamlog_team::story::trace::{Trace, TraceAnswer};
 use teamlog_team::task::show::TaskShow;
 use teamlog_team::{Team, projections};
 

@@ -97,7 +97,7 @@ use teamlog_team::import::team_chat::ChatAnswer;
 use teamlog_team::task::list::ReadTasks;
 use teamlog_team::task::ready::Ready;
 use teamlog_team::usage::report::UsageAnswer;
-use teamlog_team::{Recorded, lifecycle, log, message, receipt, resource, worker};
+use teamlog_team::{Recorded, lifecycle, log, message, receipt, resource, story, worker};
 use verify::{VerifiedLog, VerifiedTeam};
 
 /// From the table of subcommands to what clap, the guard and `schema` ask for. A row says the module, what is printed, the
@@ -246,7 +246,7 @@ commands! {
         "Show what somebody has to see to, each with the command that mends it",
     Board(board: answer::<BoardAnswer>) = "board", Reads:
         "Watch a team in the terminal: crew, tasks, what needs somebody, what happens",
-    Trace(trace: of::<log::trace::Trace>) = "trace", Reads: "Show a story as a timeline, from the log itself",
+    Trace(trace: of::<story::trace::Trace>) = "trace", Reads: "Show a story as a timeline, from the log itself",
     Traces(traces: of::<log::traces::Traces>) = "traces", Reads: "List traces, that of the newest event first",
     Replay(replay: lines::<Recorded>) = "replay", Reads:
         "Print events in order; --actor shows only what that actor did",
@@ -264,7 +264,7 @@ commands! {
         "Check every byte of the log, and that it still holds what a receipt says",
     // A repair cuts a log, or accepts a shorter one; `clean` removes teams.
     Doctor(doctor) = "doctor", TeamData("repair", "clean"): "Check that everything is as it should be; mend a damaged log",
-    Head(head: read::<log::head::HeadAnswer>) = "head", Reads:
+    Head(head: read::<receipt::head::HeadAnswer>) = "head", Reads:
         "Make a receipt for everything up to now, to be held against the log later",
     Keygen(keygen: answer::<receipt::keygen::KeygenAnswer>) = "keygen", Files:
         "Make a pair of keys, to sign receipts with",

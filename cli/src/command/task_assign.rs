@@ -2,7 +2,7 @@
 
 use crate::command::prelude::*;
 use crate::command::send::Options;
-use teamlog_team::task::assign::TaskAssign;
+use teamlog_team::message::task_assign::TaskAssign;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

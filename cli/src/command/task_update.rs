@@ -2,8 +2,8 @@
 
 use crate::command::prelude::*;
 use crate::command::send::Options;
+use teamlog_team::message::task_update::TaskUpdate;
 use teamlog_team::projections::{Status, spelling};
-use teamlog_team::task::update::TaskUpdate;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

@@ -3,9 +3,9 @@
 use crate::command::prelude::*;
 use crate::render::timeline;
 use clap::ValueEnum;
-use teamlog_team::log::trace::Trace;
 use teamlog_team::story::chrome::Chrome;
 use teamlog_team::story::otlp::Otlp;
+use teamlog_team::story::trace::Trace;
 
 #[derive(Debug, clap::Args)]
 #[command(

@@ -4,7 +4,7 @@ use super::Context;
 use crate::env::ProcessEnv;
 use crate::exit::CommandError;
 use crate::global::Global;
-use teamlog_team::handle::command::Origin;
+use teamlog_team::command::Origin;
 use teamlog_team::projections::mode::is_session_id;
 
 /// Most bytes of what the environment says of where a call is done from.

@@ -8,9 +8,9 @@ use serde_json::value::RawValue;
 use std::ops::ControlFlow;
 use std::sync::Arc;
 use teamlog_server::forward::Caller;
+use teamlog_team::command::Control;
+use teamlog_team::command::deadline::Deadline;
 use teamlog_team::engine::Event;
-use teamlog_team::handle::command::Control;
-use teamlog_team::handle::deadline::Deadline;
 use teamlog_team::redaction::redact;
 
 /// A message goes out once its lines have so many bytes.

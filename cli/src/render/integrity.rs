@@ -4,9 +4,9 @@ use crate::render::doctor;
 use crate::render::prelude::*;
 use crate::render::token;
 use teamlog_team::import::report::{ImportAnswer, Reasons};
-use teamlog_team::log::head::HeadAnswer;
 use teamlog_team::log::rehydrate::RehydrateAnswer;
 use teamlog_team::log::verify::{Problem, Severity, VerifyAnswer};
+use teamlog_team::receipt::head::HeadAnswer;
 
 pub fn verified(answer: &VerifyAnswer, view: &View) -> Vec<String> {
     let (style, word) = match (answer.ok, answer.problems.is_empty()) {

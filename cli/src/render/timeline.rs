@@ -5,7 +5,7 @@ use crate::render::style::Style;
 use crate::render::table::{self, Cell, free_text, number_styled, plain, styled};
 use crate::render::{View, event, heading, more_below, push_below, time};
 use teamlog_team::Recorded;
-use teamlog_team::log::trace::TraceAnswer;
+use teamlog_team::story::trace::TraceAnswer;
 use teamlog_team::story::{Outcome, OutsideCause, Parent, Span, Step, Story};
 
 /// A gap from which on the time between two events is worth a word.

@@ -14,7 +14,7 @@ use crate::upgrade::UpgradedConnection;
 use std::io;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
-use teamlog_team::handle::deadline::Deadline;
+use teamlog_team::command::deadline::Deadline;
 use tokio::sync::OwnedSemaphorePermit;
 
 /// What a connection is upgraded to.

@@ -10,7 +10,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 use teamlog_team::attention::AttentionKind;
 use teamlog_team::engine::{JOBS_OF_GROUPS, WriterCounts};
-use teamlog_team::log::gauges::Gauges;
+use teamlog_team::lifecycle::gauges::Gauges;
 
 /// The teams, as they were at the last look. Of a team that cannot be read only what is known of its files is told.
 #[derive(Debug, Default)]

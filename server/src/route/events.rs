@@ -6,7 +6,7 @@ use super::request::RequestContext;
 use crate::call::Call;
 use teamlog_team::Team;
 use teamlog_team::log::events::{Events, EventsAnswer};
-use teamlog_team::log::trace::{Trace, TraceAnswer};
+use teamlog_team::story::trace::{Trace, TraceAnswer};
 
 /// Events of a story on a page, unless the caller says otherwise.
 pub const TRACE_EVENTS: u64 = 100;

@@ -9,8 +9,8 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
 use teamlog_team::api::{self, Answered, Envelope, Fault, Operation};
+use teamlog_team::command::Control;
 use teamlog_team::engine::Timestamp;
-use teamlog_team::handle::command::Control;
 
 /// What the envelope says was called.
 const PROGRAM: &str = "teamlog api";

@@ -14,7 +14,8 @@ use teamlog_team::thread::{post::ThreadPostAnswer, start::ThreadAnswer};
 use teamlog_team::usage::report::{ReportUsage, TOKENS_MAX, Usage};
 use teamlog_team::usage::series::UsageSeries;
 use teamlog_team::{
-    bootstrap, integrity, lifecycle, log, message, mode, receipt, resource, task, thread, worker,
+    bootstrap, integrity, lifecycle, log, message, mode, receipt, resource, story, task, thread,
+    worker,
 };
 
 /// Every route, in the order in which they are documented. Where two patterns fit a path, the first counts.
@@ -101,7 +102,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
                 without `after` from now on")
             .streams(),
         Route::reads("/v1/trace/{traceId}", "getTrace", events::trace)
-            .of::<log::trace::Trace>()
+            .of::<story::trace::Trace>()
             .bounded("limit", "default", events::TRACE_EVENTS),
         Route::answers::<log::traces::Traces>("/v1/traces", "listTraces"),
         Route::answers::<log::points::ReadDiff>("/v1/diff", "getDiff").page(1_000),
@@ -115,10 +116,10 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .of_now(),
         Route::answers::<integrity::doctor::DoctorStart>("/v1/doctor", "startExamination")
             .in_body(),
-        Route::answers::<log::head::ReadHead>("/v1/head", "getHead"),
+        Route::answers::<receipt::head::ReadHead>("/v1/head", "getHead"),
         Route::answers::<receipt::check::CheckReceipt>("/v1/receipts/check", "checkReceipt")
             .in_body(),
-        Route::answers::<log::storage::ReadStorage>("/v1/storage", "getStorage").of_now(),
+        Route::answers::<lifecycle::storage::ReadStorage>("/v1/storage", "getStorage").of_now(),
         // who asks
         Route::replies::<_, page_session::Opened>(Method::Post, page_session::TRADES_A_CODE, "openSession", page_session::open)
             .doc("Trade a one-time code, which stands in the place of the token, for a page session")

@@ -1,7 +1,8 @@
 //! The envelope around every answer of the contract.
 
 use super::fault::Fault;
-use crate::prelude::*;
+use crate::operation::prelude::*;
+use crate::time::milliseconds;
 
 /// `{schema_version, timestamp, command, ok, operation, replayed?, data | error}`, in a line.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -81,15 +82,6 @@ impl<'a> Envelope<'a> {
             error: None,
         }
     }
-}
-
-/// A time as the contract writes it.
-pub fn milliseconds(time: Timestamp) -> String {
-    let mut text = time.to_string();
-    // `.ffffffZ`: three digits of the fraction go.
-    text.truncate(text.len() - 4);
-    text.push('Z');
-    text
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@
 use super::rules::TEAM;
 use crate::failure::{code_of, details_of};
 use crate::hint;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections;
 
 /// `{code, message, details?}`.

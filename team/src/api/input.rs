@@ -7,10 +7,11 @@
 
 use super::fault::Fault;
 use super::operation::{Operation, Shapes};
-use super::rules::{Rules, TEAM};
+use super::rules::TEAM;
 use super::shape::{Field, Kind};
-use crate::handle::command::Control;
+use crate::command::Control;
 use crate::names;
+use crate::operation::Rules;
 use crate::projections::spelling;
 use crate::refusal::{Code, Refusal, shown};
 use serde_json::{Map, Value};

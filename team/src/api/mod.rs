@@ -7,16 +7,17 @@ mod envelope;
 mod fault;
 mod input;
 pub(crate) mod operation;
-pub(crate) mod record;
-pub(crate) mod rules;
+mod rules;
 pub mod schema;
 pub mod shape;
 
-pub use envelope::{Envelope, milliseconds};
+pub use crate::operation::{Effect, Op, Rules};
+pub use crate::time::milliseconds;
+pub use envelope::Envelope;
 pub use fault::Fault;
-pub use operation::{Effect, OPERATIONS, Op, Operation, find, meant, refusals};
+pub use operation::{OPERATIONS, Operation, find, meant, refusals};
 
-use crate::handle::command::Control;
+use crate::command::Control;
 use crate::handle::root::Root;
 use crate::handle::team::Team;
 use serde_json::value::RawValue;

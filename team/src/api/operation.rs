@@ -1,64 +1,21 @@
-//! What an operation is, and the table of all of them.
+//! The table of all operations.
 
 use super::Answered;
 use super::fault::Fault;
 use super::input::Request;
-use super::rules::{self, Rules};
+use super::rules;
 use super::schema;
 use super::shape::Shape;
-use crate::prelude::*;
+use crate::operation::prelude::*;
+use crate::operation::{Effect, Op};
 use crate::projections::agent_token::event::AgentScope;
 use crate::{
     agent_token, artifact, attention, bootstrap, integrity, lifecycle, log, message, mode, receipt,
-    resource, task, thread, usage, worker,
+    resource, story, task, thread, usage, worker,
 };
 use schemars::Schema;
 use schemars::generate::SchemaSettings;
-use serde::de::DeserializeOwned;
 use std::sync::{Mutex, PoisonError};
-
-/// What an operation does to the log.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effect {
-    /// It only reads.
-    Reads,
-    /// It records events.
-    Records,
-    /// It only reads, and waits for something to happen.
-    Waits,
-}
-
-/// An operation as a type: its fields are the input beside `team_name` and what every operation takes. It is written by
-/// `operation!`.
-pub trait Op: DeserializeOwned + JsonSchema + 'static {
-    /// The answer's data.
-    type Data: Serialize + JsonSchema;
-    /// The name, in kebab case.
-    const NAME: &'static str;
-    /// What it does, in a line without a full stop.
-    const DOC: &'static str;
-    /// What it does to the log.
-    const EFFECT: Effect;
-    /// The codes with which it refuses, beside those of every operation.
-    const REFUSALS: &'static [Code] = &[];
-    /// How far the token of an agent has to let it.
-    const SCOPE: AgentScope = match Self::EFFECT {
-        Effect::Records => AgentScope::Act,
-        Effect::Reads | Effect::Waits => AgentScope::Read,
-    };
-    /// How its input is read where that differs from the others.
-    const RULES: Rules = Rules::COMMON;
-    /// Whether an unknown worker is answered with empty data and a warning; so is an unknown team if the operation only reads.
-    const ANSWERS_EMPTY: bool = false;
-
-    /// Carries it out.
-    fn run(self, team: &mut Team) -> Result<Self::Data>;
-
-    /// The answer where there is no such team.
-    fn without_team(&self, missing: Refusal) -> Result<Self::Data> {
-        Err(missing.into())
-    }
-}
 
 /// The codes with which every operation may refuse.
 const REFUSALS: &[Code] = &[Code::InvalidInput, Code::TeamNotFound];
@@ -362,7 +319,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<log::sync_views::SyncViews>(),
     row::<log::events::Events>(),
     row::<log::replay_events::ReplayEvents>(),
-    row::<log::trace::Trace>(),
+    row::<story::trace::Trace>(),
     row::<log::traces::Traces>(),
     row::<log::points::ReadDiff>(),
     // is it as it was written
@@ -371,9 +328,9 @@ pub static OPERATIONS: &[Operation] = &[
     row::<integrity::verify::VerifyStart>(),
     row::<integrity::doctor::DoctorLast>(),
     row::<integrity::doctor::DoctorStart>(),
-    row::<log::head::ReadHead>(),
+    row::<receipt::head::ReadHead>(),
     row::<receipt::check::CheckReceipt>(),
-    row::<log::storage::ReadStorage>(),
+    row::<lifecycle::storage::ReadStorage>(),
     // supervision
     row::<worker::summary::GetSummary>(),
     row::<lifecycle::status::Status>(),

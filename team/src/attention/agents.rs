@@ -2,7 +2,7 @@
 
 use super::{AttentionItem, AttentionKind, Look};
 use crate::doubts;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::shell::quoted;
 
 /// Ids of tasks that the text of an item lists.

@@ -1,7 +1,7 @@
 //! Tasks whose required approval was rejected, and tasks in progress that wait for one.
 
 use super::{AttentionItem, AttentionKind, Look};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::worker::ApprovalShown;
 use crate::task::approval;
 

@@ -3,7 +3,7 @@
 use super::approvals::approvals;
 use super::{AttentionItem, AttentionKind, AttentionWaitsFor, Look, agents, tasks};
 use crate::handle::next;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::task::ClaimState;
 use crate::resource::refused;
 use crate::shell::quoted;

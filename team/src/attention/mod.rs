@@ -6,7 +6,7 @@ mod approvals;
 mod found;
 mod tasks;
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::task::TaskPage;
 use found::FINDERS;
 

@@ -3,7 +3,7 @@
 
 use super::found::without;
 use super::{AttentionItem, AttentionKind, Look};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::task::Concern;
 
 /// For how long a message that came too late is shown, unless its task changes before.

@@ -1,7 +1,7 @@
 //! A directory of backups, outside the data root: one directory for each team.
 
 use crate::handle::root::RootOptions;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use std::path::Component;
 use teamlog_engine::LogOptions;
 use teamlog_engine::backup::{Backup, MANIFEST_FILE};

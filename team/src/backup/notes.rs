@@ -1,7 +1,7 @@
 //! Where backups of a team were made: a note in the team's directory for each place, so that whoever finds the log damaged
 //! knows where to look. A hint and no evidence: what is there says the backup itself.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use teamlog_engine::receipt::digest_of;
 use teamlog_engine::storage::Storage;
 

@@ -2,10 +2,10 @@
 
 use crate::agent_token::TokenShown;
 use crate::backup::dir::BackupDir;
-use crate::backup::take::millis;
 use crate::handle::root::team_exists;
 use crate::handle::staged::StagedTeam;
-use crate::prelude::*;
+use crate::operation::prelude::*;
+use crate::time::millis;
 use std::time::Instant;
 use teamlog_engine::{Format, Receipt};
 

@@ -2,7 +2,8 @@
 
 use crate::backup::dir::BackupDir;
 use crate::backup::notes as backup_notes;
-use crate::prelude::*;
+use crate::operation::prelude::*;
+use crate::time::millis;
 use std::time::Instant;
 use teamlog_engine::Receipt;
 use teamlog_engine::backup::{self, MANIFEST_FILE};
@@ -136,8 +137,4 @@ fn diverged(team: &str, error: Error) -> Failure {
     let hint = "to keep both, back up into another directory";
     let refusal = Refusal::new(Code::BackupDiverged, message).field("directory");
     refusal.hint(hint).into()
-}
-
-pub(crate) fn millis(started: Instant) -> u64 {
-    u64::try_from(started.elapsed().as_millis()).unwrap_or(u64::MAX)
 }

@@ -1,11 +1,10 @@
 //! The host that a team lies on: its clock, who holds the lock, its file system and how much room is left.
 
 use super::*;
+use crate::time::AHEAD_TOLERATED_MICROS;
 use teamlog_engine::layout::LOCK_FILE;
 use teamlog_engine::storage::{FileSystemKind, LockError, Space};
 
-/// Clocks of machines that share a log differ, and events that come at once are stamped a microsecond apart.
-pub(crate) const AHEAD_TOLERATED_MICROS: i64 = 1_000_000;
 /// Less is worth a look.
 const FEW_BYTES: u64 = 1 << 30;
 /// So is less than one part in so many.

@@ -28,9 +28,8 @@ mod sidecars;
 mod views;
 
 pub use git::TrackedByGit;
-pub(crate) use host::AHEAD_TOLERATED_MICROS;
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::views::ViewsSource;
 use crate::shell;
 use observed::{Observed, Seen, had, is_closed, keeps_views, said};
@@ -204,11 +203,6 @@ impl Check {
         self.recommendations.push(command);
         self
     }
-}
-
-/// Threads for what can be done side by side.
-pub(crate) fn cores() -> usize {
-    std::thread::available_parallelism().map_or(1, usize::from)
 }
 
 impl Root {

@@ -3,6 +3,7 @@
 use super::*;
 use crate::backup::notes as backup_notes;
 use crate::handle::rollback::shown_by_files;
+use crate::log::rehydrate::cores;
 use crate::projections::audit::{Audit, Sample, audit, sample};
 use crate::projections::live::Found;
 use crate::projections::rebuild::Progress;
@@ -75,7 +76,7 @@ impl<'a> Observed<'a> {
         let fresh = both.and_then(|(log, reader)| {
             let mut tell = |at: Progress| progress(at.events, at.total);
             let scratch = Arc::new(Memory::new());
-            Live::fresh(log, reader, scratch, super::cores(), &mut tell).map_err(said)
+            Live::fresh(log, reader, scratch, cores(), &mut tell).map_err(said)
         });
         let cursor = had(&log).and_then(|log| ViewsSource::new(log).cursor().map_err(said));
         let upto = match (&cursor, &fresh) {

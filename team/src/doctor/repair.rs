@@ -2,7 +2,8 @@
 
 use crate::handle::rollback;
 use crate::handle::team::input_fault;
-use crate::prelude::*;
+use crate::log::rehydrate::cores;
+use crate::operation::prelude::*;
 use crate::projections::live::known_end::{known_behind, known_end};
 use crate::projections::rebuild::{Progress, rehydrate};
 use teamlog_engine::Exclusive;
@@ -67,7 +68,7 @@ impl Team {
         }
         let reader = exclusive.reader();
         let mut quietly = |_: Progress| {};
-        let (rebuilt, live) = rehydrate(&self.log, &reader, super::cores(), &mut quietly)?;
+        let (rebuilt, live) = rehydrate(&self.log, &reader, cores(), &mut quietly)?;
         let seq = live.seq();
         let archive = match live.event(&reader, seq)? {
             Some(event) if event.kind == CUT => archive_of(&event.payload),
@@ -98,7 +99,7 @@ impl Team {
         };
         let reader = exclusive.reader();
         let mut quietly = |_: Progress| {};
-        let (rebuilt, live) = rehydrate(&self.log, &reader, super::cores(), &mut quietly)?;
+        let (rebuilt, live) = rehydrate(&self.log, &reader, cores(), &mut quietly)?;
         drop(exclusive);
         let seq = accepted.last_seq + 1;
         self.keep(live);

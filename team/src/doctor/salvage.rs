@@ -1,7 +1,7 @@
 //! `rehydrate --salvage`: what can be read of a damaged log becomes the log, and the damaged one is kept as it was.
 
 use crate::log::rehydrate::{Rehydrate, RehydrateAnswer};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::team::event::TeamCreated;
 use std::ops::ControlFlow;
 use teamlog_engine::repair::salvage;

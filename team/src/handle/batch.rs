@@ -5,9 +5,9 @@
 //! makes all of it durable at once. Where that fails nobody knows which events are in the log, so no answer goes out: the
 //! same commands are asked once more, and the batch answers each of them with that failure.
 
+use crate::handle::prelude::*;
 use crate::handle::resident::{Resident, WriterEnd, WriterSlot, locked};
 use crate::handle::team::input_fault;
-use crate::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, RwLockReadGuard};
 

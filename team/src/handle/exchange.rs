@@ -4,7 +4,7 @@
 //! of the first time, so a surface whose answers are sent as they are gives them their form under the lock, from the
 //! state behind the events, and that is what is stored.
 
-use crate::prelude::*;
+use crate::handle::prelude::*;
 
 /// An answer as it goes out.
 #[derive(Debug, Clone, Serialize, Deserialize)]

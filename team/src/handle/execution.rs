@@ -1,7 +1,7 @@
 //! One execution of a command, of whichever type: what is done with it is the same for every command, and is built once.
 
-use super::command::{After, Command, Decision, unrecorded};
-use crate::prelude::*;
+use crate::command::{After, CommandTerms, Ctx, Decision, unrecorded};
+use crate::handle::prelude::*;
 use std::any::Any;
 use teamlog_engine::writer::Room;
 

@@ -3,7 +3,7 @@
 //! A follower holds no lock. It knows the last event that it read by place and id, so it notices when another log, or
 //! another history of the same log, takes the place of the one it follows.
 
-use crate::prelude::*;
+use crate::handle::prelude::*;
 use teamlog_engine::{Identity, Place, Watch};
 
 /// Where a follower stands.

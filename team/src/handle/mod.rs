@@ -1,20 +1,24 @@
 //! What a caller holds: a data root, a team of it, and the one way to change it.
 
-pub(crate) mod authority;
+mod authorize;
+mod background;
 pub mod batch;
-pub mod command;
-pub mod deadline;
 pub mod exchange;
+pub(crate) mod execute;
 mod execution;
 pub mod follower;
+pub mod ignored;
 pub mod next;
 pub(crate) mod notes;
 pub mod past;
 pub mod past_folds;
 pub mod pasts;
+mod prelude;
 pub(crate) mod resident;
 pub(crate) mod rollback;
 pub mod root;
 pub(crate) mod staged;
 pub mod staging;
 pub mod team;
+
+pub use background::{Background, Check, CheckProgress, RunningCheck};

@@ -1,7 +1,7 @@
 //! What an agent can type next: command lines that run as they stand, with the names of the team filled in. What stands
 //! in capitals (`TEXT`) is for the agent to say.
 
-use crate::lifecycle::membership::LEADER;
+use crate::names::LEADER;
 use crate::projections::Task;
 
 /// Actions of a claim's holder on its task; no message moves it. A task that waits for its approval is not completed.

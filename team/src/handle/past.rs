@@ -3,7 +3,7 @@
 //! Every query of such a handle reads the log as if it ended there, and takes the point's time for now. It has no
 //! future: whatever would record something is refused.
 
-use crate::prelude::*;
+use crate::handle::prelude::*;
 use teamlog_engine::reader::Point;
 
 /// Where a handle stands.

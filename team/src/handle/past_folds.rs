@@ -1,7 +1,7 @@
 //! Limits how many states of the past a daemon folds at a time. Each fold reads the log from its last usable run on, so
 //! that many at once would take the machine from those who record.
 
-use crate::prelude::*;
+use crate::handle::prelude::*;
 use std::sync::{Condvar, Mutex, PoisonError};
 
 /// So many folds run at a time by default.

@@ -5,7 +5,7 @@
 //! every question. A past that nobody asked for within a minute goes as well, if somebody calls [`Pasts::forget_idle`].
 
 use crate::handle::past::Past;
-use crate::prelude::*;
+use crate::handle::prelude::*;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use teamlog_engine::reader::Point;

@@ -7,9 +7,9 @@
 //! | taken | the writer is open; the log's lock is held |
 //! | dead | a sync failed: what is on the disk is unknown, and this process writes to the team no more |
 
+use crate::handle::prelude::*;
 use crate::handle::root::RootOptions;
 use crate::handle::team::{Question, input_fault};
-use crate::prelude::*;
 use crossbeam_channel::{Sender, bounded};
 use std::sync::{
     Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,

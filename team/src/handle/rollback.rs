@@ -1,7 +1,7 @@
 //! Detects a rollback by the files beside the log if the log's own witness is not known: a log of an older teamlog has
 //! none, and a lock file can be lost.
 
-use crate::prelude::*;
+use crate::handle::prelude::*;
 use crate::projections::live::known_end::known_end;
 use teamlog_engine::Rollback;
 

@@ -1,12 +1,13 @@
 //! A data root: the teams that lie in it.
 
+pub use crate::command::Authenticated;
+use crate::handle::background::Background;
 use crate::handle::batch::Batch;
+use crate::handle::ignored;
 use crate::handle::notes::Notes;
 use crate::handle::past_folds::PastFolds;
+use crate::handle::prelude::*;
 use crate::handle::resident::{Pause, Resident, Residents};
-use crate::integrity::Background;
-use crate::lifecycle::ignored;
-use crate::prelude::*;
 use crate::projections::live::fold_version;
 use teamlog_engine::event_id::IdSource;
 use teamlog_engine::journal::Journals;
@@ -17,6 +18,8 @@ use teamlog_engine::{Clock, Identity, LogOptions, RandomIds, SystemClock, Witnes
 
 /// The directory of the teams in a root.
 pub const TEAMS_DIR: &str = "teams";
+/// The file, in the directory of all teams. No name of a team begins with a dot.
+pub const ACCEPTED_TOKENS_FILE: &str = ".accepted-tokens";
 /// The file with the id by which journals know this data root as a host, in the directory of the teams. No name of a team begins with
 /// a dot.
 pub const HOST_ID_FILE: &str = ".host-id";
@@ -50,15 +53,6 @@ pub struct RootOptions {
     /// For a process that stays: the commands that end it and start it again, a line each. A team that it may not write
     /// any more says so.
     pub restart: Option<String>,
-}
-
-/// An agent of a team that proved to be it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Authenticated {
-    /// The team.
-    pub team: String,
-    /// The agent.
-    pub agent: String,
 }
 
 impl Default for RootOptions {

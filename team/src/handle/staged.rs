@@ -1,10 +1,9 @@
 //! A team in the making: built aside, in a directory that no name can mean, and renamed whole when it is complete, so
 //! that nobody ever sees half a team and a crash leaves none.
 
-use crate::handle::root::team_dir;
+use crate::handle::ignored;
+use crate::handle::prelude::*;
 use crate::handle::staging::{Purpose, Staging};
-use crate::lifecycle::ignored;
-use crate::prelude::*;
 use teamlog_engine::storage::Deferred;
 use teamlog_engine::{LogOptions, NewLog, Writer};
 

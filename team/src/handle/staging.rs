@@ -2,8 +2,8 @@
 //! of a team begins as theirs do. Beside each lies a lock file, which is held for as long as a process works in it: so what
 //! a killed process left is told from what somebody still builds.
 
+use crate::handle::prelude::*;
 use crate::handle::root::{TEAMS_DIR, unsafe_file_system};
-use crate::prelude::*;
 use teamlog_engine::layout::{EVENTS_DIR, LOCK_FILE};
 use teamlog_engine::storage::{HeldLock, LockError};
 

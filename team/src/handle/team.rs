@@ -5,13 +5,13 @@
 //! saves time later waits for [`Team::finish`].
 
 use crate::handle::batch::Batch;
+use crate::handle::ignored;
 use crate::handle::past::Past;
 use crate::handle::past_folds::{PastFold, PastFolds};
+use crate::handle::prelude::*;
 use crate::handle::resident::{Pause, Resident};
 use crate::handle::rollback;
 use crate::handle::root::RootOptions;
-use crate::lifecycle::ignored;
-use crate::prelude::*;
 use crate::projections::views::ViewsSource;
 use teamlog_engine::storage::Files;
 use teamlog_engine::{CommitError, Committed, Durability, Exclusive, Writer, WriterCounts};

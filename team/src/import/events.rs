@@ -5,7 +5,7 @@ use crate::handle::staged::StagedTeam;
 use crate::import::report::{ImportAnswer, Report};
 use crate::import::source::{Found, append};
 use crate::log::lines::Lines;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use std::io::BufRead;
 use teamlog_engine::codec;
 

@@ -9,7 +9,7 @@ use crate::handle::team;
 use crate::import::report::{ImportAnswer, Report};
 use crate::import::source::{Entry, Found, append, index, read};
 use crate::log::lines::unreadable;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::message::Unapplied;
 use crate::projections::team::event::{MembersAdded, TeamCreated, TeamFact};
 use crate::task::approval;

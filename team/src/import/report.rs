@@ -1,10 +1,10 @@
 //! What an import answers: counts, and the first lines that did not get in.
 
 use crate::agent_token::TokenShown;
-use crate::backup::take::millis;
 use crate::import::source::Found;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::message::{NotApplied, Unapplied};
+use crate::time::millis;
 
 /// Most problems that a report lists.
 pub const PROBLEMS_MAX: usize = 100;

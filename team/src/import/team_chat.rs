@@ -1,15 +1,15 @@
 //! `import --team-chat`: a directory of the message protocol as it was kept in files: inboxes, acks, dead letters, and
 //! snapshots of tasks whose messages are gone, and what else happened. All of it gets into a new team, built aside, or none.
 
-use crate::backup::take::millis;
 use crate::handle::root::team_exists;
 use crate::handle::staged::StagedTeam;
 use crate::import::report::Reasons;
 use crate::import::source::append;
 use crate::import::team_chat_history::{Item, history};
 use crate::import::team_chat_source::{Chat, FileProblem, read_chat};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::team::event::{TeamCreated, TeamFact};
+use crate::time::millis;
 
 /// How a directory is imported. The team must not exist.
 #[derive(Debug, Clone, Default)]

@@ -3,7 +3,7 @@
 //! the payload of one of the same kind with the `foreign` mark. Only here a reserved kind gets that mark.
 
 use crate::import::source::EVENT_REST_BYTES_MAX;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::message::{Names, check_id, check_name};
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 

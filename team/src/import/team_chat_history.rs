@@ -5,7 +5,7 @@ use crate::import::report::count;
 use crate::import::team_chat::ChatCounts;
 use crate::import::team_chat_events::OldEvent;
 use crate::import::team_chat_source::{Chat, Problems, ReadAck, ReadLetter, ReadMessage, ReadTask};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::delivery::event::{DeliveryDead, DeliveryFact};
 use crate::projections::message::MessageInfo;
 use crate::projections::message::event::MessageAcked;

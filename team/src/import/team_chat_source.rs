@@ -9,7 +9,7 @@ use crate::import::team_chat::ChatCounts;
 use crate::import::team_chat_config::settings;
 use crate::import::team_chat_events::OldEvent;
 use crate::log::lines::Lines;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::Envelope;
 use crate::projections::delivery::event::DeliveryDead;
 use crate::projections::message::{Names, NotApplied, check_id, check_name};

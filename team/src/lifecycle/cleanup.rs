@@ -3,9 +3,9 @@
 //! A cleanup passes a gate first: failed tasks must be confirmed, nothing may be left over, no worker may have rejected
 //! its shutdown. `force` passes it, and so does a team whose settings ask for no gate. An orphan's cleanup has none.
 
-use crate::api::rules::Rules;
 use crate::lifecycle::closing;
-use crate::prelude::*;
+use crate::operation::Rules;
+use crate::operation::prelude::*;
 use crate::projections::task::TaskCounts;
 use crate::projections::team::event::TeamClosed;
 use crate::projections::worker::event::AckStatus;

@@ -1,7 +1,7 @@
 //! `config`: the settings of a team. A setting is changed by an event; one that nobody set has its default.
 
 use crate::Recorded;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::team::event::ConfigChanged;
 use crate::projections::team::settings::Value;
 

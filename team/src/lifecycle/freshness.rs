@@ -1,6 +1,6 @@
 //! How new what is here is, where other hosts record in the team too.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use teamlog_engine::Watch;
 
 /// `{seq, checked_at?}`: what other hosts recorded behind that event after that time is not in an answer.

@@ -1,7 +1,7 @@
 //! `init`: a team comes into the world, or gains members.
 
 use crate::handle::staged::StagedTeam;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::team::event::TeamCreated;
 use teamlog_engine::{Format, JournalIdentity, NewLog};
 

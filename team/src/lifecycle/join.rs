@@ -3,7 +3,7 @@
 use crate::agent_token::TokenShown;
 use crate::backup::dir::BackupDir;
 use crate::handle::staged::StagedTeam;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use teamlog_engine::Identity;
 
 /// What `join` is asked.

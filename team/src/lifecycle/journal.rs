@@ -1,6 +1,6 @@
 //! `journal adopt`, `leave` and `heal`: a team comes to a journal, goes from it, and brings it what it lost.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use teamlog_engine::JournalIdentity;
 
 /// `{status:"ok", team, journal, groups, events, last_seq, changed}`.

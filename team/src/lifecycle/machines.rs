@@ -3,7 +3,7 @@
 
 use crate::bootstrap::events::EVENTS;
 use crate::mode::rules::phase;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::bootstrap::State;
 use crate::projections::mode::Mode;
 use crate::projections::mode::event::Change;

@@ -1,7 +1,7 @@
 //! `read-config`, `read-manifest`: what the team is. Both are made from the log: its members, who of them registered, and
 //! its settings. What the log says nothing of has the value that says so.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::worker::WorkerShown;
 use crate::projections::worker::event::Identity;
 

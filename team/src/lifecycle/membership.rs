@@ -1,106 +1,17 @@
-//! Who may act and receive: members of a closed team; in an open one whoever has a proper name, and who acts joins.
+//! Asks of a team which agents it knows.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 
-/// Always a valid sender and mailbox, in every team.
-pub const LEADER: &str = "leader-fixed";
-
-/// Most agents that a refusal lists.
-const LISTED_MAX: usize = 100;
-
-/// Checks that an agent may act in (or get something from) the team.
-pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()> {
-    names::check_known(field, agent)?;
-    if agent == LEADER || live.is_member(agent)? {
-        return Ok(());
-    }
-    match live.team()? {
-        Some(team) if !team.open => Err(stranger(field, agent, live.members()?).into()),
-        _ => Ok(names::check_new(field, agent)?),
-    }
-}
+pub use crate::names::LEADER;
 
 impl Team {
     /// What is to be said of a worker that nobody knows.
     pub fn unknown_warning(&mut self, worker: &str) -> Result<Option<String>> {
-        self.query(|live, _| unknown_warning(live, worker))
+        self.query(|live, _| membership::unknown_warning(live, worker))
     }
 
     /// Checks that an agent may act in the team.
     pub fn knows(&mut self, field: &'static str, agent: &str) -> Result<()> {
-        self.query(|live, _| check(live, field, agent))
+        self.query(|live, _| membership::check(live, field, agent))
     }
-}
-
-/// The event by which an agent that acts joins an open team; `None` where it is a member already or needs not be one.
-pub(crate) fn joining(live: &Live, agent: &str) -> Result<Option<NewEvent>> {
-    if agent == LEADER || live.is_member(agent)? || live.team()?.is_none_or(|team| !team.open) {
-        return Ok(None);
-    }
-    let members = vec![agent.to_owned()];
-    Ok(Some(
-        TeamFact::MembersAdded(MembersAdded { members }).event(agent),
-    ))
-}
-
-/// Checks that an agent may act in the team, and gives the event by which it joins, if it does.
-pub(crate) fn enter(live: &Live, field: &'static str, agent: &str) -> Result<Vec<NewEvent>> {
-    check(live, field, agent)?;
-    Ok(joining(live, agent)?.into_iter().collect())
-}
-
-/// The workers of a team: its members but the leader, sorted.
-pub(crate) fn workers(live: &Live) -> Result<Vec<String>> {
-    let mut members = live.members()?;
-    members.retain(|member| member != LEADER);
-    Ok(members)
-}
-
-fn stranger(field: &'static str, agent: &str, members: Vec<String>) -> Refusal {
-    let meant = spelling::meant(agent, members.iter().map(String::as_str));
-    let meant = meant.map(str::to_owned);
-    let listed = members.len().min(LISTED_MAX);
-    let rest = members.len() - listed;
-    let known: Vec<String> = members.into_iter().take(LISTED_MAX).collect();
-    let mut hint = format!("known agents: {}", known.join(", "));
-    if let Some(meant) = &meant {
-        hint = format!("did you mean {meant}? {hint}");
-    }
-    if rest > 0 {
-        hint.push_str(&format!(" and {rest} more"));
-    }
-    let message = format!("{field} must be a member of the team, but is {agent:?}");
-    let refusal = Refusal::new(Code::WorkerNotFound, message)
-        .field(field)
-        .hint(hint)
-        .detail("worker", agent)
-        .detail("known", known);
-    match meant {
-        Some(meant) => refusal.detail("nearest", meant),
-        None => refusal,
-    }
-}
-
-/// What is to be said of a name that nobody of the team has: no member, nobody that did anything, got mail or was
-/// asked to stop.
-pub(crate) fn unknown_warning(live: &Live, agent: &str) -> Result<Option<String>> {
-    if agent == LEADER
-        || live.is_member(agent)?
-        || live.agent(agent)?.received > 0
-        || live.activity(agent)?.is_some()
-        || live.shutdown_request(agent)?.is_some()
-    {
-        return Ok(None);
-    }
-    let members = live.members()?;
-    let names = members.iter().map(String::as_str).chain([LEADER]);
-    let meant = spelling::meant(agent, names);
-    Ok(Some(unknown_name("worker", agent, meant)))
-}
-
-/// `there is no worker "dve"; did you mean dev?`.
-pub(crate) fn unknown_name(what: &str, name: &str, meant: Option<&str>) -> String {
-    let meant = meant.map(|meant| format!("; did you mean {meant}?"));
-    let meant = meant.unwrap_or_default();
-    format!("there is no {what} {}{meant}", shown(name))
 }

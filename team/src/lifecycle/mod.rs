@@ -1,10 +1,11 @@
 //! A team's life: begun, set up, joined, kept in time, closed, deleted.
 
+pub(crate) mod await_ack;
 pub mod cleanup;
 pub(crate) mod closing;
 pub mod config;
 pub mod freshness;
-pub mod ignored;
+pub mod gauges;
 pub mod init;
 pub mod join;
 pub mod journal;
@@ -16,5 +17,8 @@ pub mod read_team;
 pub mod setup;
 pub(crate) mod sharing;
 pub mod status;
+pub mod storage;
 pub mod teams;
 pub mod tick;
+
+pub use crate::handle::ignored;

@@ -1,7 +1,7 @@
 //! `purge`: a team that was closed is deleted, log and all. The one command that destroys events; nothing else calls it.
 
 use crate::handle::staging::{Purpose, Staging};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 
 /// `{status:"purged", team, log, events}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -1,7 +1,7 @@
 //! `read-team`: who is in the team, what for, and how many tokens it may use.
 
 use crate::lifecycle::setup::ROLE;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::worker::event::Identity;
 use crate::usage::report::BudgetShown;
 

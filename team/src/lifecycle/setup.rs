@@ -1,6 +1,6 @@
 //! Setting a team up: who is in it, what for, and how many tokens it may use, all at once.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::worker::event::{Identity, UNREGISTERED_ROLE, WorkerAct};
 use crate::usage::report::SetBudget;
 

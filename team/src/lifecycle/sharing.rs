@@ -3,7 +3,7 @@
 //! The mode of the directory of all teams says that it is shared; the engine gives what is created below it the same access.
 
 use crate::handle::root::{RUNTIME_FILE, TEAMS_DIR};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use teamlog_engine::storage::{Access, Files, SHARED_DIR, SHARED_FILE};
 
 /// Directories within directories; teams need four.

@@ -1,6 +1,6 @@
 //! `status`: the state of a team in one answer.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::Status as TaskStatus;
 use crate::projections::bootstrap::{RunShown, State};
 use crate::projections::message::{SCHEMA_VERSION, Unacked};

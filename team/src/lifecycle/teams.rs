@@ -1,6 +1,6 @@
 //! `teams`: the teams of a data root, each in a line.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 
 /// A team in few words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]

@@ -5,7 +5,7 @@
 
 use crate::bootstrap::tick::BootstrapTicked;
 use crate::message::mailbox_mark::dispatch;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::delivery::event::{DeliveryDead, DeliveryFact};
 use crate::projections::delivery::{Delivery, Due, Step};
 use crate::projections::live::remove_old_derived;

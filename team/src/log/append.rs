@@ -1,8 +1,9 @@
 //! `append`: a fact of a foreign vocabulary.
 
-use crate::handle::command::unrecorded;
+use crate::command::unrecorded;
 use crate::log::facts::{Fact, Facts};
-use crate::prelude::*;
+pub use crate::names::DEFAULT_ACTOR;
+use crate::operation::prelude::*;
 use crate::projections::vocabulary;
 use teamlog_engine::EventId;
 
@@ -55,9 +56,6 @@ impl AppendAnswer {
         }
     }
 }
-
-/// Who did it where nobody is named.
-pub const DEFAULT_ACTOR: &str = "teamlog";
 
 /// Version of the payload's shape, which is not ours to know.
 const SCHEMA_VERSION: u32 = 1;

@@ -3,7 +3,7 @@
 use crate::log::append::Append;
 use crate::log::facts::{ANSWER_BYTES, Appended, Fact, Facts};
 use crate::log::lines::{Line, Lines, unreadable};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use std::io::{self, BufRead};
 use teamlog_engine as engine;
 use teamlog_engine::limits::{EVENT_BYTES_MAX, GROUP_BYTES_MAX, GROUP_EVENTS_MAX};

@@ -5,7 +5,7 @@ use crate::log::event_type::EventType;
 use crate::log::read_events::FILTERS;
 use crate::log::read_events::{Filter, Stream, place_of};
 use crate::log::team_event::TeamEvent;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 
 operation! {
     /// Wait until something happens to a team

@@ -1,7 +1,7 @@
 //! `convert`: the same history in the other format, in place.
 
-use crate::backup::take::millis;
-use crate::prelude::*;
+use crate::operation::prelude::*;
+use crate::time::millis;
 use teamlog_engine::convert::Size;
 
 /// `{status, team, format, events, groups, from, to, archive, original_receipt, …}`.

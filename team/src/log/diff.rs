@@ -3,7 +3,7 @@
 //! Its cost grows with the history before the points and with what lies between them.
 
 use crate::handle::past::{Moment, Past};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::bootstrap::State;
 use crate::projections::mode::{Mode, ModeState, Scope};
 use crate::projections::natural;

@@ -1,6 +1,6 @@
 //! The types of team events, and which of them are worth waking somebody up for: one table.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 
 words! {
     /// The type of a team event.

@@ -5,9 +5,11 @@
 
 mod newest;
 
+use crate::log::recorded::Recorded;
+use crate::log::replay::Replay;
 use crate::log::replay::postings;
 use crate::log::text::Text;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use teamlog_engine::Place;
 
 /// Events of a page unless the caller says otherwise.

@@ -1,9 +1,10 @@
 //! `export`: every event as its public JSON line, which `import --events` reads back without loss; or as a line of an
 //! audit log in the shape of the HTTP protocol.
 
-use crate::api::milliseconds;
 use crate::log::replay::BOOKKEEPING;
-use crate::prelude::*;
+use crate::log::replay::Replay;
+use crate::operation::prelude::*;
+use crate::time::milliseconds;
 use teamlog_projections::task::transitions::{Transition, Transitions};
 
 /// What a change of a task's status is called in an audit log.

@@ -3,9 +3,10 @@
 //! An event that an older version appended under a key has no stored answer. Such an event is its own answer: the same
 //! content returns it, other content is refused.
 
-use crate::handle::command::{KeyScope, first_answer, key_reused, unread, unrecorded};
+use crate::command::unrecorded;
+use crate::handle::execute::{KeyScope, first_answer, key_reused, unread};
 use crate::log::append::AppendAnswer;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use std::collections::HashMap;
 use teamlog_engine::writer::Room;
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};

@@ -1,6 +1,6 @@
 //! Lines of an input, numbered, in bounded memory.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use std::io::{self, BufRead, Read};
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 

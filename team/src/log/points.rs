@@ -2,7 +2,7 @@
 
 use crate::handle::past::point;
 use crate::log::diff::{Diff, DiffAnswer};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use teamlog_engine::reader::Point;
 
 operation! {

@@ -2,7 +2,7 @@
 
 use crate::log::event_type::EventType;
 use crate::log::team_event::TeamEvent;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use page::event_cursor;
 use teamlog_engine::Place;
 

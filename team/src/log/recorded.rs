@@ -1,6 +1,6 @@
 //! An event as answers show it: the public JSON line, whichever format stores it.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::redaction::REDACTED;
 use schemars::{Schema, SchemaGenerator};
 use serde::de::Error as _;

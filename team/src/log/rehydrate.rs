@@ -1,6 +1,6 @@
 //! `rehydrate`: everything derived, anew from the log.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::rebuild::{Progress, rehydrate};
 use teamlog_engine::repair::Salvaged;
 
@@ -48,7 +48,7 @@ impl Team {
         let mut exclusive = self.lock()?;
         exclusive.name_quarantined()?;
         let reader = exclusive.reader();
-        let workers = options.workers.unwrap_or_else(crate::doctor::cores).max(1);
+        let workers = options.workers.unwrap_or_else(cores).max(1);
         let mut tell = |at: Progress| progress(at.events, at.total);
         let (rebuilt, live) = rehydrate(&self.log, &reader, workers, &mut tell)?;
         drop(exclusive);
@@ -66,4 +66,9 @@ impl Team {
             salvaged: None,
         })
     }
+}
+
+/// Threads for what can be done side by side.
+pub(crate) fn cores() -> usize {
+    std::thread::available_parallelism().map_or(1, usize::from)
 }

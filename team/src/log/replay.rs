@@ -5,7 +5,7 @@
 //! the state cannot be loaded.
 
 use crate::log::text::Text;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use page::{event, first_not};
 use teamlog_engine::{Place, codec};
 

@@ -1,6 +1,8 @@
 //! `replay-events`: the events behind a seq, in order, for a program that asks again from the last one.
 
-use crate::prelude::*;
+use crate::log::recorded::Recorded;
+use crate::log::replay::Replay;
+use crate::operation::prelude::*;
 
 operation! {
     /// Read the events since a seq, in order

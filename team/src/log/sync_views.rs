@@ -1,6 +1,6 @@
 //! `sync-views`: returns once the view files hold all that was recorded before. A daemon writes them behind its answers.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::views::ViewsSource;
 use std::thread;
 

@@ -1,8 +1,9 @@
 //! `tail` and every other way to follow: the newest events, then those to come.
 
 use crate::handle::follower::Follower;
+use crate::log::replay::Replay;
 use crate::log::replay::{Output, Sink, each};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 
 /// Which events.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -4,7 +4,7 @@
 //! In canonical form a reported `worker_idle` is a changed state, and fields of the wrong sort are left out.
 
 use crate::log::event_type::{self, EventType};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::thread::post_id;
 use crate::projections::worker::event::WorkerState;
 

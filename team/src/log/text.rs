@@ -1,6 +1,6 @@
 //! A text that is looked for in events, in any case.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 
 /// What an event must hold: in its kind, its actor, a ref, or its payload.
 #[derive(Debug, Clone, Serialize, Deserialize)]

@@ -1,7 +1,8 @@
 //! `traces`: the stories that the newest events belong to, newest first. It looks at so many events and no more, however
 //! long the log is.
 
-use crate::prelude::*;
+use crate::log::replay::Replay;
+use crate::operation::prelude::*;
 
 /// Traces that are listed unless the caller says otherwise.
 const LISTED: usize = 20;

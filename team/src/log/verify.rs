@@ -1,7 +1,7 @@
 //! `verify`: is every byte of the log as it was written, and does an old receipt still hold?
 
 use crate::handle::rollback::shown_by_files;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 pub use teamlog_engine::verify::{Problem, Report as VerifyAnswer, Severity};
 
 impl Team {

@@ -1,7 +1,7 @@
 //! `ack`: the recipient has read a message. A delivery that waited for it is closed in the same group. An ack of a post
 //! in a thread covers all earlier posts to that agent as well. What does not count is recorded as a fact that moves no state.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::PostInfo;
 use crate::projections::delivery::State;
 use crate::projections::delivery::event::{DeliveryAttempt, DeliveryFact};

@@ -3,7 +3,7 @@
 use crate::doubts::RecipientsDoubts;
 use crate::message::mail::Mail;
 use crate::message::send_message::{Letter, Posted, body};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::uuid;
 
 operation! {

@@ -1,7 +1,8 @@
 //! `dead-letter`: messages that nobody acknowledged in time; look at them, or give one another chance.
 
+use crate::log::recorded::Recorded;
 use crate::message::send::{Require, Terms};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::delivery::State;
 use crate::projections::delivery::event::DeliveryFact;
 use crate::projections::{DeadLetter, event};

@@ -1,6 +1,6 @@
 //! `list-deliveries`: messages that wait for their ack, the next one that is due first.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::delivery::Delivery;
 
 operation! {

@@ -2,7 +2,7 @@
 
 use crate::doubts::{RecipientDoubts, similar_task, unknown_deps};
 use crate::message::send::KeptAsReport;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::message::NotApplied;
 use crate::task::approval;
 

@@ -1,6 +1,6 @@
 //! An entry of an agent's feed: an event in the form that the agent reads.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::task::event::{TaskAct, TaskFact};
 use crate::projections::thread::event::ThreadAct;
 use crate::projections::thread::{SCHEMA_VERSION, post_id};

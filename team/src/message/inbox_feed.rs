@@ -3,7 +3,7 @@
 
 use crate::log::events::ahead;
 use crate::message::feed_entry::FeedEntry;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::thread::RULES;
 use crate::thread::tail::PAGE_BYTES;
 

@@ -4,7 +4,7 @@
 use crate::attention::Attention;
 use crate::message::notices;
 use crate::message::prime::{DEPS_MAX, Dependency, Few, cut, dependencies, minutes};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::task::report;
 
 /// Items of each list.

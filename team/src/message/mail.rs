@@ -1,6 +1,6 @@
 //! Mail as brokers read it: a message with its marks, and a request to tell its recipient.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::message::{Dispatch, Marks};
 
 /// `{message_id, from_worker, to_worker, type, body, created_at, …}`.

@@ -2,7 +2,7 @@
 
 use crate::message::mail::Mail;
 use crate::message::read::before;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::message::InboxQuery;
 
 operation! {

@@ -3,7 +3,7 @@
 //! request to tell the recipient.
 
 use crate::message::mail::DispatchShown;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::message::event::{DispatchMoved, MailFact, Mark, MessageMarked};
 use crate::projections::message::{Dispatch, DispatchStatus, MessageInfo};
 

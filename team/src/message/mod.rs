@@ -1,8 +1,8 @@
 //! Messages: sent, delivered, read and acknowledged; and what an agent is told.
 
 pub mod ack;
-pub(crate) mod await_ack;
 pub mod broadcast;
+pub(crate) mod by_message;
 pub mod dead_letter;
 pub mod deliveries;
 pub mod effect;
@@ -18,4 +18,6 @@ pub mod prime;
 pub mod read;
 pub mod send;
 pub mod send_message;
+pub mod task_assign;
+pub mod task_update;
 pub mod wait;

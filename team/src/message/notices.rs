@@ -5,7 +5,7 @@
 
 use crate::message::feed_entry::FeedEntry;
 use crate::message::prime::Few;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 
 /// News of tasks that are counted at most.
 const NEWS_MAX: usize = 1_000;

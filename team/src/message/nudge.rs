@@ -5,12 +5,12 @@
 //! wake-up is mail as well, but nobody is woken up because of a wake-up, and nobody gets a second one while one is unread:
 //! what is recorded then is that it was held back.
 
-use crate::doctor::AHEAD_TOLERATED_MICROS;
 use crate::message::notices;
 use crate::message::send::{NewMessage, Send, within};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::message::AgentInfo;
 use crate::shapes::is_none_of;
+use crate::time::AHEAD_TOLERATED_MICROS;
 
 /// Most agents that are nudged by one group.
 const GROUP_MAX: usize = 100;

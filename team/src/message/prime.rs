@@ -6,7 +6,7 @@
 use crate::handle::next;
 use crate::message::lead::{self, TeamBrief};
 use crate::message::notices::{self, Notice};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::hidden;
 use crate::shell;
 use crate::task::approval;

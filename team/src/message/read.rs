@@ -3,7 +3,7 @@
 
 use crate::message::notices::{self, Notice};
 use crate::message::prime::Few;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::message::InboxQuery;
 
 operation! {

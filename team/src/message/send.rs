@@ -3,11 +3,12 @@
 //! Order of the checks: the envelope, its time, who may send and receive, a known id, the cooldown. A known id comes
 //! before the cooldown so that a retry is told that its message lies there.
 
-use crate::handle::command::unrecorded;
+use crate::command::unrecorded;
 use crate::handle::next;
+use crate::log::recorded::Recorded;
 use crate::message::dead_letter::DeadLetterShown;
 use crate::message::effect::{self, Applied, Doubts, Effect};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::delivery::Delivery;
 use crate::projections::delivery::event::DeliveryFact;
 use crate::projections::message::{MessageInfo, Names, NotApplied};

@@ -4,7 +4,7 @@
 use crate::doubts::RecipientDoubts;
 use crate::message::mail::{DispatchOutcome, Mail};
 use crate::message::mailbox_mark::dispatch;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::message::event::{DispatchRequested, MailFact};
 use crate::projections::message::{DispatchStatus, MessageInfo};
 use crate::projections::{Envelope, Names};

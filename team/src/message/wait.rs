@@ -1,7 +1,8 @@
 //! `wait`: returns when something arrives for an agent.
 
 use crate::handle::follower::Follower;
-use crate::prelude::*;
+use crate::log::recorded::Recorded;
+use crate::operation::prelude::*;
 
 operation! {
     /// Wait until something arrives for an agent: mail, a post, a repeated delivery, or news of its tasks

@@ -1,6 +1,6 @@
 //! What most files of modes name.
 
-pub(crate) use crate::handle::command::Origin;
+pub(crate) use crate::command::Origin;
 pub(crate) use crate::mode::rules::board::{
     Board, Standing, is_tombstone, object, put, visible_from,
 };
@@ -13,6 +13,6 @@ pub(crate) use crate::mode::rules::shown::{Decided, ModeAnswer, missing, path, s
 pub(crate) use crate::mode::rules::skill::{CANCEL, Skill};
 pub(crate) use crate::mode::rules::transition::{Denial, Kind, Review, Transition, decide, join};
 pub(crate) use crate::mode::rules::*;
-pub(crate) use crate::prelude::*;
+pub(crate) use crate::operation::prelude::*;
 pub(crate) use crate::projections::mode::event::{Change, Fields, SessionEnd};
 pub(crate) use crate::projections::mode::{Mode, ModeState, Scope};

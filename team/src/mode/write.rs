@@ -3,11 +3,11 @@
 //! In this order: the fields of the call over those of before, the rules of the mode, an outcome that fits, what becomes
 //! of the modes that are active (where it becomes active by that), the write. A call that breaks a rule writes nothing.
 
-use crate::api::rules::Rules;
 use crate::mode::prelude::*;
 use crate::mode::rules::board::ORIGIN;
 use crate::mode::rules::contract::Written;
 use crate::mode::start;
+use crate::operation::Rules;
 
 operation! {
     /// Change fields of an active mode; a phase or outcome that ends it does so

@@ -1,7 +1,7 @@
 //! `check-receipt`: does a receipt that somebody kept still hold, and if not, what changed first?
 
 use crate::log::verify::{Problem, Severity, VerifyAnswer};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::receipt::given::GivenReceipt;
 use teamlog_engine::Standing;
 use teamlog_engine::layout::EVENTS_DIR;

@@ -1,6 +1,6 @@
 //! A receipt as somebody hands it in again, and what the log says to it.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::receipt::key::{PublicKey, ReceiptSigner, Signed};
 use teamlog_engine::Standing;
 

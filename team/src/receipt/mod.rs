@@ -2,5 +2,6 @@
 
 pub mod check;
 pub mod given;
+pub mod head;
 pub mod key;
 pub mod keygen;

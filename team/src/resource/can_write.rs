@@ -1,6 +1,6 @@
 //! `can-write`: may an agent write a path now? It may under a lease of its own on a task that declares the path.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::task::HeldResources;
 use crate::projections::team::settings::{ALLOW_WHEN_FREE, ASK, DENY};
 use crate::resource::Tree;

@@ -4,7 +4,7 @@
 //! advises: then it is said, and nothing more.
 
 use super::pattern::Pattern;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::task::{Governed, HeldResources};
 use crate::projections::team::settings::ADVISORY;
 use std::cell::OnceCell;

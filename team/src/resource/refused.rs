@@ -2,7 +2,7 @@
 //!
 //! A minute takes no more than the paths that the state keeps of an agent, so that one that runs wild fills no log.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::fact::Fact;
 use crate::projections::refused::event::{RefusedFact, WriteRefused};
 use crate::projections::refused::{KEPT_MAX, RefusedPath};

@@ -7,8 +7,8 @@
 
 use super::{Span, SpanKind};
 use crate::log::recorded::Recorded;
-use crate::log::trace::TraceAnswer;
 use crate::redaction::redact;
+use crate::story::trace::TraceAnswer;
 use serde::ser::Error;
 use serde::{Serialize, Serializer};
 use serde_json::value::RawValue;

@@ -6,9 +6,9 @@
 //! times, fit together. Serialised as it is walked: the text is never held whole.
 
 use super::{Outcome, OutsideCause, Parent, Span, SpanKind, Step, Story};
-use crate::log::trace::TraceAnswer;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::redaction::redact;
+use crate::story::trace::TraceAnswer;
 use serde::Serializer;
 use serde::ser::SerializeSeq;
 

@@ -4,7 +4,8 @@
 //! or claim by which somebody got it to the report that nothing is left to do; given out again after that, it has
 //! another span. What came too late, was repeated or refused begins and ends nothing.
 
-use crate::prelude::*;
+use crate::log::recorded::Recorded;
+use crate::operation::prelude::*;
 use crate::projections::Fact;
 use crate::projections::event::Sent;
 

@@ -1,7 +1,7 @@
 //! `write-task-approval`, `read-task-approval`: what a reviewer decided on a task, which need not exist; and the tasks that
 //! are not completed without an approval.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::message::Unapplied;
 use crate::projections::worker::ApprovalShown;
 use crate::projections::worker::supervision::{Approval, ApprovalStatus};

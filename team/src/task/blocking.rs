@@ -1,10 +1,12 @@
 //! Which claim-governed tasks wait for others, and the events by which they begin and cease to.
 
+use crate::claim::holding::follows;
 use crate::projections::task::UnmetDeps;
 use crate::projections::task::event::TaskBlocked;
 use crate::task::approval;
-use crate::task::holding::event;
 use crate::task::prelude::*;
+
+pub(crate) use crate::claim::holding::block;
 
 /// Most tasks that the event which frees them frees at once, so that it fits into a group with them; `tick` sees to the
 /// others, which can be claimed meanwhile.
@@ -39,31 +41,6 @@ pub(crate) fn unmet_by_task(live: &Live, tasks: &[Task]) -> Result<UnmetByTask> 
         }
     }
     Ok(unmet)
-}
-
-/// Records that a pending task has to wait, if it has to. Its cause is the last event so far.
-pub(crate) fn block(
-    live: &Live,
-    task: &mut Task,
-    actor: &str,
-    events: &mut Vec<NewEvent>,
-) -> Result<()> {
-    let open = live.open_deps(&task.deps)?;
-    if task.status != Status::Pending || open.is_empty() {
-        return Ok(());
-    }
-    let act = TaskAct::Blocked(TaskBlocked { waits_for: open });
-    let cause = events.len().checked_sub(1);
-    events.push(follows(task, act, actor, cause));
-    task.status = Status::Blocked;
-    Ok(())
-}
-
-/// An event of a task that another one of the group led to.
-fn follows(task: &Task, act: TaskAct, actor: &str, cause: Option<usize>) -> NewEvent {
-    let mut event = event(task, act, actor, task.owner.as_deref());
-    event.cause = cause.map(Cause::Earlier);
-    event
 }
 
 /// How a message that is about to be recorded turns a message-governed task, as its fold will.

@@ -1,6 +1,6 @@
 //! Tasks that must be done by delegation: a result has to say how it was.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 
 const SPAWNED: &str = "subagent spawn evidence:";
 const SKIPPED: &str = "subagent skip reason:";

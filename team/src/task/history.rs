@@ -1,6 +1,7 @@
 //! `task history`: what happened to a task.
 
-use crate::prelude::*;
+use crate::log::recorded::Recorded;
+use crate::operation::prelude::*;
 use crate::task::show::not_found;
 
 operation! {

@@ -1,20 +1,15 @@
 //! Tasks: what is made, claimed, finished and given back, and who holds it.
 
 pub mod approval;
-pub mod assign;
 pub mod blocking;
-pub(crate) mod by_message;
 pub mod cancel;
 pub mod change;
 pub mod claim;
 pub mod claim_next;
-pub(crate) mod claim_proof;
 pub mod create;
 pub(crate) mod evidence;
 pub mod finish;
-pub(crate) mod grant;
 pub mod history;
-pub mod holding;
 pub mod list;
 pub mod listed;
 pub(crate) mod prelude;
@@ -28,4 +23,5 @@ pub mod report;
 pub mod resources;
 pub mod show;
 pub mod sorting;
-pub mod update;
+
+pub use crate::claim::holding;

@@ -1,11 +1,11 @@
 //! What most files of tasks name.
 
-pub(crate) use crate::prelude::*;
+pub(crate) use crate::claim::holding::{self, ClaimCheck, Draft, check_expected, lease_end};
+pub(crate) use crate::claim::proof::claim_proof;
+pub(crate) use crate::operation::prelude::*;
 pub(crate) use crate::projections::task::Claim;
 pub(crate) use crate::projections::task::event::{Held, Lease, TaskAct, TaskFact};
 pub(crate) use crate::task::blocking;
-pub(crate) use crate::task::claim_proof::{ClaimProof, claim_proof};
 pub(crate) use crate::task::create::{TaskAnswer, record};
-pub(crate) use crate::task::holding::{self, ClaimCheck, Draft, check_expected, lease_end};
 pub(crate) use crate::task::listed::Listed;
 pub(crate) use crate::task::record::TaskRecord;

@@ -1,6 +1,6 @@
 //! A task as the mutation contract shows it.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::task::{Attributes, Governed, Reported, UnmetDeps};
 use crate::projections::worker::ApprovalShown;
 

@@ -1,5 +1,6 @@
 //! `task show`: one task, and what happened to it.
 
+use crate::log::recorded::Recorded;
 use crate::projections::worker::ApprovalShown;
 use crate::task::approval;
 use crate::task::history;

@@ -3,7 +3,7 @@
 //! There is an index of tasks by id, by status and by owner, in natural order of ids. Any other order, and `since`, read
 //! every task that the filters let through, and keep a page of them.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::natural;
 use crate::projections::task::TaskPage;
 

@@ -1,5 +1,6 @@
 //! `thread-link`: a thread belongs to a task from now on.
 
+use crate::claim::existing;
 use crate::projections::thread::event::ThreadLinked;
 use crate::thread::prelude::*;
 

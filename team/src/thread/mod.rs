@@ -8,7 +8,7 @@ pub mod search;
 pub mod start;
 pub mod tail;
 
-use crate::api::rules::Rules;
+use crate::operation::Rules;
 
 /// As callers of the HTTP contract name the fields.
 pub(crate) const RULES: Rules = Rules {

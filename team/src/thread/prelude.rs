@@ -1,8 +1,8 @@
 //! What most files of threads name.
 
-pub(crate) use crate::prelude::*;
+pub(crate) use crate::operation::prelude::*;
 pub(crate) use crate::projections::thread::event::{ThreadAct, ThreadFact};
 pub(crate) use crate::projections::thread::{PostShown, Thread, ThreadShown};
 pub(crate) use crate::thread::RULES;
-pub(crate) use crate::thread::start::{SYSTEM, ThreadAnswer, author, existing, found, shown};
+pub(crate) use crate::thread::start::{SYSTEM, ThreadAnswer, author, found, shown};
 pub(crate) use crate::thread::tail::post;

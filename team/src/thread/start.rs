@@ -1,10 +1,10 @@
 //! `thread-start`: a talk between agents, perhaps about a task.
 
+use crate::claim::existing;
 use crate::doubts::RecipientsDoubts;
 use crate::projections::message::check_title;
 use crate::projections::thread;
 use crate::projections::thread::event::ThreadStarted;
-use crate::task::holding;
 use crate::thread::prelude::*;
 
 operation! {
@@ -131,16 +131,6 @@ pub(crate) fn author(live: &Live, worker: Option<&str>) -> Result<Vec<NewEvent>>
         None | Some(SYSTEM) => Ok(Vec::new()),
         Some(worker) => membership::enter(live, "worker", worker),
     }
-}
-
-/// The story of a task, which there must be where one is named.
-pub(crate) fn existing(live: &Live, task_id: Option<&str>) -> Result<Option<String>> {
-    let Some(task_id) = task_id else {
-        return Ok(None);
-    };
-    names::check_known("task_id", task_id)?;
-    let task = live.task(task_id)?;
-    Ok(task.ok_or_else(|| holding::not_found(task_id))?.trace_id)
 }
 
 pub(crate) fn shown(live: &Live, id: &str) -> Result<ThreadAnswer> {

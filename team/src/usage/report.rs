@@ -1,10 +1,10 @@
 //! `report-usage`, `set-budget`, `usage`: tokens that agents used, and how many they may.
 
-use crate::prelude::*;
+use crate::claim::existing;
+use crate::operation::prelude::*;
 use crate::projections::usage::event::UsageFact;
 use crate::projections::usage::event::{Budget, UsageReported};
 use crate::projections::usage::{BudgetInfo, Used, Whose};
-use crate::thread::start::existing;
 
 /// As callers of the HTTP contract name the fields.
 const RULES: Rules = Rules {

@@ -1,7 +1,8 @@
 //! `usage series`: tokens over time, by agent or by task. The log has no index of reports, so that all events between the
 //! two times are read, and none outside.
 
-use crate::prelude::*;
+use crate::log::replay::Replay;
+use crate::operation::prelude::*;
 use crate::projections::usage::event::UsageReported;
 use std::cmp::Reverse;
 

@@ -1,7 +1,7 @@
 //! `write-leader-attention`: what a hook saw of the leader's session; the last of it counts in `read-stall-state`.
 
-use crate::handle::command;
-use crate::prelude::*;
+use crate::command;
+use crate::operation::prelude::*;
 use crate::projections::worker::supervision::{attention, attention_set};
 use crate::worker::stall::Decision;
 

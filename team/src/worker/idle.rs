@@ -2,7 +2,7 @@
 //! and what the monitor's snapshot says of it.
 
 use crate::log::team_event::TeamEvent;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::worker::event::WorkerState;
 use crate::worker::snapshot as monitor_snapshot;
 

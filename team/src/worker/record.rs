@@ -2,7 +2,7 @@
 //! gets its instructions.
 
 use crate::doubts::RecipientDoubts;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::worker::HeartbeatShown;
 use crate::projections::worker::event::{Heartbeat, Identity, Instructions, WorkerAct};
 

@@ -1,7 +1,7 @@
 //! `write-shutdown-request`, `write-shutdown-ack`, `read-shutdown-ack`: a worker is asked to stop, and answers.
 
 use crate::doubts::RecipientDoubts;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::worker::ShutdownAckShown;
 use crate::projections::worker::event::{AckStatus, ShutdownAck, ShutdownRequest, WorkerAct};
 use crate::worker::record::WorkerAnswer;

@@ -1,7 +1,7 @@
 //! `write-monitor-snapshot`, `read-monitor-snapshot`: what the team's monitor last saw. It is stored as it came; reading
 //! keeps the fields that are known, each in its proper form, and adds the tasks that were completed since.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::worker::supervision::{snapshot, snapshot_written};
 
 operation! {

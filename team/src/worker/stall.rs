@@ -1,6 +1,6 @@
 //! `read-stall-state`: whether the team gets on, and what its leader has to decide. It moves no baseline.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::worker::attention::{self, AttentionShown};
 use crate::worker::idle::{IdleAnswer, IdleSource, Told, idle};
 use crate::worker::summary::{Polled, TaskNumbers, poll, recorded};

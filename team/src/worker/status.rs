@@ -1,7 +1,7 @@
 //! `write-worker-status`, `read-worker-status`: what a worker does. Saying the same again changes nothing, so that nobody
 //! wakes up for it.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::worker::StatusShown;
 use crate::projections::worker::event::{StatusChange, WorkerState};
 

@@ -1,7 +1,7 @@
 //! `get-summary`: tasks and workers in numbers. A worker that makes no progress is found by its turns since the
 //! summary before, so each summary of an open team records a new baseline where anything changed.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::task::TaskCounts;
 use crate::projections::worker::event::{StatusChange, WorkerState};
 use crate::projections::worker::supervision::{Baseline, Baselines};

@@ -1,7 +1,7 @@
 //! `who`: who does what. For each agent what it works on and until when, what it did last, what it reported and what it
 //! waits for. Reads as much as there are agents and tasks in their hands, whatever lies behind them.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::worker::event::WorkerState;
 use crate::task::report;
 

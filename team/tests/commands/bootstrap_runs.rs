@@ -107,8 +107,7 @@ fn signals_are_the_events_that_they_mean_or_are_kept_as_they_are() {
 #[test]
 fn events_of_a_run_belong_to_one_story_and_name_who_is_concerned() {
     let mut boot = Boot::new();
-    let traced =
-        |trace: Option<&str>| given!(teamlog_team::handle::command::Control, trace_id: trace);
+    let traced = |trace: Option<&str>| given!(teamlog_team::command::Control, trace_id: trace);
     boot.team.under(traced(Some("tr-1")));
     reports!(boot; team_create_returned {"outcome": "ok", "name": "alpha"});
     boot.team.under(traced(None));
@@ -125,7 +124,7 @@ fn under_a_key_a_breach_is_recorded_once() {
     let mut boot = Boot::at(State::Running);
     let said = record("lead_content", json!({"kind": "domain"}));
     boot.team.under(
-        given!(teamlog_team::handle::command::Control, operation: "bootstrap-record",
+        given!(teamlog_team::command::Control, operation: "bootstrap-record",
             request: b"same".to_vec(), key: "k-1"),
     );
     let first = boot.team.bootstrap_record(said.clone()).unwrap();

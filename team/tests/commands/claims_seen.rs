@@ -50,7 +50,7 @@ fn a_trace_shows_each_turn_of_a_task_as_a_span() {
     let two = team.task_claim(claim("1", "dev")).unwrap();
     team.task_finish(complete(&two)).unwrap();
     let trace = team
-        .trace(given!(teamlog_team::log::trace::Trace, trace_id: "tr-1"))
+        .trace(given!(teamlog_team::story::trace::Trace, trace_id: "tr-1"))
         .unwrap();
     let trace = json(&trace);
     let spans: Vec<(&str, &str)> = trace["spans"]

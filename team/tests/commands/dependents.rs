@@ -104,7 +104,7 @@ fn a_report_that_completes_a_message_governed_task_frees_those_that_wait() {
     // Too late, it completes nothing.
     let late = |id: &str, back: i64| {
         let now = world.root.options().clock.now();
-        given!(teamlog_team::task::update::TaskUpdate,
+        given!(teamlog_team::message::task_update::TaskUpdate,
             created_at: now.plus_micros(-back).to_string(), ..update(id, "done"))
     };
     team.task_update(late("bd-1", 3 * SECOND)).unwrap();

@@ -6,9 +6,9 @@ use teamlog_team::SecretKey;
 use teamlog_team::integrity::CheckState;
 use teamlog_team::integrity::doctor::{DoctorLast, DoctorStart};
 use teamlog_team::integrity::verify::{VerifyLast, VerifyStart};
-use teamlog_team::log::head::ReadHead;
-use teamlog_team::log::storage::ReadStorage;
+use teamlog_team::lifecycle::storage::ReadStorage;
 use teamlog_team::receipt::check::{CheckReceipt, CheckedReceipt};
+use teamlog_team::receipt::head::ReadHead;
 
 const VERIFIED: &str = "teams/demo/derived/verify.json";
 

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use teamlog_engine::{Event, EventId, Refs, SeededIds};
 use teamlog_team::Recorded;
-use teamlog_team::log::trace::TraceAnswer;
+use teamlog_team::story::trace::TraceAnswer;
 use teamlog_team::story::{Outcome, OutsideCause, Parent, SpanKind, Story};
 
 /// Events of a trace `tr`, made up: nothing but their shape is under test.

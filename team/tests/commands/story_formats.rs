@@ -3,10 +3,10 @@
 use crate::prelude::*;
 use crate::stories::{Made, trace};
 use teamlog_engine::EventId;
-use teamlog_team::log::trace::TraceAnswer;
 use teamlog_team::story::OutsideCause;
 use teamlog_team::story::chrome::Chrome;
 use teamlog_team::story::otlp::Otlp;
+use teamlog_team::story::trace::TraceAnswer;
 
 /// A story with tasks that overlap, acks, a duplicate, a late update and a foreign fact with a cause.
 fn busy(world: &World) -> TraceAnswer {

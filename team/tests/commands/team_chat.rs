@@ -330,7 +330,7 @@ fn what_cannot_be_read_is_named_by_file_and_line_and_the_rest_gets_in() {
         1,
         "a kept event moves nothing"
     );
-    let trace = given!(teamlog_team::log::trace::Trace, trace_id: "tr");
+    let trace = given!(teamlog_team::story::trace::Trace, trace_id: "tr");
     assert_eq!(team.trace(trace).unwrap().count, 2);
     // Nobody else gives a reserved kind the mark.
     let own = given!(teamlog_team::log::append::Append, kind: "message_suppressed");

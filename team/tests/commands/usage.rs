@@ -33,7 +33,7 @@ fn begun(team: &mut Team, worker: &str) -> Vec<Result<(), Failure>> {
     let post = given!(ThreadPost; thread_id: "thread-0001", body: "x", worker, to: None);
     let start = given!(ThreadStart, worker);
     let broadcast = given!(Broadcast, from_worker: worker, body: "all");
-    let assignment = given!(teamlog_team::task::assign::TaskAssign, from: worker,
+    let assignment = given!(teamlog_team::message::task_assign::TaskAssign, from: worker,
         ..assign("x-1", "qa"));
     vec![
         team.task_claim(claim(worker)).map(drop),

@@ -12,8 +12,8 @@ use teamlog_team::lifecycle::init::Init;
 use teamlog_team::lifecycle::status::{Status, StatusAnswer};
 use teamlog_team::log::rehydrate::{Rehydrate, RehydrateAnswer};
 use teamlog_team::message::send::Send;
-use teamlog_team::task::assign::TaskAssign;
-use teamlog_team::task::update::TaskUpdate;
+use teamlog_team::message::task_assign::TaskAssign;
+use teamlog_team::message::task_update::TaskUpdate;
 use teamlog_team::{Code, Failure, Refusal, Root, RootOptions, Team};
 
 pub const NOON: &str = "2026-11-21T12:00:00.000000Z";

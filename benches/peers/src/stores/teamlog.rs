@@ -10,7 +10,7 @@ use teamlog_engine::storage::Files;
 use teamlog_projections::RefKind;
 use teamlog_engine::{Durability, Format, Log, LogOptions, Reader, Writer};
 use teamlog_projections::live::Live;
-use teamlog_team::log::trace::Trace;
+use teamlog_team::story::trace::Trace;
 use teamlog_team::{Root, RootOptions, Team};
 
 /// Events of a trace that are read.

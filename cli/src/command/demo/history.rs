@@ -9,8 +9,8 @@ use teamlog_team::lifecycle::init::{Init, InitAnswer};
 use teamlog_team::log::append::{Append, AppendAnswer};
 use teamlog_team::message::ack::{Ack, AckAnswer};
 use teamlog_team::message::send::SendAnswer;
-use teamlog_team::task::assign::TaskAssign;
-use teamlog_team::task::update::TaskUpdate;
+use teamlog_team::message::task_assign::TaskAssign;
+use teamlog_team::message::task_update::TaskUpdate;
 use teamlog_team::{Failure, Root, RootOptions, Team};
 
 pub const TEAM: &str = "demo";

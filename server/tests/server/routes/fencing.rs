@@ -3,7 +3,7 @@
 use super::world::{SECOND, World};
 use serde_json::{Value, json};
 use std::ops::ControlFlow;
-use teamlog_team::task::update::TaskUpdate;
+use teamlog_team::message::task_update::TaskUpdate;
 
 const WAYS: [&str; 3] = ["renew", "complete", "fail"];
 

@@ -5,9 +5,9 @@ use serde_json::Value;
 use std::sync::Arc;
 use std::time::Duration;
 use teamlog_server::{Call, Caller, Method, Reach, Reply, Served, route};
+use teamlog_team::command::deadline::Deadline;
 use teamlog_team::engine::storage::Memory;
 use teamlog_team::engine::{ManualClock, SeededIds, Timestamp};
-use teamlog_team::handle::deadline::Deadline;
 use teamlog_team::lifecycle::init::Init;
 use teamlog_team::{Root, RootOptions};
 

@@ -1,8 +1,9 @@
 //! Each kind of fault, in the order in which they are looked for.
 
-use super::super::operation::{Op, row};
-use super::super::record::operation;
+use super::super::operation::row;
 use super::*;
+use crate::operation::Op;
+use crate::operation::record::operation;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;

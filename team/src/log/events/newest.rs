@@ -4,7 +4,9 @@
 //! ref. Either way it examines so many events and no more, however long the log is.
 
 use super::{EVENTS, EVENTS_MAX, EXAMINED, Events, EventsAnswer, PAGE_BYTES, ahead};
-use crate::prelude::*;
+use crate::log::recorded::Recorded;
+use crate::log::replay::Replay;
+use crate::operation::prelude::*;
 use std::collections::VecDeque;
 use teamlog_engine::Place;
 

@@ -1,13 +1,13 @@
 //! The states of modes as a command sees them while it decides: those that are recorded, and over them what the command
 //! is about to record, so that each step of a longer decision stands on the one before.
 
-use crate::doctor::AHEAD_TOLERATED_MICROS;
 use crate::mode::prelude::*;
 use crate::projections::mode::SessionLife;
 use crate::projections::mode::event::{
     InputLock, ModeChanged, ModeCleared, ModeFact, ModeStarted, SessionEnded, SessionSeen,
     SkillsSynced,
 };
+use crate::time::AHEAD_TOLERATED_MICROS;
 use teamlog_engine::JsonError;
 
 /// Most bytes of a state as JSON text.

@@ -1,6 +1,7 @@
 //! `trace`: the events of one story.
 
-use crate::prelude::*;
+use crate::log::recorded::Recorded;
+use crate::operation::prelude::*;
 use crate::story::{self, OutsideCause, Span, Story};
 
 operation! {

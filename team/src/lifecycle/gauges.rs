@@ -3,7 +3,7 @@
 
 use crate::attention::{Attention, AttentionKind};
 use crate::backup::notes as backup_notes;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use teamlog_engine::WriterCounts;
 
 /// A team in numbers.

@@ -1,29 +1,19 @@
-//! What a caller presents of its claim on a task, and the checks of it: who may present it, and whether it is the live one.
+//! The checks of a claim that a command presents: who may present it, and whether it is the live one.
 
-use crate::handle::authority::Actor;
-use crate::handle::command::{ClaimOrder, mismatch};
-use crate::task::prelude::*;
-
-/// A claim as a command presents it. If both a token and an epoch are given, both must be right.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct ClaimProof<'a> {
-    pub task_id: &'a str,
-    pub token: Option<&'a str>,
-    /// The number of the claim.
-    pub epoch: Option<u64>,
-    /// True if the claim need not be the caller's own. What is presented must be right all the same.
-    pub force: bool,
-    /// The agent that presents the claim, if the command names it.
-    pub worker: Option<&'a str>,
-}
+use crate::claim::holding::{self, ClaimCheck, Draft};
+use crate::command::authority::ClaimProof;
+use crate::command::{Actor, ClaimOrder, Ctx, Decision, mismatch};
+use crate::prelude::*;
+use crate::projections::task::Claim;
+use crate::projections::task::event::Held;
 
 /// Gives a command its [`ClaimProof`]; the function returns the worker of the command.
 macro_rules! claim_proof {
     ($command:ty, $worker:expr) => {
         impl $command {
-            fn proof(&self) -> $crate::task::claim_proof::ClaimProof<'_> {
+            fn proof(&self) -> $crate::command::authority::ClaimProof<'_> {
                 let worker: fn(&$command) -> Option<&str> = $worker;
-                $crate::task::claim_proof::ClaimProof {
+                $crate::command::authority::ClaimProof {
                     task_id: &self.task_id,
                     token: self.claim_token.as_deref(),
                     epoch: self.epoch,

@@ -2,7 +2,7 @@
 
 use crate::backup::dir::BackupDir;
 use crate::backup::notes;
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::live::DERIVED_DIR;
 use teamlog_engine::layout::EVENTS_DIR;
 

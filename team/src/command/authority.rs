@@ -1,11 +1,8 @@
-//! Authorization: which agents may have a command carried out. It runs before every decision, in one place.
+//! What a command states of its callers: which agents may have it carried out. `handle/authorize.rs` checks it before every
+//! decision.
 //!
 //! Each command states its [`CommandTerms`]; the trait has no default for them, so that no new command is let through by
 //! omission.
-
-use crate::handle::command::mismatch;
-use crate::prelude::*;
-use crate::task::claim_proof::ClaimProof;
 
 /// The rules that hold for a command, whatever it decides.
 #[derive(Debug, Clone, Copy)]
@@ -97,17 +94,15 @@ impl<'a> CommandTerms<'a> {
     }
 }
 
-/// Refuses a command whose caller may not have it carried out. Records nothing.
-pub(super) fn authorize(terms: &CommandTerms<'_>, ctx: &Ctx, live: &Live) -> Result<()> {
-    let by = ctx.control.caller();
-    match terms.authority {
-        Authority::Anyone => Ok(()),
-        Authority::WithinBudget => budget::check(live, by.name),
-        Authority::Agent(agent) => match by.name.filter(|_| by.authenticated) {
-            Some(name) if name != agent => Err(mismatch(name, agent).into()),
-            _ => Ok(()),
-        },
-        Authority::Holder(proof) => proof.authorize(live, by),
-        Authority::HolderOrLeader(proof) => proof.authorize_with_leader(live, by, ctx.now),
-    }
+/// A claim as a command presents it. If both a token and an epoch are given, both must be right.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ClaimProof<'a> {
+    pub task_id: &'a str,
+    pub token: Option<&'a str>,
+    /// The number of the claim.
+    pub epoch: Option<u64>,
+    /// True if the claim need not be the caller's own. What is presented must be right all the same.
+    pub force: bool,
+    /// The agent that presents the claim, if the command names it.
+    pub worker: Option<&'a str>,
 }

@@ -6,11 +6,9 @@
 //!
 //! The file in the directory of all teams also marks that directory as ours ([`is_own`]).
 
-use crate::accepted_tokens::ACCEPTED_TOKENS_FILE;
-use crate::handle::root::HOST_ID_FILE;
-use crate::handle::root::TEAMS_DIR;
+use crate::handle::prelude::*;
+use crate::handle::root::{ACCEPTED_TOKENS_FILE, HOST_ID_FILE, TEAMS_DIR};
 use crate::handle::staging;
-use crate::prelude::*;
 use teamlog_engine::layout::{EVENTS_DIR, LOG_FILE};
 use teamlog_engine::storage::Storage;
 

@@ -27,9 +27,9 @@ macro_rules! operation {
         $(#[doc = $doc:literal])+
         $name:literal: $effect:ident($input:ident { $($fields:tt)* }) -> $($rest:tt)+
     ) => {
-        $crate::api::record::input! { $name: $input { $($fields)* } }
+        $crate::operation::record::input! { $name: $input { $($fields)* } }
 
-        $crate::api::record::operation! {
+        $crate::operation::record::operation! {
             $(#[doc = $doc])+
             $name: $effect($input) -> $($rest)+
         }
@@ -44,7 +44,7 @@ macro_rules! operation {
                 self.execute(input)
             }
         }
-        $crate::api::record::operation! {
+        $crate::operation::record::operation! {
             $(#[doc = $doc])+
             $name: Records($input) -> $data = $crate::Team::$method $(, $($rest)+)?
         }
@@ -59,7 +59,7 @@ macro_rules! operation {
                 self.query(|live, _| input.answer(live))
             }
         }
-        $crate::api::record::operation! {
+        $crate::operation::record::operation! {
             $(#[doc = $doc])+
             $name: Reads($input) -> $data = $crate::Team::$method $(, $($rest)+)?
         }
@@ -74,17 +74,17 @@ macro_rules! operation {
         $(, warns = $warns:literal)?
         $(, without_team = $without_team:expr)?
     ) => {
-        impl $crate::api::operation::Op for $input {
+        impl $crate::operation::Op for $input {
             type Data = $data;
             const NAME: &'static str = $name;
             const DOC: &'static str = concat!($($doc),+).trim_ascii();
-            const EFFECT: $crate::api::Effect = $crate::api::Effect::$effect;
+            const EFFECT: $crate::operation::Effect = $crate::operation::Effect::$effect;
             $(const REFUSALS: &'static [$crate::Code] = &[$($crate::Code::$code),+];)?
             $(
                 const SCOPE: $crate::projections::agent_token::event::AgentScope =
                     $crate::projections::agent_token::event::AgentScope::$scope;
             )?
-            $(const RULES: $crate::api::rules::Rules = $rules;)?
+            $(const RULES: $crate::operation::Rules = $rules;)?
 
             fn run(self, team: &mut $crate::Team) -> $crate::Result<$data> {
                 let run: fn(&mut $crate::Team, $input) -> $crate::Result<$data> = $run;
@@ -114,7 +114,7 @@ macro_rules! operation {
 /// The input of an operation: moves its fields one by one into the braces, then declares it.
 macro_rules! input {
     ($name:literal: $input:ident { $($fields:tt)* }) => {
-        $crate::api::record::input! { $name, $input, { } $($fields)* }
+        $crate::operation::record::input! { $name, $input, { } $($fields)* }
     };
     ($name:literal, $input:ident, { $($fields:tt)* }) => {
         #[doc = concat!("What `", $name, "` is asked.")]
@@ -126,7 +126,7 @@ macro_rules! input {
         $name:literal, $input:ident, { $($fields:tt)* }
         $(#[$attribute:meta])* $field:ident: Option<$type:ty>, $($rest:tt)*
     ) => {
-        $crate::api::record::input! { $name, $input, {
+        $crate::operation::record::input! { $name, $input, {
             $($fields)*
             $(#[$attribute])*
             #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,7 +137,7 @@ macro_rules! input {
         $name:literal, $input:ident, { $($fields:tt)* }
         $(#[$attribute:meta])* $field:ident: $type:ty, $($rest:tt)*
     ) => {
-        $crate::api::record::input! { $name, $input, {
+        $crate::operation::record::input! { $name, $input, {
             $($fields)*
             $(#[$attribute])*
             pub $field: $type,

@@ -4,8 +4,10 @@
 //! The claim is read from the stored answer. The row of an answer holds the answer's text and no reference to the event of the
 //! claim, and that event lies in the log, which a decision does not read.
 
-use crate::handle::command::mismatch;
-use crate::task::prelude::*;
+use crate::claim::holding::{ClaimCheck, Draft};
+use crate::command::authority::ClaimProof;
+use crate::command::{Ctx, mismatch};
+use crate::prelude::*;
 
 /// The part of an answer to a claim that is the same on each surface.
 #[derive(Deserialize)]

@@ -3,8 +3,11 @@
 //! A lease runs out by itself, but a task only moves by events. So a command that meets a lease which ran out records
 //! that first, and goes on with the task as it then is.
 
-use crate::projections::task::ClaimState;
-use crate::task::prelude::*;
+use crate::command::Decision;
+use crate::command::authority::ClaimProof;
+use crate::prelude::*;
+use crate::projections::task::event::{Held, Lease, TaskAct, TaskBlocked, TaskFact};
+use crate::projections::task::{Claim, ClaimState};
 
 /// How long a lease lasts unless the caller says otherwise.
 pub const LEASE_MS: u64 = 900_000;
@@ -71,7 +74,7 @@ impl Draft {
     pub fn give_back(&mut self, live: &Live) -> Result<()> {
         self.task.owner = None;
         self.task.status = Status::Pending;
-        blocking::block(live, &mut self.task, DEFAULT_ACTOR, &mut self.events)
+        block(live, &mut self.task, DEFAULT_ACTOR, &mut self.events)
     }
 
     /// The decision by these rules. Where they refuse, a lease that ran out is recorded all the same.
@@ -236,7 +239,7 @@ pub(crate) fn expire(
     if let Some(claim) = &mut task.governed.claim {
         claim.state = ClaimState::Expired;
     }
-    blocking::block(live, task, actor, events)
+    block(live, task, actor, events)
 }
 
 /// The event that an act on a task is, in the task's story.
@@ -259,4 +262,29 @@ pub fn not_found(task_id: &str) -> Refusal {
     Refusal::new(Code::TaskNotFound, message)
         .field("task_id")
         .detail("task_id", task_id)
+}
+
+/// Records that a pending task has to wait, if it has to. Its cause is the last event so far.
+pub(crate) fn block(
+    live: &Live,
+    task: &mut Task,
+    actor: &str,
+    events: &mut Vec<NewEvent>,
+) -> Result<()> {
+    let open = live.open_deps(&task.deps)?;
+    if task.status != Status::Pending || open.is_empty() {
+        return Ok(());
+    }
+    let act = TaskAct::Blocked(TaskBlocked { waits_for: open });
+    let cause = events.len().checked_sub(1);
+    events.push(follows(task, act, actor, cause));
+    task.status = Status::Blocked;
+    Ok(())
+}
+
+/// An event of a task that another one of the group led to.
+pub(crate) fn follows(task: &Task, act: TaskAct, actor: &str, cause: Option<usize>) -> NewEvent {
+    let mut event = event(task, act, actor, task.owner.as_deref());
+    event.cause = cause.map(Cause::Earlier);
+    event
 }

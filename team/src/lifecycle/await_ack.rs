@@ -2,11 +2,12 @@
 //! A waiting sender records what falls due for its own message, as `tick` does. Nothing is lost when it dies: `tick`,
 //! or the next one who waits, continues from the log.
 
-use crate::handle::deadline::Deadline;
+use crate::command::deadline::Deadline;
 use crate::lifecycle::tick::Round;
+use crate::log::recorded::Recorded;
 use crate::message::dead_letter;
 use crate::message::send::{Send, SendAnswer, SendStatus, Terms};
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::projections::delivery::{Delivery, State};
 use teamlog_engine::Watch;
 

@@ -1,8 +1,8 @@
 //! `task-assign`: a task goes to an agent, by message.
 
+use crate::message::by_message::task_message;
 use crate::message::send::{Require, Send, SendAnswer};
-use crate::prelude::*;
-use crate::task::by_message::task_message;
+use crate::operation::prelude::*;
 
 task_message! {
     /// Gives a task to an agent.

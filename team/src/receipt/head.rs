@@ -1,6 +1,6 @@
 //! `head`, `read-head`: a receipt for everything up to now.
 
-use crate::prelude::*;
+use crate::operation::prelude::*;
 use crate::receipt::key::SecretKey;
 
 operation! {

@@ -1,8 +1,8 @@
 //! `task-update`: an agent reports on a task, by message.
 
+use crate::message::by_message::task_message;
 use crate::message::send::{Require, Send, SendAnswer};
-use crate::prelude::*;
-use crate::task::by_message::task_message;
+use crate::operation::prelude::*;
 
 task_message! {
     /// Reports on a task.

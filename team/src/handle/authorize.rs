@@ -1,0 +1,20 @@
+//! Authorization: which agents may have a command carried out. It runs before every decision, in one place.
+
+use crate::budget;
+use crate::command::{Authority, CommandTerms, Ctx, mismatch};
+use crate::handle::prelude::*;
+
+/// Refuses a command whose caller may not have it carried out. Records nothing.
+pub(super) fn authorize(terms: &CommandTerms<'_>, ctx: &Ctx, live: &Live) -> Result<()> {
+    let by = ctx.control.caller();
+    match terms.authority {
+        Authority::Anyone => Ok(()),
+        Authority::WithinBudget => budget::check(live, by.name),
+        Authority::Agent(agent) => match by.name.filter(|_| by.authenticated) {
+            Some(name) if name != agent => Err(mismatch(name, agent).into()),
+            _ => Ok(()),
+        },
+        Authority::Holder(proof) => proof.authorize(live, by),
+        Authority::HolderOrLeader(proof) => proof.authorize_with_leader(live, by, ctx.now),
+    }
+}

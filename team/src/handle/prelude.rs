@@ -1,0 +1,6 @@
+//! What most files of handles name.
+
+pub(crate) use crate::command::{Command, Control};
+pub(crate) use crate::handle::root::{Root, team_dir};
+pub(crate) use crate::handle::team::Team;
+pub(crate) use crate::prelude::*;
