@@ -6,6 +6,6 @@ pub mod path;
 pub mod pattern;
 pub mod refused;
 
-pub(crate) use held::{Holdings, declared};
 pub use held::{Overlap, RESOURCES_MAX};
+pub(crate) use held::{PathLocks, declared};
 pub use path::Tree;

@@ -31,8 +31,8 @@ pub struct Overlap {
     pub leased_until: String,
 }
 
-/// What all others than a worker hold at a time, which is read for the first task that declares something.
-pub(crate) struct Holdings<'a> {
+/// The paths that agents other than a worker hold at a time; read for the first task that declares paths.
+pub(crate) struct PathLocks<'a> {
     live: &'a Live,
     worker: &'a str,
     now: Timestamp,
@@ -42,10 +42,10 @@ pub(crate) struct Holdings<'a> {
 /// What they hold, and whether the team only advises.
 type Held = (Vec<HeldResources>, bool);
 
-impl Holdings<'_> {
+impl PathLocks<'_> {
     /// For a worker that is to take a task.
-    pub fn of<'a>(live: &'a Live, worker: &'a str, now: Timestamp) -> Holdings<'a> {
-        Holdings {
+    pub fn of<'a>(live: &'a Live, worker: &'a str, now: Timestamp) -> PathLocks<'a> {
+        PathLocks {
             live,
             worker,
             now: live.leases_over_by(now),

@@ -1,7 +1,7 @@
 //! `claim-task`: a worker takes a task, for a time.
 
 use crate::projections::task::event::TaskClaimed;
-use crate::resource::{Holdings, Overlap};
+use crate::resource::{Overlap, PathLocks};
 use crate::task::prelude::*;
 use crate::uuid;
 use teamlog_engine::IdSource;
@@ -64,7 +64,7 @@ impl Command for TaskClaim {
             check_ready(live, draft)?;
             draft.expect(self.expected_version, Code::ClaimConflict)?;
             check_free(draft, &self.worker)?;
-            let overlaps = Holdings::of(live, &self.worker, ctx.now).grant(&draft.task)?;
+            let overlaps = PathLocks::of(live, &self.worker, ctx.now).grant(&draft.task)?;
             // A lease that ran out is the cause of what takes its place.
             let overdue = (!draft.events.is_empty()).then_some(0);
             let token = token(&*ctx.ids)?;

@@ -1,6 +1,6 @@
 //! `claim-next-task`: a worker takes the best task that there is for it.
 
-use crate::resource::{Holdings, Overlap};
+use crate::resource::{Overlap, PathLocks};
 use crate::task::claim::{check_worker, claimed, take, token};
 use crate::task::listed::rank;
 use crate::task::prelude::*;
@@ -73,8 +73,8 @@ impl Command for ClaimNext {
         budget::check(live, Some(worker))?;
         let until = lease_end(self.lease_ms, ctx.now)?;
         let mut events: Vec<NewEvent> = Vec::new();
-        let holdings = Holdings::of(live, worker, ctx.now);
-        let ready = first_free(live, worker, &holdings)?;
+        let locks = PathLocks::of(live, worker, ctx.now);
+        let ready = first_free(live, worker, &locks)?;
         let mut best = ready.map(|(task, overlaps)| (task, overlaps, None));
         for mut task in live.expired_tasks(ctx.now, EXPIRED_MAX)? {
             let overdue = Some(events.len());
@@ -82,7 +82,7 @@ impl Command for ClaimNext {
             let better = |(best, ..): &(Task, _, _)| rank(&task) < rank(best);
             if task.status == Status::Pending
                 && best.as_ref().is_none_or(better)
-                && let Some(overlaps) = free(&holdings, &task)?
+                && let Some(overlaps) = free(&locks, &task)?
             {
                 best = Some((task, overlaps, overdue));
             }
@@ -126,14 +126,14 @@ impl Command for ClaimNext {
 fn first_free(
     live: &Live,
     worker: &str,
-    holdings: &Holdings<'_>,
+    locks: &PathLocks<'_>,
 ) -> Result<Option<(Task, Vec<Overlap>)>> {
     let mut last: Option<Task> = None;
     for _ in 0..LOOKED_AT_MAX / LOOKED_AT {
         let page = live.ready_tasks(Some(worker), last.as_ref(), LOOKED_AT)?;
         last = page.tasks.last().filter(|_| page.more).cloned();
         for task in page.tasks {
-            if let Some(overlaps) = free(holdings, &task)? {
+            if let Some(overlaps) = free(locks, &task)? {
                 return Ok(Some((task, overlaps)));
             }
         }
@@ -145,12 +145,12 @@ fn first_free(
 }
 
 /// What is held twice once the task is taken; `None` where others stand in its way.
-fn free(holdings: &Holdings<'_>, task: &Task) -> Result<Option<Vec<Overlap>>> {
+fn free(locks: &PathLocks<'_>, task: &Task) -> Result<Option<Vec<Overlap>>> {
     let taken = |failure: &Failure| {
         let refusal = failure.refusal();
         refusal.is_some_and(|refusal| refusal.code == Code::ResourceConflict)
     };
-    match holdings.grant(task) {
+    match locks.grant(task) {
         Err(failure) if taken(&failure) => Ok(None),
         granted => granted.map(Some),
     }
