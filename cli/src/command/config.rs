@@ -87,7 +87,9 @@ impl Unset {
 
 reads!(List, at, config::page, ConfigList(limit, cursor));
 
-reads!(Get, at, config::one, ConfigGet(key));
+reads!(Get, at, config::one, |args, context| ConfigGet {
+    setting: args.key
+});
 
 fn change(context: &mut Context, team: String, key: String, value: Option<String>) -> Outcome {
     context.records(Repeat::Same);

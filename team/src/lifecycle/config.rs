@@ -21,9 +21,10 @@ operation! {
 operation! {
     /// Read one setting of a team
     "config-get": Reads(ConfigGet {
-        /// The setting
-        key: String,
-    }) -> ConfigGetAnswer = |team, asked| team.config_get(&asked.key),
+        /// The key of the setting
+        // `key` is that of a request.
+        setting: String,
+    }) -> ConfigGetAnswer = |team, asked| team.config_get(&asked.setting),
     refuses = [SettingUnknown]
 }
 

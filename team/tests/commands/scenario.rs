@@ -11,7 +11,7 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
         ("read-config", {}),
         ("read-manifest", {}),
         ("config-list", {}),
-        ("config-get", {"key": "members.open"}),
+        ("config-get", {"setting": "members.open"}),
         ("token-add", {"agent": "dev", "scope": "read",
             "digest": "5f0c2b7a91d3e8465f0c2b7a91d3e8465f0c2b7a91d3e8465f0c2b7a91d3e846"}),
         ("token-list", {"agent": "dev"}),

@@ -127,6 +127,8 @@ fn what_is_asked_elsewhere_is_answered_as_on_the_machine_of_the_daemon() {
                 let there_out = there.stdout.replace(",\"redacted\":true", "");
                 let here_out = without_claim_tokens(&here.stdout);
                 let here_out = here_out.replace(",\"redacted\":true", "");
+                // A diff cuts a long claim, which one without its token is not.
+                let here_out = here_out.replace("\"owner\":\"dev\",…", "\"owner\":\"dev\"}");
                 (here.code, timeless(&here_out), timeless(&here.stderr))
                     == (there.code, timeless(&there_out), timeless(&there.stderr))
             };
