@@ -10,7 +10,7 @@ use teamlog_benches::group_commit::GroupCommit;
 use teamlog_benches::rounds::{Contestant, run, timed};
 use teamlog_benches::table::{Target, row};
 use teamlog_benches::workspace::log;
-use teamlog_engine::codec::encode_group;
+use teamlog_engine::internals::codec::encode_group;
 use teamlog_engine::{Durability, Format, NewEvent, Writer};
 
 const THREADS: usize = 32;

@@ -7,7 +7,7 @@ use teamlog_benches::rounds::{Contestant, Times, run, timed};
 use teamlog_benches::scan::{envelopes, full, full_typed, spans, workers};
 use teamlog_benches::table::Target;
 use teamlog_benches::workspace::log;
-use teamlog_engine::{Durability, Format, Reader, codec};
+use teamlog_engine::{Durability, Format, Reader, internals::codec};
 
 const EVENTS: u64 = 40_000;
 

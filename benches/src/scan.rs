@@ -5,8 +5,8 @@ use std::convert::Infallible;
 use std::hint::black_box;
 use std::ops::ControlFlow;
 use std::sync::Mutex;
-use teamlog_engine::reader::{SPAN_BYTES, Span};
-use teamlog_engine::{Error, Event, Reader, codec};
+use teamlog_engine::internals::reader::{SPAN_BYTES, Span};
+use teamlog_engine::{Error, Event, Reader, internals::codec};
 
 /// Its spans, as large as they are read best.
 pub fn spans(reader: &Reader) -> impl Iterator<Item = Span> + use<> {

@@ -3,7 +3,7 @@
 /// The id of this start of the machine; `None` if the system does not say.
 pub fn id() -> Option<[u8; 16]> {
     let text = std::fs::read("/proc/sys/kernel/random/boot_id").ok()?;
-    teamlog_team::engine::uuid::from_text(text.trim_ascii())
+    teamlog_team::engine::internals::uuid::from_text(text.trim_ascii())
 }
 
 #[cfg(test)]

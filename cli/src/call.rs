@@ -13,7 +13,7 @@ use teamlog_team::api::{self, Effect, Fault, Op};
 use teamlog_team::bootstrap::record::{BootstrapRecord, BootstrapRecorded};
 use teamlog_team::command::deadline::Deadline;
 use teamlog_team::command::{Control, Origin};
-use teamlog_team::engine::reader::Point;
+use teamlog_team::engine::Point;
 use teamlog_team::engine::{Receipt, Timestamp};
 use teamlog_team::lifecycle::{config, init, tick};
 use teamlog_team::log::{append, append_batch};

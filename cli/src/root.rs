@@ -18,7 +18,7 @@ use std::ffi::OsString;
 use std::fs::{self, File, Metadata};
 use std::io::{self, ErrorKind, Read};
 use std::path::{Path, PathBuf};
-use teamlog_team::engine::layout::LOG_FILE;
+use teamlog_team::engine::internals::layout::LOG_FILE;
 use teamlog_team::handle::root::TEAMS_DIR;
 use teamlog_team::lifecycle::ignored::{self, IGNORE_FILE};
 use worktree::Repository;

@@ -6,8 +6,8 @@
 use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
 use jiff::{Timestamp as Instant, ToSpan};
+use teamlog_team::engine::Point;
 use teamlog_team::engine::Timestamp;
-use teamlog_team::engine::reader::Point;
 
 /// What a typed time must look like, for messages.
 const FORM: &str = "a time must look like 2026-11-21T10:00:00Z, 2026-11-21, 14:00, yesterday, \"yesterday 14:00\", today, \

@@ -14,7 +14,7 @@ use crate::storage::{NamedFile, Open, Storage};
 use std::path::{Path, PathBuf};
 
 /// Bytes of one slot: one sector, so that a torn write damages one slot only.
-pub const SLOT_BYTES: usize = 512;
+pub(crate) const SLOT_BYTES: usize = 512;
 /// Version of a slot's layout: the slots of all versions of the formats are laid out alike.
 const SLOT_VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"\x1eTLHEAD\0";
@@ -50,7 +50,7 @@ pub struct Head {
 
 impl Head {
     /// The head of an empty log.
-    pub fn empty() -> Head {
+    pub(crate) fn empty() -> Head {
         Head::default()
     }
 
@@ -91,6 +91,7 @@ impl Head {
     }
 
     /// The bytes of a slot.
+    #[doc(hidden)]
     pub fn encode(&self, log: LogId) -> [u8; SLOT_BYTES] {
         assert!(
             self.name.len() <= NAME_BYTES_MAX,
@@ -126,6 +127,7 @@ impl Head {
     }
 
     /// The bytes of a head file that holds this head alone.
+    #[doc(hidden)]
     pub fn file(&self, log: LogId) -> Vec<u8> {
         let mut bytes = vec![0; 2 * SLOT_BYTES];
         let at = (self.generation % 2) as usize * SLOT_BYTES;
@@ -220,7 +222,7 @@ pub struct Slots {
 }
 
 /// The open head file.
-pub struct HeadFile {
+pub(crate) struct HeadFile {
     file: NamedFile,
     log: LogId,
 }

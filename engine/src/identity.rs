@@ -143,7 +143,7 @@ struct Stored {
 
 impl Identity {
     /// Whether zeros may stand behind what was written to the active segment.
-    pub fn may_prewrite(&self) -> bool {
+    pub(crate) fn may_prewrite(&self) -> bool {
         self.format == Format::Binary && self.version >= 2
     }
 

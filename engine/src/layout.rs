@@ -15,7 +15,7 @@ pub const DIGESTS_FILE: &str = "digests";
 /// How far the log has followed its journal, where it has one.
 pub const JOURNAL_FILE: &str = "journal";
 /// The id of the event by which this host takes the log off its journal.
-pub const LEAVING_FILE: &str = "leaving";
+pub(crate) const LEAVING_FILE: &str = "leaving";
 /// The directory of what was cut off because a crash left it incomplete.
 pub const QUARANTINE_DIR: &str = "quarantine";
 /// The directory of originals: files as they were before the log was changed as a whole.

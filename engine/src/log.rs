@@ -1,7 +1,7 @@
 //! A log: create it, open it, read it, or take its lock and write.
 
 mod read;
-pub mod rollback;
+mod rollback;
 
 use crate::head::HeadFile;
 use crate::journal::{Journal, Journals, LogState, Replica, cursor};
@@ -34,6 +34,21 @@ pub struct NewLog {
 }
 
 impl NewLog {
+    /// A log of that name, in the format `jsonl`.
+    pub fn new(name: impl Into<String>) -> NewLog {
+        NewLog {
+            name: name.into(),
+            format: Format::default(),
+            origin: "init".to_owned(),
+        }
+    }
+
+    /// The same log in another format.
+    #[must_use]
+    pub fn with_format(self, format: Format) -> NewLog {
+        NewLog { format, ..self }
+    }
+
     fn identity(self, log: LogId, options: &LogOptions) -> Identity {
         Identity {
             log,

@@ -35,6 +35,14 @@ pub struct LogOptions {
     pub journals: Option<Arc<dyn Journals>>,
 }
 
+impl LogOptions {
+    /// The same options for logs that declare these refs.
+    #[must_use]
+    pub fn with_refs(self, refs: RefNames) -> LogOptions {
+        LogOptions { refs, ..self }
+    }
+}
+
 impl Default for LogOptions {
     fn default() -> Self {
         LogOptions {

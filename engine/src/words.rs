@@ -2,6 +2,7 @@
 
 /// Declares an enum whose variants each have a name, perhaps with other names that are read as well. One that is
 /// `in json` stands there by these names.
+#[doc(hidden)]
 #[macro_export]
 macro_rules! words {
     ($(#[$attribute:meta])* pub enum $type:ident in json {

@@ -1,7 +1,7 @@
 //! What must hold of any bytes that are read as a frame.
 
 use teamlog_engine::Format;
-use teamlog_engine::codec::{
+use teamlog_engine::internals::codec::{
     canonical_len, decode, encode_body, envelope, extent, next_candidate, parse_public_json,
     public_json, seal,
 };

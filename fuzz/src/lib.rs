@@ -5,7 +5,7 @@
 
 mod frame;
 
-use teamlog_engine::codec::{SegmentHeader, parse_public_json, public_json};
+use teamlog_engine::internals::codec::{SegmentHeader, parse_public_json, public_json};
 use teamlog_engine::{Format, Json, Timestamp};
 
 /// Arbitrary bytes as a binary frame, and the same with length and checksum put right.

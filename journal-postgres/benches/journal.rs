@@ -21,7 +21,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
-use teamlog_engine::identity::LogId;
+use teamlog_engine::LogId;
 use teamlog_engine::journal::{Append, Journal, Journals, LogState, Outcome, Position};
 use teamlog_engine::storage::Files;
 use teamlog_engine::{

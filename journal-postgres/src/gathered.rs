@@ -4,8 +4,8 @@
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use teamlog_engine::event_id::EventId;
-use teamlog_engine::identity::LogId;
+use teamlog_engine::EventId;
+use teamlog_engine::LogId;
 use teamlog_engine::journal::{Append, Outcome, Position};
 
 /// At most so many groups go in one commit.

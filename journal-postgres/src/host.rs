@@ -4,7 +4,7 @@ use std::cell::OnceCell;
 use std::fs;
 use std::io::{ErrorKind, Result as IoResult};
 use std::path::{Path, PathBuf};
-use teamlog_engine::event_id::IdSource;
+use teamlog_engine::IdSource;
 use teamlog_engine::{Error, JournalFault, RandomIds, Result};
 
 /// Digits of an id.

@@ -8,7 +8,7 @@ use crate::schema;
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use teamlog_engine::identity::LogId;
+use teamlog_engine::LogId;
 use teamlog_engine::journal::{
     Append, GroupDigest, Journal, JournalGroup, LogState, Outcome, Page, Position, ReadError, Term,
 };

@@ -10,7 +10,7 @@ use crate::lost::{Lost, Params, column, pooled};
 use crate::raw::Raw;
 use crate::schema;
 use std::sync::Arc;
-use teamlog_engine::identity::LogId;
+use teamlog_engine::LogId;
 use teamlog_engine::journal::{
     Append, ConfigError, Copies, Durability, GroupDigest, Journal, JournalRow, Journals, LogState,
     LogStatus, SeenHost, Server, Stores, Trims, Way, enrolled,

@@ -13,7 +13,7 @@ use crate::live::Live;
 use crate::message::{self, InboxQuery};
 use crate::prelude::*;
 use std::ops::ControlFlow;
-use teamlog_engine::reader::Located;
+use teamlog_engine::internals::reader::Located;
 
 /// No more faults than this are told of each kind.
 const FAULTS_MAX: usize = 20;

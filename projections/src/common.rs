@@ -11,7 +11,7 @@ pub(crate) use std::borrow::Cow;
 pub(crate) use std::collections::{BTreeMap, BTreeSet};
 pub(crate) use std::path::{Path, PathBuf};
 pub(crate) use std::sync::Arc;
-pub(crate) use teamlog_engine::derived::key;
+pub(crate) use teamlog_engine::internals::derived::key;
 pub(crate) use teamlog_engine::{
     Event, EventId, Json, JsonError, Log, NewEvent, Place, Reader, Timestamp,
 };

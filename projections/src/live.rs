@@ -19,7 +19,7 @@ use crate::prelude::*;
 use crate::state::Tail;
 use crate::views::{BatchGate, BatchState, ViewBatch, Views, ViewsSync};
 use std::ops::Deref;
-use teamlog_engine::derived::{Anchor, Store};
+use teamlog_engine::internals::derived::{Anchor, Store};
 use teamlog_engine::limits::CLOCK_SKEW_MAX;
 use teamlog_engine::{Head, State};
 

@@ -17,9 +17,9 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 use std::iter::Peekable;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
-use teamlog_engine::codec::Frame;
-use teamlog_engine::derived::{Anchor, Change, Changes, Delta, Overlay, Store, Table};
-use teamlog_engine::reader::{Chain, Located, SPAN_BYTES, Span};
+use teamlog_engine::internals::codec::Frame;
+use teamlog_engine::internals::derived::{Anchor, Change, Changes, Delta, Overlay, Store, Table};
+use teamlog_engine::internals::reader::{Chain, Located, SPAN_BYTES, Span};
 
 /// A run is written after so much log; the tables then take about twice as much memory.
 const RUN_BYTES: u64 = 32 << 20;

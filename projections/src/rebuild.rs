@@ -10,7 +10,7 @@ use crate::team::TeamInfo;
 use crate::views::Views;
 use crate::views::mend::{clear, mend_files, mend_inboxes};
 use std::time::Duration;
-use teamlog_engine::derived::{Overlay, Store};
+use teamlog_engine::internals::derived::{Overlay, Store};
 
 pub use crate::pipeline::Progress;
 

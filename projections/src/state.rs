@@ -3,7 +3,7 @@
 
 use crate::common::*;
 use crate::tx::{Rows, SeqPage};
-use teamlog_engine::derived::{Anchor, Overlay};
+use teamlog_engine::internals::derived::{Anchor, Overlay};
 
 /// The state of a team at an event.
 ///

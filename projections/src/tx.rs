@@ -13,7 +13,7 @@ use rkyv::with::{ArchiveWith, DeserializeWith, SerializeWith};
 use rkyv::{Archive, Deserialize, Place, Serialize};
 use std::borrow::Cow;
 use std::marker::PhantomData;
-use teamlog_engine::derived::{Changes, View, key};
+use teamlog_engine::internals::derived::{Changes, View, key};
 use teamlog_engine::{EventId, Json, Timestamp};
 
 /// A value of the derived store.
@@ -146,7 +146,7 @@ pub struct SeqPage {
 /// A key with its value.
 pub(crate) struct Entry<'a> {
     pub key: Cow<'a, [u8]>,
-    pub value: teamlog_engine::derived::Value<'a>,
+    pub value: teamlog_engine::internals::derived::Value<'a>,
 }
 
 impl Entry<'_> {

@@ -10,7 +10,7 @@ pub(crate) use authority::{Actor, Authority, CommandTerms};
 pub(crate) use control::mismatch;
 
 use crate::prelude::*;
-use teamlog_engine::writer::Room;
+use teamlog_engine::Room;
 use teamlog_engine::{Clock, IdSource};
 
 /// Kinds that follow from what any command, or time, did.

@@ -4,7 +4,7 @@ use crate::refusal::Refusal;
 use serde_json::{Map, Value, json};
 use std::io;
 use teamlog_engine as engine;
-use teamlog_engine::error::{is_no_space, is_not_permitted};
+use teamlog_engine::internals::error::{is_no_space, is_not_permitted};
 use teamlog_projections as projections;
 
 /// This crate's result.

@@ -1,6 +1,6 @@
 //! Ids that nobody can guess: UUIDs of random bits (version 4).
 
-use teamlog_engine::{Error, IdSource, uuid};
+use teamlog_engine::{Error, IdSource, internals::uuid};
 
 /// Makes a UUID of bits from a source.
 ///

@@ -2,7 +2,7 @@
 //! teamlog, which encodes within the measured time.
 
 use teamlog_benches::events::{self, STORY};
-use teamlog_engine::codec::encode_group;
+use teamlog_engine::internals::codec::encode_group;
 use teamlog_projections::RefKind;
 use teamlog_engine::{Format, NewEvent};
 use teamlog_team::log::append::Append;

@@ -11,7 +11,7 @@ use std::ops::ControlFlow;
 use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_team::attention::{Attention, AttentionAnswer, AttentionItem};
-use teamlog_team::engine::reader::Point;
+use teamlog_team::engine::Point;
 use teamlog_team::engine::{Event, Timestamp};
 use teamlog_team::log::events::{Events, EventsAnswer};
 use teamlog_team::log::replay::Replay;

@@ -2,7 +2,7 @@
 
 use crate::command::prelude::*;
 use crate::when::Spot;
-use teamlog_team::engine::reader::Point;
+use teamlog_team::engine::Point;
 use teamlog_team::log::points::ReadDiff;
 
 #[derive(Debug, clap::Args)]

@@ -4,7 +4,7 @@ use crate::command::prelude::*;
 use crate::progress::Progress;
 use crate::render::token;
 use teamlog_team::engine::Identity;
-use teamlog_team::engine::layout::LOG_FILE;
+use teamlog_team::engine::internals::layout::LOG_FILE;
 use teamlog_team::lifecycle::join::Join;
 
 #[derive(Debug, clap::Args)]

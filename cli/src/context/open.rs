@@ -10,7 +10,7 @@ use crate::when::{Spot, When};
 use jiff::tz::TimeZone;
 use std::io::ErrorKind;
 use std::path::Path;
-use teamlog_team::engine::reader::Point;
+use teamlog_team::engine::Point;
 use teamlog_team::engine::{Clock, Error, JournalIdentity, Receipt, SystemClock, Timestamp};
 use teamlog_team::{BackupDir, Failure, Root, Team, names};
 

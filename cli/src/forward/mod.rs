@@ -35,7 +35,7 @@ use std::path::{Path, PathBuf};
 use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_team::api::Op;
-use teamlog_team::engine::reader::Point;
+use teamlog_team::engine::Point;
 use teamlog_team::engine::{Receipt, Timestamp};
 use teamlog_team::import::messages::ImportMessages;
 use teamlog_team::lifecycle::freshness::AsOf;

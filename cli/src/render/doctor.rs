@@ -3,7 +3,7 @@
 use crate::render::prelude::*;
 use teamlog_team::doctor::repair::RepairAnswer;
 use teamlog_team::doctor::{DoctorAnswer, Health};
-use teamlog_team::engine::log::AcceptedRollback;
+use teamlog_team::engine::AcceptedRollback;
 use teamlog_team::engine::repair::{Lost, Salvaged};
 use teamlog_team::handle::staging::CleanAnswer;
 

@@ -19,7 +19,7 @@ pub fn converted(answer: &ConvertAnswer, view: &View) -> Vec<String> {
         time::took(answer.elapsed_ms)
     );
     let mut shown = vec![heading(view, &answer.team, &rest)];
-    let row = |name: &str, size: &teamlog_team::engine::convert::Size| -> Vec<Cell> {
+    let row = |name: &str, size: &teamlog_team::engine::Size| -> Vec<Cell> {
         vec![
             styled(Style::Dim, name),
             plain(size.format),

@@ -8,8 +8,8 @@ use crate::daemon::Daemon;
 use crate::prelude::*;
 use std::sync::Arc;
 use std::time::SystemTime;
-use teamlog_team::engine::derived::{Delta, Store};
-use teamlog_team::engine::receipt::digest_of;
+use teamlog_team::engine::internals::derived::{Delta, Store};
+use teamlog_team::engine::internals::receipt::digest_of;
 use teamlog_team::engine::storage::{Files, Storage};
 
 #[derive(Debug, serde::Deserialize)]

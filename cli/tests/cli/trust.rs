@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use teamlog_team::engine::Format;
-use teamlog_team::engine::codec::{self, SegmentHeader};
+use teamlog_team::engine::internals::codec::{self, SegmentHeader};
 
 fn history(cli: &Cli) {
     cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject S --trace-id tr");

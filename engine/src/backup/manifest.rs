@@ -10,7 +10,7 @@ use std::path::Component;
 /// Its name in a backup's directory.
 pub const MANIFEST_FILE: &str = "backup.json";
 /// The layout of a backup that this code writes, and the newest that it reads.
-pub const BACKUP_VERSION: u32 = 1;
+pub(crate) const BACKUP_VERSION: u32 = 1;
 /// A longer file is no manifest: room for half a million segments and files.
 const MANIFEST_BYTES_MAX: u64 = 64 << 20;
 /// Bytes behind the content: `,"crc":"` + 8 digits + `"}` + `\n`.

@@ -10,7 +10,7 @@ mod manifest;
 mod restore;
 
 pub use keep::{Kept, keep};
-pub use manifest::{BACKUP_VERSION, KeptFile, KeptSegment, MANIFEST_FILE, Manifest};
+pub use manifest::{KeptFile, KeptSegment, MANIFEST_FILE, Manifest};
 pub use restore::Restored;
 
 use crate::log::Log;
@@ -22,7 +22,7 @@ use crate::verify::{Kind, Report, Severity, verify_kept};
 /// Files beside the log, each under the BLAKE3 of its bytes.
 pub const FILES_DIR: &str = "files";
 /// Directories beside a log that hold data which is not derived from its log.
-pub const DATA_DIRS: [&str; 2] = ["artifacts", "quarantine"];
+pub(crate) const DATA_DIRS: [&str; 2] = ["artifacts", "quarantine"];
 /// What is wrong with a copy.
 const NOT_READ_BACK: &str = "what was copied does not read back as it was written";
 

@@ -15,7 +15,8 @@ use crate::refs::{RefNames, UNDECLARED_NAMES};
 
 pub use header::{Predecessor, SegmentHeader};
 pub use public::{parse_public_json, parse_public_json_of};
-pub use split::{split, stored_crc};
+pub use split::split;
+pub(crate) use split::stored_crc;
 
 /// How a log's events are written: the format, and the names of the refs.
 #[derive(Debug, Clone, Copy)]
@@ -102,7 +103,7 @@ const ALONE: GroupPart = GroupPart { index: 0, len: 1 };
 /// Writes the frames of one group at the end of `out`; `out` then has the bytes of one write.
 /// Returns the length of each frame.
 ///
-/// The events' kinds, actors and refs must be what [`crate::identifier`] allows, their payloads canonical
+/// The events' kinds, actors and refs must be identifiers within the limits, their payloads canonical
 /// JSON within the limits, and their `created_at` the time of their ids: [`decode`] refuses anything else.
 pub fn encode_group<'e>(
     encoding: impl Into<Encoding<'e>>,

@@ -59,7 +59,7 @@ fn split_frames(bytes: &[u8], about: usize) -> Result<usize, (usize, FrameError)
 }
 
 /// The CRC that a whole frame carries, not checked.
-pub fn stored_crc(format: Format, frame: &[u8]) -> Option<u32> {
+pub(crate) fn stored_crc(format: Format, frame: &[u8]) -> Option<u32> {
     match format {
         Format::Jsonl => {
             let digits = frame.len().checked_sub(b"\"}\n".len() + 8)?;

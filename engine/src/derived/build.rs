@@ -14,7 +14,7 @@ use crate::prelude::*;
 /// Most bytes of a key.
 pub const KEY_BYTES_MAX: usize = 1024;
 /// Most bytes of a value.
-pub const VALUE_BYTES_MAX: usize = 16 << 20;
+pub(crate) const VALUE_BYTES_MAX: usize = 16 << 20;
 const BUFFER_BYTES: usize = 1 << 20;
 
 /// Writes one run to a new file.

@@ -34,7 +34,7 @@ mod shape;
 mod store;
 mod table;
 
-pub use build::{KEY_BYTES_MAX, VALUE_BYTES_MAX};
+pub use build::KEY_BYTES_MAX;
 pub use manifest::VERSION;
 pub use overlay::{Overlay, OverlayScan, Value, View};
 pub use scan::Scan;

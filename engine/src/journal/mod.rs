@@ -7,7 +7,7 @@
 //!
 //! Consensus is the journal's business; the engine folds what it orders. A log without a journal knows nothing of this module.
 
-pub mod cursor;
+pub(crate) mod cursor;
 pub mod memory;
 mod push;
 mod replica;

@@ -7,7 +7,7 @@
 mod archive;
 mod cut;
 mod salvage;
-pub mod survey;
+mod survey;
 
 pub use cut::CutPlan;
 pub use salvage::{Salvaged, Split, salvage};

@@ -87,13 +87,16 @@ pub struct Appended {
 }
 
 /// Why a job was not committed.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub enum CommitError<E> {
     /// The job itself said no; nothing was written for it.
+    #[error("{0}")]
     Refused(E),
     /// Another host recorded something first, and nothing was recorded for this job: it is to be decided again.
+    #[error("{0}")]
     Conflict(Error),
     /// The log failed. Whether events of the job are durable is unknown if anything of its group was written.
+    #[error("{0}")]
     Failed(Error),
 }
 

@@ -1,11 +1,14 @@
 //! The log as its users see it: append, order, rotation, reading.
 
-#[allow(dead_code, reason = "its main is for whoever runs it")]
+#[allow(dead_code, reason = "a test calls what main calls")]
+#[path = "../../examples/audit_log.rs"]
+mod audit_log;
+#[allow(dead_code, reason = "a test calls what main calls")]
 #[path = "../../examples/embed.rs"]
 mod embed;
 
 use crate::support::*;
-use teamlog_engine::reader::Point;
+use teamlog_engine::Point;
 use teamlog_engine::{Cause, Event};
 
 #[test]
@@ -18,6 +21,15 @@ fn a_short_program_keeps_a_log_of_its_own() {
     assert!(again.to_string().contains("log"), "{again}");
     let lines = include_str!("../../examples/embed.rs").lines().count();
     assert!(lines < 40, "{lines}");
+}
+
+#[test]
+fn an_audit_log_of_an_agent_harness_takes_few_lines() {
+    let dir = tempfile::tempdir().unwrap();
+    let calls = audit_log::audited(&dir.path().join("harness")).unwrap();
+    assert_eq!(calls, [r#"{"command":"ls"}"#]);
+    let lines = include_str!("../../examples/audit_log.rs").lines().count();
+    assert!(lines < 60, "{lines}");
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use crate::support::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use teamlog_engine::backup::{self, Backup, FILES_DIR, Kept, MANIFEST_FILE};
-use teamlog_engine::layout::{EVENTS_DIR, RESTORED};
+use teamlog_engine::internals::layout::{EVENTS_DIR, RESTORED};
 use teamlog_engine::{Clock, ManualClock};
 
 struct World {

@@ -3,7 +3,7 @@
 
 use crate::support::forge::{self, chain_again, change_an_event};
 use crate::support::*;
-use teamlog_engine::layout::DIGESTS_FILE;
+use teamlog_engine::internals::layout::DIGESTS_FILE;
 use teamlog_engine::{Receipt, Standing, backup};
 
 fn opts() -> LogOptions {

@@ -1,7 +1,7 @@
 //! What every journal does. The suite of the journal in memory, and of those in crates of their own, which name this file.
 
 use std::thread;
-use teamlog_engine::identity::LogId;
+use teamlog_engine::LogId;
 use teamlog_engine::journal::{
     Append, GroupDigest, Journal, Journals, LogState, Outcome, Position, ReadError,
 };

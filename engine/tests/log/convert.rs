@@ -2,8 +2,8 @@
 
 use crate::support::*;
 use std::collections::HashSet;
-use teamlog_engine::layout::{ARCHIVE_DIR, CONVERTED, EVENTS_DIR};
-use teamlog_engine::segment::SegmentName;
+use teamlog_engine::internals::layout::{ARCHIVE_DIR, CONVERTED, EVENTS_DIR};
+use teamlog_engine::internals::segment::SegmentName;
 
 /// A log of two days with groups of one to four events.
 fn history(storage: &Arc<dyn Storage>, format: Format) -> Log {
@@ -28,7 +28,7 @@ fn public(log: &Log) -> Vec<String> {
     let mut lines = Vec::new();
     for event in events(log) {
         let mut line = Vec::new();
-        teamlog_engine::codec::public_json(&event, &mut line);
+        teamlog_engine::internals::codec::public_json(&event, &mut line);
         lines.push(String::from_utf8(line).unwrap());
     }
     lines

@@ -7,9 +7,9 @@ mod table;
 use crate::support::*;
 use std::collections::HashSet;
 use table::{group_len, put, two_segments, with_next_group};
-use teamlog_engine::layout::{QUARANTINE_DIR, QUARANTINED};
-use teamlog_engine::recovery::Quarantined;
-use teamlog_engine::segment::SegmentName;
+use teamlog_engine::internals::layout::{QUARANTINE_DIR, QUARANTINED};
+use teamlog_engine::internals::recovery::Quarantined;
+use teamlog_engine::internals::segment::SegmentName;
 use teamlog_engine::verify::Kind;
 
 /// What a history did before it stopped.

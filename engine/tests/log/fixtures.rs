@@ -27,7 +27,7 @@ fn opened(fixture: &str) -> (tempfile::TempDir, Log) {
 fn public(log: &Log) -> Vec<u8> {
     let mut lines = Vec::new();
     for event in events(log) {
-        teamlog_engine::codec::public_json(&event, &mut lines);
+        teamlog_engine::internals::codec::public_json(&event, &mut lines);
         lines.push(b'\n');
     }
     lines

@@ -131,7 +131,8 @@ fn a_damaged_slot_of_the_head_is_written_again_by_whoever_opens_the_log() {
             let storage = arc(&damaged);
             let log = open(&damaged);
             let id = log.identity().log;
-            let slots = || teamlog_engine::head::read_slots(&*storage, &dir(), id).unwrap();
+            let slots =
+                || teamlog_engine::internals::head::read_slots(&*storage, &dir(), id).unwrap();
             assert_eq!(slots().damaged, 1, "{format:?}, slot {slot}");
             drop(log.lock().unwrap());
             assert_eq!(slots().damaged, 0, "{format:?}, slot {slot}");

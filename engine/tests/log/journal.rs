@@ -5,7 +5,7 @@ mod world;
 
 use crate::support::*;
 use std::collections::BTreeMap;
-use teamlog_engine::layout::{EVENTS_DIR, QUARANTINED};
+use teamlog_engine::internals::layout::{EVENTS_DIR, QUARANTINED};
 use world::{CameTo, Claims, Death, Done, Plan, World};
 
 fn plan(seed: u64, format: Format) -> Plan {

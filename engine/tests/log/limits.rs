@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use std::sync::atomic::Ordering;
-use teamlog_engine::codec::canonical_len;
+use teamlog_engine::internals::codec::canonical_len;
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 use teamlog_engine::{Event, EventId, Writer};
 

@@ -2,7 +2,7 @@
 //! lock was lost or whose segment somebody else wrote to.
 
 use crate::support::*;
-use teamlog_engine::layout::LOCK_FILE;
+use teamlog_engine::internals::layout::LOCK_FILE;
 use teamlog_engine::storage::{LockError, Open};
 
 fn lock_file() -> PathBuf {

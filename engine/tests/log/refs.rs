@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use teamlog_engine::backup::{self, Backup};
-use teamlog_engine::codec::{parse_public_json_of, public_json_of};
+use teamlog_engine::internals::codec::{parse_public_json_of, public_json_of};
 use teamlog_engine::{Event, Ref, RefNames, Refs};
 
 const ORDER: Ref = Ref::new(0);

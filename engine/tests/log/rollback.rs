@@ -2,11 +2,11 @@
 //! is changed, and an operator may accept it. What crashes and older programs leave is no rollback.
 
 use crate::support::*;
-use teamlog_engine::layout::{EVENTS_DIR, HEAD_FILE, LOCK_FILE, LOG_FILE, ROLLED_BACK};
-use teamlog_engine::log::{AcceptedRollback, LostEvent};
+use teamlog_engine::internals::layout::{EVENTS_DIR, HEAD_FILE, LOCK_FILE, LOG_FILE, ROLLED_BACK};
 use teamlog_engine::storage::Open;
 use teamlog_engine::verify::Kind;
-use teamlog_engine::{Rollback, Witness};
+use teamlog_engine::{AcceptedRollback, LostEvent};
+use teamlog_engine::{Rollback, internals::Witness};
 
 /// The files that version control keeps of a log.
 fn kept(storage: &Arc<dyn Storage>) -> Vec<(PathBuf, Vec<u8>)> {

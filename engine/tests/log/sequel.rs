@@ -3,10 +3,10 @@
 use crate::support::*;
 use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicI64, Ordering};
-use teamlog_engine::codec::canonical_len;
+use teamlog_engine::Room;
+use teamlog_engine::internals::codec::canonical_len;
 use teamlog_engine::journal::memory::{Compares, MemoryJournal};
 use teamlog_engine::limits::{EVENT_BYTES_MAX, GROUP_BYTES_MAX};
-use teamlog_engine::writer::Room;
 use teamlog_engine::{Clock, CommitError, Committed, Event, EventId, Place, State, Writer};
 
 /// Room for the event of a second step.

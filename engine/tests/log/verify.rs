@@ -405,7 +405,7 @@ fn frames_of_one_group_that_disagree_on_its_size_are_no_group() {
             // With a head that names the group, the group is damage: the reader and verification both report it.
             let named = memory.snapshot();
             let id = log.identity().log;
-            let slots = teamlog_engine::head::read_slots(&named, &dir(), id);
+            let slots = teamlog_engine::internals::head::read_slots(&named, &dir(), id);
             let mut known = slots.unwrap().newest.unwrap();
             (known.end, known.last_seq, known.last_id) =
                 (bytes.len() as u64, 3, Some(events[1].id));

@@ -5,7 +5,7 @@ use std::io::ErrorKind;
 use std::thread;
 use std::time::Instant;
 use teamlog_engine::Watch;
-use teamlog_engine::layout::{HEAD_FILE, LOG_FILE};
+use teamlog_engine::internals::layout::{HEAD_FILE, LOG_FILE};
 
 /// No test waits that long, unless it fails.
 const LONG: Duration = Duration::from_secs(60);

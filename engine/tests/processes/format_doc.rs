@@ -6,10 +6,10 @@ use crate::support::*;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
-use teamlog_engine::recovery::table::ROWS;
+use teamlog_engine::internals::recovery::table::ROWS;
 use teamlog_engine::storage::{Files, Memory, Open, Storage};
 use teamlog_engine::{
-    Cause, Durability, Format, Json, Log, LogOptions, NewEvent, Ref, RefNames, codec,
+    Cause, Durability, Format, Json, Log, LogOptions, NewEvent, Ref, RefNames, internals::codec,
 };
 
 /// A file of the workspace.

@@ -2,8 +2,8 @@
 
 use super::dir;
 use std::path::{Path, PathBuf};
-use teamlog_engine::codec::{self, SegmentHeader};
-use teamlog_engine::layout::EVENTS_DIR;
+use teamlog_engine::internals::codec::{self, SegmentHeader};
+use teamlog_engine::internals::layout::EVENTS_DIR;
 use teamlog_engine::storage::{Open, Storage};
 use teamlog_engine::{Event, Format};
 

@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 use std::sync::Arc;
-use teamlog_engine::clock::Clock;
-use teamlog_engine::event_id::IdSource;
+use teamlog_engine::Clock;
+use teamlog_engine::IdSource;
 use teamlog_engine::{ManualClock, SeededIds};
 
 /// What a test writes for a field of type `T`: plain text for a string, a value for an `Option` that holds it.

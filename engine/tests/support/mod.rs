@@ -15,13 +15,13 @@ pub use std::path::{Path, PathBuf};
 pub use std::sync::Arc;
 pub use std::sync::atomic::AtomicU64;
 pub use std::time::Duration;
-pub use teamlog_engine::codec::{SegmentHeader, encode_group};
-use teamlog_engine::identity::LogId;
+use teamlog_engine::Appended;
+use teamlog_engine::LogId;
+pub use teamlog_engine::internals::codec::{SegmentHeader, encode_group};
+use teamlog_engine::internals::layout::LOCK_FILE;
 use teamlog_engine::journal::{Journal, Journals, LogState};
-use teamlog_engine::layout::LOCK_FILE;
 pub use teamlog_engine::repair::salvage;
 pub use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
-use teamlog_engine::writer::Appended;
 pub use teamlog_engine::{
     Durability, Error, Format, Head, IdSource, Json, Log, LogOptions, NewEvent, SeededIds,
     Timestamp,

@@ -5,7 +5,7 @@ use crate::conformance::{group, identity, one};
 use crate::proxy::{Back, Proxy};
 use std::thread;
 use std::time::{Duration, Instant};
-use teamlog_engine::identity::LogId;
+use teamlog_engine::LogId;
 use teamlog_engine::journal::{Journal, Journals, LogState, Outcome, Position, ReadError, Way};
 use teamlog_journal_postgres::PostgresJournals;
 

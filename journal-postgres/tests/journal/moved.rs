@@ -3,7 +3,7 @@
 use crate::cluster::Cluster;
 use crate::conformance::{group, identity, one};
 use teamlog_engine::JournalFault::Moved;
-use teamlog_engine::identity::LogId;
+use teamlog_engine::LogId;
 use teamlog_engine::journal::{Journals, LogState, Outcome, Position, ReadError};
 use teamlog_journal_postgres::PostgresJournals;
 

@@ -214,7 +214,7 @@ fn hosts_that_share_a_session_do_not_record_in_it() {
     let taken = one(first.as_mut(), group(1, a.position, b"b"));
     let read = direct
         .journal()
-        .read(teamlog_engine::identity::LogId([1; 16]), a.position, 100);
+        .read(teamlog_engine::LogId([1; 16]), a.position, 100);
     let there = read.unwrap().groups.len();
     assert_eq!(there, usize::from(taken == Outcome::Appended), "{taken:?}");
 }

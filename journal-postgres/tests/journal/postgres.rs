@@ -5,7 +5,7 @@ use crate::conformance::{
     behind, conforms, group, identity, names_a_fold_version, one, tells_the_time, texts,
 };
 use std::time::Instant;
-use teamlog_engine::identity::LogId;
+use teamlog_engine::LogId;
 use teamlog_engine::journal::{Outcome, Position, ReadError, Server, Trims, Way};
 use teamlog_journal_postgres::{Config, PostgresJournals};
 

@@ -6,7 +6,7 @@ use super::load::{derived_dir, open, open_held, past};
 use crate::pipeline::{self, Bulk, Progress};
 use crate::prelude::*;
 use crate::state::Tail;
-use teamlog_engine::derived::Store;
+use teamlog_engine::internals::derived::Store;
 use teamlog_engine::storage::Storage;
 
 /// A longer tail is not folded in memory for a check, since hardly anything stored could be compared with it.

@@ -5,8 +5,8 @@ use crate::live::{DERIVED_DIR, derived_dir};
 use crate::message::view::DIR as INBOXES;
 use crate::prelude::*;
 use crate::views::ViewsSource;
-use teamlog_engine::derived::{Anchor, Store};
-use teamlog_engine::log::LostEvent;
+use teamlog_engine::LostEvent;
+use teamlog_engine::internals::derived::{Anchor, Store};
 
 /// More bytes of an inbox are not read.
 const INBOX_BYTES_MAX: u64 = 64 << 20;

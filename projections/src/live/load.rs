@@ -5,8 +5,8 @@ use crate::pipeline::{self, Bulk};
 use crate::prelude::*;
 use crate::state::Tail;
 use std::io;
-use teamlog_engine::derived::{Anchor, Overlay, Store};
-use teamlog_engine::reader::Point;
+use teamlog_engine::Point;
+use teamlog_engine::internals::derived::{Anchor, Overlay, Store};
 use teamlog_engine::storage::Storage;
 
 /// A tail of more events goes through the bulk pipeline.

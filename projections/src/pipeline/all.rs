@@ -39,7 +39,7 @@ pub(crate) const PROJECTIONS: [Projection; 14] = [
 mod tests {
     use super::*;
     use std::fmt::Write;
-    use teamlog_engine::derived;
+    use teamlog_engine::internals::derived;
 
     #[test]
     fn the_fold_version_changes_with_the_projections() {

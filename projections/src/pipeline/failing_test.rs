@@ -6,7 +6,7 @@ use crate::live::derived_dir;
 use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
-use teamlog_engine::derived::Store;
+use teamlog_engine::internals::derived::Store;
 use teamlog_engine::storage::{Memory, Storage};
 use teamlog_engine::{Durability, Error, Format, Log, LogOptions, NewLog};
 

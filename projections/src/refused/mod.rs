@@ -64,5 +64,5 @@ impl TeamState {
 }
 
 fn numbered_prefix() -> Vec<u8> {
-    teamlog_engine::derived::key::series(ALL, b"")
+    teamlog_engine::internals::derived::key::series(ALL, b"")
 }

@@ -250,7 +250,7 @@ mod tests {
     use super::*;
     use std::cell::Cell;
     use std::collections::BTreeMap;
-    use teamlog_engine::derived::{Changes, Value};
+    use teamlog_engine::internals::derived::{Changes, Value};
 
     /// A state in memory that counts what is asked of it, and which keys changed.
     #[derive(Default)]

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use crate::task::{self, Status};
 use std::collections::HashMap;
-use teamlog_engine::derived::{Changes, Value};
+use teamlog_engine::internals::derived::{Changes, Value};
 
 /// A change of a task's status.
 #[derive(Debug, Clone, PartialEq, Eq)]

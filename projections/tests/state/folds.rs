@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use teamlog_engine::Format;
-use teamlog_engine::reader::Point;
+use teamlog_engine::Point;
 use teamlog_projections::RefKind;
 use teamlog_projections::message::InboxQuery;
 use teamlog_projections::team::event::{MembersAdded, TeamFact};

@@ -9,7 +9,7 @@ use std::fmt;
 use std::sync::{Mutex, PoisonError};
 use std::time::UNIX_EPOCH;
 use teamlog_team::attention::AttentionKind;
-use teamlog_team::engine::{JOBS_OF_GROUPS, WriterCounts};
+use teamlog_team::engine::{WriterCounts, internals::JOBS_OF_GROUPS};
 use teamlog_team::lifecycle::gauges::Gauges;
 
 /// The teams, as they were at the last look. Of a team that cannot be read only what is known of its files is told.

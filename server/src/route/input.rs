@@ -12,7 +12,7 @@ use crate::caller::Reach;
 use serde_json::{Map, Value};
 use teamlog_team::api::shape::{Field, Kind, Shape};
 use teamlog_team::engine::Json;
-use teamlog_team::engine::reader::Point;
+use teamlog_team::engine::Point;
 use teamlog_team::handle::past;
 
 /// The field that says which team is meant, in every input.

@@ -7,8 +7,8 @@ use crate::reply::Reply;
 use crate::served::Served;
 use teamlog_team::api::Effect;
 use teamlog_team::command::{ClaimOrder, Control};
+use teamlog_team::engine::Point;
 use teamlog_team::engine::Timestamp;
-use teamlog_team::engine::reader::Point;
 use teamlog_team::handle::exchange::{Exchanges, Form};
 use teamlog_team::{Exchange, Notes, Root, RootOptions, Team};
 

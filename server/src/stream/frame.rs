@@ -3,7 +3,7 @@
 use hyper::body::Bytes;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use teamlog_team::engine::{Event, codec};
+use teamlog_team::engine::{Event, internals::codec};
 use teamlog_team::redaction::redact;
 
 /// How long a client waits before it comes again, in milliseconds.

@@ -2,7 +2,7 @@
 //! knows where to look. A hint and no evidence: what is there says the backup itself.
 
 use crate::operation::prelude::*;
-use teamlog_engine::receipt::digest_of;
+use teamlog_engine::internals::receipt::digest_of;
 use teamlog_engine::storage::Storage;
 
 /// The directory of the notes, within a team's.

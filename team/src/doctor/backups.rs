@@ -5,7 +5,7 @@ use super::*;
 use crate::backup::dir::BackupDir;
 use crate::shell::quoted;
 use teamlog_engine::backup::Backup;
-use teamlog_engine::layout::SALVAGED;
+use teamlog_engine::internals::layout::SALVAGED;
 use teamlog_engine::repair::Lost;
 use teamlog_engine::verify::Severity;
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::time::AHEAD_TOLERATED_MICROS;
-use teamlog_engine::layout::LOCK_FILE;
+use teamlog_engine::internals::layout::LOCK_FILE;
 use teamlog_engine::storage::{FileSystemKind, LockError, Space};
 
 /// Less is worth a look.

@@ -2,7 +2,7 @@
 
 use super::*;
 use teamlog_engine::JournalFault;
-use teamlog_engine::comparison::Comparison;
+use teamlog_engine::internals::comparison::Comparison;
 
 /// `None` for a team that lives on this host alone.
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Option<Check>> {

@@ -2,9 +2,9 @@
 
 use super::*;
 use std::io::ErrorKind;
-use teamlog_engine::layout::{QUARANTINE_DIR, QUARANTINED};
-use teamlog_engine::receipt::digest_of;
-use teamlog_engine::recovery::Quarantined;
+use teamlog_engine::internals::layout::{QUARANTINE_DIR, QUARANTINED};
+use teamlog_engine::internals::receipt::digest_of;
+use teamlog_engine::internals::recovery::Quarantined;
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let dir = seen.dir.join(QUARANTINE_DIR);

@@ -7,9 +7,9 @@ use crate::operation::prelude::*;
 use crate::projections::live::known_end::{known_behind, known_end};
 use crate::projections::rebuild::{Progress, rehydrate};
 use teamlog_engine::Exclusive;
-use teamlog_engine::layout::CUT;
-use teamlog_engine::log::{AcceptedRollback, LOST_EVENTS_MAX, LostEvent};
+use teamlog_engine::internals::layout::CUT;
 use teamlog_engine::repair::CutPlan;
+use teamlog_engine::{AcceptedRollback, LostEvent, internals::LOST_EVENTS_MAX};
 
 /// What `doctor repair` is asked.
 #[derive(Debug, Clone, Default)]

@@ -1,7 +1,7 @@
 //! The segments: every byte of the log against everything that vouches for it, as `verify` does.
 
 use super::*;
-use teamlog_engine::layout::HEAD_FILE;
+use teamlog_engine::internals::layout::HEAD_FILE;
 use teamlog_engine::verify::{Kind, Problem, Severity};
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::projections::live::DERIVED_DIR;
-use teamlog_engine::layout::{HEAD_FILE, LOCK_FILE, LOG_FILE};
+use teamlog_engine::internals::layout::{HEAD_FILE, LOCK_FILE, LOG_FILE};
 use teamlog_engine::verify::Problem;
 
 const DERIVED_LOCK_FILE: &str = "derived.lock";

@@ -7,8 +7,8 @@ use crate::command::{After, Ctx, Decision, mismatch};
 use crate::handle::prelude::*;
 use crate::handle::team;
 use serde::de::DeserializeOwned;
+use teamlog_engine::Room;
 use teamlog_engine::limits::EVENT_BYTES_MAX;
-use teamlog_engine::writer::Room;
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
 impl Team {

@@ -3,7 +3,7 @@
 use crate::command::{After, CommandTerms, Ctx, Decision, unrecorded};
 use crate::handle::prelude::*;
 use std::any::Any;
-use teamlog_engine::writer::Room;
+use teamlog_engine::Room;
 
 /// An execution whose type is of no concern.
 pub(super) trait AnyExecution: Any + Send {

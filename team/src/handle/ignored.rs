@@ -9,7 +9,7 @@
 use crate::handle::prelude::*;
 use crate::handle::root::{ACCEPTED_TOKENS_FILE, HOST_ID_FILE, TEAMS_DIR};
 use crate::handle::staging;
-use teamlog_engine::layout::{EVENTS_DIR, LOG_FILE};
+use teamlog_engine::internals::layout::{EVENTS_DIR, LOG_FILE};
 use teamlog_engine::storage::Storage;
 
 /// The file's name.

@@ -4,7 +4,7 @@
 //! future: whatever would record something is refused.
 
 use crate::handle::prelude::*;
-use teamlog_engine::reader::Point;
+use teamlog_engine::Point;
 
 /// Where a handle stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]

@@ -8,7 +8,7 @@ use crate::handle::past::Past;
 use crate::handle::prelude::*;
 use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
-use teamlog_engine::reader::Point;
+use teamlog_engine::Point;
 
 /// So many pasts are kept of each team.
 pub const PASTS_MAX: usize = 4;

@@ -15,7 +15,7 @@ use std::sync::{
     Condvar, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard,
     Weak,
 };
-use teamlog_engine::layout::LOCK_FILE;
+use teamlog_engine::internals::layout::LOCK_FILE;
 use teamlog_engine::{CommitError, Committed, Writer, WriterCounts};
 
 /// The least time between two batches of view files, so that a file is written once however often it changed meanwhile.

@@ -9,12 +9,12 @@ use crate::handle::past_folds::PastFolds;
 use crate::handle::prelude::*;
 use crate::handle::resident::{Pause, Resident, Residents};
 use crate::projections::live::fold_version;
-use teamlog_engine::event_id::IdSource;
+use teamlog_engine::IdSource;
+use teamlog_engine::internals::layout::{EVENTS_DIR, LOG_FILE};
 use teamlog_engine::journal::Journals;
-use teamlog_engine::layout::{EVENTS_DIR, LOG_FILE};
 use teamlog_engine::limits::SEGMENT_BYTES_MAX;
 use teamlog_engine::storage::{FileSystemKind, Files, Space};
-use teamlog_engine::{Clock, Identity, LogOptions, RandomIds, SystemClock, Witness};
+use teamlog_engine::{Clock, Identity, LogOptions, RandomIds, SystemClock, internals::Witness};
 
 /// The directory of the teams in a root.
 pub const TEAMS_DIR: &str = "teams";

@@ -4,7 +4,7 @@
 
 use crate::handle::prelude::*;
 use crate::handle::root::{TEAMS_DIR, unsafe_file_system};
-use teamlog_engine::layout::{EVENTS_DIR, LOCK_FILE};
+use teamlog_engine::internals::layout::{EVENTS_DIR, LOCK_FILE};
 use teamlog_engine::storage::{HeldLock, LockError};
 
 /// What a staging directory is for.

@@ -7,7 +7,7 @@ use crate::import::source::{Found, append};
 use crate::log::lines::Lines;
 use crate::operation::prelude::*;
 use std::io::BufRead;
-use teamlog_engine::codec;
+use teamlog_engine::internals::codec;
 
 /// How events are imported. The team must not exist.
 #[derive(Debug, Clone, Default)]

@@ -4,7 +4,7 @@ use crate::backup::dir::BackupDir;
 use crate::backup::notes;
 use crate::operation::prelude::*;
 use crate::projections::live::DERIVED_DIR;
-use teamlog_engine::layout::EVENTS_DIR;
+use teamlog_engine::internals::layout::EVENTS_DIR;
 
 operation! {
     /// Read what the team takes on the disk: segments, derived files, room that is left, backups that are known

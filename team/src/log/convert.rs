@@ -2,7 +2,7 @@
 
 use crate::operation::prelude::*;
 use crate::time::millis;
-use teamlog_engine::convert::Size;
+use teamlog_engine::Size;
 
 /// `{status, team, format, events, groups, from, to, archive, original_receipt, …}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]

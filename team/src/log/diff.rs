@@ -7,7 +7,7 @@ use crate::operation::prelude::*;
 use crate::projections::bootstrap::State;
 use crate::projections::mode::{Mode, ModeState, Scope};
 use crate::projections::natural;
-use teamlog_engine::reader::Point;
+use teamlog_engine::Point;
 
 /// What `diff` is asked.
 #[derive(Debug, Clone)]

@@ -8,7 +8,7 @@ use crate::handle::execute::{KeyScope, first_answer, key_reused, unread};
 use crate::log::append::AppendAnswer;
 use crate::operation::prelude::*;
 use std::collections::HashMap;
-use teamlog_engine::writer::Room;
+use teamlog_engine::Room;
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
 /// The operation that answers are stored under.

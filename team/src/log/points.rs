@@ -3,7 +3,7 @@
 use crate::handle::past::point;
 use crate::log::diff::{Diff, DiffAnswer};
 use crate::operation::prelude::*;
-use teamlog_engine::reader::Point;
+use teamlog_engine::Point;
 
 operation! {
     /// Read what changed between two points of the log: tasks field by field, inboxes, members; it reads what lies between

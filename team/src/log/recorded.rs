@@ -5,7 +5,7 @@ use crate::redaction::REDACTED;
 use schemars::{Schema, SchemaGenerator};
 use serde::de::Error as _;
 use serde::{Deserializer, Serializer};
-use teamlog_engine::codec;
+use teamlog_engine::internals::codec;
 
 /// An event of the log with what the team's state says about it. Serialises to the event's public JSON, with each
 /// mark that is true as one more field.

@@ -7,7 +7,7 @@
 use crate::log::text::Text;
 use crate::operation::prelude::*;
 use page::{event, first_not};
-use teamlog_engine::{Place, codec};
+use teamlog_engine::{Place, internals::codec};
 
 /// Which events; everything absent lets everything through.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

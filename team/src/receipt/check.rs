@@ -4,7 +4,7 @@ use crate::log::verify::{Problem, Severity, VerifyAnswer};
 use crate::operation::prelude::*;
 use crate::receipt::given::GivenReceipt;
 use teamlog_engine::Standing;
-use teamlog_engine::layout::EVENTS_DIR;
+use teamlog_engine::internals::layout::EVENTS_DIR;
 use teamlog_engine::verify::Kind;
 
 operation! {

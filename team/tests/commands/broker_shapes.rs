@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use std::borrow::Cow;
-use teamlog_engine::event_id::EventId;
+use teamlog_engine::EventId;
 use teamlog_engine::{Event, Refs};
 use teamlog_team::log::event_type::Notice;
 use teamlog_team::log::team_event::TeamEvent;

@@ -3,7 +3,7 @@
 use crate::claims::{claim, claimed, complete, new, waiting};
 use crate::leases::release;
 use crate::prelude::*;
-use teamlog_team::engine::reader::Point;
+use teamlog_team::engine::Point;
 use teamlog_team::log::diff::Diff;
 
 #[test]

@@ -5,7 +5,7 @@
 
 use crate::golden_set::made;
 use crate::prelude::*;
-use teamlog_engine::reader::Point;
+use teamlog_engine::Point;
 use teamlog_team::projections::vocabulary;
 
 /// The set of this version.

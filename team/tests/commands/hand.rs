@@ -1,7 +1,7 @@
 //! Work at hand: what is ready, what an agent should know, what changed.
 
 use crate::prelude::*;
-use teamlog_engine::reader::Point;
+use teamlog_engine::Point;
 use teamlog_team::log::diff::{Change, Diff, DiffAnswer, InboxChange};
 use teamlog_team::message::prime::{PrimeAnswer, TOKENS_MAX};
 use teamlog_team::usage::tokens;

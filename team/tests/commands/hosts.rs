@@ -7,7 +7,7 @@ mod freshness;
 use crate::prelude::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use teamlog_engine::identity::LogId;
+use teamlog_engine::LogId;
 use teamlog_engine::journal::memory::MemoryJournal;
 use teamlog_engine::journal::{
     Append as Group, Journal, Journals, LogState, Outcome, Page, Position, ReadError,

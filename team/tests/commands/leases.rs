@@ -4,7 +4,7 @@ use crate::claims::{
     after, change, claim, claimed, complete, count, done, new, status, task, waiting,
 };
 use crate::prelude::*;
-use teamlog_engine::reader::Point;
+use teamlog_engine::Point;
 use teamlog_team::task::listed::Listed;
 
 pub fn release(claimed: &ClaimAnswer) -> TaskRelease {

@@ -1,7 +1,7 @@
 //! Messages: sent, read, acknowledged.
 
 use crate::prelude::*;
-use teamlog_engine::event_id::IdSource;
+use teamlog_engine::IdSource;
 use teamlog_team::message::ack::AckStatus;
 use teamlog_team::message::send::SendAnswer;
 use teamlog_team::worker::shutdown::{RequestShutdown, WriteAck};

@@ -1,7 +1,7 @@
 //! Logs that a newer teamlog wrote: what is not known is said to be so, what comes before it is read, nothing is written.
 
 use crate::prelude::*;
-use teamlog_engine::reader::Point;
+use teamlog_engine::Point;
 use teamlog_engine::{Error, Json, Log, LogOptions, NewEvent};
 use teamlog_team::failure::code_of;
 

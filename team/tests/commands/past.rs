@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use teamlog_engine::Clock;
-use teamlog_engine::reader::Point;
+use teamlog_engine::Point;
 use teamlog_team::handle::past;
 use teamlog_team::handle::past_folds::PastFolds;
 use teamlog_team::lifecycle::status::Status;

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use teamlog_engine::Error;
-use teamlog_engine::reader::Point;
+use teamlog_engine::Point;
 use teamlog_engine::storage::{Fault, Files};
 use teamlog_team::lifecycle::status::Status;
 

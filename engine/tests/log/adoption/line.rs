@@ -3,7 +3,7 @@
 use crate::support::*;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicBool, Ordering};
-use teamlog_engine::identity::LogId;
+use teamlog_engine::LogId;
 use teamlog_engine::journal::memory::MemoryJournal;
 use teamlog_engine::journal::{
     Append, Journal, Journals, LogState, Outcome, Page, Position, ReadError,

@@ -2,7 +2,7 @@
 
 use proptest::prelude::*;
 use std::borrow::Cow;
-use teamlog_engine::codec::{GroupPart, encode_group};
+use teamlog_engine::internals::codec::{GroupPart, encode_group};
 use teamlog_engine::{Event, EventId, Format, Json, Ref, Refs, Timestamp};
 
 pub const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];

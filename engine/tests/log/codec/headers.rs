@@ -3,7 +3,7 @@
 use super::events::{FORMATS, identifier};
 use proptest::prelude::*;
 use teamlog_engine::Format;
-use teamlog_engine::codec::{FrameError, Predecessor, SegmentHeader};
+use teamlog_engine::internals::codec::{FrameError, Predecessor, SegmentHeader};
 
 prop_compose! {
     fn header()(

@@ -4,7 +4,7 @@ use super::events::{FORMATS, alone, bare, event, full};
 use crate::support::*;
 use proptest::prelude::*;
 use teamlog_engine::Event;
-use teamlog_engine::codec::{
+use teamlog_engine::internals::codec::{
     FrameError, decode, envelope, extent, next_candidate, parse_public_json,
 };
 
@@ -16,9 +16,9 @@ fn read_all(format: Format, bytes: &[u8]) -> bool {
         assert!(frame.len <= bytes.len());
         // Whatever is a frame is exactly what we would have written.
         let mut again = Vec::new();
-        teamlog_engine::codec::encode_body(format, &frame.event, &mut again);
+        teamlog_engine::internals::codec::encode_body(format, &frame.event, &mut again);
         let mut sealed = Vec::new();
-        teamlog_engine::codec::seal(format, &again, frame.group, &mut sealed);
+        teamlog_engine::internals::codec::seal(format, &again, frame.group, &mut sealed);
         assert_eq!(sealed, &bytes[..frame.len]);
         assert!(envelope(format, bytes).is_ok());
     }

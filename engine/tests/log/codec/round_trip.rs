@@ -5,7 +5,7 @@ use crate::support::*;
 use proptest::prelude::*;
 use std::borrow::Cow;
 use teamlog_engine::Event;
-use teamlog_engine::codec::{
+use teamlog_engine::internals::codec::{
     canonical_len, decode, decode_known, encode_body, envelope, extent, group_len, next_candidate,
     parse_public_json, public_json, seal, split,
 };

@@ -3,7 +3,7 @@
 
 use super::events::{alone, bare, full, part};
 use crate::support::*;
-use teamlog_engine::codec::{Frame, Predecessor, canonical_len, decode, public_json};
+use teamlog_engine::internals::codec::{Frame, Predecessor, canonical_len, decode, public_json};
 
 const BARE_LINE: &str = concat!(
     r#"{"seq":1,"id":"01a1fd8c-6900-7004-8000-000000000001","created_at":"2026-11-21T10:00:00.000001Z","#,

@@ -2,7 +2,7 @@
 //! kept, and it goes on in no segment that does not follow.
 
 use super::*;
-use teamlog_engine::codec::{Predecessor, SegmentHeader};
+use teamlog_engine::internals::codec::{Predecessor, SegmentHeader};
 
 /// The states that a first crash in the history can leave, each with and without its head.
 fn after_a_crash(format: Format) -> Vec<(String, Memory)> {

@@ -177,8 +177,8 @@ fn the_table_on_real_bytes() {
 }
 
 pub fn group_len(format: Format, bytes: &[u8]) -> usize {
-    let first = teamlog_engine::codec::decode(format, bytes).unwrap();
-    let second = teamlog_engine::codec::decode(format, &bytes[first.len..]).unwrap();
+    let first = teamlog_engine::internals::codec::decode(format, bytes).unwrap();
+    let second = teamlog_engine::internals::codec::decode(format, &bytes[first.len..]).unwrap();
     assert_eq!((first.group.len, second.group.index), (2, 1));
     first.len + second.len
 }

@@ -122,7 +122,7 @@ enum End {
 }
 
 struct Late {
-    log: teamlog_engine::identity::LogId,
+    log: teamlog_engine::LogId,
     after: Position,
     position: Position,
     last_id: teamlog_engine::EventId,
@@ -498,7 +498,7 @@ impl Journal for Line {
 
     fn read(
         &mut self,
-        log: teamlog_engine::identity::LogId,
+        log: teamlog_engine::LogId,
         after: Position,
         bytes_max: usize,
     ) -> Result<Page, ReadError> {

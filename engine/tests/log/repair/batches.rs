@@ -1,7 +1,7 @@
 //! What a salvage takes of a damaged group, event by event.
 
 use super::*;
-use teamlog_engine::layout::SALVAGED;
+use teamlog_engine::internals::layout::SALVAGED;
 use teamlog_engine::{Cause, Ref};
 
 /// A foreign event of a batch.

@@ -1,7 +1,7 @@
 //! Cutting a log after an event: before the one write that decides it is what it was, after it what it is to be.
 
 use super::*;
-use teamlog_engine::layout::CUT;
+use teamlog_engine::internals::layout::CUT;
 
 #[test]
 fn a_log_is_cut_after_a_group_and_the_originals_are_kept() {

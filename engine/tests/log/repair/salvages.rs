@@ -1,7 +1,7 @@
 //! Taking what can be read into a new log, by whole groups.
 
 use super::*;
-use teamlog_engine::layout::SALVAGED;
+use teamlog_engine::internals::layout::SALVAGED;
 
 fn check_salvaged(
     memory: &Memory,

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_server::serve;
 use teamlog_team::Root;
-use teamlog_team::engine::identity::LogId;
+use teamlog_team::engine::LogId;
 use teamlog_team::engine::journal::memory::MemoryJournal;
 use teamlog_team::engine::journal::{
     Append, GroupDigest, Journal, JournalRow, Journals, LogState, LogStatus, Outcome, Page,

@@ -5,7 +5,7 @@ use super::world::World;
 use proptest::prelude::*;
 use serde_json::{Value, json};
 use teamlog_team::api;
-use teamlog_team::engine::reader::Point;
+use teamlog_team::engine::Point;
 
 /// The rows: whether each can be asked of the past or of now alone, what is asked over HTTP, the operation that is the same, and
 /// its input.

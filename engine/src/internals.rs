@@ -1,0 +1,63 @@
+//! The parts of the engine below its API: bytes, files and the derived store.
+//!
+//! The crates that are released together with this one, its tests, benchmarks and fuzz targets use them. They may change in any
+//! release; a program that only keeps a log needs none of them.
+
+/// Events to bytes and back.
+pub mod codec {
+    pub use crate::codec::*;
+}
+
+/// The comparison of a log with its journal.
+pub mod comparison {
+    pub use crate::comparison::*;
+}
+
+/// Sorted runs beside a log: state and index.
+pub mod derived {
+    pub use crate::derived::*;
+}
+
+/// Kinds of I/O errors.
+pub mod error {
+    pub use crate::error::{is_no_space, is_not_permitted};
+}
+
+/// The file that says how far a log is durable.
+pub mod head {
+    pub use crate::head::{Slots, read_slots};
+}
+
+/// Names of files, and the kinds of the events that the log itself records.
+pub mod layout {
+    pub use crate::layout::*;
+}
+
+/// Groups of frames: reading by whole spans.
+pub mod reader {
+    pub use crate::reader::{Chain, Located, SPAN_BYTES, Span, Spans};
+}
+
+/// Digests of files.
+pub mod receipt {
+    pub use crate::receipt::digest_of;
+}
+
+/// The table of what a crash can leave, and what recovery does about it.
+pub mod recovery {
+    pub use crate::recovery::{Quarantined, table};
+}
+
+/// Names of segments.
+pub mod segment {
+    pub use crate::segment::*;
+}
+
+/// UUIDs as text.
+pub mod uuid {
+    pub use crate::uuid::{from_text, text};
+}
+
+pub use crate::log::LOST_EVENTS_MAX;
+pub use crate::witness::Witness;
+pub use crate::writer::JOBS_OF_GROUPS;
