@@ -6,7 +6,7 @@
 
 use crate::layout::DIGESTS_FILE;
 use crate::prelude::*;
-use crate::storage::{Moment, Stat};
+use crate::storage::{FileTime, Stat};
 use std::collections::BTreeMap;
 
 /// We never write a longer file: room for some 200,000 segments.
@@ -19,8 +19,8 @@ struct Known {
     dev: u64,
     ino: u64,
     len: u64,
-    mtime: Moment,
-    ctime: Moment,
+    mtime: FileTime,
+    ctime: FileTime,
     blake3: String,
 }
 
@@ -30,7 +30,7 @@ pub(super) struct Digests<'a> {
     path: PathBuf,
     known: BTreeMap<String, Known>,
     /// When hashing began; `None` before, and where the file cannot be written.
-    began: Option<Moment>,
+    began: Option<FileTime>,
     changed: bool,
 }
 

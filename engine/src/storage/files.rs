@@ -14,7 +14,7 @@ use super::file_system::{self, FileSystemKind, Space};
 use super::inotify_watcher::InotifyWatcher;
 use super::root_dir::{self, RootDir};
 use super::{
-    Bytes, File, HeldLock, LockError, Look, Moment, Open, Stat, Storage, Watcher, map, relative,
+    Bytes, File, FileId, FileTime, HeldLock, LockError, Open, Stat, Storage, Watcher, map, relative,
 };
 use ownership::{NewAccess, Ownership};
 use rustix::fs::{
@@ -143,12 +143,12 @@ fn known(stat: &rustix::fs::Stat) -> Stat {
         len: u64::try_from(stat.st_size).unwrap_or(0),
         is_dir: FileType::from_raw_mode(stat.st_mode) == FileType::Directory,
         identity: (stat.st_dev, stat.st_ino),
-        modified: moment(stat.st_mtime, stat.st_mtime_nsec),
-        changed: moment(stat.st_ctime, stat.st_ctime_nsec),
+        modified: file_time(stat.st_mtime, stat.st_mtime_nsec),
+        changed: file_time(stat.st_ctime, stat.st_ctime_nsec),
     }
 }
 
-fn moment(seconds: i64, nanoseconds: u64) -> Moment {
+fn file_time(seconds: i64, nanoseconds: u64) -> FileTime {
     seconds
         .saturating_mul(1_000_000_000)
         .saturating_add_unsigned(nanoseconds)
@@ -194,18 +194,18 @@ impl Storage for Files {
 
     /// One call instead of three. A link in the place of a directory is followed, one in the place of the file is not. Times
     /// are not asked for: the system would give the next write a time of its own, and each sync would have that to write.
-    fn look(&self, path: &Path) -> io::Result<Option<Look>> {
+    fn look(&self, path: &Path) -> io::Result<Option<FileId>> {
         relative::names(path)?;
         let root = self.root_dir.root();
         let asked = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::SIZE;
         match retry_on_intr(|| statx(&root, path, AtFlags::SYMLINK_NOFOLLOW, asked)) {
             Err(Errno::NOENT) => Ok(None),
             // A sandbox may know the older call only.
-            Err(Errno::NOSYS | Errno::PERM) => Ok(self.stat(path)?.map(Look::from)),
+            Err(Errno::NOSYS | Errno::PERM) => Ok(self.stat(path)?.map(FileId::from)),
             found => {
                 let found = found?;
                 let device = makedev(found.stx_dev_major, found.stx_dev_minor);
-                Ok(Some(Look {
+                Ok(Some(FileId {
                     len: found.stx_size,
                     identity: (device, found.stx_ino),
                 }))

@@ -58,31 +58,31 @@ pub struct Stat {
     /// Device and inode: equal for two handles on one file.
     pub identity: (u64, u64),
     /// When the content last changed (`mtime`); everybody who may write the file may also set it.
-    pub modified: Moment,
+    pub modified: FileTime,
     /// When content or metadata last changed (`ctime`); only the system sets it.
-    pub changed: Moment,
+    pub changed: FileTime,
 }
 
-/// What tells whether a file is still the one that is open, and ends where it did.
+/// The identity and length of a file: equal for a path and an open file if the file was not replaced and has not grown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Look {
+pub struct FileId {
     /// Bytes.
     pub len: u64,
     /// Device and inode.
     pub identity: (u64, u64),
 }
 
-impl From<Stat> for Look {
-    fn from(stat: Stat) -> Look {
-        Look {
+impl From<Stat> for FileId {
+    fn from(stat: Stat) -> FileId {
+        FileId {
             len: stat.len,
             identity: stat.identity,
         }
     }
 }
 
-/// A moment by the file system's clock: nanoseconds since 1970. (In [`Memory`] the number of a change.)
-pub type Moment = i64;
+/// A time of a file, by the file system's clock: nanoseconds since 1970. (In [`Memory`] the number of a change.)
+pub type FileTime = i64;
 
 /// An open file. Reads and writes name their offset; there is no cursor.
 pub trait File: Send + Sync {
@@ -296,10 +296,10 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
         self.create_dir_below(Path::new(""), path)
     }
-    /// What stands at `path`, in as few calls as possible: to hold it against an open file. It says nothing of how the path
-    /// leads there.
-    fn look(&self, path: &Path) -> io::Result<Option<Look>> {
-        Ok(self.stat(path)?.map(Look::from))
+    /// Returns the identity of the file at `path` in as few calls as possible, to compare it with an open file. Symbolic links on
+    /// the way are not refused.
+    fn look(&self, path: &Path) -> io::Result<Option<FileId>> {
+        Ok(self.stat(path)?.map(FileId::from))
     }
     /// Reads a whole file, refusing more than `max` bytes with `FileTooLarge`.
     fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {

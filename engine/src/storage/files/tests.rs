@@ -299,7 +299,7 @@ fn a_look_tells_what_stat_does_and_takes_a_link_for_another_file() {
     files.open(path("d/f"), Open::CreateNew).unwrap();
     assert_eq!(
         files.look(path("d/f")).unwrap(),
-        files.stat(path("d/f")).unwrap().map(Look::from)
+        files.stat(path("d/f")).unwrap().map(FileId::from)
     );
     assert_eq!(files.look(path("d/none")).unwrap(), None);
     assert!(files.look(path("../f")).is_err());

@@ -2,7 +2,7 @@
 
 use super::content::Content;
 use super::{Memory, guard, index};
-use crate::storage::{File, Moment, Stat};
+use crate::storage::{File, FileTime, Stat};
 use rustix::io::Errno;
 use std::io;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
@@ -28,7 +28,7 @@ impl AsRef<[u8]> for Sealed {
 impl FileNode {
     pub(super) fn stat(&self) -> Stat {
         let len = guard(&self.content).now().len() as u64;
-        let changed = Moment::try_from(self.changed.load(Relaxed)).unwrap_or(Moment::MAX);
+        let changed = FileTime::try_from(self.changed.load(Relaxed)).unwrap_or(FileTime::MAX);
         Stat {
             len,
             is_dir: false,
