@@ -23,7 +23,6 @@ mod filter;
 pub mod key;
 mod manifest;
 mod merge;
-mod obstacle;
 mod overlay;
 mod page;
 mod places;
@@ -33,6 +32,7 @@ mod scratch;
 mod shape;
 mod store;
 mod table;
+mod why_unused;
 
 pub use build::KEY_BYTES_MAX;
 pub use manifest::VERSION;

@@ -6,11 +6,11 @@
 
 use super::block::{self, Spot};
 use super::filter::{self, Filter};
-use super::obstacle::Obstacle;
 use super::page::{Damage, Mark, Pages, Pointer};
 use super::places;
 use super::shape::Shape;
 use super::store::RunMeta;
+use super::why_unused::WhyUnused;
 use crate::prelude::*;
 use crate::storage::Reads;
 use std::sync::OnceLock;
@@ -63,7 +63,9 @@ impl Run {
             Err(error) if error.kind() == io::ErrorKind::NotFound => {
                 Err(Damage::new("it is missing"))
             }
-            Err(error) if Obstacle::of(&error).is_some() => Err(Damage::new("it is no file")),
+            Err(error) if WhyUnused::from_error(&error).is_some() => {
+                Err(Damage::new("it is no file"))
+            }
             Err(error) => return Err(Error::io("read", &self.path)(error)),
         };
         let pages = pages.map_err(|Damage(why)| self.damage.set(why)).ok();

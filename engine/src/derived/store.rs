@@ -10,11 +10,11 @@
 use super::build::RunBuilder;
 use super::filter::{self, FilterBuilder, filter_key};
 use super::manifest;
-use super::obstacle::{self, Obstacle};
 use super::page::Mark;
 use super::run::Run;
 use super::scan::{Scan, Walk};
 use super::scratch::Scratch;
+use super::why_unused::{self, WhyUnused};
 use crate::lock;
 use crate::prelude::*;
 use crate::storage::{HeldLock, LockError};
@@ -438,9 +438,9 @@ impl Home {
                 io::ErrorKind::NotFound => Ok(None),
                 // No manifest is empty, so this is a damaged one.
                 io::ErrorKind::FileTooLarge => Ok(Some(Vec::new())),
-                _ => match Obstacle::of(&error) {
-                    Some(Obstacle::NoDirectory) => Ok(None),
-                    Some(Obstacle::NoFile) => Ok(Some(Vec::new())),
+                _ => match WhyUnused::from_error(&error) {
+                    Some(WhyUnused::NoDirectory) => Ok(None),
+                    Some(WhyUnused::NoFile) => Ok(Some(Vec::new())),
                     None => Err(Error::io("read", path)(error)),
                 },
             },
@@ -468,7 +468,7 @@ impl Home {
     /// A new file for a run, numbered `number` or higher. A name that is in use is never written to: somebody may
     /// have that file mapped.
     fn create(&self, mut number: u64) -> Result<(String, Box<dyn File>)> {
-        obstacle::create_dir(&*self.storage, &self.dir)?;
+        why_unused::create_dir(&*self.storage, &self.dir)?;
         loop {
             let name = manifest::run_name(number);
             let path = self.dir.join(&name);
@@ -483,8 +483,8 @@ impl Home {
     fn write_manifest(&self, runs: &[Arc<Run>]) -> Result<Vec<u8>> {
         let bytes = manifest::encode(runs.iter().map(|run| (run.meta(), run.shape())));
         let path = self.dir.join(manifest::NAME);
-        obstacle::create_dir(&*self.storage, &self.dir)?;
-        obstacle::clear_file(&*self.storage, &path)?;
+        why_unused::create_dir(&*self.storage, &self.dir)?;
+        why_unused::clear_file(&*self.storage, &path)?;
         self.storage
             .replace(&path, &bytes, false)
             .map_err(Error::io("replace", path))?;
@@ -498,7 +498,7 @@ impl Home {
             let in_use = runs.iter().any(|run| run.meta().name == name);
             if manifest::number_of(&name).is_some() && !in_use {
                 let path = self.dir.join(name);
-                let _ = obstacle::clear_file(&*self.storage, &path);
+                let _ = why_unused::clear_file(&*self.storage, &path);
                 let _ = self.storage.remove_file(&path);
             }
         }

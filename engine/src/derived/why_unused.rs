@@ -1,23 +1,23 @@
-//! What stands where the store belongs and is no part of it: a file in the place of a directory, a directory in the place
-//! of a file. All of the store can be built again, so it gives way.
+//! A file in the place of a directory of the store, or a directory in the place of a file. The store can be built again, so these
+//! are removed.
 
 use crate::prelude::*;
 
-/// How the manifest and the runs are read in such a case.
+/// Why a file of the store cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Obstacle {
-    /// There is no directory to look in, hence no store.
+pub(super) enum WhyUnused {
+    /// A file has the name of a directory of the store: there is no store.
     NoDirectory,
     /// A directory has the file's name: what was there is lost.
     NoFile,
 }
 
-impl Obstacle {
-    /// What an error of opening a file of the store says about that.
-    pub(super) fn of(error: &io::Error) -> Option<Obstacle> {
+impl WhyUnused {
+    /// Reads the reason from an error of opening a file of the store.
+    pub(super) fn from_error(error: &io::Error) -> Option<WhyUnused> {
         match error.kind() {
-            io::ErrorKind::NotADirectory => Some(Obstacle::NoDirectory),
-            io::ErrorKind::IsADirectory => Some(Obstacle::NoFile),
+            io::ErrorKind::NotADirectory => Some(WhyUnused::NoDirectory),
+            io::ErrorKind::IsADirectory => Some(WhyUnused::NoFile),
             _ => None,
         }
     }
@@ -31,7 +31,7 @@ pub(super) fn create_dir(storage: &dyn Storage, dir: &Path) -> Result<()> {
     let Err(error) = storage.create_dir_below(above, dir) else {
         return Ok(());
     };
-    if Obstacle::of(&error) != Some(Obstacle::NoDirectory) {
+    if WhyUnused::from_error(&error) != Some(WhyUnused::NoDirectory) {
         return Err(Error::io("create", dir)(error));
     }
     // No further up: what lies above is the log's, and not derived.
