@@ -37,9 +37,9 @@ pub(crate) struct Core<S> {
     pub spare: Buffers,
     /// A buffered group that a thread is writing. Nothing else is written before it is durable.
     pub in_flight: Option<InFlightGroup>,
-    /// Events written since this was last emptied, if `keep_written` is set: the answers of a round show them.
+    /// Events written since this was last emptied, if `collect_events` is set: the answers of a round show them.
     pub written: Vec<Event<'static>>,
-    pub keep_written: bool,
+    pub collect_events: bool,
     /// What orders the groups of this log beside those of other hosts.
     pub replica: Option<Replica>,
     /// Why nothing more of this round is recorded; the log is as it was.
@@ -525,7 +525,7 @@ impl<S: State> Core<S> {
         self.counts.group(jobs, events.len(), bytes, group.took);
         self.state
             .committed(&self.head, events, &group.places, &group.crcs);
-        if self.keep_written {
+        if self.collect_events {
             self.written.append(events);
         }
         events.clear();

@@ -196,7 +196,7 @@ impl<S: State> Writer<S> {
                 }
             }
         }
-        self.lead(job)
+        self.run_as_leader(job)
     }
 
     /// Appends events as they are.
@@ -359,16 +359,16 @@ impl<S: State> Writer<S> {
         Some(waiting)
     }
 
-    fn lead<R, E>(&self, mut own: Job<S, R, E>) -> Result<Committed<R>, CommitError<E>> {
+    fn run_as_leader<R, E>(&self, mut own: Job<S, R, E>) -> Result<Committed<R>, CommitError<E>> {
         debug_assert!(self.queue().led, "only the leader may write");
         let _lead = Lead(self);
         if own.durability() == Durability::Synced {
             // Before the state is held, so that those who only read it are not held up.
-            self.gather();
+            self.wait_for_followers();
         }
         let mut core = self.locked();
         let start = core.begin_round();
-        core.keep_written = true;
+        core.collect_events = true;
         own.run(&mut core);
         let mut followers: Vec<Box<dyn Queued<S>>> = Vec::new();
         if own.durability() == Durability::Synced {
@@ -392,7 +392,7 @@ impl<S: State> Writer<S> {
             (Ok(()), None) => core.start_write_if_due(),
             (failed, _) => failed,
         };
-        core.keep_written = false;
+        core.collect_events = false;
         let durable = core.head.last_seq;
         let written = std::mem::take(&mut core.written);
         let (failed, unconfirmed) = match flushed {
@@ -413,19 +413,19 @@ impl<S: State> Writer<S> {
         answer
     }
 
-    /// Where the last round had followers, they are about to queue again: sleeps until as many have, so that rounds do not
-    /// alternate between one job and all the others. Goes on without those that do not come.
-    fn gather(&self) {
+    /// Waits until as many followers have queued as the last round had, so that rounds do not alternate between one job and all the
+    /// others. Stops after `FOLLOWER_WAIT` without a new follower.
+    fn wait_for_followers(&self) {
         let started = Instant::now();
         let mut queue = self.queue();
         queue.expected = queue.followed;
-        while let Some(left) = GATHERING_MAX.checked_sub(started.elapsed()) {
+        while let Some(left) = FOLLOWERS_WAIT_MAX.checked_sub(started.elapsed()) {
             let before = queue.waiting.len();
             if before >= queue.expected {
                 break;
             }
-            let lulled = self.gathered.wait_timeout(queue, LULL.min(left));
-            queue = lulled.unwrap_or_else(PoisonError::into_inner).0;
+            let quiet = self.gathered.wait_timeout(queue, FOLLOWER_WAIT.min(left));
+            queue = quiet.unwrap_or_else(PoisonError::into_inner).0;
             if queue.waiting.len() == before {
                 break;
             }
@@ -434,10 +434,10 @@ impl<S: State> Writer<S> {
     }
 }
 
-/// A leader that gathers goes on after this long without a new follower,
-const LULL: Duration = Duration::from_micros(100);
-/// and after this long in any case.
-const GATHERING_MAX: Duration = Duration::from_millis(2);
+/// A leader waits this long for one more follower,
+const FOLLOWER_WAIT: Duration = Duration::from_micros(100);
+/// and this long for all of them.
+const FOLLOWERS_WAIT_MAX: Duration = Duration::from_millis(2);
 
 fn appended(last_seq: u64, last_id: EventId, count: usize) -> Appended {
     Appended {
