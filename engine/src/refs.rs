@@ -174,12 +174,22 @@ impl RefNames {
         self.0.is_some()
     }
 
-    /// How the field at that place begins in a line of `jsonl`; for places below [`RefNames::count`].
+    /// Shows the place and the opening in a line of `jsonl` of each declared ref to `visit`, until it fails. Inlined, so that the
+    /// openings of a log that declares none stay constants.
     #[inline]
-    pub(crate) fn opening(&self, place: usize) -> &str {
+    pub(crate) fn each_opening<E>(
+        &self,
+        mut visit: impl FnMut(usize, &str) -> Result<(), E>,
+    ) -> Result<(), E> {
         match &self.0 {
-            None => UNDECLARED_OPENINGS.get(place).copied().unwrap_or_default(),
-            Some(declared) => declared.get(place).map_or("", |one| &one.opening),
+            None => {
+                let mut openings = UNDECLARED_OPENINGS.iter().enumerate();
+                openings.try_for_each(|(place, opening)| visit(place, opening))
+            }
+            Some(declared) => {
+                let mut declared = declared.iter().enumerate();
+                declared.try_for_each(|(place, one)| visit(place, &one.opening))
+            }
         }
     }
 }
@@ -261,9 +271,14 @@ mod tests {
         let names = RefNames::new(UNDECLARED).unwrap();
         assert_eq!(names, RefNames::default());
         assert!(!names.are_declared());
-        for (place, name) in names.names().enumerate() {
-            assert_eq!(names.opening(place), format!(",\"{name}\":\""));
-        }
+        let shown = names.each_opening(|place, opening| {
+            let name = UNDECLARED[place];
+            match opening == format!(",\"{name}\":\"") {
+                true => Ok(()),
+                false => Err(name),
+            }
+        });
+        assert_eq!(shown, Ok(()));
         assert!(!RefNames::new(["a"; 0]).unwrap().names().any(|_| true));
     }
 

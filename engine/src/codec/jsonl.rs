@@ -15,6 +15,7 @@ use crate::timestamp::Timestamp;
 use crate::uuid;
 use simdutf8::basic::from_utf8;
 use std::borrow::Cow;
+use std::convert::Infallible;
 
 /// What every line begins with.
 pub(super) const OPENING: &[u8] = b"{\"seq\":";
@@ -43,9 +44,10 @@ pub(super) fn write_body(names: &RefNames, event: &Event<'_>, out: &mut Vec<u8>)
     json::write_string(&event.kind, out);
     out.extend_from_slice(b",\"actor\":");
     json::write_string(&event.actor, out);
-    for (place, value) in event.refs.names.iter().take(names.count()).enumerate() {
-        write_ref(names.opening(place), value.as_deref(), out);
-    }
+    let Ok(()) = names.each_opening(|place, opening| {
+        write_ref(opening, event.refs.names[place].as_deref(), out);
+        Ok::<_, Infallible>(())
+    });
     if let Some(cause) = event.refs.cause {
         out.extend_from_slice(CAUSE_OPENING.as_bytes());
         out.extend_from_slice(&cause.text());
@@ -94,10 +96,12 @@ pub(super) fn tail(crc: u32) -> [u8; 17] {
 /// The bytes that [`write_body`] appends.
 pub(super) fn body_len(names: &RefNames, event: &Event<'_>) -> usize {
     let quoted = |opening: &str, text: &str| opening.len() - 1 + json::string_len(text);
-    let declared = event.refs.names.iter().take(names.count()).enumerate();
-    let refs: usize = declared
-        .filter_map(|(place, value)| Some(quoted(names.opening(place), value.as_deref()?)))
-        .sum();
+    let mut refs = 0;
+    let Ok(()) = names.each_opening(|place, opening| {
+        let value = event.refs.names[place].as_deref();
+        refs += value.map_or(0, |value| quoted(opening, value));
+        Ok::<_, Infallible>(())
+    });
     let key = event.refs.get(Ref::KEY);
     let key = key.map_or(0, |key| quoted(KEY_OPENING, key));
     let cause = event.refs.cause.map_or(0, |_| CAUSE_OPENING.len() + 36 + 1);
@@ -443,12 +447,12 @@ impl<'a> Text<'a> {
     }
     fn refs(&mut self, names: &RefNames) -> Result<Refs<'a>, FrameError> {
         let mut refs = Refs::default();
-        let declared = refs.names.iter_mut().take(names.count()).enumerate();
-        for (place, value) in declared {
-            if self.optional(names.opening(place)) {
-                *value = Some(self.identifier()?);
+        names.each_opening(|place, opening| {
+            if self.optional(opening) {
+                refs.names[place] = Some(self.identifier()?);
             }
-        }
+            Ok::<_, FrameError>(())
+        })?;
         if self.optional(CAUSE_OPENING) {
             refs.cause = Some(self.event_id()?);
             self.literal("\"")?;
