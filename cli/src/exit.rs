@@ -276,6 +276,10 @@ impl CommandError {
         self
     }
 
+    pub fn details(&self) -> &Map<String, Value> {
+        &self.body.details
+    }
+
     pub fn number(&self, name: &str) -> Option<u64> {
         self.body.details.get(name).and_then(Value::as_u64)
     }

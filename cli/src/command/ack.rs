@@ -1,5 +1,6 @@
 //! `ack`: the recipient has read a message.
 
+use crate::call::Call;
 use crate::command::prelude::*;
 use crate::render::inbox;
 use teamlog_team::message::ack::{Ack, AckAnswer, AckStatus};
@@ -26,9 +27,8 @@ impl Args {
         let ack = Ack {
             agent,
             message_id: self.message_id,
-            actor: context.actor(),
         };
-        let answer = context.execute(&call::ACK, &self.team, ack)?;
+        let answer = context.execute(&Call::operation(), &self.team, ack)?;
         match rejection(&answer, &self.team) {
             // For programs a rejection is an answer like any other; the exit code tells it from the rest.
             Some(_) if context.out.is_json() => context.end(Exit::Refused, &answer, inbox::acked),

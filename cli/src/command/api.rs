@@ -6,8 +6,8 @@
 mod help;
 mod words;
 
-use crate::call::{API, ApiAnswer, ApiInput};
 use crate::command::prelude::*;
+use crate::forward::{API, ApiAnswer, ApiInput};
 use crate::link::Called;
 use crate::render::escape::{visible_json, visible_lines};
 use crate::render::pretty;

@@ -1,5 +1,6 @@
 //! `append`: facts of somebody else's vocabulary, one or many.
 
+use crate::call::Call;
 use crate::command::prelude::*;
 use crate::file::open;
 use serde_json::Map;
@@ -94,7 +95,10 @@ impl Args {
             cause: self.refs.cause,
             payload: self.data,
         };
-        let answer = context.execute(&call::APPEND, &self.team, append)?;
+        if let Some(payload) = &append.payload {
+            Append::check_payload(payload)?;
+        }
+        let answer = context.execute(&Call::operation(), &self.team, append)?;
         context.end(Exit::Done, &answer, |answer, _| {
             vec![format!(
                 "event {} recorded at {} as {}",
@@ -128,7 +132,7 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
             false => Repeat::Never,
         });
         let recorded = context
-            .execute(&call::APPEND_GROUP, team, group)
+            .execute(&Call::operation(), team, group)
             .map_err(|error| stopped(error, &groups))?;
         groups.advance(last_line, recorded);
     }

@@ -2,6 +2,7 @@
 
 use crate::command::append::lines_of;
 use crate::command::prelude::*;
+use crate::forward::{ARTIFACT_GET, ARTIFACT_PUT};
 use crate::render::artifact;
 use std::io::Read;
 use teamlog_team::artifact::{ARTIFACT_BYTES_MAX, ArtifactGet, ArtifactGetAnswer};
@@ -61,7 +62,7 @@ impl Put {
         };
         let answer = self
             .stamp
-            .execute(context, &call::ARTIFACT, &self.team, put)?;
+            .execute(context, &ARTIFACT_PUT, &self.team, put)?;
         context.end(Exit::Done, &answer, artifact::stored)
     }
 
@@ -114,7 +115,7 @@ struct Get {
 impl Get {
     fn run(self, context: &mut Context) -> Outcome {
         let asked = ArtifactGet { name: self.name };
-        let (shown, content) = context.fetch(&call::ARTIFACT_BYTES, &self.team, asked)?;
+        let (shown, content) = context.fetch(&ARTIFACT_GET, &self.team, asked)?;
         let bytes: Vec<u8> = content
             .chars()
             .filter_map(|c| u8::try_from(c).ok())

@@ -1,5 +1,6 @@
 //! `bootstrap`: runs of the bootstrap contract, from the call that creates a team to the final synthesis.
 
+use crate::call::Call;
 use crate::command::prelude::*;
 use crate::render::bootstrap;
 use teamlog_team::bootstrap::list::BootstrapList;
@@ -71,12 +72,19 @@ impl Record {
             event: self.event,
             data: given::maybe_object(context.env(), "data", self.data.as_deref())?,
         };
-        let answer = self
+        let done = self
             .stamp
-            .execute(context, &call::BOOTSTRAP_RECORD, &self.team, input)?;
+            .execute(context, &Call::operation(), &self.team, input);
+        let answer = done.or_else(refused)?;
         let exit = Exit::Refused.unless(answer.accepted);
         context.end(exit, &answer, bootstrap::recorded)
     }
+}
+
+/// Returns the answer that the refusal of a report holds.
+fn refused(error: CommandError) -> Result<BootstrapRecorded, CommandError> {
+    let answer = BootstrapRecorded::from_refusal(error.code(), error.message(), error.details());
+    answer.ok_or(error)
 }
 
 /// List runs, the newest first: how far each is, its case and when it began

@@ -1,14 +1,18 @@
 //! `config list|get|set|unset`: the settings of a team.
 
+use crate::call::Call;
 use crate::command::prelude::*;
 use crate::render::config;
-use teamlog_team::lifecycle::config::{ConfigChange, ConfigChangeAnswer, ConfigGet, ConfigList};
+use teamlog_team::api::Op;
+use teamlog_team::lifecycle::config::{
+    ConfigChangeAnswer, ConfigGet, ConfigList, ConfigSet, ConfigUnset,
+};
 
 actions! {
     List = "list", of::<ConfigList>;
     Get = "get", of::<ConfigGet>;
-    Set = "set", recorded::<ConfigChangeAnswer>;
-    Unset = "unset", recorded::<ConfigChangeAnswer>;
+    Set = "set", of::<ConfigSet>;
+    Unset = "unset", of::<ConfigUnset>;
 }
 
 /// List all settings with their values
@@ -75,13 +79,18 @@ struct Set {
 
 impl Set {
     fn run(self, context: &mut Context) -> Outcome {
-        change(context, self.team, self.key, Some(self.value))
+        let set = ConfigSet {
+            setting: self.key,
+            value: self.value,
+        };
+        change(context, &self.team, set)
     }
 }
 
 impl Unset {
     fn run(self, context: &mut Context) -> Outcome {
-        change(context, self.team, self.key, None)
+        let unset = ConfigUnset { setting: self.key };
+        change(context, &self.team, unset)
     }
 }
 
@@ -91,10 +100,11 @@ reads!(Get, at, config::one, |args, context| ConfigGet {
     setting: args.key
 });
 
-fn change(context: &mut Context, team: String, key: String, value: Option<String>) -> Outcome {
+fn change<O>(context: &mut Context, team: &str, change: O) -> Outcome
+where
+    O: Op<Data = ConfigChangeAnswer> + Serialize + Clone,
+{
     context.records(Repeat::Same);
-    let actor = context.doer();
-    let change = ConfigChange { key, value, actor };
-    let answer = context.execute(&call::CONFIG, &team, change)?;
+    let answer = context.execute(&Call::operation(), team, change)?;
     context.end(Exit::Done, &answer, config::changed)
 }

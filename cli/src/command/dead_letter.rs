@@ -1,13 +1,13 @@
 //! `dead-letter list|requeue`: messages that nobody acknowledged in time.
 
+use crate::call::Call;
 use crate::command::prelude::*;
 use crate::render::delivery;
-use teamlog_team::message::dead_letter::{DeadLetterList, Requeue as Request, RequeueAnswer};
-use teamlog_team::message::send::Require;
+use teamlog_team::message::dead_letter::{DeadLetterList, DeadLetterRequeue};
 
 actions! {
     List = "list", of::<DeadLetterList>;
-    Requeue = "requeue", recorded::<RequeueAnswer>;
+    Requeue = "requeue", of::<DeadLetterRequeue>;
 }
 
 /// List dead letters: the newest, oldest of the page first
@@ -65,16 +65,13 @@ reads!(
 impl Requeue {
     fn run(self, context: &mut Context) -> Outcome {
         context.records(Repeat::Same);
-        let requeue = Request {
+        let requeue = DeadLetterRequeue {
             id: self.id,
             message_id: self.message_id,
-            delivery: Require {
-                ack_timeout_seconds: self.ack_timeout_seconds,
-                max_retries: self.max_retries,
-            },
-            actor: context.doer(),
+            ack_timeout_seconds: self.ack_timeout_seconds,
+            max_retries: self.max_retries,
         };
-        let answer = context.execute(&call::REQUEUE, &self.team, requeue)?;
+        let answer = context.execute(&Call::operation(), &self.team, requeue)?;
         context.end(Exit::Done, &answer, delivery::requeued)
     }
 }

@@ -1,8 +1,10 @@
 //! `head`: a receipt for everything up to now.
 
+use crate::call::Call;
 use crate::command::keygen;
 use crate::command::prelude::*;
 use crate::render::integrity;
+use teamlog_team::receipt::head::ReadHead;
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -23,7 +25,7 @@ impl Args {
         let sign = self.sign.as_deref();
         let key = sign.map(|file| keygen::secret_key(context.env(), file));
         let key = key.transpose()?;
-        let mut answer = context.fetch(&call::HEAD, &self.team, ())?;
+        let mut answer = context.fetch(&Call::reading(), &self.team, ReadHead::default())?;
         if let Some(key) = &key {
             answer = answer.signed(key);
         }

@@ -1,6 +1,7 @@
 //! `init`: a team comes into the world, or gains members.
 
 use crate::command::prelude::*;
+use crate::forward::INIT;
 use teamlog_team::engine::Format;
 use teamlog_team::lifecycle::init::Init;
 
@@ -63,7 +64,7 @@ impl Args {
         }
         let who = context.who();
         let (answer, created, added) =
-            context.execute_in(Context::created, &who, &call::INIT, &team, init)?;
+            context.execute_in(Context::created, &who, &INIT, &team, init)?;
         let root = context.data_root()?.display().to_string();
         context.answer(&answer, |answer, view| {
             let team = view.paint.show(Style::Bold, visible(&answer.team));

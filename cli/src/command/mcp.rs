@@ -2,6 +2,7 @@
 
 use super::session::SessionScope;
 use crate::command::prelude::*;
+use crate::forward::TOOL;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use teamlog_mcp::{Elsewhere, Session, ToolError};
@@ -56,7 +57,7 @@ fn elsewhere(context: &Context) -> Elsewhere {
     let (client, who) = (context.client(None), context.who());
     Arc::new(move |tool, team, arguments: &Map<String, Value>| {
         let input = (tool.to_owned(), arguments.clone());
-        let called = call::TOOL.sent(&input, |sent| {
+        let called = TOOL.sent(&input, |sent| {
             let ended = client.call(sent, team, &who, Repeat::Unsafe)?;
             ended.map(|ended| ended.outcome).transpose()
         });

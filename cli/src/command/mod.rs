@@ -76,7 +76,6 @@ mod who;
 
 use crate::agents::event::ContextAnswer;
 use crate::board::BoardAnswer;
-use crate::call;
 use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::awaited;
@@ -183,9 +182,6 @@ macro_rules! printed {
     ($module:ident) => {
         $module::PRINTED
     };
-    ($module:ident calls $call:ident) => {
-        &[printed::called(&call::$call, "")]
-    };
     ($module:ident $printed:expr) => {
         &[$printed("")]
     };
@@ -195,11 +191,11 @@ commands! {
     // Where no team is, it makes the place for them in the working directory.
     Init(init: recorded::<lifecycle::init::InitAnswer>) = "init", Files:
         "Create a team, or add members to one; repeating it is harmless",
-    Send(send calls SEND) = "send", TeamData: "Send a message to an agent",
-    TaskAssign(task_assign calls SEND) = "task-assign", TeamData: "Give a task to an agent",
-    TaskUpdate(task_update calls SEND) = "task-update", TeamData: "Report on a task",
+    Send(send: of::<message::send::Send>) = "send", TeamData: "Send a message to an agent",
+    TaskAssign(task_assign: of::<message::send::Send>) = "task-assign", TeamData: "Give a task to an agent",
+    TaskUpdate(task_update: of::<message::send::Send>) = "task-update", TeamData: "Report on a task",
     Read(read: of::<message::read::Read>) = "read", Reads: "Show an agent's inbox: the newest messages, oldest of the page first",
-    Ack(ack calls ACK) = "ack", TeamData: "Acknowledge a message; only its recipient can",
+    Ack(ack: of::<message::ack::Ack>) = "ack", TeamData: "Acknowledge a message; only its recipient can",
     Tick(tick: recorded::<Either<lifecycle::tick::TickAnswer, AllAnswer<lifecycle::tick::TickAnswer>>>) = "tick", TeamData:
         "Record what is due by now: retries and dead letters; for a timer",
     Nudge(nudge: recorded::<Either<message::nudge::NudgeAnswer, AllAnswer<message::nudge::NudgeAnswer>>>) = "nudge", TeamData("--exec"):

@@ -2,6 +2,7 @@
 //! 2 what it was told to work with is wrong.
 
 use super::all_teams::{AllAnswer, Which};
+use crate::call::Call;
 use crate::command::child;
 use crate::command::prelude::*;
 use crate::render::delivery;
@@ -75,9 +76,8 @@ impl Args {
             dry_run: self.dry_run,
             cooldown_seconds: self.cooldown_seconds,
             idle_seconds: self.idle_seconds,
-            actor: context.actor(),
         };
-        let mut answer = context.execute(&call::NUDGE, team, nudge)?;
+        let mut answer = context.execute(&Call::operation(), team, nudge)?;
         if let Some(program) = &self.exec {
             let timeout = Duration::from_secs(self.exec_timeout_seconds);
             for nudged in answer.nudged.iter_mut().chain(&mut answer.reminded) {

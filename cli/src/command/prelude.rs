@@ -10,7 +10,7 @@ pub use crate::forward::Repeat;
 pub use crate::render::escape::visible;
 pub use crate::render::style::Style;
 pub use crate::render::{View, names_or, time};
-pub(super) use crate::{call, given, render};
+pub(super) use crate::{given, render};
 pub use schemars::JsonSchema;
 pub use serde::Serialize;
 pub use std::path::{Path, PathBuf};

@@ -1,6 +1,5 @@
 //! What a command prints under `--json`, and whether it records something in a team.
 
-use crate::call::Call;
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
@@ -80,11 +79,6 @@ pub const fn of<O: Op>(action: &'static str) -> Printed {
         Effect::Records => recorded::<O::Data>(action),
         Effect::Reads | Effect::Waits => read::<O::Data>(action),
     }
-}
-
-/// The answer of a call that records something.
-pub const fn called<I, A: JsonSchema>(_: &Call<I, A>, action: &'static str) -> Printed {
-    recorded::<A>(action)
 }
 
 /// Items of that type, a line each.

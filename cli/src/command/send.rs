@@ -1,8 +1,10 @@
 //! `send`: one message into one inbox. Its options are those of the task messages too.
 
+use crate::call::Call;
 use crate::command::choice;
 use crate::command::prelude::*;
 use crate::context::again;
+use crate::forward::SEND_AND_WAIT;
 use crate::random;
 use crate::render::inbox;
 use std::io::{self, Read};
@@ -105,7 +107,6 @@ impl Options {
             created_at: self.created_at,
             cooldown_seconds: self.cooldown_seconds,
             delivery,
-            actor: context.actor(),
             ..send
         };
         let mut id = None;
@@ -117,7 +118,11 @@ impl Options {
             }
             id = send.message_id.clone();
         }
-        let sent = context.execute(&call::SEND, team, (send, self.wait));
+        let call = match self.wait {
+            true => SEND_AND_WAIT,
+            false => Call::operation(),
+        };
+        let sent = context.execute(&call, team, send);
         let mut answer = sent.map_err(|error| match id {
             Some(id) if error.code() == "outcome_unknown" => again(error, "message_id", &id),
             _ => error,

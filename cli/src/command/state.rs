@@ -3,14 +3,16 @@
 //! What comes out is what these callers know: the payload alone, compact under `--json`, else indented; exit 1 is any
 //! refusal, one of the words themselves included.
 
-use super::printed::{Printed, called};
+use super::printed::Printed;
 use super::session::SessionScope;
 use crate::call::Call;
 use crate::command::prelude::*;
 use serde::de::DeserializeOwned;
 use serde_json::Value;
 use teamlog_team::api::Op;
-use teamlog_team::mode::state::{StateGetStatus, StateListActive, StateRead};
+use teamlog_team::mode::state::{
+    StateClear, StateGetStatus, StateListActive, StateRead, StateWrite,
+};
 
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
@@ -98,8 +100,8 @@ struct Query {
 
 pub(super) const PRINTED: &[Printed] = &[
     of::<StateRead>("read"),
-    called(&call::STATE_WRITE, "write"),
-    called(&call::STATE_CLEAR, "clear"),
+    of::<StateWrite>("write"),
+    of::<StateClear>("clear"),
     of::<StateListActive>("list-active"),
     of::<StateGetStatus>("get-status"),
 ];
@@ -110,7 +112,7 @@ impl Args {
             Action::Read(query) => query.show::<StateRead>(context),
             Action::ListActive(query) => query.show::<StateListActive>(context),
             Action::GetStatus(query) => query.show::<StateGetStatus>(context),
-            Action::Write(query) => query.change(context, &call::STATE_WRITE),
+            Action::Write(query) => query.change::<StateWrite>(context),
             Action::Clear {
                 query,
                 all_sessions,
@@ -119,7 +121,7 @@ impl Args {
                     all_sessions,
                     ..query
                 };
-                query.change(context, &call::STATE_CLEAR)
+                query.change::<StateClear>(context)
             }
         }
     }
@@ -136,14 +138,14 @@ impl Query {
     }
 
     /// The same of what changes something.
-    fn change<I, A>(self, context: &mut Context, call: &Call<I, A>) -> Outcome
+    fn change<O>(self, context: &mut Context) -> Outcome
     where
-        I: Serialize + DeserializeOwned + Clone,
-        A: Serialize + DeserializeOwned,
+        O: Op + Serialize + Clone,
+        O::Data: DeserializeOwned,
     {
         context.records(Repeat::Same);
-        let (team, asked) = self.input(context)?;
-        let answer = context.execute(call, &team, asked)?;
+        let (team, asked) = self.input::<O>(context)?;
+        let answer = context.execute(&Call::operation(), &team, asked)?;
         context.end(Exit::Done, &answer, indented)
     }
 

@@ -1,6 +1,7 @@
 //! `tick`: what is due by now is recorded.
 
 use super::all_teams::{AllAnswer, Which};
+use crate::call::Call;
 use crate::command::prelude::*;
 use crate::render::delivery;
 use teamlog_team::lifecycle::tick::Tick;
@@ -23,16 +24,14 @@ pub struct Args {
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         context.records(Repeat::Same);
-        let actor = context.actor();
         let Some(team) = self.team else {
             let all = AllAnswer::of(context, Which::Open, |context, team| {
-                let actor = actor.clone();
-                context.execute(&call::TICK, team, Tick { actor })
+                context.execute(&Call::operation(), team, Tick {})
             })?;
             let exit = all.exit(Exit::Refused, true);
             return context.end(exit, &all, |all, view| all.shown(view, delivery::ticked));
         };
-        let answer = context.execute(&call::TICK, &team, Tick { actor })?;
+        let answer = context.execute(&Call::operation(), &team, Tick {})?;
         context.end(Exit::Done, &answer, delivery::ticked)
     }
 }

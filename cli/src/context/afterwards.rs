@@ -1,7 +1,7 @@
 //! What is recorded behind an answer that nobody shall wait for: best effort, in silence, within a moment.
 
 use super::Context;
-use crate::call::REFUSED_WRITES;
+use crate::call::{Call, Who};
 use crate::forward::Repeat;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::mpsc;
@@ -36,21 +36,26 @@ impl Context {
             return;
         }
         self.options.lock_deadline = LOCK_DEADLINE;
-        let who = self.who();
+        // Nobody acts: the guard records it.
+        let who = Who {
+            actor: None,
+            user: String::new(),
+            ..self.who()
+        };
         let (told, hear) = mpsc::sync_channel(1);
         let (client, name) = (self.client(self.remote().ok().flatten()), team.to_owned());
         let (input, asks) = (refused.clone(), who.clone());
         // A daemon that hangs is left to itself: the thread ends with the process.
         let asked = thread::Builder::new().spawn(move || {
-            let asked =
-                REFUSED_WRITES.sent(&input, |sent| client.call(sent, &name, &asks, Repeat::Same));
+            let call = Call::<RefusedWrites, _>::operation();
+            let asked = call.sent(&input, |sent| client.call(sent, &name, &asks, Repeat::Same));
             let _ = told.send(matches!(asked, Ok((None, _))));
         });
         let nobody = asked.is_ok() && hear.recv_timeout(DAEMON_DEADLINE) == Ok(true);
         let Some(root) = self.data().ok().filter(|_| nobody) else {
             return;
         };
-        let done = self.here(root, &who, &REFUSED_WRITES, team, refused);
+        let done = self.here(root, &who, &Call::operation(), team, refused);
         if let (Ok(_), Some(mut team)) = (done, self.held.take()) {
             let _ = team.finish();
         }

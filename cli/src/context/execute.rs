@@ -1,9 +1,9 @@
 //! Where a call is carried out: by the daemon that has the team, else here.
 
 use super::Context;
-use crate::call::{API, Call, Sent, Site, Who};
+use crate::call::{Call, Sent, Site, Who};
 use crate::exit::{CommandError, Exit};
-use crate::forward::{Client, Ended, Remote, Repeat};
+use crate::forward::{API, Client, Ended, Remote, Repeat};
 use crate::random;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

@@ -1,9 +1,8 @@
 //! Opening what a command works on: the data root, a team now or at a point of its past, a directory of backups.
 
 use super::Context;
-use crate::call::CATCH_UP;
 use crate::exit::{CommandError, Exit};
-use crate::forward::{Remote, Repeat};
+use crate::forward::{CATCH_UP, Remote, Repeat};
 use crate::hint::Cause;
 use crate::journals::KnownJournals;
 use crate::when::{Spot, When};

@@ -8,7 +8,7 @@ use std::io::{self, BufRead, BufReader, Read, Write};
 use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
-use teamlog_server::forward::{MESSAGES, PROTOCOL, receive, send};
+use teamlog_server::forward::{PROTOCOL, receive, send};
 use teamlog_server::upgrade::VERSION_HEADER;
 
 /// This program's version, which has to be the daemon's as well.
@@ -63,7 +63,7 @@ impl Peer for Runtime {
 
     fn mismatch(&self) -> CommandError {
         let message = format!(
-            "the daemon that holds this team must be of the version of this program ({VERSION}{MESSAGES}), but is of another ({})",
+            "the daemon that holds this team must be of the version of this program ({VERSION}), but is of another ({})",
             self.version
         );
         CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message)
@@ -204,7 +204,7 @@ fn upgraded(from: &mut Stream, peer: &impl Peer, deadline: Duration) -> Result<b
     });
     let head = format!(
         "GET / HTTP/1.1\r\nHost: {}\r\nConnection: Upgrade\r\nUpgrade: {PROTOCOL}\r\n{authorization}\
-         {VERSION_HEADER}: {VERSION}{MESSAGES}\r\n\r\n",
+         {VERSION_HEADER}: {VERSION}\r\n\r\n",
         peer.host()
     );
     let connection = from.get_mut();
@@ -223,6 +223,8 @@ fn upgraded(from: &mut Stream, peer: &impl Peer, deadline: Duration) -> Result<b
     from.get_ref().within(None).map_err(silent)?;
     match status {
         101 => Ok(true),
+        // A daemon before this version of the protocol knows another name of it.
+        400 => Err(other_build()),
         401 => Err(unknown_token()),
         409 => Err(peer.mismatch()),
         429 => Err(too_often()),
@@ -269,6 +271,14 @@ fn unknown_token() -> CommandError {
     let message = "the token of TEAMLOG_TOKEN_FILE must be one that lets its agent in, but is unknown there, or was revoked";
     CommandError::new(Exit::NotPermitted, "unauthorized", message)
         .or_hint("ask the operator of the daemon for another token")
+}
+
+fn other_build() -> CommandError {
+    let message = format!(
+        "the daemon that holds this team does not speak {PROTOCOL}: it was started from another build of teamlog {VERSION}"
+    );
+    CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message)
+        .or_hint("stop it and start it anew")
 }
 
 fn too_often() -> CommandError {

@@ -12,12 +12,16 @@ mod events;
 mod remote;
 mod resident;
 pub mod runtime;
+mod transport;
 mod trust;
 mod unknown;
 mod upload;
 
 pub use remote::Remote;
 pub use resident::Resident;
+pub use transport::{
+    API, ARTIFACT_GET, ARTIFACT_PUT, ApiAnswer, ApiInput, CATCH_UP, INIT, SEND_AND_WAIT, TOOL,
+};
 pub use unknown::Repeat;
 
 use crate::call::{Sent, Who};
@@ -44,7 +48,13 @@ use teamlog_team::log::sync_views::SyncViews;
 use unknown::outcome_unknown;
 
 /// Calls that may wait for others.
-const WAITING: [&str; 5] = ["send", "wait", AwaitEvent::NAME, SyncViews::NAME, "api"];
+const WAITING: [&str; 5] = [
+    SEND_AND_WAIT.name,
+    "wait",
+    AwaitEvent::NAME,
+    SyncViews::NAME,
+    API.name,
+];
 /// How long a daemon on another machine may take for an answer, beside what it waits for locks.
 const REPLY_DEADLINE: Duration = Duration::from_secs(60);
 /// Longest wait for a daemon's answer to a token.

@@ -17,7 +17,7 @@ use std::net::{TcpStream, ToSocketAddrs};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use teamlog_server::forward::MESSAGES;
+
 use teamlog_server::{agent_token, keep_alive};
 
 /// Where the daemon is.
@@ -192,7 +192,7 @@ impl Peer for Remote {
 
     fn mismatch(&self) -> CommandError {
         let message = format!(
-            "the daemon at {}:{} must be of the version of this program ({VERSION}{MESSAGES}), but is of another; nothing was done",
+            "the daemon at {}:{} must be of the version of this program ({VERSION}), but is of another; nothing was done",
             self.host, self.port
         );
         CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message)

@@ -1,6 +1,6 @@
 //! The daemon's side: what it is asked runs as the same code, on the teams that are open here.
 
-use super::{Ended, NamedCall, Reply, Request, Wanted, events, place, upload};
+use super::{Ended, NamedCall, Reply, Request, Wanted, events, place, transport, upload};
 use crate::call::{self, Site};
 use crate::exit::{self, CommandError, Exit};
 use serde_json::value::RawValue;
@@ -122,9 +122,11 @@ fn site<'a>(
 }
 
 fn carry_out(site: &mut Site<'_>, call: &NamedCall) -> Ended {
-    let outcome = exit::caught(|| call::carry_out(site, &call.name, &call.input)).flatten();
+    let outcome = exit::caught(|| transport::carry_out(site, &call.name, &call.input)).flatten();
     let outcome = outcome.map(|answer| redacted(site, answer));
-    let wanted = call.receipt && outcome.is_ok();
+    // A refusal may have recorded something too.
+    let failed = |error: &CommandError| error.exit() != Exit::Refused;
+    let wanted = call.receipt && !outcome.as_ref().is_err_and(failed);
     let receipt = wanted.then(|| call::receipt(&site.root, site.team));
     let (receipt, without) = match receipt.transpose() {
         Ok(receipt) => (receipt, None),
@@ -171,7 +173,7 @@ fn read(
         // It would be asked again where its answer is lost.
         return Err(call::unknown(&call.name));
     }
-    let answer = call::carry_out(site, &call.name, &call.input)?;
+    let answer = transport::carry_out(site, &call.name, &call.input)?;
     let as_of = match (site.at, &site.opened) {
         (None, Some(team)) => team.as_of()?,
         _ => None,

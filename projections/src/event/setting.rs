@@ -81,6 +81,7 @@ struct Plain {
 /// The value of a setting.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(untagged)]
+#[schemars(rename = "SettingValue")]
 pub enum Value {
     /// A count or a time in seconds.
     Number(u64),

@@ -6,7 +6,7 @@
 use super::{InvalidMessage, MessageType, Names, Priority, SCHEMA_VERSION, rules};
 use crate::event::other_than;
 use crate::fields::Fields;
-use crate::identifier::{quote, quoted, shown};
+use crate::identifier::{quote, shown, shown_quoted};
 use crate::prelude::*;
 use teamlog_engine::limits::NESTING_MAX;
 
@@ -123,7 +123,7 @@ impl Envelope {
                 .id
                 .unwrap_or_else(|| format!("msg_{:012x}", random & 0xffff_ffff_ffff)),
             kind: MessageType::from_name(&kind).ok_or_else(|| {
-                InvalidMessage::new("message.type", quoted(&kind), MessageType::rule())
+                InvalidMessage::new("message.type", shown_quoted(&kind), MessageType::rule())
             })?,
             from: required("message.from", self.from)?,
             to: required("message.to", self.to)?,
@@ -133,14 +133,14 @@ impl Envelope {
                 None => Priority::default(),
                 Some(name) => Priority::from_name(&name).ok_or_else(|| {
                     let rule = Priority::rule();
-                    InvalidMessage::new("message.priority", quoted(&name), rule)
+                    InvalidMessage::new("message.priority", shown_quoted(&name), rule)
                 })?,
             },
             created_at: match self.created_at {
                 None => now,
                 Some(text) => Timestamp::parse(&text).map_err(|why| {
                     let rule = format!("must be an ISO 8601 time ({why})");
-                    InvalidMessage::new("message.created_at", quoted(&text), rule)
+                    InvalidMessage::new("message.created_at", shown_quoted(&text), rule)
                 })?,
             },
             payload: json("message.payload", self.payload.as_deref().unwrap_or("{}"))?,

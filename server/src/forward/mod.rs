@@ -1,7 +1,7 @@
 //! Requests of the daemon's own user, on its Unix socket, and of agents on other machines, over TLS, that are no HTTP: one a
 //! connection, with one answer.
 //!
-//! A request comes over an HTTP connection that is upgraded (`Upgrade: teamlog-forward`): caller and daemon must be of one
+//! A request comes over an HTTP connection that is upgraded (`Upgrade: teamlog-forward/2`): caller and daemon must be of one
 //! version, since another one may understand the same words in another way. After the 101 each side sends messages: a
 //! length (`u32`, little-endian) and so many bytes. What they mean is the business of whoever implements [`Forward`].
 
@@ -17,11 +17,10 @@ use std::time::{Duration, Instant};
 use teamlog_team::command::deadline::Deadline;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// What a connection is upgraded to.
-pub const PROTOCOL: &str = "teamlog-forward";
-
-/// The version of the messages, after the version of the program: client and daemon must share both.
-pub const MESSAGES: &str = "+messages.2";
+/// The protocol that a connection is upgraded to, with the version of its messages.
+pub const PROTOCOL: &str = "teamlog-forward/2";
+/// How the names of all versions of the protocol begin.
+pub(crate) const PROTOCOL_NAME: &str = "teamlog-forward";
 
 /// From the 101 to the end of the request, and how long a caller may take nothing of what it is sent.
 const MESSAGE_DEADLINE: Duration = Duration::from_secs(10);

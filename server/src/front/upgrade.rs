@@ -3,7 +3,7 @@
 use crate::admission::{bearer, busy};
 use crate::caller::Admitted;
 use crate::connection_slots::Connection;
-use crate::forward::{self, Forward, MESSAGES, PROTOCOL};
+use crate::forward::{self, Forward, PROTOCOL, PROTOCOL_NAME};
 use crate::local_slots::LocalSlot;
 use crate::reply::Reply;
 use crate::state::AppState;
@@ -127,7 +127,7 @@ fn upgrade(
 
 /// The version that a client must have.
 fn version(state: &AppState) -> String {
-    format!("{}{MESSAGES}", state.runtimes.running().version)
+    state.runtimes.running().version.clone()
 }
 
 /// Who speaks the protocol that is asked for, and a slot for the connection.
@@ -138,6 +138,11 @@ fn accepted(
 ) -> Result<(Arc<dyn Forward>, LocalSlot), Reply> {
     let request = headers.get(UPGRADE).map_or(&b""[..], HeaderValue::as_bytes);
     let is_spoken = request.eq_ignore_ascii_case(PROTOCOL.as_bytes());
+    let name = request.split(|byte| *byte == b'/').next();
+    if !is_spoken && name.is_some_and(|name| name.eq_ignore_ascii_case(PROTOCOL_NAME.as_bytes())) {
+        let message = format!("upgrade must be {PROTOCOL}, which the daemon speaks");
+        return Err(Reply::error(409, "daemon_version_mismatch", &message));
+    }
     let Some(forward) = state.forward.clone().filter(|_| is_spoken) else {
         let message = "upgrade must be a protocol that is spoken here";
         return Err(Reply::error(400, "malformed_request", message));

@@ -289,8 +289,16 @@ impl Reading<'_> {
         Ok(())
     }
 
+    /// Takes off a field that every operation takes; one that the operation declares itself stays in its input.
+    fn take_common(&mut self, name: &str) -> Option<String> {
+        match self.shapes.own.field(name) {
+            Some(_) => None,
+            None => take(&mut self.input, name),
+        }
+    }
+
     fn into_request(mut self, mut control: Control) -> Request {
-        let key = take(&mut self.input, "key");
+        let key = self.take_common("key");
         self.input.remove(WORKING_DIRECTORY);
         control.operation = self.operation.name.to_owned();
         if self.operation.mutates() {
@@ -298,9 +306,10 @@ impl Reading<'_> {
             if control.key.is_some() {
                 control.request = serde_json::to_vec(&self.input).unwrap_or_default();
             }
-            let trace = take(&mut self.input, "trace_id").filter(|trace| !trace.is_empty());
+            let trace = self.take_common("trace_id");
+            let trace = trace.filter(|trace| !trace.is_empty());
             control.trace_id = trace.or(control.trace_id);
-            control.actor = take(&mut self.input, "actor").or(control.actor);
+            control.actor = self.take_common("actor").or(control.actor);
         }
         let team = take(&mut self.input, TEAM).unwrap_or_default();
         if self.shapes.own.field(EXPECTED_VERSION).is_none() {

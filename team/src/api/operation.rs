@@ -60,6 +60,7 @@ pub struct Operation {
     input: fn() -> Schema,
     data: fn() -> Schema,
     read: fn(Value) -> serde_json::Result<Box<dyn Input>>,
+    read_text: fn(&str) -> serde_json::Result<Box<dyn Input>>,
     answers_empty: bool,
 }
 
@@ -70,7 +71,7 @@ impl Operation {
     /// # Errors
     /// `invalid_input` for what is no such input; the operation's.
     pub fn execute(&self, team: &mut Team, input: &str) -> Result<Box<RawValue>> {
-        let input = serde_json::from_str(input).and_then(self.read);
+        let input = (self.read_text)(input);
         let invalid = |error| Refusal::new(Code::InvalidInput, format!("input: {error}"));
         input.map_err(invalid)?.answer(team)
     }
@@ -174,6 +175,7 @@ pub(super) const fn row<O: Op>() -> Operation {
             false => schema::of_answer::<O::Data>,
         },
         read: |input| Ok(Box::new(serde_json::from_value::<O>(input)?)),
+        read_text: |input| Ok(Box::new(serde_json::from_str::<O>(input)?)),
         answers_empty: O::ANSWERS_EMPTY,
     }
 }
@@ -252,6 +254,8 @@ pub static OPERATIONS: &[Operation] = &[
     // messages and their delivery
     row::<message::send_message::SendMessage>(),
     row::<message::broadcast::Broadcast>(),
+    row::<message::send::Send>(),
+    row::<message::ack::Ack>(),
     row::<message::mailbox_list::MailboxList>(),
     row::<message::mailbox_mark::MarkNotified>(),
     row::<message::mailbox_mark::MarkDelivered>(),
@@ -260,6 +264,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<message::deliveries::DeliveryList>(),
     row::<message::dead_letter::DeadLetterList>(),
     row::<message::dead_letter::DeadLetterRequeue>(),
+    row::<message::nudge::Nudge>(),
     // tasks
     row::<task::create::TaskCreate>(),
     row::<task::read::ReadTask>(),
@@ -287,6 +292,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<message::inbox_feed::InboxFeed>(),
     row::<message::prime::Prime>(),
     row::<resource::can_write::CanWrite>(),
+    row::<resource::refused::RefusedWrites>(),
     // tokens
     row::<usage::report::ReportUsage>(),
     row::<usage::report::SetBudget>(),
@@ -302,6 +308,9 @@ pub static OPERATIONS: &[Operation] = &[
     row::<lifecycle::manifest::ReadManifest>(),
     row::<lifecycle::config::ConfigList>(),
     row::<lifecycle::config::ConfigGet>(),
+    row::<lifecycle::config::ConfigSet>(),
+    row::<lifecycle::config::ConfigUnset>(),
+    row::<lifecycle::tick::Tick>(),
     row::<agent_token::TokenAdd>(),
     row::<agent_token::TokenList>(),
     row::<agent_token::TokenRevoke>(),
@@ -314,6 +323,8 @@ pub static OPERATIONS: &[Operation] = &[
     row::<worker::record::WriteInbox>(),
     // events
     row::<log::append_event::AppendEvent>(),
+    row::<log::append::Append>(),
+    row::<log::append_batch::AppendFacts>(),
     row::<log::read_events::ReadEvents>(),
     row::<log::await_event::AwaitEvent>(),
     row::<log::sync_views::SyncViews>(),
@@ -362,6 +373,8 @@ pub static OPERATIONS: &[Operation] = &[
     row::<mode::state::StateRead>(),
     row::<mode::state::StateListActive>(),
     row::<mode::state::StateGetStatus>(),
+    row::<mode::state::StateWrite>(),
+    row::<mode::state::StateClear>(),
     // the bootstrap
     row::<bootstrap::start::BootstrapStart>(),
     row::<bootstrap::record::BootstrapRecord>(),

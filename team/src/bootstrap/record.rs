@@ -112,16 +112,27 @@ impl Team {
 
 /// A refusal that is an answer: it says where the run stands.
 fn answered(refusal: Refusal) -> Result<BootstrapRecorded, Refusal> {
-    let mut fields = refusal.details.clone();
-    if fields.get("accepted") != Some(&Value::Bool(false)) {
-        return Err(refusal);
-    }
-    fields.insert("code".to_owned(), refusal.code.as_str().into());
-    fields.insert("message".to_owned(), refusal.message.clone().into());
-    serde_json::from_value(Value::Object(fields)).map_err(|_| refusal)
+    let (code, message) = (refusal.code.as_str(), &refusal.message);
+    let answer = BootstrapRecorded::from_refusal(code, message, &refusal.details);
+    answer.ok_or(refusal)
 }
 
 impl BootstrapRecorded {
+    /// Reads the answer that a refusal holds; `None` if the refusal does not say where the run stands.
+    pub fn from_refusal(
+        code: &str,
+        message: &str,
+        details: &Map<String, Value>,
+    ) -> Option<BootstrapRecorded> {
+        let mut fields = details.clone();
+        if fields.get("accepted") != Some(&Value::Bool(false)) {
+            return None;
+        }
+        fields.insert("code".to_owned(), code.into());
+        fields.insert("message".to_owned(), message.into());
+        serde_json::from_value(Value::Object(fields)).ok()
+    }
+
     /// The refusal that says the same, where it was not accepted.
     pub(crate) fn refusal(&self) -> Option<Refusal> {
         let code = self.code.as_deref()?;

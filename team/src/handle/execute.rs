@@ -3,7 +3,7 @@
 use super::authorize::authorize;
 use super::execution::{AnyExecution, Execution, Shape, Text};
 use crate::claim::grant;
-use crate::command::{After, Ctx, Decision, mismatch};
+use crate::command::{After, Authority, CommandTerms, Ctx, Decision, act, mismatch};
 use crate::handle::prelude::*;
 use crate::handle::team;
 use serde::de::DeserializeOwned;
@@ -90,6 +90,40 @@ impl Team {
             Done::Repeated(_) => {
                 Err(Error::Poisoned("a command without a key was repeated".into()).into())
             }
+        }
+    }
+
+    /// Returns the first answer under the control's key, for an operation that records several groups; `None` if the key is
+    /// new, or there is none.
+    pub(crate) fn answer_under_key<A: DeserializeOwned>(&mut self) -> Result<Option<A>> {
+        self.repeated = false;
+        self.control.check()?;
+        if self.control.key.is_none() {
+            return Ok(None);
+        }
+        let known = self.options.authenticated.as_ref();
+        let mut control = self.control.authenticated(known)?;
+        control.owns_team_key = self.owns_team_key(&control)?;
+        let first = self.query(|live, _| repeated(&control, live))?;
+        self.repeated = first.is_some();
+        let read = first.map(|text| {
+            let answer = serde_json::from_str(&text);
+            answer.map_err(|error| unread(&text, &error))
+        });
+        read.transpose()
+    }
+
+    /// Stores the answer of an operation that recorded several groups under the control's key, if there is one.
+    pub(crate) fn store_under_key<A>(&mut self, answer: A) -> Result<A>
+    where
+        A: Clone + Serialize + DeserializeOwned + Send + Sync + 'static,
+    {
+        match self.control.key {
+            Some(_) => {
+                let terms = CommandTerms::of(Authority::Anyone).when_closed();
+                self.execute(act(terms, move |_, _| Ok((answer.clone(), Vec::new()))))
+            }
+            None => Ok(answer),
         }
     }
 

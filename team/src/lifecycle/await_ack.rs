@@ -23,7 +23,8 @@ impl Team {
     /// it is recorded, and goes on waiting for its ack.
     pub fn send_and_wait(&mut self, mut send: Send, deadline: &Deadline) -> Result<SendAnswer> {
         send.delivery.get_or_insert_default();
-        let actor = send.actor.clone().unwrap_or_else(|| send.from.clone());
+        let actor = self.acting(self.control.actor.clone())?;
+        let actor = actor.unwrap_or_else(|| send.from.clone());
         // Before the message, so that no ack comes unnoticed.
         let mut watch = self.log.watch()?;
         let answer = self.send(send)?;

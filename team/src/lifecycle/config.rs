@@ -28,15 +28,41 @@ operation! {
     refuses = [SettingUnknown]
 }
 
-/// What `config set` and `config unset` are asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+operation! {
+    /// Change a setting of the team
+    "config-set": Records(ConfigSet {
+        /// The setting, as `nudge.idle_seconds`
+        setting: String,
+        /// Its value as text: a whole number, true or false, a name or a path
+        value: String,
+    }) -> ConfigChangeAnswer = |team, set| team.config_change(ConfigChange {
+        key: set.setting,
+        value: Some(set.value),
+    }),
+    refuses = [SettingUnknown],
+    scope = Operate
+}
+
+operation! {
+    /// Give a setting back to its default
+    "config-unset": Records(ConfigUnset {
+        /// The setting
+        setting: String,
+    }) -> ConfigChangeAnswer = |team, unset| team.config_change(ConfigChange {
+        key: unset.setting,
+        value: None,
+    }),
+    refuses = [SettingUnknown],
+    scope = Operate
+}
+
+/// A change of a setting.
+#[derive(Debug, Clone, Default)]
 pub struct ConfigChange {
     /// The setting.
     pub key: String,
     /// Its value as text; `None` gives it back to its default.
     pub value: Option<String>,
-    /// Who does it; default `teamlog`.
-    pub actor: Option<String>,
 }
 
 /// A setting: `{key, value, default, set, about}`.
@@ -143,7 +169,7 @@ impl Team {
 
     /// Sets a setting, or gives it back to its default.
     pub fn config_change(&mut self, change: ConfigChange) -> Result<ConfigChangeAnswer> {
-        self.execute_unkeyed(change)
+        self.execute(change)
     }
 }
 
@@ -163,8 +189,6 @@ impl Command for ConfigChange {
             value.map_err(|rule| Refusal::invalid(setting.key(), text, &rule))
         };
         let wanted = self.value.as_ref().map(parse).transpose()?;
-        let actor = self.actor.as_deref().unwrap_or(DEFAULT_ACTOR);
-        names::check_free("actor", actor)?;
         let (previous, set) = live.setting(setting)?;
         let value = match &wanted {
             Some(value) => value.clone(),
@@ -173,7 +197,7 @@ impl Command for ConfigChange {
         let mut events = Vec::new();
         if set.then(|| previous.clone()) != wanted {
             let changes = vec![(setting, wanted)];
-            events.push(TeamFact::ConfigChanged(ConfigChanged { changes }).event(actor));
+            events.push(TeamFact::ConfigChanged(ConfigChanged { changes }).event(DEFAULT_ACTOR));
         }
         Ok(Decision::Granted((value, previous), events))
     }
@@ -202,10 +226,10 @@ impl Command for ConfigChange {
 fn find(key: &str) -> Result<Setting, Refusal> {
     Setting::find(key).ok_or_else(|| {
         let shown = crate::refusal::shown(key);
-        let message = format!("key must be that of a setting, but is {shown}");
+        let message = format!("no setting {shown}");
         let near = Setting::nearest(key).unwrap_or_default();
         Refusal::new(Code::SettingUnknown, message)
-            .field("key")
+            .field("setting")
             .hint(format!("did you mean {near}?"))
             .detail("nearest", near)
     })

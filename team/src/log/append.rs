@@ -1,37 +1,43 @@
 //! `append`: a fact of a foreign vocabulary.
 
-use crate::command::unrecorded;
+use crate::command::{Control, unrecorded};
 use crate::log::facts::{Fact, Facts};
 pub use crate::names::DEFAULT_ACTOR;
+use crate::operation::json_text;
 use crate::operation::prelude::*;
 use crate::projections::vocabulary;
 use teamlog_engine::EventId;
 
-/// What `append` is asked. The kind must lie outside teamlog's own vocabulary.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Append {
-    /// A past-tense fact in snake_case.
-    pub kind: String,
-    /// Who did it; default `teamlog`.
-    pub actor: Option<String>,
-    /// The story it belongs to.
-    pub trace_id: Option<String>,
-    /// The task concerned.
-    pub task_id: Option<String>,
-    /// The agent concerned.
-    pub agent: Option<String>,
-    /// The message concerned.
-    pub message_id: Option<String>,
-    /// The thread concerned.
-    pub thread_id: Option<String>,
-    /// The session concerned.
-    pub session_id: Option<String>,
-    /// The idempotency key, which is also a ref of the event.
-    pub key: Option<String>,
-    /// The event that led to it.
-    pub cause: Option<EventId>,
-    /// The payload as JSON text; default `{}`.
-    pub payload: Option<String>,
+operation! {
+    /// Record a fact of your own kind: it is ordered, traced and indexed, and moves no state
+    "append": Records(Append {
+        /// The kind: a past-tense fact in snake_case, outside teamlog's own vocabulary
+        kind: String,
+        /// Who did it; else the caller
+        actor: Option<String>,
+        /// The story that it belongs to; else that of its message, or of its task
+        trace_id: Option<String>,
+        /// The task concerned
+        task_id: Option<String>,
+        /// The agent concerned
+        agent: Option<String>,
+        /// The message concerned
+        message_id: Option<String>,
+        /// The thread concerned
+        thread_id: Option<String>,
+        /// The session concerned
+        session_id: Option<String>,
+        /// The idempotency key, which the event keeps too: the same fact under it is recorded once
+        key: Option<String>,
+        /// The event that led to it, by id
+        #[schemars(with = "String")]
+        cause: Option<EventId>,
+        /// The payload, any JSON; `{}` if left out
+        #[serde(with = "json_text")]
+        #[schemars(with = "Value")]
+        payload: Option<String>,
+    }) -> AppendAnswer = Team::append,
+    refuses = [ReservedKind]
 }
 
 /// `{seq, id, created_at}` of the event that was recorded.
@@ -67,24 +73,42 @@ impl Team {
     /// # Errors
     /// `invalid_input`, `reserved_kind`, `idempotency_key_reused`, `team_closed`; the log's.
     pub fn append(&mut self, append: Append) -> Result<AppendAnswer> {
+        let append = append.completed(&self.control);
         let facts = Facts::new(vec![Fact::new(append.event()?, None)]);
-        let appended = self.append_facts(facts)?.pop().ok_or_else(unrecorded)?;
+        let mut appended = self.append_facts(facts)?;
+        let appended = appended.each.pop().ok_or_else(unrecorded)?;
         self.repeated = appended.replayed;
         Ok(appended.answer)
     }
 }
 
 impl Append {
+    /// Fills in what the control says beside the input.
+    fn completed(self, control: &Control) -> Append {
+        let doer = || control.actor.clone().or_else(|| control.user.clone());
+        Append {
+            actor: self.actor.or_else(doer),
+            trace_id: self.trace_id.or_else(|| control.trace_id.clone()),
+            key: self.key.or_else(|| control.key.clone()),
+            ..self
+        }
+    }
+
+    /// Checks that a text can be a payload, before it is sent elsewhere.
+    ///
+    /// # Errors
+    /// `invalid_input`.
+    pub fn check_payload(text: &str) -> Result<(), Refusal> {
+        payload(text).map(drop)
+    }
+
     /// The event, every field checked.
     pub(crate) fn event(self) -> Result<NewEvent, Refusal> {
         check_kind(&self.kind)?;
         let actor = self.actor.unwrap_or_else(|| DEFAULT_ACTOR.to_owned());
         names::check_free("actor", &actor)?;
         let text = self.payload.as_deref().unwrap_or("{}");
-        let payload = Json::parse(text).map_err(|error| {
-            Refusal::invalid("payload", text, format!("must be JSON ({error})"))
-        })?;
-        let mut event = NewEvent::new(self.kind, actor, payload);
+        let mut event = NewEvent::new(self.kind, actor, payload(text)?);
         event.schema_version = SCHEMA_VERSION;
         event.foreign = true;
         event.cause = self.cause.map(Cause::Event);
@@ -106,6 +130,11 @@ impl Append {
         }
         Ok(event)
     }
+}
+
+fn payload(text: &str) -> Result<Json, Refusal> {
+    Json::parse(text)
+        .map_err(|error| Refusal::invalid("payload", text, format!("must be JSON ({error})")))
 }
 
 fn check_kind(kind: &str) -> Result<(), Refusal> {

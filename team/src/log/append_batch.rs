@@ -1,7 +1,8 @@
 //! `append --batch`: many facts, streamed, one atomic group per batch.
 
+use crate::command::Control;
 use crate::log::append::Append;
-use crate::log::facts::{ANSWER_BYTES, Appended, Fact, Facts};
+use crate::log::facts::{ANSWER_BYTES, Appended, BatchKey, Fact, Facts};
 use crate::log::lines::{Line, Lines, unreadable};
 use crate::operation::prelude::*;
 use std::io::{self, BufRead};
@@ -42,7 +43,7 @@ fn is_zero(number: &u64) -> bool {
 
 impl BatchAnswer {
     /// Adds the answer for a line.
-    fn add(&mut self, appended: &Appended) {
+    pub(crate) fn add(&mut self, appended: &Appended) {
         let seq = appended.answer.seq;
         self.count += 1;
         self.first_seq = Some(self.first_seq.map_or(seq, |first| first.min(seq)));
@@ -103,27 +104,40 @@ impl AppendBatch {
         Groups {
             batch: self,
             lines: Lines::new(source),
-            begun: Group::default(),
+            begun: AppendFacts::default(),
             recorded: BatchAnswer::default(),
             next_line: 1,
         }
     }
 }
 
-/// Lines that were checked, and are recorded together or not at all.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Group {
-    lines: Vec<String>,
-    /// The number of each line.
-    numbers: Vec<u64>,
+operation! {
+    /// Record several facts of your own kinds, together or not at all
+    "append-batch": Records(AppendFacts) -> BatchAnswer = Team::append_group,
+    refuses = [ReservedKind, PartlyAppended]
+}
+
+/// The input of `append-batch`: facts that are recorded together or not at all.
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct AppendFacts {
+    /// The facts, each with the fields of `append`
+    #[serde(with = "texts")]
+    #[schemars(with = "Vec<Map<String, Value>>")]
+    facts: Vec<String>,
+    /// The line of a file in which each fact stands, for refusals; else its place in the list, counted from 1
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    #[schemars(with = "Option<Vec<u64>>")]
+    lines: Vec<u64>,
+    /// Who did it if a fact names nobody; else the caller
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     actor: Option<String>,
-    first_line: u64,
-    last_line: u64,
-    /// What is recorded of the groups before it.
-    before: BatchAnswer,
-    /// The lines as facts, if they were read in this process.
+    /// What was recorded of the same file before, which the answer counts too
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    before: Option<BatchAnswer>,
+    /// The facts as events, if they were read in this process.
     #[serde(skip)]
-    facts: Vec<Fact>,
+    read: Vec<Fact>,
     #[serde(skip)]
     bytes: usize,
     /// Lines with a key.
@@ -136,7 +150,7 @@ pub struct Groups<'a> {
     batch: AppendBatch,
     lines: Lines<&'a mut dyn BufRead>,
     /// The lines read since the last group went out.
-    begun: Group,
+    begun: AppendFacts,
     /// What is recorded so far.
     recorded: BatchAnswer,
     /// The first line that is not known to be recorded.
@@ -148,7 +162,7 @@ impl Groups<'_> {
     ///
     /// # Errors
     /// `invalid_input`, `reserved_kind`, `too_large`, each with the line and what is recorded; the source's.
-    pub fn read_next(&mut self) -> Result<Option<Group>> {
+    pub fn read_next(&mut self) -> Result<Option<AppendFacts>> {
         let size = self.batch.batch_size.unwrap_or(BATCH_SIZE);
         let size = size.clamp(1, GROUP_EVENTS_MAX);
         let recorded = self.recorded;
@@ -158,20 +172,20 @@ impl Groups<'_> {
             let event = event
                 .map_err(|refusal| so_far(refusal.detail("line", line.number).into(), &recorded))?;
             let fact = Fact::new(event, Some(line.number));
-            let full = self.begun.facts.len() >= size || !self.begun.has_room(&fact, &line.text);
+            let full = self.begun.read.len() >= size || !self.begun.has_room(&fact, &line.text);
             let done = full.then(|| self.take());
             self.begun.push(fact, line);
             if done.is_some() {
                 return Ok(done);
             }
         }
-        Ok((!self.begun.facts.is_empty()).then(|| self.take()))
+        Ok((!self.begun.read.is_empty()).then(|| self.take()))
     }
 
-    fn take(&mut self) -> Group {
-        Group {
+    fn take(&mut self) -> AppendFacts {
+        AppendFacts {
             actor: self.batch.actor.clone(),
-            before: self.recorded,
+            before: Some(self.recorded).filter(|recorded| recorded.count > 0),
             ..std::mem::take(&mut self.begun)
         }
     }
@@ -197,7 +211,31 @@ impl Groups<'_> {
     }
 }
 
-impl Group {
+/// Facts as the texts that they were written as.
+mod texts {
+    use serde::Deserialize;
+    use serde::de::Deserializer;
+    use serde::ser::{Error, SerializeSeq, Serializer};
+    use serde_json::value::RawValue;
+
+    pub fn serialize<S: Serializer>(texts: &[String], serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(Some(texts.len()))?;
+        for text in texts {
+            let fact: &RawValue = serde_json::from_str(text).map_err(S::Error::custom)?;
+            list.serialize_element(fact)?;
+        }
+        list.end()
+    }
+
+    pub fn deserialize<'de, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<Vec<String>, D::Error> {
+        let facts = Vec::<Box<RawValue>>::deserialize(deserializer)?;
+        Ok(facts.iter().map(|fact| fact.get().to_owned()).collect())
+    }
+}
+
+impl AppendFacts {
     /// Returns true if the group has room for a line, and for the answers that are stored under keys.
     fn has_room(&self, fact: &Fact, text: &str) -> bool {
         let keys = self.keys + usize::from(fact.key().is_some());
@@ -206,42 +244,49 @@ impl Group {
             0 => GROUP_BYTES_MAX,
             _ => GROUP_BYTES_MAX - EVENT_BYTES_MAX,
         };
-        bytes + keys * ANSWER_BYTES <= most && self.facts.len() + 1 + keys <= GROUP_EVENTS_MAX
+        bytes + keys * ANSWER_BYTES <= most && self.read.len() + 1 + keys <= GROUP_EVENTS_MAX
     }
 
     fn push(&mut self, fact: Fact, line: Line) {
-        if self.facts.is_empty() {
-            self.first_line = line.number;
-        }
-        self.last_line = line.number;
         self.bytes += line.text.len() + FRAMING_BYTES;
         self.keys += usize::from(fact.key().is_some());
-        self.facts.push(fact);
-        self.lines.push(line.text);
-        self.numbers.push(line.number);
+        self.read.push(fact);
+        self.facts.push(line.text);
+        self.lines.push(line.number);
     }
 
     /// Returns true if every line has a key, so that the group may be appended again.
     pub fn is_keyed(&self) -> bool {
-        self.keys == self.facts.len()
+        self.keys == self.read.len()
     }
 
-    /// The number of its last line.
+    /// Returns the number of its last line.
     pub fn last_line(&self) -> u64 {
-        self.last_line
+        match self.facts.len() {
+            0 => 0,
+            count => self.line(count - 1),
+        }
     }
 
-    fn facts(&mut self) -> Result<Facts, Refusal> {
-        if !self.facts.is_empty() {
-            return Ok(Facts::new(std::mem::take(&mut self.facts)));
+    /// Returns the number of the line at a place.
+    fn line(&self, place: usize) -> u64 {
+        let counted = u64::try_from(place).unwrap_or(u64::MAX).saturating_add(1);
+        self.lines.get(place).copied().unwrap_or(counted)
+    }
+
+    /// Takes the facts, each checked.
+    fn take_facts(&mut self, control: &Control) -> Result<Vec<Fact>, Refusal> {
+        if !self.read.is_empty() {
+            return Ok(std::mem::take(&mut self.read));
         }
-        let actor = self.actor.as_deref();
-        let lines = self.lines.iter().zip(&self.numbers);
-        let read = lines.map(|(line, number)| {
-            let event = read_line(line, actor)?;
-            Ok(Fact::new(event, Some(*number)))
+        let doer = control.actor.as_deref().or(control.user.as_deref());
+        let actor = self.actor.as_deref().or(doer);
+        let read = self.facts.iter().enumerate().map(|(place, text)| {
+            let line = self.line(place);
+            let event = read_line(text, actor).map_err(|refusal| refusal.detail("line", line))?;
+            Ok(Fact::new(event, Some(line)))
         });
-        read.collect::<Result<_, _>>().map(Facts::new)
+        read.collect()
     }
 }
 
@@ -259,29 +304,41 @@ impl Team {
             let Some(group) = group.map_err(|failure| groups.stopped(failure))? else {
                 return Ok(groups.recorded);
             };
-            let last_line = group.last_line;
+            let last_line = group.last_line();
             let recorded = self.append_group(group);
             let recorded = recorded.map_err(|failure| groups.stopped(failure))?;
             groups.advance(last_line, recorded);
         }
     }
 
-    /// Records a group; what is recorded then, those before it included.
+    /// Records a group; returns what is recorded then, `before` included.
     ///
     /// # Errors
-    /// `too_large`, `team_closed`, each with the lines; `partly_appended`; the log's.
-    pub fn append_group(&mut self, mut group: Group) -> Result<BatchAnswer> {
-        let mut answer = group.before;
-        let facts = group.facts()?;
-        let (first, last) = (group.first_line, group.last_line);
-        let appended = self.append_facts(facts).map_err(|failure| match failure {
+    /// `invalid_input`, `reserved_kind`, `too_large`, `team_closed`, each with the lines; `partly_appended`; the log's.
+    pub fn append_group(&mut self, mut group: AppendFacts) -> Result<BatchAnswer> {
+        self.repeated = false;
+        let mut answer = group.before.unwrap_or_default();
+        let (first, last) = (group.line(0), group.last_line());
+        let facts = group.take_facts(&self.control);
+        let facts = facts.map_err(|refusal| so_far(refusal.into(), &answer))?;
+        let batch = self.control.key.clone().map(|key| BatchKey {
+            key,
+            request: self.control.request.clone(),
+            before: answer,
+        });
+        let appended = self.append_facts(Facts::new(facts).under(batch));
+        let appended = appended.map_err(|failure| match failure {
             Failure::Refused(refusal) => {
                 let refusal = refusal.detail("first_line", first);
                 so_far(refusal.detail("last_line", last).into(), &answer)
             }
             failed => cut_short(failed, first, &answer),
         })?;
-        appended.iter().for_each(|line| answer.add(line));
+        if let Some(known) = appended.first {
+            self.repeated = true;
+            return Ok(known);
+        }
+        appended.each.iter().for_each(|line| answer.add(line));
         // The tail must not grow with the input.
         let finished = self.finish();
         finished.map_err(|failure| cut_short(failure, last + 1, &answer))?;

@@ -5,14 +5,18 @@
 
 use crate::command::unrecorded;
 use crate::handle::execute::{KeyScope, first_answer, key_reused, unread};
-use crate::log::append::AppendAnswer;
+use crate::log::append::{Append, AppendAnswer};
+use crate::log::append_batch::{AppendFacts, BatchAnswer};
+use crate::operation::Op;
 use crate::operation::prelude::*;
+use serde::de::DeserializeOwned;
 use std::collections::HashMap;
 use teamlog_engine::Room;
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
-/// The operation that answers are stored under.
-const OPERATION: &str = "append";
+/// The operations that answers are stored under.
+const OPERATION: &str = Append::NAME;
+const BATCH: &str = AppendFacts::NAME;
 /// Events of a key that are compared with a fact, newest first.
 const COMPARED: usize = 64;
 /// More than a stored answer adds to a group.
@@ -105,6 +109,38 @@ pub(crate) struct Facts {
     facts: Vec<Fact>,
     /// The authenticated agent, to which the keys belong.
     agent: Option<String>,
+    /// The key of all of them together.
+    batch: Option<BatchKey>,
+}
+
+/// The key of a batch.
+#[derive(Debug, Clone)]
+pub(crate) struct BatchKey {
+    pub key: String,
+    /// What identifies the request.
+    pub request: Vec<u8>,
+    /// What was recorded before the batch.
+    pub before: BatchAnswer,
+}
+
+impl BatchKey {
+    fn digest(&self) -> String {
+        blake3::hash(&self.request).to_hex().to_string()
+    }
+}
+
+/// The decision on facts.
+pub(crate) struct Decided {
+    outcomes: Vec<Outcome>,
+    /// The first answer under the key of the batch, if that is known.
+    first: Option<BatchAnswer>,
+}
+
+/// The answers for facts.
+pub(crate) struct FactAnswers {
+    pub each: Vec<Appended>,
+    /// The first answer under the key of the batch, if that is known.
+    pub first: Option<BatchAnswer>,
 }
 
 /// The place of a fact.
@@ -119,7 +155,16 @@ pub(crate) enum Outcome {
 
 impl Facts {
     pub fn new(facts: Vec<Fact>) -> Facts {
-        Facts { facts, agent: None }
+        Facts {
+            facts,
+            agent: None,
+            batch: None,
+        }
+    }
+
+    /// Records them under a key of all of them together.
+    pub fn under(self, batch: Option<BatchKey>) -> Facts {
+        Facts { batch, ..self }
     }
 
     fn has_key(&self) -> bool {
@@ -129,7 +174,7 @@ impl Facts {
 
 impl Team {
     /// Records facts as one group, but for those whose key is known. Answers each.
-    pub(crate) fn append_facts(&mut self, mut facts: Facts) -> Result<Vec<Appended>> {
+    pub(crate) fn append_facts(&mut self, mut facts: Facts) -> Result<FactAnswers> {
         let known = self.options.authenticated.as_ref();
         facts.agent = known.map(|known| known.agent.clone());
         if facts.has_key() {
@@ -197,14 +242,21 @@ fn answered_fact(event: &Event<'_>) -> Option<u64> {
 }
 
 impl Command for Facts {
-    type Decided = Vec<Outcome>;
-    type Answer = Vec<Appended>;
+    type Decided = Decided;
+    type Answer = FactAnswers;
 
     fn terms(&self) -> CommandTerms<'_> {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<Vec<Outcome>>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<Decided>> {
+        if let Some(first) = self.first_of_batch(live)? {
+            let decided = Decided {
+                outcomes: Vec::new(),
+                first: Some(first),
+            };
+            return Ok(Decision::Granted(decided, Vec::new()));
+        }
         let mut events = Vec::new();
         let mut outcomes = Vec::with_capacity(self.facts.len());
         let mut keys: HashMap<&str, (usize, String)> = HashMap::new();
@@ -229,19 +281,15 @@ impl Command for Facts {
             inherit_trace(live, &mut event)?;
             events.push(event);
         }
-        Ok(Decision::Granted(outcomes, events))
+        let first = None;
+        Ok(Decision::Granted(Decided { outcomes, first }, events))
     }
 
-    fn answer(&self, outcomes: &Vec<Outcome>, after: &After<'_>) -> Result<Vec<Appended>> {
-        let each = outcomes.iter().map(|outcome| {
-            let (answer, replayed) = match outcome {
-                Outcome::New(place) => (recorded(after, *place)?, false),
-                Outcome::Again(place) => (recorded(after, *place)?, true),
-                Outcome::Known(known) => (known.clone(), true),
-            };
-            Ok(Appended { answer, replayed })
-        });
-        each.collect()
+    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<FactAnswers> {
+        Ok(FactAnswers {
+            each: appended(&decided.outcomes, after)?,
+            first: decided.first,
+        })
     }
 
     fn room(&self) -> Room {
@@ -250,12 +298,13 @@ impl Command for Facts {
             .iter()
             .filter(|fact| fact.key().is_some())
             .count();
+        let events = events + usize::from(self.batch.is_some());
         let bytes = events * ANSWER_BYTES;
         Room { events, bytes }
     }
 
-    fn stored_answers(&self, outcomes: &Vec<Outcome>, after: &After<'_>) -> Vec<NewEvent> {
-        let each = self.facts.iter().zip(outcomes);
+    fn stored_answers(&self, decided: &Decided, after: &After<'_>) -> Vec<NewEvent> {
+        let each = self.facts.iter().zip(&decided.outcomes);
         let stored = each.filter_map(|(fact, outcome)| {
             let (key, Outcome::New(place)) = (fact.key()?, outcome) else {
                 return None;
@@ -269,8 +318,56 @@ impl Command for Facts {
             });
             Some(stored.event(&event.actor, key))
         });
-        stored.collect()
+        stored.chain(self.stored_batch(decided, after)).collect()
     }
+}
+
+impl Facts {
+    /// Returns the first answer under the key of the batch.
+    fn first_of_batch(&self, live: &Live) -> Result<Option<BatchAnswer>> {
+        let Some(batch) = &self.batch else {
+            return Ok(None);
+        };
+        let scope = KeyScope {
+            agent: self.agent.as_deref(),
+            ..KeyScope::default()
+        };
+        let first = first_answer(live, scope, &batch.key, BATCH, &batch.digest())?;
+        first.map(|text| read(&text)).transpose()
+    }
+
+    /// Returns the event that stores the answer under the key of the batch.
+    fn stored_batch(&self, decided: &Decided, after: &After<'_>) -> Option<NewEvent> {
+        let batch = self.batch.as_ref().filter(|_| decided.first.is_none())?;
+        let mut answer = batch.before;
+        let appended = appended(&decided.outcomes, after).ok()?;
+        appended.iter().for_each(|fact| answer.add(fact));
+        let stored = ResponseFact::Stored(ResponseStored {
+            agent: self.agent.clone(),
+            operation: BATCH.to_owned(),
+            request: batch.digest(),
+            response: serde_json::to_string(&answer).ok(),
+        });
+        let actor = after.events.first().map(|event| &*event.actor);
+        Some(stored.event(actor.unwrap_or(DEFAULT_ACTOR), &batch.key))
+    }
+}
+
+fn appended(outcomes: &[Outcome], after: &After<'_>) -> Result<Vec<Appended>> {
+    let each = outcomes.iter().map(|outcome| {
+        let (answer, replayed) = match outcome {
+            Outcome::New(place) => (recorded(after, *place)?, false),
+            Outcome::Again(place) => (recorded(after, *place)?, true),
+            Outcome::Known(known) => (known.clone(), true),
+        };
+        Ok(Appended { answer, replayed })
+    });
+    each.collect()
+}
+
+/// Reads a stored answer.
+fn read<A: DeserializeOwned>(text: &str) -> Result<A> {
+    serde_json::from_str(text).map_err(|error| unread(text, &error))
 }
 
 /// Returns the first answer under the key of a fact.
@@ -290,11 +387,7 @@ fn known(
     };
     let first = first_answer(live, scope, key, OPERATION, request);
     let first = first.map_err(|failure| fact.located(failure))?;
-    let read = first.map(|text| {
-        let answer = serde_json::from_str(&text);
-        answer.map_err(|error| unread(&text, &error))
-    });
-    read.transpose()
+    first.map(|text| read(&text)).transpose()
 }
 
 fn recorded(after: &After<'_>, place: usize) -> Result<AppendAnswer> {

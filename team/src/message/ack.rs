@@ -7,20 +7,21 @@ use crate::projections::delivery::State;
 use crate::projections::delivery::event::{DeliveryAttempt, DeliveryFact};
 use crate::projections::message::event::{AckRefused, MessageAcked};
 
-/// What `ack` is asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Ack {
-    /// The recipient.
-    pub agent: String,
-    /// The message, or a post in a thread.
-    pub message_id: String,
-    /// Who does it, if not the agent.
-    pub actor: Option<String>,
+operation! {
+    /// Acknowledge a message as its recipient, or a post and all earlier posts to the agent
+    "ack": Records(Ack {
+        /// The recipient
+        agent: String,
+        /// The message, or a post in a thread
+        message_id: String,
+    }) -> AckAnswer as ack,
+    refuses = [WorkerNotFound]
 }
 
 /// How an ack ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
+#[schemars(rename = "MessageAckStatus")]
 pub enum AckStatus {
     /// It counts.
     Acked,
@@ -47,13 +48,6 @@ pub struct AckAnswer {
     /// Posts that this ack covers: the one named, and the earlier ones that were unread.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posts_read: Option<u64>,
-}
-
-impl Team {
-    /// Acknowledges a message.
-    pub fn ack(&mut self, ack: Ack) -> Result<AckAnswer> {
-        self.execute_unkeyed(ack)
-    }
 }
 
 impl Command for Ack {
@@ -96,10 +90,6 @@ impl Command for Ack {
                 (RefKind::Task, message.task_id.as_deref()),
             ]);
         }
-        if let Some(actor) = &self.actor {
-            names::check_free("actor", actor)?;
-            event.actor = actor.clone();
-        }
         let wrong = status == AckStatus::WrongRecipient;
         let expected = message.as_ref().filter(|_| wrong);
         let answer = AckAnswer {
@@ -122,8 +112,7 @@ impl Command for Ack {
                 due_at: None,
                 ends_at: None,
             });
-            let actor = self.actor.as_deref().unwrap_or(&self.agent);
-            let mut event = acked.event(actor, &message);
+            let mut event = acked.event(&self.agent, &message);
             event.cause = Some(Cause::Earlier(events.len() - 1));
             events.push(event);
         }
@@ -160,10 +149,6 @@ impl Ack {
             (RefKind::Task, task),
             (RefKind::Trace, trace.or(of_task.as_deref())),
         ]);
-        if let Some(actor) = &self.actor {
-            names::check_free("actor", actor)?;
-            event.actor = actor.clone();
-        }
         let joins = membership::joining(live, &self.agent)?.filter(|_| covered > 0);
         let answer = AckAnswer {
             status,

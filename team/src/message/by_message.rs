@@ -40,9 +40,6 @@ macro_rules! task_message {
             /// See [`Send::delivery`].
             #[serde(skip)]
             pub delivery: Option<Require>,
-            /// Who does it, if not the sender.
-            #[serde(skip)]
-            pub actor: Option<String>,
         }
 
         impl From<$name> for Send {
@@ -59,7 +56,6 @@ macro_rules! task_message {
                     created_at: it.created_at,
                     cooldown_seconds: it.cooldown_seconds,
                     delivery: it.delivery,
-                    actor: it.actor,
                 }
             }
         }

@@ -37,19 +37,6 @@ operation! {
     refuses = [DeadLetterNotFound, AlreadyAcked, DeliveryOpen]
 }
 
-/// What `dead-letter requeue` is asked: the id of the dead letter or that of its message.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Requeue {
-    /// The dead letter.
-    pub id: Option<String>,
-    /// The message; its last dead letter is meant.
-    pub message_id: Option<String>,
-    /// What the new delivery is to be like; as the one before where it says nothing.
-    pub delivery: Require,
-    /// Who does it; default `teamlog`.
-    pub actor: Option<String>,
-}
-
 /// How a dead letter stands.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
@@ -171,24 +158,17 @@ impl Team {
             })
         })
     }
-
-    /// Gives a dead letter another chance: the delivery of its message begins anew.
-    pub fn requeue(&mut self, requeue: Requeue) -> Result<RequeueAnswer> {
-        self.execute_unkeyed(requeue)
-    }
 }
 
-impl Command for Requeue {
+impl Command for DeadLetterRequeue {
     type Decided = DeadLetter;
     type Answer = RequeueAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::of_named(self.actor.as_deref()))
+        CommandTerms::of(Authority::Anyone)
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<DeadLetter>> {
-        let actor = self.actor.as_deref().unwrap_or(DEFAULT_ACTOR);
-        names::check_free("actor", actor)?;
         let letter = self.letter(live)?;
         let Some(message) = live.message(&letter.message_id)? else {
             return Err(not_found("message_id", &letter.message_id).into());
@@ -207,9 +187,9 @@ impl Command for Requeue {
             Some(delivery) => delivery.policy,
             None => live.policy(message.kind)?,
         };
-        let policy = self.delivery.over(policy)?;
+        let policy = self.required().over(policy)?;
         let required = DeliveryFact::required(ctx.now, &message.id, policy, true);
-        let mut event = required.event(actor, &message);
+        let mut event = required.event(DEFAULT_ACTOR, &message);
         event.cause = letter.event.map(Cause::Event);
         Ok(Decision::Granted(letter, vec![event]))
     }
@@ -230,37 +210,14 @@ impl Command for Requeue {
 }
 
 impl DeadLetterRequeue {
-    fn requeue(&self) -> Requeue {
-        Requeue {
-            id: self.id.clone(),
-            message_id: self.message_id.clone(),
-            delivery: Require {
-                ack_timeout_seconds: self.ack_timeout_seconds,
-                max_retries: self.max_retries,
-            },
-            actor: None,
+    /// Returns what the new delivery is to be like.
+    fn required(&self) -> Require {
+        Require {
+            ack_timeout_seconds: self.ack_timeout_seconds,
+            max_retries: self.max_retries,
         }
     }
-}
 
-impl Command for DeadLetterRequeue {
-    type Decided = DeadLetter;
-    type Answer = RequeueAnswer;
-
-    fn terms(&self) -> CommandTerms<'_> {
-        CommandTerms::of(Authority::Anyone)
-    }
-
-    fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<DeadLetter>> {
-        self.requeue().decide(ctx, live)
-    }
-
-    fn answer(&self, letter: &DeadLetter, after: &After<'_>) -> Result<RequeueAnswer> {
-        self.requeue().answer(letter, after)
-    }
-}
-
-impl Requeue {
     fn letter(&self, live: &Live) -> Result<DeadLetter> {
         let (field, asked, id) = match (&self.id, &self.message_id) {
             (Some(id), _) => {

@@ -18,17 +18,18 @@ const GROUP_MAX: usize = 100;
 /// The message ids of a group are made of random bits that lie so far apart.
 const IDS_APART: u64 = 1 << 24;
 
-/// What `nudge` is asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Nudge {
-    /// Only say who would be nudged.
-    pub dry_run: bool,
-    /// Least seconds between two nudges of an agent; else `nudge.cooldown_seconds`.
-    pub cooldown_seconds: Option<u64>,
-    /// Seconds without an event of its own after which an agent is idle; else `nudge.idle_seconds`.
-    pub idle_seconds: Option<u64>,
-    /// Who nudges; default `leader-fixed`.
-    pub actor: Option<String>,
+operation! {
+    /// Tell idle agents that have mail, posts or news of their tasks, once per cooldown
+    "nudge": Records(Nudge {
+        /// Only say who would be nudged
+        #[serde(default)]
+        dry_run: bool,
+        /// Least seconds between two nudges of an agent; else `nudge.cooldown_seconds`
+        cooldown_seconds: Option<u64>,
+        /// Seconds without an event of its own after which an agent is idle; else `nudge.idle_seconds`
+        idle_seconds: Option<u64>,
+    }) -> NudgeAnswer = Team::nudge,
+    refuses = [WorkerNotFound]
 }
 
 /// `{team, now, dry_run, cooldown_seconds, idle_seconds, nudged, count, reminded, skipped}`.
@@ -157,11 +158,15 @@ struct Group {
 
 impl Team {
     /// Nudges idle agents that have mail, posts or news.
-    pub fn nudge(&mut self, mut nudge: Nudge) -> Result<NudgeAnswer> {
-        nudge.actor = self.acting(nudge.actor)?;
+    pub fn nudge(&mut self, nudge: Nudge) -> Result<NudgeAnswer> {
+        if let Some(first) = self.answer_under_key()? {
+            return Ok(first);
+        }
+        let actor = self.acting(self.control.actor.clone())?;
+        let from = actor.unwrap_or_else(|| LEADER.to_owned());
         let now = self.options.clock.now();
         let (terms, due, skipped) = self.query(|live, _| {
-            let terms = Terms::of(live, &nudge)?;
+            let terms = Terms::of(live, &nudge, &from)?;
             let (due, skipped) = terms.candidates(live, now)?;
             Ok((terms, due, skipped))
         })?;
@@ -172,7 +177,7 @@ impl Team {
         let (reminded, nudged): (Vec<Wake>, Vec<Wake>) =
             due.into_iter().partition(|wake| wake.has_one);
         let shown = |wakes: Vec<Wake>| wakes.into_iter().map(|wake| wake.nudged).collect();
-        Ok(NudgeAnswer {
+        let answer = NudgeAnswer {
             team: self.name().to_owned(),
             now: now.to_string(),
             dry_run: nudge.dry_run,
@@ -182,7 +187,11 @@ impl Team {
             nudged: shown(nudged),
             reminded: shown(reminded),
             skipped,
-        })
+        };
+        match nudge.dry_run {
+            true => Ok(answer),
+            false => self.store_under_key(answer),
+        }
     }
 
     fn record_nudges(&mut self, terms: &Terms, due: &[Wake]) -> Result<Vec<Wake>> {
@@ -271,9 +280,8 @@ enum Readiness {
 }
 
 impl Terms {
-    fn of(live: &Live, nudge: &Nudge) -> Result<Terms> {
-        let from = nudge.actor.clone().unwrap_or_else(|| LEADER.to_owned());
-        membership::check(live, "actor", &from)?;
+    fn of(live: &Live, nudge: &Nudge, from: &str) -> Result<Terms> {
+        membership::check(live, "actor", from)?;
         let seconds = |field, setting, asked: Option<u64>| -> Result<u64> {
             Ok(match asked {
                 Some(seconds) => within(field, setting, seconds)?,
@@ -282,7 +290,7 @@ impl Terms {
         };
         let (cooldown, idle) = (nudge.cooldown_seconds, nudge.idle_seconds);
         Ok(Terms {
-            from,
+            from: from.to_owned(),
             cooldown_seconds: seconds("cooldown_seconds", Setting::NudgeCooldown, cooldown)?,
             idle_seconds: seconds("idle_seconds", Setting::NudgeIdle, idle)?,
         })

@@ -8,6 +8,7 @@ use crate::handle::next;
 use crate::log::recorded::Recorded;
 use crate::message::dead_letter::DeadLetterShown;
 use crate::message::effect::{self, Applied, Doubts, Effect};
+use crate::operation::json_text;
 use crate::operation::prelude::*;
 use crate::projections::delivery::Delivery;
 use crate::projections::delivery::event::DeliveryFact;
@@ -16,41 +17,47 @@ use crate::projections::{Envelope, Policy};
 use crate::task::approval;
 use crate::task::blocking::{self, Turn};
 
-/// What `send` is asked.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct Send {
-    /// Sender.
-    pub from: String,
-    /// Recipient.
-    pub to: String,
-    /// One of the message types, by name.
-    pub kind: String,
-    /// Generated as `msg_` and 12 hex digits when absent. One that is known already makes the send a duplicate.
-    pub message_id: Option<String>,
-    /// The task concerned.
-    pub task_id: Option<String>,
-    /// The story it belongs to; else inherited from the task.
-    pub trace_id: Option<String>,
-    /// `low normal high critical`; default `normal`.
-    pub priority: Option<String>,
-    /// The payload, a JSON object as text; default `{}`.
-    pub payload: Option<String>,
-    /// The message's own time as ISO 8601; default now. At most five minutes ahead.
-    pub created_at: Option<String>,
-    /// Suppress a repetition of (recipient, task, type) within so many seconds.
-    pub cooldown_seconds: Option<u64>,
-    /// The message needs an ack: it is tried again and becomes a dead letter without one.
-    pub delivery: Option<Require>,
-    /// Who does it, if not the sender.
-    pub actor: Option<String>,
+operation! {
+    /// Send a message of any type to an agent
+    "send": Records(Send {
+        /// The sender
+        from: String,
+        /// The recipient
+        to: String,
+        /// The type of the message, one of those of docs/protocol.md, as `handoff`
+        #[serde(rename = "type")]
+        kind: String,
+        /// The message's id; `msg_` and 12 hex digits if left out. One that is known makes the send a duplicate
+        message_id: Option<String>,
+        /// The task concerned
+        task_id: Option<String>,
+        /// The story that it belongs to; else that of the task
+        trace_id: Option<String>,
+        /// `low`, `normal`, `high` or `critical`; `normal` if left out
+        priority: Option<String>,
+        /// The payload; `{}` if left out
+        #[serde(with = "json_text")]
+        #[schemars(with = "Map<String, Value>")]
+        payload: Option<String>,
+        /// The message's own time, ISO 8601, at most five minutes ahead; now if left out
+        created_at: Option<String>,
+        /// Suppress a repetition of recipient, task and type within so many seconds
+        cooldown_seconds: Option<u64>,
+        /// Require an ack: without one the message is tried again, then becomes a dead letter
+        delivery: Option<Require>,
+    }) -> SendAnswer = Team::send,
+    refuses = [WorkerNotFound, TaskNotFound, CreatedAtAhead, MessageIdReused, BudgetExceeded]
 }
 
-/// What a delivery is to be like where it is not to be as the team's settings have it.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+/// The terms of a delivery that differ from the team's settings.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
 pub struct Require {
-    /// Seconds that each attempt waits for the ack.
+    /// Seconds that each attempt waits for the ack; else as the settings say for the type
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ack_timeout_seconds: Option<u64>,
-    /// How often it is tried again.
+    /// How often it is tried again; else as the settings say for the type
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<u64>,
 }
 
@@ -177,12 +184,7 @@ pub(crate) struct NewMessage {
 pub(crate) enum Settled {
     Sent(Message, Doubts),
     Duplicate(Message),
-    /// A message of that id is recorded by this event. It has to be read and compared before this one is settled.
-    Unread(u64),
-    Suppressed {
-        message: Message,
-        remaining: u64,
-    },
+    Suppressed { message: Message, remaining: u64 },
 }
 
 impl Team {
@@ -190,65 +192,38 @@ impl Team {
     ///
     /// # Errors
     /// `invalid_input`, `worker_not_found`, `created_at_ahead`, `message_id_reused`; the log's.
-    pub fn send(&mut self, send: Send) -> Result<SendAnswer> {
-        let asks_for_ack = send.delivery.is_some();
+    pub fn send(&mut self, mut send: Send) -> Result<SendAnswer> {
+        send.trace_id = send.trace_id.or_else(|| self.control.trace_id.clone());
         let mut new = NewMessage {
             send,
             random: self.options.ids.random()?,
             first: None,
         };
-        let (settled, mut events, effect) = loop {
-            match self.execute_unkeyed(new.clone())? {
-                (Settled::Unread(seq), ..) => {
-                    let first = self.query(|live, reader| page::sent(live, reader, seq))?;
-                    new.first = Some((seq, first));
-                }
-                settled => break settled,
-            }
-        };
-        let delivery = events.pop_if(|event| event.kind == REQUIRED);
-        events.retain(|event| !DEPENDENTS.contains(&&*event.kind));
-        let event = events.pop().ok_or_else(unrecorded)?;
-        let mut answer = SendAnswer {
-            status: SendStatus::Sent,
-            message: match &settled {
-                Settled::Sent(message, _) | Settled::Suppressed { message, .. } => {
-                    message.clone().by(&event.actor)
-                }
-                Settled::Duplicate(first) => first.clone(),
-                Settled::Unread(_) => return Err(unrecorded()),
-            },
-            event: Recorded::plain(event),
-            applied: effect.applied,
-            reason: effect.reason.map(Cow::from),
-            cooldown_remaining_seconds: None,
-            reported: effect.reported,
-            not_applied: effect.not_applied,
-            doubts: Doubts::default(),
-            delivery: None,
-            attempt: None,
-            ack: None,
-            dead_letter: None,
-        };
-        if delivery.is_some() {
-            let id = answer.message.id.clone();
-            let delivery = self.query(|live, _| Ok(live.delivery(&id)?))?;
-            answer.delivery = delivery.as_ref().map(Terms::of);
+        loop {
+            let failure = match self.execute(new.clone()) {
+                Err(failure) => failure,
+                sent => return sent,
+            };
+            let seq = failure.refusal().and_then(|refusal| {
+                let seq = refusal.details.get(UNREAD)?;
+                seq.as_u64()
+            });
+            let Some(seq) = seq else {
+                return Err(failure);
+            };
+            let first = self.query(|live, reader| page::sent(live, reader, seq))?;
+            new.first = Some((seq, first));
         }
-        match settled {
-            Settled::Sent(_, doubts) => answer.doubts = doubts,
-            Settled::Duplicate(_) | Settled::Unread(_) => {
-                answer.status = SendStatus::Duplicate;
-                answer.reason = asks_for_ack.then(|| "delivery_unchanged".into());
-            }
-            Settled::Suppressed { remaining, .. } => {
-                answer.status = SendStatus::Suppressed;
-                answer.reason = Some("cooldown".into());
-                answer.cooldown_remaining_seconds = Some(remaining);
-            }
-        }
-        Ok(answer)
     }
+}
+
+/// The detail with the event of a message that has to be read and compared before another one of its id is settled.
+const UNREAD: &str = "unread";
+
+/// Refuses a message until the recorded one of its id was read.
+fn unread(id: &str, seq: u64) -> Refusal {
+    let text = format!("message {} exists, and was not compared", shown(id));
+    Refusal::new(Code::MessageIdReused, text).detail(UNREAD, seq)
 }
 
 impl KeptAsReport {
@@ -274,7 +249,7 @@ impl KeptAsReport {
 
 impl Command for NewMessage {
     type Decided = Settled;
-    type Answer = (Settled, Vec<Event<'static>>, Effect);
+    type Answer = SendAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
         CommandTerms::of(Authority::Agent(&self.send.from))
@@ -285,12 +260,54 @@ impl Command for NewMessage {
         Ok(Decision::Granted(settled, events))
     }
 
-    fn answer(&self, settled: &Settled, after: &After<'_>) -> Result<Self::Answer> {
+    fn answer(&self, settled: &Settled, after: &After<'_>) -> Result<SendAnswer> {
         let effect = match settled {
             Settled::Sent(message, _) => effect::of(after, message, recorded_at(after, message))?,
             _ => Effect::default(),
         };
-        Ok((settled.clone(), after.events.to_vec(), effect))
+        let follows = |kind: &str| kind == REQUIRED || DEPENDENTS.contains(&kind);
+        let mut own = after.events.iter().filter(|event| !follows(&event.kind));
+        let event = own.next_back().cloned().ok_or_else(unrecorded)?;
+        let mut answer = SendAnswer {
+            status: SendStatus::Sent,
+            message: match settled {
+                Settled::Sent(message, _) | Settled::Suppressed { message, .. } => {
+                    message.clone().by(&event.actor)
+                }
+                Settled::Duplicate(first) => first.clone(),
+            },
+            event: Recorded::plain(event),
+            applied: effect.applied,
+            reason: effect.reason.map(Cow::from),
+            cooldown_remaining_seconds: None,
+            reported: effect.reported,
+            not_applied: effect.not_applied,
+            doubts: Doubts::default(),
+            delivery: None,
+            attempt: None,
+            ack: None,
+            dead_letter: None,
+        };
+        match settled {
+            Settled::Sent(message, doubts) => {
+                answer.doubts = doubts.clone();
+                if self.send.delivery.is_some() {
+                    let delivery = after.live.delivery(&message.id)?;
+                    answer.delivery = delivery.as_ref().map(Terms::of);
+                }
+            }
+            Settled::Duplicate(_) => {
+                answer.status = SendStatus::Duplicate;
+                let asks_for_ack = self.send.delivery.is_some();
+                answer.reason = asks_for_ack.then(|| "delivery_unchanged".into());
+            }
+            Settled::Suppressed { remaining, .. } => {
+                answer.status = SendStatus::Suppressed;
+                answer.reason = Some("cooldown".into());
+                answer.cooldown_remaining_seconds = Some(*remaining);
+            }
+        }
+        Ok(answer)
     }
 }
 
@@ -346,15 +363,11 @@ impl NewMessage {
         if let Some(known) = live.message(&message.id)? {
             match &self.first {
                 Some((seq, first)) if *seq == known.seq => self.check_same(first, &message)?,
-                _ => return Ok((Settled::Unread(known.seq), Vec::new())),
+                _ => return Err(unread(&message.id, known.seq).into()),
             }
         }
         let first = self.first.as_ref().map(|(_, first)| first);
-        let (settled, mut event) = settle(live, message, first, self.send.cooldown_seconds, now)?;
-        if let Some(actor) = &self.send.actor {
-            names::check_free("actor", actor)?;
-            event.actor = actor.clone();
-        }
+        let (settled, event) = settle(live, message, first, self.send.cooldown_seconds, now)?;
         let sent = matches!(settled, Settled::Sent(..));
         let joins = membership::joining(live, &self.send.from)?.filter(|_| sent);
         let mut events: Vec<NewEvent> = joins.into_iter().chain([event]).collect();
@@ -377,8 +390,7 @@ impl NewMessage {
         }
         if let Some(require) = self.send.delivery {
             let required = require.of(live, message, now)?;
-            let actor = self.send.actor.as_deref().unwrap_or(&message.from);
-            let mut event = required.event(actor, &info(message));
+            let mut event = required.event(&message.from, &info(message));
             event.cause = Some(Cause::Earlier(cause));
             events.push(event);
         }

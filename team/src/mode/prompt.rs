@@ -55,6 +55,11 @@ impl PromptAnswer {
     pub fn of_refusal(refusal: &Refusal) -> Option<PromptAnswer> {
         refusal.told(Code::ModeDenied)
     }
+
+    /// Reads the answer from the details of the refusal `mode_denied`.
+    pub fn from_details(details: &Map<String, Value>) -> Option<PromptAnswer> {
+        serde_json::from_value(Value::Object(details.clone())).ok()
+    }
 }
 
 impl Command for ModePrompt {

@@ -11,6 +11,66 @@ use crate::mode::write::ModeWrite;
 use crate::projections::mode::{DERIVED, skills_state};
 
 operation! {
+    /// Write the state of a mode as callers of `rcs state` do, or what is said beside the list of active skills
+    "state-write": Records(StateWrite) -> StateWritten = |team, write| team.state_write(write.into()),
+    refuses = [UnsupportedMode, ModeDenied, ModeNotActive],
+    rules = Rules {
+        keeps_lookalikes: true,
+        ..Rules::COMMON
+    }
+}
+
+operation! {
+    /// Clear the state of a mode as callers of `rcs state` do, or what is said beside the list of active skills
+    "state-clear": Records(StateClear {
+        /// The mode, or `skill-active`
+        #[serde(deserialize_with = "typed::mode")]
+        mode: String,
+        /// The session; else the state of the root is cleared
+        #[serde(deserialize_with = "typed::session_id")]
+        session_id: Option<String>,
+        /// True if the state of the root and those of all sessions are cleared
+        #[serde(default)]
+        all_sessions: bool,
+    }) -> StateCleared = |team, clear| team.state_clear(ModeClear {
+        mode: clear.mode,
+        session_id: clear.session_id,
+        all_sessions: clear.all_sessions,
+    }),
+    refuses = [UnsupportedMode]
+}
+
+/// The input of `state-write`. Fields that it does not know become fields of the state.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct StateWrite {
+    /// The mode, or `skill-active`
+    #[serde(deserialize_with = "typed::mode")]
+    pub mode: String,
+    /// The session; else the state of the root is written
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::session_id")]
+    pub session_id: Option<String>,
+    /// Fields of the state, which count for more than those beside it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[serde(deserialize_with = "typed::state")]
+    pub state: Option<Fields>,
+    /// Fields of the state
+    #[serde(flatten)]
+    pub fields: Fields,
+}
+
+impl From<StateWrite> for ModeWrite {
+    fn from(write: StateWrite) -> ModeWrite {
+        ModeWrite {
+            mode: write.mode,
+            session_id: write.session_id,
+            state: write.state,
+            fields: write.fields,
+        }
+    }
+}
+
+operation! {
     /// Read the state of a mode as its file holds it: that of the session, else that of the root
     "state-read": Reads(StateRead {
         /// The mode, or `skill-active`

@@ -1,5 +1,6 @@
 //! What an operation is: its record, in the file that carries it out.
 
+pub(crate) mod json_text;
 pub(crate) mod prelude;
 pub(crate) mod record;
 mod rules;

@@ -13,29 +13,38 @@ const MINUTE_MICROS: i64 = 60_000_000;
 /// Most bytes of a path, and of what would write it.
 const BYTES_MAX: usize = 1_024;
 
-/// What the guard refused in one answer.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RefusedWrites {
-    /// Who was refused.
-    pub agent: String,
-    /// The subagent that acts on behalf of the agent, if one does.
-    #[serde(default)]
-    pub subagent: Option<String>,
-    /// What.
-    pub writes: Vec<RefusedWrite>,
+operation! {
+    /// Record writes that a guard refused: each path of an agent at most once a minute
+    "record-refused-writes": Records(RefusedWrites {
+        /// The agent that was refused
+        agent: String,
+        /// The subagent that acts on behalf of the agent
+        subagent: Option<String>,
+        /// The paths that may not be written
+        writes: Vec<RefusedWrite>,
+    }) -> RefusedWritesRecorded as record_refused_writes,
+    refuses = [WorkerNotFound]
 }
 
 /// One path that may not be written.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefusedWrite {
-    /// The path, relative to the repository where it lies in it.
+    /// The path, relative to the repository if it lies in it
     pub path: String,
-    /// What would write it.
+    /// The tool that would write it
     pub tool: String,
-    /// Why it may not.
+    /// Why it may not be written
     pub reason: WriteReason,
-    /// Who holds it.
+    /// The agent that holds it
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
+}
+
+/// `{recorded}`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct RefusedWritesRecorded {
+    /// How many of them were recorded; the others were not new, or the setting `guard.record` is off
+    pub recorded: usize,
 }
 
 /// A refused write as it was recorded.
@@ -50,11 +59,6 @@ pub struct RecordedRefusal {
 }
 
 impl Team {
-    /// Records what the guard refused, as far as it is new and the team wants it. Returns how many events that took.
-    pub fn record_refused_writes(&mut self, refused: RefusedWrites) -> Result<usize> {
-        self.execute_unkeyed(refused)
-    }
-
     /// Whether there is anything in it to record.
     pub fn wants_refused_writes(&mut self, refused: &RefusedWrites) -> Result<bool> {
         let now = self.now();
@@ -122,7 +126,7 @@ impl RefusedWrites {
 
 impl Command for RefusedWrites {
     type Decided = ();
-    type Answer = usize;
+    type Answer = RefusedWritesRecorded;
 
     fn terms(&self) -> CommandTerms<'_> {
         CommandTerms::of(Authority::Agent(&self.agent))
@@ -132,8 +136,10 @@ impl Command for RefusedWrites {
         Ok(Decision::Granted((), self.events(live, ctx.now)?))
     }
 
-    fn answer(&self, (): &(), after: &After<'_>) -> Result<usize> {
-        Ok(after.events.len())
+    fn answer(&self, (): &(), after: &After<'_>) -> Result<RefusedWritesRecorded> {
+        Ok(RefusedWritesRecorded {
+            recorded: after.events.len(),
+        })
     }
 }
 

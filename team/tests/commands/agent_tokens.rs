@@ -168,28 +168,20 @@ fn an_agent_names_no_other_as_who_sends_acknowledges_or_was_refused() {
     let root = as_agent(&world, "qa");
     let mut qa = root.team("demo").unwrap();
     for actor in [None, Some("qa"), Some("dev")] {
-        let actor = actor.map(str::to_owned);
-        let send = Send {
-            actor: actor.clone(),
-            ..message("dev", "lead")
-        };
-        refused(qa.send(send), Code::ActorMismatch);
-        let ack = Ack {
-            agent: "dev".to_owned(),
-            message_id: sent.clone(),
-            actor: actor.clone(),
-        };
+        qa.under(Control {
+            actor: actor.map(str::to_owned),
+            ..Control::default()
+        });
+        refused(qa.send(message("dev", "lead")), Code::ActorMismatch);
+        let ack = given!(Ack, agent: "dev", message_id: sent.clone());
         refused(qa.ack(ack), Code::ActorMismatch);
-        let mine = Send {
-            actor: actor.clone(),
-            ..message("qa", "lead")
-        };
-        let sent = qa.send(mine);
-        match actor.as_deref() {
+        let sent = qa.send(message("qa", "lead"));
+        match actor {
             Some("dev") => drop(refused(sent, Code::ActorMismatch)),
             _ => assert_eq!(sent.unwrap().event.event.actor, "qa"),
         }
     }
+    qa.under(Control::default());
     let fact = |actor: Option<&str>| Append {
         kind: "deploy_done".to_owned(),
         actor: actor.map(str::to_owned),
@@ -198,8 +190,9 @@ fn an_agent_names_no_other_as_who_sends_acknowledges_or_was_refused() {
     qa.append(fact(None)).unwrap();
     assert_eq!(events(&mut qa).last().unwrap()["actor"], "qa");
     refused(qa.append(fact(Some("dev"))), Code::ActorMismatch);
-    let tick = given!(Tick, actor: "dev");
-    refused(qa.tick(tick), Code::ActorMismatch);
+    qa.under(given!(Control, actor: "dev"));
+    refused(qa.tick(Tick::default()), Code::ActorMismatch);
+    qa.under(Control::default());
     qa.tick(Tick::default()).unwrap();
 }
 

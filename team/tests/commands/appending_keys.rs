@@ -2,8 +2,10 @@
 
 use crate::prelude::*;
 use teamlog_engine::{Durability, Json, NewEvent};
+use teamlog_team::api::{self, Fault};
 use teamlog_team::log::append_batch::{AppendBatch, BatchAnswer};
 use teamlog_team::projections::live::Live;
+use teamlog_team::{Root, RootOptions};
 
 fn fact(key: &str, payload: &str) -> Append {
     given!(Append, kind: "seen", actor: "ci", task_id: "T-1", key, payload)
@@ -115,4 +117,51 @@ fn an_event_that_an_older_version_appended_under_a_key_is_its_own_answer() {
     let line = r#"{"kind":"seen","actor":"ci","task_id":"T-1","key":"k","payload":{"n":1}}"#;
     assert!(batch(&mut team, line).unwrap().is_replayed());
     assert_eq!(events(&mut team), before);
+}
+
+fn append_batch(root: &Root, input: &Value) -> Result<(Value, bool), Fault> {
+    let operation = api::find("append-batch").unwrap();
+    let mut input = input.as_object().unwrap().clone();
+    input.insert("team_name".into(), json!("demo"));
+    let answered = api::call(root, operation, input, Control::default())?;
+    let data = serde_json::from_str(answered.data.get()).unwrap();
+    Ok((data, answered.team.unwrap().repeated()))
+}
+
+#[test]
+fn a_batch_under_a_key_is_recorded_once_whatever_keys_its_facts_have() {
+    let (world, mut team) = demo();
+    let facts = json!([{"kind": "seen", "key": "own"}, {"kind": "heard"}]);
+    let input = json!({"facts": facts, "key": "k"});
+    let (first, replayed) = append_batch(&world.root, &input).unwrap();
+    assert!(!replayed);
+    has!(first, {"count": 2, "first_seq": 2, "last_seq": 3});
+    let before = events(&mut team);
+    assert_eq!(append_batch(&world.root, &input).unwrap(), (first, true));
+    let other = json!({"facts": [{"kind": "heard"}], "key": "k"});
+    let fault = append_batch(&world.root, &other).unwrap_err();
+    assert_eq!(fault.code, "idempotency_key_reused");
+    assert_eq!(events(&mut team), before);
+    let own = json!({"facts": [{"kind": "seen", "key": "own"}]});
+    let (again, _) = append_batch(&world.root, &own).unwrap();
+    has!(again, {"count": 1, "last_seq": 2, "replayed_lines": 1});
+    settled_digest(&mut team);
+}
+
+#[test]
+fn a_batch_that_finds_the_log_locked_says_what_was_recorded_before() {
+    let (world, _team) = demo();
+    let lock = std::path::Path::new("teams/demo/lock");
+    let _held = world.memory.lock(lock, Duration::ZERO).unwrap();
+    let root = world.root.with_options(RootOptions {
+        lock_deadline: Duration::ZERO,
+        ..world.root.options().clone()
+    });
+    let mut input = json!({"facts": [{"kind": "seen"}], "lines": [9]});
+    let fault = append_batch(&root, &input).unwrap_err();
+    assert_eq!(fault.code, "locked");
+    input["before"] = json!({"count": 4, "first_seq": 2, "last_seq": 5});
+    let fault = append_batch(&root, &input).unwrap_err();
+    assert_eq!(fault.code, Code::PartlyAppended.as_str());
+    has!(Value::from(fault.details), {"appended": 4, "last_seq": 5, "first_line": 9});
 }

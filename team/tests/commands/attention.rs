@@ -187,7 +187,7 @@ fn a_dead_letter_is_shown_until_it_is_requeued() {
     let item = only(&mut team, AttentionKind::DeadLetter);
     assert_eq!(item.severity, AttentionSeverity::Error);
     let words = typed(&item, "dead-letter requeue demo");
-    team.requeue(given!(Requeue, message_id: option(&words, "--message-id")))
+    team.dead_letter_requeue(given!(DeadLetterRequeue, message_id: option(&words, "--message-id")))
         .unwrap();
     is_quiet(&mut team);
 }

@@ -45,9 +45,9 @@ fn a_delivery_is_due_by_the_clock_and_not_by_the_logs_times() {
     world.later(10 * SECOND);
     assert_eq!(tick(&mut team), (0, 1));
 
-    let requeue = given!(Requeue, message_id: "m1",
-        delivery: Require { ack_timeout_seconds: Some(5), max_retries: Some(0), });
-    team.requeue(requeue).unwrap();
+    let requeue = given!(DeadLetterRequeue, message_id: "m1",
+        ack_timeout_seconds: 5_u64, max_retries: 0_u64);
+    team.dead_letter_requeue(requeue).unwrap();
     world.later(5 * SECOND);
     assert_eq!(tick(&mut team), (0, 1), "the same of a second chance");
     settled_digest(&mut team);

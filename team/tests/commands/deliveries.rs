@@ -254,19 +254,19 @@ fn dead_letters_are_listed_requeued_and_closed_by_a_late_ack() {
     let other = given!(DeadLetterList, agent: "qa");
     assert_eq!(team.dead_letters(other).unwrap().count, 0);
 
-    let by_id = given!(Requeue, id: letter["id"].as_str().map(str::to_owned));
-    let answer = json(&team.requeue(by_id.clone()).unwrap());
+    let by_id = given!(DeadLetterRequeue, id: letter["id"].as_str().map(str::to_owned));
+    let answer = json(&team.dead_letter_requeue(by_id.clone()).unwrap());
     assert_eq!(answer["delivery"]["ack_timeout_seconds"], 10, "as before");
     assert_eq!(answer["event"]["payload"]["requeued"], true);
-    refused(team.requeue(by_id.clone()), Code::DeliveryOpen);
-    let by_message = given!(Requeue, message_id: "m2",
-        delivery: Require { ack_timeout_seconds: Some(100), max_retries: Some(1), });
-    team.requeue(by_message).unwrap();
+    refused(team.dead_letter_requeue(by_id.clone()), Code::DeliveryOpen);
+    let by_message = given!(DeadLetterRequeue, message_id: "m2",
+        ack_timeout_seconds: 100_u64, max_retries: 1_u64);
+    team.dead_letter_requeue(by_message).unwrap();
     world.later(11 * SECOND);
     assert_eq!(tick(&mut team), (0, 1), "m1 is dead once more");
     assert_eq!(ack(&mut team, "m1"), AckStatus::Acked);
     assert_eq!(ack(&mut team, "m3"), AckStatus::Acked);
-    refused(team.requeue(by_id), Code::AlreadyAcked);
+    refused(team.dead_letter_requeue(by_id), Code::AlreadyAcked);
     let all = json(&team.dead_letters(DeadLetterList::default()).unwrap());
     let letters = all["dead_letters"].as_array().unwrap().iter();
     let statuses = letters.map(|letter| json!([letter["message_id"], letter["status"]]));
@@ -280,10 +280,10 @@ fn dead_letters_are_listed_requeued_and_closed_by_a_late_ack() {
         ])
     );
     for (requeue, field) in [
-        (given!(Requeue, id: "dlq_x"), "id"),
-        (given!(Requeue, message_id: "m9"), "message_id"),
+        (given!(DeadLetterRequeue, id: "dlq_x"), "id"),
+        (given!(DeadLetterRequeue, message_id: "m9"), "message_id"),
     ] {
-        let refusal = refused(team.requeue(requeue), Code::DeadLetterNotFound);
+        let refusal = refused(team.dead_letter_requeue(requeue), Code::DeadLetterNotFound);
         assert_eq!(refusal.field.as_deref(), Some(field));
     }
     settled_digest(&mut team);

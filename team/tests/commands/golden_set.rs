@@ -99,9 +99,10 @@ fn messages(world: &World, team: &mut Team) {
     }
     world.later(60 * SECOND);
     team.send(durable("m3", 5)).unwrap();
-    let given = given!(Send, created_at: "2026-11-20T08:00:00Z", actor: "scribe",
-        ..message("qa", "lead"));
+    let given = given!(Send, created_at: "2026-11-20T08:00:00Z", ..message("qa", "lead"));
+    team.under(given!(Control, actor: "scribe"));
     team.send(given).unwrap();
+    team.under(Control::default());
     let to = |to: &str, body: &str| {
         let sent = json!({"from_worker": "lead", "to_worker": to, "body": body});
         call(world, "send-message", sent)["message"]["message_id"].clone()

@@ -170,7 +170,7 @@ fn a_difference_names_tasks_field_by_field_inboxes_and_members() {
         .read(given!(teamlog_team::message::read::Read, agent: "dev"))
         .unwrap();
     team.ack(given!(teamlog_team::message::ack::Ack; agent: "dev",
-        message_id: first.messages[0].id.clone(), actor: None::<String>))
+        message_id: first.messages[0].id.clone()))
         .unwrap();
     let answer = diff(&mut team, from, None);
     assert_eq!(

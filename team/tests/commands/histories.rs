@@ -195,7 +195,7 @@ fn run(world: &World, team: &mut Team, step: Step) -> Result<(), Failure> {
         }
         Step::Tick => team.tick(Tick::default()).map(drop),
         Step::Requeue { id } => team
-            .requeue(given!(Requeue, message_id: format!("m{id}")))
+            .dead_letter_requeue(given!(DeadLetterRequeue, message_id: format!("m{id}")))
             .map(drop),
         Step::Nudge => team
             .nudge(given!(Nudge, idle_seconds: 2, cooldown_seconds: 3))

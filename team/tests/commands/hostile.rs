@@ -86,11 +86,13 @@ fn the_story_has_every_operation_and_each_can_be_carried_out() {
 }
 
 /// Values that name what is not there, and how that is refused.
-pub const ABSENT: [(&str, &str, Code); 13] = [
+pub const ABSENT: [(&str, &str, Code); 15] = [
     ("task_id", "999", Code::TaskNotFound),
     ("worker", "nobody", Code::WorkerNotFound),
     ("to_worker", "nobody", Code::WorkerNotFound),
     ("from_worker", "nobody", Code::WorkerNotFound),
+    ("to", "nobody", Code::WorkerNotFound),
+    ("actor", "nobody", Code::WorkerNotFound),
     ("owner", "nobody", Code::WorkerNotFound),
     ("agent", "nobody", Code::WorkerNotFound),
     ("thread_id", "thread-9999", Code::ThreadNotFound),

@@ -95,15 +95,21 @@ fn settings_and_flags_say_how_long_and_who_nudges_is_a_member() {
     world.later(MINUTE + SECOND);
     assert_eq!(nudge(&mut team).count, 0);
     let change = given!(teamlog_team::lifecycle::config::ConfigChange; key: "nudge.idle_seconds",
-        value: "60", actor: None::<String>);
+        value: "60");
     team.config_change(change).unwrap();
-    let by = |actor: &str, idle| given!(Nudge, idle_seconds: idle, actor);
-    assert_eq!(team.nudge(by("lead", Some(61))).unwrap().count, 0);
-    let answer = team.nudge(by("lead", None)).unwrap();
+    let nudge_by = |team: &mut Team, actor: &str, idle| {
+        team.under(given!(Control, actor));
+        team.nudge(given!(Nudge, idle_seconds: idle))
+    };
+    assert_eq!(nudge_by(&mut team, "lead", Some(61)).unwrap().count, 0);
+    let answer = nudge_by(&mut team, "lead", None).unwrap();
     assert_eq!(names(&answer), ["dev"], "who nudges is awake");
     assert_eq!(answer.idle_seconds, 60);
-    refused(team.nudge(by("nobody", None)), Code::WorkerNotFound);
-    refused(team.nudge(by("lead", Some(u64::MAX))), Code::InvalidInput);
+    refused(nudge_by(&mut team, "nobody", None), Code::WorkerNotFound);
+    refused(
+        nudge_by(&mut team, "lead", Some(u64::MAX)),
+        Code::InvalidInput,
+    );
 }
 
 #[test]
@@ -112,7 +118,8 @@ fn many_agents_are_nudged_in_groups_with_ids_of_their_own() {
     for n in 0..230 {
         team.send(message("lead", &format!("a{n:03}"))).unwrap();
     }
-    let answer = team.nudge(given!(Nudge, actor: "watcher")).unwrap();
+    team.under(given!(Control, actor: "watcher"));
+    let answer = team.nudge(Nudge::default()).unwrap();
     assert_eq!(answer.count, 230);
     let mut ids: Vec<_> = answer
         .nudged

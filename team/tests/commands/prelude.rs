@@ -30,7 +30,7 @@ pub use teamlog_team::log::rehydrate::Rehydrate;
 pub use teamlog_team::log::replay::Replay;
 pub use teamlog_team::message::ack::Ack;
 pub use teamlog_team::message::broadcast::Broadcast;
-pub use teamlog_team::message::dead_letter::Requeue;
+pub use teamlog_team::message::dead_letter::DeadLetterRequeue;
 pub use teamlog_team::message::mailbox_mark::{MarkDelivered, MarkNotified};
 pub use teamlog_team::message::nudge::Nudge;
 pub use teamlog_team::message::prime::Prime;

@@ -12,7 +12,7 @@ use teamlog_team::api::{self, OPERATIONS};
 type History = Vec<(&'static str, Value)>;
 
 /// Reached by the tests of that file, which tell longer stories than a row of a table can.
-const ELSEWHERE: [(&str, &[&str], &str); 9] = [
+const ELSEWHERE: [(&str, &[&str], &str); 10] = [
     // It needs a daemon that folds as many states of the past as it may.
     ("diff", &["PastBusy"], include_str!("past.rs")),
     // It needs a message that nobody acknowledged in time.
@@ -20,6 +20,12 @@ const ELSEWHERE: [(&str, &[&str], &str); 9] = [
         "requeue-dead-letter",
         &["DeadLetterNotFound", "AlreadyAcked", "DeliveryOpen"],
         include_str!("deliveries.rs"),
+    ),
+    // It needs another process that has the lock.
+    (
+        "append-batch",
+        &["PartlyAppended"],
+        include_str!("appending_keys.rs"),
     ),
     (
         "bootstrap-record",
@@ -140,6 +146,7 @@ fn begun(name: &str) -> History {
         ],
         "autopilot" => vec![mode("autopilot")],
         "artifact" => vec![("artifact-put", json!({"name": "a", "content": "1"}))],
+        "sent" => vec![("send", json!({"from": "dev", "to": "lead", "type": "handoff", "message_id": "m"}))],
         "token" => vec![("token-add", json!({"agent": "dev", "digest": "0a".repeat(32)}))],
         "run" => vec![("bootstrap-start", json!({"run": "r", "domains": ["a"]}))],
         "rejected" => vec![
@@ -379,6 +386,60 @@ fn rows() -> Vec<(&'static str, &'static str, Value, Code)> {
         ),
         (
             "autopilot",
+            "state-write",
+            json!({"mode": "ultraqa", "state": {"active": true}}),
+            ModeDenied,
+        ),
+        (
+            "nothing",
+            "state-write",
+            json!({"mode": "skill-active", "state": {"active_skills": [{"skill": "forge"}]}}),
+            ModeNotActive,
+        ),
+        (
+            "nothing",
+            "append",
+            json!({"kind": "message_sent"}),
+            ReservedKind,
+        ),
+        (
+            "nothing",
+            "append-batch",
+            json!({"facts": [{"kind": "built"}, {"kind": "message_sent"}]}),
+            ReservedKind,
+        ),
+        (
+            "nothing",
+            "config-set",
+            json!({"setting": "nothing", "value": "1"}),
+            SettingUnknown,
+        ),
+        (
+            "nothing",
+            "config-unset",
+            json!({"setting": "nothing"}),
+            SettingUnknown,
+        ),
+        (
+            "spent",
+            "send",
+            json!({"from": "dev", "to": "lead", "type": "handoff"}),
+            BudgetExceeded,
+        ),
+        (
+            "nothing",
+            "send",
+            json!({"from": "dev", "to": "lead", "type": "handoff", "created_at": "2999-01-01T00:00:00Z"}),
+            CreatedAtAhead,
+        ),
+        (
+            "sent",
+            "send",
+            json!({"from": "dev", "to": "lead", "type": "handoff", "message_id": "m", "payload": {"n": 1}}),
+            MessageIdReused,
+        ),
+        (
+            "autopilot",
             "mode-prompt",
             json!({"text": "$ultraqa test it"}),
             ModeDenied,
@@ -503,7 +564,15 @@ fn a_closed_team_refuses_whatever_records_and_answers_what_reads() {
         let answered = call(&world, operation, input);
         let refused = matches!(&answered, Err(fault) if code(fault) == "team_closed");
         // A summary is also answered; that it was looked at is no longer recorded. Whoever must not get in is kept out.
-        let answers = ["get-summary", "cleanup", "orphan-cleanup", "token-revoke"];
+        let answers = [
+            "get-summary",
+            "cleanup",
+            "orphan-cleanup",
+            "token-revoke",
+            // Nothing is due in a closed team, and nobody is idle.
+            "tick",
+            "nudge",
+        ];
         let answers = answers.contains(&operation.name);
         if refused != (operation.mutates() && !answers) {
             faults.push(format!("{}: {answered:?}", operation.name));

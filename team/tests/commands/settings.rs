@@ -65,10 +65,7 @@ fn an_unknown_key_is_told_the_nearest_one_and_a_wrong_value_the_rule() {
         change(&mut team, "nudge.idle_second", Some("5")),
         Code::SettingUnknown,
     );
-    assert_eq!(
-        refusal.message,
-        r#"key must be that of a setting, but is "nudge.idle_second""#
-    );
+    assert_eq!(refusal.message, r#"no setting "nudge.idle_second""#);
     assert_eq!(refusal.details["nearest"], "nudge.idle_seconds");
     refused(team.config_get("x"), Code::SettingUnknown);
     let refusal = refused(change(&mut team, "views", Some("yes")), Code::InvalidInput);

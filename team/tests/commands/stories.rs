@@ -192,7 +192,8 @@ fn a_dead_letter_ends_its_message_until_it_is_given_another_chance() {
         (dead.outcome, dead.duration_us),
         (Outcome::DeadLetter, Some(20 * SECOND))
     );
-    team.requeue(given!(Requeue, message_id: "m")).unwrap();
+    team.dead_letter_requeue(given!(DeadLetterRequeue, message_id: "m"))
+        .unwrap();
     let open = span(&mut team);
     assert_eq!(
         (open.outcome, open.last, open.duration_us),

@@ -115,7 +115,6 @@ impl Stage {
         team.ack(Ack {
             agent: "lead".to_owned(),
             message_id: REPEATED.to_owned(),
-            actor: None,
         })
     }
 }

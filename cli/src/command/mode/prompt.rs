@@ -1,7 +1,7 @@
 //! `mode prompt`: what a prompt asks for, as a hook of an agent passes it on.
 
 use crate::agents::event::ContextAnswer;
-use crate::call::PROMPT;
+use crate::call::Call;
 use crate::command::prelude::*;
 use crate::command::session::SessionScope;
 use crate::hint::typed_here;
@@ -106,6 +106,20 @@ fn unanswered(
     })
 }
 
+/// Carries out a prompt. The answer for a prompt that is denied stands in the refusal.
+fn carry_out(
+    stamp: Stamp,
+    context: &mut Context,
+    team: &str,
+    prompt: ModePrompt,
+) -> Result<PromptAnswer, CommandError> {
+    let done = stamp.execute(context, &Call::operation(), team, prompt);
+    done.or_else(|error| match error.code() {
+        "mode_denied" => PromptAnswer::from_details(error.details()).ok_or(error),
+        _ => Err(error),
+    })
+}
+
 /// What the JSON of a hook holds of a prompt; the rest of it is passed by.
 #[derive(Debug, Default)]
 struct Submitted {
@@ -156,9 +170,7 @@ impl Prompt {
         };
         if self.hook {
             context.answer_hook();
-            let done = self
-                .stamp
-                .execute(context, &PROMPT, &self.team, input.clone());
+            let done = carry_out(self.stamp, context, &self.team, input.clone());
             let answer = match done {
                 Err(error) => unanswered(context, &self.team, input, error)?,
                 done => done?,
@@ -166,7 +178,7 @@ impl Prompt {
             let program = context.program();
             return context.end(Exit::Done, &hook_answer(answer, &program), line);
         }
-        let answer = self.stamp.execute(context, &PROMPT, &self.team, input)?;
+        let answer = carry_out(self.stamp, context, &self.team, input)?;
         context.answer(&answer, prompt::prompted)?;
         context.ended(Exit::Done)?;
         if let Some(typed) = typed_here(&context.program(), &answer.additional_context)

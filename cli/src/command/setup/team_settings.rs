@@ -2,8 +2,9 @@
 
 use super::parts::{Plan, State};
 use super::project;
+use crate::call::Call;
 use crate::command::prelude::*;
-use teamlog_team::lifecycle::config::ConfigChange;
+use teamlog_team::lifecycle::config::ConfigSet;
 use teamlog_team::projections::team::settings::{ALLOW_WHEN_FREE, Setting};
 
 /// A setting that the set-up takes care of.
@@ -46,12 +47,11 @@ impl SettingPart {
         if self.is_current() {
             return Ok(());
         }
-        let change = ConfigChange {
-            key: self.key.clone(),
-            value: Some(self.value.clone()),
-            actor: context.doer(),
+        let set = ConfigSet {
+            setting: self.key.clone(),
+            value: self.value.clone(),
         };
-        context.execute(&call::CONFIG, team, change).map(drop)
+        context.execute(&Call::operation(), team, set).map(drop)
     }
 
     /// Marks a setting that was missing as written, or as one that would be.

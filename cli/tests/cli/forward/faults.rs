@@ -167,8 +167,8 @@ fn gave_way(cli: &Cli, daemon: &Daemon) -> (UnixStream, Vec<u8>) {
     let request = json!({"root": root, "team": "demo", "wanted": "GiveWay"}).to_string();
     let version = env!("CARGO_PKG_VERSION");
     let head = format!(
-        "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: teamlog-forward\r\n\
-         teamlog-version: {version}+messages.2\r\n\r\n"
+        "GET / HTTP/1.1\r\nHost: localhost\r\nConnection: Upgrade\r\nUpgrade: teamlog-forward/2\r\n\
+         teamlog-version: {version}\r\n\r\n"
     );
     let mut stream = UnixStream::connect(daemon.socket()).unwrap();
     stream.write_all(head.as_bytes()).unwrap();
@@ -232,7 +232,7 @@ fn impostor(cli: &Cli, answer: &'static str) -> thread::JoinHandle<()> {
             head.extend_from_slice(&byte);
         }
         let head = String::from_utf8(head).unwrap();
-        assert!(head.contains("Upgrade: teamlog-forward\r\n"), "{head}");
+        assert!(head.contains("Upgrade: teamlog-forward/2\r\n"), "{head}");
         stream.write_all(answer.as_bytes()).unwrap();
         if answer.starts_with("HTTP/1.1 101") {
             // It has the call when it goes.

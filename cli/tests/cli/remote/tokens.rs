@@ -171,7 +171,7 @@ fn other_programs_are_let_in_by_the_token_of_an_agent_alone() {
     assert_eq!(origin, (403, "forbidden".to_owned()));
     let upgrade = |version: &str| {
         let more = format!(
-            "Connection: Upgrade\r\nUpgrade: teamlog-forward\r\nteamlog-version: {version}+messages.2\r\n"
+            "Connection: Upgrade\r\nUpgrade: teamlog-forward/2\r\nteamlog-version: {version}\r\n"
         );
         asked(&machine, &dev, "GET", "/", &more, "")
     };
@@ -256,7 +256,7 @@ fn a_busy_daemon_is_waited_for() {
     let machine = Machine::new();
     let head = format!(
         "GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nConnection: Upgrade\r\n\
-         Upgrade: teamlog-forward\r\nteamlog-version: {}+messages.2\r\n\r\n",
+         Upgrade: teamlog-forward/2\r\nteamlog-version: {}\r\n\r\n",
         machine.secret("qa"),
         env!("CARGO_PKG_VERSION")
     );
@@ -291,7 +291,7 @@ fn who_stays_on_the_line_or_trickles_has_a_moment_and_a_place_of_its_own() {
         let mut connection = connected(machine.port);
         let head = format!(
             "GET / HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {}\r\nConnection: Upgrade\r\n\
-             Upgrade: teamlog-forward\r\nteamlog-version: {}+messages.2\r\n\r\n",
+             Upgrade: teamlog-forward/2\r\nteamlog-version: {}\r\n\r\n",
             machine.secret(agent),
             env!("CARGO_PKG_VERSION")
         );

@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::Command;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use teamlog_server::forward::{Caller, Forward, MESSAGES, PROTOCOL};
+use teamlog_server::forward::{Caller, Forward, PROTOCOL};
 use teamlog_server::{Served, serve};
 
 #[test]
@@ -216,7 +216,7 @@ fn another_protocol_takes_a_connection_over_with_what_was_said_too_early() {
              Upgrade: {protocol}\r\nteamlog-version: {version}\r\n\r\n"
         )
     };
-    let ours = &format!("{}{MESSAGES}", daemon.running().version);
+    let ours = &daemon.running().version.clone();
     let mut client = Client::unix(&daemon);
     client.say(format!("{}\u{e}\0\0\0early ", asking(PROTOCOL, ours)).as_bytes());
     let answer = client.hear().unwrap();
@@ -234,6 +234,11 @@ fn another_protocol_takes_a_connection_over_with_what_was_said_too_early() {
     let silent = asking(PROTOCOL, "");
     client.say(silent.replace("teamlog-version: \r\n", "").as_bytes());
     assert_eq!(client.hear().unwrap().code(), "daemon_version_mismatch");
+    // Nor one that sends messages of another version.
+    for other in ["teamlog-forward", "teamlog-forward/1"] {
+        client.say(asking(other, ours).as_bytes());
+        assert_eq!(client.hear().unwrap().code(), "daemon_version_mismatch");
+    }
     client.say(asking("websocket", ours).as_bytes());
     assert_eq!(client.hear().unwrap().status, 400);
 

@@ -1,0 +1,226 @@
+//! Calls between two processes of this program that are no operations: they move bytes that JSON does not hold, wait while
+//! they record, create a team, or carry another protocol.
+
+use crate::call::{Call, Site, crowded_waits, handle, unknown, unreadable};
+use crate::exit::CommandError;
+use serde::{Deserialize, Serialize};
+use serde_json::value::RawValue;
+use serde_json::{Map, Value, to_value};
+use teamlog_team::api::{self, Effect, Fault, Op};
+use teamlog_team::artifact::{
+    ArtifactFile, ArtifactGet, ArtifactPut, ArtifactPutAnswer, ArtifactShown,
+};
+use teamlog_team::command::deadline::Deadline;
+use teamlog_team::command::{Control, Origin};
+use teamlog_team::lifecycle::init::{Init, InitAnswer};
+use teamlog_team::message::send::{Send, SendAnswer};
+use teamlog_team::projections::agent_token::event::AgentScope;
+
+/// A call that is no operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Transport {
+    Init,
+    SendAndWait,
+    ArtifactPut,
+    ArtifactGet,
+    CatchUp,
+    Api,
+    Tool,
+}
+
+impl Transport {
+    const ALL: [Transport; 7] = [
+        Transport::Init,
+        Transport::SendAndWait,
+        Transport::ArtifactPut,
+        Transport::ArtifactGet,
+        Transport::CatchUp,
+        Transport::Api,
+        Transport::Tool,
+    ];
+
+    fn find(name: &str) -> Option<Transport> {
+        let mut all = Transport::ALL.into_iter();
+        all.find(|transport| transport.name() == name)
+    }
+
+    fn name(self) -> &'static str {
+        match self {
+            Transport::Init => INIT.name,
+            Transport::SendAndWait => SEND_AND_WAIT.name,
+            Transport::ArtifactPut => ARTIFACT_PUT.name,
+            Transport::ArtifactGet => ARTIFACT_GET.name,
+            Transport::CatchUp => CATCH_UP.name,
+            Transport::Api => API.name,
+            Transport::Tool => TOOL.name,
+        }
+    }
+
+    /// Returns the scope that the token of an agent needs. The operation that `Api` names has its own.
+    fn scope(self) -> AgentScope {
+        match self {
+            Transport::Init => AgentScope::Operate,
+            Transport::SendAndWait | Transport::ArtifactPut | Transport::Tool => AgentScope::Act,
+            Transport::ArtifactGet | Transport::CatchUp | Transport::Api => AgentScope::Read,
+        }
+    }
+
+    fn carry_out(self, site: &mut Site<'_>, input: &str) -> Result<Box<RawValue>, CommandError> {
+        match self {
+            Transport::Init => handle(&INIT, site, input),
+            Transport::SendAndWait => handle(&SEND_AND_WAIT, site, input),
+            Transport::ArtifactPut => handle(&ARTIFACT_PUT, site, input),
+            Transport::ArtifactGet => handle(&ARTIFACT_GET, site, input),
+            Transport::CatchUp => handle(&CATCH_UP, site, input),
+            Transport::Api => handle(&API, site, input),
+            Transport::Tool => handle(&TOOL, site, input),
+        }
+    }
+}
+
+/// Carries out the call of that name: an operation, or one of the few others.
+pub fn carry_out(
+    site: &mut Site<'_>,
+    name: &str,
+    input: &RawValue,
+) -> Result<Box<RawValue>, CommandError> {
+    if let Some(transport) = Transport::find(name) {
+        site.check_scope(transport.scope())?;
+        return transport.carry_out(site, input.get());
+    }
+    let Some(operation) = api::find(name).filter(|found| found.name == name) else {
+        return Err(unknown(name));
+    };
+    site.check_scope(operation.scope)?;
+    match operation.effect {
+        Effect::Records => {
+            Ok(operation.execute(site.stamped(name, || to_value(input))?, input.get())?)
+        }
+        Effect::Reads => Ok(operation.execute(site.team()?, input.get())?),
+        Effect::Waits => site.waiting(|team| Ok(operation.execute(team, input.get())?)),
+    }
+}
+
+/// `init`; beside its answer stand whether the team is new, and which members were added.
+pub const INIT: Call<Init, (InitAnswer, bool, Vec<String>)> = Call {
+    name: "init",
+    run: |site, init| {
+        let answer = site.root.init(init)?;
+        let (created, added) = (answer.created, answer.added.clone());
+        Ok((answer, created, added))
+    },
+};
+
+/// `send --wait`: the operation `send`, then a wait for the ack, which records what falls due meanwhile.
+pub const SEND_AND_WAIT: Call<Send, SendAnswer> = Call {
+    name: "send-and-wait",
+    run: |site, send| {
+        let caller = site.caller;
+        let team = site.stamped(Send::NAME, || to_value(&send))?;
+        let answer = match caller {
+            None => Some(team.send_and_wait(send, &Deadline::default())),
+            Some(caller) => caller.wait(|deadline| team.send_and_wait(send, deadline)),
+        };
+        Ok(answer.ok_or_else(crowded)??)
+    },
+};
+
+/// `artifact put`, whose content is bytes, each as the character of its number.
+pub const ARTIFACT_PUT: Call<ArtifactPut, ArtifactPutAnswer> = Call {
+    name: "artifact-put-bytes",
+    run: |site, mut put| {
+        let content = std::mem::take(&mut put.content);
+        let bytes = content.chars().filter_map(|c| u8::try_from(c).ok());
+        let file = ArtifactFile::new(put, bytes.collect());
+        let team = site.stamped(ArtifactPut::NAME, || to_value(&file))?;
+        Ok(team.artifact_put_file(file)?)
+    },
+};
+
+/// `artifact get`: the description of the artifact and its bytes, each as the character of its number.
+pub const ARTIFACT_GET: Call<ArtifactGet, (ArtifactShown, String)> = Call {
+    name: "artifact-get-bytes",
+    run: |site, asked| {
+        let (shown, bytes) = site.team()?.artifact_bytes(&asked)?;
+        Ok((shown, bytes.into_iter().map(char::from).collect()))
+    },
+};
+
+/// `--fresh`, or `--at-least` with its event: the last event that is known then.
+pub const CATCH_UP: Call<Option<u64>, u64> = Call {
+    name: "catch-up",
+    run: |site, known| match known {
+        None => Ok(site.team()?.catch_up()?),
+        Some(seq) => Ok(site.team()?.know(seq)?),
+    },
+};
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct ApiInput {
+    pub operation: String,
+    pub input: Box<RawValue>,
+}
+
+/// The data of an operation, or its fault.
+pub type ApiAnswer = Result<Box<RawValue>, Fault>;
+
+/// An operation with the input and the faults of the contract.
+pub const API: Call<ApiInput, ApiAnswer> = Call {
+    name: "api",
+    run: api,
+};
+
+fn api(site: &mut Site<'_>, asked: ApiInput) -> Result<ApiAnswer, CommandError> {
+    let operation = api::find(&asked.operation).ok_or_else(|| unknown(&asked.operation))?;
+    site.check_scope(operation.scope)?;
+    let input = serde_json::from_str(asked.input.get()).map_err(unreadable)?;
+    let mut control = Control {
+        origin: Origin::default(),
+        ..site.control()
+    };
+    let answered = match site.caller.filter(|_| operation.effect == Effect::Waits) {
+        None => api::call(&site.root, operation, input, control),
+        Some(caller) => {
+            let waited = caller.wait(|deadline| {
+                control.deadline = deadline.clone();
+                api::call(&site.root, operation, input, control)
+            });
+            waited.ok_or_else(crowded_waits)?
+        }
+    };
+    Ok(answered.map(|answered| {
+        site.opened = answered.team;
+        answered.data
+    }))
+}
+
+/// A tool of the Model Context Protocol that records: its name and its arguments; its text, or why it is refused.
+pub const TOOL: Call<(String, Map<String, Value>), Result<String, String>> = Call {
+    name: "tool",
+    run: |site, (tool, arguments)| {
+        let (root, origin) = (&site.root, &site.who.origin);
+        let done = teamlog_mcp::carry_out(root, origin, &tool, site.team, arguments);
+        Ok(done.map_err(|fault| fault.0))
+    },
+};
+
+/// Refuses to wait for the ack of a message while as many commands wait as may.
+fn crowded() -> CommandError {
+    crowded_waits().hinting("try again, or send it with --require-ack and without --wait")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Transport;
+    use std::collections::BTreeSet;
+    use teamlog_team::api::OPERATIONS;
+
+    #[test]
+    fn every_call_has_a_name_of_its_own() {
+        let names = Transport::ALL.iter().map(|transport| transport.name());
+        let names = names.chain(OPERATIONS.iter().map(|operation| operation.name));
+        let all: Vec<&str> = names.collect();
+        let different: BTreeSet<&str> = all.iter().copied().collect();
+        assert_eq!(different.len(), all.len(), "{all:?}");
+    }
+}
