@@ -159,7 +159,7 @@ fn a_batch_that_finds_the_log_locked_says_what_was_recorded_before() {
     });
     let mut input = json!({"facts": [{"kind": "seen"}], "lines": [9]});
     let fault = append_batch(&root, &input).unwrap_err();
-    assert_eq!(fault.code, "locked");
+    assert_eq!(fault.details["code"], "locked");
     input["before"] = json!({"count": 4, "first_seq": 2, "last_seq": 5});
     let fault = append_batch(&root, &input).unwrap_err();
     assert_eq!(fault.code, Code::PartlyAppended.as_str());
