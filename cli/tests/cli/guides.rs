@@ -136,10 +136,14 @@ fn every_package_brings_readme_keywords_and_licences() {
             continue;
         }
         packages += 1;
-        for field in ["license", "readme", "keywords", "rust-version"] {
+        for field in ["license", "keywords", "rust-version"] {
             let line = format!("\n{field}.workspace = true\n");
             assert!(manifest.contains(&line), "{member} has no {field}");
         }
+        let shared = manifest.contains("\nreadme.workspace = true\n");
+        let own = manifest.contains("\nreadme = \"README.md\"\n");
+        assert!(shared || own, "{member} has no readme");
+        assert!(!own || read(&format!("{member}/README.md")).len() > 500);
         for licence in ["LICENSE-MIT", "LICENSE-APACHE"] {
             assert_eq!(
                 read(&format!("{member}/{licence}")),

@@ -134,9 +134,9 @@ mod tests {
             in_edit(&attributes, &mut serde_json::Serializer::new(&mut out)).unwrap();
             String::from_utf8(out).unwrap()
         };
-        let unset = r#"{"requires_code_change":null,"requires_approval":null}"#;
+        let unset = r#"{"requires_approval":null,"requires_code_change":null}"#;
         assert_eq!(text(None), unset);
-        let set = r#"{"requires_code_change":null,"requires_approval":true}"#;
+        let set = r#"{"requires_approval":true,"requires_code_change":null}"#;
         assert_eq!(text(Some(true)), set);
     }
 }
