@@ -166,20 +166,6 @@ pub(super) fn text(fields: &Fields) -> String {
     serde_json::to_string(fields).unwrap_or_default()
 }
 
-/// How keys name a mode; not the order of anything, and never changed.
-fn number(mode: Mode) -> u8 {
-    match mode {
-        Mode::Autopilot => 1,
-        Mode::Autoresearch => 2,
-        Mode::Team => 3,
-        Mode::Forge => 4,
-        Mode::Ultrawork => 5,
-        Mode::Ultraqa => 6,
-        Mode::Blueprint => 7,
-        Mode::DeepInterview => 8,
-    }
-}
-
 fn tagged(scope: &Scope) -> Vec<u8> {
     match scope {
         Scope::Root => vec![ROOT_TAG],
@@ -188,14 +174,14 @@ fn tagged(scope: &Scope) -> Vec<u8> {
 }
 
 pub(super) fn state_key(scope: &Scope, mode: Mode) -> Vec<u8> {
-    let mut key = vec![STATE, number(mode)];
+    let mut key = vec![STATE, mode.number()];
     key.extend(tagged(scope));
     key
 }
 
 /// What begins the keys of a mode's states in sessions.
 pub(super) fn sessions_with(mode: Mode) -> [u8; 3] {
-    [STATE, number(mode), SESSION_TAG]
+    [STATE, mode.number(), SESSION_TAG]
 }
 
 pub(super) fn scope_key(scope: &Scope) -> Vec<u8> {

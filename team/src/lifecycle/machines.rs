@@ -2,7 +2,7 @@
 //! They are read off the tables that the rules have.
 
 use crate::bootstrap::events::EVENTS;
-use crate::mode::rules::phase;
+use crate::mode::rules::table::rules;
 use crate::operation::prelude::*;
 use crate::projections::bootstrap::State;
 use crate::projections::mode::Mode;
@@ -108,7 +108,7 @@ fn bootstrap() -> Machine {
 }
 
 fn life(mode: Mode) -> Machine {
-    let ends = [phase::complete(mode), FAILED, CANCELLED];
+    let ends = [rules(mode).completed_phase, FAILED, CANCELLED];
     let state = |name, terminal| MachineState { name, terminal };
     let mut states = vec![state(INACTIVE, false), state(ACTIVE, false)];
     states.extend(ends.map(|end| state(end, true)));
@@ -140,7 +140,7 @@ fn life(mode: Mode) -> Machine {
 fn ending(mode: Mode, change: Change) -> &'static str {
     match change {
         Change::Updated => ACTIVE,
-        Change::Completed | Change::AutoCompleted => phase::complete(mode),
+        Change::Completed | Change::AutoCompleted => rules(mode).completed_phase,
         Change::Failed => FAILED,
         Change::Canceled => CANCELLED,
     }

@@ -7,6 +7,7 @@
 //! | `mode-cancel` | `cancelled` | `cancelled` | `userinterlude` |
 
 use crate::mode::prelude::*;
+use crate::mode::rules::table::rules;
 
 operation! {
     /// Complete an active mode
@@ -63,7 +64,7 @@ impl Command for ModeComplete {
             Board::for_call(ctx, live),
             (&self.mode, self.session_id.as_deref()),
             |mode| {
-                let mut set = ended(phase::complete(mode), Lifecycle::Finished);
+                let mut set = ended(rules(mode).completed_phase, Lifecycle::Finished);
                 put(&mut set, "completion_note", self.note.as_deref());
                 Ok(Ending::new(Change::Completed, Exit::Success, set))
             },

@@ -14,5 +14,6 @@ pub(crate) mod reconcile;
 pub(crate) mod seed;
 pub mod shown;
 pub(crate) mod skill;
+pub(crate) mod table;
 pub mod transition;
 pub(crate) mod typed;

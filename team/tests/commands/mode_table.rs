@@ -66,11 +66,11 @@ fn phrases() -> String {
         format!("| verbs | {} |", listed(&keyword::VERBS)),
         format!(
             "| names that mean nothing else | {} |",
-            listed(&keyword::COINED)
+            listed(&keyword::coined())
         ),
         format!(
             "| names that are ordinary words | {} |",
-            listed(&keyword::ORDINARY)
+            listed(&keyword::ordinary())
         ),
         format!("| what makes a name clear | `{}` |", keyword::MODE),
         format!("| at the end | {}, `.`, `!` |", listed(&keyword::BEHIND)),

@@ -28,6 +28,19 @@ words! {
 }
 
 impl Mode {
+    /// Returns its number in the keys of rows; not the order of anything, and never changed.
+    pub(crate) fn number(self) -> u8 {
+        match self {
+            Mode::Autopilot => 1,
+            Mode::Autoresearch => 2,
+            Mode::Team => 3,
+            Mode::Forge => 4,
+            Mode::Ultrawork => 5,
+            Mode::Ultraqa => 6,
+            Mode::Blueprint => 7,
+            Mode::DeepInterview => 8,
+        }
+    }
     /// Whether it plans; every other one executes.
     pub fn plans(self) -> bool {
         matches!(

@@ -70,24 +70,6 @@ const TIMES: [&str; 4] = ["started_at", "updated_at", "completed_at", "last_turn
 /// The phase in which a mode begins when a command starts it.
 pub const STARTING: &str = "starting";
 
-/// The phase in which a mode begins when a prompt starts it.
-pub fn seeded(mode: Mode) -> &'static str {
-    match mode {
-        Mode::Forge | Mode::Team => STARTING,
-        Mode::Blueprint | Mode::Ultraqa | Mode::Ultrawork => "planning",
-        Mode::Autopilot => "blueprint",
-        Mode::Autoresearch => "executing",
-        Mode::DeepInterview => "intent-first",
-    }
-}
-
-pub fn complete(mode: Mode) -> &'static str {
-    match mode {
-        Mode::DeepInterview => "completed",
-        _ => "complete",
-    }
-}
-
 /// What the phase of a state that is not active says of how it ended: nothing where the mode was in the midst of it.
 pub fn of_ended(phase: &str, asked: bool) -> Result<Option<Lifecycle>, Refusal> {
     let word = phase.trim().to_lowercase();
@@ -304,15 +286,5 @@ mod tests {
                 "{message}"
             );
         }
-    }
-
-    #[test]
-    fn every_mode_begins_and_ends_in_a_phase() {
-        assert_eq!(
-            Mode::ALL.map(seeded).join(" "),
-            "blueprint executing starting starting planning planning planning intent-first"
-        );
-        assert_eq!(complete(Mode::DeepInterview), "completed");
-        assert_eq!(complete(Mode::Forge), "complete");
     }
 }

@@ -1,24 +1,13 @@
 //! What a mode's state is when it starts, and what it locks.
 //!
-//! | mode | phase of a prompt | beside that |
-//! |---|---|---|
-//! | forge | `starting` | |
-//! | blueprint | `planning` | `planning_complete` |
-//! | autopilot | `blueprint` | its cycle of phases, and at most 10 rounds from the first |
-//! | team | `starting` | |
-//! | ultraqa | `planning` | |
-//! | ultrawork | `planning` | `reinforcement_count` |
-//! | autoresearch | `executing` | |
-//! | deep-interview | `intent-first` | a lock on input |
-//!
+//! [`ModeRules`](super::table::ModeRules) says how the modes differ.
 //! A command starts every mode in the phase `starting`.
 
 use crate::mode::prelude::*;
+use crate::mode::rules::table::rules;
 
 /// Most rounds of a mode, unless its caller says otherwise.
 pub const ITERATIONS_MAX: u64 = 50;
-/// The same of autopilot that a prompt starts.
-const AUTOPILOT_ITERATIONS_MAX: u64 = 10;
 /// What is kept back from an interview: words that would answer for the user.
 pub const BLOCKED_INPUTS: [&str; 8] = [
     "yes",
@@ -34,18 +23,16 @@ pub const BLOCKED_INPUTS: [&str; 8] = [
 /// The state with which a command starts a mode.
 pub fn started(mode: Mode, now: Timestamp) -> Fields {
     let mut state = begun(phase::STARTING, now, 0, ITERATIONS_MAX);
-    state.extend(particulars(mode));
+    state.extend(object((rules(mode).fields)()));
     state
 }
 
 /// The state with which a prompt starts a mode.
 pub fn prompted(mode: Mode, now: Timestamp) -> Fields {
-    let (iteration, most) = match mode {
-        Mode::Autopilot => (1, AUTOPILOT_ITERATIONS_MAX),
-        _ => (0, ITERATIONS_MAX),
-    };
-    let mut state = begun(phase::seeded(mode), now, iteration, most);
-    state.extend(particulars(mode));
+    let rules = rules(mode);
+    let (iteration, most) = rules.prompted_rounds;
+    let mut state = begun(rules.prompted_phase, now, iteration, most);
+    state.extend(object((rules.fields)()));
     state
 }
 
@@ -65,24 +52,6 @@ pub(crate) fn fill(state: &mut Fields, now: Timestamp) {
     for (field, value) in begun(phase::STARTING, now, 0, ITERATIONS_MAX) {
         state.entry(field).or_insert(value);
     }
-}
-
-/// Fields that only one mode has.
-fn particulars(mode: Mode) -> Fields {
-    object(match mode {
-        Mode::Autopilot => json!({
-            "review_cycle": 0,
-            "state": {
-                "phase_cycle": ["blueprint", "forge", "code-review"],
-                "handoff_artifacts": {"blueprint": null, "forge": null, "code_review": null},
-                "review_verdict": null,
-                "return_to_blueprint_reason": null,
-            },
-        }),
-        Mode::Blueprint => json!({"planning_complete": false}),
-        Mode::Ultrawork => json!({"reinforcement_count": 0}),
-        _ => Value::Null,
-    })
 }
 
 /// The lock on input of a mode that just became active.

@@ -1,6 +1,7 @@
 //! The names by which prompts call for something: those of the modes, other names of them, and what is no mode.
 
 use crate::mode::prelude::*;
+use crate::mode::rules::table;
 
 /// What a prompt can call for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -13,23 +14,8 @@ pub enum Skill {
 /// Ends an interview.
 pub const CANCEL: Skill = Skill::Other("cancel");
 
-/// Names that are not those of modes.
-const NAMES: [(&str, Skill); 7] = [
-    ("brief", Skill::Mode(Mode::DeepInterview)),
-    ("crew", Skill::Mode(Mode::Team)),
-    ("swarm", Skill::Mode(Mode::Team)),
-    ("autoforge", Skill::Mode(Mode::Autopilot)),
-    ("ulw", Skill::Mode(Mode::Ultrawork)),
-    ("analyze", Skill::Other("analyze")),
-    ("cancel", CANCEL),
-];
-
-/// Names that went out of use, with the mode to take instead.
-const RETIRED: [(&str, Mode); 3] = [
-    ("ultrapilot", Mode::Team),
-    ("pipeline", Mode::Team),
-    ("ecomode", Mode::Ultrawork),
-];
+/// Names that call for something that is no mode.
+const OTHERS: [Skill; 2] = [Skill::Other("analyze"), CANCEL];
 
 /// Most characters of a name that a message repeats.
 const SHOWN_MAX: usize = 80;
@@ -38,11 +24,12 @@ impl Skill {
     /// What that name calls for, in any case.
     pub fn from_name(name: &str) -> Option<Skill> {
         let name = name.to_ascii_lowercase();
-        if let Some(mode) = Mode::from_name(&name) {
+        let of = |list: table::NamesOf| table::named(&name, list);
+        let mode = of(|rules| rules.coined).or_else(|| of(|rules| rules.ordinary));
+        if let Some(mode) = mode {
             return Some(Skill::Mode(mode));
         }
-        let found = NAMES.iter().find(|(other, _)| *other == name);
-        found.map(|(_, skill)| *skill)
+        OTHERS.into_iter().find(|other| other.name() == name)
     }
     pub fn mode(self) -> Option<Mode> {
         match self {
@@ -66,9 +53,8 @@ pub fn mode(name: &str) -> Result<Mode, Refusal> {
     let shown: String = name.chars().take(SHOWN_MAX).collect();
     let message = format!("Unsupported workflow mode: {}", shown.escape_debug());
     let refusal = Refusal::new(Code::UnsupportedMode, message).field("mode");
-    let retired = RETIRED.iter().find(|(old, _)| *old == name);
-    let meant = retired.map(|(_, mode)| *mode);
-    Err(match meant.or_else(|| Skill::from_name(name)?.mode()) {
+    let retired = table::named(name, |rules| rules.retired);
+    Err(match retired.or_else(|| Skill::from_name(name)?.mode()) {
         Some(mode) => refusal.hint(format!("use {mode}")),
         None => refusal.hint(format!("one of {}", Mode::ALL.map(Mode::name).join(", "))),
     })
@@ -83,9 +69,18 @@ mod tests {
         for mode in Mode::ALL {
             assert_eq!(Skill::from_name(mode.name()), Some(Skill::Mode(mode)));
         }
-        for (name, skill) in NAMES {
-            assert_eq!(Skill::from_name(&name.to_uppercase()), Some(skill));
-            assert_eq!(Mode::from_name(name), None, "{name} stands there twice");
+        let mut names = Vec::new();
+        for mode in Mode::ALL {
+            let rules = table::rules(mode);
+            for name in rules.coined.iter().chain(rules.ordinary) {
+                let skill = Some(Skill::Mode(mode));
+                assert_eq!(Skill::from_name(&name.to_uppercase()), skill);
+                assert!(!names.contains(name), "{name} names two modes");
+                names.push(name);
+            }
+        }
+        for other in OTHERS {
+            assert_eq!(Skill::from_name(other.name()), Some(other));
         }
         assert_eq!(Skill::from_name("path"), None);
         assert_eq!(Skill::from_name("ultrapilot"), None);

@@ -12,6 +12,7 @@
 //! | anything else | `deny`, nothing changes |
 
 use crate::mode::prelude::*;
+use crate::mode::rules::table::rules;
 
 words! {
     /// What becomes of a request.
@@ -85,29 +86,14 @@ impl Transition {
     }
 }
 
-/// Pairs that go together in either order, beside `ultrawork`, which goes with every mode.
-const OVERLAPS: [(Mode, Mode); 1] = [(Mode::Forge, Mode::Team)];
-
-/// Who hands off to whom.
-const HAND_OFFS: [(Mode, Mode); 5] = [
-    (Mode::DeepInterview, Mode::Blueprint),
-    (Mode::Blueprint, Mode::Team),
-    (Mode::Blueprint, Mode::Forge),
-    (Mode::Blueprint, Mode::Autopilot),
-    (Mode::Autopilot, Mode::Blueprint),
-];
-
 fn overlaps(one: Mode, other: Mode) -> bool {
-    one == Mode::Ultrawork
-        || other == Mode::Ultrawork
-        || OVERLAPS.contains(&(one, other))
-        || OVERLAPS.contains(&(other, one))
+    rules(one).overlaps.contains(&other) || rules(other).overlaps.contains(&one)
 }
 
 /// Whether a mode ends by itself where another one starts. What was reviewed as clean needs no new plan.
 fn hands_off(from: Mode, to: Mode, review: Review) -> bool {
     let needless = (from, to) == (Mode::Autopilot, Mode::Blueprint) && review == Review::Clean;
-    HAND_OFFS.contains(&(from, to)) && !needless
+    rules(from).hands_off_to.contains(&to) && !needless
 }
 
 /// Decides whether a mode may start. The active ones are in the order in which they started; one that is named twice

@@ -7,9 +7,7 @@
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::keyword::{is_forced, plain};
 use crate::mode::rules::prompt::{is_word, typed};
-
-/// The modes that wait for a plan.
-const GATED: [Mode; 4] = [Mode::Forge, Mode::Autopilot, Mode::Team, Mode::Ultrawork];
+use crate::mode::rules::table::rules;
 /// Most words of a prompt that says too little.
 const WORDS_MAX: usize = 15;
 /// Go-aheads for a plan.
@@ -80,7 +78,7 @@ pub struct Gate {
 /// What the gate leaves of the skills that words of a prompt call for, and what it did; `None` where it has no say.
 pub fn gated(prompt: &str, found: &[Found], planned: Planned) -> (Vec<Skill>, Option<Gate>) {
     let skills: Vec<Skill> = found.iter().map(|found| found.skill).collect();
-    let waits = |skill: &Skill| skill.mode().is_some_and(|mode| GATED.contains(&mode));
+    let waits = |skill: &Skill| skill.mode().is_some_and(|mode| rules(mode).gated);
     let (waiting, mut rest): (Vec<Skill>, Vec<Skill>) =
         skills.iter().partition(|skill| waits(skill));
     if waiting.is_empty() {

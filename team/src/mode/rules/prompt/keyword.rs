@@ -2,21 +2,10 @@
 //! and the words that ask to go on. A bare name calls for nothing, wherever it stands.
 
 use crate::mode::prelude::*;
+use crate::mode::rules::table::rules;
 
 /// What a phrase begins with.
 pub const VERBS: [&str; 5] = ["use", "run", "start", "activate", "enter"];
-/// Names that mean nothing else.
-pub const COINED: [&str; 7] = [
-    "ultrawork",
-    "ulw",
-    "autopilot",
-    "autoforge",
-    "ultraqa",
-    "autoresearch",
-    "deep-interview",
-];
-/// Names that are ordinary words: prompts that begin with a verb and one of these often mean something else.
-pub const ORDINARY: [&str; 6] = ["forge", "team", "crew", "swarm", "blueprint", "brief"];
 /// Makes clear that a name is that of a mode.
 pub const MODE: &str = "mode";
 /// What may stand in front of the verb, behind a mark.
@@ -43,7 +32,8 @@ pub fn phrase(prompt: &str) -> Option<Found> {
     let text = VERBS.iter().find_map(|verb| word(text, verb))?;
     let the = word(text, "the");
     let text = the.unwrap_or(text);
-    let names = COINED.iter().chain(&ORDINARY);
+    let (coined, ordinary) = (coined(), ordinary());
+    let names = coined.iter().chain(&ordinary);
     let (name, behind) = names
         .filter_map(|name| Some((*name, text.strip_prefix(name)?)))
         .max_by_key(|(name, _)| name.len())?;
@@ -53,9 +43,22 @@ pub fn phrase(prompt: &str) -> Option<Found> {
     let is_clear = called_mode.is_some();
     let behind = called_mode.unwrap_or(behind);
     let ends = is_end(behind) && (the.is_none() || is_clear);
-    let goes_on = (is_clear || (the.is_none() && COINED.contains(&name))) && is_task(behind);
+    let goes_on = (is_clear || (the.is_none() && coined.contains(&name))) && is_task(behind);
     let skill = Skill::from_name(name)?;
     (ends || goes_on).then(|| Found::of(name, skill))
+}
+
+/// Returns the names of modes that mean nothing else.
+pub fn coined() -> Vec<&'static str> {
+    let rows = Mode::ALL.into_iter().map(rules);
+    rows.flat_map(|rules| rules.coined).copied().collect()
+}
+
+/// Returns the names of modes that are ordinary words: prompts that begin with a verb and one of these often mean something
+/// else.
+pub fn ordinary() -> Vec<&'static str> {
+    let rows = Mode::ALL.into_iter().map(rules);
+    rows.flat_map(|rules| rules.ordinary).copied().collect()
 }
 
 /// What stands behind a word that a text begins with.
@@ -142,7 +145,7 @@ mod tests {
     #[test]
     fn every_verb_with_every_name_is_a_phrase() {
         for verb in VERBS {
-            for name in COINED.into_iter().chain(ORDINARY) {
+            for name in coined().into_iter().chain(ordinary()) {
                 let skill = Skill::from_name(name).unwrap().name();
                 for prompt in [
                     format!("{verb} {name}"),
@@ -155,7 +158,7 @@ mod tests {
                     assert_eq!(named(&prompt), skill, "{prompt}");
                 }
                 // One that means other things as well needs the word behind it where more follows.
-                let coined = if COINED.contains(&name) { skill } else { "" };
+                let coined = if coined().contains(&name) { skill } else { "" };
                 for lead in LEADING {
                     let prompt = format!("{verb} {name} {lead} the login");
                     assert_eq!(named(&prompt), coined, "{prompt}");

@@ -1,0 +1,154 @@
+//! What tells the modes apart: a row of rules per mode. A mode that is added takes a row here, and its name in [`Mode`].
+
+use crate::mode::prelude::*;
+use crate::mode::rules::phase::STARTING;
+use crate::mode::rules::seed::ITERATIONS_MAX;
+
+/// The rules of a mode.
+pub struct ModeRules {
+    /// The phase in which a prompt starts it.
+    pub prompted_phase: &'static str,
+    /// The round in which a prompt starts it, and how many rounds it has then at most.
+    pub prompted_rounds: (u64, u64),
+    /// The phase of its completion.
+    pub completed_phase: &'static str,
+    /// Fields that only this mode has when it starts; `null` for none.
+    pub fields: fn() -> Value,
+    /// True if the gate holds it back until there is a plan.
+    pub gated: bool,
+    /// Its names that mean nothing else.
+    pub coined: &'static [&'static str],
+    /// Its names that are ordinary words.
+    pub ordinary: &'static [&'static str],
+    /// Its names that went out of use.
+    pub retired: &'static [&'static str],
+    /// The modes whose start completes it.
+    pub hands_off_to: &'static [Mode],
+    /// The modes that it goes together with, in either order.
+    pub overlaps: &'static [Mode],
+}
+
+/// The rules of a mode with nothing of its own.
+const PLAIN: ModeRules = ModeRules {
+    prompted_phase: STARTING,
+    prompted_rounds: (0, ITERATIONS_MAX),
+    completed_phase: "complete",
+    fields: || Value::Null,
+    gated: false,
+    coined: &[],
+    ordinary: &[],
+    retired: &[],
+    hands_off_to: &[],
+    overlaps: &[],
+};
+
+const AUTOPILOT: ModeRules = ModeRules {
+    prompted_phase: "blueprint",
+    prompted_rounds: (1, 10),
+    fields: || {
+        json!({
+            "review_cycle": 0,
+            "state": {
+                "phase_cycle": ["blueprint", "forge", "code-review"],
+                "handoff_artifacts": {"blueprint": null, "forge": null, "code_review": null},
+                "review_verdict": null,
+                "return_to_blueprint_reason": null,
+            },
+        })
+    },
+    gated: true,
+    coined: &["autopilot", "autoforge"],
+    hands_off_to: &[Mode::Blueprint],
+    ..PLAIN
+};
+
+const AUTORESEARCH: ModeRules = ModeRules {
+    prompted_phase: "executing",
+    coined: &["autoresearch"],
+    ..PLAIN
+};
+
+const TEAM: ModeRules = ModeRules {
+    gated: true,
+    ordinary: &["team", "crew", "swarm"],
+    retired: &["ultrapilot", "pipeline"],
+    overlaps: &[Mode::Forge],
+    ..PLAIN
+};
+
+const FORGE: ModeRules = ModeRules {
+    gated: true,
+    ordinary: &["forge"],
+    ..PLAIN
+};
+
+const ULTRAWORK: ModeRules = ModeRules {
+    prompted_phase: "planning",
+    fields: || json!({"reinforcement_count": 0}),
+    gated: true,
+    coined: &["ultrawork", "ulw"],
+    retired: &["ecomode"],
+    overlaps: &Mode::ALL,
+    ..PLAIN
+};
+
+const ULTRAQA: ModeRules = ModeRules {
+    prompted_phase: "planning",
+    coined: &["ultraqa"],
+    ..PLAIN
+};
+
+const BLUEPRINT: ModeRules = ModeRules {
+    prompted_phase: "planning",
+    fields: || json!({"planning_complete": false}),
+    ordinary: &["blueprint"],
+    hands_off_to: &[Mode::Team, Mode::Forge, Mode::Autopilot],
+    ..PLAIN
+};
+
+const DEEP_INTERVIEW: ModeRules = ModeRules {
+    prompted_phase: "intent-first",
+    completed_phase: "completed",
+    coined: &["deep-interview"],
+    ordinary: &["brief"],
+    hands_off_to: &[Mode::Blueprint],
+    ..PLAIN
+};
+
+/// Returns the rules of a mode.
+pub fn rules(mode: Mode) -> &'static ModeRules {
+    match mode {
+        Mode::Autopilot => &AUTOPILOT,
+        Mode::Autoresearch => &AUTORESEARCH,
+        Mode::Team => &TEAM,
+        Mode::Forge => &FORGE,
+        Mode::Ultrawork => &ULTRAWORK,
+        Mode::Ultraqa => &ULTRAQA,
+        Mode::Blueprint => &BLUEPRINT,
+        Mode::DeepInterview => &DEEP_INTERVIEW,
+    }
+}
+
+/// A list of names in the rules of a mode.
+pub type NamesOf = fn(&ModeRules) -> &'static [&'static str];
+
+/// Returns the mode that has `name` in a list of its rules.
+pub fn named(name: &str, list: NamesOf) -> Option<Mode> {
+    let mut modes = Mode::ALL.into_iter();
+    modes.find(|mode| list(rules(*mode)).contains(&name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_mode_begins_and_ends_in_a_phase() {
+        assert_eq!(
+            Mode::ALL.map(|mode| rules(mode).prompted_phase).join(" "),
+            "blueprint executing starting starting planning planning planning intent-first"
+        );
+        assert_eq!(rules(Mode::DeepInterview).completed_phase, "completed");
+        assert_eq!(rules(Mode::Forge).completed_phase, "complete");
+    }
+}
