@@ -45,10 +45,21 @@ impl BatchAnswer {
     /// Adds the answer for a line.
     pub(crate) fn add(&mut self, appended: &Appended) {
         let seq = appended.answer.seq;
-        self.count += 1;
+        self.count = self.count.saturating_add(1);
         self.first_seq = Some(self.first_seq.map_or(seq, |first| first.min(seq)));
         self.last_seq = self.last_seq.max(Some(seq));
-        self.replayed_lines += u64::from(appended.replayed);
+        let replayed = u64::from(appended.replayed);
+        self.replayed_lines = self.replayed_lines.saturating_add(replayed);
+    }
+
+    /// Returns true if the fields can be the answer for the lines up to one.
+    fn is_consistent(&self) -> bool {
+        let seqs = match (self.count, self.first_seq, self.last_seq) {
+            (0, None, None) => true,
+            (1.., Some(first), Some(last)) => (1..=last).contains(&first),
+            _ => false,
+        };
+        seqs && self.replayed_lines <= self.count && self.count < u64::from(u32::MAX)
     }
 
     /// Returns true if all lines were recorded earlier.
@@ -274,6 +285,23 @@ impl AppendFacts {
         self.lines.get(place).copied().unwrap_or(counted)
     }
 
+    /// Checks what the caller says of the file that the facts come from.
+    fn check(&self) -> Result<(), Refusal> {
+        let invalid = |field: &'static str, rule: &str| {
+            Err(Refusal::new(Code::InvalidInput, format!("{field} {rule}")).field(field))
+        };
+        let rising = self.lines.is_sorted_by(|a, b| a < b);
+        let counted = self.lines.is_empty() || self.lines.len() == self.facts.len();
+        let end = self.lines.last().copied().unwrap_or_default();
+        if !rising || !counted || end >= u64::from(u32::MAX) {
+            return invalid("lines", "must be one rising number per fact");
+        }
+        match self.before.is_none_or(|before| before.is_consistent()) {
+            true => Ok(()),
+            false => invalid("before", "must be the answer for the lines before"),
+        }
+    }
+
     /// Takes the facts, each checked.
     fn take_facts(&mut self, control: &Control) -> Result<Vec<Fact>, Refusal> {
         if !self.read.is_empty() {
@@ -317,6 +345,7 @@ impl Team {
     /// `invalid_input`, `reserved_kind`, `too_large`, `team_closed`, each with the lines; `partly_appended`; the log's.
     pub fn append_group(&mut self, mut group: AppendFacts) -> Result<BatchAnswer> {
         self.repeated = false;
+        group.check()?;
         let mut answer = group.before.unwrap_or_default();
         let (first, last) = (group.line(0), group.last_line());
         let facts = group.take_facts(&self.control);
@@ -341,7 +370,7 @@ impl Team {
         appended.each.iter().for_each(|line| answer.add(line));
         // The tail must not grow with the input.
         let finished = self.finish();
-        finished.map_err(|failure| cut_short(failure, last + 1, &answer))?;
+        finished.map_err(|failure| cut_short(failure, last.saturating_add(1), &answer))?;
         Ok(answer)
     }
 }

@@ -129,6 +129,37 @@ fn append_batch(root: &Root, input: &Value) -> Result<(Value, bool), Fault> {
 }
 
 #[test]
+fn a_batch_that_lies_about_its_file_records_nothing() {
+    let (world, mut team) = demo();
+    let before = events(&mut team);
+    let lies = [
+        (
+            "before",
+            json!({"count": u64::MAX, "first_seq": 1, "last_seq": 2}),
+        ),
+        ("before", json!({"count": 1, "first_seq": 3, "last_seq": 2})),
+        (
+            "before",
+            json!({"count": 1, "first_seq": null, "last_seq": null}),
+        ),
+        (
+            "before",
+            json!({"count": 1, "first_seq": 1, "last_seq": 1, "replayed_lines": 2}),
+        ),
+        ("lines", json!([1, 2, 3])),
+        ("lines", json!([u64::MAX])),
+    ];
+    for (field, value) in lies {
+        let mut input = json!({"facts": [{"kind": "seen"}]});
+        input[field] = value;
+        let fault = append_batch(&world.root, &input).unwrap_err();
+        assert_eq!(fault.code, "invalid_input", "{input}");
+        assert_eq!(fault.details["field"], field, "{input}");
+    }
+    assert_eq!(events(&mut team), before);
+}
+
+#[test]
 fn a_batch_under_a_key_is_recorded_once_whatever_keys_its_facts_have() {
     let (world, mut team) = demo();
     let facts = json!([{"kind": "seen", "key": "own"}, {"kind": "heard"}]);
