@@ -41,7 +41,7 @@ Examples:
   teamlog journal create main
   teamlog journal create main --min-copies 1      one server alone, without a copy
 
-A journal with durability = \"external\" in journals.toml counts no copies: its service keeps them below PostgreSQL."
+With durability = \"external\" in journals.toml, teamlog does not count copies: the service makes them below PostgreSQL."
 )]
 struct Create {
     /// The journal, as journals.toml names it

@@ -26,7 +26,7 @@ impl Context {
         self.is_remote
     }
 
-    /// Reads by an operation, and shows the answer.
+    /// Calls a reading operation and prints its answer.
     pub fn show<O: Op + Serialize>(
         &mut self,
         team: &str,

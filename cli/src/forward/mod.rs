@@ -80,7 +80,7 @@ struct Request {
 enum Wanted {
     /// That it carries out a call.
     Call(Box<NamedCall>),
-    /// That it reads by an operation, for another machine.
+    /// Marks a read that is forwarded for another machine.
     Question(Box<NamedQuestion>),
     /// That it sends events, to another machine, as the input of the call says.
     Stream(Box<NamedCall>),

@@ -170,7 +170,7 @@ fn read(
 ) -> Result<(Box<RawValue>, Option<AsOf>), CommandError> {
     let operation = api::find(&call.name).filter(|found| found.name == call.name);
     if operation.is_none_or(Operation::mutates) {
-        // It would be asked again where its answer is lost.
+        // The client retries a read if the answer is lost, and must not record twice.
         return Err(call::unknown(&call.name));
     }
     let answer = transport::carry_out(site, &call.name, &call.input)?;

@@ -1,5 +1,5 @@
-//! Calls between two processes of this program that are no operations: they move bytes that JSON does not hold, wait while
-//! they record, create a team, or carry another protocol.
+//! Internal calls between the command line and its daemon, outside the registry: binary transfers, sends that wait, creating a
+//! team, and the envelopes of other protocols.
 
 use crate::call::{Call, Site, crowded_waits, handle, unknown, unreadable};
 use crate::exit::CommandError;

@@ -150,7 +150,7 @@ impl Value {
             Value::Text(_) => 0,
         }
     }
-    /// As a text; nothing else is one.
+    /// Returns the text, or an empty one if the value is no text.
     pub fn text(&self) -> &str {
         match self {
             Value::Text(text) => text,

@@ -166,7 +166,7 @@ impl<'a> ClaimProof<'a> {
             && self.epoch.is_none_or(|epoch| epoch == task.governed.epoch)
     }
 
-    /// Returns whether the command says which agent acts: a token is its holder's own.
+    /// Returns true if the command names the agent that acts. A token names its holder.
     pub fn is_named(self) -> bool {
         self.worker.is_some() || self.token.is_some()
     }

@@ -68,7 +68,7 @@ impl Team {
     }
 }
 
-/// Threads for what can be done side by side.
+/// Returns the number of worker threads.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

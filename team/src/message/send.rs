@@ -220,9 +220,12 @@ impl Team {
 /// The detail with the event of a message that has to be read and compared before another one of its id is settled.
 const UNREAD: &str = "unread";
 
-/// Refuses a message until the recorded one of its id was read.
+/// Refuses a reused message id until the stored message is loaded for comparison.
 fn unread(id: &str, seq: u64) -> Refusal {
-    let text = format!("message {} exists, and was not compared", shown(id));
+    let text = format!(
+        "message id {} is taken; its content was not compared",
+        shown(id)
+    );
     Refusal::new(Code::MessageIdReused, text).detail(UNREAD, seq)
 }
 
