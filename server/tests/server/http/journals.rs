@@ -83,8 +83,10 @@ fn a_journal_that_hangs_keeps_no_local_team_waiting() {
     options.limits.tick_time = Duration::from_millis(20);
     let root = Root::create(dir.path(), options.root_options.clone()).unwrap();
     root.init(shared("shared")).unwrap();
+    // Declared first, so that a test that fails ends the silence before it stops the daemon, which waits for the journal.
+    let daemon;
     let silence = hanging.silence.lock().unwrap();
-    let daemon = serve(options).unwrap();
+    daemon = serve(options).unwrap();
     let comes_to_be_served = |team: &str| {
         let runtime = dir.path().join("teams").join(team).join("runtime.json");
         let end = Instant::now() + Duration::from_secs(60);
@@ -115,9 +117,11 @@ fn a_team_that_misses_its_deadline_keeps_no_team_of_its_journal_waiting() {
         root.team(team).unwrap().log().identity().log
     });
     *hanging.of.lock().unwrap() = Some(slow);
+    // As in the test before.
+    let daemon;
     let silence = hanging.silence.lock().unwrap();
     let before = [slow, other].map(|log| hanging.reads(log));
-    let daemon = serve(options).unwrap();
+    daemon = serve(options).unwrap();
     let end = Instant::now() + Duration::from_secs(60);
     // More than once: each round passes over the team that is late.
     while hanging.reads(other) < before[1] + 3 {
