@@ -19,7 +19,7 @@ use teamlog_team::{Root, Team};
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Who {
     pub actor: Option<String>,
-    /// Whom the system takes the caller for; empty if nobody acts.
+    /// The operating system's name of the caller; empty for a call without an actor.
     pub user: String,
     pub origin: Origin,
     pub key: Option<String>,

@@ -126,7 +126,7 @@ impl KnownJournals {
     /// The name of the journal of that id in the file, and the way to it.
     ///
     /// # Errors
-    /// As [`KnownJournals::named`].
+    /// Returns the same errors as [`KnownJournals::named`].
     pub fn way_of(&self, id: &str) -> Result<(String, Box<dyn Way>), CommandError> {
         let mut entries = self.read()?.journals;
         // An entry without an id is meant where there is no other.

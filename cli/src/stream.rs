@@ -7,7 +7,7 @@ use teamlog_team::engine::Event;
 use teamlog_team::log::replay::Replay;
 use teamlog_team::log::tail::Tail;
 
-/// What is asked for a stream of events, which ends when it was read, or never.
+/// A request for a stream of events. A stream ends after its last event, or follows the log without an end.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Streamed {
     Replay(Replay),
@@ -16,7 +16,7 @@ pub enum Streamed {
     Follow(Tail),
     /// `export`: every event.
     Export,
-    /// The same for auditors.
+    /// Every event, in the form for auditors.
     Audit,
 }
 

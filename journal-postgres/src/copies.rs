@@ -7,7 +7,7 @@ use teamlog_engine::JournalFault::{NotDurable, Unreachable};
 use teamlog_engine::journal::{Copies, Durability, Term};
 use tokio_postgres::Row;
 
-/// What a server shows of itself.
+/// The facts that a server tells about itself.
 pub struct Shown {
     pub copies: Copies,
     is_standby: bool,

@@ -221,7 +221,7 @@ impl Appending<'_> {
             Err(Lost::Refused(..)) if groups.len() > 1 => self.insert_each(groups),
             Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) => self.settle(groups, None),
             Err(lost @ Lost::Refused(..)) => (all(Outcome::of(lost.into(), false)), false),
-            // Nothing was begun: the session is not this connection's.
+            // No statement was begun: another connection owns the session.
             Err(lost @ Lost::Unfit(..)) => (all(Outcome::of(lost.into(), false)), true),
             Err(Lost::Gone(why)) => (all(Outcome::Unknown(why)), true),
         }

@@ -136,7 +136,7 @@ pub(crate) fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned())
 }
 
-/// As much of a text as an error shows.
+/// Shortens a text to the length that an error shows.
 fn beginning(text: &str) -> &str {
     let end = text.char_indices().nth(SHOWN_MAX);
     end.and_then(|(at, _)| text.get(..at)).unwrap_or(text)

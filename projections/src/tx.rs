@@ -1,4 +1,4 @@
-//! What a fold sees of the state and how it changes it.
+//! The view that a fold has of the state, and its changes to it.
 //!
 //! Namespaces (first byte of a key) belong to one projection each, so that each can fold on its own worker:
 //! `0x10..` the team, `0x20..` and `0x80..` messages, `0x30..`, `0x44..0x45`, `0x68..0x69` and `0x90..` tasks,

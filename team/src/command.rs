@@ -16,7 +16,7 @@ use teamlog_engine::{Clock, IdSource};
 /// Kinds that follow from what any command, or time, did.
 const CONSEQUENCES: [&str; 3] = ["task_blocked", "task_unblocked", "task_lease_expired"];
 
-/// What comes with a call beside the input of its command.
+/// The context of a call, beside the input of its command.
 #[derive(Debug, Clone)]
 pub(crate) struct Ctx {
     /// The time of the decision.
@@ -38,7 +38,7 @@ impl Ctx {
 
 /// A command: decides on the state, and answers from the state behind its own events.
 pub(crate) trait Command: Clone + Send + 'static {
-    /// What was decided, as far as the answer needs it.
+    /// The part of the decision that the answer needs.
     type Decided: Send + 'static;
     /// The answer; one that can be stored and read again may be given again under a key.
     type Answer: Send + 'static;

@@ -36,7 +36,7 @@ impl Context {
             return;
         }
         self.options.lock_deadline = LOCK_DEADLINE;
-        // Nobody acts: the guard records it.
+        // Without an actor: the guard records it.
         let who = Who {
             actor: None,
             user: String::new(),

@@ -43,7 +43,7 @@ fn reopened(memory: &Memory) -> Log {
     open(&arc(memory), &declaring(2))
 }
 
-/// What the events of the twelve orders point at.
+/// The refs of the events of the twelve orders.
 fn pointed(log: &Log) -> Vec<(String, String, String)> {
     let texts = |event: &Event<'_>| {
         let text = |wanted: Ref| event.refs.get(wanted).unwrap_or_default().to_owned();

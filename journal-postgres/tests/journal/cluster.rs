@@ -294,7 +294,7 @@ impl Cluster {
     pub fn admit(&self, at: usize, hba: &str) {
         fs::write(self.servers[at].dir.join("pg_hba.conf"), hba).unwrap();
         self.sql(at, "select pg_reload_conf()");
-        // Whoever connects from now on meets all of it.
+        // New connections see all of these rules.
         thread::sleep(Duration::from_millis(300));
     }
 
@@ -324,7 +324,7 @@ impl Cluster {
             );
             thread::sleep(Duration::from_millis(50));
         }
-        // Whoever connects from now on meets all of it.
+        // New connections see all of these rules.
         thread::sleep(Duration::from_millis(300));
     }
 

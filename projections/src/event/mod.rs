@@ -84,7 +84,7 @@ pub fn other_than<'a>(name: &'a str, other: &str) -> Option<&'a str> {
     (name != other).then_some(name)
 }
 
-/// What an event says, as it is stored.
+/// The stored form of an event's payload.
 pub(crate) trait Payload: DeserializeOwned {
     /// The rules that its type does not tell: a log may come from anywhere.
     fn check(&self) -> Decoded<()>;

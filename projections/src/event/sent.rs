@@ -102,7 +102,7 @@ pub struct Sent {
     pub envelope: Range<usize>,
 }
 
-/// What a task message says of its task; what it does not mention stays as it is.
+/// The changes that a task message makes to its task. Fields that it does not mention stay unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskChange {
     /// `subject` of an assignment.

@@ -55,14 +55,14 @@ impl<T> Texts for BTreeMap<String, T> {
     }
 }
 
-/// Whether each of the texts can be a name.
+/// Returns true if each of the texts can be a name.
 pub(crate) fn name(field: &'static str, texts: &(impl Texts + ?Sized)) -> Decoded<()> {
     let mut texts = texts.texts();
     let checked = texts.try_for_each(|text| check_name(field, text, Names::Imported));
     checked.map_err(|error| error.to_string())
 }
 
-/// Whether each of the texts can be an id.
+/// Returns true if each of the texts can be an id.
 pub(crate) fn id(field: &'static str, texts: &(impl Texts + ?Sized)) -> Decoded<()> {
     let checked = texts.texts().try_for_each(|text| check_id(field, text));
     checked.map_err(|error| error.to_string())

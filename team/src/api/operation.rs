@@ -48,9 +48,9 @@ pub(super) struct Shapes {
 pub struct Operation {
     /// The name, in kebab case.
     pub name: &'static str,
-    /// What it does, in a line without a full stop.
+    /// One line of documentation, without a full stop.
     pub doc: &'static str,
-    /// What it does to the log.
+    /// Its effect on the log.
     pub effect: Effect,
     /// The codes with which it refuses, beside those of every operation.
     pub refusals: &'static [Code],

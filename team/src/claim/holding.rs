@@ -26,7 +26,7 @@ pub(crate) fn lease_end(lease_ms: Option<u64>, now: Timestamp) -> Result<Timesta
     Ok(now.plus_micros(asked as i64 * 1000))
 }
 
-/// What the check of a [`ClaimProof`] found.
+/// The result of checking a [`ClaimProof`].
 pub(crate) enum ClaimCheck<'a> {
     /// The proof is that of the live claim.
     Holds(&'a Claim),

@@ -1,4 +1,4 @@
-//! What a command states of its callers: which agents may have it carried out. `handle/authorize.rs` checks it before every
+//! The callers that a command permits: which agents may have it carried out. `handle/authorize.rs` checks it before every
 //! decision.
 //!
 //! Each command states its [`CommandTerms`]; the trait has no default for them, so that no new command is let through by

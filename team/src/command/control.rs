@@ -1,27 +1,27 @@
-//! What a caller says of a call beside the input: the key, the story, who acts and from where.
+//! The control fields of a call, beside its input: the key, the trace, the actor and the origin.
 
 use super::authority::{Actor, CommandTerms};
 use super::deadline::Deadline;
 use crate::prelude::*;
 
-/// What may stand beside the input of any command.
+/// The control fields that any command accepts beside its input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Control {
     /// The command's name, as its answer is stored under.
     pub operation: String,
-    /// What identifies a request with a key, in any form: the same bytes mean the same request.
+    /// The bytes that identify a request with a key: equal bytes mean the same request.
     pub request: Vec<u8>,
     /// The idempotency key.
     pub key: Option<String>,
     /// The story that its events belong to; else that of the task or the message.
     pub trace_id: Option<String>,
-    /// Who does it; else the agent that the input names.
+    /// The actor; if `None`, the agent that the input names.
     pub actor: Option<String>,
-    /// Whom the system takes the caller for, to be recorded where nobody says who does it.
+    /// The operating system's name of the caller, recorded if no actor is given.
     pub user: Option<String>,
     /// How long whoever asked waits.
     pub deadline: Deadline,
-    /// Where it is done from; no part of the request.
+    /// The origin of the call; no part of the request.
     pub origin: Origin,
     /// The order in which a claim that is presented is checked.
     pub claim_order: ClaimOrder,
@@ -43,7 +43,7 @@ pub enum ClaimOrder {
     EpochFirst,
 }
 
-/// Where a command is done from, as far as its surface knows: what modes keep of it when they become active.
+/// The origin of a call, as far as its surface knows it. A mode stores it when it becomes active.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
     /// The pane of tmux: `TMUX_PANE`.
@@ -121,7 +121,7 @@ impl Control {
         other.map_or(Ok(()), |other| Err(mismatch(agent, other)))
     }
 
-    /// What the caller said of what the command records.
+    /// The control fields that the caller gave.
     pub(crate) fn mark(&self, terms: &CommandTerms<'_>, event: &mut NewEvent, follows: bool) {
         if !follows {
             let unnamed = !terms.names_actor || event.actor == DEFAULT_ACTOR;

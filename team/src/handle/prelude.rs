@@ -1,4 +1,4 @@
-//! What most files of handles name.
+//! Names that most files of handles use.
 
 pub(crate) use crate::command::{Command, Control};
 pub(crate) use crate::handle::root::{Root, team_dir};

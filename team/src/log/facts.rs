@@ -117,9 +117,9 @@ pub(crate) struct Facts {
 #[derive(Debug, Clone)]
 pub(crate) struct BatchKey {
     pub key: String,
-    /// What identifies the request.
+    /// The bytes that identify the request.
     pub request: Vec<u8>,
-    /// What was recorded before the batch.
+    /// The answer for the lines before the batch.
     pub before: BatchAnswer,
 }
 

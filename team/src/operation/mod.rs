@@ -1,4 +1,4 @@
-//! What an operation is: its record, in the file that carries it out.
+//! The definition of an operation: its record, in the file that carries it out.
 
 pub(crate) mod json_text;
 pub(crate) mod prelude;
@@ -12,7 +12,7 @@ use crate::prelude::*;
 use crate::projections::agent_token::event::AgentScope;
 use serde::de::DeserializeOwned;
 
-/// What an operation does to the log.
+/// The effect of an operation on the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
     /// It only reads.
@@ -30,9 +30,9 @@ pub trait Op: DeserializeOwned + JsonSchema + 'static {
     type Data: Serialize + JsonSchema;
     /// The name, in kebab case.
     const NAME: &'static str;
-    /// What it does, in a line without a full stop.
+    /// One line of documentation, without a full stop.
     const DOC: &'static str;
-    /// What it does to the log.
+    /// Its effect on the log.
     const EFFECT: Effect;
     /// The codes with which it refuses, beside those of every operation.
     const REFUSALS: &'static [Code] = &[];

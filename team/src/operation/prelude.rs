@@ -1,4 +1,4 @@
-//! What most files with operations name: commands, a team, the record of an operation, and the lowest names.
+//! Names that most files with operations use: commands, a team, the record of an operation, and the lowest names.
 
 pub(crate) use crate::budget;
 pub(crate) use crate::command::{

@@ -53,7 +53,7 @@ pub struct ClaimNextAnswer {
 pub(crate) struct Taken {
     task_id: String,
     token: String,
-    /// What is held twice from now on.
+    /// The paths that two agents hold from now on.
     overlaps: Vec<Overlap>,
 }
 

@@ -117,7 +117,7 @@ fn a_team_that_misses_its_deadline_keeps_no_team_of_its_journal_waiting() {
         root.team(team).unwrap().log().identity().log
     });
     *hanging.of.lock().unwrap() = Some(slow);
-    // As in the test before.
+    // Declared first, as in the test above: the silence ends before the daemon stops.
     let daemon;
     let silence = hanging.silence.lock().unwrap();
     let before = [slow, other].map(|log| hanging.reads(log));

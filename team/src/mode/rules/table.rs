@@ -1,4 +1,4 @@
-//! What tells the modes apart: a row of rules per mode. A mode that is added takes a row here, and its name in [`Mode`].
+//! The differences between the modes: a row of rules per mode. A new mode takes a row here, and its name in [`Mode`].
 
 use crate::mode::prelude::*;
 use crate::mode::rules::phase::STARTING;
