@@ -1,8 +1,7 @@
-//! Commands of several words: from a table of the last words to what clap, `schema` and the run ask for. And the two ways that most
-//! commands go: to read something, and to change something.
+//! Macros for commands of several words (a table of the last words, for clap, `schema` and the run), and for the two
+//! common kinds of commands: read something, and change something.
 
-/// A row says the name of the arguments, the word and what is printed. (Nothing here has a doc comment, which would become
-/// the text of the command.)
+/// A row names the arguments, the word and the printed answer. (Doc comments here would become help text.)
 macro_rules! actions {
     ($($action:ident = $name:literal, $printed:expr;)+) => {
         #[derive(Debug, clap::Args)]
@@ -28,8 +27,8 @@ macro_rules! actions {
     };
 }
 
-/// Has a command read by an operation, whose input has what was typed: the options of the same names, or as the closure says; and
-/// show the answer. With `at` the past may be read.
+/// Declares a command that reads by an operation and shows its answer. The input takes the options with the same names,
+/// or the result of the closure. With `at`, the past can be read.
 macro_rules! reads {
     ($args:ident, at, $show:expr, |$typed:ident, $context:ident| $input:expr) => {
         impl $args {
@@ -57,8 +56,8 @@ macro_rules! reads {
     };
 }
 
-/// Has a command carry out an operation that changes something, and show its answer. Where they are not fields of its own, it says
-/// where the team and the stamp stand.
+/// Declares a command that carries out a recording operation and shows its answer. Unless they are its own fields, the
+/// row names the places of the team and the stamp.
 macro_rules! records {
     ($args:ident, $show:expr, |$typed:ident, $context:ident| $input:expr) => {
         records!($args, team, stamp, $show, |$typed, $context| $input);

@@ -1,40 +1,40 @@
-//! One command on every team of the data root. A team that fails does not keep the others from theirs.
+//! Runs one command on every team of the data root. A failing team does not stop the others.
 
 use crate::command::prelude::*;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Which {
-    /// Those that were not closed.
+    /// Teams that are not closed.
     Open,
     All,
 }
 
-/// `{status, teams[], failed[]}`: the answers of all teams.
+/// Answers of all teams: `{status, teams[], failed[]}`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "AllTeams_{A}")]
 pub struct AllAnswer<A> {
-    /// `ok`, or `partial` where it failed for a team.
+    /// `ok`, or `partial` if some team failed.
     #[schemars(extend("enum" = ["ok", "partial"]))]
     pub status: &'static str,
-    /// What each team answered, by their names.
+    /// Answers by team, sorted by name.
     pub teams: Vec<A>,
-    /// The teams that it failed for.
+    /// Teams that failed.
     pub failed: Vec<FailedTeam>,
 }
 
-/// A team that it failed for.
+/// A team that failed.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FailedTeam {
     /// The team.
     pub team: String,
     /// The code of the error.
     pub code: String,
-    /// Why.
+    /// Its error message.
     pub message: String,
 }
 
 impl<A> AllAnswer<A> {
-    /// Asks each team in turn.
+    /// Runs the command on each team in turn.
     pub fn of(
         context: &mut Context,
         which: Which,
@@ -67,12 +67,12 @@ impl<A> AllAnswer<A> {
         Ok(all)
     }
 
-    /// How it ends: with `failed` where it failed for a team, or what they answered is not `sound`.
+    /// Returns the exit code: `failed` if a team failed or the answers are not `sound`.
     pub fn exit(&self, failed: Exit, sound: bool) -> Exit {
         failed.unless(sound && self.failed.is_empty())
     }
 
-    /// The answers as each team's own command shows them, then what failed.
+    /// Renders the answers as each team's own command does, then the failures.
     pub fn shown(&self, view: &View, one: impl Fn(&A, &View) -> Vec<String>) -> Vec<String> {
         let mut shown: Vec<String> = self
             .teams

@@ -1,7 +1,7 @@
 //! `api`: the operations of the mutation contract, for brokers and agents.
 //!
-//! Its words have a grammar of their own, and what is wrong with them is an answer in the contract's envelope, exit 1:
-//! clap only hands them through.
+//! clap passes the words on unparsed, because they have a grammar of their own. A usage error is answered in the
+//! contract's envelope, exit 1.
 
 mod help;
 mod words;
@@ -33,7 +33,7 @@ pub use help::{Listing, Schemas};
     after_help = help::behind()
 )]
 pub struct Args {
-    /// The operation's name, then --input with its fields; --help, --schema and --list tell more
+    /// Name of the operation, then --input with its fields. --help, --schema and --list say more
     #[arg(
         value_name = "OPERATION",
         allow_hyphen_values = true,
@@ -42,11 +42,11 @@ pub struct Args {
     words: Vec<std::ffi::OsString>,
 }
 
-/// Most bytes of an input: an event may have a mebibyte, and a task's text may say the same in more.
+/// Size limit of an input. An event may have 1 MiB, and escaping can make its text several times longer.
 const INPUT_BYTES_MAX: u64 = 8 << 20;
 
 impl Args {
-    /// The operation that is called, if the words can be read.
+    /// Returns the operation that the words name, if they can be parsed.
     pub fn operation(&self, env: &ProcessEnv) -> Option<&'static Operation> {
         let called = Called::of(env.program().as_deref());
         match words::read(&self.words, called, false) {
@@ -55,7 +55,7 @@ impl Args {
         }
     }
 
-    /// Runs it. Whatever is wrong is an answer.
+    /// Runs the call. Every failure becomes an answer.
     pub fn run(self, context: &mut Context) -> Outcome {
         let called = context.called();
         let began = SystemClock.now();
@@ -76,7 +76,7 @@ impl Args {
     }
 }
 
-/// Answers that an operation was not carried out, or that the call could not be read.
+/// Answers that the operation was not carried out, or that the words could not be parsed.
 fn failed(
     context: &mut Context,
     operation: Option<&'static Operation>,
@@ -94,8 +94,8 @@ fn failed(
     Ok(Exit::Refused)
 }
 
-/// Answers that an operation was not carried out, or that nobody knows, where the fault is not the operation's own: no
-/// lock, no daemon, wrong flags. Without an operation the call itself could not be read.
+/// Answers a failure outside of the operation: no lock, no daemon, wrong flags. The operation was not carried out, or
+/// its outcome is unknown. `operation` is `None` if the words could not be parsed.
 pub fn undone(
     env: &ProcessEnv,
     json: bool,
@@ -103,7 +103,7 @@ pub fn undone(
     error: CommandError,
 ) -> Exit {
     let fault = match (operation, error.exit()) {
-        // Its hint is for people who type, and stands in its message already.
+        // The hint is part of the message already, for people who type.
         (None, _) => Fault::new("invalid_input", error.message()).detail("code", error.code()),
         (Some(_), Exit::Usage | Exit::Refused) => fault_of("invalid_input", error),
         (Some(_), _) => fault_of(FAILED, error),
@@ -122,10 +122,10 @@ pub fn undone(
     }
 }
 
-/// The outer code of failures that are no refusals.
+/// Outer code of failures that are not refusals.
 const FAILED: &str = "operation_failed";
 
-/// What went wrong around an operation, as the contract says it.
+/// Converts a failure outside of the operation into a fault of the contract.
 fn fault_of(code: &str, error: CommandError) -> Fault {
     let message = error.message().to_owned();
     Fault {
@@ -159,7 +159,7 @@ fn carry_out(
     context.ended(Exit::Done)
 }
 
-/// What the operation gives, by the daemon that has the team, else here.
+/// Carries out the operation in the daemon that holds the team, or else in this process.
 fn call(
     context: &mut Context,
     operation: &'static Operation,
@@ -176,7 +176,7 @@ fn call(
     {
         return failed(error);
     }
-    // What cannot be a team's name is no part of a path either.
+    // A text that is no team name must not become part of a path.
     let forwards =
         (operation.mutates() || context.is_remote()) && names::check_known("team", &team).is_ok();
     let asked = ApiInput {
@@ -193,7 +193,7 @@ fn call(
     };
     let answer = context.here(root, &who, &API, &team, asked.clone())?;
     match &answer {
-        // A daemon may have come in between, and has the lock for good.
+        // A daemon that started meanwhile holds the lock until it ends.
         Err(fault) if forwards && is_locked(fault) => {
             let forwarded = context.forwarded(&who, &API, &team, &asked)?;
             Ok(forwarded.unwrap_or(answer))
@@ -202,7 +202,7 @@ fn call(
     }
 }
 
-/// Whether another process has the lock, so that nothing was done.
+/// Returns true if another process holds the lock, so that nothing was recorded.
 fn is_locked(fault: &Fault) -> bool {
     let code = fault.details.get("code");
     code.is_some_and(|code| code == "locked")
@@ -226,7 +226,7 @@ fn read(env: &ProcessEnv, source: &Source) -> Result<Input, Fault> {
             read_all(path, &mut file?)?
         }
     };
-    // Stricter than the parser below: no key twice, no number out of bounds, nothing nested without end.
+    // Stricter than serde_json: refuses duplicate keys, numbers out of range and unlimited nesting.
     let json =
         teamlog_team::engine::Json::parse(&text).map_err(|error| invalid(&error.to_string()))?;
     if let Some(number) = json.rounded_integer() {
@@ -258,7 +258,7 @@ fn read_all(what: &str, from: &mut dyn Read) -> Result<String, Fault> {
     ))
 }
 
-/// Says on standard error why there is no answer, with what to do next.
+/// Prints the failure and its hint on standard error.
 fn say_failed(env: &ProcessEnv, operation: Option<&Operation>, fault: &Fault) {
     let mut text = match operation {
         Some(operation) => format!(

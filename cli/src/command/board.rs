@@ -1,4 +1,4 @@
-//! `board`: a team in the terminal, as it goes along.
+//! `board`: a live view of a team in the terminal.
 
 use crate::board::{self, BoardAnswer, Clock, Ended, Setting, Source, State};
 use crate::command::prelude::*;
@@ -6,9 +6,9 @@ use teamlog_team::Team;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Watch a team in the terminal\n\nFour panels: who does what, the tasks by status, what needs somebody, and \
-        what happens. They go along with the log, from whichever process, and take no lock. The key ? lists all keys; q \
-        leaves. Where there is no terminal one frame is printed, as with --once; COLUMNS and LINES say how large.",
+    long_about = "Watch a team in the terminal\n\nFour panels: who does what, the tasks by status, what needs \
+        attention, and new events. They follow the log and take no lock. Press ? for all keys, q to quit. Without a \
+        terminal, or with --once, it prints one frame; COLUMNS and LINES set its size.",
     after_help = "\
 Examples:
   teamlog board demo --once
@@ -18,7 +18,7 @@ Examples:
 pub struct Args {
     /// The team [default: TEAMLOG_TEAM, else the only one]
     team: Option<String>,
-    /// Print one frame as text, and end
+    /// Print one frame as text, then exit
     #[arg(long)]
     once: bool,
     #[command(flatten)]
@@ -80,7 +80,7 @@ fn setting(context: &Context, name: &str, team: &Team) -> Setting {
     }
 }
 
-/// One frame as text; `instead` of more, which needs a terminal.
+/// Prints one frame as text. `instead` is true if a live board was asked for but there is no terminal.
 fn once(context: &mut Context, mut team: Team, setting: Setting, instead: bool) -> Outcome {
     let name = setting.team.clone();
     let state = State::read(setting, &mut team)?;

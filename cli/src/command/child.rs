@@ -1,14 +1,14 @@
-//! A program that was started, and may take only so long.
+//! A child process with a deadline.
 
 use std::io;
 use std::process::{Child, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How often to look whether it has ended.
+/// Interval between two checks for the end of the child.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// How it ended; `None` where it was killed at its deadline.
+/// Waits for the child; returns `None` if it was killed at the deadline.
 pub fn ended(child: &mut Child, deadline: Duration) -> io::Result<Option<ExitStatus>> {
     let started = Instant::now();
     loop {

@@ -1,4 +1,4 @@
-//! Arguments that are one of a few words. Another word is a usage error, with the nearest one.
+//! Arguments that accept one of a few words. Any other word is a usage error that names the nearest one.
 
 use teamlog_team::projections::message::{MessageType, Priority};
 use teamlog_team::projections::{Status, spelling};

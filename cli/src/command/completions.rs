@@ -1,4 +1,4 @@
-//! `completions`: the few lines that make a shell ask teamlog what may come next.
+//! `completions`: generates shell completions.
 
 use crate::command::prelude::*;
 use crate::complete;
@@ -6,9 +6,9 @@ use clap::builder::PossibleValuesParser;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Print the lines that make a shell complete teamlog's arguments\n\nThey ask teamlog itself, so that \
-        teams, agents, tasks, messages and traces that exist are offered. Load them at the start of each shell, so \
-        that they fit the installed version.",
+    long_about = "Generate shell completions\n\nThe completions call teamlog, so that they offer existing teams, \
+        agents, tasks, messages and traces. Load them at the start of each shell, so that they match the installed \
+        version.",
     after_help = "\
 Examples:
   teamlog completions bash > teamlog.bash

@@ -1,8 +1,8 @@
-//! `dashboard`: the page of the daemon, opened in a browser with a one-time code.
+//! `dashboard`: opens the daemon's page in a browser with a one-time code.
 //!
-//! The code stands in the fragment of the address, which no browser sends anywhere. It never stands in the arguments of a
-//! program, which every user of the machine can read: the browser is given a file that only its user can read, and that file
-//! leads it on.
+//! The code is in the fragment of the address, which browsers do not send. It is never in a program's arguments, which
+//! every user of the machine can read: the browser opens a file that only its user can read, and that file redirects
+//! it.
 
 mod background;
 mod browser;
@@ -15,10 +15,10 @@ use teamlog_team::names;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Open the page that shows what the teams do, in a browser\n\nWhere no daemon runs for the data root one is \
-        started, which goes on behind this command and writes to teamd/serve.log beneath the data root. The page is let in by \
-        a code that is good once and for two minutes; what it gets for it ends after twelve hours, with the daemon, and with \
-        `token rotate`. It may only read unless --act is given. Where there is no display, and with --print, the address is \
+    long_about = "Open the teams' page in a browser\n\nIf no daemon runs for the data root, this starts one, which \
+        outlives the command and logs to teamd/serve.log in the data root. The page logs in with a code that can be \
+        used once, within two minutes. Its session ends after twelve hours, with the daemon, or after `token \
+        rotate`. It can only read unless --act is given. Without a display, or with --print, the address is \
         printed.",
     after_help = "\
 Examples:
@@ -30,29 +30,29 @@ pub struct Args {
     /// Show this team [default: the only one, else all of them]
     #[arg(long, value_name = "TEAM")]
     team: Option<String>,
-    /// Let the page change things, too
+    /// Let the page record changes, too
     #[arg(long)]
     act: bool,
-    /// Print the address, and open no browser
+    /// Print the address instead of opening a browser
     #[arg(long)]
     print: bool,
 }
 
-/// Where the page is.
+/// Address of the page, and how it was opened.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Opened {
-    /// Its address: with the code, unless a browser was given that
+    /// Its address; contains the code unless a browser was opened
     url: String,
-    /// The team; `null` where it shows all of them
+    /// The team; `null` if the page shows all teams
     team: Option<String>,
     /// `read` or `act`
     scope: &'static str,
-    /// Whether a daemon was started for it
+    /// True if a daemon was started for it
     started_daemon: bool,
-    /// What that writes to
+    /// Log file of the started daemon
     #[serde(skip_serializing_if = "Option::is_none")]
     daemon_log: Option<String>,
-    /// The program that was given the page to open
+    /// The program that opened the page
     #[serde(skip_serializing_if = "Option::is_none")]
     browser: Option<String>,
 }
@@ -119,7 +119,7 @@ fn code(socket: &Path, scope: &str, team: Option<&str>) -> Result<Code, CommandE
     let (status, body) = control::ask(socket, "POST", &path)?;
     match (status, serde_json::from_slice(&body)) {
         (201, Ok(code)) => Ok(code),
-        // One of a version that knows of no page.
+        // A daemon of an older version without a page.
         (404, _) if !is_refusal(&body) => {
             Err(strange(status, &body).or_hint("restart the daemon with this program"))
         }

@@ -1,4 +1,4 @@
-//! `demo`: the main job in one command, in a directory of its own, each claim checked as it is shown.
+//! `demo`: shows the main job in a new directory, and checks each claim as it is shown.
 
 mod history;
 
@@ -25,40 +25,40 @@ Examples:
   teamlog demo
   teamlog demo --dir here")]
 pub struct Args {
-    /// Where to put it, a directory that does not exist yet [default: --data-root, else a fresh one for temporary files]
+    /// Directory to create [default: --data-root, else a new temporary directory]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
 }
 
-/// What the demo showed.
+/// Result of the demo.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Answer {
-    /// Every claim held.
+    /// True if every check passed.
     ok: bool,
-    /// Where the demo lies.
+    /// Directory of the demo.
     dir: String,
-    /// The team in it.
+    /// Name of the team.
     team: &'static str,
-    /// Events of its log.
+    /// Number of events in its log.
     events: u64,
-    /// Bytes that the crash left behind.
+    /// Bytes of the torn event.
     torn_bytes: usize,
-    /// What recovery said.
+    /// Messages of the recovery.
     recovered: Vec<String>,
     /// Digest of the live state.
     live_digest: String,
     /// Digest of the rebuilt state.
     rebuilt_digest: String,
-    /// What was claimed, in order.
+    /// Checks, in order.
     checks: Vec<Check>,
 }
 
-/// One claim and whether it held.
+/// A claim and its check.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Check {
-    /// What is claimed.
+    /// The claim.
     claim: &'static str,
-    /// Whether it is so.
+    /// True if the claim held.
     holds: bool,
 }
 
@@ -83,7 +83,7 @@ impl Args {
 }
 
 struct Demo {
-    /// As this program was called.
+    /// Path of this program.
     program: PathBuf,
     view: View,
     lines: Vec<String>,
@@ -187,7 +187,7 @@ impl Demo {
         self.say(format!(
             "  half an event, {torn} bytes, now ends events/{segment}; the next command finds it:"
         ));
-        // The process that crashed is gone; whoever comes next opens the team anew.
+        // The crashed process is gone; the next reader opens the team again.
         *team = stage.root.team(TEAM)?;
         let passed = Update {
             from: "qa",
@@ -343,7 +343,7 @@ fn replayed(team: &mut Team) -> Result<Vec<Event<'static>>, CommandError> {
     Ok(events)
 }
 
-/// Whether an event says that just the torn bytes are in quarantine.
+/// Returns true if an event says that exactly the torn bytes were moved to quarantine.
 fn kept(team: &mut Team, torn: usize) -> Result<bool, CommandError> {
     let replay = Replay {
         kind: Some("log_tail_quarantined".to_owned()),

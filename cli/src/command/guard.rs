@@ -1,6 +1,6 @@
-//! `guard`: may a coding agent carry out a tool call? A hook asks before the call runs.
+//! `guard`: decides if a coding agent may carry out a tool call. A hook asks before the call runs.
 //!
-//! Whatever goes wrong on the way to an answer is a denial: an agent takes any other end of a hook for a yes.
+//! Every failure on the way to an answer is a denial, because agents take any other end of a hook for permission.
 
 mod exec;
 pub mod init_stage;
@@ -24,16 +24,16 @@ use teamlog_team::resource::Tree;
 use teamlog_team::resource::can_write::{CanWriteAll, GuardRules, WriteReason, WriteVerdict};
 use teamlog_team::resource::refused::{RefusedWrite, RefusedWrites};
 
-/// Most paths that one answer names.
+/// Most paths named in one answer.
 const NAMED_MAX: usize = 5;
 
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
-    long_about = "Say whether a coding agent may carry out a tool call, whose JSON stands on standard input\n\n\
-        Exit code 0 if it may, and 2, with the reason on standard error, if not or if anything goes wrong. If the guard \
-        cannot tell which files a call writes, the team's setting guard.unknown decides; to ask, the answer is 0 with \
-        JSON on standard output. It prevents mistakes and is no sandbox: a program that may run can write what it likes.",
+    long_about = "Decide if a coding agent may carry out a tool call, given as JSON on standard input\n\nExit code 0 \
+        if it may; 2, with the reason on standard error, if not or after any failure. If the guard cannot tell which \
+        files a call writes, the team's setting guard.unknown decides; for `ask` the exit code is 0, with JSON on \
+        standard output. The guard prevents mistakes. It is no sandbox: a program that may run can write any file.",
     after_help = "\
 Examples:
   teamlog guard demo --agent dev --root . < call.json
@@ -46,18 +46,18 @@ pub struct Args {
     team: Option<String>,
     #[command(flatten)]
     who: Who,
-    /// A directory outside of the repository that may be written without a lease; may stand several times
+    /// A directory outside of the repository that may be written without a lease; repeatable
     #[arg(long, value_name = "DIR")]
     scratch: Vec<PathBuf>,
-    /// Answer to a call whose written files the guard cannot tell [default: the team's setting `guard.unknown`]
+    /// Answer if the guard cannot tell which files a call writes [default: the team's setting `guard.unknown`]
     #[arg(long, value_enum, value_name = "ANSWER")]
     on_unknown: Option<OnUnknown>,
-    /// The coding agent that runs this as a hook; codex cannot ask a person, so it is refused instead
+    /// The coding agent that runs this hook. Codex cannot ask a person, so for it `ask` becomes a refusal
     #[arg(long, value_enum, value_name = "WHOSE")]
     client: Option<Agent>,
 }
 
-/// What else the guard does.
+/// Subcommands of the guard.
 #[derive(Debug, clap::Subcommand)]
 enum Action {
     Exec(exec::Exec),
@@ -65,10 +65,10 @@ enum Action {
 
 pub(super) const PRINTED: &[Printed] = &[text_only(""), text_only("exec")];
 
-/// Who is to write, and where.
+/// The writing agent and its repository.
 #[derive(Debug, clap::Args)]
 struct Who {
-    /// Who is to write [default: who is acting, else $PI_AGENT_ID]
+    /// The agent that wants to write [default: the acting agent, else $PI_AGENT_ID]
     #[arg(long)]
     agent: Option<String>,
     /// The repository [default: the team's setting `resources.root`]
@@ -82,7 +82,7 @@ enum Decision {
 }
 
 impl Args {
-    /// Whether it answers an agent, which takes every exit code but 2 for permission.
+    /// Returns true if a coding agent reads the answer; agents take every exit code but 2 for permission.
     pub fn is_asked(&self) -> bool {
         self.action.is_none()
     }
@@ -91,7 +91,7 @@ impl Args {
         if let Some(Action::Exec(exec)) = self.action.take() {
             return exec.run(context);
         }
-        // A panic ends up below and is a denial; on its own it would end the process in another way.
+        // A panic below becomes a denial; unhandled, it would end the process with another exit code.
         let before = panic::take_hook();
         panic::set_hook(Box::new(|_| {}));
         let decided = panic::catch_unwind(AssertUnwindSafe(|| self.decide(context)));
@@ -118,7 +118,7 @@ impl Args {
         let mut call =
             Call::parse(&told).map_err(|error| CommandError::invalid("call", error.to_string()))?;
         let subagent = subagent(&told)?;
-        // By one name, whichever link led there, so that it can be told whether it lies in the repository.
+        // Resolves symlinks, so that paths can be compared with the repository's.
         call.cwd = call.cwd.map(|dir| real(&dir));
         if call.deed == Deed::Reads {
             return Ok(Decision::Allow);
@@ -148,7 +148,7 @@ impl Args {
                 Some((team, rules))
             }
             Err(error) if certain => return Err(error),
-            // A doubt stays one without a team that says which programs it trusts.
+            // Without a team there is no list of trusted programs, so the doubt remains.
             Err(_) => None,
         };
         if writes.doubts().is_empty() {
@@ -158,7 +158,7 @@ impl Args {
         unknown::decide(self, context, asked, (team.as_mut(), subagent.as_ref()))
     }
 
-    /// The team, its repository and its settings of the guard.
+    /// Returns the team, its repository and its settings of the guard.
     fn team(
         &self,
         context: &mut Context,
@@ -264,7 +264,7 @@ impl Who {
         named.or_else(|| variable(context, "PI_AGENT_ID"))
     }
 
-    /// The repository; empty where nobody said.
+    /// Returns the repository; empty if neither an option nor a setting names one.
     fn root(&self, context: &Context, team: &mut Team) -> Result<String, CommandError> {
         let Some(root) = &self.root else {
             return Ok(team.resources_root()?);
@@ -276,7 +276,7 @@ impl Who {
     }
 }
 
-/// The subagent that makes a tool call, if one does.
+/// Returns the subagent that makes the tool call, if one does.
 fn subagent(call: &str) -> Result<Option<Subagent>, CommandError> {
     match serde_json::from_str(call) {
         Ok(Value::Object(fields)) => Subagent::of(&fields),
@@ -284,7 +284,7 @@ fn subagent(call: &str) -> Result<Option<Subagent>, CommandError> {
     }
 }
 
-/// What is recorded of a path that was refused; nothing of the one that `hooks doctor` tries.
+/// Returns the event of a refused path; `None` for the path that `hooks doctor` probes.
 fn tried((target, verdict): &(&Target, WriteVerdict)) -> Option<RefusedWrite> {
     let write = RefusedWrite {
         path: verdict.path.clone(),
@@ -295,7 +295,7 @@ fn tried((target, verdict): &(&Target, WriteVerdict)) -> Option<RefusedWrite> {
     (target.path != PROBE).then_some(write)
 }
 
-/// Whether a path was refused because it is not in the repository.
+/// Returns true if the path was refused because it is outside of the repository.
 fn outside(reason: WriteReason) -> bool {
     matches!(
         reason,
@@ -303,7 +303,7 @@ fn outside(reason: WriteReason) -> bool {
     )
 }
 
-/// `/repo/src/a (rm): qa holds src for task 2 until …`.
+/// Describes a verdict: `/repo/src/a (rm): qa holds src for task 2 until …`.
 fn said(target: &Target, verdict: &WriteVerdict) -> String {
     let what = match target.below {
         true => format!("what lies below {}", target.path),
@@ -328,7 +328,7 @@ fn said(target: &Target, verdict: &WriteVerdict) -> String {
     format!("{what} ({}): {why}", target.by)
 }
 
-/// Our own commands, and those that a team trusts.
+/// Returns our own commands and the programs that the team trusts.
 fn programs(trusted: &str) -> Programs {
     let own = Own {
         commands: EFFECTS,
@@ -341,7 +341,7 @@ fn denied(why: &str) -> CommandError {
     CommandError::new(Exit::Usage, "write_denied", why)
 }
 
-/// What makes an agent ask the person at it.
+/// Returns the JSON with which an agent asks its user.
 fn question(form: Form, why: &str) -> Value {
     match form {
         Form::Native => json!({"hookSpecificOutput": {
@@ -361,7 +361,7 @@ fn text(path: PathBuf) -> Option<String> {
     path.into_os_string().into_string().ok()
 }
 
-/// A directory without links, if it is there.
+/// Resolves a directory's symlinks if it exists.
 fn real(dir: &str) -> String {
     let found = std::fs::canonicalize(dir).ok().and_then(text);
     found.unwrap_or_else(|| dir.to_owned())

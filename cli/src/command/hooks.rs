@@ -1,4 +1,4 @@
-//! `hooks`: what makes a coding agent ask `teamlog guard` before it writes, and whether it does.
+//! `hooks`: installs and checks the hook through which a coding agent asks `teamlog guard` before it writes.
 
 mod doctor;
 mod install;
@@ -15,19 +15,19 @@ actions! {
     Doctor = "doctor", answer::<HooksDoctorAnswer>;
 }
 
-// Agent hooks, and where they are. (A doc comment would become the text of every command that takes these.)
+// Place of an agent's hooks. (A doc comment would become help text of every command that flattens this.)
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(super) struct Place {
-    /// The project whose configuration it is [default: the working directory]
+    /// The project directory [default: the working directory]
     #[arg(long, value_name = "DIR", conflicts_with = "user")]
     pub dir: Option<PathBuf>,
-    /// The user's own configuration, for all projects
+    /// Use the user's own configuration, which applies to all projects
     #[arg(long)]
     pub user: bool,
 }
 
-/// What has to be done in the agent before it runs what is installed.
+/// Returns the step that the user must take before the agent runs an installed hook.
 pub fn trust(whose: Agent) -> Option<&'static str> {
     (whose == Agent::Codex).then_some(
         "Codex skips new and changed hooks without a word until you trust them: type /hooks in Codex, and review them there",

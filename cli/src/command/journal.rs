@@ -1,4 +1,4 @@
-//! `journal`: what orders the events of teams on several hosts.
+//! `journal`: manages journals, which order the events of teams on several hosts.
 
 mod answer;
 
@@ -12,9 +12,9 @@ use teamlog_team::engine::backup::Backup;
 use teamlog_team::engine::journal::{DamagedGroup, Durability};
 use teamlog_team::lifecycle::journal::{JournalAnswer as Moved, SystemAnswer};
 
-/// Copies of a journal whose maker names no number.
+/// Default of `--min-copies`.
 const MIN_COPIES: u32 = 2;
-/// So many hosts have to have what is removed.
+/// Number of hosts that must have the events that `journal trim` removes.
 const HOLDERS_MIN: usize = 2;
 
 actions! {
@@ -29,13 +29,13 @@ actions! {
     Trim = "trim", answer::<Trimmed>;
 }
 
-/// Make the tables of a journal in its database; what is there already stays as it is
+/// Create the tables of a journal in its database; existing tables are kept
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Make the tables of a journal in its database; what is there already stays as it is\n\nThe journal is named \
-        in journals.toml of the user's configuration (TEAMLOG_JOURNALS, else ~/.config/teamlog/journals.toml), which only its \
-        owner may read:\n\n  [journals.main]\n  url = \"postgres://teamlog@127.0.0.1/teamlog\"\n  passfile = \
-        \"/home/ada/.pgpass\"",
+    long_about = "Create the tables of a journal in its database; existing tables are kept\n\nThe journal is defined \
+        in journals.toml of the user's configuration (TEAMLOG_JOURNALS, else ~/.config/teamlog/journals.toml), a \
+        file that only its owner may read:\n\n  [journals.main]\n  url = \"postgres://teamlog@127.0.0.1/teamlog\"\n  \
+        passfile = \"/home/ada/.pgpass\"",
     after_help = "\
 Examples:
   teamlog journal create main
@@ -47,17 +47,18 @@ struct Create {
     /// The journal, as journals.toml names it
     #[arg(value_name = "NAME")]
     journal: String,
-    /// On how many servers an event must be before it is acknowledged [default: 2]
+    /// Number of servers that must have an event before it is acknowledged [default: 2]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=9))]
     min_copies: Option<u32>,
 }
 
-/// Look whether a journal can be reached, and keeps as many copies as it promises
+/// Check that a journal can be reached and keeps as many copies as it promises
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Look whether a journal can be reached, and keeps as many copies as it promises\n\nWith --deep all groups of a \
-        team in its journal are compared with the segments of this host. A group that was changed or removed in the journal is \
-        found (exit 65 journal_damaged); --repair puts it back, by a role that may change the tables.",
+    long_about = "Check that a journal can be reached and keeps as many copies as it promises\n\nWith --deep, \
+        compare all groups of a team in its journal with the segments of this host. Groups that were changed or \
+        removed in the journal are reported (exit 65 journal_damaged). --repair restores them, and needs a role that \
+        may change the tables.",
     after_help = "\
 Examples:
   teamlog journal check main
@@ -65,18 +66,18 @@ Examples:
   teamlog journal check demo --deep --repair"
 )]
 struct Check {
-    /// The journal, as journals.toml names it; the team with --deep
+    /// The journal, as journals.toml names it; with --deep the team
     #[arg(value_name = "NAME")]
     journal: String,
-    /// Compare all groups of a team in its journal with those of this host
+    /// Compare all groups of a team in its journal with those on this host
     #[arg(long)]
     deep: bool,
-    /// Put back what differs, from this host
+    /// Repair groups that differ, with the copies of this host
     #[arg(long, requires = "deep")]
     repair: bool,
 }
 
-/// Show how far a team's journal is, and how far this host has followed it
+/// Show the position of a team's journal, and how much of it this host has
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -86,12 +87,12 @@ struct Status {
     team: String,
 }
 
-/// Give a team that lives on this host alone to a journal, so that others can join
+/// Move a team from this host to a journal, so that other hosts can join
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Give a team that lives on this host alone to a journal, so that others can join\n\nIts events, their seqs and the \
-        receipts for them stay. Stopped at any moment, the same command goes on where it ended; until it is done nobody else \
-        can join.",
+    long_about = "Move a team from this host to a journal, so that other hosts can join\n\nIts events keep their \
+        seqs, and receipts stay valid. If the command is interrupted, repeat it: it continues. Other hosts can join \
+        after it has finished.",
     after_help = "\
 Examples:
   teamlog journal adopt demo --journal main"
@@ -104,7 +105,7 @@ struct Adopt {
     journal: String,
 }
 
-/// Take a team off its journal: it goes on on this host alone, and ends on all others
+/// Take a team off its journal: it continues on this host only and ends on all others
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -118,12 +119,14 @@ struct Leave {
     offline: bool,
 }
 
-/// Give a team's journal what it lost and this host has: an older state of it was put back, or the wrong standby promoted
+/// Give a team's journal the events that it lost and this host has, after a restore of an older state or the promotion
+/// of a standby that lagged
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Give a team's journal what it lost and this host has: an older state of it was put back, or the wrong standby \
-        promoted\n\nOn the host that has most of the team first: what another one records before may take its place. Where the \
-        journal has another history than this host, nothing is changed.",
+    long_about = "Give a team's journal the events that it lost and this host has, after a restore of an older state \
+        or the promotion of a standby that lagged\n\nRun it first on the host that has most of the team, because \
+        events recorded by another host can take the place of lost ones. If the histories of the journal and this \
+        host differ, nothing is changed.",
     after_help = "\
 Examples:
   teamlog journal heal demo"
@@ -133,13 +136,14 @@ struct Heal {
     team: String,
 }
 
-/// Accept on this host that a team's journal is on another system of servers than before
+/// Accept on this host that a team's journal moved to another system of servers
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Accept on this host that a team's journal is on another system of servers than before\n\nPostgreSQL gives each \
-        system of servers an id, which standbys and physical backups keep. A restored dump or an upgraded cluster has another one, \
-        and hosts refuse it (`journal_moved`): if the former servers go on, two hosts could hold one task. Make sure that they take \
-        nothing any more, then run this command on each host.",
+    long_about = "Accept on this host that a team's journal moved to another system of servers\n\nPostgreSQL gives \
+        each system of servers an id, which standbys and physical backups keep. A restored dump or an upgraded \
+        cluster has another id, and hosts refuse it (`journal_moved`): if the former servers were still in use, two \
+        hosts could hold one task. Make sure that the former servers accept no writes, then run this command on each \
+        host.",
     after_help = "\
 Examples:
   teamlog journal accept-system demo"
@@ -149,7 +153,7 @@ struct AcceptSystem {
     team: String,
 }
 
-/// Bring the tables of a journal that an older teamlog made to what this one needs; older ones are refused from then on
+/// Upgrade the tables of a journal that an older teamlog created; older versions are refused afterwards
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -160,12 +164,13 @@ struct Migrate {
     journal: String,
 }
 
-/// Remove from a journal what a backup and two hosts have of a team; whoever joins then needs that backup
+/// Remove from a journal the events of a team that a backup and two hosts have; a host that joins later needs that
+/// backup
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Remove from a journal what a backup and two hosts have of a team; whoever joins then needs that backup\n\nNothing \
-        goes from any host. That a host has an event is what `teamlog doctor check TEAM --deep` notes there. It needs a role that may \
-        change the tables.",
+    long_about = "Remove from a journal the events of a team that a backup and two hosts have; a host that joins \
+        later needs that backup\n\nNo host loses events. A host is known to have an event after `teamlog doctor \
+        check TEAM --deep` there. The command needs a role that may change the tables.",
     after_help = "\
 Examples:
   teamlog journal trim demo --before 1000000 --backup ../backups"
@@ -173,15 +178,15 @@ Examples:
 struct Trim {
     /// The team
     team: String,
-    /// The first event that stays; groups stay whole
+    /// First event to keep; whole groups are kept
     #[arg(long, value_name = "SEQ", value_parser = clap::value_parser!(u64).range(1..))]
     before: u64,
-    /// The directory of a backup that has all before it; every byte of it is read
+    /// Directory of a backup with all removed events; every byte of it is read
     #[arg(long, value_name = "DIR")]
     backup: PathBuf,
 }
 
-/// What was removed.
+/// Result of `journal trim`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Trimmed {
     /// The team
@@ -192,7 +197,7 @@ pub struct Trimmed {
     groups: u64,
     /// Their bytes
     bytes: u64,
-    /// The hosts that have them
+    /// Hosts that have the removed events
     hosts: Vec<String>,
 }
 
@@ -313,13 +318,13 @@ fn unsupported(kind: &str, why: &str) -> CommandError {
     CommandError::new(Exit::Refused, "journal_refused", message)
 }
 
-/// The team lives on this host alone.
+/// Returns the error for a team that has no journal.
 fn without(team: &str) -> CommandError {
     let message = format!("team {team} has no journal: it lives on this host alone");
     CommandError::new(Exit::Refused, "journal_none", message)
 }
 
-/// Has the whole log for itself, and shows how far it is.
+/// Takes the log exclusively, runs the change and shows its progress.
 fn moved(
     context: &mut Context,
     team: &str,
@@ -357,7 +362,7 @@ fn moved(
 
 impl Adopt {
     fn run(self, context: &mut Context) -> Outcome {
-        // Whether there is such a team is said before a journal is asked.
+        // An unknown team is reported before the journal is contacted.
         drop(context.team(&self.team)?);
         let journal = context.journal(&self.journal)?;
         moved(context, &self.team, "adopting", |_, team, show| {
@@ -434,8 +439,8 @@ impl Migrate {
 }
 
 impl Trim {
-    /// Reads every byte of the backup, and checks that it is whole, is of this host's history and has all events that are to
-    /// go. A manifest alone proves nothing: a file behind it may be cut.
+    /// Reads every byte of the backup; checks that it is intact, belongs to this host's history and has all events to
+    /// be removed. The manifest alone is no proof, because a file of the backup may be truncated.
     fn check_backup(
         &self,
         context: &Context,

@@ -1,7 +1,7 @@
-//! `keygen`: a pair of keys, each in a file of its own; and the way back from those files.
+//! `keygen`: generates a key pair, one file each, and reads such files.
 //!
-//! Invariants: a file that is there is never written to; the secret key's file is for its owner alone from the first
-//! moment on, and its text goes nowhere else.
+//! Invariants: an existing file is never overwritten; the secret key's file is readable by its owner only from its
+//! creation on, and its text is not copied elsewhere.
 
 use crate::command::prelude::*;
 use crate::file::{self, check_private, failed, fill, open, sync_names};
@@ -18,16 +18,16 @@ use teamlog_team::{PublicKey, SecretKey};
 Examples:
   teamlog keygen --out auditor")]
 #[command(
-    long_about = "Make a pair of keys, to sign receipts with\n\nThe secret key goes to FILE, which only you may read; the \
-        public one, which whoever checks receipts needs, to FILE.pub. Existing files are left alone."
+    long_about = "Generate a key pair for signed receipts\n\nThe secret key goes to FILE, which only you can read; \
+        the public key, for whoever checks your receipts, to FILE.pub. Existing files are not overwritten."
 )]
 pub struct Args {
-    /// File of the secret key; the public one goes beside it, with .pub behind its name
+    /// File for the secret key; the public key is written to the same path with .pub appended
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
 }
 
-/// Far more than a key has.
+/// Most bytes read of a key file.
 const KEY_BYTES_MAX: u64 = 64 << 10;
 
 impl Args {
@@ -64,18 +64,18 @@ fn text_of(file: File, path: &Path) -> Result<String, CommandError> {
     file.take(KEY_BYTES_MAX)
         .read_to_end(&mut bytes)
         .map_err(failed("read", path))?;
-    // What is no text is no key either, and is refused as such.
+    // Invalid UTF-8 becomes an empty text, which is refused as no key.
     Ok(String::from_utf8(bytes).unwrap_or_default())
 }
 
-/// The file of the public key.
+/// Returns the path of the public key.
 fn beside(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".pub");
     PathBuf::from(name)
 }
 
-/// Both files come into the world, or neither.
+/// Creates both files, or neither.
 fn store(secret: &Path, public: &Path, key: &SecretKey) -> Result<(), CommandError> {
     let secret_file = create(secret, 0o600)?;
     let public_file = create(public, 0o644).inspect_err(|_| remove(secret))?;
@@ -96,7 +96,7 @@ fn create(path: &Path, mode: u32) -> Result<File, CommandError> {
     file::create("key_exists", path, mode)
 }
 
-/// Takes back what was created a moment ago. The error that led here is the one to be told.
+/// Removes a file that was just created. The caller reports the error that led here.
 fn remove(path: &Path) {
     let _ = std::fs::remove_file(path);
 }

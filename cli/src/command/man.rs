@@ -1,4 +1,4 @@
-//! `man`: manual pages, made from what may be typed.
+//! `man`: generates manual pages from the command line's definition.
 
 use crate::command::prelude::*;
 use crate::hint::Cause;
@@ -8,7 +8,7 @@ use std::io;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Print a manual page, or write all of them into a directory",
+    long_about = "Print a manual page, or write all pages into a directory",
     after_help = "\
 Examples:
   teamlog man > teamlog.1
@@ -19,15 +19,15 @@ pub struct Args {
     /// The command, as it is typed [default: teamlog itself]
     #[arg(value_name = "COMMAND", conflicts_with = "out")]
     command: Vec<String>,
-    /// Write a page for every command into that directory, created if it is missing
+    /// Write a page per command into this directory, which is created if missing
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
 }
 
-/// `{dir, pages[]}`: the pages that were written.
+/// Pages that were written: `{dir, pages[]}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Answer {
-    /// Where they are.
+    /// Their directory.
     dir: String,
     /// The pages, `teamlog` itself first.
     pages: Vec<Page>,
@@ -36,11 +36,11 @@ pub struct Answer {
 /// One page.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Page {
-    /// The words that name the command, behind `teamlog`; empty for `teamlog` itself.
+    /// Words of the command after `teamlog`; empty for `teamlog` itself.
     command: String,
     /// The file's name.
     file: String,
-    /// Whether it only groups other commands.
+    /// True if it only groups other commands.
     group: bool,
 }
 
@@ -109,7 +109,7 @@ fn write_all(teamlog: &clap::Command, dir: &Path) -> Result<Answer, CommandError
     Ok(Answer { dir, pages })
 }
 
-/// Every command with the words that name it, groups before what is in them.
+/// Returns every command with its words, groups before their members.
 fn tree(teamlog: &clap::Command) -> Vec<(String, &clap::Command)> {
     let mut found = vec![(String::new(), teamlog)];
     let mut next = 0;
@@ -124,13 +124,13 @@ fn tree(teamlog: &clap::Command) -> Vec<(String, &clap::Command)> {
     found
 }
 
-/// `teamlog-task-show`.
+/// Returns a page's title, such as `teamlog-task-show`.
 fn title(command: &clap::Command) -> String {
     let name = command.get_display_name();
     name.unwrap_or_else(|| command.get_name()).to_owned()
 }
 
-/// The page: what is generated, then what stands behind the help, each heading of it a section of its own.
+/// Renders the page: the generated part, then each heading of the help's appendix as a section.
 fn page(command: &clap::Command) -> io::Result<Vec<u8>> {
     let version = env!("CARGO_PKG_VERSION");
     let man = Man::new(command.clone())

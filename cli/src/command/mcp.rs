@@ -1,4 +1,4 @@
-//! `mcp`: a server for agents that speak the Model Context Protocol.
+//! `mcp`: a Model Context Protocol server for agents.
 
 use super::session::SessionScope;
 use crate::command::prelude::*;
@@ -15,7 +15,7 @@ Examples:
   teamlog mcp --team demo
   teamlog mcp --team demo --session s-1")]
 pub struct Args {
-    /// The team that is meant where a call names none
+    /// The team of calls that name none
     #[arg(long, value_name = "TEAM")]
     team: Option<String>,
     #[command(flatten)]
@@ -25,7 +25,7 @@ pub struct Args {
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let root = match &self.team {
-            // Better said now than to an agent.
+            // Reports an unknown team to the user now instead of to an agent later.
             Some(team) => {
                 context.team(team)?;
                 context.root(team)?
@@ -52,7 +52,7 @@ fn session(given: SessionScope, context: &Context) -> Result<Session, CommandErr
     }
 }
 
-/// Hands a tool to the daemon, where one has the team.
+/// Returns the function that sends a tool call to the daemon, if one holds the team.
 fn elsewhere(context: &Context) -> Elsewhere {
     let (client, who) = (context.client(None), context.who());
     Arc::new(move |tool, team, arguments: &Map<String, Value>| {

@@ -1,4 +1,4 @@
-//! The subcommands, one a file: what may be typed, and the run from there to an answer.
+//! The subcommands, one per file: arguments and run.
 
 #[macro_use]
 mod actions;
@@ -99,20 +99,20 @@ use teamlog_team::usage::report::UsageAnswer;
 use teamlog_team::{Recorded, lifecycle, log, message, receipt, resource, story, worker};
 use verify::{VerifiedLog, VerifiedTeam};
 
-/// From the table of subcommands to what clap, the guard and `schema` ask for. A row says the module, what is printed, the
-/// name, what the command does to files (in parentheses the words by which it may write elsewhere than into a team's data,
-/// or run a program), and what it is for. What is printed may be the answer of a call; a module with several
-/// commands says itself what each prints.
+/// Builds everything that depends on the table of subcommands: clap's definition, the guard's effects and `schema`. A
+/// row names the module, the printed answer, the command's name, its effect on files (in parentheses the words with
+/// which it may write outside of a team's data or run a program) and its help line. A module with several commands says
+/// itself what each prints.
 ///
-/// For clap it is written out rather than derived, because a derived tree defines
-/// every option of every subcommand before it looks at argv, and that is a good part of a short process.
+/// clap's definition is written out instead of derived, because a derived tree defines every option of every subcommand
+/// before it reads argv, which takes a large part of a short process.
 macro_rules! commands {
     ($(
         $variant:ident($module:ident $($way:ident $row:ident)? $(: $printed:expr)?) = $name:literal,
         $effect:ident$(($($raised:literal),+))?: $about:literal,
     )*) => {
-        /// What each subcommand does to files, for the guard: an agent that types one is asked only where that says nothing
-        /// of it.
+        /// Effect of each subcommand on files, for the guard: an agent that types one is asked only about effects that
+        /// are not listed.
         pub const EFFECTS: &[teamlog_guard::Command] = &[
             $(teamlog_guard::Command {
                 name: $name,
@@ -121,7 +121,7 @@ macro_rules! commands {
             },)*
         ];
 
-        /// What each subcommand prints, by its name.
+        /// Printed answers of each subcommand, by its name.
         const PRINTED: &[(&str, &[Printed])] = &[$(($name, printed!($module $($way $row)? $($printed)?)),)*];
 
         #[derive(Debug)]
@@ -138,8 +138,8 @@ macro_rules! commands {
         }
 
         impl Command {
-            /// Adds the subcommands of these names to a definition. Each carries a copy of every global flag, and most of
-            /// a short process would go into copies for subcommands that nobody typed.
+            /// Adds the wanted subcommands to a definition. Each carries a copy of every global flag, so the rest would
+            /// take most of a short process.
             pub fn augment_only(teamlog: clap::Command, wanted: impl Fn(&str) -> bool) -> clap::Command {
                 let mut teamlog = teamlog;
                 $(if wanted($name) {
@@ -188,124 +188,124 @@ macro_rules! printed {
 }
 
 commands! {
-    // Where no team is, it makes the place for them in the working directory.
+    // Creates the place for teams in the working directory if there is none.
     Init(init: recorded::<lifecycle::init::InitAnswer>) = "init", Files:
-        "Create a team, or add members to one; repeating it is harmless",
+        "Create a team, or add members to one; safe to repeat",
     Send(send: of::<message::send::Send>) = "send", TeamData: "Send a message to an agent",
     TaskAssign(task_assign: of::<message::send::Send>) = "task-assign", TeamData: "Give a task to an agent",
-    TaskUpdate(task_update: of::<message::send::Send>) = "task-update", TeamData: "Report on a task",
-    Read(read: of::<message::read::Read>) = "read", Reads: "Show an agent's inbox: the newest messages, oldest of the page first",
-    Ack(ack: of::<message::ack::Ack>) = "ack", TeamData: "Acknowledge a message; only its recipient can",
+    TaskUpdate(task_update: of::<message::send::Send>) = "task-update", TeamData: "Report on a task or change its status",
+    Read(read: of::<message::read::Read>) = "read", Reads: "Show an agent's inbox",
+    Ack(ack: of::<message::ack::Ack>) = "ack", TeamData: "Acknowledge a message as its recipient",
     Tick(tick: recorded::<Either<lifecycle::tick::TickAnswer, AllAnswer<lifecycle::tick::TickAnswer>>>) = "tick", TeamData:
-        "Record what is due by now: retries and dead letters; for a timer",
+        "Record due retries, dead letters and expired leases; for a timer",
     Nudge(nudge: recorded::<Either<message::nudge::NudgeAnswer, AllAnswer<message::nudge::NudgeAnswer>>>) = "nudge", TeamData("--exec"):
-        "Tell idle agents that they have mail, once per cooldown; for a timer",
+        "Notify idle agents of unread messages, once per cooldown; for a timer",
     DeadLetter(dead_letter) = "dead-letter", TeamData:
-        "Look at messages that nobody acknowledged in time, or try one again",
+        "Show messages that were not acknowledged in time, or retry one",
     Deliveries(deliveries: of::<message::deliveries::DeliveryList>) = "deliveries", Reads:
-        "List the messages that wait for their ack, the next one that is due first",
-    // An agent that changes a setting may change what the guard believes.
-    Config(config) = "config", TeamData("set", "unset"): "Look at a team's settings, or change one",
+        "List messages without an ack, next due first",
+    // An agent that changes a setting may change the guard's settings.
+    Config(config) = "config", TeamData("set", "unset"): "Show a team's settings, or change one",
     Tasks(tasks: of::<ReadTasks>) = "tasks", Reads: "List tasks, in natural order of their ids",
-    Task(task) = "task", TeamData: "Look at one task, or take, finish and give back work under claims",
-    CanWrite(can_write: of::<resource::can_write::CanWrite>) = "can-write", Reads: "Say whether an agent may write a path now",
+    Task(task) = "task", TeamData: "Create, show, claim, finish and release tasks",
+    CanWrite(can_write: of::<resource::can_write::CanWrite>) = "can-write", Reads: "Check if an agent may write a path now",
     // `guard exec` runs a program.
-    Guard(guard) = "guard", Reads("exec"): "Say whether a coding agent may carry out a tool call; for its hooks",
+    Guard(guard) = "guard", Reads("exec"): "Decide if a coding agent may carry out a tool call; for its hooks",
     Setup(setup: answer::<SetupAnswer>) = "setup", Files:
         "Set up a coding agent for a team: guard, hooks, MCP server, skill, AGENTS.md",
     // `hooks doctor` runs what a hook runs.
     Hooks(hooks) = "hooks", Reads("--write", "doctor"):
-        "Make a coding agent ask the guard before it writes, and check that it does",
+        "Install and check the guard's hook in a coding agent",
     Bootstrap(bootstrap) = "bootstrap", TeamData:
-        "Follow the bootstrap contract: from creating a team to its final synthesis, step by step",
+        "Follow the bootstrap contract, from the creation of a team to its final synthesis",
     Ready(ready: of::<Ready>) = "ready", Reads:
-        "List what can be taken up now: unblocked and unclaimed, most urgent first",
-    Mode(mode) = "mode", TeamData: "Say which workflow modes are active: start them, end them, look at them",
-    State(state) = "state", TeamData: "Read and write states of modes as callers of `rcs state` do",
+        "List tasks that can be claimed now, most urgent first",
+    Mode(mode) = "mode", TeamData: "Show, start and end workflow modes",
+    State(state) = "state", TeamData: "Read and write mode states as `rcs state` does",
     Thread(thread) = "thread", TeamData:
-        "Talk in threads: start one, say something, read it, find it, link it to a task",
-    Artifact(artifact) = "artifact", TeamData("--out"): "Leave files for others, and get them: patches, summaries",
+        "Start, read, search and post in threads, and link them to tasks",
+    Artifact(artifact) = "artifact", TeamData("--out"): "Store and fetch files for others: patches, summaries",
     Usage(usage: recorded::<UsageAnswer>) = "usage", TeamData:
-        "Show how many tokens a team used and may use; report some, or set the budget",
+        "Show and report token use, or set the budget",
     Prime(prime: read::<Either<message::prime::PrimeAnswer, ContextAnswer>>) = "prime", Reads:
-        "Show what an agent should know when it wakes, in few words",
-    Wait(wait: of::<message::wait::Wait>) = "wait", Reads: "Wait until something arrives for an agent",
+        "Show an agent's briefing: its tasks, messages and next commands",
+    Wait(wait: of::<message::wait::Wait>) = "wait", Reads: "Wait for news of an agent: messages, posts, its tasks",
     Await(await_event: read::<awaited::Answer>) = "await", Reads:
-        "Wait until something happens to a team that is worth waking up for",
+        "Wait for an important event of a team",
     Teams(teams: answer::<AllAnswer<lifecycle::teams::TeamListed>>) = "teams", Reads:
         "List the teams of the data root",
     Status(status: of::<lifecycle::status::Status>) = "status", Reads: "Show members, unread messages, blocked and stale tasks",
-    Views(views) = "views", TeamData: "Wait for the view files, which a daemon writes behind its answers",
+    Views(views) = "views", TeamData: "Wait for the view files, which a daemon writes after its answers",
     Who(who: of::<worker::who::Who>) = "who", Reads:
-        "Show who does what: tasks, leases, last events, what was reported and what blocks",
+        "Show each agent's tasks, leases, last event and blockers",
     Attention(attention: of::<Attention>) = "attention", Reads:
-        "Show what somebody has to see to, each with the command that mends it",
+        "Show what needs attention, each with the command that resolves it",
     Board(board: answer::<BoardAnswer>) = "board", Reads:
-        "Watch a team in the terminal: crew, tasks, what needs somebody, what happens",
-    Trace(trace: of::<story::trace::Trace>) = "trace", Reads: "Show a story as a timeline, from the log itself",
-    Traces(traces: of::<log::traces::Traces>) = "traces", Reads: "List traces, that of the newest event first",
+        "Watch a team in the terminal: agents, tasks, attention, events",
+    Trace(trace: of::<story::trace::Trace>) = "trace", Reads: "Show a trace as a timeline, read from the log",
+    Traces(traces: of::<log::traces::Traces>) = "traces", Reads: "List traces, newest event first",
     Replay(replay: lines::<Recorded>) = "replay", Reads:
-        "Print events in order; --actor shows only what that actor did",
-    Tail(tail: lines::<Recorded>) = "tail", Reads: "Print the newest events; -f goes on with those to come",
+        "Print events in order; --actor selects one actor's",
+    Tail(tail: lines::<Recorded>) = "tail", Reads: "Print the newest events; -f follows new ones",
     Diff(diff: of::<log::points::ReadDiff>) = "diff", Reads:
-        "Show what changed between two points: tasks field by field, inboxes, members",
+        "Show changes between two points: task fields, inboxes, members",
     Api(api: changed::<Either<Envelope<'static>, Either<api::Listing, api::Schemas>>>) = "api", TeamData:
-        "Carry out an operation of the team API, for brokers and agents",
+        "Call an operation of the team API; for brokers and agents",
     Append(append: recorded::<Either<log::append::AppendAnswer, log::append_batch::BatchAnswer>>) = "append", TeamData:
-        "Record facts of your own kinds: ordered, traced and indexed, they move no state",
-    // A salvage leaves out what it cannot read.
+        "Record events of your own kinds; they are indexed and traced, and change no task",
+    // A salvage leaves out unreadable events.
     Rehydrate(rehydrate: changed::<log::rehydrate::RehydrateAnswer>) = "rehydrate", TeamData("--salvage"):
-        "Rebuild state, index and view files from the log alone",
+        "Rebuild state, index and view files from the log",
     Verify(verify: answer::<Either<VerifiedLog, AllAnswer<VerifiedTeam>>>) = "verify", Reads:
-        "Check every byte of the log, and that it still holds what a receipt says",
-    // A repair cuts a log, or accepts a shorter one; `clean` removes teams.
-    Doctor(doctor) = "doctor", TeamData("repair", "clean"): "Check that everything is as it should be; mend a damaged log",
+        "Check every byte of the log, and the log against a receipt",
+    // A repair cuts a log or accepts a shorter one; `clean` removes teams.
+    Doctor(doctor) = "doctor", TeamData("repair", "clean"): "Check a team, or repair a damaged log",
     Head(head: read::<receipt::head::HeadAnswer>) = "head", Reads:
-        "Make a receipt for everything up to now, to be held against the log later",
+        "Make a receipt of the log's present state, for a later check",
     Keygen(keygen: answer::<receipt::keygen::KeygenAnswer>) = "keygen", Files:
-        "Make a pair of keys, to sign receipts with",
+        "Generate a key pair for signed receipts",
     Import(import: recorded::<Either<ImportAnswer, ChatAnswer>>) = "import", TeamData:
-        "Bring in history: message envelopes in any order, or what `export` wrote",
+        "Import history: message envelopes in any order, or the output of `export`",
     Export(export: lines::<Recorded>) = "export", Reads:
-        "Print every event as JSON lines, lossless: `import --events` takes them back",
+        "Print every event as JSON lines; `import --events` reads them",
     // It replaces the whole log.
     Convert(convert: recorded::<log::convert::ConvertAnswer>) = "convert", Files:
         "Store a team's log in the other format, in place; the original is kept",
     Backup(backup: answer::<Either<BackupAnswer, BackupAllAnswer>>) = "backup", Files:
-        "Back up a team, or all of them, while writers go on; a second run copies what is new",
+        "Back up a team, or all teams, without stopping writers; a second run copies new events only",
     // It replaces the whole log.
     Restore(restore: recorded::<RestoreAnswer>) = "restore", Files:
-        "Restore a team from its backup: whole, or not at all",
+        "Restore a team from its backup",
     // It brings a whole log.
     Join(join: changed::<lifecycle::join::JoinAnswer>) = "join", Files:
-        "Take a team in that another host began on a journal",
+        "Join a team that another host put on a journal",
     // It gives a whole log away, and takes it back.
     Journal(journal) = "journal", Files:
-        "Look after the journals that order the events of teams on several hosts",
+        "Manage journals, which order the events of teams on several hosts",
     // It removes the whole log.
     Purge(purge: changed::<lifecycle::purge::PurgeAnswer>) = "purge", Files:
-        "Delete a team that was closed, log and all",
+        "Delete a closed team and its log",
     Serve(serve: answer::<Either<serve::Ready, serve::Served>>) = "serve", Runs:
-        "Serve the teams over HTTP, and keep them open for the command line",
+        "Run the daemon: HTTP, and open teams for the command line",
     Dashboard(dashboard: answer::<dashboard::Opened>) = "dashboard", Runs:
-        "Open the page that shows what the teams do, in a browser; starts the daemon where none runs",
-    Token(token) = "token", Files: "Look after the tokens that let HTTP clients in",
+        "Open the teams' page in a browser; starts the daemon if needed",
+    Token(token) = "token", Files: "Manage the tokens of HTTP clients and remote agents",
     Demo(demo: answer::<demo::Answer>) = "demo", Runs:
-        "Show the whole story: append, crash, recover, replay, trace, rebuild, verify",
+        "Show the main job: append, crash, recover, replay, trace, rebuild, verify",
     Mcp(mcp: text) = "mcp", Runs:
-        "Serve an agent that speaks the Model Context Protocol, on standard input and output",
+        "Run a Model Context Protocol server on standard input and output",
     Schema(schema: answer::<Either<schema::Listing, AnySchema>>) = "schema", Reads:
         "Print the JSON Schema of a command's --json answer",
     Completions(completions: text) = "completions", Reads:
-        "Print the lines that make a shell complete teamlog's arguments",
+        "Generate shell completions",
     Man(man: answer::<man::Answer>) = "man", Reads("--out"): "Print a manual page, or write all of them",
 }
 
-// The point of a team's past that is meant. (A doc comment would become the text of every command that takes this.)
+// Point in a team's past. (A doc comment would become help text of every command that flattens this.)
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub struct Past {
-    /// As it was then: once that event was recorded, or at that time: 1h, 14:00, yesterday, ISO 8601
+    /// State at a past point: a seq, or a time such as 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = point)]
     at: Option<Spot>,
 }
@@ -316,7 +316,7 @@ impl From<Past> for Option<Spot> {
     }
 }
 
-/// A count or a position.
+/// Parses a count or a position.
 fn whole<N: TryFrom<u64>>(text: &str) -> Result<N, String> {
     let number = text.parse().ok();
     let number = number.and_then(|number| N::try_from(number).ok());

@@ -1,4 +1,4 @@
-//! What most commands name.
+//! Imports of most command files.
 
 pub use super::Past;
 pub use super::printed::{answer, changed, of, read, recorded};

@@ -1,4 +1,4 @@
-//! `prime`: what an agent should know when it wakes.
+//! `prime`: briefing for an agent that starts.
 
 mod hook;
 
@@ -7,12 +7,13 @@ use teamlog_team::message::prime::Prime;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Show what an agent should know when it wakes, in fewer than 2,000 tokens\n\nIts tasks, what blocks them, \
-        what it can take up, its unread mail and posts, news of its tasks, and what to type next. For a leader also the state of the \
-        team: what is to decide, what is blocked and why, who holds what, what finished since its last command. Lists that do not fit say how many there are in all.\n\n\
-        With --hook the event of an agent's hook stands on standard input, and the answer is what that hook takes: JSON for \
-        SessionStart and SubagentStart, which also registers the subagent; for SubagentStop a reason to go on if the subagent \
-        still holds tasks; the bare text for any other.",
+    long_about = "Show an agent's briefing, in fewer than 2,000 tokens\n\nIts tasks, what blocks them, tasks that it \
+        can claim, its unread messages and posts, news of its tasks, and the commands that come next. For a leader \
+        also the state of the team: open decisions, blocked tasks and why, holders, and tasks finished since its \
+        last command. A shortened list says how many entries there are.\n\nWith --hook, reads an agent's hook event \
+        from standard input and answers in the form of that hook: JSON for SessionStart and SubagentStart (which \
+        also registers the subagent); for SubagentStop a reason to continue if the subagent still holds tasks; plain \
+        text for other events.",
     after_help = "\
 Examples:
   teamlog prime demo --agent dev
@@ -22,12 +23,12 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
-    /// Who wakes [default: who is acting]
+    /// The agent [default: the acting agent]
     #[arg(long)]
     agent: Option<String>,
     #[command(flatten)]
     at: Past,
-    /// Take the JSON of an agent's hook, and answer as that hook does
+    /// Read the JSON of an agent's hook from standard input, and answer in that hook's form
     #[arg(long, conflicts_with = "at")]
     hook: bool,
 }

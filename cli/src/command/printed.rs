@@ -1,4 +1,4 @@
-//! What a command prints under `--json`, and whether it records something in a team.
+//! Output of a command under `--json`, and if the command records events in a team.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
@@ -10,15 +10,15 @@ use teamlog_team::api::{Effect, Op, schema};
 use teamlog_team::engine::Receipt;
 use teamlog_team::lifecycle::freshness::AsOf;
 
-/// What the schema describes.
+/// Form of the output.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Prints {
     /// One line of JSON on standard output.
     Answer,
-    /// One line of JSON for each item, on standard output.
+    /// One line of JSON per item, on standard output.
     Lines,
-    /// Text; there is no schema.
+    /// Text without a schema.
     Text,
     /// One line of JSON on standard error.
     Error,
@@ -26,14 +26,14 @@ pub enum Prints {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Printed {
-    /// The last word of the command where it has several.
+    /// Last word of a command of several words.
     pub action: &'static str,
     pub prints: Prints,
-    /// Whether it records something in a team, and so asks a daemon that has it.
+    /// True if it records events in a team, and therefore asks a daemon that holds the team.
     pub records: bool,
-    /// Whether `--receipt` puts a receipt behind the answer.
+    /// True if `--receipt` adds a receipt to the answer.
     receipt: bool,
-    /// Whether it says how new the answer is, where other hosts record in the team too.
+    /// True if the answer says how recent it is, for teams on several hosts.
     as_of: bool,
     describe: fn(&mut SchemaGenerator) -> Schema,
 }
@@ -49,7 +49,7 @@ pub const fn answer<A: JsonSchema>(action: &'static str) -> Printed {
     }
 }
 
-/// An answer about a team that only reads.
+/// Answer of a command that reads a team.
 pub const fn read<A: JsonSchema>(action: &'static str) -> Printed {
     Printed {
         as_of: true,
@@ -57,7 +57,7 @@ pub const fn read<A: JsonSchema>(action: &'static str) -> Printed {
     }
 }
 
-/// An answer of a command that records something, with a receipt if one is asked for.
+/// Answer of a command that records events, with a receipt on request.
 pub const fn recorded<A: JsonSchema>(action: &'static str) -> Printed {
     Printed {
         receipt: true,
@@ -65,7 +65,7 @@ pub const fn recorded<A: JsonSchema>(action: &'static str) -> Printed {
     }
 }
 
-/// An answer of a command that records something, and takes no receipt.
+/// Answer of a command that records events and offers no receipt.
 pub const fn changed<A: JsonSchema>(action: &'static str) -> Printed {
     Printed {
         records: true,
@@ -73,7 +73,7 @@ pub const fn changed<A: JsonSchema>(action: &'static str) -> Printed {
     }
 }
 
-/// The answer of an operation of the team API.
+/// Answer of an operation.
 pub const fn of<O: Op>(action: &'static str) -> Printed {
     match O::EFFECT {
         Effect::Records => recorded::<O::Data>(action),
@@ -81,7 +81,7 @@ pub const fn of<O: Op>(action: &'static str) -> Printed {
     }
 }
 
-/// Items of that type, a line each.
+/// Items of type `A`, one per line.
 pub const fn lines<A: JsonSchema>(action: &'static str) -> Printed {
     Printed {
         prints: Prints::Lines,
@@ -89,7 +89,7 @@ pub const fn lines<A: JsonSchema>(action: &'static str) -> Printed {
     }
 }
 
-/// No JSON at all.
+/// Text only.
 pub const fn text(action: &'static str) -> Printed {
     Printed {
         prints: Prints::Text,
@@ -106,7 +106,7 @@ pub const fn error<A: JsonSchema>() -> Printed {
 }
 
 impl Printed {
-    /// The schema for the command of that name, JSON Schema 2020-12; `None` where no JSON is printed.
+    /// Returns the schema for the command of that name, JSON Schema 2020-12; `None` if it prints no JSON.
     pub fn schema(&self, name: &str) -> Option<Schema> {
         if self.prints == Prints::Text {
             return None;
@@ -157,7 +157,7 @@ impl Printed {
     }
 }
 
-/// Allows for one more field in the answer, or in each of the answers that it may be.
+/// Adds an optional field to the answer, or to each variant of the answer.
 fn add_field(schema: &mut Schema, name: &str, field: &Schema) {
     let add = |object: &mut Value| {
         if let Some(Value::Object(properties)) = object.get_mut("properties") {
@@ -176,14 +176,14 @@ fn add_field(schema: &mut Schema, name: &str, field: &Schema) {
     }
 }
 
-/// Descriptions come from the documentation of the code, whose links lead nowhere else.
+/// Replaces rustdoc links in descriptions by their text.
 fn plain_descriptions(schema: &mut Schema) {
     if let Some(Value::String(text)) = schema.get_mut("description") {
         *text = text.replace("[`", "`").replace("`]", "`");
     }
 }
 
-/// A field that may be left out is left out where it holds nothing; it is never there as `null`.
+/// Removes `null` from optional fields, which are absent when empty.
 fn absent_is_not_null(schema: &mut Schema) {
     let required = schema.get("required").cloned().unwrap_or_default();
     let is_required = |name: &String| {
@@ -214,7 +214,7 @@ fn absent_is_not_null(schema: &mut Schema) {
     }
 }
 
-/// One of two answers, depending on how a command is called.
+/// One of two answers, depending on the arguments.
 #[derive(JsonSchema)]
 #[serde(untagged)]
 #[expect(dead_code, reason = "it is there to be described")]
@@ -223,7 +223,7 @@ pub enum Either<A, B> {
     Other(B),
 }
 
-/// A schema is described by what describes all of them.
+/// A JSON schema, which the meta-schema describes.
 pub struct AnySchema;
 
 impl JsonSchema for AnySchema {

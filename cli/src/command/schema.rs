@@ -1,4 +1,4 @@
-//! `schema`: what an answer may look like, for programs that read it.
+//! `schema`: JSON schemas of the answers, for programs that read them.
 
 use super::PRINTED;
 use super::printed::{Printed, Prints, error};
@@ -9,9 +9,8 @@ use crate::hint::Cause;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Print the JSON Schema of a command's --json answer\n\nWithout a command it lists what there is a \
-        schema of: `error` and `note` are the lines on standard error. Fields may be added in later versions; none \
-        that is required goes away.",
+    long_about = "Print the JSON Schema of a command's --json answer\n\nWithout a command, list all schemas; `error` \
+        and `note` are the lines on standard error. Later versions may add fields; they keep every required field.",
     after_help = "\
 Examples:
   teamlog schema
@@ -25,22 +24,22 @@ pub struct Args {
     command: Vec<String>,
 }
 
-/// `{schemas[]}`: what there is a schema of.
+/// Everything that has a schema: `{schemas[]}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Listing {
-    /// One for each command, and the lines on standard error.
+    /// One per command, and the lines on standard error.
     schemas: Vec<Listed>,
 }
 
-/// Something that is printed.
+/// A printed answer.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Listed {
-    /// What to ask for.
+    /// Its name: the argument of `schema`.
     name: String,
-    /// What its schema describes.
+    /// Form of the output that the schema describes.
     prints: Prints,
-    /// Whether it records something in a team; of `api`, whether some operations do. What does not only reads, and answers also
-    /// where nothing can be written.
+    /// True if the command records events in a team (`api`: if some operations do). A command that only reads also
+    /// works if nothing can be written.
     records: bool,
 }
 
@@ -63,7 +62,7 @@ impl Args {
     }
 }
 
-/// All that is printed, by the words of its command; last the lines on standard error.
+/// Returns every printed answer with the words of its command, then the lines on standard error.
 fn all() -> impl Iterator<Item = (String, Printed)> {
     let of_command = |(name, printed): &(&str, &'static [Printed])| {
         let name = (*name).to_owned();

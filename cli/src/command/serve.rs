@@ -1,4 +1,4 @@
-//! `serve`: the daemon of a data root, and what is asked of one that runs.
+//! `serve`: the daemon of a data root; `--status` and `--stop` ask a running one.
 
 use crate::command::prelude::*;
 use crate::exit;
@@ -16,12 +16,13 @@ use teamlog_team::RootOptions;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Serve the teams of the data root over HTTP, and carry out what the command line records in them\n\nOne \
-        daemon a data root. It listens on the loopback and on a Unix socket, keeps the locks of its teams, and writes \
-        teams/TEAM/runtime.json, for you alone: where it is, and the token of that team. The first line says that it is \
-        ready. It stops at SIGTERM or at --stop, once what runs has ended.\n\nWith a certificate it also serves agents on other \
-        machines, at the address of --listen: over TLS, each with a token of its own (teamlog token add). SIGHUP loads a \
-        renewed certificate; so does a look at its files once a minute. Without a certificate SIGHUP stops it.",
+    long_about = "Run the daemon: serves the teams of the data root over HTTP, and records for the command \
+        line\n\nThere is one daemon per data root. It listens on the loopback and on a Unix socket, holds the locks \
+        of its teams, and writes teams/TEAM/runtime.json, readable by you only: its address and that team's token. \
+        Its first line says that it is ready. SIGTERM or --stop ends it after running requests have \
+        finished.\n\nWith a certificate it also serves agents on other machines at the address of --listen: over \
+        TLS, each with a token of its own (teamlog token add). It reloads a renewed certificate on SIGHUP and within \
+        a minute. Without a certificate, SIGHUP stops it.",
     after_help = "\
 Examples:
   teamlog serve
@@ -31,78 +32,78 @@ Examples:
   teamlog serve --stop"
 )]
 pub struct Args {
-    /// Serve this team; may be repeated [default: all teams, also those to come]
+    /// Serve this team; repeatable [default: all teams, including later ones]
     #[arg(long = "team", value_name = "TEAM")]
     teams: Vec<String>,
-    /// Where to listen for HTTP: an address of the loopback, or any with --tls-cert; port 0 takes a free one
+    /// HTTP address: on the loopback, or any with --tls-cert; port 0 takes a free port
     #[arg(long, value_name = "HOST:PORT", default_value = "127.0.0.1:0", value_parser = address)]
     listen: SocketAddr,
-    /// The certificate for agents on other machines, and those that vouch for it, as PEM
+    /// TLS certificate for agents on other machines, with its chain, as PEM
     #[arg(long, value_name = "FILE", requires = "tls_key", conflicts_with_all = ["status", "stop"])]
     tls_cert: Option<PathBuf>,
-    /// The secret key of the certificate, as PEM, in a file that only you may read
+    /// Secret key of the certificate, as PEM, in a file that only you can read
     #[arg(long, value_name = "FILE", requires = "tls_cert")]
     tls_key: Option<PathBuf>,
-    /// Where to put the Unix socket, in a directory that only you may enter [default: beneath the data root]
+    /// Path of the Unix socket, in a directory that only you can enter [default: inside the data root]
     #[arg(long, value_name = "PATH")]
     socket: Option<PathBuf>,
-    /// Leave the session of the terminal, as a daemon that another command starts
+    /// Leave the terminal's session, as for a daemon that another command starts
     #[arg(long, hide = true, conflicts_with_all = ["status", "stop"])]
     detached: bool,
-    /// Say whether a daemon runs, and how its teams are
+    /// Show the running daemon and the state of its teams
     #[arg(long, conflicts_with_all = ["teams", "socket", "stop"])]
     status: bool,
-    /// Stop the daemon that runs, and wait until it has ended
+    /// Stop the running daemon and wait until it has ended
     #[arg(long, conflicts_with_all = ["teams", "socket"])]
     stop: bool,
 }
 
-/// The first line: the daemon is ready.
+/// First line of output: the daemon is ready.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Ready {
-    /// Where it listens for HTTP
+    /// HTTP address
     url: String,
-    /// Where it listens for agents on other machines, if it does
+    /// HTTPS address for agents on other machines, if it listens for them
     #[serde(skip_serializing_if = "Option::is_none")]
     remote_url: Option<String>,
-    /// Its process
+    /// Process id
     pid: u32,
-    /// Its Unix socket
+    /// Path of the Unix socket
     socket: String,
-    /// The teams that it serves now
+    /// Teams that it serves now
     teams: Vec<String>,
     /// Its version
     version: String,
-    /// Of `runtime.json`
+    /// Version of `runtime.json`'s format
     schema_version: &'static str,
 }
 
-/// What `--status` and `--stop` answer.
+/// Answer of `--status` and `--stop`.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Served {
     /// `running`, `stopping`, `stopped` or `not_running`
     status: &'static str,
-    /// Where it listens for HTTP
+    /// HTTP address
     #[serde(skip_serializing_if = "Option::is_none")]
     url: Option<String>,
-    /// Where it listens for agents on other machines, if it does
+    /// HTTPS address for agents on other machines, if it listens for them
     #[serde(skip_serializing_if = "Option::is_none")]
     remote_url: Option<String>,
-    /// Its process
+    /// Process id
     #[serde(skip_serializing_if = "Option::is_none")]
     pid: Option<u32>,
-    /// Its Unix socket
+    /// Path of the Unix socket
     #[serde(skip_serializing_if = "Option::is_none")]
     socket: Option<String>,
     /// Its version
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
-    /// Since when it runs
+    /// Start time
     #[serde(skip_serializing_if = "Option::is_none")]
     started_at: Option<String>,
-    /// Why the certificate could not be loaded again; the one that was loaded before is in use
+    /// Why the certificate could not be reloaded; the previous one stays in use
     #[serde(skip_serializing_if = "Option::is_none")]
     certificate_failure: Option<String>,
     /// Its teams, sorted
@@ -123,15 +124,15 @@ pub struct TeamServed {
 struct Condition {
     /// `starting`, `sound` or `unready`
     condition: String,
-    /// The stable word for why it is not
+    /// Stable code of the reason if it is not sound
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<String>,
-    /// The long form
+    /// Message of the reason
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
 }
 
-/// What the daemon says of itself on its socket.
+/// State that the daemon reports on its socket.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct DaemonState {
@@ -141,11 +142,11 @@ struct DaemonState {
     teams: BTreeMap<String, Condition>,
 }
 
-/// Of `runtime.json`.
+/// Version of `runtime.json`'s format.
 const SCHEMA_VERSION: &str = "1.0.0";
-/// How long a daemon may take to end: what it gives to what runs, and a little.
+/// Time limit for a daemon's end: its own limit for running requests, and a reserve.
 const STOP_DEADLINE: Duration = Duration::from_secs(20);
-/// How long a daemon may take between having the lock and saying so, and the other way round.
+/// Time limit between taking the lock and announcing the address, and the reverse.
 const BETWEEN_DEADLINE: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -161,10 +162,10 @@ impl Args {
     fn serve(self, context: &mut Context) -> Outcome {
         context.env().return_memory();
         if self.detached {
-            // Whoever leads a session already has no terminal to lose.
+            // Fails for a session leader, which has no terminal to lose.
             let _ = rustix::process::setsid();
         }
-        // Better said as every command does.
+        // Reports a bad data root as every command does.
         context.data()?;
         context.check_serves_own()?;
         let root = context.data_root()?.to_owned();
@@ -201,14 +202,14 @@ impl Args {
     }
 }
 
-/// An address as it is typed: of the first one that a name stands for.
+/// Parses an address; of a name's addresses it takes the first.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let mut addresses = text.to_socket_addrs().map_err(|error| error.to_string())?;
     let first = addresses.next();
     first.ok_or_else(|| "must be HOST:PORT, but no address has that name".to_owned())
 }
 
-/// How commands for this data root begin, wherever they are typed.
+/// Returns the beginning of commands for this data root, valid in every directory.
 fn program(root: &Path) -> String {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let root = root.display().to_string();
@@ -256,7 +257,7 @@ pub fn refused(error: StartError) -> CommandError {
     }
 }
 
-/// The daemon of a root. One that is just starting, or about to be gone, is waited for.
+/// Returns the daemon of a root; waits for one that is starting or ending.
 pub fn found(root: &Path) -> Result<Option<Running>, CommandError> {
     let until = Instant::now() + BETWEEN_DEADLINE;
     loop {
@@ -336,7 +337,7 @@ fn stop(context: &mut Context) -> Outcome {
     context.end(Exit::Done, &served, |served, _| vec![said(served)])
 }
 
-/// The daemon's own words, where it refuses; else that it is strange.
+/// Returns the daemon's own error if it refused; else an error about an unexpected reply.
 pub fn strange(status: u16, body: &[u8]) -> CommandError {
     let told: Option<Value> = serde_json::from_slice(body).ok();
     let text = |name: &str| {
@@ -372,7 +373,7 @@ impl Served {
     }
 }
 
-/// `running at URL  pid 7  version 0.1.0  since …`.
+/// Renders a line: `running at URL pid 7 version 0.1.0 since …`.
 fn said(served: &Served) -> String {
     let mut line = served.status.to_owned();
     let pid = served.pid.map(|pid| pid.to_string());

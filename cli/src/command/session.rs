@@ -1,29 +1,29 @@
-//! Which scope of mode states a command means.
+//! Scope of mode states that a command means: a session or the root.
 
 use crate::context::Context;
 use crate::exit::CommandError;
 use crate::given;
 use serde_json::{Map, Value};
 
-// The session or the root. (A doc comment would become the text of every command that takes these.)
+// The session or the root. (A doc comment would become help text of every command that flattens this.)
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub struct SessionScope {
     /// The session [default: $RCS_SESSION_ID, $CODEX_SESSION_ID or $SESSION_ID; else the root]
     #[arg(long, value_name = "SESSION")]
     session: Option<String>,
-    /// The root, whatever session the environment names
+    /// The root scope, even if the environment names a session
     #[arg(long, conflicts_with = "session")]
     root: bool,
 }
 
 impl SessionScope {
-    /// Returns whether the command line says which scope is meant.
+    /// Returns true if the command line names a scope.
     pub fn is_given(&self) -> bool {
         self.session.is_some() || self.root
     }
 
-    /// The session that is meant; `None` is the root.
+    /// Returns the session; `None` means the root.
     pub fn session(self, context: &Context) -> Result<Option<String>, CommandError> {
         match (self.session, self.root) {
             (Some(session), _) => Ok(Some(session)),
@@ -32,7 +32,7 @@ impl SessionScope {
         }
     }
 
-    /// The same, unless all are meant.
+    /// Returns the session, unless the command line means all scopes.
     pub fn session_unless(
         self,
         all: bool,
@@ -41,7 +41,7 @@ impl SessionScope {
         if all { Ok(None) } else { self.session(context) }
     }
 
-    /// The session that is meant, where another one is named beside these words, which count for more.
+    /// Returns the session of these options, or else `named`.
     pub fn session_or(
         self,
         named: Option<String>,
@@ -53,7 +53,7 @@ impl SessionScope {
         }
     }
 
-    /// Puts the session into an input, which may name it itself: `null` is the root.
+    /// Puts the session into an input, unless the input names one itself; `null` means the root.
     pub fn put_into(
         self,
         input: &mut Map<String, Value>,

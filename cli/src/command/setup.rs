@@ -1,7 +1,7 @@
-//! `setup`: all that makes a coding agent work in a team, merged into what is there.
+//! `setup`: configures a coding agent for a team, merged into the files that exist.
 //!
-//! Invariants: all is worked out before anything is written; what else stands in a file stays as it is, order included; a
-//! second run changes nothing; `--remove` takes out what a run put in.
+//! Invariants: all changes are computed before the first write; the rest of a file keeps its content and order; a
+//! second run changes nothing; `--remove` removes what a run added.
 
 mod changes;
 mod parts;
@@ -20,12 +20,13 @@ use team_settings::SettingPart;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Set up a coding agent for a team: the guard before writes, what it should know when a session or a subagent \
-        starts, the ends of modes at its stop, the MCP server, the skill, a paragraph in AGENTS.md; with --modes also modes by \
-        `$name` in prompts; and the settings by which the guard lets builds and tests run: guard.unknown, and guard.known with \
-        what the project's files name\n\nAll of it is merged into the project's files; what else stands there stays as it is, \
-        and a second run changes nothing. What is not said (team, agent, --modes, options of the guard) stays as it was set up \
-        before. --check ends with 1 where something is missing or out of date.",
+    long_about = "Set up a coding agent for a team: the guard before writes, a briefing at the start of sessions and \
+        subagents, the end of modes at its stop, the MCP server, the skill, a paragraph in AGENTS.md; with --modes \
+        also modes by `$name` in prompts; and the settings by which the guard allows builds and tests: \
+        guard.unknown, and guard.known with the commands in the project's files\n\nThese parts are merged into the \
+        project's files. The rest of those files is kept, and a second run changes nothing. Options that are not \
+        given (team, agent, --modes, options of the guard) keep the values of the last setup. --check exits with 1 \
+        if a part is missing or outdated.",
     after_help = "\
 Examples:
   teamlog setup claude --team demo
@@ -35,13 +36,13 @@ Examples:
   teamlog setup claude --remove"
 )]
 pub struct Args {
-    /// Which agent
+    /// The coding agent
     #[arg(value_enum, value_name = "WHOSE")]
     whose: Host,
-    /// The team [default: the one that was set up, else $TEAMLOG_TEAM, else the only one not closed]
+    /// The team [default: the team of the last setup, else $TEAMLOG_TEAM, else the only one not closed]
     #[arg(long, value_name = "TEAM")]
     team: Option<String>,
-    /// Who acts [default: $TEAMLOG_AGENT, when the agent runs]
+    /// The acting agent [default: $TEAMLOG_AGENT at run time]
     #[arg(long, value_name = "AGENT")]
     agent: Option<String>,
     #[command(flatten)]
@@ -49,16 +50,16 @@ pub struct Args {
     /// Install the prompt hook as well: `$name` at the head of a prompt starts a mode
     #[arg(long, conflicts_with = "remove")]
     modes: bool,
-    /// The project that is set up [default: the working directory]
+    /// The project directory [default: the working directory]
     #[arg(long, value_name = "DIR")]
     dir: Option<PathBuf>,
-    /// Only show what would change
+    /// Only show the changes
     #[arg(long, conflicts_with_all = ["check", "remove"])]
     dry_run: bool,
-    /// Only look whether all is there and up to date
+    /// Only check that all parts are installed and up to date
     #[arg(long, conflicts_with = "remove")]
     check: bool,
-    /// Take out what was put in
+    /// Remove the parts
     #[arg(long)]
     remove: bool,
 }
@@ -81,40 +82,40 @@ impl Host {
     }
 }
 
-/// What became of all.
+/// Result of the setup.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Status {
-    /// All is as it should be.
+    /// All parts are up to date.
     Unchanged,
-    /// Something would be written.
+    /// Some part would be written.
     WouldWrite,
-    /// Something was written.
+    /// Some part was written.
     Written,
-    /// Something is missing or out of date.
+    /// Some part is missing or outdated.
     Incomplete,
-    /// What was there was taken out.
+    /// The parts were removed.
     Removed,
 }
 
 /// `{status, whose, team, dir, parts, settings, files, notes}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SetupAnswer {
-    /// What became of all.
+    /// Result of the setup.
     status: Status,
-    /// Which agent.
+    /// The coding agent.
     whose: Agent,
-    /// The team; `null` where all is taken out.
+    /// The team; `null` if the parts were removed.
     team: Option<String>,
-    /// The project.
+    /// The project directory.
     dir: String,
-    /// Each part of it.
+    /// Its parts.
     parts: Vec<Part>,
-    /// The settings of the team that go with it.
+    /// The team's settings that belong to the setup.
     settings: Vec<SettingPart>,
-    /// The files that change.
+    /// Changed files.
     files: Vec<FileChange>,
-    /// What is left to do.
+    /// Steps left to the user.
     notes: Vec<String>,
 }
 
@@ -256,7 +257,7 @@ impl Args {
         })
     }
 
-    /// What a person has to do beside.
+    /// Returns the steps left to the user.
     fn notes(
         &self,
         context: &Context,

@@ -1,5 +1,4 @@
-//! What every change of a team's state has in common: the key under which it is asked for, the story that it belongs to,
-//! and the way to its answer.
+//! Options of every command that records: idempotency key and trace.
 
 use crate::call::{Call, Who};
 use crate::context::Context;
@@ -10,14 +9,14 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use teamlog_team::api::Op;
 
-// What may stand beside any change. (A doc comment would become the text of every command that takes these.)
+// Options of every command that records. (A doc comment would become help text of every command that flattens this.)
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub struct Stamp {
-    /// The same command under the same key is carried out once, and answered again
+    /// Idempotency key: the same command with the same key runs once; a repeat returns the first answer
     #[arg(long, value_name = "KEY")]
     key: Option<String>,
-    /// The story that it belongs to [default: that of what it changes]
+    /// Trace of the change [default: the trace of the changed thing]
     #[arg(long, value_name = "TRACE")]
     trace_id: Option<String>,
 }
@@ -38,7 +37,7 @@ impl Stamp {
         context.end(Exit::Done, &answer, show)
     }
 
-    /// Carries out a call under the key that was given.
+    /// Carries out a call under the given key.
     pub fn execute<I: Serialize + Clone, A: DeserializeOwned>(
         self,
         context: &mut Context,
@@ -46,7 +45,7 @@ impl Stamp {
         team: &str,
         input: I,
     ) -> Result<A, CommandError> {
-        // Without a key the same again would be another change, or be refused for what this one did.
+        // Without a key, a repeat would record a second change, or be refused because of the first.
         context.records(Repeat::of_key(self.key.as_deref()));
         let who = Who {
             key: self.key,

@@ -625,5 +625,5 @@ fn every_request_with_an_id_is_answered() {
 #[test]
 fn help_begins_with_what_the_command_does() {
     let cli = world();
-    shows!(cli.ok("mcp --help") => starts "Serve ");
+    shows!(cli.ok("mcp --help") => starts "Run a Model Context Protocol server");
 }

@@ -1,4 +1,4 @@
-//! What the operations are, for people and for programs.
+//! Listing of the operations, for people and for programs.
 
 use crate::command::api::words;
 use crate::command::prelude::*;
@@ -22,22 +22,22 @@ struct Listed {
     name: &'static str,
     /// What it does.
     doc: &'static str,
-    /// Whether it records events.
+    /// True if it records events.
     mutates: bool,
 }
 
-/// `{operation, input, data}`: what an operation takes and answers.
+/// Schemas of one operation: `{operation, input, data}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Schemas {
     /// Its name.
     operation: &'static str,
     /// The JSON Schema of its input.
     input: Schema,
-    /// The JSON Schema of the data that it answers.
+    /// The JSON Schema of its answer's `data`.
     data: Schema,
 }
 
-/// What stands behind the help of `api`: examples, then the operations.
+/// Returns the text below the help of `api`: examples, then the operations.
 pub fn behind() -> String {
     let mut text = "\
 Examples:
@@ -65,7 +65,7 @@ fn lines() -> Vec<String> {
 
 pub fn of_all(context: &mut Context) -> Outcome {
     match context.called() {
-        // As of any other command.
+        // Called as `teamlog api`: usage errors look like those of every command.
         Called::Teamlog => {
             let text = context.help_of("api");
             context.out.text(&text)?;
@@ -90,7 +90,7 @@ pub fn list(context: &mut Context) -> Outcome {
     context.end(Exit::Done, &listing, |_, _| lines())
 }
 
-/// What one takes and answers, for programs.
+/// Prints the schemas of an operation's input and answer, as JSON.
 pub fn schemas(context: &mut Context, operation: &'static Operation) -> Outcome {
     let schemas = Schemas {
         operation: operation.name,
@@ -100,7 +100,7 @@ pub fn schemas(context: &mut Context, operation: &'static Operation) -> Outcome 
     context.document(&schemas)
 }
 
-/// What one takes and answers, for people.
+/// Prints the input and the answer of an operation, for people.
 pub fn of_one(context: &mut Context, operation: &'static Operation) -> Outcome {
     let program = context.called().words("api");
     let shape = operation.shape();
@@ -147,7 +147,7 @@ fn section(title: &str, fields: &[&Field]) -> String {
     text
 }
 
-/// What a field holds, in few words.
+/// Returns a short name of a field's type.
 fn kind(kind: &Kind) -> String {
     let rule = match kind {
         Kind::Choice(words) => return words.join("|"),

@@ -1,26 +1,26 @@
-//! The grammar of what stands behind `api`.
+//! Grammar of the words after `api`.
 
 use crate::link::Called;
 use std::ffi::OsString;
 use teamlog_team::api::{Fault, OPERATIONS, Operation, find, meant};
 
 pub enum Asked {
-    /// What there is, or what one operation takes.
+    /// Help: the list of operations, or one operation's fields.
     Help(Option<&'static Operation>),
     List,
-    /// What one operation takes and answers, for programs.
+    /// Schemas of one operation, as JSON.
     Schema(&'static Operation),
     Call(&'static Operation, Source),
 }
 
 pub enum Source {
-    /// In the words.
+    /// Input typed on the command line.
     Given(String),
     File(String),
     Standard,
 }
 
-/// Reads the words.
+/// Parses the words.
 pub fn read(words: &[OsString], called: Called, receipt: bool) -> Result<Asked, Fault> {
     let words: Vec<String> = words
         .iter()
@@ -101,7 +101,7 @@ fn is_help(word: &str) -> bool {
         .any(|help| word.eq_ignore_ascii_case(help))
 }
 
-/// How `api` is used, and what there is.
+/// Returns the usage text with the reason for it.
 pub fn usage(called: Called, what: &str) -> String {
     let names: Vec<&str> = OPERATIONS.iter().map(|operation| operation.name).collect();
     format!(
@@ -119,7 +119,7 @@ fn unknown(called: Called, word: &str) -> String {
     )
 }
 
-/// What somebody typed, as messages repeat it.
+/// Shortens a typed word for an error message.
 fn short(word: &str) -> String {
     word.chars().take(200).collect()
 }

@@ -1,4 +1,4 @@
-//! The daemon of a data root: the one that runs, else one that is started behind this command and outlives it.
+//! The daemon of a data root: finds the running one, or starts one that outlives this command.
 
 use crate::command::serve::{found, refused};
 use crate::exit::{CommandError, Exit};
@@ -14,15 +14,15 @@ use std::time::{Duration, Instant};
 use teamlog_server::Running;
 use teamlog_server::lock::own_dir;
 
-/// What a daemon that was started here writes to.
+/// Log file of a daemon that this command started.
 const LOG_FILE: &str = "serve.log";
-/// How long it may take to be there: it looks at every team first.
+/// Time limit for its start, during which it checks every team.
 const START_DEADLINE: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(20);
-/// Of what it wrote before it ended, as much is told.
+/// Most bytes of its log that an error message repeats.
 const TOLD_BYTES_MAX: u64 = 4 << 10;
 
-/// The daemon, and what it writes to if it was started now.
+/// Returns the running daemon, and its log file if this call started it.
 pub fn daemon(root: &Path) -> Result<(Running, Option<PathBuf>), CommandError> {
     if let Some(running) = found(root)? {
         return Ok((running, None));
@@ -42,7 +42,7 @@ pub fn daemon(root: &Path) -> Result<(Running, Option<PathBuf>), CommandError> {
             .try_wait()
             .map_err(|error| failed("start", &place, &error))?;
         if let Some(running) = found(root)? {
-            // Another one may have been faster.
+            // Another process may have started its daemon first.
             let ours = running.pid == child.id();
             return Ok((running, ours.then_some(path)));
         }
@@ -58,7 +58,7 @@ pub fn daemon(root: &Path) -> Result<(Running, Option<PathBuf>), CommandError> {
     }
 }
 
-/// This program, as `serve`, in a session of its own: what ends the terminal does not end it.
+/// Starts this program as `serve` in a session of its own, so that closing the terminal does not end it.
 fn begun(root: &Path, log: File) -> io::Result<Child> {
     let program = std::env::current_exe()?;
     Command::new(program)
@@ -72,8 +72,8 @@ fn begun(root: &Path, log: File) -> io::Result<Child> {
         .spawn()
 }
 
-/// Where the daemon before it listened, if that one was killed and the place is free: pages that are open find the new one
-/// there. Else any free port.
+/// Returns the last daemon's address if it was killed and its port is free, so that open pages reconnect; else any free
+/// port.
 fn address(root: &Path) -> String {
     let before = teamlog_server::runtime::left_behind(root);
     let free = before.filter(|address| TcpListener::bind(address).is_ok());
@@ -81,7 +81,7 @@ fn address(root: &Path) -> String {
         .to_string()
 }
 
-/// For its user alone, and emptied: what an earlier one said is of no use any more.
+/// Creates the log file, readable by its user only. The log of an earlier daemon is overwritten.
 fn log(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .write(true)

@@ -1,7 +1,7 @@
-//! A browser, given a file that only its user can read, which leads it to the page.
+//! Opens a browser through a file that only its user can read.
 //!
-//! The address holds a code, and the arguments of a program can be read by every user of the machine. So the address stands in
-//! a file of the daemon's own directory, which nobody else may enter. The code in it is good once, and for two minutes.
+//! The address holds a one-time code, and every user of the machine can read a program's arguments. Therefore the
+//! address is written to a file in the daemon's private directory. The code can be used once, within two minutes.
 
 use crate::command::prelude::*;
 use crate::command::serve::refused;
@@ -12,16 +12,16 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use teamlog_server::lock::own_dir;
 
-/// What opens a file as its user is used to, the first that there is.
+/// Programs that open a file in the user's browser, in order of preference.
 const PROGRAMS: [&[&str]; 4] = [&["xdg-open"], &["gio", "open"], &["wslview"], &["open"]];
-/// What says that there is a display.
+/// Environment variables that show that there is a display.
 const DISPLAYS: [&str; 2] = ["DISPLAY", "WAYLAND_DISPLAY"];
-/// How such files are called: before and behind what tells them apart.
+/// Prefix and suffix of such files' names.
 const NAME: (&str, &str) = ("open-", ".html");
-/// After that long nobody needs one any more.
+/// Age after which such a file is deleted.
 const KEPT: Duration = Duration::from_secs(120);
 
-/// Has a browser open the address; the name of the program that was given it, nothing where there is no display or no
+/// Opens the address in a browser. Returns the program that was started, or `None` if there is no display or no such
 /// program.
 pub fn open(root: &Path, env: &ProcessEnv, url: &str) -> Result<Option<String>, CommandError> {
     let displayed = DISPLAYS.iter().any(|name| env.var_set(name).is_some());
@@ -41,13 +41,13 @@ pub fn open(root: &Path, env: &ProcessEnv, url: &str) -> Result<Option<String>, 
         begun(program, words, &path).then(|| (*program).to_owned())
     });
     if began.is_none() {
-        // Nobody is going to read it.
+        // No program was started that would read it.
         let _ = fs::remove_file(&path);
     }
     Ok(began)
 }
 
-/// Whether there is such a program. It goes on behind this command.
+/// Starts a program, which outlives this command. Returns false if it is not installed.
 fn begun(program: &str, words: &[&str], path: &Path) -> bool {
     let spawned = Command::new(program)
         .args(words)
@@ -60,7 +60,7 @@ fn begun(program: &str, words: &[&str], path: &Path) -> bool {
 }
 
 fn written(path: &Path, url: &str) -> io::Result<()> {
-    // Of an earlier process of that number.
+    // Left by an earlier process with the same number.
     let _ = fs::remove_file(path);
     let mut file = OpenOptions::new()
         .write(true)
@@ -70,7 +70,7 @@ fn written(path: &Path, url: &str) -> io::Result<()> {
     file.write_all(page(url).as_bytes())
 }
 
-/// The address is ours: it holds nothing that HTML has a meaning for.
+/// Returns the HTML that redirects to the address. The address is made by the daemon and holds no HTML metacharacters.
 fn page(url: &str) -> String {
     format!(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
@@ -78,7 +78,7 @@ fn page(url: &str) -> String {
     )
 }
 
-/// Takes away what earlier commands left, once nobody can need it any more.
+/// Deletes the files of earlier commands after their codes expired.
 fn clear(dir: &Path) {
     let Ok(entries) = fs::read_dir(dir) else {
         return;

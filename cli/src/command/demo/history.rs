@@ -1,4 +1,4 @@
-//! The story that the demo tells: two and a half hours of a team of three, ending now, on a clock that it turns itself.
+//! History of the demo: two and a half hours of a team of three, ending now, with a clock set by the demo.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -14,11 +14,11 @@ use teamlog_team::message::task_update::TaskUpdate;
 use teamlog_team::{Failure, Root, RootOptions, Team};
 
 pub const TEAM: &str = "demo";
-/// The story that most events belong to.
+/// Trace of most events.
 pub const TRACE: &str = "tr-login";
-/// The task that the story is about.
+/// Task of the demo.
 pub const TASK: &str = "T-1";
-/// The message that arrives twice.
+/// Message that arrives twice.
 pub const REPEATED: &str = "msg_t1_done";
 
 const MINUTE: i64 = 60_000_000;
@@ -42,7 +42,7 @@ impl Stage {
         Ok(Stage { root, clock, start })
     }
 
-    /// The time so many minutes into the story.
+    /// Returns the time `minute` minutes after the start.
     pub fn minute(&self, minute: i64) -> Timestamp {
         self.start.plus_micros(minute * MINUTE)
     }
@@ -96,7 +96,7 @@ impl Stage {
         })
     }
 
-    /// A fact of somebody else's vocabulary.
+    /// Appends an event of a foreign kind.
     pub fn foreign(&self, team: &mut Team, minute: i64) -> Result<AppendAnswer, Failure> {
         self.clock.set(self.minute(minute));
         team.append(Append {
@@ -109,7 +109,7 @@ impl Stage {
         })
     }
 
-    /// The lead has read the message that says that the task is done.
+    /// Acknowledges, as the lead, the message that reports the task done.
     pub fn ack(&self, team: &mut Team, minute: i64) -> Result<AckAnswer, Failure> {
         self.clock.set(self.minute(minute));
         team.ack(Ack {
@@ -119,18 +119,18 @@ impl Stage {
     }
 }
 
-/// An update as the story has it.
+/// A task update of the demo.
 pub struct Update<'a> {
     pub from: &'a str,
     pub task: &'a str,
     pub status: &'a str,
     pub note: &'a str,
     pub message_id: Option<&'a str>,
-    /// The minute at which it was written, if that is not when it arrives.
+    /// Minute in its timestamp, if it differs from its arrival.
     pub written_at: Option<i64>,
 }
 
-/// Leaves what a crash in the middle of a write leaves: half of an event behind the last whole one. Gives its length.
+/// Appends half an event, as a crash during a write does. Returns its length.
 pub fn tear(segment: &Path) -> io::Result<usize> {
     let mut text = Vec::new();
     File::open(segment)?.read_to_end(&mut text)?;

@@ -1,4 +1,4 @@
-//! `guard exec`: a command that the kernel lets write what its agent may write.
+//! `guard exec`: runs a command under Landlock, so that it can write only what its agent may write.
 
 use super::{Who, absolute, denied, init_stage, real};
 use crate::command::prelude::*;
@@ -16,19 +16,20 @@ use teamlog_team::handle::root::TEAMS_DIR;
 use teamlog_team::projections::task::HeldResources;
 use teamlog_team::resource::pattern::Pattern;
 
-/// Said where the kernel cannot keep signals inside.
+/// Warning on kernels that cannot confine signals.
 const SIGNALS_PASS: &str = "this kernel lets the command signal guard exec (Landlock version 6, Linux 6.12, does not): a \
     command that kills it writes on when its lease has ended";
 
 #[derive(Debug, clap::Args)]
 #[command(
     about = "Run a command that can write only what its agent may write; the kernel sees to it",
-    long_about = "Run a command that can write only what its agent may write; the kernel (Landlock) sees to it\n\n\
-        Writable are the paths that the agent holds and --scratch. The rest of the repository and the data root are \
-        read-only, everything else is as ever; docs/guard.md names the limits. teamlog inside records through the \
-        daemon (teamlog serve). Once a lease ends the command gets SIGTERM, and SIGKILL 5 s later; so does what it \
-        left running when it ends. Once guard exec is killed, all of it is. The exit code is the command's, 128 and its number for a signal, 126 or 127 if it cannot be started, and 78 if the kernel has \
-        no Landlock.",
+    long_about = "Run a command that can write only what its agent may write, enforced by the kernel \
+        (Landlock)\n\nThe command can write the paths that the agent holds, and --scratch. The rest of the \
+        repository and the data root are read-only; other paths are not restricted (docs/guard.md lists the limits). \
+        Calls of teamlog inside record through the daemon (teamlog serve). If a lease ends, the command gets \
+        SIGTERM, and SIGKILL 5 s later; so do processes that it leaves running. If guard exec is killed, they are \
+        killed too. Exit code: the command's; 128 plus the number of the signal that ended it; 126 or 127 if it \
+        cannot be started; 78 if the kernel has no Landlock.",
     after_help = "\
 Examples:
   teamlog guard exec demo --agent dev --root . -- git diff
@@ -39,7 +40,7 @@ pub struct Exec {
     team: Option<String>,
     #[command(flatten)]
     who: Who,
-    /// A directory that may be written without a lease, also in the repository; may stand several times
+    /// A directory that may be written without a lease, even inside the repository; repeatable
     #[arg(long, value_name = "DIR")]
     scratch: Vec<PathBuf>,
     /// The command and its arguments
@@ -122,7 +123,7 @@ impl Exec {
     }
 }
 
-/// What the agent held when the command began.
+/// Leases of the agent at the start of the command.
 struct Leases {
     team: Team,
     agent: String,
@@ -130,8 +131,8 @@ struct Leases {
 }
 
 impl Leases {
-    /// The task whose lease ended, or whose paths are others now. Where the log cannot be read, a lease counts as long as
-    /// it did when it could.
+    /// Returns the task whose lease ended or whose paths changed. While the log cannot be read, leases keep their last
+    /// known end.
     fn ended(&mut self) -> Option<&str> {
         if let Ok(now) = self.team.held_by(&self.agent) {
             for held in &mut self.held {
@@ -149,7 +150,7 @@ impl Leases {
     }
 }
 
-/// Says what nobody would look for in the command's own errors.
+/// Prints warnings that the command's own errors would not explain.
 fn warn(context: &Context, (agent, team): (&str, &str), held: &[HeldResources], grounds: &Grounds) {
     if held.is_empty() {
         let why = format!("{agent} holds no path in team {team}");
@@ -187,7 +188,7 @@ pub(super) fn not_started(program: &OsStr, error: NotStarted) -> CommandError {
     }
 }
 
-/// As shells have it.
+/// Maps a failed start to the exit code that shells use.
 fn cause(error: &io::Error) -> Exit {
     match error.kind() {
         ErrorKind::NotFound => Exit::Of(127),

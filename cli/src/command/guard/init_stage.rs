@@ -1,7 +1,7 @@
-//! The process between `guard exec` and its command. It holds the tree of processes that the command starts, so that none
-//! outlives `guard exec`, also not one that is detached from its parents.
+//! The process between `guard exec` and its command. It owns the command's process tree, so that no descendant outlives
+//! `guard exec`, detached ones included.
 //!
-//! It is this program again: `fence-init SUPERVISOR PEOPLE|JSON COMMAND…`, which only `guard exec` calls.
+//! It is this program again: `fence-init SUPERVISOR PEOPLE|JSON COMMAND…`, called by `guard exec` only.
 
 use super::exec::not_started;
 use crate::command::prelude::*;
@@ -11,14 +11,14 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::process::{self, Command};
 
-/// The first word of its command line. It is no subcommand.
+/// First word of its command line; not a subcommand.
 const WORD: &str = "fence-init";
-/// How it says errors: for people or for programs.
+/// Forms of its error messages: text or JSON.
 const FORMS: [&str; 2] = ["people", "json"];
-/// This program, also after its file was replaced.
+/// Path of this program, valid even after its file was replaced.
 const SELF: &str = "/proc/self/exe";
 
-/// The stage for a command, not started; this process is its supervisor.
+/// Builds the command of this stage without starting it. This process is its supervisor.
 pub fn command(program: &OsStr, words: &[OsString], json: bool) -> Command {
     let mut stage = Command::new(SELF);
     stage

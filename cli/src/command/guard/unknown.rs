@@ -69,12 +69,12 @@ fn answer(
     let mut holder = None;
     if answer == OnUnknown::AllowWhenFree {
         let mut free = false;
-        // A command of our own may change these very settings, whoever holds what.
+        // A teamlog command in the call may change these settings, no matter which paths are held.
         if let Some((team, _)) = team
             && !is_own(writes)
             && !team.is_stale()?
         {
-            // Without a name every holder is another agent.
+            // Without an agent's name, every holder counts as another agent.
             let acting = args.who.acting(context, team, subagent).ok();
             let own = acting.iter().flat_map(|acting| acting.names());
             holder = team.held_by_others(&own.collect::<Vec<_>>())?;
@@ -90,7 +90,7 @@ fn answer(
     Ok((answer, holder))
 }
 
-/// Returns if a command of our own is among the doubts.
+/// Returns true if one of the doubts is about a teamlog command.
 fn is_own(writes: &Writes) -> bool {
     writes.doubts().iter().any(|doubt| doubt.own)
 }

@@ -1,4 +1,4 @@
-//! `hooks doctor`: whether an agent's hook denies what it has to, tried as the agent does.
+//! `hooks doctor`: runs an agent's hook as the agent does, and checks that it denies.
 
 use super::Place;
 use crate::agents::guard_hook::GuardHook;
@@ -11,25 +11,25 @@ use std::io::{Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// A file that no team's repository holds.
+/// A file outside of every repository.
 pub const PROBE: &str = "/teamlog-hooks-doctor-probe";
-/// As long as agents wait.
+/// Time limit that agents give their hooks.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
-/// Bytes of an answer that are read.
+/// Most bytes read of an answer.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 
 /// Check that a coding agent's hook is installed, and that it denies a write that must be denied
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Check that a coding agent's hook is installed, and that it denies a write that must be denied\n\nThe hook \
-        is run as the agent runs it, with a call that would write outside of the repository; nothing is written. Exit code 1 \
+    long_about = "Check that a coding agent's hook is installed and denies a forbidden write\n\nThe hook is run as \
+        the agent runs it, with a call that would write outside of the repository. Nothing is written. Exit code 1 \
         if a check fails.",
     after_help = "\
 Examples:
   teamlog hooks install claude demo --agent dev --write && teamlog hooks doctor claude"
 )]
 pub struct Doctor {
-    /// Whose hook
+    /// The coding agent
     #[arg(value_enum, value_name = "WHOSE")]
     whose: Agent,
     #[command(flatten)]
@@ -39,45 +39,45 @@ pub struct Doctor {
 /// `{status, whose, file, checks}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HooksDoctorAnswer {
-    /// The worst of the checks.
+    /// The worst result of the checks.
     status: Health,
-    /// Whose hook it is.
+    /// The coding agent.
     whose: Agent,
-    /// The file that it is in.
+    /// File of the hook.
     file: String,
-    /// What was looked at.
+    /// Checks, in order.
     checks: Vec<Check>,
 }
 
-/// How a check came out.
+/// Result of a check.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Health {
-    /// As it should be.
+    /// Passed.
     Ok,
-    /// Worth a look.
+    /// Passed with a remark.
     Warning,
     /// The hook does not protect.
     Failed,
 }
 
-/// A check.
+/// One check.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Check {
     /// `installed`, `current`, `probe` or `trusted`.
     name: &'static str,
-    /// How it came out.
+    /// Its result.
     status: Health,
-    /// What was found.
+    /// What the check saw, in words.
     message: String,
-    /// What to do.
+    /// The next step, if one is needed.
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
 }
 
 struct Found {
     run: Vec<String>,
-    /// Whether it is as this version would install it.
+    /// True if this version would install the same hook.
     current: bool,
 }
 
@@ -151,13 +151,13 @@ impl Doctor {
     }
 }
 
-/// Whether this program is the one that is started.
+/// Returns true if the hook starts this program.
 fn own(context: &Context, hook: Option<GuardHook>, words: &[String]) -> bool {
     let made = hook.and_then(|hook| hook.words(context).ok());
     made.is_some_and(|made| made.first() == words.first())
 }
 
-/// Whether two lines start the same program; which data root is meant is not for the doctor to say.
+/// Returns true if two lines start the same program, data roots aside.
 fn same_but_root(made: &str, installed: &str) -> bool {
     let program = |line: &str| line.split(" guard --data-root ").next().map(str::to_owned);
     program(made) == program(installed)
@@ -229,7 +229,7 @@ fn probe(run: &[String], dir: &Path, context: &Context) -> Check {
     }
 }
 
-/// How a program ended and what it said, if it did so in time.
+/// Runs a program; returns its exit status and output, or `None` after the time limit.
 fn asked(mut command: Command, input: &str) -> std::io::Result<Option<(ExitStatus, String)>> {
     let mut child = command
         .stdin(Stdio::piped())
@@ -237,7 +237,7 @@ fn asked(mut command: Command, input: &str) -> std::io::Result<Option<(ExitStatu
         .stderr(Stdio::piped())
         .spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // One that ends early leaves its input unread.
+        // A program that ends early does not read its input.
         let _ = stdin.write_all(input.as_bytes());
     }
     let Some(status) = child::ended(&mut child, LONGEST_WAIT)? else {
@@ -250,7 +250,7 @@ fn asked(mut command: Command, input: &str) -> std::io::Result<Option<(ExitStatu
     Ok(Some((status, String::from_utf8_lossy(&said).into_owned())))
 }
 
-/// Whether Codex has been told to trust a hook of that file. For which text of the hook only Codex can tell.
+/// Checks if Codex trusts some hook of that file. Only Codex knows for which text of the hook.
 fn trusted(context: &Context, hooks: &Path) -> Result<Check, CommandError> {
     let config = codex_home(context)?.join("config.toml");
     let text = file::read(&config)?.unwrap_or_default();

@@ -1,7 +1,7 @@
-//! `hooks install`: the guard, and nothing else.
+//! `hooks install`: installs the guard's hook only.
 //!
-//! Invariants: nothing is written without `--write`; what else stands in a file stays there; the hook of one agent does not
-//! take the place of another's; and the hook denies whatever way the guard ends, but by saying yes.
+//! Invariants: nothing is written without `--write`; the rest of a file is kept; the hook of one agent does not replace
+//! another's; and the hook denies on every end of the guard except a yes.
 
 use super::Place;
 use crate::agents::guard_hook::{self, GuardHook, GuardOptions};
@@ -20,52 +20,52 @@ Examples:
   teamlog hooks install claude demo --agent dev --scratch /tmp --write
   teamlog hooks install pi demo --user --dry-run --json")]
 pub struct Install {
-    /// Whose configuration
+    /// The coding agent
     #[arg(value_enum, value_name = "WHOSE")]
     whose: Agent,
-    /// The team [default: what the guard finds when it is asked]
+    /// The team [default: the guard finds it at each call]
     team: Option<String>,
-    /// Who is to write [default: what the guard finds when it is asked]
+    /// The agent that writes [default: the guard finds it at each call]
     #[arg(long)]
     agent: Option<String>,
     #[command(flatten)]
     guard: GuardOptions,
     #[command(flatten)]
     place: Place,
-    /// Write it
+    /// Write the file
     #[arg(long, conflicts_with = "dry_run")]
     write: bool,
-    /// Only show what would be written, which is the default
+    /// Only show the change (the default)
     #[arg(long)]
     dry_run: bool,
 }
 
-/// What becomes of a file.
+/// State of the file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 enum Status {
-    /// It is as it should be already.
+    /// Up to date already.
     Unchanged,
-    /// It would be written.
+    /// Would be written with `--write`.
     WouldWrite,
-    /// It was written.
+    /// Written.
     Written,
 }
 
 /// `{status, whose, file, command, content}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct HooksAnswer {
-    /// What became of the file.
+    /// State of the file.
     status: Status,
-    /// Whose configuration it is.
+    /// The coding agent.
     whose: Agent,
     /// The file.
     file: String,
-    /// What the agent runs before a tool call.
+    /// Command that the agent runs before a tool call.
     command: String,
-    /// All that the file holds then.
+    /// New content of the file.
     content: String,
-    /// What is to be done before the agent runs the hook, if anything.
+    /// Step that the user must take in the agent before it runs the hook, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     trust: Option<&'static str>,
 }
@@ -119,7 +119,7 @@ impl Install {
         Ok(settings.text().to_owned())
     }
 
-    /// One hook for all agents of a directory: each says who it is.
+    /// Adds advice: one hook serves all agents of a directory, because each names itself.
     fn advise(&self, context: &Context, error: CommandError, there: &GuardHook) -> CommandError {
         let mut words = ["hooks", "install"].map(str::to_owned).to_vec();
         words.push(typed(&self.whose));
@@ -138,7 +138,7 @@ impl Install {
         }))
     }
 
-    /// A guard that knows neither team nor agent denies everything.
+    /// Refuses a hook with neither team nor agent, which would deny everything.
     fn check(&self, context: &mut Context) -> Result<(), CommandError> {
         let Some(team) = &self.team else {
             return Ok(());

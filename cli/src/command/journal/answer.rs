@@ -3,7 +3,7 @@
 use crate::command::prelude::*;
 use teamlog_team::engine::journal::{Copies, Durability, Way};
 
-/// A journal, as its server shows it.
+/// A journal and its server.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct JournalAnswer {
     /// Its name in journals.toml
@@ -14,40 +14,40 @@ pub struct JournalAnswer {
     pub kind: String,
     /// The layer that keeps the copies: `standbys` of the server, or `external`, the storage below it
     pub durability: String,
-    /// On how many servers an event must be before it is acknowledged
+    /// Number of servers that must have an event before it is acknowledged
     pub min_copies: u32,
-    /// On how many it is now; 1 with `external`, which shows none
+    /// Number of servers that have it now; 1 with `external`, which shows none
     pub copies: u32,
-    /// Standbys that have to have it, as the server names them
+    /// Standbys that must have an event, as the server names them
     pub standby_names: String,
-    /// The server's timeline, which rises with each promotion; 0 where there is none
+    /// The server's timeline, which rises with each promotion; 0 if the server has none
     pub timeline: u32,
     /// The server's version
     pub server_version: String,
-    /// Reasons why it is not durable; with any, nothing is recorded
+    /// Reasons why the journal is not durable; if there is one, nothing is recorded
     pub wrong: Vec<String>,
     /// Properties that the server does not show
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unverified: Vec<String>,
-    /// The groups of a team beside those of this host, with `--deep`
+    /// Comparison of a team's groups in the journal and on this host, with `--deep`
     #[serde(skip_serializing_if = "Option::is_none")]
     pub deep: Option<DeepCheck>,
 }
 
-/// The groups of a team in its journal beside those of this host.
+/// Comparison of a team's groups in its journal and on this host.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DeepCheck {
     /// The team
     pub team: String,
     /// Groups that were compared
     pub groups: u64,
-    /// The last event of the journal, up to the end of this host's log
+    /// Last event in the journal, up to the end of this host's log
     pub last_seq: u64,
-    /// The last event of this host
+    /// Last event on this host
     pub here: u64,
     /// Groups that differ
     pub damaged: Vec<DamagedRange>,
-    /// Number of groups that were put back
+    /// Number of groups that were repaired
     pub repaired: u64,
 }
 
@@ -91,33 +91,33 @@ pub struct JournalStatus {
     pub team: String,
     /// The journal's id
     pub journal: String,
-    /// `open`, or why it takes nothing
+    /// `open`, or the reason why it accepts no events
     pub state: String,
-    /// The last event that the journal has
+    /// Last event in the journal
     pub last_seq: u64,
-    /// The last event that is here
+    /// Last event on this host
     pub here: u64,
-    /// Groups that the journal has of it
+    /// Number of groups in the journal
     pub groups: u64,
     /// Their bytes
     pub bytes: u64,
-    /// The hosts that have spoken to the journal
+    /// Hosts that have connected to the journal
     pub hosts: Vec<JournalHost>,
 }
 
-/// A host that has spoken to a journal.
+/// A host that has connected to a journal.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct JournalHost {
     /// Name of the host
     pub host: String,
-    /// The id by which the journal knows it: several hosts may have one name
+    /// Id of the host in the journal; several hosts may have the same name
     pub id: String,
-    /// Seconds since then
+    /// Seconds since its last connection
     pub seconds_ago: f64,
-    /// The last event of the team that it had when it last read the journal
+    /// Last event that the host had at its last read of the journal
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// Events that the journal has now and the host lacked then
+    /// Events that the journal has now and the host lacked at that read
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lag: Option<u64>,
 }

@@ -1,4 +1,4 @@
-//! `prime --hook`: what an agent is told when its session or a subagent starts, and when a subagent ends.
+//! `prime --hook`: text for an agent at the start of a session or subagent, and at the end of a subagent.
 
 use crate::agents::event::{ContextAnswer, HookEvent, StopAnswer};
 use crate::agents::subagent::{Acting, Subagent};
@@ -25,11 +25,11 @@ pub fn answer(context: &mut Context, team: &str, named: Option<String>) -> Outco
     if let Some(subagent) = &told.subagent {
         lines.push(introduction(context, team, &acting));
         if told.event == SUBAGENT_START && acting.is_own(told.subagent.as_ref()) {
-            // A subagent that is not registered can work all the same.
+            // A subagent can work even if it is not registered.
             let _ = register(context, team, &acting, subagent);
         }
     }
-    // The form for the hook: nothing is escaped for a terminal.
+    // Plain text: a hook's output is not escaped for a terminal.
     let plain = View {
         paint: Paint::new(false),
         width: None,
@@ -55,7 +55,7 @@ pub fn answer(context: &mut Context, team: &str, named: Option<String>) -> Outco
     context.ended(Exit::Done)
 }
 
-/// Finds out who acts. The token for a daemon on another machine says it for all agents of a session.
+/// Finds the acting agent. With a daemon on another machine, the token names it for all agents of a session.
 fn acting(
     context: &mut Context,
     team: &str,
@@ -73,7 +73,7 @@ fn acting(
     Acting::of(context, &mut handle, named, told.subagent.as_ref())
 }
 
-/// Says who a subagent is, and how it acts under its name.
+/// Tells a subagent its name and how to act under it.
 fn introduction(context: &Context, team: &str, acting: &Acting) -> String {
     let agent = &acting.agent;
     let typed = context.command(&format!("prime {} --agent {agent}", quoted(team)));
@@ -119,7 +119,7 @@ fn register(
     context.execute(&call, team, identity).map(drop)
 }
 
-/// Keeps a subagent going, once, while it holds tasks under its own name.
+/// Keeps a subagent from ending, once, while it holds tasks under its own name.
 fn stopping(context: &mut Context, team: &str, acting: &Acting, told: &HookEvent) -> Outcome {
     if told.stop_hook_active || !acting.is_own(told.subagent.as_ref()) || context.is_remote() {
         return Ok(Exit::Done);

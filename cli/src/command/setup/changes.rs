@@ -1,11 +1,11 @@
-//! The files that a set-up changes: worked out in memory, then written.
+//! Files that a setup changes: computed in memory, then written.
 
 use crate::agents::file;
 use crate::command::prelude::*;
 use crate::render::escape::visible_lines;
 use std::collections::BTreeMap;
 
-/// Files as they are, and as they are to be.
+/// Files with their old and new content.
 #[derive(Debug, Default)]
 pub struct Files {
     drafts: BTreeMap<PathBuf, Draft>,
@@ -17,19 +17,19 @@ struct Draft {
     new: Option<String>,
 }
 
-/// A file that changes.
+/// A changed file.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FileChange {
-    /// The file.
+    /// Its path.
     file: String,
-    /// All that it holds then; `null` where it goes.
+    /// Its new content; `null` if it is removed.
     content: Option<String>,
     #[serde(skip)]
     old: Option<String>,
 }
 
 impl Files {
-    /// What a file is to hold, as far as that is known by now.
+    /// Returns the content of a file after the changes so far.
     pub fn text(&mut self, path: &Path) -> Result<Option<String>, CommandError> {
         if let Some(draft) = self.drafts.get(path) {
             return Ok(draft.new.clone());
@@ -43,7 +43,7 @@ impl Files {
         Ok(old)
     }
 
-    /// Says what it is to hold; `None` takes it away.
+    /// Sets the new content of a file; `None` removes it.
     pub fn set(&mut self, path: &Path, new: Option<String>) -> Result<(), CommandError> {
         self.text(path)?;
         if let Some(draft) = self.drafts.get_mut(path) {
@@ -64,7 +64,7 @@ impl Files {
             .collect()
     }
 
-    /// Writes them; directories below `dir` that are left empty go.
+    /// Writes the files, then removes directories below `dir` that became empty.
     pub fn write(&self, dir: &Path) -> Result<(), CommandError> {
         for (path, draft) in &self.drafts {
             match &draft.new {
@@ -89,11 +89,11 @@ impl FileChange {
     }
 }
 
-/// Lines that are only in one of two texts, in order; found by the longest row of lines that both have.
+/// Returns the lines that only one of two texts has, in order, by their longest common subsequence.
 fn changed<'a>(old: &'a str, new: &'a str) -> Vec<(char, &'a str)> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let width = new.len() + 1;
-    // How many lines the rests from a pair of lines on have in common.
+    // Lengths of the common subsequences of the two texts' ends.
     let mut common = vec![0_u32; (old.len() + 1) * width];
     let get = |common: &[u32], a: usize, b: usize| common.get(a * width + b).copied().unwrap_or(0);
     for (a, left) in old.iter().enumerate().rev() {

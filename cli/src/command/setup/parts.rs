@@ -1,4 +1,4 @@
-//! The parts of a set-up: where each stands, what it holds, and how it is taken out.
+//! Parts of a setup: their file, their content and their removal.
 
 use super::changes::Files;
 use crate::agents::block::{MARKDOWN, TOML};
@@ -19,43 +19,43 @@ const HOOKS: [(&str, Hook); 6] = [
     ("prompt", Hook::Prompt),
     ("stop", Hook::Stop),
 ];
-/// A hook that older versions installed. It has no effect, and is taken out.
+/// A hook of older versions without effect; it is removed.
 const RETIRED: (&str, Hook) = ("compaction", Hook::Compaction);
 const SKILL: &str = include_str!("../../../SKILL.md");
-/// How the copy of it ends that a set-up wrote.
+/// Last line of a skill file that a setup wrote.
 const SKILL_END: &str = "\n<!-- Written by teamlog setup, and replaced by it. -->\n";
 
-/// How a part stands, or what became of it.
+/// State of a part.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub(super) enum State {
-    /// As it should be.
+    /// Up to date.
     Current,
-    /// It is not there.
+    /// Missing.
     Missing,
-    /// It is there, and should be otherwise.
+    /// Differs from this version's.
     Outdated,
-    /// It would be written.
+    /// Would be written.
     WouldWrite,
-    /// It was written.
+    /// Written.
     Written,
-    /// It was taken out.
+    /// Removed.
     Removed,
-    /// There was nothing to take out.
+    /// Was not there, so there was nothing to remove.
     Absent,
-    /// It stays, since the set-up of another agent needs it.
+    /// Kept, because the setup of another agent needs it.
     Kept,
 }
 
-/// A part.
+/// A part of a setup.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Part {
     /// `guard`, `session_start`, `subagent_start`, `subagent_stop`, `prompt`, `stop`, `mcp`, `skill`, `instructions` or
     /// `gitignore`; `compaction` of an older version.
     part: &'static str,
-    /// The file that it is in.
+    /// Its file.
     file: String,
-    /// How it stands, or what became of it.
+    /// Its state.
     status: State,
 }
 
@@ -68,7 +68,7 @@ impl Part {
         }
     }
 
-    /// The files for git, which belong to the team.
+    /// Returns the part for git's ignore files, which belong to the team.
     pub fn ignored(data_root: &Path, files: &[IgnoreFile]) -> Part {
         let open = files.iter().find(|file| !file.settled);
         let state = match open {
@@ -84,7 +84,7 @@ impl Part {
         self.status == State::Current
     }
 
-    /// What had to be written was, or would be.
+    /// Marks a part that had to be written as written, or as one that would be.
     pub fn written(&mut self, dry: bool) {
         self.status = match (self.status, dry) {
             (State::Current, _) => State::Current,
@@ -94,14 +94,14 @@ impl Part {
         };
     }
 
-    /// `current  guard  /repo/.claude/settings.local.json`.
+    /// Renders a line: `current guard /repo/.claude/settings.local.json`.
     pub fn line(&self, view: &View) -> String {
         self.status.line(view, self.part, &self.file)
     }
 }
 
 impl State {
-    /// `current  guard  /repo/.claude/settings.local.json`.
+    /// Renders a line: `current guard /repo/.claude/settings.local.json`.
     pub(super) fn line(self, view: &View, what: &str, value: &str) -> String {
         let (style, word) = match self {
             State::Current => (Style::Good, "current"),
@@ -148,7 +148,7 @@ fn instructions_file(dir: &Path) -> PathBuf {
 }
 
 impl Plan {
-    /// Puts all parts into the files; says how each stood before.
+    /// Puts all parts into the files; returns their state before.
     pub fn put(&self, context: &Context, files: &mut Files) -> Result<Vec<Part>, CommandError> {
         let mut parts = Vec::new();
         for (name, hook) in HOOKS {
@@ -190,7 +190,7 @@ impl Plan {
         Ok(Part::new(name, &path, state))
     }
 
-    /// Takes out the retired hook, if it is there.
+    /// Removes the retired hook if it is installed.
     fn retire_hook(
         &self,
         context: &Context,
@@ -201,7 +201,7 @@ impl Plan {
         Ok(there.then(|| Part::new(RETIRED.0, &path, State::Outdated)))
     }
 
-    /// What the agent runs. Only the guard may end with 2, which keeps an agent from what it is about to do.
+    /// Returns the command line that the agent runs. Only the guard may exit with 2, which blocks the agent's call.
     fn line(&self, context: &Context, hook: Hook) -> Result<String, CommandError> {
         if hook == Hook::Guard {
             return Ok(guard_hook::line(&self.hook.words(context)?));
@@ -220,7 +220,7 @@ impl Plan {
         Ok(format!("{} || exit 1", guard_hook::joined(&words)))
     }
 
-    /// How the MCP server is started.
+    /// Returns the command line that starts the MCP server.
     fn server(&self, context: &Context) -> Result<Vec<String>, CommandError> {
         let mut words = vec![program(context)?];
         words.extend([
@@ -263,7 +263,7 @@ impl Plan {
         }
         let words = self.server(context)?;
         let (command, rest) = words.split_at(1);
-        // Strings of JSON are strings of TOML as well.
+        // Every JSON string is a valid TOML string.
         let command = command.first().map(|command| json!(command).to_string());
         let lines = format!(
             "[mcp_servers.teamlog]\ncommand = {}\nargs = {}",
@@ -308,7 +308,7 @@ impl Plan {
     fn paragraph(&self, context: &Context) -> Result<String, CommandError> {
         let team = quoted(&self.team);
         let root = quoted(&data_root(context)?);
-        // With the root, since an agent may type them anywhere: in a worktree, or in another project.
+        // Includes the root, because an agent may type them in a worktree or another project.
         let typed = |rest: &str| format!("{} --data-root {root} {rest}", context.called().name());
         Ok(format!(
             "## The team {}\n\n\
@@ -342,7 +342,7 @@ fn stands(there: bool, current: bool) -> State {
     }
 }
 
-/// Whether a line of TOML says what the server of that name is.
+/// Returns true if a TOML line opens the table of the server with this name.
 fn names_the_server(line: &str) -> bool {
     let line: String = line.chars().filter(|c| !" \t\"'".contains(*c)).collect();
     line.starts_with("[mcp_servers.teamlog")
@@ -352,7 +352,7 @@ fn names_the_server(line: &str) -> bool {
         || line.starts_with("teamlog.command=")
 }
 
-/// Takes all parts out of the files; says which were there.
+/// Removes all parts from the files; returns which were there.
 pub fn take_out(
     context: &Context,
     whose: Agent,
@@ -388,7 +388,7 @@ pub fn take_out(
     Ok(parts)
 }
 
-/// Takes a hook out of the settings; says whether it was there.
+/// Removes a hook from the settings; returns true if it was there.
 fn remove_hook(files: &mut Files, path: &Path, hook: Hook) -> Result<bool, CommandError> {
     change_json(files, path, |settings| {
         let there = !settings::installed(settings, hook).is_empty();
@@ -397,7 +397,7 @@ fn remove_hook(files: &mut Files, path: &Path, hook: Hook) -> Result<bool, Comma
     })
 }
 
-/// The paragraph is one for all agents of a project.
+/// Removes the paragraph, unless the setup of another agent shares it.
 fn take_out_instructions(
     context: &Context,
     whose: Agent,
@@ -422,7 +422,7 @@ fn gone(there: bool) -> State {
     if there { State::Removed } else { State::Absent }
 }
 
-/// Changes JSON; a file with nothing left in it goes. Says what `change` says.
+/// Changes a JSON file and removes it if nothing remains in it. Returns the result of `change`.
 fn change_json(
     files: &mut Files,
     path: &Path,
@@ -440,7 +440,7 @@ fn change_json(
     Ok(changed)
 }
 
-/// Changes a text; a file with nothing left in it goes. Says whether there was anything to change.
+/// Changes a text file and removes it if nothing remains in it. Returns true if it changed.
 fn change_text(
     files: &mut Files,
     path: &Path,

@@ -1,17 +1,17 @@
-//! The build and test commands of a project, as its files name them: the proposal for `guard.known`.
+//! Build and test commands of a project, read from its files: the proposal for `guard.known`.
 //!
-//! Proposed are commands that read sources and write build output. Formatters, installers, generators and deployments are
-//! not: they write files that other agents may hold.
+//! Only commands that read sources and write build output are proposed. Formatters, installers, generators and
+//! deployments are not, because they write files that other agents may hold.
 
 use crate::agents::file;
 use serde_json::Value;
 use std::path::Path;
 use teamlog_team::projections::team::settings::Setting;
 
-/// Most commands that are proposed of one file.
+/// Most commands proposed per file.
 const COMMANDS_MAX: usize = 20;
 
-/// First words of names of scripts, targets and recipes that build or test.
+/// First words in the names of scripts, targets and recipes that build or test.
 const BUILDS: [&str; 17] = [
     "all",
     "bench",
@@ -31,7 +31,7 @@ const BUILDS: [&str; 17] = [
     "unit",
     "verify",
 ];
-/// Words in such names that stand for more than that.
+/// Words in such names that mean more than building or testing.
 const MORE: [&str; 14] = [
     "clean", "deploy", "dev", "fix", "fmt", "format", "install", "publish", "push", "release",
     "serve", "update", "watch", "write",
@@ -75,7 +75,7 @@ pub fn commands(dir: &Path) -> Vec<String> {
         if !proposed.contains(&command) {
             proposed.push(command);
         }
-        // The setting has a longest value, and takes plain letters.
+        // The setting has a maximum length and accepts plain letters only.
         if Setting::GuardKnown.parse(&proposed.join(", ")).is_err() {
             proposed.pop();
         }
@@ -87,7 +87,7 @@ fn lines(commands: &str) -> Vec<String> {
     commands.split(", ").map(str::to_owned).collect()
 }
 
-/// Returns if a script, target or recipe of this name builds or tests, and does nothing more as far as its name says.
+/// Returns true if, by its name, a script, target or recipe only builds or tests.
 fn builds(name: &str) -> bool {
     let mut words = name.split(|letter: char| !letter.is_alphanumeric());
     let plain = name
@@ -101,7 +101,7 @@ fn builds(name: &str) -> bool {
         && !words.any(|word| MORE.contains(&word))
 }
 
-/// The scripts of a `package.json`, as its package manager runs them.
+/// Returns the scripts of a `package.json`, as its package manager runs them.
 fn scripts(text: &str, manager: &str) -> Vec<String> {
     let parsed: Value = serde_json::from_str(text).unwrap_or_default();
     let scripts = parsed.get("scripts").and_then(Value::as_object);
@@ -118,7 +118,8 @@ fn scripts(text: &str, manager: &str) -> Vec<String> {
         .take(COMMANDS_MAX);
     let mut commands = Vec::new();
     for name in names {
-        // `npm test` is a command of its own; pnpm and yarn run every script by its name, and `bun test` is another program.
+        // `npm test` is a command of npm. pnpm and yarn run every script by its name. `bun test` is another program
+        // than the script.
         let short = match manager {
             "npm" => name == "test",
             "bun" => false,
@@ -154,7 +155,7 @@ fn python(text: &str, uv: bool, poetry: bool) -> Vec<String> {
     commands
 }
 
-/// The targets of a makefile, or the recipes of a justfile, whose parameters follow their name.
+/// Returns the targets of a makefile, or the recipes of a justfile, whose names are followed by parameters.
 fn rules(text: &str, program: &str, takes_parameters: bool) -> Vec<String> {
     let mut names: Vec<&str> = Vec::new();
     for line in text.lines() {
@@ -164,7 +165,7 @@ fn rules(text: &str, program: &str, takes_parameters: bool) -> Vec<String> {
         let Some((before, after)) = line.split_once(':') else {
             continue;
         };
-        // An assignment.
+        // Skips an assignment.
         if after.starts_with('=') || after.starts_with(":=") {
             continue;
         }

@@ -1,4 +1,4 @@
-//! The settings of the team that a set-up proposes: how the guard treats builds and tests. A setting that was set stays.
+//! Team settings that a setup proposes: the guard's answer to builds and tests. Settings with a value are kept.
 
 use super::parts::{Plan, State};
 use super::project;
@@ -7,23 +7,23 @@ use crate::command::prelude::*;
 use teamlog_team::lifecycle::config::ConfigSet;
 use teamlog_team::projections::team::settings::{ALLOW_WHEN_FREE, Setting};
 
-/// A setting that the set-up takes care of.
+/// A setting that the setup proposes.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct SettingPart {
     /// `guard.unknown` or `guard.known`.
     key: String,
     /// Its value, now or after the set-up.
     value: String,
-    /// Its state, or what became of it.
+    /// Its state.
     status: State,
 }
 
 impl SettingPart {
-    /// Returns the settings with the values that the set-up proposes, or that were set before.
+    /// Returns the settings with the proposed values, or the values that were set before.
     pub fn wanted(plan: &Plan, dir: &Path) -> Vec<SettingPart> {
         let rules = &plan.rules;
         let mut parts = Vec::new();
-        // A hook with an answer of its own does not ask the team.
+        // A hook with its own `--on-unknown` does not read the team's setting.
         if plan.hook.on_unknown.is_none() {
             let set = rules
                 .unknown_is_set
@@ -82,7 +82,7 @@ fn part(setting: Setting, set: Option<String>, proposed: String) -> SettingPart 
     }
 }
 
-/// Returns the commands of the project that a list set by a person does not name.
+/// Returns the project's commands that a list set by a person does not contain.
 pub fn not_known(plan: &Plan, dir: &Path) -> Vec<String> {
     if !plan.rules.known_is_set {
         return Vec::new();
