@@ -1,8 +1,8 @@
-//! Completion while somebody types: the shell runs teamlog with [`VARIABLE`] set and the words so far, and gets
-//! candidates. Whatever goes wrong, there are just none: nothing may be printed between somebody's keystrokes.
+//! Completion: the shell runs teamlog with [`VARIABLE`] set and the words so far, and reads candidates. After any
+//! failure there are no candidates, and nothing else is printed.
 //!
-//! What may come next in general is known from the definition of the command line; which teams, agents, tasks,
-//! messages and traces there are is asked of the state, by the name of the value that is asked for.
+//! Options and subcommands come from clap's definition; teams, agents, tasks, messages and traces come from the state,
+//! by the value name of the argument.
 
 mod candidates;
 mod typed;
@@ -17,12 +17,12 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use typed::Typed;
 
-/// Names the shell that asks.
+/// Variable that names the asking shell.
 pub const VARIABLE: &str = "TEAMLOG_COMPLETE";
 
 pub const SHELLS: [&str; 5] = ["bash", "zsh", "fish", "elvish", "powershell"];
 
-/// Writes the lines that make a shell ask.
+/// Writes the shell's registration of completion.
 pub fn registration(shell: &str, out: &mut dyn Write) -> io::Result<()> {
     let shells = Shells::builtins();
     let unknown = || io::Error::other(format!("unknown shell {shell:?}"));
@@ -30,12 +30,12 @@ pub fn registration(shell: &str, out: &mut dyn Write) -> io::Result<()> {
     shell.write_registration(VARIABLE, "teamlog", "teamlog", "teamlog", out)
 }
 
-/// Answers a shell, if one asks, of what this definition takes. Says whether it was so.
+/// Answers a shell's request for candidates. Returns false if there is no such request.
 pub fn answered(argv: &[OsString], env: &ProcessEnv, definition: fn() -> clap::Command) -> bool {
     let Some(shell) = env.var_set(VARIABLE) else {
         return false;
     };
-    // There is nobody to hear of a bug of ours either.
+    // A panic must print nothing.
     std::panic::set_hook(Box::new(|_| std::process::exit(0)));
     let _ = answer(&shell.to_string_lossy(), argv, env, definition);
     true
@@ -65,7 +65,7 @@ fn answer(
     stdout.flush()
 }
 
-/// The command line with whom to ask for each value.
+/// Returns the definition with a lookup for each value.
 fn equipped(command: Command, source: &Arc<Source>) -> Command {
     let name = command.get_name().to_owned();
     command

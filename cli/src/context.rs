@@ -1,4 +1,4 @@
-//! What every command works with: the data root, who acts, where answers go.
+//! Context of every command: the data root, the caller and the output.
 
 mod advice;
 mod afterwards;
@@ -34,7 +34,7 @@ use teamlog_team::resource::refused::RefusedWrites;
 use teamlog_team::shell::quoted;
 use teamlog_team::{GivenReceipt, RootOptions, Team};
 
-/// Longest wait of a hook for each step of a daemon.
+/// Longest wait of a hook per step of a daemon.
 const HOOK_STEP_LIMIT: Duration = Duration::from_secs(1);
 /// Longest wait of a hook for the lock of a log.
 const HOOK_LOCK_DEADLINE: Duration = Duration::from_secs(5);
@@ -45,65 +45,65 @@ pub struct Context {
     env: ProcessEnv,
     /// The data root, or the error that forbids its use.
     data_root: Result<DataRoot, CommandError>,
-    /// As the command line names it, if it does.
+    /// Value of `--data-root`, if given.
     data_root_flag: Option<PathBuf>,
-    /// Whether a daemon on another machine is to be asked.
+    /// True if commands go to a daemon on another machine.
     is_remote: bool,
-    /// That daemon, once it was asked for.
+    /// That daemon, after its first use.
     remote: OnceCell<Remote>,
     actor: Option<String>,
     actor_flag: Option<String>,
     options: RootOptions,
-    /// The longest wait for each step of a daemon, for a hook.
+    /// Longest wait of a hook per step of a daemon.
     step_limit: Option<Duration>,
     journals: Arc<KnownJournals>,
-    /// The team concerned, for hints.
+    /// Current team, for hints.
     team: Option<String>,
-    /// Whether the same may be typed again where it is unknown whether it was recorded; nothing for what only reads.
+    /// How the command may be repeated if its outcome is unknown; `None` for reads.
     repeat: Option<Repeat>,
-    /// Whether answers of what records something carry a receipt.
+    /// True if recording commands add a receipt to their answer.
     receipt: bool,
-    /// Whether the answer is that of an earlier request under the same key.
+    /// True if the answer repeats an earlier one under the same key.
     replayed: bool,
-    /// What every team that is opened must still hold.
+    /// Receipt that every opened team must match.
     last_receipt: Option<GivenReceipt>,
-    /// What other hosts recorded is to be taken in first: all, or what is needed to know an event.
+    /// Value of `--fresh` or `--at-least`: read new groups of other hosts first, all or up to an event.
     fresh: Option<Option<u64>>,
-    /// The same where what is here is older than that.
+    /// Value of `--max-stale`: read them if the last read is older.
     max_stale: Option<Duration>,
-    /// How new the answer is, where other hosts record too.
+    /// Age of the answer, if other hosts record too.
     as_of: Option<AsOf>,
-    /// The time of an answer about the past.
+    /// Time of an answer about the past.
     now: Option<Timestamp>,
-    /// Shows all of an answer, however many screens it takes.
+    /// True if long answers are not shortened.
     whole: bool,
-    /// Whether clock times are read as UTC.
+    /// True if clock times are read as UTC.
     utc: bool,
     called: Called,
-    /// The agent that an option of the subcommand names, for hints.
+    /// Agent that an option of the subcommand names, for hints.
     acting: OnceCell<String>,
     definition: fn() -> clap::Command,
-    /// The team on which a call was carried out here.
+    /// Team on which this process carried out a call.
     held: Option<Team>,
-    /// The receipt that came with an answer of the daemon, if one did.
+    /// Receipt in the daemon's answer, if one came.
     answered: Option<Option<Receipt>>,
-    /// What the daemon had to say beside its answers.
+    /// Notes of the daemon.
     notes: Vec<String>,
-    /// The daemons that keep off a team meanwhile.
+    /// Daemons that released a team for this process.
     gave_way: Vec<GaveWay>,
-    /// What is to be recorded in a team once everything is answered.
+    /// Guard's refusals to record after the answer.
     afterwards: Option<(String, RefusedWrites)>,
 }
 
 impl Context {
-    /// From the global flags and the environment.
+    /// Builds the context from the global options and the environment.
     pub fn new(
         global: &Global,
         env: &ProcessEnv,
         definition: fn() -> clap::Command,
     ) -> Result<Context, CommandError> {
         let data_root = match root::of(global, env).map_err(place::unusable) {
-            // Commands that need no data root work all the same.
+            // Commands that need no data root still work.
             Err(error) if error.code() != "not_owned" => return Err(error),
             found => found,
         };
@@ -166,7 +166,7 @@ impl Context {
         (self.definition)()
     }
 
-    /// The help of a subcommand, for one that reads its words itself.
+    /// Returns the help of a subcommand that parses its words itself.
     pub fn help_of(&self, name: &str) -> String {
         let mut root = self.definition();
         root.build();
@@ -189,8 +189,8 @@ impl Context {
         found.map(|root| &*root.path).map_err(Clone::clone)
     }
 
-    /// Answers a hook from here on: agents give a hook ten seconds, so a daemon that does not answer is given up after one,
-    /// and the lock of a log after five.
+    /// Limits all waits from here on. Agents give a hook ten seconds, so it waits one second per step of a daemon and
+    /// five for the lock of a log.
     pub fn answer_hook(&mut self) {
         self.step_limit = Some(HOOK_STEP_LIMIT);
         self.options.lock_deadline = self.options.lock_deadline.min(HOOK_LOCK_DEADLINE);
@@ -208,17 +208,17 @@ impl Context {
         self.receipt
     }
 
-    /// From here on something may be recorded: what to advise where it is unknown whether it was.
+    /// States that the command records, and how it may be repeated if its outcome is unknown.
     pub fn records(&mut self, repeat: Repeat) {
         self.repeat = Some(repeat);
     }
 
-    /// A command for the same data root, as it has to be typed.
+    /// Returns a command line for the same data root.
     pub fn command(&self, rest: &str) -> String {
         format!("{} {rest}", self.program())
     }
 
-    /// Commands of an answer, for the same data root.
+    /// Rewrites the commands of an answer for the same data root.
     pub fn own_commands(&self, commands: &mut [String]) {
         for command in commands {
             if let Some(rest) = command.strip_prefix("teamlog ") {
@@ -227,7 +227,7 @@ impl Context {
         }
     }
 
-    /// How such commands begin.
+    /// Returns the beginning of such command lines.
     pub fn program(&self) -> String {
         let name = self.called.name();
         match &self.data_root_flag {

@@ -1,18 +1,6 @@
-//! Exit codes and error reports: the one place that knows which failure ends in which code.
+//! Exit codes and error reports: the one place that maps failures to exit codes.
 //!
-//! | code | meaning |
 //! |---|---|
-//! | 0 | done (also when the reader of our output left early: what was asked for has happened) |
-//! | 1 | refused by a rule; nothing was written |
-//! | 2 | usage (1 of `api` and `state`, as their callers know it); `doctor`: unhealthy; `nudge`: what it is told to use |
-//! | 65 | damaged log, one that a newer teamlog wrote, one that no longer holds what a receipt vouches for, or one that is not what its journal has |
-//! | 69 | the daemon that holds the team is not to be reached, or is of another version |
-//! | 70 | a bug: teamlog broke one of its own promises |
-//! | 74 | input/output failed: whether the event was recorded is unknown, retry with the same id |
-//! | 75 | locked, or the journal of the team is not to be reached: nothing was recorded, try again |
-//! | 77 | the system does not permit it |
-//! | 78 | the file system, or the journal, is not safe for a log; `guard exec`: the kernel cannot fence a command |
-//! | any | `guard exec`: that of the command, 126 or 127 if it cannot be started |
 
 mod explanation;
 mod journal;
@@ -47,15 +35,15 @@ pub enum Exit {
     NotPermitted,
     Unsafe,
     Unfenced,
-    /// As a command that was run for the user ended.
+    /// Exit code of a command that was run for the user.
     Of(u8),
 }
 
 impl Exit {
-    /// What `doctor` ends with where something is unhealthy.
+    /// Exit code of `doctor` if something is unhealthy.
     pub const UNHEALTHY: Exit = Exit::Usage;
 
-    /// This one, unless it is done.
+    /// Returns this code, or `Done` if `done` is true.
     pub fn unless(self, done: bool) -> Exit {
         if done { Exit::Done } else { self }
     }
@@ -79,48 +67,48 @@ impl From<Exit> for u8 {
     }
 }
 
-/// What a command answers: how to end, or why there is no answer.
+/// Result of a command: its exit code, or an error.
 pub type Outcome = Result<Exit, CommandError>;
 
-/// An error as it is reported, whatever it came from.
+/// A reportable error from any layer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CommandError {
     exit: Exit,
-    // Boxed: errors travel through every result of this crate.
+    // Boxed to keep the results of this crate small.
     body: Box<Body>,
 }
 
-/// `{error}`: the line that a program gets.
+/// JSON line of an error: `{error}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ErrorLine<'a> {
-    /// Why there is no answer
+    /// The error
     error: &'a Body,
 }
 
-/// What is said about an error.
+/// Content of an error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Error")]
 struct Body {
     /// A stable word in snake_case
     code: String,
-    /// For people: names field, value and rule
+    /// Message for people: names field, value and rule
     message: String,
-    /// The field of the input that is at fault, if one is
+    /// The faulty field of the input, if any
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<String>,
-    /// What to do next, a line for each possibility
+    /// Next steps, one per line
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
-    /// More, by name
+    /// Further values, by name
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     details: Map<String, Value>,
-    /// Whether it is standard output that failed.
+    /// True if standard output failed.
     #[serde(skip)]
     unwritten: bool,
 }
 
 impl CommandError {
-    /// An error of the command line itself, beneath which no library error lies.
+    /// Creates an error of the command line itself, without an underlying library error.
     pub fn new(exit: Exit, code: &str, message: impl Into<String>) -> CommandError {
         let body = Box::new(Body {
             code: code.to_owned(),
@@ -133,27 +121,27 @@ impl CommandError {
         CommandError { exit, body }
     }
 
-    /// Something was typed wrongly.
+    /// Creates a usage error.
     pub fn usage(message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Usage, "usage", message)
     }
 
-    /// We broke a promise of our own.
+    /// Creates the error of a broken promise of ours.
     pub fn bug(message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Bug, "bug", message)
     }
 
-    /// The daemon does not do what a daemon does.
+    /// Creates the error for a daemon that does not behave like one.
     pub fn unreachable(message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Unavailable, "daemon_unreachable", message)
     }
 
-    /// Input that cannot be taken.
+    /// Creates the error for invalid input.
     pub fn invalid(field: &str, message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Refused, "invalid_input", message).about(field)
     }
 
-    /// Standard output, standard input or a file that the user named failed.
+    /// Creates the error for a failure of standard input, standard output or a file that the user named.
     pub fn io(doing: &str, what: &str, source: &io::Error) -> CommandError {
         let code = code_of_io(source);
         let exit = match code {
@@ -163,19 +151,19 @@ impl CommandError {
         CommandError::new(exit, code, format!("cannot {doing} {what}: {source}"))
     }
 
-    /// Standard output failed, once what was asked for had been done.
+    /// Creates the error for a failure of standard output after the command was carried out.
     pub fn unwritten(source: &io::Error) -> CommandError {
         let mut error = CommandError::io("write", "standard output", source);
         error.body.unwritten = true;
         error.hinting("what the command records is recorded; only its answer could not be written")
     }
 
-    /// What clap has to say, without its layout, and where help is to be had.
+    /// Converts clap's error without its layout, and adds where help is available.
     pub fn of_clap(error: &clap::Error, help: &str) -> CommandError {
         let text = error.render().to_string();
         let first = text.split("\n\n").next().unwrap_or_default();
         let message = match error.kind() {
-            // Clap gives the whole help here.
+            // clap puts the whole help here.
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "a subcommand is required",
             _ => first.strip_prefix("error: ").unwrap_or(first),
         };
@@ -183,7 +171,7 @@ impl CommandError {
         let tip = text
             .lines()
             .find_map(|line| line.trim().strip_prefix("tip: "))
-            // An option that does not exist is rarely meant as a value.
+            // clap's tip to pass an unknown option as a value is rarely right.
             .filter(|tip| !tip.starts_with("to pass "));
         CommandError::usage(message.join(" ")).or_hint(match tip {
             Some(tip) => format!("{tip}\n{help}"),
@@ -191,14 +179,14 @@ impl CommandError {
         })
     }
 
-    /// The same with a hint, unless it has one that knows better.
+    /// Adds a hint, unless the error has one.
     #[must_use]
     pub fn or_hint(mut self, hint: impl Into<String>) -> CommandError {
         self.body.hint.get_or_insert_with(|| hint.into());
         self
     }
 
-    /// The same with that hint alone, where what it has is for another surface.
+    /// Replaces the hint, which was written for another surface.
     #[must_use]
     pub fn hinting(mut self, hint: impl Into<String>) -> CommandError {
         self.body.hint = Some(hint.into());
@@ -220,7 +208,7 @@ impl CommandError {
         }
     }
 
-    /// The same with one more hint behind those that it has.
+    /// Appends a hint.
     #[must_use]
     pub fn and_hint(mut self, hint: &str) -> CommandError {
         let hints = self.body.hint.get_or_insert_default();
@@ -231,28 +219,28 @@ impl CommandError {
         self
     }
 
-    /// The same with a message that goes on.
+    /// Appends to the message.
     #[must_use]
     pub fn adding(mut self, text: &str) -> CommandError {
         self.body.message.push_str(text);
         self
     }
 
-    /// The same with the field named that is at fault.
+    /// Sets the faulty field.
     #[must_use]
     pub fn about(mut self, field: &str) -> CommandError {
         self.body.field = Some(field.to_owned());
         self
     }
 
-    /// The same with another end of the process, for a command that has its own codes.
+    /// Sets the exit code, for a command with codes of its own.
     #[must_use]
     pub fn ending(mut self, exit: Exit) -> CommandError {
         self.exit = exit;
         self
     }
 
-    /// The same with a detail that is text.
+    /// Adds a detail.
     #[must_use]
     pub fn detailing(mut self, name: &str, value: &str) -> CommandError {
         self.body.details.insert(name.to_owned(), value.into());
@@ -263,7 +251,7 @@ impl CommandError {
         self.body.details.get(name).and_then(Value::as_str)
     }
 
-    /// The same with the real name in its hint, where a word in capitals stands for it.
+    /// Replaces a placeholder in capitals in the hint by the real name.
     #[must_use]
     pub fn filling(mut self, word: &str, name: &str) -> CommandError {
         if let Some(hint) = &mut self.body.hint {
@@ -296,7 +284,7 @@ impl CommandError {
         &self.body.message
     }
 
-    /// More, by name, for another form of the error: its code, its field and its hint among it.
+    /// Returns code, field, hint and details as one object, for another form of the error.
     pub fn into_details(self) -> Map<String, Value> {
         let body = *self.body;
         let mut details = body.details;
@@ -319,7 +307,7 @@ impl CommandError {
         self
     }
 
-    /// Whether it is standard output that failed.
+    /// Returns true if standard output failed.
     pub fn is_unwritten(&self) -> bool {
         self.body.unwritten
     }
@@ -332,7 +320,7 @@ impl CommandError {
         self.body.hint.as_deref()
     }
 
-    /// Says it on standard error.
+    /// Prints the error on standard error.
     pub fn report(&self, json: bool, env: &ProcessEnv) -> Exit {
         let text = match json {
             true => env.json_line(&ErrorLine { error: &self.body }),
@@ -342,8 +330,7 @@ impl CommandError {
         self.exit
     }
 
-    /// Says it on standard error as callers of `rcs state` know it: `{error, code, …}`, the error in words, which is what
-    /// tools answer as well.
+    /// Prints the error on standard error in the form of `rcs state`: `{error, code, …}`, with the message as `error`.
     pub fn report_payload(&self, json: bool, env: &ProcessEnv) -> Exit {
         let body = &self.body;
         let mut payload = Map::new();
@@ -452,7 +439,7 @@ impl From<ProjectionError> for CommandError {
     fn from(error: ProjectionError) -> CommandError {
         match error {
             ProjectionError::Engine(error) => error.into(),
-            // An event that says nothing: whoever wrote it, the log is not what it should be.
+            // An unreadable event means a damaged log, no matter which program wrote it.
             other => CommandError::new(Exit::Damaged, "undecodable", other.to_string()),
         }
     }

@@ -1,14 +1,11 @@
-//! Hints: the commands that lead on after an error, for the caller and the place that the failed command came from.
+//! Hints: the next commands after an error, for the caller and the place of the failed command.
 //!
-//! [`after`] is the only source of commands that errors name. Errors say what failed ([`Cause`]); an explanation without a
-//! command stays beside the rule that refuses. No command from here acts as another agent than the caller, creates a team
-//! while a data root may lie elsewhere, or needs rights that the caller lacks: decisions of the operator are named to the
-//! operator alone. If a caller still has to choose a value, the hint names the help of the command.
+//! [`after`] is the only source of commands that errors name. Errors say what failed ([`Cause`]); an explanation
+//! without a command stays beside the rule that refuses. No command from here acts as another agent than the caller,
+//! creates a team while a data root may lie elsewhere, or needs rights that the caller lacks. Decisions of the operator
+//! are named to the operator only. If the caller has to choose a value, the hint names the help of the command.
 //!
-//! | file | owns |
 //! |---|---|
-//! | `reported` | causes that an error's code and details tell |
-//! | `missing` | teams and data roots that are missing |
 
 mod missing;
 mod reported;
@@ -21,9 +18,9 @@ use std::path::PathBuf;
 use teamlog_team::lifecycle::membership::LEADER;
 use teamlog_team::shell::quoted;
 
-/// The caller of the command that failed.
+/// Caller of the failed command.
 pub struct Caller<'a> {
-    /// The agent that acts, if one is named by an option, the environment or a token.
+    /// The acting agent, if an option, the environment or a token names one.
     pub agent: Option<String>,
     /// True for a person at the machine of the data root: neither `--actor` nor the environment names an agent.
     pub is_operator: bool,
@@ -32,13 +29,13 @@ pub struct Caller<'a> {
     pub place: Place<'a>,
     /// True below `teamlog guard exec`, which keeps the data root read-only.
     pub is_sandboxed: bool,
-    /// The process of the daemon that left its mark in the team's directory.
+    /// Process id of the daemon whose `runtime.json` is in the team's directory.
     pub daemon: Option<u32>,
     /// How the failed command may be repeated, if it records anything.
     pub repeat: Option<Repeat>,
 }
 
-/// The place that the command came from.
+/// Place of the command.
 pub enum Place<'a> {
     /// The machine of the data root.
     Local {
@@ -48,24 +45,24 @@ pub enum Place<'a> {
         /// Looks for other data roots that may be meant.
         others: Box<dyn Fn() -> Vec<PathBuf> + 'a>,
     },
-    /// Another machine than that of the daemon.
+    /// Another machine than the daemon's.
     Remote,
 }
 
-/// Cause of a failure, with what a hint needs.
+/// Cause of a failure.
 pub enum Cause<'a> {
-    /// A command of a team, as the code and details of the error tell.
+    /// A failed command of a team; the error has its code and details.
     Reported {
         error: &'a CommandError,
         team: Option<&'a str>,
     },
     /// No team was named, and the data root has none.
     NoTeamYet,
-    /// A command that destroys something lacks its `--yes`; the whole command.
+    /// A destructive command without its `--yes`: the whole command.
     Unconfirmed(String),
     /// `verify` cannot open the log of that team.
     Unreadable(&'a str),
-    /// The guard denied a write.
+    /// A write that the guard denied.
     WriteDenied {
         team: &'a str,
         agent: &'a str,
@@ -74,15 +71,15 @@ pub enum Cause<'a> {
         /// The agent that holds a path, if one does.
         holder: Option<&'a str>,
     },
-    /// A backup or the notes of other hosts do not cover what a journal is to forget.
+    /// Events to trim from a journal that the backup or the other hosts do not have.
     NotCovered { team: &'a str, backup: &'a str },
-    /// The journal lacks what the command needs; its name.
+    /// A journal that does not exist or has no tables: its name.
     NoJournalThere(&'a str),
-    /// A command that lists the values to choose from.
+    /// A value that this command lists.
     ListedBy(&'a str),
-    /// The first words of a command, of which the caller has to read the help.
+    /// A command whose help explains the value: its first words.
     HelpOf(&'a str),
-    /// One directory has hooks for one agent, and a second agent is to be set up: the commands that set up all agents.
+    /// A directory with hooks for one agent in which a second agent is set up: the commands that set up both.
     ManyAgents {
         agent: Option<&'a str>,
         commands: Vec<String>,
@@ -90,7 +87,7 @@ pub enum Cause<'a> {
 }
 
 impl Caller<'_> {
-    /// Returns a command as it has to be typed.
+    /// Returns a command line for the caller's program and data root.
     fn command(&self, rest: &str) -> String {
         format!("{} {rest}", self.program)
     }
@@ -99,7 +96,7 @@ impl Caller<'_> {
         matches!(self.place, Place::Remote)
     }
 
-    /// Returns whether the caller may decide for the team: its leader, or a person at the machine.
+    /// Returns true if the caller may decide for the team: its leader, or a person at the machine.
     fn leads(&self) -> bool {
         self.is_operator || self.agent.as_deref() == Some(LEADER)
     }
@@ -109,7 +106,7 @@ impl Caller<'_> {
     }
 }
 
-/// Returns what leads on after a failure, if anything does.
+/// Returns the hint after a failure, if there is one.
 pub fn after(cause: &Cause<'_>, caller: &Caller<'_>) -> Option<String> {
     match cause {
         Cause::Reported { error, team } => reported::after(error, *team, caller),

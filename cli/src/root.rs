@@ -1,12 +1,9 @@
-//! The data root: the flag, else the environment, else the nearest `teams/` of ours above, else none yet.
+//! The data root: the option, else the environment, else the nearest `teams/` of ours upwards, else none.
 //!
-//! A root that was named is taken as it is. One that was discovered must belong to the caller or to root, and others must
-//! not be able to write it: whoever may write a log tells agents what to do.
+//! A named root is used as it is. A discovered root must belong to the caller or to root, and others must not be able
+//! to write it, because whoever writes a log controls the agents.
 //!
-//! | file | owns |
 //! |---|---|
-//! | [`owner`] | who may own a discovered root |
-//! | [`worktree`] | the repository around a directory: linked worktrees share the root of the main one |
 
 pub mod owner;
 mod worktree;
@@ -23,28 +20,28 @@ use teamlog_team::handle::root::TEAMS_DIR;
 use teamlog_team::lifecycle::ignored::{self, IGNORE_FILE};
 use worktree::Repository;
 
-/// The variable that names the data root.
+/// Variable that names the data root.
 pub const VARIABLE: &str = "TEAMLOG_DATA_ROOT";
 
-/// The directory that holds `teams/`, or would.
+/// Directory that holds `teams/`, or would hold it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataRoot {
     pub path: PathBuf,
     pub origin: Origin,
 }
 
-/// How the data root was chosen.
+/// Origin of the data root.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// A flag or a variable names it.
+    /// Named by an option or variable.
     Named,
-    /// It is the nearest one.
+    /// Discovered: the nearest one.
     Discovered,
-    /// There is none; `init` would make it here.
+    /// There is none; `init` would create it here.
     Missing,
 }
 
-/// Why there is no data root to work on.
+/// Reason why a data root cannot be used.
 #[derive(Debug)]
 pub enum Unusable {
     Io(io::Error),
@@ -57,7 +54,7 @@ pub fn of(global: &Global, env: &ProcessEnv) -> Result<DataRoot, Unusable> {
     find(flag, variable, || env.here(), || User::of_process(env))
 }
 
-/// Finds the data root. An empty variable counts as none; `here` and `user` are asked for only if it was not named.
+/// Finds the data root. An empty variable counts as unset. `here` and `user` are called only if the root was not named.
 pub fn find(
     flag: Option<&Path>,
     variable: Option<OsString>,
@@ -72,7 +69,7 @@ pub fn find(
     discover(&here().map_err(Unusable::Io)?, user()).map_err(Unusable::NotOwned)
 }
 
-/// Discovers the data root of a directory.
+/// Discovers the data root from a directory.
 fn discover(here: &Path, user: User) -> Result<DataRoot, NotOwned> {
     let repository = Repository::around(here, user);
     for dir in repository.search_order(here) {
@@ -82,14 +79,14 @@ fn discover(here: &Path, user: User) -> Result<DataRoot, NotOwned> {
             return Ok(DataRoot { path, origin });
         }
     }
-    // The worktrees of a repository share one root from the beginning.
+    // The worktrees of a repository share one root.
     let path = repository.main_of_linked().unwrap_or(here).to_owned();
     let origin = Origin::Missing;
     Ok(DataRoot { path, origin })
 }
 
-/// Looks for other data roots than this one that may be meant by a command in `here`: the discovered one, and those in the
-/// worktrees of the repository and in the directories right below. For hints; reads a bounded number of directories.
+/// Returns other data roots that a command in `here` may mean: the discovered one, and those in the repository's
+/// worktrees and their subdirectories. For hints; reads a limited number of directories.
 pub fn elsewhere(root: &Path, here: &Path, user: User) -> Vec<PathBuf> {
     let same = |one: &Path| match (one.canonicalize(), root.canonicalize()) {
         (Ok(one), Ok(root)) => one == root,
@@ -112,7 +109,8 @@ pub fn elsewhere(root: &Path, here: &Path, user: User) -> Vec<PathBuf> {
     known
 }
 
-/// The `teams/` of a directory, if it is ours: it has our ignore file, or holds a log. One that cannot be read may be.
+/// Returns the metadata of a directory's `teams/` if it is ours: it has our ignore file, or holds a log. An unreadable
+/// one counts as ours.
 fn teams_in(dir: &Path) -> Option<Metadata> {
     let teams = dir.join(TEAMS_DIR);
     let metadata = fs::symlink_metadata(&teams).ok()?;
@@ -126,7 +124,7 @@ fn is_ours(teams: &Path) -> bool {
 fn has_own_ignore_file(teams: &Path) -> bool {
     let mut head = [0; 64];
     let path = teams.join(IGNORE_FILE);
-    // A device or a pipe in its place is not opened.
+    // A device or pipe of that name is not opened.
     if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
         return false;
     }
@@ -145,7 +143,7 @@ fn holds_log(teams: &Path) -> bool {
     dirs.any(|dir| dir.path().join(LOG_FILE).is_file())
 }
 
-/// Returns whether `teams/` in a directory holds files, but no log.
+/// Returns true if `teams/` in a directory holds files but no log.
 pub fn holds_foreign_teams(dir: &Path) -> bool {
     let teams = dir.join(TEAMS_DIR);
     let holds_any = fs::read_dir(&teams).is_ok_and(|mut entries| entries.next().is_some());
@@ -191,7 +189,7 @@ mod tests {
         make_root(top.path());
         let above = (top.path().to_owned(), Origin::Discovered);
         assert_eq!(found(None, None), above);
-        // A folder of sources is no root.
+        // A directory of sources is no root.
         create_dir_all(below.join("teams/models")).unwrap();
         write(below.join("teams/models/team.rs"), "").unwrap();
         assert_eq!(found(None, None), above);
@@ -204,7 +202,7 @@ mod tests {
         assert_eq!(found(None, None), (below.clone(), Origin::Discovered));
     }
 
-    /// A repository `main` with a linked worktree `linked`, as git lays them out.
+    /// Creates a repository `main` with a linked worktree `linked`, as git does.
     fn repository(top: &Path) -> (PathBuf, PathBuf) {
         let (main, linked) = (top.join("main"), top.join("linked"));
         let private = main.join(".git/worktrees/linked");
@@ -223,7 +221,7 @@ mod tests {
         let (main, linked) = repository(top.path());
         let below = linked.join("src");
         assert_eq!(discovered(&below), (main.clone(), Origin::Missing));
-        // Its own counts if there is no other: it was made by an older program.
+        // A root in the linked worktree, made by an older version, counts if there is no other.
         make_root(&linked);
         assert_eq!(discovered(&below), (linked.clone(), Origin::Discovered));
         assert_eq!(elsewhere(&main, &main, user()), vec![linked.clone()]);
@@ -245,7 +243,7 @@ mod tests {
             discovered(&linked.join("src")),
             (shared.clone(), Origin::Discovered)
         );
-        // From the top it is not above, but known.
+        // From the repository's top it is not found, but hints know it.
         assert_eq!(discovered(&linked).1, Origin::Missing);
         let known = elsewhere(&main, &main, user());
         assert!(known.contains(&shared), "{known:?}");

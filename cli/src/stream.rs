@@ -1,4 +1,4 @@
-//! Streams of events, which end once they were read, or never: what is asked for, and what takes the events.
+//! Streams of events, finite or endless: their request and their receiver.
 
 use crate::exit::CommandError;
 use serde::{Deserialize, Serialize};
@@ -7,34 +7,34 @@ use teamlog_team::engine::Event;
 use teamlog_team::log::replay::Replay;
 use teamlog_team::log::tail::Tail;
 
-/// A request for a stream of events. A stream ends after its last event, or follows the log without an end.
+/// A request for a stream of events. The stream ends after its last event, or follows the log without end.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Streamed {
     Replay(Replay),
     Tail(Tail),
-    /// Either, and whatever is appended from then on.
+    /// Selected events, then all later ones.
     Follow(Tail),
     /// `export`: every event.
     Export,
-    /// Every event, in the form for auditors.
+    /// Every event, in the auditors' form.
     Audit,
 }
 
-/// Takes the events of a stream, one by one.
+/// Receives the events of a stream.
 pub trait Sink {
     fn event(&mut self, event: &Event<'_>, json: &[u8]) -> ControlFlow<()>;
     fn json(&mut self, line: &[u8]) -> ControlFlow<()>;
-    /// There is nothing more for the moment.
+    /// Called when there is no further event for now.
     fn idle(&mut self) -> ControlFlow<()>;
 }
 
 impl Streamed {
-    /// True if the events are shown in words to people; an export is JSON for everybody.
+    /// Returns true if the events are shown as text; an export is always JSON.
     pub fn has_words(&self) -> bool {
         !matches!(self, Streamed::Export | Streamed::Audit)
     }
 
-    /// Hands the events of the stream to `sink` until it breaks off.
+    /// Passes the events of the stream to `sink` until it breaks off.
     pub fn run(
         self,
         team: &mut teamlog_team::Team,
@@ -52,7 +52,7 @@ impl Streamed {
                 team.follow(
                     &tail,
                     &mut |event, json| sink.borrow_mut().event(event, json),
-                    // Nobody shall wait for a line that is there.
+                    // Flushes lines that were written.
                     &mut || sink.borrow_mut().idle(),
                 )?;
             }

@@ -1,5 +1,5 @@
-//! Which values there are: asked of the state of the team that is typed, at most a page of each, and without waiting
-//! for a writer.
+//! Candidates for completion, read from the typed team's state: at most a page of each kind, without waiting for a
+//! writer.
 
 use super::typed::Typed;
 use crate::env::ProcessEnv;
@@ -27,21 +27,21 @@ use teamlog_team::task::list::Tasks;
 use teamlog_team::thread::search::ThreadSearch;
 use teamlog_team::{Root, RootOptions, Team};
 
-/// Most candidates of a kind; nobody reads more.
+/// Most candidates per kind.
 const OFFERED_MAX: usize = 200;
-/// Most tasks or events that are looked at for them.
+/// Most tasks or events that are read for them.
 const LOOKED_AT_MAX: usize = 1_000;
-/// A shell must not hang behind a writer.
+/// Short, so that the shell does not hang while a writer works.
 const LOCK_DEADLINE: Duration = Duration::from_millis(100);
 
 type Candidates = Vec<CompletionCandidate>;
-/// Gives the values that go on with what is begun.
+/// Returns the values that begin with the typed text.
 pub type Lookup = fn(&Source, &str) -> Option<Candidates>;
 
 #[derive(Debug)]
 pub struct Source(Typed, ProcessEnv);
 
-/// Whom to ask for the values of an argument: by what the help calls them.
+/// Returns the lookup for the values of an argument, by its value name in the help.
 pub fn of(arg: &Arg, command: &str) -> Option<Lookup> {
     let value = arg.get_value_names()?.first()?.as_str();
     Some(match value {
@@ -85,7 +85,7 @@ pub fn of(arg: &Arg, command: &str) -> Option<Lookup> {
     })
 }
 
-/// Whether the message id is that of a message which is not there yet.
+/// Returns true if the command's message id names a new message.
 fn creates(command: &str) -> bool {
     matches!(command, "send" | "task-assign" | "task-update")
 }
@@ -135,7 +135,7 @@ impl Source {
     }
 
     fn tasks(&self, begun: &str) -> Option<Candidates> {
-        // Of a list the last one is being typed.
+        // Completes the last entry of a list.
         let (before, begun) = match begun.rsplit_once(',') {
             Some((before, begun)) => (format!("{before},"), begun),
             None => (String::new(), begun),
@@ -216,7 +216,7 @@ impl Source {
         }))
     }
 
-    /// Runs of the bootstrap contract, the newest first.
+    /// Bootstrap runs, newest first.
     fn runs(&self, begun: &str) -> Option<Candidates> {
         let status = Status {
             limit: Some(OFFERED_MAX),
@@ -254,7 +254,7 @@ impl Source {
     }
 }
 
-/// What the last events point at, newest first.
+/// Names that the last events refer to, newest first.
 fn recent(team: &mut Team, kind: RefKind, begun: &str) -> Option<Candidates> {
     let mut found: Vec<(String, String)> = Vec::new();
     let replay = Replay {
@@ -278,7 +278,7 @@ fn recent(team: &mut Team, kind: RefKind, begun: &str) -> Option<Candidates> {
     Some(offered(found, begun, |kind| kind))
 }
 
-/// Names that go on with what is begun.
+/// Names that begin with the typed text.
 fn beginning<N: Into<String>>(names: impl IntoIterator<Item = N>, begun: &str) -> Candidates {
     let names = names.into_iter().map(Into::into);
     names
@@ -288,7 +288,7 @@ fn beginning<N: Into<String>>(names: impl IntoIterator<Item = N>, begun: &str) -
         .collect()
 }
 
-/// The same with a word about each, in the order in which they come.
+/// Names with a description each, in their order.
 fn offered<T>(
     items: impl IntoIterator<Item = (String, T)>,
     begun: &str,
@@ -310,7 +310,7 @@ fn offered<T>(
         .collect()
 }
 
-/// Whether a shell may put the name into a line as it is: what somebody sent must not run.
+/// Returns true if a shell can insert the name unquoted; text of other agents must not be executed.
 fn is_plain(name: &str) -> bool {
     name.chars()
         .all(|c| c.is_alphanumeric() || "._-/+,:@=".contains(c))

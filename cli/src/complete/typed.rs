@@ -1,21 +1,21 @@
-//! What is typed already: it says whose team, inbox and tasks are meant.
+//! Parts of an unfinished command line that candidates depend on: team, agent and tasks.
 
 use clap::{ArgMatches, Command};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// The words that matter to candidates.
+/// Words that matter for candidates.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Typed {
     pub team: Option<String>,
-    /// The agent whose inbox is meant, else who acts.
+    /// The agent whose inbox is named, or else the acting agent.
     pub agent: Option<String>,
     pub data_root: Option<PathBuf>,
 }
 
 impl Typed {
-    /// Reads as much of an unfinished command line as is there. The definition must not be built yet: what is built bears
-    /// with unfinished words at its first level only.
+    /// Parses an unfinished command line. The definition must not be built yet, because a built one tolerates
+    /// unfinished words only at its first level.
     pub fn read(teamlog: Command, words: &[OsString]) -> Typed {
         let mut typed = Typed::default();
         let matches = teamlog.ignore_errors(true).try_get_matches_from(words);

@@ -10,14 +10,14 @@ use std::path::PathBuf;
 use teamlog_team::shell::quoted;
 
 impl Context {
-    /// Adds what leads on after an error, about the team concerned.
+    /// Adds hints to an error of the current team.
     pub fn advise(&self, error: CommandError) -> CommandError {
         let team = self.team.as_deref();
         let error = match team {
             Some(team) => error.filling("TEAM", &quoted(team)),
             None => error,
         };
-        // The hint of the library's handle is for callers of operations.
+        // The library's hint is written for callers of operations.
         let error = match error.code() {
             "sync_failed" => error.without_hint(),
             _ => error,
@@ -29,7 +29,7 @@ impl Context {
         error.beside(hint)
     }
 
-    /// Returns what leads on after a failure, for the caller of this command line.
+    /// Returns the hint after a failure, for the caller of this command line.
     pub fn hint(&self, cause: &Cause<'_>) -> Option<String> {
         hint::after(cause, &self.caller())
     }
@@ -62,7 +62,7 @@ impl Context {
                 is_certain: root.origin != Origin::Missing,
                 others: Box::new(|| self.other_roots()),
             },
-            // The root that was found is not to be used, which its own hint says.
+            // The discovered root is unusable; its error has a hint of its own.
             Err(_) => Place::Remote,
         }
     }

@@ -1,4 +1,4 @@
-//! What is recorded behind an answer that nobody shall wait for: best effort, in silence, within a moment.
+//! Records that follow an answer: best effort, silent, and within a short time limit.
 
 use super::Context;
 use crate::call::{Call, Who};
@@ -9,18 +9,18 @@ use std::thread;
 use std::time::Duration;
 use teamlog_team::resource::refused::RefusedWrites;
 
-/// How long it waits for a lock that somebody else has.
+/// Time limit for a lock that another process holds.
 const LOCK_DEADLINE: Duration = Duration::from_millis(50);
-/// How long it waits for a daemon.
+/// Time limit for a daemon.
 const DAEMON_DEADLINE: Duration = Duration::from_millis(200);
 
 impl Context {
-    /// Puts off the record of what the guard refused until its answer is out.
+    /// Postpones the record of the guard's refusals until the answer is printed.
     pub fn put_off(&mut self, team: &str, refused: RefusedWrites) {
         self.afterwards = Some((team.to_owned(), refused));
     }
 
-    /// Records what was put off. Nothing that goes wrong with that is anybody's concern.
+    /// Records the postponed refusals. Failures are ignored.
     pub fn afterwards(&mut self) {
         let Some((team, refused)) = self.afterwards.take() else {
             return;
@@ -36,7 +36,7 @@ impl Context {
             return;
         }
         self.options.lock_deadline = LOCK_DEADLINE;
-        // Without an actor: the guard records it.
+        // No actor: the event is recorded by the guard.
         let who = Who {
             actor: None,
             user: String::new(),
@@ -45,7 +45,7 @@ impl Context {
         let (told, hear) = mpsc::sync_channel(1);
         let (client, name) = (self.client(self.remote().ok().flatten()), team.to_owned());
         let (input, asks) = (refused.clone(), who.clone());
-        // A daemon that hangs is left to itself: the thread ends with the process.
+        // If the daemon hangs, the thread is abandoned and ends with the process.
         let asked = thread::Builder::new().spawn(move || {
             let call = Call::<RefusedWrites, _>::operation();
             let asked = call.sent(&input, |sent| client.call(sent, &name, &asks, Repeat::Same));

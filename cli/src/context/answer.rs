@@ -1,4 +1,4 @@
-//! Answers, and what is said beside them.
+//! Answers on standard output, and notes on standard error.
 
 use super::Context;
 use crate::call;
@@ -12,17 +12,17 @@ use teamlog_team::Team;
 use teamlog_team::engine::{Clock, Receipt, SystemClock};
 use teamlog_team::lifecycle::freshness::AsOf;
 
-/// The note beside an answer that was given before.
+/// Note for a repeated answer.
 const REPLAYED: &str = "answered again: this key was used before, and nothing new was recorded";
 
-/// `{note}`: the line that a program gets.
+/// JSON line of a note: `{note}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Note<'a> {
-    /// Something beside the answer, for people
+    /// Remark for people, beside the answer
     note: &'a str,
 }
 
-/// What may stand behind the fields of an answer.
+/// Optional fields after those of the answer.
 struct More {
     replayed: bool,
     receipt: Option<Receipt>,
@@ -37,7 +37,7 @@ impl More {
         if let Some(receipt) = &self.receipt {
             output::add_field(&mut answer, "receipt", receipt)?;
         }
-        // What is recorded here is as new as can be.
+        // A local answer is always up to date.
         if let (false, None, Some(as_of)) = (self.replayed, &self.receipt, &self.as_of) {
             output::add_field(&mut answer, "as_of", as_of)?;
         }
@@ -46,7 +46,7 @@ impl More {
 }
 
 impl Context {
-    /// Marks the answer as that of an earlier request under the same key, if it is.
+    /// Marks the answer as a repeat of an earlier one under the same key.
     pub fn replays(&mut self, replayed: bool) {
         self.replayed = replayed;
         if replayed && !self.out.is_json() {
@@ -54,12 +54,12 @@ impl Context {
         }
     }
 
-    /// Whether the answer is that of an earlier request under the same key.
+    /// Returns true if the answer repeats an earlier one under the same key.
     pub fn replayed(&self) -> bool {
         self.replayed
     }
 
-    /// Shows all of an answer, however many screens it takes.
+    /// Turns off the shortening of long answers.
     pub fn show_whole(&mut self, whole: bool) {
         self.whole = whole;
     }
@@ -73,7 +73,7 @@ impl Context {
         }
     }
 
-    /// Prints a document and ends: a line of JSON for programs, many for people.
+    /// Prints a document and ends the command: one line of JSON for programs, indented JSON for people.
     pub fn document<D: Serialize>(&mut self, document: &D) -> Outcome {
         if self.out.is_json() {
             self.out.json(document)?;
@@ -84,7 +84,7 @@ impl Context {
         Ok(Exit::Done)
     }
 
-    /// Prints an answer, as JSON or for people.
+    /// Prints an answer, as JSON or as text.
     pub fn answer<A: Serialize>(
         &mut self,
         answer: &A,
@@ -96,7 +96,7 @@ impl Context {
         }
     }
 
-    // What follows is the same for every answer, and built once.
+    // This part does not depend on the answer's type and is compiled once.
 
     fn print_json(&mut self, answer: String) -> Result<(), CommandError> {
         let more = self.more();
@@ -134,7 +134,7 @@ impl Context {
         self.ended(exit)
     }
 
-    /// A receipt for everything up to the answer of a command that records something, if one is wanted.
+    /// Returns the receipt for a recording command's answer, if one is wanted.
     fn receipt_of_answer(&mut self) -> Option<Receipt> {
         if let Some(receipt) = self.answered.take() {
             return receipt;
@@ -151,7 +151,7 @@ impl Context {
         }
     }
 
-    /// The end of a command whose call was carried out: as [`Context::done`] where that was here.
+    /// Ends a command after its call. A call carried out here ends as [`Context::done`] does.
     pub fn ended(&mut self, exit: Exit) -> Outcome {
         match self.held.take() {
             Some(team) => self.done(team, exit),
@@ -159,7 +159,7 @@ impl Context {
         }
     }
 
-    /// The end of a command on a team: the answer goes out before the maintenance that nobody waits for.
+    /// Ends a command on a team: prints the answer, then does the team's maintenance.
     pub fn done(&mut self, mut team: Team, exit: Exit) -> Outcome {
         self.out.flush()?;
         if let Err(failure) = team.finish() {
@@ -170,7 +170,7 @@ impl Context {
         Ok(exit)
     }
 
-    /// The end of a call on one of several teams: what follows is about none in particular.
+    /// Ends the call on one of several teams. Later errors concern no particular team.
     pub fn leave_team(&mut self) -> Result<(), CommandError> {
         (self.team, self.answered) = (None, None);
         match self.held.take() {
@@ -179,7 +179,7 @@ impl Context {
         }
     }
 
-    /// Passes on what the team had to say.
+    /// Prints the notes of the team.
     pub fn say_notes(&self) {
         let here = self.options.notes.take();
         for note in self.notes.iter().chain(&here) {
@@ -187,7 +187,7 @@ impl Context {
         }
     }
 
-    /// Says something beside the answer, on standard error.
+    /// Prints a note on standard error.
     pub fn note(&self, text: &str) {
         let line = match self.out.is_json() {
             true => self.env.json_line(&Note { note: text }),

@@ -1,5 +1,5 @@
-//! Reading a team: here, since what only reads needs no daemon, or by the daemon on another machine. Either gives the typed
-//! answer of the operation, which is rendered here.
+//! Reads a team: in this process (reading needs no daemon), or by the daemon on another machine. Both return the
+//! operation's typed answer, which is rendered here.
 
 use super::Context;
 use super::execute::not_served;
@@ -39,7 +39,7 @@ impl Context {
         self.show_at(team, None::<Spot>, input, human)
     }
 
-    /// Reads at a point of the past, if one is given, and shows the answer.
+    /// Reads, at a past point if one is given, and shows the answer.
     pub fn show_at<O: Op + Serialize>(
         &mut self,
         team: &str,
@@ -54,7 +54,7 @@ impl Context {
         self.end(Exit::Done, &answer, human)
     }
 
-    /// The answer of an operation that only reads.
+    /// Returns the answer of a reading operation.
     pub fn read<O: Op + Serialize>(&mut self, team: &str, input: O) -> Result<O::Data, CommandError>
     where
         O::Data: DeserializeOwned,
@@ -62,7 +62,7 @@ impl Context {
         self.read_at(team, None::<Spot>, input)
     }
 
-    /// The answer at a point of the past, if one is given.
+    /// Returns the answer, at a past point if one is given.
     pub fn read_at<O: Op + Serialize>(
         &mut self,
         team: &str,
@@ -78,7 +78,7 @@ impl Context {
             return serde_json::from_str(answer.get()).map_err(unreadable);
         }
         let root = self.root_at(team, at)?;
-        // Nobody acts.
+        // A read has no actor.
         let answer = self.here(root, &Who::default(), &Call::reading(), team, input)?;
         debug_assert!(
             comes_back(&answer),
@@ -88,7 +88,7 @@ impl Context {
         Ok(answer)
     }
 
-    /// What a call answers that only reads.
+    /// Returns the answer of a reading call.
     pub fn fetch<I: Serialize, A: DeserializeOwned>(
         &mut self,
         call: &Call<I, A>,
@@ -147,7 +147,7 @@ impl Context {
         }
     }
 
-    /// Has the daemon on another machine import the messages of a file.
+    /// Imports the messages of a file by the daemon on another machine.
     pub fn import_remote(
         &mut self,
         import: &ImportMessages,
@@ -160,7 +160,7 @@ impl Context {
         serde_json::from_str(answer.get()).map_err(unreadable)
     }
 
-    /// Returns how many artifacts a team has.
+    /// Returns the number of a team's artifacts.
     pub fn artifact_count(&mut self, team: &str) -> Result<usize, CommandError> {
         if !self.is_remote {
             return Ok(self.team(team)?.artifact_count()?);
@@ -183,14 +183,14 @@ impl Context {
         Ok(root)
     }
 
-    /// What asks the daemon on another machine about a team, and who asks.
+    /// Returns the client and the caller for questions to the daemon on another machine.
     fn far(&mut self, team: &str) -> Result<(Client, Who), CommandError> {
         self.concerns(team)?;
         self.freshen(team)?;
         Ok((self.client(self.remote()?), self.who()))
     }
 
-    /// The answer of the daemon on another machine to an operation, as JSON.
+    /// Returns the JSON answer of the daemon on another machine.
     fn asked(
         &mut self,
         operation: &str,

@@ -1,4 +1,4 @@
-//! Who calls: the actor, the session and the place that a command is given from.
+//! The caller: its actor, its session and the place of the command.
 
 use super::Context;
 use crate::env::ProcessEnv;
@@ -7,39 +7,39 @@ use crate::global::Global;
 use teamlog_team::command::Origin;
 use teamlog_team::projections::mode::is_session_id;
 
-/// Most bytes of what the environment says of where a call is done from.
+/// Most bytes of the caller's place, as the environment names it.
 const ORIGIN_BYTES_MAX: usize = 128;
-/// Where the session that is meant stands, the first that is set before the others.
+/// Environment variables of the session; the first that is set counts.
 const SESSION_VARIABLES: [&str; 3] = ["RCS_SESSION_ID", "CODEX_SESSION_ID", "SESSION_ID"];
 
 impl Context {
-    /// Who acts, if said by `--actor` or the environment, or by the token for a daemon on another machine.
+    /// Returns the acting agent, from `--actor`, the environment, or the token for a daemon on another machine.
     pub fn actor(&self) -> Option<String> {
         let of_token = || Some(self.remote().ok()??.agent().to_owned());
         self.actor.clone().or_else(of_token)
     }
 
-    /// Whom the system takes the caller for: recorded where nobody says who acts.
+    /// Returns the operating system's user, recorded if no agent is named.
     pub fn user(&self) -> String {
         self.env.user()
     }
 
-    /// Who is recorded as having done it: who acts, else the user.
+    /// Returns the recorded actor: the acting agent, or else the user.
     pub fn doer(&self) -> Option<String> {
         let user = || (!self.is_remote()).then(|| self.user());
         self.actor().or_else(user)
     }
 
-    /// The `--actor` of this command line, the environment not asked: `replay` filters by it.
+    /// Returns the value of `--actor` without the environment, because `replay` uses it as a filter.
     pub fn actor_flag(&self) -> Option<String> {
         self.actor_flag.clone()
     }
 
-    /// The agent that a flag names, else who acts.
+    /// Returns the agent named by an option, or else the acting agent.
     pub fn agent(&self, flag: &str, named: Option<String>) -> Result<String, CommandError> {
         let agent = named.or_else(|| self.actor());
         if let Some(agent) = &agent {
-            // A command asks once; of several the first counts.
+            // The first agent of a command counts.
             let _ = self.acting.set(agent.clone());
         }
         agent.ok_or_else(|| {
@@ -50,7 +50,7 @@ impl Context {
         })
     }
 
-    /// The session that the environment names, if it names one: a blank variable is none.
+    /// Returns the session that the environment names. A blank variable counts as unset.
     pub fn session(&self) -> Result<Option<String>, CommandError> {
         let set = SESSION_VARIABLES.iter().find_map(|variable| {
             let value = self.env.var(variable)?;
@@ -86,7 +86,7 @@ impl Context {
     }
 }
 
-/// Who acts: `--actor`, else the environment.
+/// Returns the acting agent, from `--actor` or the environment.
 pub(super) fn actor(global: &Global, env: &ProcessEnv) -> Result<Option<String>, CommandError> {
     if global.actor.is_some() {
         return Ok(global.actor.clone());

@@ -1,4 +1,4 @@
-//! Where a call is carried out: by the daemon that has the team, else here.
+//! Carries out a call: in the daemon that holds the team, or else in this process.
 
 use super::Context;
 use crate::call::{Call, Sent, Site, Who};
@@ -13,7 +13,7 @@ use teamlog_team::shell::quoted;
 use teamlog_team::{Root, names};
 
 impl Context {
-    /// Who asks, under no key.
+    /// Returns the caller, without a key.
     pub fn who(&self) -> Who {
         Who {
             actor: self.actor(),
@@ -23,10 +23,10 @@ impl Context {
         }
     }
 
-    /// What asks the daemons of the data root, or the one on another machine.
+    /// Returns a client for the daemons of the data root, or for the one on another machine.
     pub fn client(&self, remote: Option<Remote>) -> Client {
         Client {
-            // Callers that ask a daemon of this machine checked it before; the others do not use it.
+            // Callers that ask a local daemon checked the root before; other callers do not use it.
             root: self
                 .data_root
                 .as_ref()
@@ -48,7 +48,7 @@ impl Context {
         self.execute_in(Context::data, &who, call, team, input)
     }
 
-    /// The same on behalf of that caller, in the data root that `open` gives where no daemon has the team.
+    /// Carries out a call for `who`. If no daemon holds the team, it runs in the data root that `open` returns.
     pub fn execute_in<I: Serialize + Clone, A: DeserializeOwned>(
         &mut self,
         open: impl FnOnce(&Context) -> Result<Root, CommandError>,
@@ -64,7 +64,7 @@ impl Context {
         }
         let done = self.here(open(self)?, who, call, team, input.clone());
         match done {
-            // A daemon may have come in between, and has the lock for good.
+            // A daemon that started meanwhile holds the lock until it ends.
             Err(error) if error.code() == "locked" => {
                 let forwarded = self.forwarded(who, call, team, &input)?;
                 forwarded.ok_or(error)
@@ -73,7 +73,7 @@ impl Context {
         }
     }
 
-    /// Takes in how a call ended elsewhere.
+    /// Takes over the notes, receipt and times of a call that another process carried out.
     pub(super) fn told(&mut self, ended: Ended) -> Result<Box<RawValue>, CommandError> {
         self.notes.extend(ended.notes);
         self.replays(ended.replayed);
@@ -113,7 +113,7 @@ impl Context {
         }
     }
 
-    /// Has a call carried out by the daemon that has the team, if one does.
+    /// Carries out a call in the daemon that holds the team, if one does.
     pub fn forwarded<I: Serialize, A: DeserializeOwned>(
         &mut self,
         who: &Who,
@@ -151,8 +151,8 @@ impl Context {
         self.told(ended).map(drop)
     }
 
-    /// Carries out what needs a whole log for this process, off which a daemon that serves the team keeps until it ends. A
-    /// daemon that began to serve it after it was looked for has the lock: then it is asked, and all is tried once more.
+    /// Carries out work that needs the whole log exclusively. A daemon that serves the team releases it until this
+    /// process ends. If a daemon took the lock after the first look, it is asked and the work is tried once more.
     pub fn alone<A>(
         &mut self,
         team: &str,
@@ -168,9 +168,9 @@ impl Context {
         }
     }
 
-    /// Asks the daemon that serves a team to keep off it until this process ends; whether there is one.
+    /// Asks the daemon that serves a team to release it until this process ends. Returns false if there is no daemon.
     pub fn keep_off(&mut self, team: &str) -> Result<bool, CommandError> {
-        // What cannot be a team's name is no part of a path either; whoever opens it says so.
+        // An invalid team name must not become part of a path; opening the team reports it.
         if names::check_known("team", team).is_err() {
             return Ok(false);
         }
@@ -182,7 +182,7 @@ impl Context {
     }
 }
 
-/// The same, with what makes the same command be carried out once.
+/// Adds to an error the option that makes a repeat of the command safe.
 pub fn again(error: CommandError, name: &str, value: &str) -> CommandError {
     let option = name.replace('_', "-");
     let hint = format!(
@@ -192,11 +192,11 @@ pub fn again(error: CommandError, name: &str, value: &str) -> CommandError {
     error.hinting(hint).detailing(name, value)
 }
 
-/// Of what is asked of another machine more gets lost on the way: what can have a key gets one, under which it can be asked
-/// again.
+/// Adds a random key to a call that can have one: answers from another machine get lost more often, and a keyed call
+/// can be repeated.
 fn keyed(who: &Who, call: &str, repeat: Option<Repeat>) -> Result<(Who, Repeat), CommandError> {
     let repeat = repeat.unwrap_or(Repeat::Same);
-    // An operation that is asked for by its contract has its key among its input.
+    // An operation called through the API has its key in its input.
     if repeat != Repeat::Unsafe || who.key.is_some() || call == API.name {
         return Ok((who.clone(), repeat));
     }

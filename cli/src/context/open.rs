@@ -1,4 +1,4 @@
-//! Opening what a command works on: the data root, a team now or at a point of its past, a directory of backups.
+//! Opens the target of a command: the data root, a team (now or at a past point), a backup directory.
 
 use super::Context;
 use crate::exit::{CommandError, Exit};
@@ -14,11 +14,11 @@ use teamlog_team::engine::{Clock, Error, JournalIdentity, Receipt, SystemClock, 
 use teamlog_team::{BackupDir, Failure, Root, Team, names};
 
 impl Context {
-    /// The team that a flag names, else the environment, else the only one that was not closed.
+    /// Returns the team of an option, or else of the environment, or else the only team that is not closed.
     pub fn team_named(&mut self, named: Option<String>) -> Result<String, CommandError> {
         match (named, self.env.var_set("TEAMLOG_TEAM")) {
             (Some(team), _) => Ok(team),
-            // A name that is not UTF-8 is refused as any other that cannot be a team's.
+            // A name that is not UTF-8 is refused like any invalid team name.
             (None, Some(team)) => Ok(team.to_string_lossy().into_owned()),
             (None, None) => match self.remote()? {
                 Some(remote) => Ok(remote.team().to_owned()),
@@ -40,7 +40,7 @@ impl Context {
         })
     }
 
-    /// Holds a team against the caller's last receipt, if there is one.
+    /// Checks a team against the caller's last receipt, if one was given.
     pub fn check_last_receipt(&mut self, team: &str) -> Result<(), CommandError> {
         match self.last_receipt {
             Some(_) => self.team(team).map(|team| self.held = Some(team)),
@@ -48,12 +48,12 @@ impl Context {
         }
     }
 
-    /// The data root for what creates that team, itself created if it is missing.
+    /// Returns the data root for a command that creates that team, and creates the root if it is missing.
     pub fn new_root(&mut self, team: &str) -> Result<Root, CommandError> {
         self.repeat = Some(Repeat::Same);
-        // Before a directory comes into the world for a name that never can.
+        // Checks the name before a directory is created for it.
         self.concerns(team)?;
-        // A team that somebody holds a receipt of is there already.
+        // A team with a receipt exists already.
         self.check_last_receipt(team)?;
         self.created()
     }
@@ -62,7 +62,7 @@ impl Context {
         &self.journals
     }
 
-    /// What the log of a new team is to say of the journal of that name.
+    /// Returns the journal's identity, for the log of a new team.
     pub fn journal(&self, name: &str) -> Result<JournalIdentity, CommandError> {
         let (id, journal) = self.journals.found(name)?;
         Ok(JournalIdentity {
@@ -72,7 +72,7 @@ impl Context {
         })
     }
 
-    /// The data root, created if it is missing.
+    /// Returns the data root; creates it if it is missing.
     pub fn created(&self) -> Result<Root, CommandError> {
         self.check_local()?;
         self.prepare_teams()?;
@@ -90,7 +90,7 @@ impl Context {
         let Some(last) = &self.last_receipt else {
             return self.opened(name);
         };
-        // What the caller's last receipt vouches for must be there.
+        // A log that is missing contradicts the caller's last receipt.
         let team = self.opened(name).map_err(|error| match error.code() {
             "team_not_found" | "data_root_not_found" => gone(&last.receipt, name),
             _ => error,
@@ -99,7 +99,7 @@ impl Context {
         Ok(team)
     }
 
-    /// Takes in first what other hosts recorded, where that was asked for, once.
+    /// Reads new groups of other hosts first, if an option asked for that; once per command.
     pub(super) fn freshen(&mut self, name: &str) -> Result<(), CommandError> {
         if let Some(known) = self.fresh.take() {
             return self.execute(&CATCH_UP, name, known).map(drop);
@@ -107,7 +107,8 @@ impl Context {
         let Some(most) = self.max_stale.take() else {
             return Ok(());
         };
-        // A daemon on another machine keeps up by itself, and says so only where it is asked.
+        // A daemon on another machine follows the journal by itself, and is asked for its position only if an option
+        // needs it.
         match !self.is_remote && self.opened(name)?.is_newer_than(most) {
             true => Ok(()),
             false => self.execute(&CATCH_UP, name, None).map(drop),
@@ -118,24 +119,24 @@ impl Context {
         Ok(self.data()?.team(name)?)
     }
 
-    /// The team that all of this is about.
+    /// Sets the team that errors and hints of this command concern.
     pub fn concerns(&mut self, team: &str) -> Result<(), CommandError> {
         self.team = Some(team.to_owned());
         names::check_known("team", team)?;
         self.check_owner(team)
     }
 
-    /// The data root, for what concerns a team that may not open.
+    /// Returns the data root, for work on a team that may not open.
     pub fn root(&mut self, team: &str) -> Result<Root, CommandError> {
         self.concerns(team)?;
         if self.last_receipt.is_some() {
-            // What a receipt is held against has to open.
+            // A check against a receipt needs the team to open.
             self.team(team)?;
         }
         self.data()
     }
 
-    /// The data root, for what concerns no team in particular.
+    /// Returns the data root, for work that concerns no particular team.
     pub fn data(&self) -> Result<Root, CommandError> {
         self.check_local()?;
         let root = self.data_root()?;
@@ -146,7 +147,7 @@ impl Context {
         })
     }
 
-    /// The same, at a point of its past if one is given.
+    /// Opens a team, at a past point if one is given.
     pub fn team_at(&mut self, name: &str, at: Option<Spot>) -> Result<Team, CommandError> {
         let team = self.team(name)?;
         let Some(spot) = at else {
@@ -160,7 +161,7 @@ impl Context {
         Ok(team)
     }
 
-    /// The answer is one about the past.
+    /// Marks the answer as one about the past.
     pub(super) fn stands_at(&mut self, seq: u64, time: Timestamp) {
         self.now = Some(time);
         if !self.out.is_json() {
@@ -168,7 +169,8 @@ impl Context {
         }
     }
 
-    /// The daemon on another machine that is to be asked, if one is: a data root that is named goes before it.
+    /// Returns the daemon on another machine, if the environment names one. A data root named on the command line takes
+    /// precedence.
     pub fn remote(&self) -> Result<Option<Remote>, CommandError> {
         if !self.is_remote {
             return Ok(None);
@@ -183,7 +185,7 @@ impl Context {
         Ok(Some(known.clone()))
     }
 
-    /// Refuses what is done where the data lies.
+    /// Refuses a command that only works on the machine of the data root.
     pub fn check_local(&self) -> Result<(), CommandError> {
         if !self.is_remote {
             return Ok(());
@@ -195,7 +197,7 @@ impl Context {
         Err(error.or_hint(hint))
     }
 
-    /// A directory for backups, created if it is missing; it must lie outside the data root.
+    /// Returns a directory for backups; creates it if missing. It must lie outside of the data root.
     pub fn new_backup_dir(&mut self, dir: &Path) -> Result<BackupDir, CommandError> {
         Ok(BackupDir::create(
             dir,
@@ -244,7 +246,7 @@ impl Context {
         self.utc
     }
 
-    /// The zone of clock times: UTC by `--utc` or `TEAMLOG_UTC`, else the machine's.
+    /// Returns the zone of clock times: UTC with `--utc` or `TEAMLOG_UTC`, else the machine's.
     pub fn zone(&self) -> TimeZone {
         match self.is_utc() {
             true => TimeZone::UTC,
@@ -253,7 +255,7 @@ impl Context {
     }
 }
 
-/// Whether no directory is there.
+/// Returns true if the directory does not exist.
 fn missing(failure: &Failure) -> bool {
     let kind = match failure.engine() {
         Some(Error::Io { source, .. }) => source.kind(),
@@ -265,7 +267,7 @@ fn missing(failure: &Failure) -> bool {
     )
 }
 
-/// There is no log at all any more.
+/// Returns the error for a log that is gone although a receipt vouches for it.
 fn gone(last: &Receipt, team: &str) -> CommandError {
     let message = format!(
         "the log must hold event {}, for which last_receipt vouches, but there is no team {team} any more",

@@ -1,4 +1,4 @@
-//! The data root as a place on the disk: who owns it, which other one may be meant.
+//! Checks of the data root's directories: their owner, and other roots that may be meant.
 
 use super::Context;
 use crate::exit::{CommandError, Exit};
@@ -37,7 +37,7 @@ impl Context {
         }
     }
 
-    /// Takes the right to write from the group, where the caller owns a discovered root that is not shared.
+    /// Removes the group's write permission if the caller owns a discovered root that is not shared.
     pub(super) fn tighten(&self, team: &str) {
         let Ok(root) = &self.data_root else { return };
         if root.origin != Origin::Discovered {
@@ -49,13 +49,14 @@ impl Context {
                 found.is_dir() && owner::is_loose(found) && self.os_user().owns(found.uid())
             });
             if let Some(found) = found {
-                // Reading goes on, and `doctor` names what stayed.
+                // Reading works without this, and `doctor` reports the remaining permission.
                 let _ = set_permissions(&dir, Permissions::from_mode(found.mode() & 0o7755));
             }
         }
     }
 
-    /// Refuses to make teams in a folder of somebody else, unless it was named, and gives a new one to the caller of `sudo`.
+    /// Refuses to create teams in another user's directory unless the root was named. Gives a new directory to the
+    /// caller of `sudo`.
     pub(super) fn prepare_teams(&self) -> Result<(), CommandError> {
         let root = self.data_root.as_ref().map_err(Clone::clone)?;
         if root.origin != Origin::Missing {
@@ -91,7 +92,7 @@ impl Context {
         CommandError::invalid("data_root", message).or_hint(hint)
     }
 
-    /// Refuses a daemon of root on a root of another user: that user could no longer use it, nor end it.
+    /// Refuses to run root's daemon on another user's data root: that user could no longer use or stop it.
     pub fn check_serves_own(&self) -> Result<(), CommandError> {
         let root = self.data_root()?;
         let Ok(teams) = symlink_metadata(root.join(TEAMS_DIR)) else {
@@ -111,7 +112,7 @@ impl Context {
     }
 }
 
-/// The error of a data root that is not to be used.
+/// Returns the error for an unusable data root.
 pub(super) fn unusable(unusable: Unusable) -> CommandError {
     match unusable {
         Unusable::Io(error) => CommandError::io("find", "the working directory", &error),

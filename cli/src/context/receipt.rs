@@ -1,4 +1,4 @@
-//! Receipts that the command line names.
+//! Receipts given on the command line.
 
 use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit};
@@ -8,7 +8,7 @@ use std::path::Path;
 use teamlog_team::GivenReceipt;
 use teamlog_team::receipt::key::ReceiptSigner;
 
-/// Many times a receipt's size: a whole answer may hold it.
+/// Most bytes of a receipt's file, which may hold the whole answer that contains it.
 const RECEIPT_BYTES_MAX: u64 = 8 << 20;
 
 /// Reads the value of `--last-receipt`, the receipt's text or `@` and a file. Refuses a wrong signature.
@@ -21,8 +21,8 @@ pub(super) fn presented(env: &ProcessEnv, text: &str) -> Result<GivenReceipt, Co
     Ok(given)
 }
 
-/// Checks a signature with the key that the receipt names itself. A wrong one fails like a receipt that the log does not
-/// match.
+/// Checks a signature with the key inside the receipt. A wrong signature fails like a receipt that does not match the
+/// log.
 pub fn check_own_signature(given: &GivenReceipt) -> Result<Option<ReceiptSigner>, CommandError> {
     let checked = given.check(None);
     checked.map_err(|refusal| CommandError::from(refusal).ending(Exit::Damaged))

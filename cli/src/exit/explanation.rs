@@ -1,8 +1,8 @@
-//! Explanations of errors of the engine. They name no command: those are the caller's and come from [`crate::hint`].
+//! Explanations of the engine's errors. They name no command: commands come from [`crate::hint`].
 
 use teamlog_team::engine::Error as EngineError;
 
-/// Returns what the caller can do about an error.
+/// Returns what the caller can do after an error.
 pub fn of(error: &EngineError) -> Option<String> {
     let hint = match error {
         EngineError::Newer { seq, .. } => {
@@ -18,7 +18,7 @@ pub fn of(error: &EngineError) -> Option<String> {
         EngineError::LockLost { written: false, .. } => {
             "try again; the lock goes with the process that holds it, and deleting the file frees nothing"
         }
-        // The advice then depends on the command.
+        // The advice depends on the command.
         EngineError::LockLost { written: true, .. } => return None,
         EngineError::Random(_) => "try again; the system has to provide getrandom(2)",
         EngineError::RolledBack { .. } => {

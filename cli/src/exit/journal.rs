@@ -1,8 +1,8 @@
-//! What to do where a journal did not take part.
+//! Hints after failures of a journal.
 
 use teamlog_team::engine::JournalFault;
 
-/// What to do next; where the outcome is unknown that hangs on the command.
+/// Returns the next step. After an unknown outcome it depends on the command, so there is none.
 pub fn hint(fault: JournalFault) -> Option<String> {
     let hint = match fault {
         JournalFault::Conflict => {

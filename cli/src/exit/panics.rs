@@ -1,18 +1,18 @@
-//! Panics as errors: what a bug of ours ends, and what is said of it.
+//! Converts panics, which are bugs, into errors.
 
 use super::CommandError;
 use crate::env::ProcessEnv;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 
-/// Where it was that a thread panicked last, for whoever catches that.
+/// Error of this thread's last panic, for the caller that catches it.
 type Panicked = RefCell<Option<CommandError>>;
 
 thread_local! {
     static PANICKED: Panicked = const { RefCell::new(None) };
 }
 
-/// A panic is a bug of ours; people and scripts get one line and exit code 70, never a trace.
+/// Installs a hook that reports a panic in one line and exits with 70, without a backtrace.
 pub fn install_panic_hook(json: bool) {
     std::panic::set_hook(Box::new(move |panic| {
         let exit = bug(panic).report(json, &ProcessEnv::of_process());
@@ -20,7 +20,7 @@ pub fn install_panic_hook(json: bool) {
     }));
 }
 
-/// The same in a process that stays: what panics is a call of somebody's, and only that ends.
+/// Installs a hook for a process that continues: a panic ends only the call that caused it.
 pub fn install_resident_panic_hook() {
     std::panic::set_hook(Box::new(|panic| {
         PANICKED.with_borrow_mut(|panicked| *panicked = Some(bug(panic)));
@@ -37,9 +37,9 @@ fn bug(panic: &PanicHookInfo<'_>) -> CommandError {
     CommandError::bug(format!("teamlog has a bug: {what} ({place})"))
 }
 
-/// Runs something whose panic ends nothing but itself.
+/// Runs `act` and converts its panic into an error.
 pub fn caught<A>(act: impl FnOnce() -> A) -> Result<A, CommandError> {
-    // Whatever was in the middle of something says so itself: locks by their poison, the writer by its own.
+    // State that was being changed marks itself: locks are poisoned, and the writer has a mark of its own.
     catch_unwind(AssertUnwindSafe(act)).map_err(|_| {
         let known = PANICKED.with_borrow_mut(Option::take);
         known.unwrap_or_else(|| CommandError::bug("teamlog has a bug"))

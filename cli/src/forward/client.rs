@@ -1,4 +1,4 @@
-//! A request on the daemon's socket, from the caller's side: plain blocking reads and writes, and HTTP for one exchange.
+//! Client side of the daemon's socket: blocking reads and writes, one HTTP exchange per request.
 
 use super::Reply;
 use super::connection::Connection;
@@ -11,44 +11,44 @@ use std::time::Duration;
 use teamlog_server::forward::{PROTOCOL, receive, send};
 use teamlog_server::upgrade::VERSION_HEADER;
 
-/// This program's version, which has to be the daemon's as well.
+/// This program's version, which must equal the daemon's.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// How long the daemon may take to say that it listens.
+/// Time limit for the daemon's acceptance of a request.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
-/// A daemon of this machine may take that long, however short a lock is waited for.
+/// Lower bound of that limit for a local daemon, even if locks are waited for only briefly.
 const ANSWER_LEAST: Duration = Duration::from_secs(3);
-/// How long one on another machine may take nothing of a request.
+/// Time limit for a daemon on another machine that accepts no more bytes of a request.
 const SEND_DEADLINE: Duration = Duration::from_secs(60);
-/// Most bytes of the head of its answer.
+/// Most bytes of the head of a reply.
 const HEAD_BYTES_MAX: u64 = 8 << 10;
 
-/// A connection, and what was read from it ahead.
+/// A connection with its read buffer.
 pub type Stream = BufReader<Box<dyn Connection>>;
 
 pub(super) enum Exchange {
-    /// It was answered; the connection is still there.
+    /// A reply came; the connection is still open.
     Replied(Box<Reply>, Stream),
-    /// Nobody takes it.
+    /// No daemon listens.
     Nowhere,
-    /// The connection ended before all of the request was sent, so that nothing was done.
+    /// The connection ended before the whole request was sent, so the daemon did nothing.
     HungUp,
-    /// It ended afterwards, without an answer.
+    /// The connection ended after the request, without a reply.
     Lost,
 }
 
-/// Whom a request is sent to.
+/// Receiver of a request.
 pub trait Peer {
-    /// What `Host` names.
+    /// Value of the `Host` header.
     fn host(&self) -> String;
-    /// What lets in, if something has to.
+    /// Its token, if it needs one.
     fn token(&self) -> Option<&str>;
-    /// It is of another version.
+    /// Returns the error for a receiver of another version.
     fn mismatch(&self) -> CommandError;
-    /// How long it may take nothing of what it is sent.
+    /// Time limit while it accepts no bytes of a request.
     fn send_deadline(&self) -> Option<Duration> {
         self.token().map(|_| SEND_DEADLINE)
     }
-    /// It does not do what a daemon does.
+    /// Returns the error for a receiver that does not behave like a daemon.
     fn unreachable(&self, but: &str) -> CommandError;
 }
 
@@ -78,23 +78,23 @@ impl Peer for Runtime {
     }
 }
 
-/// How long a daemon may take.
+/// Time limits of an exchange.
 pub(super) struct Deadlines {
-    /// To say that it listens.
+    /// For the daemon's acceptance of the request.
     pub answer: Duration,
-    /// To carry out what it was asked; as long as it takes if `None`.
+    /// For the reply; unlimited if `None`.
     pub reply: Option<Duration>,
 }
 
 impl Deadlines {
-    /// Those of a daemon on another machine.
+    /// Limits for a daemon on another machine.
     pub fn within(reply: Option<Duration>, step_limit: Option<Duration>) -> Deadlines {
         let answer = ANSWER_DEADLINE;
         Deadlines { answer, reply }.at_most(step_limit)
     }
 
-    /// Those of a daemon on this machine. A stopped daemon holds its locks and says nothing: that it listens is waited for no
-    /// longer than a lock is.
+    /// Limits for a daemon on this machine. A stopped daemon holds its locks and accepts nothing, so its acceptance is
+    /// waited for no longer than a lock.
     pub fn here(lock_deadline: Duration, step_limit: Option<Duration>) -> Deadlines {
         let answer = ANSWER_DEADLINE.min(lock_deadline.max(ANSWER_LEAST));
         let reply = None;
@@ -112,11 +112,10 @@ impl Deadlines {
     }
 }
 
-/// Sends a request to the daemon of this machine, and waits for its answer.
+/// Sends a request to the local daemon, and waits for its reply.
 ///
 /// # Errors
-/// Exit 69: the daemon is of another version, or does not answer as one; exit 75: it is asked too much; exit 77: it is
-/// somebody else's.
+/// Exit 69: the daemon has another version, or does not reply as a daemon; exit 75: it is overloaded; exit 77: it belongs to another user.
 pub(super) fn exchange(
     runtime: &Runtime,
     request: &[u8],
@@ -129,7 +128,7 @@ pub(super) fn exchange(
     exchanged(Box::new(stream), runtime, request, deadlines)
 }
 
-/// Sends the request over an open connection and reads the answer.
+/// Sends the request over an open connection and reads the reply.
 pub(super) fn exchanged(
     connection: Box<dyn Connection>,
     peer: &impl Peer,
@@ -148,7 +147,7 @@ pub(super) fn exchanged(
             .map_err(silent)?;
     }
     if send(connection.get_mut(), request).is_err() {
-        // What lies between here and another machine may have passed all of it on.
+        // A proxy may have passed the whole request on before the connection ended.
         return Ok(match peer.token() {
             None => Exchange::HungUp,
             Some(_) => Exchange::Lost,
@@ -163,17 +162,17 @@ pub(super) fn exchanged(
     })
 }
 
-/// The next reply, if one comes.
+/// Reads the next reply; `None` if the connection ended.
 pub(super) fn received(connection: &mut Stream) -> Option<Reply> {
     serde_json::from_slice(&receive(connection).ok()?).ok()
 }
 
-/// A connection, if there is anybody: what is left of a daemon that was killed is a file that nobody listens on.
+/// Connects to the socket; `None` if no daemon listens. A killed daemon leaves its socket file.
 fn connected(socket: &Path) -> Option<UnixStream> {
     UnixStream::connect(socket).ok()
 }
 
-/// Only our own daemon may see what we do.
+/// Checks that the daemon runs as this user, because requests may be confidential.
 pub fn check_peer(stream: &UnixStream) -> Result<(), CommandError> {
     #[cfg(target_os = "linux")]
     {
@@ -196,7 +195,7 @@ pub fn check_peer(stream: &UnixStream) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Asks for the connection to leave HTTP; false where the daemon hung up, as one does that is on its way out.
+/// Asks for the upgrade from HTTP. Returns false if the daemon closed the connection, as one that is stopping does.
 fn upgraded(from: &mut Stream, peer: &impl Peer, deadline: Duration) -> Result<bool, CommandError> {
     let silent = |_: io::Error| peer.unreachable("does not answer");
     let authorization = peer.token().map_or_else(String::new, |token| {
@@ -215,7 +214,7 @@ fn upgraded(from: &mut Stream, peer: &impl Peer, deadline: Duration) -> Result<b
     }
     let status = match status(from) {
         Ok(Some(status)) => status,
-        // It hung up before it was told what is wanted.
+        // The daemon closed the connection before it read the request.
         Ok(None) => return Ok(false),
         Err(error) if !is_deadline(&error) => return Ok(false),
         Err(error) => return Err(silent(error)),
@@ -223,7 +222,7 @@ fn upgraded(from: &mut Stream, peer: &impl Peer, deadline: Duration) -> Result<b
     from.get_ref().within(None).map_err(silent)?;
     match status {
         101 => Ok(true),
-        // A daemon before this version of the protocol knows another name of it.
+        // An older daemon knows this protocol under another name.
         400 => Err(other_build()),
         401 => Err(unknown_token()),
         409 => Err(peer.mismatch()),
@@ -239,7 +238,8 @@ fn upgraded(from: &mut Stream, peer: &impl Peer, deadline: Duration) -> Result<b
     }
 }
 
-/// The status of the daemon's answer, whose head is read to its end; 0 where it is none, nothing where it hung up.
+/// Reads the head of the daemon's reply. Returns its status, 0 if it is no HTTP head, and `None` if the connection
+/// ended.
 fn status(from: &mut Stream) -> io::Result<Option<u16>> {
     let mut from = from.by_ref().take(HEAD_BYTES_MAX);
     let mut status = None;

@@ -1,4 +1,4 @@
-//! A connection to a daemon, on this machine or to another one.
+//! A connection to a daemon, local or remote.
 
 use std::fmt::Debug;
 use std::io::{self, Read, Write};
@@ -6,9 +6,9 @@ use std::net::TcpStream;
 use std::os::unix::net::UnixStream;
 use std::time::Duration;
 
-/// What is spoken on. Reading and writing block.
+/// A connection with blocking reads and writes.
 pub trait Connection: Read + Write + Send + Debug {
-    /// How long reading and writing may wait; for ever where that is not said.
+    /// Sets the time limit of reads and writes; `None` means no limit.
     fn within(&self, deadline: Option<Duration>) -> io::Result<()>;
 }
 

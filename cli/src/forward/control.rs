@@ -1,5 +1,5 @@
-//! What the daemon's own user may ask of it beside forwarded calls: how it is, that it stops, and new tokens. One HTTP
-//! request on its socket, one answer.
+//! Requests of the daemon's own user besides forwarded calls: its state, its stop, and new tokens. One HTTP request on
+//! its socket, one reply.
 
 use super::runtime::Runtime;
 use crate::exit::CommandError;
@@ -8,15 +8,15 @@ use std::os::unix::net::UnixStream;
 use std::path::Path;
 use std::time::Duration;
 
-/// How long an answer may take.
+/// Time limit for a reply.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// Most bytes of an answer: many teams, and why they are as they are.
+/// Most bytes of a reply: many teams, each with the reason for its state.
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
 
-/// The status and the body that a request is answered with.
+/// Sends a request, and returns the status and body of the reply.
 ///
 /// # Errors
-/// Exit 69: nobody listens there, or what answers is no daemon of ours; exit 77: it is somebody else's.
+/// Exit 69: no daemon listens, or the reply is not a daemon's; exit 77: it belongs to another user.
 pub fn ask(socket: &Path, method: &str, path: &str) -> Result<(u16, Vec<u8>), CommandError> {
     let unreachable = |error: io::Error| {
         let message = format!(
@@ -31,7 +31,7 @@ pub fn ask(socket: &Path, method: &str, path: &str) -> Result<(u16, Vec<u8>), Co
     parsed(&answer).ok_or_else(|| unreachable(io::ErrorKind::InvalidData.into()))
 }
 
-/// The process of the daemon that serves a team, if it answers.
+/// Returns the process id of the daemon that serves a team, if it replies.
 pub fn answering(root: &Path, team: &str) -> Option<u32> {
     let runtime = Runtime::of_team(root, team).ok()??;
     let (status, _) = ask(runtime.socket.as_deref()?, "GET", "/healthz").ok()?;

@@ -1,4 +1,4 @@
-//! Events on their way to another machine: lines, many to a message.
+//! Sends events to another machine as lines, many per message.
 
 use super::{Ended, NamedCall, Reply};
 use crate::call::{Site, crowded_waits};
@@ -13,10 +13,10 @@ use teamlog_team::command::deadline::Deadline;
 use teamlog_team::engine::Event;
 use teamlog_team::redaction::redact;
 
-/// A message goes out once its lines have so many bytes.
+/// Size of its lines at which a message is sent.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Sends what is asked for, until it ends or its reader is gone.
+/// Sends the requested events until the stream ends or its reader is gone.
 pub fn sent(site: &mut Site<'_>, asked: &NamedCall, caller: &Arc<Caller>) -> Ended {
     let outcome = exit::caught(|| run(site, asked, caller)).flatten();
     Ended {
@@ -30,7 +30,7 @@ fn run(site: &mut Site<'_>, asked: &NamedCall, caller: &Arc<Caller>) -> Result<(
         .map_err(|error| CommandError::bug(format!("which events are wanted: {error}")))?;
     let known = site.root.options().authenticated.as_ref();
     let agent = known.map(|known| known.agent.clone());
-    // Whoever reads slowly, or for ever, keeps nobody from working.
+    // A slow or endless reader holds no worker.
     let streamed = caller.wait(|deadline| {
         let team = site.team()?;
         team.under(Control {
@@ -50,9 +50,9 @@ fn run(site: &mut Site<'_>, asked: &NamedCall, caller: &Arc<Caller>) -> Result<(
     streamed.ok_or_else(crowded_waits)?
 }
 
-/// Lines that are about to be sent.
+/// Lines that are collected for a message.
 struct Sending<'a> {
-    /// The agent that reads them, from which the tokens of others are kept.
+    /// The agent that reads them; claim tokens of other agents are removed.
     agent: Option<String>,
     caller: &'a Caller,
     deadline: &'a Deadline,

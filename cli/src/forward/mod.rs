@@ -1,9 +1,9 @@
-//! What records something in a team that a daemon has is asked of that daemon, since it holds the team's lock.
+//! Forwards calls that record in a team to the daemon that holds the team's lock.
 //!
-//! Says the team's `runtime.json` that a daemon serves it ([`runtime`]), then the [`Call`](crate::call::Call) goes there in
-//! one request, and comes back as one answer or one error ([`client`]). Where nobody answers, the file is a leftover, and the
-//! call is carried out here. Commands on the whole log ask the daemon to give way instead, and work here. In the daemon,
-//! [`resident`] answers.
+//! If the team's `runtime.json` names a daemon ([`runtime`]), the [`Call`](crate::call::Call) is sent to it in one
+//! request and answered by one answer or error ([`client`]). If no daemon listens there, the file is left over and the
+//! call is carried out here. Commands on the whole log ask the daemon to release the team, and work here. [`resident`]
+//! is the daemon's side.
 
 mod client;
 mod connection;
@@ -47,7 +47,7 @@ use teamlog_team::log::await_event::AwaitEvent;
 use teamlog_team::log::sync_views::SyncViews;
 use unknown::outcome_unknown;
 
-/// Calls that may wait for others.
+/// Calls that may wait for other agents.
 const WAITING: [&str; 5] = [
     SEND_AND_WAIT.name,
     "wait",
@@ -55,22 +55,22 @@ const WAITING: [&str; 5] = [
     SyncViews::NAME,
     API.name,
 ];
-/// How long a daemon on another machine may take for an answer, beside what it waits for locks.
+/// Time limit for the reply of a daemon on another machine, in addition to its waits for locks.
 const REPLY_DEADLINE: Duration = Duration::from_secs(60);
-/// Longest wait for a daemon's answer to a token.
+/// Longest wait for a daemon's verdict on a token.
 const REVOKED_CHECK: Duration = Duration::from_secs(10);
-/// How often a daemon is asked that hangs up before it has the request.
+/// Attempts to send a request to a daemon that closes the connection before it has read it.
 const ATTEMPTS: usize = 5;
 
-/// Refusals before anything of a request was carried out, which end by themselves.
+/// Codes of temporary refusals, given before any part of a request was carried out.
 const BUSY_CODES: [&str; 2] = ["busy", "rate_limited"];
-/// Longest pause before a refused command asks again.
+/// Longest pause before a refused command is sent again.
 const RETRY_PAUSE_MAX: Duration = Duration::from_millis(200);
 
-/// What a daemon is asked.
+/// A request to a daemon.
 #[derive(Debug, Serialize, Deserialize)]
 struct Request {
-    /// Which directory the data root is, whatever it is called: a copy of it is another one. Left out by another machine.
+    /// Device and inode of the data root, which distinguish it from a copy; absent from another machine.
     root: Option<(u64, u64)>,
     team: String,
     wanted: Wanted,
@@ -78,22 +78,22 @@ struct Request {
 
 #[derive(Debug, Serialize, Deserialize)]
 enum Wanted {
-    /// That it carries out a call.
+    /// Carries out a call.
     Call(Box<NamedCall>),
-    /// Marks a read that is forwarded for another machine.
+    /// Reads for another machine.
     Question(Box<NamedQuestion>),
-    /// That it sends events, to another machine, as the input of the call says.
+    /// Sends events to another machine, as the call's input describes.
     Stream(Box<NamedCall>),
-    /// That it imports the messages of a file that another machine sends: in messages, of which the last one is empty.
+    /// Imports the messages of a file that another machine sends in pieces; an empty piece ends it.
     Import(Box<NamedCall>),
-    /// That it keeps off the team for as long as the connection lasts.
+    /// Releases the team while the connection lasts.
     GiveWay,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 struct NamedQuestion {
     call: NamedCall,
-    /// The point of the team's past that is asked about.
+    /// Point of the team's past to read at.
     at: Option<Point>,
 }
 
@@ -102,37 +102,37 @@ struct NamedCall {
     name: String,
     input: Box<RawValue>,
     who: Who,
-    /// How long it may wait for a lock.
+    /// Longest wait for a lock.
     lock_deadline: Duration,
-    /// Whether the answer is to come with a receipt.
+    /// True if the answer must come with a receipt.
     receipt: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
     Ended(Ended),
-    /// The file may come.
+    /// Ready for the file.
     Send,
-    /// Lines of a stream, each of JSON; there is more to come.
+    /// Lines of a stream, each of JSON; more follow.
     Lines(String),
-    /// It keeps off the team.
+    /// The team is released.
     GaveWay,
-    /// Nothing was done, for the team is not served there.
+    /// This daemon does not serve the team and did nothing.
     Elsewhere,
 }
 
-/// How a call ended in the daemon.
+/// Result of a call in the daemon.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Ended {
     pub outcome: Result<Box<RawValue>, CommandError>,
-    /// Whether that is the answer of an earlier request under the same key.
+    /// True if the answer repeats an earlier one under the same key.
     pub replayed: bool,
     pub receipt: Option<Receipt>,
-    /// What is to be said beside it.
+    /// Notes for the user.
     pub notes: Vec<String>,
-    /// How new the answer is, where other hosts record too.
+    /// Age of the answer, if other hosts record too.
     pub as_of: Option<AsOf>,
-    /// The last event that an answer about the past knows, and as of when it is.
+    /// Last event and time of an answer about the past.
     pub moment: Option<(u64, Timestamp)>,
 }
 
@@ -149,27 +149,27 @@ impl Ended {
     }
 }
 
-/// While it lives, a daemon keeps off a team.
+/// Keeps a team released by its daemon until it is dropped.
 pub type GaveWay = Stream;
 
-/// Asks the daemons of a data root, or the one on another machine.
+/// Client of the daemons of a data root, or of one on another machine.
 #[derive(Debug, Clone)]
 pub struct Client {
     pub root: PathBuf,
-    /// The daemon on another machine that is to be asked, if one is.
+    /// Daemon on another machine, if one is used.
     pub remote: Option<Remote>,
     pub lock_deadline: Duration,
-    /// The longest wait for each step of a daemon: to be connected to, to say that it listens, to reply. Without it a reply of a
-    /// daemon on this machine takes as long as it takes.
+    /// Longest wait per step of a daemon: connection, acceptance, reply. Without it there is no limit for the reply of
+    /// a daemon on this machine.
     pub step_limit: Option<Duration>,
     pub receipt: bool,
 }
 
 impl Client {
-    /// Has a call carried out by the daemon that serves the team; `None` where none does, and nothing was done.
+    /// Carries out a call in the daemon that serves the team; `None` if no daemon does, in which case nothing was done.
     ///
     /// # Errors
-    /// `runtime.json` is not to be trusted; the daemon is of another version, does not answer, or went away in the middle.
+    /// `runtime.json` cannot be trusted; the daemon has another version, does not reply, or went away during the call.
     pub fn call(
         &self,
         sent: Sent<'_>,
@@ -197,10 +197,10 @@ impl Client {
         Ok(Some(ended))
     }
 
-    /// Has the daemon on another machine read by an operation; `None` where it does not serve the team.
+    /// Reads by an operation of the daemon on another machine; `None` if it does not serve the team.
     ///
     /// # Errors
-    /// The daemon cannot be reached, is of another version, or lets nobody in.
+    /// The daemon cannot be reached, has another version, or refuses the token.
     pub fn ask(
         &self,
         name: &str,
@@ -218,11 +218,10 @@ impl Client {
         }
     }
 
-    /// Has the daemon on another machine send events as lines of JSON, and hands on what comes until `each` breaks off; `None`
-    /// where it does not serve the team.
+    /// Requests events as lines of JSON from the daemon on another machine and passes them to `each` until that breaks off; `None` if it does not serve the team.
     ///
     /// # Errors
-    /// As for a question; the connection ended before the stream did.
+    /// As for [`ask`](Client::ask); the connection ended before the stream did.
     pub fn stream(
         &self,
         team: &str,
@@ -252,10 +251,10 @@ impl Client {
         }
     }
 
-    /// Has the daemon on another machine import the messages of that file; `None` where it does not serve the team.
+    /// Imports the messages of a file by the daemon on another machine; `None` if it does not serve the team.
     ///
     /// # Errors
-    /// As for a question; the file cannot be read; the connection ended, before the daemon had the file or behind that.
+    /// As for [`ask`](Client::ask); the file cannot be read; the connection ended while the file was sent or before the reply.
     pub fn import(
         &self,
         team: &str,
@@ -278,10 +277,10 @@ impl Client {
         }
     }
 
-    /// Returns why a stream broke off: the token was revoked, or the connection ended.
+    /// Returns the reason for the end of a stream: the token was revoked, or the connection ended.
     fn stream_end(&self, team: &str) -> CommandError {
         let refused = match &self.remote {
-            // An empty request is carried out by no daemon; only the answer to the token counts.
+            // No daemon carries out an empty request; only its verdict on the token matters.
             Some(_) => self.exchange(team, &[], Some(REVOKED_CHECK)).err(),
             None => None,
         };
@@ -305,7 +304,7 @@ impl Client {
         })
     }
 
-    /// Has the daemon that serves the team keep off it; `None` where none does.
+    /// Asks the daemon that serves the team to release it; `None` if no daemon does.
     pub fn give_way(&self, team: &str) -> Result<Option<GaveWay>, CommandError> {
         match self.reply(team, Wanted::GiveWay, None)? {
             Some((Reply::Ended(ended), _)) => ended.outcome.map(|_| None),
@@ -314,8 +313,9 @@ impl Client {
         }
     }
 
-    /// The daemon's reply; nothing where none takes the request. One that hung up before it had it has done nothing, and
-    /// there may be another one by now. Without `repeat` nothing is done by a request whose reply is lost.
+    /// Returns the daemon's reply; `None` if no daemon accepts the request. A daemon that closed the connection before
+    /// it read the request has done nothing, and another one may have started. A lost reply to a request that may not
+    /// be repeated is an error.
     fn reply(
         &self,
         team: &str,
@@ -351,8 +351,8 @@ impl Client {
         }
     }
 
-    /// Sends the request, again and again if the daemon takes no more commands now: until it does, or the deadline for a lock is
-    /// over. Nothing of a refused request was carried out.
+    /// Sends the request, again while the daemon is overloaded, until the deadline for a lock. A refused request was
+    /// not carried out.
     fn exchange_when_free(
         &self,
         team: &str,
@@ -389,8 +389,8 @@ impl Client {
         }
     }
 
-    /// How long another machine may take to answer: what lies between may swallow what is said and say nothing. What waits for
-    /// others takes as long as it takes.
+    /// Returns the time limit for a reply from another machine, because a network can drop messages silently. Calls
+    /// that wait for other agents have no limit.
     fn reply_deadline(&self, wanted: &Wanted) -> Option<Duration> {
         let waits = match wanted {
             Wanted::Call(call) => WAITING.contains(&&*call.name),
@@ -408,20 +408,20 @@ fn retry_pause() -> Result<Duration, CommandError> {
     Ok(RETRY_PAUSE_MAX.mul_f64((f64::from(share) + 1.0) / 256.0))
 }
 
-/// Whoever reads a stream has not seen its end.
+/// Returns the error for a stream that ended early.
 fn cut_off() -> CommandError {
     let message = "the connection ended before all events had come";
     CommandError::new(Exit::Unavailable, "daemon_gone", message)
         .or_hint("go on behind the last one: --from-seq SEQ")
 }
 
-/// Only for the compiler: what is asked serialises.
+/// Returns the error for a request that cannot be serialised, which does not happen.
 fn unsendable(error: &serde_json::Error) -> CommandError {
     let message = format!("what is asked must serialise, but: {error}");
     CommandError::bug(message)
 }
 
-/// Which directory a path leads to.
+/// Returns the device and inode of a directory.
 fn place(path: &Path) -> io::Result<(u64, u64)> {
     let metadata = path.metadata()?;
     Ok((metadata.dev(), metadata.ino()))

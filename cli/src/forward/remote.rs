@@ -1,5 +1,5 @@
-//! A daemon on another machine: where it is (`TEAMLOG_REMOTE`), whose word is taken for that (`TEAMLOG_REMOTE_CA`), and the
-//! token that lets an agent in (`TEAMLOG_TOKEN_FILE`). What is asked goes over TLS, in the words of the socket.
+//! A daemon on another machine: its address (`TEAMLOG_REMOTE`), the certificates to trust (`TEAMLOG_REMOTE_CA`), and
+//! the agent's token (`TEAMLOG_TOKEN_FILE`). Requests use the socket's protocol over TLS.
 
 use super::client::{Deadlines, Exchange, Peer, VERSION, exchanged};
 use super::connection::Connection;
@@ -20,19 +20,19 @@ use std::time::Duration;
 
 use teamlog_server::{agent_token, keep_alive};
 
-/// Where the daemon is.
+/// Variable with the daemon's address.
 pub const REMOTE: &str = "TEAMLOG_REMOTE";
-/// The file of the token.
+/// Variable with the token's file.
 const TOKEN_FILE: &str = "TEAMLOG_TOKEN_FILE";
-/// The file of the certificates whose word is taken; those of the system without it.
+/// Variable with the file of trusted certificates; without it, those of the system.
 const REMOTE_CA: &str = "TEAMLOG_REMOTE_CA";
-/// How long each address of the daemon may take to answer.
+/// Time limit for a connection to each address of the daemon.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
-/// Where it is listened to if no port is named.
+/// Default port.
 const PORT: u16 = 443;
-/// Far more than a token has.
+/// Most bytes of a token's file.
 const TOKEN_BYTES_MAX: u64 = 4 << 10;
-/// See the module.
+/// A daemon on another machine; see the module.
 #[derive(Clone)]
 pub struct Remote {
     host: String,
@@ -45,7 +45,7 @@ pub struct Remote {
 
 impl fmt::Debug for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Without the token.
+        // Omits the token.
         write!(f, "Remote({}:{}, {})", self.host, self.port, self.agent)
     }
 }
@@ -55,15 +55,15 @@ impl Remote {
         env.var_set(REMOTE).is_some()
     }
 
-    /// The one that the environment names.
+    /// Reads the daemon's address and token from the environment.
     ///
     /// # Errors
-    /// It is not named as it must be; the token's file cannot be read, or by others as well; what it holds is no token.
+    /// A variable is malformed; the token's file cannot be read, other users can read it, or it holds no token.
     pub fn of(env: &ProcessEnv) -> Result<Remote, CommandError> {
         let url = env.var_set(REMOTE).unwrap_or_default();
         let url = url.to_string_lossy();
         let (host, port) = place(&url).ok_or_else(|| {
-            // Somebody may have put a secret into it.
+            // A malformed address may contain a secret.
             let shown = match url.contains('@') {
                 true => "names a user".to_owned(),
                 false => format!("is {url:?}"),
@@ -86,21 +86,20 @@ impl Remote {
         })
     }
 
-    /// The team whose agent has the token.
+    /// Returns the team of the token.
     pub fn team(&self) -> &str {
         &self.team
     }
 
-    /// The agent that has the token.
+    /// Returns the agent of the token.
     pub fn agent(&self) -> &str {
         &self.agent
     }
 
-    /// Sends a request, and waits for its answer, for that long at most.
+    /// Sends a request and waits for its reply.
     ///
     /// # Errors
-    /// Exit 69: the daemon is not to be reached, is not the one whose certificate is trusted, or is of another version; exit 75:
-    /// it, or the token, is asked too much; exit 77: the token lets nobody in.
+    /// Exit 69: the daemon cannot be reached, its certificate is not trusted, or it has another version; exit 75: the daemon is overloaded, or the token exceeded its rate; exit 77: the token is refused.
     pub(super) fn exchange(
         &self,
         request: &[u8],
@@ -135,7 +134,7 @@ impl Remote {
         for address in addresses.map_err(|error| self.unreachable(&error.to_string()))? {
             match TcpStream::connect_timeout(&address, within) {
                 Ok(stream) => {
-                    // Without them a machine that is gone is waited for for longer.
+                    // Optional: without these options, a vanished machine is noticed later.
                     let _ = stream.set_nodelay(true);
                     let _ = keep_alive(&stream);
                     return Ok(stream);
@@ -210,7 +209,7 @@ impl Peer for Remote {
     }
 }
 
-/// Says why a handshake failed, in terms of the certificate if that is the reason.
+/// Describes a failed handshake, in terms of the certificate if that is the reason.
 fn handshake_failure(error: &io::Error) -> String {
     let cause = error.get_ref().and_then(|inner| inner.downcast_ref());
     match cause {
@@ -236,7 +235,7 @@ impl Connection for StreamOwned<ClientConnection, TcpStream> {
     }
 }
 
-/// The host and the port of `https://HOST:PORT`.
+/// Parses `https://HOST:PORT`.
 fn place(url: &str) -> Option<(&str, u16)> {
     let place = url.strip_prefix("https://")?;
     let place = place.strip_suffix('/').unwrap_or(place);

@@ -1,4 +1,4 @@
-//! The daemon's side: what it is asked runs as the same code, on the teams that are open here.
+//! Daemon side of forwarded calls: runs the same code as the command line, on teams that stay open.
 
 use super::{Ended, NamedCall, Reply, Request, Wanted, events, place, transport, upload};
 use crate::call::{self, Site};
@@ -15,12 +15,12 @@ use teamlog_team::lifecycle::freshness::AsOf;
 use teamlog_team::redaction::redact;
 use teamlog_team::{Notes, RootOptions};
 
-/// Longest that a caller may have a lock waited for.
+/// Longest wait for a lock that a caller may ask for.
 const LOCK_DEADLINE_MAX: Duration = Duration::from_secs(86_400);
-/// The same of one on another machine.
+/// Longest wait for a lock that a caller on another machine may ask for.
 const REMOTE_LOCK_DEADLINE_MAX: Duration = Duration::from_secs(60);
 
-/// Carries out what the daemon of one data root is asked.
+/// Carries out the requests to the daemon of one data root.
 #[derive(Debug)]
 pub struct Resident {
     root: (u64, u64),
@@ -48,7 +48,7 @@ impl Forward for Resident {
             return send(caller, &Reply::Elsewhere);
         }
         match wanted {
-            // The whole log is changed where it lies.
+            // Commands on the whole log run on the machine of the data root only.
             Wanted::GiveWay if admitted.is_some() => {
                 let message = "the daemon gives way to commands of its own machine alone";
                 let error = CommandError::new(Exit::NotPermitted, "forbidden", message);
@@ -80,7 +80,7 @@ impl Forward for Resident {
     }
 }
 
-/// Sends an answer, and does what is left to do behind it; what fails there costs time later, and loses nothing.
+/// Sends an answer, then does the remaining maintenance, whose failure costs time later but loses nothing.
 fn finish(site: Site<'_>, caller: &Caller, ended: Ended) -> io::Result<()> {
     send(caller, &Reply::Ended(ended))?;
     if let Some(mut team) = site.opened {
@@ -100,7 +100,7 @@ fn site<'a>(
     caller: &'a Arc<Caller>,
 ) -> Site<'a> {
     let options = RootOptions {
-        // The number comes from afar.
+        // The number is not trusted.
         lock_deadline: call.lock_deadline.min(match caller.admitted() {
             None => LOCK_DEADLINE_MAX,
             Some(_) => REMOTE_LOCK_DEADLINE_MAX,
@@ -124,7 +124,7 @@ fn site<'a>(
 fn carry_out(site: &mut Site<'_>, call: &NamedCall) -> Ended {
     let outcome = exit::caught(|| transport::carry_out(site, &call.name, &call.input)).flatten();
     let outcome = outcome.map(|answer| redacted(site, answer));
-    // A refusal may have recorded something too.
+    // A refused call may have recorded events too.
     let failed = |error: &CommandError| error.exit() != Exit::Refused;
     let wanted = call.receipt && !outcome.as_ref().is_err_and(failed);
     let receipt = wanted.then(|| call::receipt(&site.root, site.team));
@@ -142,7 +142,7 @@ fn carry_out(site: &mut Site<'_>, call: &NamedCall) -> Ended {
     }
 }
 
-/// The answer without the tokens of claims that the calling agent does not hold.
+/// Removes the tokens of claims that the calling agent does not hold from an answer.
 fn redacted(site: &Site<'_>, answer: Box<RawValue>) -> Box<RawValue> {
     let known = site.root.options().authenticated.as_ref();
     let redacted = known.and_then(|known| redact(answer.get(), &known.agent));
@@ -163,14 +163,14 @@ fn answer(site: &mut Site<'_>, call: &NamedCall) -> Ended {
     }
 }
 
-/// The answer of an operation that only reads, and how new it is.
+/// Returns the answer of a reading operation, and its age.
 fn read(
     site: &mut Site<'_>,
     call: &NamedCall,
 ) -> Result<(Box<RawValue>, Option<AsOf>), CommandError> {
     let operation = api::find(&call.name).filter(|found| found.name == call.name);
     if operation.is_none_or(Operation::mutates) {
-        // The client retries a read if the answer is lost, and must not record twice.
+        // The client repeats a read whose answer was lost, so a read must not record.
         return Err(call::unknown(&call.name));
     }
     let answer = transport::carry_out(site, &call.name, &call.input)?;
@@ -181,7 +181,7 @@ fn read(
     Ok((answer, as_of))
 }
 
-/// Keeps off the team until the caller hangs up. What it changed meanwhile is read anew by whoever needs the team next.
+/// Releases the team until the caller closes the connection. The next user of the team reads the changes.
 fn give_way(served: &Served, team: &str, caller: &Caller) -> io::Result<()> {
     match served.root().give_way(team) {
         Ok(pause) => {

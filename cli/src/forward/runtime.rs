@@ -1,4 +1,4 @@
-//! `teams/<team>/runtime.json`: where the daemon is that serves a team, as the daemon wrote it for us.
+//! `teams/<team>/runtime.json`: the address of the daemon that serves a team, written by the daemon.
 
 use crate::exit::{CommandError, Exit};
 use rustix::fs::OFlags;
@@ -11,15 +11,15 @@ use std::path::{Path, PathBuf};
 use teamlog_server::runtime::RUNTIME_FILE;
 use teamlog_team::handle::root::TEAMS_DIR;
 
-/// Far more than it has.
+/// Most bytes read of it.
 const BYTES_MAX: u64 = 64 << 10;
 
-/// What it says. Others write more into it, and later versions will.
+/// Its fields for the command line. The file has more, and later versions will add some.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Runtime {
     #[serde(default)]
     pub pid: u32,
-    /// Where calls are forwarded to.
+    /// Socket for forwarded calls.
     #[serde(default)]
     pub socket: Option<PathBuf>,
     #[serde(default)]
@@ -27,10 +27,10 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// That of a team; `None` where no daemon left any.
+    /// Reads the file of a team; `None` if no daemon left one.
     ///
     /// # Errors
-    /// It is not ours alone, so that somebody else may have written it; it cannot be read.
+    /// Other users may write the file, so that it cannot be trusted; it cannot be read.
     pub fn of_team(root: &Path, team: &str) -> Result<Option<Runtime>, CommandError> {
         let path = Runtime::place(root, team);
         match open(&path) {
@@ -66,7 +66,7 @@ impl Runtime {
         file.take(BYTES_MAX)
             .read_to_end(&mut text)
             .map_err(failed)?;
-        // A list would be read as the fields in their order.
+        // serde accepts an array as a struct's fields in order; only an object is valid here.
         let object = serde_json::from_slice(&text).map(Value::Object);
         object.and_then(serde_json::from_value).map_err(|error| {
             let message = format!(
@@ -78,7 +78,7 @@ impl Runtime {
     }
 }
 
-/// The system gives no `runtime.json`: the command was not tried.
+/// Returns the error for a `runtime.json` that cannot be read. The command was not carried out.
 fn unreadable(doing: &str, path: &Path, error: &io::Error) -> CommandError {
     let hint = match error.kind() {
         io::ErrorKind::PermissionDenied => {
@@ -98,7 +98,7 @@ fn removal(path: &Path) -> String {
 
 const LOOP: i32 = rustix::io::Errno::LOOP.raw_os_error();
 
-/// Opens neither through a link, nor waiting for whoever may be at the other end.
+/// Opens a regular file; does not follow a link, and does not wait for the writer of a pipe.
 fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     OpenOptions::new()

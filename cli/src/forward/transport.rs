@@ -16,7 +16,7 @@ use teamlog_team::lifecycle::init::{Init, InitAnswer};
 use teamlog_team::message::send::{Send, SendAnswer};
 use teamlog_team::projections::agent_token::event::AgentScope;
 
-/// A call that is no operation.
+/// A call that is not an operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Transport {
     Init,
@@ -56,7 +56,7 @@ impl Transport {
         }
     }
 
-    /// Returns the scope that the token of an agent needs. The operation that `Api` names has its own.
+    /// Returns the scope that an agent's token needs. The operation that `Api` names has a scope of its own.
     fn scope(self) -> AgentScope {
         match self {
             Transport::Init => AgentScope::Operate,
@@ -78,7 +78,7 @@ impl Transport {
     }
 }
 
-/// Carries out the call of that name: an operation, or one of the few others.
+/// Carries out the call with this name: an operation, or one of the transports.
 pub fn carry_out(
     site: &mut Site<'_>,
     name: &str,
@@ -101,7 +101,7 @@ pub fn carry_out(
     }
 }
 
-/// `init`; beside its answer stand whether the team is new, and which members were added.
+/// `init`: its answer, true if the team is new, and the members that were added.
 pub const INIT: Call<Init, (InitAnswer, bool, Vec<String>)> = Call {
     name: "init",
     run: |site, init| {
@@ -111,7 +111,7 @@ pub const INIT: Call<Init, (InitAnswer, bool, Vec<String>)> = Call {
     },
 };
 
-/// `send --wait`: the operation `send`, then a wait for the ack, which records what falls due meanwhile.
+/// `send --wait`: the operation `send`, then a wait for the ack during which due events are recorded.
 pub const SEND_AND_WAIT: Call<Send, SendAnswer> = Call {
     name: "send-and-wait",
     run: |site, send| {
@@ -125,7 +125,7 @@ pub const SEND_AND_WAIT: Call<Send, SendAnswer> = Call {
     },
 };
 
-/// `artifact put`, whose content is bytes, each as the character of its number.
+/// `artifact put`: each byte of the content is sent as the character with its number.
 pub const ARTIFACT_PUT: Call<ArtifactPut, ArtifactPutAnswer> = Call {
     name: "artifact-put-bytes",
     run: |site, mut put| {
@@ -137,7 +137,7 @@ pub const ARTIFACT_PUT: Call<ArtifactPut, ArtifactPutAnswer> = Call {
     },
 };
 
-/// `artifact get`: the description of the artifact and its bytes, each as the character of its number.
+/// `artifact get`: the artifact's description and its bytes, each as the character with its number.
 pub const ARTIFACT_GET: Call<ArtifactGet, (ArtifactShown, String)> = Call {
     name: "artifact-get-bytes",
     run: |site, asked| {
@@ -146,7 +146,7 @@ pub const ARTIFACT_GET: Call<ArtifactGet, (ArtifactShown, String)> = Call {
     },
 };
 
-/// `--fresh`, or `--at-least` with its event: the last event that is known then.
+/// `--fresh`, or `--at-least` with its event. Answers the last known event.
 pub const CATCH_UP: Call<Option<u64>, u64> = Call {
     name: "catch-up",
     run: |site, known| match known {
@@ -161,10 +161,10 @@ pub struct ApiInput {
     pub input: Box<RawValue>,
 }
 
-/// The data of an operation, or its fault.
+/// Data of an operation, or its fault.
 pub type ApiAnswer = Result<Box<RawValue>, Fault>;
 
-/// An operation with the input and the faults of the contract.
+/// An operation in the envelope of the API.
 pub const API: Call<ApiInput, ApiAnswer> = Call {
     name: "api",
     run: api,
@@ -194,7 +194,7 @@ fn api(site: &mut Site<'_>, asked: ApiInput) -> Result<ApiAnswer, CommandError> 
     }))
 }
 
-/// A tool of the Model Context Protocol that records: its name and its arguments; its text, or why it is refused.
+/// A recording MCP tool: its name and arguments; answers its text, or the reason of a refusal.
 pub const TOOL: Call<(String, Map<String, Value>), Result<String, String>> = Call {
     name: "tool",
     run: |site, (tool, arguments)| {
@@ -204,7 +204,7 @@ pub const TOOL: Call<(String, Map<String, Value>), Result<String, String>> = Cal
     },
 };
 
-/// Refuses to wait for the ack of a message while as many commands wait as may.
+/// Returns the error for one waiting command too many.
 fn crowded() -> CommandError {
     crowded_waits().hinting("try again, or send it with --require-ack and without --wait")
 }

@@ -1,6 +1,6 @@
-//! Whose certificate is taken for the daemon's: one for which a trusted one vouches, by the rules of the web, or one that is
-//! itself among the trusted ones, byte for byte. The latter is what a certificate is that its owner made for this alone, and
-//! that says of itself that it may vouch for others, which the rules forbid to a server.
+//! Trust in the daemon's certificate. A certificate is accepted if a trusted one signed it, by the usual rules of the
+//! web, or if it is itself among the trusted ones, byte for byte. Self-signed certificates made for this purpose often
+//! are marked as authorities, which the usual rules refuse for a server; therefore the second way.
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -9,7 +9,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use std::sync::Arc;
 
-/// See the module.
+/// A verifier of certificates; see the module.
 #[derive(Debug)]
 pub struct Trust {
     certificates: Vec<CertificateDer<'static>>,
@@ -17,7 +17,7 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Trust in these certificates.
+    /// Builds a verifier that trusts these certificates.
     pub fn in_these(
         certificates: Vec<CertificateDer<'static>>,
         provider: Arc<CryptoProvider>,
@@ -33,8 +33,8 @@ impl Trust {
     }
 }
 
-/// Checks that a certificate that the rules refuse is itself among the `known` ones, and is refused for another reason than the
-/// time: a known certificate counts under any name, but not beyond its dates.
+/// Checks that a refused certificate is itself among the `known` ones, and was not refused for its dates. A known
+/// certificate counts for every name, but only within its dates.
 fn is_pinned(
     error: &CertificateError,
     known: &[CertificateDer<'_>],

@@ -1,26 +1,26 @@
-//! The daemon went away before it said how a command ended.
+//! Error for a daemon that went away before it said how a command ended.
 
 use crate::exit::{CommandError, Exit};
 
-/// Whether a command may be typed again where it is unknown whether it was recorded.
+/// How a command may be repeated if its outcome is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeat {
-    /// It has a key, under which it is carried out once.
+    /// It has a key, so a repeat returns the first answer.
     UnderKey,
-    /// It names a message id, by which a repetition is recognised.
+    /// It names a message id, so a repeat is recognised.
     UnderMessageId,
-    /// A message without an id: a repetition is another one; a message id from the start would have prevented it.
+    /// A message without an id: a repeat sends a second message.
     WithoutMessageId,
-    /// As it is: a second time it changes nothing.
+    /// A repeat changes nothing.
     Same,
-    /// A repetition may be recorded again; a key from the start would have prevented it.
+    /// A repeat may record a second change, because the command had no key.
     Unsafe,
-    /// It would be another event, whatever it says.
+    /// A repeat always records another event.
     Never,
 }
 
 impl Repeat {
-    /// Of a message, which only an id of its own makes repeatable.
+    /// Returns the value for a message, which an id makes repeatable.
     pub fn of_message(id: Option<&str>) -> Repeat {
         match id {
             Some(_) => Repeat::UnderMessageId,
@@ -28,7 +28,7 @@ impl Repeat {
         }
     }
 
-    /// Of a change, which only a key makes repeatable.
+    /// Returns the value for a change, which a key makes repeatable.
     pub fn of_key(key: Option<&str>) -> Repeat {
         match key {
             Some(_) => Repeat::UnderKey,
@@ -36,7 +36,7 @@ impl Repeat {
         }
     }
 
-    /// Whether the same again changes nothing.
+    /// Returns true if a repeat changes nothing.
     pub fn is_safe(self) -> bool {
         matches!(
             self,
@@ -45,7 +45,7 @@ impl Repeat {
     }
 }
 
-/// The error of a command of that team.
+/// Returns the error for a command whose outcome is unknown.
 pub fn outcome_unknown(repeat: Repeat) -> CommandError {
     let message = "the daemon went away before it said how the command ended; whether it was recorded is unknown";
     let error = CommandError::new(Exit::Io, "outcome_unknown", message);

@@ -1,4 +1,4 @@
-//! A file on its way to the daemon of another machine: pieces, one a message, and an empty one behind the last.
+//! Upload of a file to the daemon on another machine: one piece per message, then an empty message.
 
 use super::{Ended, NamedCall, Reply};
 use crate::call::{Site, crowded_waits, unreadable};
@@ -33,7 +33,7 @@ pub fn sent(file: &mut dyn Read, to: &mut dyn Write) -> Result<(), CommandError>
     }
 }
 
-/// Takes a file in, and imports what it holds.
+/// Receives a file, then imports its messages.
 pub fn imported(
     site: &mut Site<'_>,
     asked: &NamedCall,
@@ -60,7 +60,7 @@ fn run(
     to_raw_value(&answer).map_err(unreadable)
 }
 
-/// All that comes, in a file without a name, beneath the data root, where alone the daemon may write.
+/// Writes the received bytes to an unnamed file in the data root, the only place that the daemon may write.
 fn spooled(dir: &Path, caller: &Caller) -> io::Result<File> {
     let message = serde_json::to_vec(&Reply::Send).map_err(io::Error::other)?;
     let mut file = nameless(dir)?;

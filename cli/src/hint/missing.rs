@@ -4,11 +4,11 @@ use super::{Caller, Place};
 use crate::root;
 use teamlog_team::shell::quoted;
 
-/// Other data roots that a hint names.
+/// Most data roots that a hint names.
 const NAMED_MAX: usize = 3;
 
-/// Returns the command that creates what is missing, or the data roots that may be meant instead. An agent gets no `init`:
-/// whoever started it made its team, so the data root lies elsewhere.
+/// Returns the command that creates the missing team or root, or other data roots that may be meant. An agent gets no
+/// `init`: its operator made its team, so the data root lies elsewhere.
 pub(super) fn to_create(what: &str, init: &str, caller: &Caller<'_>) -> Option<String> {
     let Place::Local {
         data_root,

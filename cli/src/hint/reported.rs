@@ -8,12 +8,12 @@ use teamlog_team::lifecycle::membership::LEADER;
 use teamlog_team::mode::rules::denial::session_option;
 use teamlog_team::shell::quoted;
 
-/// The sentence for those who cannot go on by themselves.
+/// The sentence for callers that cannot solve the problem themselves.
 fn ask_operator(to: &str) -> Option<String> {
     Some(format!("ask the operator to {to}"))
 }
 
-/// Returns what leads on after an error of a team.
+/// Returns the hint after an error of a team.
 pub(super) fn after(
     error: &CommandError,
     team: Option<&str>,
@@ -36,11 +36,11 @@ pub(super) fn after(
     })
 }
 
-/// Hints about damage, storage and what only the operator decides.
+/// Hints about damage and storage, and decisions of the operator.
 fn about_the_log(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<String> {
     let command = |rest: String| Some(caller.command(&rest));
     match error.code() {
-        // `verify` itself sends its caller on.
+        // `verify` has hints of its own.
         "damaged" | "foreign_file" | "undecodable" if error.hint().is_none() => {
             match caller.is_remote() {
                 true => ask_operator("check the log"),
@@ -51,7 +51,7 @@ fn about_the_log(error: &CommandError, team: &str, caller: &Caller<'_>) -> Optio
             "teamlog guard exec keeps the data root read-only: type this outside of it, or ask the operator to start the daemon"
                 .to_owned(),
         ),
-        // If only a receipt shows it, there is nothing to accept.
+        // A rollback that only a receipt shows cannot be accepted.
         "rolled_back" if caller.is_operator && error.detail("witness").is_some() => {
             Some(format!(
                 "to look at what is there: {}\nto go on without the lost events: {}",
@@ -139,7 +139,7 @@ fn about_tasks(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<
     }
 }
 
-/// Returns the next command about a task. Only the agent that holds or held it gets one that changes the task.
+/// Returns the next command about a task. Only the agent that holds or held the task gets a command that changes it.
 fn with_task(error: &CommandError, team: &str, task: &str, caller: &Caller<'_>) -> String {
     let named = |detail: &str| {
         let agent = error.detail(detail)?;
@@ -168,7 +168,7 @@ fn about_nouns(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<
     let listed = |rest: String| Some(format!("list them with: {}", caller.command(&rest)));
     match error.code() {
         "worker_not_found" => {
-            // The leader of every team is none of its workers.
+            // The leader is not a worker.
             let worker = error.detail("worker").filter(|worker| *worker != LEADER)?;
             let worker = quoted(worker);
             match caller.is_operator {
@@ -187,7 +187,7 @@ fn about_nouns(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<
         "dead_letter_not_found" | "delivery_open" | "already_acked" => {
             command(format!("dead-letter list {team}"))
         }
-        // Only the recipient acknowledges a message: the caller sees its own.
+        // Only the recipient can acknowledge a message, so the caller is shown its own messages.
         "not_found" | "wrong_recipient" => {
             let agent = caller.agent.as_deref().map(quoted)?;
             command(format!("read {team} --agent {agent}"))
@@ -266,8 +266,8 @@ fn without_team(error: &CommandError, caller: &Caller<'_>) -> Option<String> {
     }
 }
 
-/// Returns the hint for a lock that another process holds. The daemon of the team takes commands itself, and has the lock
-/// of a command only if the directory was moved.
+/// Returns the hint for a lock that another process holds. The team's daemon accepts commands, so it is in the way only
+/// after the directory was moved.
 fn locked(error: &CommandError, caller: &Caller<'_>) -> String {
     let holder = error.detail("holder").unwrap_or_default();
     let is_daemon = |pid: &u32| holder.starts_with(&format!("pid {pid} "));
@@ -283,12 +283,12 @@ fn locked(error: &CommandError, caller: &Caller<'_>) -> String {
     }
 }
 
-/// Hints if it is unknown whether the command was recorded.
+/// Hints after an unknown outcome.
 fn about_the_outcome(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<String> {
     let repeat = caller.repeat?;
     let look = caller.command(&format!("replay {team} --reverse --limit 5 --json"));
     match error.code() {
-        // The advice of the daemon's client about repeating comes first.
+        // The daemon's client gives advice about repeating the command first.
         "outcome_unknown" if !repeat.is_safe() => Some(look),
         "outcome_unknown" => None,
         "lock_lost" if error.hint().is_none() => Some(format!(
@@ -308,8 +308,8 @@ fn unknown_outcome(repeat: Repeat, look: &str) -> String {
         false => format!("whether it was recorded is unknown; look before you repeat it:\n{look}"),
     }
 }
-/// Returns the commands of the link that a text of the contract names, as they have to be typed here; `None` if they work
-/// as they stand, or there are none.
+/// Returns the commands in a text of the contract, rewritten for this command line; `None` if there are none or they
+/// work unchanged.
 pub fn typed_here(program: &str, text: &str) -> Option<String> {
     if program == Called::Rcs.name() {
         return None;

@@ -9,7 +9,7 @@ use teamlog_team::engine::storage::SHARED_DIR;
 const WRITABLE_BY_GROUP: u32 = 0o020;
 const WRITABLE_BY_OTHERS: u32 = 0o002;
 
-/// The user on whose behalf a command runs.
+/// The user that runs a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct User {
     uid: u32,
@@ -17,11 +17,11 @@ pub struct User {
     sudo_uid: Option<u32>,
 }
 
-/// A directory that was discovered and is not used.
+/// A discovered directory that is not used.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotOwned {
     pub path: PathBuf,
-    /// The reason, as the rest of a sentence about the path.
+    /// Reason, as the rest of a sentence about the path.
     pub why: String,
 }
 
@@ -45,12 +45,12 @@ impl User {
         self.sudo_uid
     }
 
-    /// Returns whether files of user `uid` are the caller's own.
+    /// Returns true if files of user `uid` are the caller's own.
     pub fn owns(self, uid: u32) -> bool {
         uid == self.uid || self.sudo_uid == Some(uid)
     }
 
-    /// Returns whether the caller may rely on files of user `uid`.
+    /// Returns true if the caller may rely on files of user `uid`.
     pub fn trusts(self, uid: u32) -> bool {
         uid == 0 || self.owns(uid)
     }
@@ -68,19 +68,19 @@ pub fn check(path: &Path, found: &Metadata, user: User) -> Result<(), NotOwned> 
     if found.mode() & WRITABLE_BY_OTHERS != 0 {
         return refused("can be written by everybody".to_owned());
     }
-    // The next writer tightens the caller's own.
+    // The next command that records removes the permission from the caller's own directory.
     match is_loose(found) && !user.owns(found.uid()) {
         true => refused(format!("can be written by group {}", found.gid())),
         false => Ok(()),
     }
 }
 
-/// Returns whether a group may write a directory that is not shared.
+/// Returns true if the group may write a directory that is not shared.
 pub fn is_loose(found: &Metadata) -> bool {
     found.mode() & WRITABLE_BY_GROUP != 0 && !is_shared(found)
 }
 
-/// Returns whether a group shares a directory.
+/// Returns true if a group shares the directory.
 pub fn is_shared(found: &Metadata) -> bool {
     found.mode() & 0o7777 == SHARED_DIR
 }
@@ -111,7 +111,7 @@ mod tests {
             assert!(refused(0o700, other).unwrap().contains("belongs to user"));
             return;
         }
-        // It is root's.
+        // It belongs to root.
         assert_eq!(refused(0o755, other), None);
         assert_eq!(refused(0o2770, other), None);
         assert!(refused(0o775, other).unwrap().contains("by group"));
@@ -119,7 +119,7 @@ mod tests {
         assert!(refused(0o700, me).unwrap().contains("user 12345"));
         assert_eq!(refused(0o700, User::new(0, Some(12345))), None);
         assert!(refused(0o700, User::new(0, Some(1))).is_some());
-        // Only root was called by sudo.
+        // `SUDO_UID` counts for root only.
         assert!(refused(0o700, User::new(1, Some(12345))).is_some());
     }
 }

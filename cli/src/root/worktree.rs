@@ -1,4 +1,4 @@
-//! The git repository around a directory, by reading `.git` and `commondir`; git itself is not started.
+//! The git repository around a directory, read from `.git` and `commondir` without running git.
 
 use super::owner::User;
 use std::fs::{self, File};
@@ -6,9 +6,9 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Longer than any path that git writes.
+/// Most bytes of such a file.
 const BYTES_MAX: u64 = 16 * 1024;
-/// Directories that are looked at for a hint.
+/// Most directories that a hint's search reads.
 const DIRECTORIES_MAX: usize = 1_000;
 
 /// The repository around a directory.
@@ -16,14 +16,14 @@ const DIRECTORIES_MAX: usize = 1_000;
 pub struct Repository {
     /// The worktree that the directory lies in.
     top: Option<PathBuf>,
-    /// The main worktree, if that one is linked to it.
+    /// The main worktree, if `top` is a linked one.
     main: Option<PathBuf>,
-    /// The directory that all worktrees share.
+    /// The git directory that all worktrees share.
     common: Option<PathBuf>,
 }
 
 impl Repository {
-    /// Looks for the nearest `.git` above. A file of that name counts only if the user trusts its owner.
+    /// Looks for the nearest `.git` upwards. A file of that name counts only if the user trusts its owner.
     pub fn around(here: &Path, user: User) -> Repository {
         let found = here.ancestors().find_map(|dir| {
             let found = fs::symlink_metadata(dir.join(".git")).ok()?;
@@ -45,13 +45,13 @@ impl Repository {
         }
     }
 
-    /// The main worktree, if the directory lies in one that is linked to it.
+    /// Returns the main worktree if the directory lies in a linked one.
     pub fn main_of_linked(&self) -> Option<&Path> {
         self.main.as_deref()
     }
 
-    /// The directories in which a root is looked for, the first ones first: those above. In a linked worktree the same places
-    /// of the main one come before.
+    /// Returns the directories to search for a root, in order: the directory and those above it. In a linked worktree,
+    /// the corresponding directories of the main worktree come first.
     pub fn search_order(&self, here: &Path) -> Vec<PathBuf> {
         let above = |dir: &Path| dir.ancestors().map(Path::to_owned).collect::<Vec<_>>();
         let (Some(top), Some(main)) = (&self.top, &self.main) else {
@@ -65,14 +65,14 @@ impl Repository {
             false => above(&main.join(below)),
         };
         let in_linked = above(here);
-        // The worktree itself is the only one of its `ancestors()` that lies inside of it; the others are searched last.
+        // Of the directory's `ancestors()`, those outside of the worktree are searched last.
         let (main_depth, top_depth) = (main.ancestors().count(), top.ancestors().count());
         let (inner, outer) = in_main.split_at(in_main.len() + 1 - main_depth);
         let (own, outside) = in_linked.split_at(in_linked.len() + 1 - top_depth);
         [inner, own, outer, outside].concat()
     }
 
-    /// The worktrees of the repository, and the directories right below them.
+    /// Returns the worktrees of the repository, and their subdirectories.
     pub fn directories(&self) -> Vec<PathBuf> {
         let mut tops: Vec<PathBuf> = self.main.iter().chain(&self.top).cloned().collect();
         if let Some(common) = &self.common {
@@ -91,7 +91,7 @@ impl Repository {
     }
 }
 
-/// The directory that a linked worktree shares with the main one. A submodule has none.
+/// Returns the directory that a linked worktree shares with the main one. A submodule has none.
 fn common_dir(dot_git: &Path) -> Option<PathBuf> {
     let text = read(dot_git)?;
     let private = dot_git.parent()?.join(text.strip_prefix("gitdir:")?.trim());
