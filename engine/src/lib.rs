@@ -137,7 +137,7 @@
 //! # use std::{path::Path, sync::Arc};
 //! # use teamlog_engine::storage::Memory;
 //! # use teamlog_engine::{Durability, Json, Log, LogOptions, NewEvent, NewLog};
-//! use teamlog_engine::Standing;
+//! use teamlog_engine::ReceiptStatus;
 //! # let storage = Arc::new(Memory::new());
 //! # let log = Log::create(storage, Path::new("audit"), NewLog::new("audit"), LogOptions::default())?;
 //! # let writer = log.lock()?.into_writer(());
@@ -149,7 +149,7 @@
 //!
 //! let receipt = log.reader()?.receipt()?.ok_or("the log is empty")?;
 //! // Later, wherever the receipt was kept:
-//! assert_eq!(log.standing(&receipt)?, Standing::Holds);
+//! assert_eq!(log.check_receipt(&receipt)?, ReceiptStatus::Holds);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -258,7 +258,7 @@ pub use log::{AcceptedRollback, Exclusive, Log, LostEvent, NewLog, RolledBackLog
 pub use options::LogOptions;
 pub use place::Place;
 pub use reader::{Point, Reader};
-pub use receipt::{Receipt, Standing};
+pub use receipt::{Receipt, ReceiptStatus};
 pub use refs::{REF_NAME_BYTES_MAX, REFS_MAX, Ref, RefNames, Refs};
 pub use timestamp::Timestamp;
 pub use watch::Watch;

@@ -27,7 +27,7 @@ pub struct Receipt {
 
 /// How a log compares with a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Standing {
+pub enum ReceiptStatus {
     /// Every byte that the receipt covers is there.
     Holds,
     /// It is a receipt of another log.
@@ -53,14 +53,14 @@ impl Log {
     /// Compares a receipt with the log, and the segments before it with the chain of digests. Changes nothing of the log and
     /// waits for no lock. It hashes what the receipt covers of its segment, and those segments before it that were changed
     /// or not hashed yet. Only the bytes count, not the head, which may lag behind after a power loss.
-    pub fn standing(&self, receipt: &Receipt) -> Result<Standing> {
-        let standing = self.standing_in_segment(receipt)?;
-        if standing != Standing::Holds {
-            return Ok(standing);
+    pub fn check_receipt(&self, receipt: &Receipt) -> Result<ReceiptStatus> {
+        let status = self.check_receipt_segment(receipt)?;
+        if status != ReceiptStatus::Holds {
+            return Ok(status);
         }
         let names = self.reader_up_to(Head::empty()).every_segment()?;
         let Some(number) = names.iter().position(|name| *name == receipt.segment) else {
-            return Ok(Standing::Cut);
+            return Ok(ReceiptStatus::Cut);
         };
         let head = Head {
             segment: number as u32 + 1,
@@ -70,32 +70,32 @@ impl Log {
             ..Head::empty()
         };
         match self.reader_up_to(head).check_chain_with_known_digests() {
-            Ok(()) => Ok(Standing::Holds),
+            Ok(()) => Ok(ReceiptStatus::Holds),
             Err(Error::Corrupt { path, why, .. } | Error::ForeignFile { path, why }) => {
-                Ok(Standing::ChangedBefore { file: path, why })
+                Ok(ReceiptStatus::ChangedBefore { file: path, why })
             }
             Err(error) => Err(error),
         }
     }
 
-    /// As [`Log::standing`], without a look at the segments before the receipt's.
-    pub(crate) fn standing_in_segment(&self, receipt: &Receipt) -> Result<Standing> {
+    /// As [`Log::check_receipt`], without a look at the segments before the receipt's.
+    pub(crate) fn check_receipt_segment(&self, receipt: &Receipt) -> Result<ReceiptStatus> {
         if receipt.log != self.identity().log.to_string() {
-            return Ok(Standing::OtherLog);
+            return Ok(ReceiptStatus::OtherLog);
         }
         if SegmentName::parse(&receipt.segment, self.identity().format).is_none() {
-            return Ok(Standing::Malformed);
+            return Ok(ReceiptStatus::Malformed);
         }
         let reader = self.reader_up_to(Head::empty());
         match reader.digest(&receipt.segment, receipt.length)? {
-            Some(digest) if digest == receipt.digest => return Ok(Standing::Holds),
-            Some(_) => return Ok(Standing::Changed),
+            Some(digest) if digest == receipt.digest => return Ok(ReceiptStatus::Holds),
+            Some(_) => return Ok(ReceiptStatus::Changed),
             None => {}
         }
         let slots = head::read_slots(self.storage().as_ref(), self.dir(), self.identity().log)?;
         Ok(match slots.newest {
-            Some(head) if head.last_seq < receipt.seq => Standing::RolledBack(head.last_seq),
-            _ => Standing::Cut,
+            Some(head) if head.last_seq < receipt.seq => ReceiptStatus::RolledBack(head.last_seq),
+            _ => ReceiptStatus::Cut,
         })
     }
 

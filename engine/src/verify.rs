@@ -12,7 +12,7 @@ use crate::layout::LOCK_FILE;
 use crate::log::Log;
 use crate::prelude::*;
 use crate::reader::read_header;
-use crate::receipt::{Receipt, Standing};
+use crate::receipt::{Receipt, ReceiptStatus};
 use crate::segment::written;
 use crate::tail::{self, Broken};
 use crate::witness::Witness;
@@ -471,8 +471,8 @@ impl Check<'_> {
         let file = format!("{EVENTS_DIR}/{}", receipt.segment);
         let seq = receipt.seq;
         // The segments before have been held against the chain already, byte by byte.
-        match self.log.standing_in_segment(receipt)? {
-            Standing::OtherLog => {
+        match self.log.check_receipt_segment(receipt)? {
+            ReceiptStatus::OtherLog => {
                 let message = format!(
                     "the receipt is of log {}, this is log {}",
                     receipt.log,
@@ -480,35 +480,35 @@ impl Check<'_> {
                 );
                 self.error(Kind::ReceiptOfAnotherLog, (LOG_FILE, 0), seq, message);
             }
-            Standing::Malformed => {
+            ReceiptStatus::Malformed => {
                 let message = format!(
                     "the receipt names {:?}, which no segment is called",
                     receipt.segment
                 );
                 self.error(Kind::ReceiptMalformed, (LOG_FILE, 0), seq, message);
             }
-            Standing::RolledBack(_) | Standing::Cut => {
+            ReceiptStatus::RolledBack(_) | ReceiptStatus::Cut => {
                 let message = format!(
                     "the receipt vouches for {} bytes and event {}, which are no longer there",
                     receipt.length, receipt.seq
                 );
                 self.error(Kind::CutBelowReceipt, (&file, receipt.length), seq, message);
             }
-            Standing::Changed | Standing::ChangedBefore { .. } => {
+            ReceiptStatus::Changed | ReceiptStatus::ChangedBefore { .. } => {
                 let message = format!(
                     "its first {} bytes are not those that the receipt vouches for",
                     receipt.length
                 );
                 self.error(Kind::ChangedSinceReceipt, (&file, 0), seq, message);
             }
-            Standing::Holds if self.last.seq < receipt.seq => {
+            ReceiptStatus::Holds if self.last.seq < receipt.seq => {
                 let message = format!(
                     "the receipt vouches for event {}, but the log ends with event {}",
                     receipt.seq, self.last.seq
                 );
                 self.error(Kind::CutBelowReceipt, (&file, receipt.length), seq, message);
             }
-            Standing::Holds => {}
+            ReceiptStatus::Holds => {}
         }
         Ok(())
     }

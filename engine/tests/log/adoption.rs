@@ -141,15 +141,15 @@ fn whatever_a_crash_left_all_hosts_get_the_segments_of_the_one_that_gave_it() {
             assert!(adopted.changed, "{format:?} {crash}");
             let log = reopened(&memory, &line, 1);
             assert_eq!(
-                log.standing(&receipt).unwrap(),
-                teamlog_engine::Standing::Holds
+                log.check_receipt(&receipt).unwrap(),
+                teamlog_engine::ReceiptStatus::Holds
             );
             assert_eq!(kinds(&log).last().unwrap(), JOURNAL_ADOPTED);
             let (other, joined) = join(&line, 2);
             check_equal(&memory, &other, &format!("{format:?} {crash}"));
             assert_eq!(
-                joined.standing(&receipt).unwrap(),
-                teamlog_engine::Standing::Holds
+                joined.check_receipt(&receipt).unwrap(),
+                teamlog_engine::ReceiptStatus::Holds
             );
             both_record(&line, (&memory, &log), (&other, &joined));
             let again = log.adopt(&named(), &mut |_, _| {}).unwrap();

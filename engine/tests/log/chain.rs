@@ -4,7 +4,7 @@
 use crate::support::forge::{self, chain_again, change_an_event};
 use crate::support::*;
 use teamlog_engine::internals::layout::DIGESTS_FILE;
-use teamlog_engine::{Receipt, Standing, backup};
+use teamlog_engine::{Receipt, ReceiptStatus, backup};
 
 fn opts() -> LogOptions {
     given!(LogOptions, segment_bytes_max: 2_000, ..options().1)
@@ -49,7 +49,11 @@ fn a_changed_sealed_segment_is_noticed_by_all_who_rely_on_it() {
                 let what = format!("{format:?}: segment {changed}, {chained} headers");
                 let memory = whole.snapshot();
                 let log = open(&arc(&memory), &opts());
-                assert_eq!(log.standing(&receipt).unwrap(), Standing::Holds, "{what}");
+                assert_eq!(
+                    log.check_receipt(&receipt).unwrap(),
+                    ReceiptStatus::Holds,
+                    "{what}"
+                );
                 log.reader().unwrap().check_chain().unwrap();
                 first_backup(&log).unwrap();
                 assert!(log.verify(Some(&receipt)).unwrap().ok, "{what}");
@@ -58,9 +62,9 @@ fn a_changed_sealed_segment_is_noticed_by_all_who_rely_on_it() {
                 (0..chained).for_each(|index| chain_again(&memory, format, changed + 1 + index));
                 // Every event is read without a complaint.
                 assert!(!events(&log).is_empty(), "{what}");
-                let standing = log.standing(&receipt).unwrap();
-                let Standing::ChangedBefore { file, .. } = &standing else {
-                    panic!("{what}: {standing:?}");
+                let status = log.check_receipt(&receipt).unwrap();
+                let ReceiptStatus::ChangedBefore { file, .. } = &status else {
+                    panic!("{what}: {status:?}");
                 };
                 assert_eq!(*file, forge::path(&names[changed + chained]), "{what}");
                 for error in [
@@ -79,7 +83,7 @@ fn a_changed_sealed_segment_is_noticed_by_all_who_rely_on_it() {
             let log = open(&arc(&memory), &opts());
             change_an_event(&memory, format, &names[changed]);
             (changed + 1..4).for_each(|index| chain_again(&memory, format, index));
-            assert_eq!(log.standing(&receipt).unwrap(), Standing::Changed);
+            assert_eq!(log.check_receipt(&receipt).unwrap(), ReceiptStatus::Changed);
             assert!(!log.verify(Some(&receipt)).unwrap().ok);
             log.reader().unwrap().check_chain().unwrap();
         }
@@ -94,10 +98,12 @@ fn a_changed_sealed_segment_is_noticed_by_all_who_rely_on_it() {
                     segment.write(&memory, format, &names[1]);
                 }
             }
-            let standing = open(&arc(&memory), &opts()).standing(&receipt).unwrap();
+            let status = open(&arc(&memory), &opts())
+                .check_receipt(&receipt)
+                .unwrap();
             assert!(
-                matches!(standing, Standing::ChangedBefore { .. }),
-                "{standing:?}"
+                matches!(status, ReceiptStatus::ChangedBefore { .. }),
+                "{status:?}"
             );
         }
     }
@@ -112,7 +118,7 @@ fn what_was_hashed_is_not_hashed_again_until_its_file_changes() {
         grow(&log, 5);
         let reads = || {
             let before = memory.calls()["read_at"];
-            assert_eq!(log.standing(&receipt).unwrap(), Standing::Holds);
+            assert_eq!(log.check_receipt(&receipt).unwrap(), ReceiptStatus::Holds);
             memory.calls()["read_at"] - before
         };
         let (first, second) = (reads(), reads());
@@ -149,7 +155,7 @@ fn setting_the_time_of_a_changed_file_back_hides_nothing() {
         // The system's clock for files is coarse, and what is younger than its last tick is not kept.
         let digests = root.path().join(dir()).join(DIGESTS_FILE);
         for _ in 0..1_000 {
-            assert_eq!(log.standing(&receipt).unwrap(), Standing::Holds);
+            assert_eq!(log.check_receipt(&receipt).unwrap(), ReceiptStatus::Holds);
             let kept = std::fs::read_to_string(&digests).unwrap_or_default();
             if kept.matches("blake3").count() == 3 {
                 break;
@@ -168,10 +174,10 @@ fn setting_the_time_of_a_changed_file_back_hides_nothing() {
             std::fs::metadata(&path).unwrap().modified().unwrap(),
             modified
         );
-        let standing = log.standing(&receipt).unwrap();
+        let status = log.check_receipt(&receipt).unwrap();
         assert!(
-            matches!(&standing, Standing::ChangedBefore { file, .. } if *file == forge::path(&name)),
-            "{standing:?}"
+            matches!(&status, ReceiptStatus::ChangedBefore { file, .. } if *file == forge::path(&name)),
+            "{status:?}"
         );
     }
 }

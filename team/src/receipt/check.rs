@@ -3,7 +3,7 @@
 use crate::log::verify::{Problem, Severity, VerifyAnswer};
 use crate::operation::prelude::*;
 use crate::receipt::given::GivenReceipt;
-use teamlog_engine::Standing;
+use teamlog_engine::ReceiptStatus;
 use teamlog_engine::internals::layout::EVENTS_DIR;
 use teamlog_engine::verify::Kind;
 
@@ -90,7 +90,7 @@ impl Team {
             return Ok(Some(self.located(first, receipt)?));
         }
         // Where a log has more problems than a report lists.
-        let holds = self.log.standing(receipt)? == Standing::Holds;
+        let holds = self.log.check_receipt(receipt)? == ReceiptStatus::Holds;
         Ok((!holds).then(|| ReceiptProblem {
             kind: Kind::ChangedSinceReceipt.name().to_owned(),
             file: None,

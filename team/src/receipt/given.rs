@@ -2,7 +2,7 @@
 
 use crate::operation::prelude::*;
 use crate::receipt::key::{PublicKey, ReceiptSigner, Signed};
-use teamlog_engine::Standing;
+use teamlog_engine::ReceiptStatus;
 
 /// A receipt, and its signature if it has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -70,46 +70,46 @@ fn read(text: &str) -> Result<GivenReceipt, serde_json::Error> {
 
 impl Team {
     /// Whether the log still holds everything that a receipt vouches for. Changes nothing, recovery included; costs what
-    /// [`Log::standing`](teamlog_engine::Log::standing) says.
+    /// [`Log::check_receipt`](teamlog_engine::Log::check_receipt) says.
     ///
     /// # Errors
     /// `rolled_back`, `cut_below_receipt`, `changed_since_receipt`, `receipt_of_another_log`; I/O.
     pub fn still_holds(&self, receipt: &Receipt) -> Result<()> {
         let here = self.log.identity().log.to_string();
-        let standing = self.log.standing(receipt)?;
+        let status = self.log.check_receipt(receipt)?;
         let (seq, length, segment) = (receipt.seq, receipt.length, &receipt.segment);
-        let (code, message) = match &standing {
-            Standing::Holds => return Ok(()),
-            Standing::OtherLog => {
+        let (code, message) = match &status {
+            ReceiptStatus::Holds => return Ok(()),
+            ReceiptStatus::OtherLog => {
                 let log = shown(&receipt.log);
                 let message =
                     format!("last_receipt must be of this log, {here}, but is of log {log}");
                 (Code::ReceiptOfAnotherLog, message)
             }
-            Standing::Malformed => {
+            ReceiptStatus::Malformed => {
                 let rule = "must name a segment of this log";
                 return Err(Refusal::invalid("segment", segment, rule).into());
             }
-            Standing::RolledBack(last) => (
+            ReceiptStatus::RolledBack(last) => (
                 Code::RolledBack,
                 format!(
                     "the log must hold event {seq}, for which last_receipt vouches, but ends with event {last}: an older \
                      state was put back"
                 ),
             ),
-            Standing::Cut => (
+            ReceiptStatus::Cut => (
                 Code::CutBelowReceipt,
                 format!(
                     "{segment} must hold the {length} bytes for which last_receipt vouches, but was cut"
                 ),
             ),
-            Standing::Changed => (
+            ReceiptStatus::Changed => (
                 Code::ChangedSinceReceipt,
                 format!(
                     "the first {length} bytes of {segment} must be those for which last_receipt vouches (event {seq}), but are others"
                 ),
             ),
-            Standing::ChangedBefore { file, why } => (
+            ReceiptStatus::ChangedBefore { file, why } => (
                 Code::ChangedSinceReceipt,
                 format!(
                     "{} must be what it was when last_receipt was given (event {seq}), but {why}",
@@ -122,7 +122,7 @@ impl Team {
             .details(json!({
                 "log": here, "receipt_log": receipt.log, "receipt_seq": seq, "segment": segment,
             }));
-        if let Standing::RolledBack(last) = standing {
+        if let ReceiptStatus::RolledBack(last) = status {
             refusal = refusal.detail("last_seq", last);
         }
         Err(refusal.into())
