@@ -11,7 +11,7 @@
 use crate::journal::cursor::{self, Kept};
 use crate::journal::{Journal, LogState, Pushed, Replica, Turn, check_prefix, of_read, push};
 use crate::layout::{JOURNAL_ADOPTED, JOURNAL_FILE, JOURNAL_LEFT, LEAVING_FILE};
-use crate::log::{Exclusive, Log};
+use crate::log::{LockedLog, Log};
 use crate::prelude::*;
 use crate::reader::Reader;
 use std::time::Instant;
@@ -220,7 +220,7 @@ impl Log {
     fn hand_over(
         &self,
         journal: &mut dyn Journal,
-        exclusive: &Exclusive,
+        exclusive: &LockedLog,
         state: LogState,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<(Pushed, Vec<String>)> {
@@ -230,7 +230,7 @@ impl Log {
 
     /// Closes the log in its journal by an event about it, which this host notes before. Where another host records something
     /// first, once more behind that. An earlier one may come to stand there late, so none that was noted is forgotten.
-    fn close_there(&self, exclusive: &mut Exclusive) -> Result<()> {
+    fn close_there(&self, exclusive: &mut LockedLog) -> Result<()> {
         let note = self.dir().join(LEAVING_FILE);
         let mut noted = self.noted()?;
         let turn = Turn {
@@ -284,7 +284,7 @@ impl Log {
     }
 }
 
-impl Exclusive {
+impl LockedLog {
     /// Makes `log.json` name no journal.
     fn forget_journal(&mut self) -> Result<()> {
         let identity = self.identity().clone();

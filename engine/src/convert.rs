@@ -9,7 +9,7 @@
 use crate::copy::copy_groups;
 use crate::head::HeadFile;
 use crate::layout::{ARCHIVE_DIR, CONVERSION_PREFIX, CONVERTED};
-use crate::log::{Exclusive, Log, NewLog};
+use crate::log::{LockedLog, Log, NewLog};
 use crate::prelude::*;
 use crate::reader::Reader;
 use crate::receipt::Receipt;
@@ -112,7 +112,7 @@ impl Log {
     fn build(
         &self,
         log_dir: &LogDir<'_>,
-        exclusive: &Exclusive,
+        exclusive: &LockedLog,
         format: Format,
     ) -> Result<(Log, Converted)> {
         let from = exclusive.reader();

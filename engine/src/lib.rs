@@ -156,7 +156,7 @@
 //! # Backup and recovery
 //!
 //! [`Log::lock`] **recovers** what a crash left: a torn group is set aside in `quarantine/`, never an acknowledged one.
-//! [`Exclusive::recovered`] says what was done. A damaged log is refused (`Corrupt`); [`repair`] cuts it or takes what can be read into
+//! [`LockedLog::recovered`] says what was done. A damaged log is refused (`Corrupt`); [`repair`] cuts it or takes what can be read into
 //! a new log. [`backup`] copies a log beside its writer:
 //!
 //! ```
@@ -254,7 +254,7 @@ pub use event_id::{EventId, IdSource, RandomIds, SeededIds};
 pub use head::Head;
 pub use identity::{Format, Identity, JournalIdentity, LogId};
 pub use json::{Json, JsonError};
-pub use log::{AcceptedRollback, Exclusive, Log, LostEvent, NewLog, RolledBackLog};
+pub use log::{AcceptedRollback, LockedLog, Log, LostEvent, NewLog, RolledBackLog};
 pub use options::LogOptions;
 pub use place::Place;
 pub use reader::{Point, Reader};

@@ -12,7 +12,7 @@ use crate::prelude::*;
 use crate::reader::{Opening, Reader};
 use crate::recovery::cut::Cut;
 use crate::recovery::switch;
-use crate::recovery::{self, LockedLog, Quarantined, Recovered};
+use crate::recovery::{self, RecoveryContext, Quarantined, Recovered};
 use crate::witness::Witness;
 use crate::writer::active::ActiveSegment;
 use crate::writer::core::Core;
@@ -212,7 +212,7 @@ impl Log {
         Log { options, ..self }
     }
 
-    /// Whether the log's lock file is the one with this identity ([`Exclusive::lock_identity`]): as long as it is, nobody who
+    /// Whether the log's lock file is the one with this identity ([`LockedLog::lock_identity`]): as long as it is, nobody who
     /// takes the lock has put another log in this one's place. One look, and nothing is read.
     pub fn is_locked_by(&self, lock: (u64, u64)) -> bool {
         let there = self.storage.look(&self.dir.join(LOCK_FILE));
@@ -225,7 +225,7 @@ impl Log {
     /// # Errors
     /// `Locked` at the deadline, `Corrupt`, I/O; `Journal` where it is not known here, does not answer, or does not continue
     /// this log.
-    pub fn lock(&self) -> Result<Exclusive> {
+    pub fn lock(&self) -> Result<LockedLog> {
         let begun = Instant::now();
         let mut exclusive = self.lock_alone()?;
         let Some(identity) = exclusive.identity().journal.clone() else {
@@ -248,7 +248,7 @@ impl Log {
     }
 
     /// The same without a look at the journal. Nothing may be recorded then.
-    pub(crate) fn lock_alone(&self) -> Result<Exclusive> {
+    pub(crate) fn lock_alone(&self) -> Result<LockedLog> {
         self.lock_for(self.options.lock_deadline)
     }
 
@@ -266,13 +266,13 @@ impl Log {
         Ok(handle)
     }
 
-    fn lock_for(&self, deadline: Duration) -> Result<Exclusive> {
+    fn lock_for(&self, deadline: Duration) -> Result<LockedLog> {
         let lock = lock::acquire(self.storage.as_ref(), &self.dir, deadline)?;
         self.locked(lock)
     }
 
     /// Reads the log's identity under the lock, recovers what a crash left, and compares the log with its witness.
-    pub(crate) fn locked(&self, lock: LogLock) -> Result<Exclusive> {
+    pub(crate) fn locked(&self, lock: LogLock) -> Result<LockedLog> {
         let unchecked = self.unchecked(lock)?;
         match unchecked.rollback()? {
             Some(rollback) => Err(self.rolled_back(rollback)),
@@ -313,8 +313,8 @@ impl Log {
         &'a self,
         identity: &'a Identity,
         head_file: &'a HeadFile,
-    ) -> LockedLog<'a> {
-        LockedLog {
+    ) -> RecoveryContext<'a> {
+        RecoveryContext {
             storage: &self.storage,
             dir: &self.dir,
             identity,
@@ -331,7 +331,7 @@ impl Log {
         recovered: Recovered,
     ) -> Result<Unchecked> {
         let options = self.options_for(identity.journal.as_ref());
-        let exclusive = Exclusive {
+        let exclusive = LockedLog {
             notes: recovered.notes,
             witness: lock.witness(),
             core: Core {
@@ -379,15 +379,15 @@ fn unknown_journal(journal: &JournalIdentity) -> Error {
     Error::journal(JournalFault::Unconfigured, why)
 }
 
-/// A log under the exclusive lock, recovered. Load state from its [`Exclusive::reader`], then make it a [`Writer`].
-pub struct Exclusive {
+/// A log under the exclusive lock, recovered. Load state from its [`LockedLog::reader`], then make it a [`Writer`].
+pub struct LockedLog {
     pub(crate) core: Core<()>,
     notes: Vec<String>,
     /// The witness as it was found.
     witness: Option<Witness>,
 }
 
-impl Exclusive {
+impl LockedLog {
     /// The head after recovery.
     pub fn head(&self) -> &Head {
         &self.core.head

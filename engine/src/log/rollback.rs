@@ -1,6 +1,6 @@
 //! A log that was rolled back: what shows it, and how an operator accepts it.
 
-use super::{Exclusive, Log};
+use super::{LockedLog, Log};
 use crate::error::Rollback;
 use crate::lock;
 use crate::prelude::*;
@@ -46,7 +46,7 @@ pub struct LostEvent {
 
 /// A log under its lock, recovered, before the check of its witness. The events of recovery are still to be recorded.
 pub(super) struct Unchecked {
-    pub exclusive: Exclusive,
+    pub exclusive: LockedLog,
     pub unnamed: Vec<Quarantined>,
     pub cut: Option<Cut>,
 }
@@ -63,11 +63,11 @@ impl Unchecked {
     }
 
     /// Records what recovery did.
-    pub fn finish(self) -> Result<Exclusive> {
+    pub fn finish(self) -> Result<LockedLog> {
         self.finish_with(Vec::new())
     }
 
-    fn finish_with(mut self, before: Vec<NewEvent>) -> Result<Exclusive> {
+    fn finish_with(mut self, before: Vec<NewEvent>) -> Result<LockedLog> {
         let core = &self.exclusive.core;
         if self.cut.is_some()
             && let Some(witness) = Witness::of_head(&core.identity, &core.head)
@@ -145,7 +145,7 @@ impl RolledBackLog {
     ///
     /// # Errors
     /// I/O. The log is then as it was, or has the event; in either case accepting it again is right.
-    pub fn accept(self, actor: &str, accepted: &AcceptedRollback) -> Result<Exclusive> {
+    pub fn accept(self, actor: &str, accepted: &AcceptedRollback) -> Result<LockedLog> {
         let event = NewEvent::of(crate::layout::ROLLED_BACK, actor, accepted)?;
         let exclusive = self.0.finish_with(vec![event])?;
         let core = &exclusive.core;

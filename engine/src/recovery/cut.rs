@@ -3,7 +3,7 @@
 //! Whoever takes the lock next removes what lies behind that head and records the event, which clears the flag. A crash in
 //! between changes nothing: the next one who opens the log starts again.
 
-use super::{LockedLog, Recovered};
+use super::{RecoveryContext, Recovered};
 use crate::layout::{ARCHIVE_DIR, SHORTENED_FILE};
 use crate::prelude::*;
 
@@ -37,7 +37,7 @@ pub(crate) fn archive_name(to: u64) -> String {
 }
 
 /// Removes what lies behind a head with the flag *cutting*. It can be repeated.
-pub(super) fn finish(log: &LockedLog<'_>, mut head: Head) -> Result<Recovered> {
+pub(super) fn finish(log: &RecoveryContext<'_>, mut head: Head) -> Result<Recovered> {
     assert!(
         head.cutting,
         "nothing was cut after event {}",
@@ -81,7 +81,7 @@ pub(super) fn finish(log: &LockedLog<'_>, mut head: Head) -> Result<Recovered> {
 
 /// Puts a file of the bytes that stay in the place of a segment. Others may have mapped it as sealed, and reading a map
 /// behind the end of its file would kill them.
-fn shortened(log: &LockedLog<'_>, file: &NamedFile, end: u64) -> Result<NamedFile> {
+fn shortened(log: &RecoveryContext<'_>, file: &NamedFile, end: u64) -> Result<NamedFile> {
     let storage = log.storage.named();
     let aside = log.dir.join(SHORTENED_FILE);
     storage.replace(&aside, &file.read_range(0..end)?)?;
@@ -90,7 +90,7 @@ fn shortened(log: &LockedLog<'_>, file: &NamedFile, end: u64) -> Result<NamedFil
     storage.open(&file.path, Open::Write)
 }
 
-fn is_behind(log: &LockedLog<'_>, name: &str, last: &str) -> bool {
+fn is_behind(log: &RecoveryContext<'_>, name: &str, last: &str) -> bool {
     let parse = |name| SegmentName::parse(name, log.identity.format);
     parse(name) > parse(last)
 }

@@ -39,7 +39,7 @@ impl std::ops::Deref for TailBytes {
 }
 
 /// A log whose lock this process holds.
-pub(crate) struct LockedLog<'a> {
+pub(crate) struct RecoveryContext<'a> {
     pub storage: &'a Arc<dyn Storage>,
     pub dir: &'a Path,
     pub identity: &'a Identity,
@@ -77,7 +77,7 @@ struct Evidence {
 }
 
 /// Brings a log into a state that may be written to.
-pub(crate) fn recover(log: &LockedLog<'_>) -> Result<Recovered> {
+pub(crate) fn recover(log: &RecoveryContext<'_>) -> Result<Recovered> {
     let mut recovered = recover_unchecked(log)?;
     if log.is_replica && recovered.head.quarantining {
         recovered.unnamed.clear();
@@ -110,7 +110,7 @@ pub(crate) fn recover(log: &LockedLog<'_>) -> Result<Recovered> {
     Ok(recovered)
 }
 
-fn recover_unchecked(log: &LockedLog<'_>) -> Result<Recovered> {
+fn recover_unchecked(log: &RecoveryContext<'_>) -> Result<Recovered> {
     let slots = log.head_file.read()?;
     if slots.foreign {
         log.confirm_identity()?;
@@ -169,7 +169,7 @@ fn recover_unchecked(log: &LockedLog<'_>) -> Result<Recovered> {
     Ok(recovered)
 }
 
-impl LockedLog<'_> {
+impl RecoveryContext<'_> {
     /// A conversion may have been interrupted right after it replaced `log.json`: makes that durable before anything is
     /// acknowledged in the new log.
     fn confirm_identity(&self) -> Result<()> {

@@ -1,6 +1,6 @@
 //! The quarantine: bytes that were cut from a log, kept for people, each named by an event.
 
-use super::LockedLog;
+use super::RecoveryContext;
 use crate::layout::{QUARANTINE_DIR, QUARANTINED};
 use crate::prelude::*;
 use crate::reader::Reader;
@@ -37,7 +37,7 @@ impl Quarantined {
 
 /// Keeps `bytes`, durably. The name follows from the content, so that it can be repeated.
 pub(super) fn keep(
-    log: &LockedLog<'_>,
+    log: &RecoveryContext<'_>,
     segment: &str,
     offset: u64,
     bytes: &[u8],

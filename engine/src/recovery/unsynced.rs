@@ -3,7 +3,7 @@
 //!
 //! What was synced ends where the cursor says, or else with the first group of the last segment.
 
-use super::{LockedLog, Recovered};
+use super::{RecoveryContext, Recovered};
 use crate::journal::End;
 use crate::journal::cursor::{self, Kept};
 use crate::prelude::*;
@@ -127,7 +127,7 @@ pub(crate) fn taken(whole: &Head, head: &Head) -> String {
     )
 }
 
-impl LockedLog<'_> {
+impl RecoveryContext<'_> {
     /// Goes back to where the log was synced, keeps what stands whole behind that, and notes what the journal has to have.
     pub(super) fn go_back(&self, synced: Head, head: &Head) -> Result<Recovered> {
         let evidence = self.examine(synced.clone())?;

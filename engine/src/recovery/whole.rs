@@ -1,13 +1,13 @@
 //! Recovery without a valid head: the whole log is read, and a head is written only if it is clean to the end.
 
 use super::table::{Before, HeadFound, Past, Position, Verdict, verdict};
-use super::{LockedLog, Recovered};
+use super::{RecoveryContext, Recovered};
 use crate::prelude::*;
 use crate::segment::written;
 use crate::tail;
 
 /// Reads every segment and writes the head that they amount to.
-pub(super) fn rebuild_head(log: &LockedLog<'_>) -> Result<Recovered> {
+pub(super) fn rebuild_head(log: &RecoveryContext<'_>) -> Result<Recovered> {
     let mut head = Head::empty();
     let names = log.segments()?;
     for (index, name) in names.iter().enumerate() {
@@ -45,7 +45,7 @@ pub(super) fn rebuild_head(log: &LockedLog<'_>) -> Result<Recovered> {
 }
 
 fn read_segment(
-    log: &LockedLog<'_>,
+    log: &RecoveryContext<'_>,
     head: &mut Head,
     name: &SegmentName,
     last: bool,

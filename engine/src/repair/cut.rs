@@ -7,9 +7,9 @@ use super::archive;
 use super::survey::{Finding, Lost, Survey};
 use crate::head::{self, HeadFile};
 use crate::lock::{self, LogLock};
-use crate::log::{Exclusive, Log};
+use crate::log::{LockedLog, Log};
 use crate::prelude::*;
-use crate::recovery::LockedLog;
+use crate::recovery::RecoveryContext;
 use crate::recovery::cut::{Cut, NOTE, archive_name};
 use crate::recovery::switch;
 use std::ops::ControlFlow;
@@ -65,7 +65,7 @@ impl Log {
     ///
     /// # Errors
     /// As [`Log::plan_cut`]; `Locked`, I/O. After an error the log is what it was, or cut: the next one who opens it finishes.
-    pub fn cut(&self, to: u64, actor: &str) -> Result<(CutPlan, Exclusive)> {
+    pub fn cut(&self, to: u64, actor: &str) -> Result<(CutPlan, LockedLog)> {
         let (storage, dir) = (self.storage().as_ref(), self.dir());
         let lock = lock::acquire(storage, dir, self.options().lock_deadline)?;
         let identity = Identity::load(storage, dir)?;
@@ -167,7 +167,7 @@ fn plan(storage: &dyn Storage, dir: &Path, identity: &Identity, to: u64) -> Resu
 }
 
 /// Keeps the originals and writes the head that ends the log at the cut. From then on [`finish`] is owed.
-fn decide(log: &LockedLog<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> Result<()> {
+fn decide(log: &RecoveryContext<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> Result<()> {
     assert!(
         !plan.is_empty(),
         "a cut after event {} must take something away",

@@ -10,7 +10,7 @@ use teamlog_engine::journal::memory::{Compares, MemoryJournal};
 use teamlog_engine::journal::{
     Append, Journal, LogState, Outcome, Page, Position, ReadError, Term,
 };
-use teamlog_engine::{CommitError, Exclusive, JournalFault, ManualClock, Writer};
+use teamlog_engine::{CommitError, LockedLog, JournalFault, ManualClock, Writer};
 
 /// Two hosts of one log.
 struct Hosts {
@@ -37,7 +37,7 @@ impl Hosts {
         open(&arc(&self.hosts[host]), &options)
     }
 
-    fn lock(&self, host: usize) -> Result<Exclusive, Error> {
+    fn lock(&self, host: usize) -> Result<LockedLog, Error> {
         self.log(host).lock()
     }
 

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use teamlog_engine::journal::{Journals, LogState};
 use teamlog_engine::storage::{Memory, Storage};
 use teamlog_engine::{
-    CommitError, Durability, Error, Exclusive, Identity, JournalFault, Json, Log, LogOptions,
+    CommitError, Durability, Error, LockedLog, Identity, JournalFault, Json, Log, LogOptions,
     NewEvent, Writer,
 };
 use teamlog_journal_postgres::PostgresJournals;
@@ -52,13 +52,13 @@ impl Host {
         }
     }
 
-    pub fn lock(&self) -> Result<Exclusive, Error> {
+    pub fn lock(&self) -> Result<LockedLog, Error> {
         let storage = Arc::new(self.memory.clone());
         Log::open(storage, &dir(), self.options())?.lock()
     }
 
     /// Locks it, however long its journal needs.
-    fn lock_at_last(&self) -> Exclusive {
+    fn lock_at_last(&self) -> LockedLog {
         let end = Instant::now() + Duration::from_secs(60);
         loop {
             match self.lock() {

@@ -6,7 +6,7 @@ use crate::log::rehydrate::cores;
 use crate::operation::prelude::*;
 use crate::projections::live::known_end::{known_behind, known_end};
 use crate::projections::rebuild::{Progress, rehydrate};
-use teamlog_engine::Exclusive;
+use teamlog_engine::LockedLog;
 use teamlog_engine::internals::layout::CUT;
 use teamlog_engine::repair::CutPlan;
 use teamlog_engine::{AcceptedRollback, LostEvent, internals::LOST_EVENTS_MAX};
@@ -112,7 +112,7 @@ impl Team {
     }
 
     /// Records the rollback in the log alone; `None` if nothing was lost.
-    fn accept(&self, actor: &str) -> Result<Option<(AcceptedRollback, Exclusive)>> {
+    fn accept(&self, actor: &str) -> Result<Option<(AcceptedRollback, LockedLog)>> {
         let log = self.log.lock_rolled_back()?;
         let reader = log.reader();
         let rollback = match log.rollback()? {

@@ -14,7 +14,7 @@ use crate::handle::rollback;
 use crate::handle::root::RootOptions;
 use crate::projections::views::ViewsSource;
 use teamlog_engine::storage::Files;
-use teamlog_engine::{CommitError, Committed, Durability, Exclusive, Writer, WriterCounts};
+use teamlog_engine::{CommitError, Committed, Durability, LockedLog, Writer, WriterCounts};
 
 /// A handle on one team.
 pub struct Team {
@@ -186,7 +186,7 @@ impl Team {
     }
 
     /// The lock; the log is recovered.
-    pub(crate) fn lock(&mut self) -> Result<Exclusive> {
+    pub(crate) fn lock(&mut self) -> Result<LockedLog> {
         self.alone(Team::lock_alone)
     }
 
@@ -202,7 +202,7 @@ impl Team {
         }
     }
 
-    fn lock_alone(&self) -> Result<Exclusive> {
+    fn lock_alone(&self) -> Result<LockedLog> {
         let exclusive = self.log.lock()?;
         if let Some(rollback) = rollback::shown_by_files(&self.log, &exclusive.reader())? {
             return Err(self.log.rolled_back(rollback).into());
@@ -214,7 +214,7 @@ impl Team {
     }
 
     /// The lock, and under it a state with views, loaded anew: for the writer that stays.
-    pub(crate) fn exclusive_alone(&self) -> Result<(Exclusive, Live)> {
+    pub(crate) fn exclusive_alone(&self) -> Result<(LockedLog, Live)> {
         let exclusive = self.lock_alone()?;
         let reader = exclusive.reader();
         let mut live = Live::load(&self.log, &reader)?;
@@ -249,7 +249,7 @@ impl Team {
     }
 
     /// The lock, and under it the state up to the head, with views that are kept current.
-    pub(crate) fn exclusive(&mut self) -> Result<(Exclusive, Live)> {
+    pub(crate) fn exclusive(&mut self) -> Result<(LockedLog, Live)> {
         let exclusive = self.lock()?;
         let reader = exclusive.reader();
         let mut live = self.state_at(&reader)?;
