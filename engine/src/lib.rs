@@ -262,4 +262,4 @@ pub use receipt::{Receipt, ReceiptStatus};
 pub use refs::{REF_NAME_BYTES_MAX, REFS_MAX, Ref, RefNames, Refs};
 pub use timestamp::Timestamp;
 pub use watch::Watch;
-pub use writer::{Appended, CommitError, Committed, Durability, Room, State, Writer, WriterCounts};
+pub use writer::{AppendedGroup, CommitError, Commit, Durability, Room, State, Writer, WriterCounts};

@@ -68,7 +68,7 @@ impl State for () {
 
 /// A committed job.
 #[derive(Debug)]
-pub struct Committed<R> {
+pub struct Commit<R> {
     /// What the job answered.
     pub answer: R,
     /// Its events as they were recorded; empty if it wrote none.
@@ -77,7 +77,7 @@ pub struct Committed<R> {
 
 /// What an append got.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Appended {
+pub struct AppendedGroup {
     /// Seq of its first event.
     pub first_seq: u64,
     /// Seq of its last event.
@@ -140,7 +140,7 @@ impl<S: State> Writer<S> {
         &self,
         durability: Durability,
         job: F,
-    ) -> Result<Committed<R>, CommitError<E>>
+    ) -> Result<Commit<R>, CommitError<E>>
     where
         R: Send + 'static,
         E: Send + 'static,
@@ -164,7 +164,7 @@ impl<S: State> Writer<S> {
         room: Room,
         job: F,
         sequel: G,
-    ) -> Result<Committed<R>, CommitError<E>>
+    ) -> Result<Commit<R>, CommitError<E>>
     where
         R: Send + 'static,
         E: Send + 'static,
@@ -179,7 +179,7 @@ impl<S: State> Writer<S> {
     fn carry_out<R: Send + 'static, E: Send + 'static>(
         &self,
         mut job: Job<S, R, E>,
-    ) -> Result<Committed<R>, CommitError<E>> {
+    ) -> Result<Commit<R>, CommitError<E>> {
         if self.journaled {
             // What is not in the journal is nowhere.
             job.wait_for_sync();
@@ -207,7 +207,7 @@ impl<S: State> Writer<S> {
         &self,
         events: Vec<NewEvent>,
         durability: Durability,
-    ) -> Result<Option<Appended>> {
+    ) -> Result<Option<AppendedGroup>> {
         if durability == Durability::Synced || self.journaled {
             return match self.commit(Durability::Synced, move |_, _| {
                 Ok::<_, std::convert::Infallible>(((), events))
@@ -359,7 +359,7 @@ impl<S: State> Writer<S> {
         Some(waiting)
     }
 
-    fn run_as_leader<R, E>(&self, mut own: Job<S, R, E>) -> Result<Committed<R>, CommitError<E>> {
+    fn run_as_leader<R, E>(&self, mut own: Job<S, R, E>) -> Result<Commit<R>, CommitError<E>> {
         debug_assert!(self.queue().led, "only the leader may write");
         let _lead = Lead(self);
         if own.durability() == Durability::Synced {
@@ -439,8 +439,8 @@ const FOLLOWER_WAIT: Duration = Duration::from_micros(100);
 /// and this long for all of them.
 const FOLLOWERS_WAIT_MAX: Duration = Duration::from_millis(2);
 
-fn appended(last_seq: u64, last_id: EventId, count: usize) -> Appended {
-    Appended {
+fn appended(last_seq: u64, last_id: EventId, count: usize) -> AppendedGroup {
+    AppendedGroup {
         first_seq: last_seq + 1 - count as u64,
         last_seq,
         last_id,

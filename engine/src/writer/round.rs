@@ -3,7 +3,7 @@
 use super::core::Core;
 use super::handover::Giver;
 use super::reservation::Room;
-use super::{CommitError, Committed, Durability, State};
+use super::{CommitError, Commit, Durability, State};
 use crate::prelude::*;
 use std::collections::VecDeque;
 
@@ -53,7 +53,7 @@ pub(super) struct Round {
 
 /// What a waiting thread receives.
 pub(super) enum Reply<S, R, E> {
-    Answer(Result<Committed<R>, CommitError<E>>),
+    Answer(Result<Commit<R>, CommitError<E>>),
     Lead(Job<S, R, E>),
 }
 
@@ -184,7 +184,7 @@ impl<S: State, R, E> Job<S, R, E> {
     }
 
     /// The answer, once the round's groups are written (or were not).
-    pub fn answer(self, round: &mut Round) -> Result<Committed<R>, CommitError<E>> {
+    pub fn answer(self, round: &mut Round) -> Result<Commit<R>, CommitError<E>> {
         let lost = round
             .failed
             .as_ref()
@@ -229,7 +229,7 @@ impl<S: State, R, E> Job<S, R, E> {
             );
             events.extend(own.iter_mut().map(take_event));
         }
-        Ok(Committed {
+        Ok(Commit {
             answer: decided.answer,
             events,
         })

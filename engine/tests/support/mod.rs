@@ -15,7 +15,7 @@ pub use std::path::{Path, PathBuf};
 pub use std::sync::Arc;
 pub use std::sync::atomic::AtomicU64;
 pub use std::time::Duration;
-use teamlog_engine::Appended;
+use teamlog_engine::AppendedGroup;
 use teamlog_engine::LogId;
 pub use teamlog_engine::internals::codec::{SegmentHeader, encode_group};
 use teamlog_engine::internals::layout::LOCK_FILE;
@@ -164,7 +164,7 @@ pub fn other(format: Format) -> Format {
 }
 
 /// Appends one event that says `text`.
-pub fn say<S: State>(writer: &Writer<S>, text: &str) -> Appended {
+pub fn say<S: State>(writer: &Writer<S>, text: &str) -> AppendedGroup {
     let appended = writer.append(vec![said(text)], Durability::Synced);
     appended.unwrap().unwrap()
 }

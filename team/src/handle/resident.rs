@@ -16,7 +16,7 @@ use std::sync::{
     Weak,
 };
 use teamlog_engine::internals::layout::LOCK_FILE;
-use teamlog_engine::{CommitError, Committed, Writer, WriterCounts};
+use teamlog_engine::{CommitError, Commit, Writer, WriterCounts};
 
 /// The least time between two batches of view files, so that a file is written once however often it changed meanwhile.
 const VIEWS_PAUSE: Duration = Duration::from_millis(50);
@@ -186,8 +186,8 @@ impl Resident {
     pub fn commit<R>(
         &self,
         team: &Team,
-        record: impl FnOnce(&Writer<Live>) -> Result<Committed<R>, CommitError<Failure>>,
-    ) -> Result<Committed<R>> {
+        record: impl FnOnce(&Writer<Live>) -> Result<Commit<R>, CommitError<Failure>>,
+    ) -> Result<Commit<R>> {
         let slot = match &team.batch {
             Some(batch) => batch.slot(self, team)?,
             None => self.filled(team)?,
@@ -514,7 +514,7 @@ mod tests {
     use teamlog_engine::storage::{Fault, Faulty, Memory};
     use teamlog_engine::{Durability, Json, NewEvent};
 
-    type Recorded = Result<Committed<()>, CommitError<Failure>>;
+    type Recorded = Result<Commit<()>, CommitError<Failure>>;
 
     /// Records a fact through the writer.
     fn record(writer: &Writer<Live>) -> Recorded {

@@ -14,7 +14,7 @@ use crate::handle::rollback;
 use crate::handle::root::RootOptions;
 use crate::projections::views::ViewsSource;
 use teamlog_engine::storage::Files;
-use teamlog_engine::{CommitError, Committed, Durability, LockedLog, Writer, WriterCounts};
+use teamlog_engine::{CommitError, Commit, Durability, LockedLog, Writer, WriterCounts};
 
 /// A handle on one team.
 pub struct Team {
@@ -153,8 +153,8 @@ impl Team {
     /// Lets `record` write under the lock, on the state up to the head, and keeps that state.
     pub(crate) fn commit<R>(
         &mut self,
-        record: impl FnOnce(&Writer<Live>) -> Result<Committed<R>, CommitError<Failure>>,
-    ) -> Result<Committed<R>> {
+        record: impl FnOnce(&Writer<Live>) -> Result<Commit<R>, CommitError<Failure>>,
+    ) -> Result<Commit<R>> {
         self.changeable()?;
         if let Some(resident) = self.resident() {
             return resident.commit(self, record);
