@@ -172,7 +172,7 @@
 //! # writer.close()?;
 //! let elsewhere: Arc<dyn Storage> = Arc::new(Memory::new()); // Files::create(directory) on another disk
 //! let at = Path::new("audit");
-//! backup::keep(&log.reader()?, &elsewhere, at, SystemClock.now(), Duration::from_secs(10))?;
+//! backup::back_up(&log.reader()?, &elsewhere, at, SystemClock.now(), Duration::from_secs(10))?;
 //!
 //! let kept = Backup::open(elsewhere, at, LogOptions::default())?;
 //! assert!(kept.verify()?.ok);

@@ -18,7 +18,7 @@ const TAIL_BYTES: usize = 19;
 
 /// A segment, or the part of it that is kept.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptSegment {
+pub struct BackupSegment {
     /// Its file name.
     pub name: String,
     /// So many bytes of it count.
@@ -29,7 +29,7 @@ pub struct KeptSegment {
 
 /// A file beside the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct KeptFile {
+pub struct BackupFile {
     /// Where it lay, relative to the log's directory, with `/`.
     pub path: String,
     /// Its bytes.
@@ -53,9 +53,9 @@ pub struct Manifest {
     /// Its id.
     pub last_id: Option<EventId>,
     /// The segments in order; the last one may go on behind the bytes that count.
-    pub segments: Vec<KeptSegment>,
+    pub segments: Vec<BackupSegment>,
     /// Files beside the log, by path.
-    pub files: Vec<KeptFile>,
+    pub files: Vec<BackupFile>,
 }
 
 #[derive(Serialize)]
@@ -183,12 +183,12 @@ mod tests {
                 Timestamp::from_micros(1_763_719_200_000_000).unwrap(),
                 5,
             )),
-            segments: vec![KeptSegment {
+            segments: vec![BackupSegment {
                 name: "2026-11-21.jsonl".into(),
                 length: 700,
                 blake3: "ab".repeat(32),
             }],
-            files: vec![KeptFile {
+            files: vec![BackupFile {
                 path: "artifacts/summaries/1.md".into(),
                 length: 3,
                 blake3: "cd".repeat(32),

@@ -5,13 +5,13 @@
 //! The bytes of a segment are those of the log: receipts of the log hold for its backup. A log that was replaced, by a
 //! conversion or a salvage, has a backup of each: the manifest of the older one lies in the directory of that log.
 
-mod keep;
+mod run;
 mod manifest;
 mod restore;
 
-pub use keep::{Kept, keep};
-pub use manifest::{KeptFile, KeptSegment, MANIFEST_FILE, Manifest};
-pub use restore::Restored;
+pub use run::{BackupReport, back_up};
+pub use manifest::{BackupFile, BackupSegment, MANIFEST_FILE, Manifest};
+pub use restore::RestoreReport;
 
 use crate::log::Log;
 use crate::options::LogOptions;

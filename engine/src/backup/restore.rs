@@ -15,7 +15,7 @@ use crate::writer::Durability;
 
 /// What was restored.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Restored {
+pub struct RestoreReport {
     /// Events of the backup; the log has one more, which says that it was restored, unless a journal orders it.
     pub events: u64,
     /// Bytes of its segments.
@@ -50,7 +50,7 @@ impl Backup {
         name: &str,
         format: Option<Format>,
         options: LogOptions,
-    ) -> Result<(Log, Restored)> {
+    ) -> Result<(Log, RestoreReport)> {
         let format = format.unwrap_or(self.identity().format);
         let same_log = name == self.identity().name && format == self.identity().format;
         let log = match same_log {
@@ -80,7 +80,7 @@ impl Backup {
         if log.identity().journal.is_none() {
             self.say_restored(&log)?;
         }
-        let restored = Restored {
+        let restored = RestoreReport {
             events: self.manifest.seq,
             bytes: log.reader()?.bytes()?,
             files: self.manifest.files.len() as u64,

@@ -1,6 +1,6 @@
 //! Making a backup, or bringing one up to date: only what is new is copied, and what was copied is read back.
 
-use super::{DATA_DIRS, FILES_DIR, KeptFile, KeptSegment, MANIFEST_FILE, Manifest, NOT_READ_BACK};
+use super::{DATA_DIRS, FILES_DIR, BackupFile, BackupSegment, MANIFEST_FILE, Manifest, NOT_READ_BACK};
 use crate::lock;
 use crate::prelude::*;
 use crate::reader::Reader;
@@ -12,7 +12,7 @@ const DATA_DEPTH: usize = 16;
 
 /// What a run did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Kept {
+pub struct BackupReport {
     /// What the backup consists of now.
     pub manifest: Manifest,
     /// The last event of the backup before, if there was one of this log.
@@ -31,13 +31,13 @@ pub struct Kept {
 /// # Errors
 /// `ForeignFile` where this log does not begin with the backup that is there, `Corrupt` where the log is damaged,
 /// `Locked`, I/O. Then the backup that was there still is.
-pub fn keep(
+pub fn back_up(
     reader: &Reader,
     to: &Arc<dyn Storage>,
     dir: &Path,
     at: Timestamp,
     deadline: Duration,
-) -> Result<Kept> {
+) -> Result<BackupReport> {
     let run = Run {
         reader,
         to,
@@ -48,7 +48,7 @@ pub fn keep(
     to.named().create_dir_all(&dir.join(FILES_DIR))?;
     let _held = lock::acquire(to.as_ref(), dir, deadline)?;
     let before = run.before()?;
-    let mut kept = Kept {
+    let mut kept = BackupReport {
         manifest: Manifest {
             name: reader.identity().name.clone(),
             log: reader.identity().log.to_string(),
@@ -171,7 +171,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    fn segments(&self, before: Option<&Manifest>, kept: &mut Kept) -> Result<()> {
+    fn segments(&self, before: Option<&Manifest>, kept: &mut BackupReport) -> Result<()> {
         let head = self.reader.head();
         // The backup of an empty log has no segments, even where the first one was already created.
         let names = match head.last_seq {
@@ -209,7 +209,7 @@ impl Run<'_> {
                     {
                         return Err(not_as_it_was(&from, known, 0));
                     }
-                    KeptSegment {
+                    BackupSegment {
                         blake3,
                         name,
                         length,
@@ -278,7 +278,7 @@ impl Run<'_> {
     }
 
     /// Files beside the log: each is kept once for each content that it ever had.
-    fn files(&self, kept: &mut Kept) -> Result<()> {
+    fn files(&self, kept: &mut BackupReport) -> Result<()> {
         let mut found = BTreeMap::new();
         for dir in DATA_DIRS {
             self.collect(Path::new(dir), DATA_DEPTH, &mut found)?;
@@ -295,7 +295,7 @@ impl Run<'_> {
                 kept.files_copied += 1;
                 kept.bytes_copied += length;
             }
-            kept.manifest.files.push(KeptFile {
+            kept.manifest.files.push(BackupFile {
                 path,
                 length,
                 blake3,
@@ -344,7 +344,7 @@ impl Run<'_> {
 }
 
 /// A sealed segment never changes, so this one is damaged. The backup still holds what it was.
-fn not_as_it_was(path: &Path, known: &KeptSegment, offset: u64) -> Error {
+fn not_as_it_was(path: &Path, known: &BackupSegment, offset: u64) -> Error {
     let why = format!(
         "it is not what was backed up, {} bytes with digest {}; the backup still holds those",
         known.length, known.blake3

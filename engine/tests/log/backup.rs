@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use std::sync::atomic::{AtomicBool, Ordering};
-use teamlog_engine::backup::{self, Backup, FILES_DIR, Kept, MANIFEST_FILE};
+use teamlog_engine::backup::{self, Backup, FILES_DIR, BackupReport, MANIFEST_FILE};
 use teamlog_engine::internals::layout::{EVENTS_DIR, RESTORED};
 use teamlog_engine::{Clock, ManualClock};
 
@@ -41,13 +41,13 @@ impl World {
         storage.replace(&path, text.as_bytes(), true).unwrap();
     }
 
-    fn keep(&self, to: &Memory) -> Result<Kept, Error> {
+    fn keep(&self, to: &Memory) -> Result<BackupReport, Error> {
         self.keep_on(&arc(to))
     }
 
-    fn keep_on(&self, to: &Arc<dyn Storage>) -> Result<Kept, Error> {
+    fn keep_on(&self, to: &Arc<dyn Storage>) -> Result<BackupReport, Error> {
         let reader = self.log.reader()?;
-        backup::keep(&reader, to, at(), self.clock.now(), Duration::ZERO)
+        backup::back_up(&reader, to, at(), self.clock.now(), Duration::ZERO)
     }
 }
 
@@ -362,7 +362,7 @@ fn backups_beside_a_writer_are_prefixes() {
                 Err(Error::Locked { .. }) => continue,
                 reader => reader.unwrap(),
             };
-            let kept = backup::keep(&reader, &target, at(), start(), Duration::ZERO).unwrap();
+            let kept = backup::back_up(&reader, &target, at(), start(), Duration::ZERO).unwrap();
             assert!(kept.manifest.seq >= seen);
             seen = kept.manifest.seq;
             let backup = Backup::open(target.clone(), at(), with.clone()).unwrap();
@@ -377,7 +377,7 @@ fn backups_beside_a_writer_are_prefixes() {
     });
     let _held = target.lock(&at().join("lock"), Duration::ZERO).unwrap();
     let reader = log.reader().unwrap();
-    let error = backup::keep(&reader, &target, at(), start(), Duration::ZERO).unwrap_err();
+    let error = backup::back_up(&reader, &target, at(), start(), Duration::ZERO).unwrap_err();
     assert!(
         matches!(error, Error::Locked { .. }),
         "one run at a time: {error}"
@@ -446,7 +446,7 @@ fn a_backup_of_the_log_before_stays_beside_that_of_the_log_after() {
         };
         let keep = || {
             let reader = new.reader().unwrap();
-            backup::keep(&reader, &arc(&to), at(), world.clock.now(), Duration::ZERO)
+            backup::back_up(&reader, &arc(&to), at(), world.clock.now(), Duration::ZERO)
         };
         say("one");
         assert_eq!(keep().unwrap().before, None);

@@ -31,10 +31,10 @@ fn receipt(log: &Log) -> Receipt {
     log.reader().unwrap().receipt().unwrap().unwrap()
 }
 
-fn first_backup(log: &Log) -> Result<backup::Kept, Error> {
+fn first_backup(log: &Log) -> Result<backup::BackupReport, Error> {
     let now = opts().clock.now();
     let to: Arc<dyn Storage> = Arc::new(Memory::new());
-    backup::keep(&log.reader()?, &to, Path::new("demo"), now, Duration::ZERO)
+    backup::back_up(&log.reader()?, &to, Path::new("demo"), now, Duration::ZERO)
 }
 
 #[test]

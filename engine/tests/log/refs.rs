@@ -122,7 +122,7 @@ fn survive_conversion_backup_and_restore() {
         check(&log, "converted");
         let kept: Arc<dyn Storage> = Arc::new(Memory::new());
         let at = Path::new("demo");
-        backup::keep(&log.reader().unwrap(), &kept, at, start(), Duration::ZERO).unwrap();
+        backup::back_up(&log.reader().unwrap(), &kept, at, start(), Duration::ZERO).unwrap();
         assert!(Backup::open(kept.clone(), at, small(4)).is_err());
         let backup = Backup::open(kept, at, declaring(4)).unwrap();
         for restored in [None, Some(format)] {

@@ -72,10 +72,10 @@ fn in_what_changes_or_makes_a_whole_log() {
         let (at, now) = (Path::new("demo"), options().0.now());
         let reader = open(&arc(&log(format)), &small(2)).reader().unwrap();
         let kept = known("backup", &Memory::new(), |storage| {
-            backup::keep(&reader, storage, at, now, Duration::ZERO).map(drop)
+            backup::back_up(&reader, storage, at, now, Duration::ZERO).map(drop)
         });
         let to = Memory::new();
-        backup::keep(&reader, &arc(&to), at, now, Duration::ZERO).unwrap();
+        backup::back_up(&reader, &arc(&to), at, now, Duration::ZERO).unwrap();
         let backup = Backup::open(arc(&to), at, small(3)).unwrap();
         let restored = known("restore", &Memory::new(), |storage| {
             let restored = backup.restore(storage.clone(), &dir(), "demo", None, small(4));

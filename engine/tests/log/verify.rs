@@ -315,7 +315,7 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
             let log = open(&from, &opts());
             let reader = log.reader().unwrap();
             let now = opts().clock.now();
-            backup::keep(&reader, &to, Path::new("demo"), now, opts().lock_deadline).unwrap();
+            backup::back_up(&reader, &to, Path::new("demo"), now, opts().lock_deadline).unwrap();
             let events = Path::new("demo").join(&world.receipt.log).join("events");
             let mut bytes = forge::read(&kept, &events.join(&names[3]));
             let text = bytes.windows(3).position(|three| three == b"xxx").unwrap();

@@ -78,7 +78,7 @@ impl Team {
         let now = self.options.clock.now();
         let deadline = backup_dir.options.lock_deadline;
         let dir = Path::new(self.name());
-        let kept = backup::keep(&reader, backup_dir.storage(), dir, now, deadline)
+        let kept = backup::back_up(&reader, backup_dir.storage(), dir, now, deadline)
             .map_err(|error| diverged(self.name(), error))?;
         if let Some(directory) = &backup_dir.path {
             backup_notes::put(self.log.storage().as_ref(), self.log.dir(), directory, now);
