@@ -21,7 +21,7 @@ const NOTE_BYTES_MAX: u64 = 1 << 20;
 
 /// What giving a log to a journal did.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Adopted {
+pub struct Adoption {
     /// What the journal was handed.
     pub pushed: Pushed,
     /// Whether the log is the journal's by this call.
@@ -48,7 +48,7 @@ impl Log {
         &self,
         journal: &JournalIdentity,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<Adopted> {
+    ) -> Result<Adoption> {
         let mut exclusive = self.lock_alone()?;
         let identity = exclusive.identity().clone();
         let is_named = match &identity.journal {
@@ -71,7 +71,7 @@ impl Log {
             exclusive.rename(named.clone())?;
         }
         let changed = exclusive.opens(begins)?;
-        Ok(Adopted {
+        Ok(Adoption {
             pushed,
             changed,
             last_seq: exclusive.head().last_seq,

@@ -44,7 +44,7 @@ impl Size {
 
 /// What a conversion did.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Converted {
+pub struct Conversion {
     /// The log before.
     pub from: Size,
     /// The log now; the event of the conversion is in it.
@@ -73,7 +73,7 @@ impl Log {
     ///
     /// # Errors
     /// `Locked`, `Corrupt`, I/O. Then the log is the old one or the new one, whole.
-    pub fn convert(&self, format: Format) -> Result<Option<Converted>> {
+    pub fn convert(&self, format: Format) -> Result<Option<Conversion>> {
         self.identity().check_alone()?;
         let exclusive = self.lock()?;
         let log_dir = LogDir {
@@ -114,7 +114,7 @@ impl Log {
         log_dir: &LogDir<'_>,
         exclusive: &LockedLog,
         format: Format,
-    ) -> Result<(Log, Converted)> {
+    ) -> Result<(Log, Conversion)> {
         let from = exclusive.reader();
         let storage = Deferred::new(self.storage().clone());
         let id = LogId::new(self.options().ids.as_ref())?;
@@ -153,7 +153,7 @@ impl Log {
             let why = "the copy does not read back as the log that it was made of";
             return Err(Error::corrupt(dir, 0, None, why));
         }
-        let converted = Converted {
+        let converted = Conversion {
             from: size,
             to: Size::of(&reader)?,
             events: written.events,

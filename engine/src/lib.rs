@@ -247,7 +247,7 @@ mod words;
 mod writer;
 
 pub use clock::{Clock, ManualClock, SystemClock};
-pub use convert::{Converted, Size};
+pub use convert::{Conversion, Size};
 pub use error::{Error, JournalFault, Result, Rollback};
 pub use event::{Cause, Event, NewEvent};
 pub use event_id::{EventId, IdSource, RandomIds, SeededIds};

@@ -4,7 +4,7 @@ use crate::render::prelude::*;
 use teamlog_team::doctor::repair::RepairAnswer;
 use teamlog_team::doctor::{DoctorAnswer, Health};
 use teamlog_team::engine::AcceptedRollback;
-use teamlog_team::engine::repair::{Lost, Salvaged};
+use teamlog_team::engine::repair::{Lost, SalvageReport};
 use teamlog_team::handle::staging::CleanAnswer;
 
 /// What `doctor check` found; `deep` is the command that looks at everything.
@@ -116,7 +116,7 @@ pub fn cleaned(answer: &CleanAnswer, again: &str, view: &View) -> Vec<String> {
 }
 
 /// What a salvage took and could not.
-pub fn salvaged(salvaged: &Salvaged, view: &View) -> Vec<String> {
+pub fn salvaged(salvaged: &SalvageReport, view: &View) -> Vec<String> {
     let mut told = vec![format!(
         "salvaged {} in {}; the damaged log is kept in {}",
         time::plural(salvaged.events, "event"),

@@ -10,5 +10,5 @@ mod salvage;
 mod survey;
 
 pub use cut::CutPlan;
-pub use salvage::{Salvaged, Split, salvage};
+pub use salvage::{SalvageReport, Split, salvage};
 pub use survey::Lost;

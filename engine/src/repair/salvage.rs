@@ -29,7 +29,7 @@ const LOST_MAX: usize = 100;
 /// What a salvage took and what it could not: the payload of its event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Salvaged {
+pub struct SalvageReport {
     /// The log's id before; zeros where nothing says it.
     pub log: String,
     /// Where its files lie as they were, relative to the log's directory.
@@ -148,7 +148,7 @@ pub fn salvage(
     options: &LogOptions,
     actor: &str,
     more: &mut dyn FnMut(&Reader) -> Result<Vec<NewEvent>>,
-) -> Result<Option<Salvaged>> {
+) -> Result<Option<SalvageReport>> {
     let lock = lock::acquire(storage.as_ref(), dir, options.lock_deadline)?;
     let identity = Identity::load(storage.as_ref(), dir);
     if let Ok(identity) = &identity {
@@ -177,10 +177,10 @@ pub fn salvage(
         &originals(storage.as_ref(), dir)?,
         &[],
     )?;
-    let mut salvaged = Salvaged {
+    let mut salvaged = SalvageReport {
         log: identity.log.to_string(),
         archive: kept,
-        ..Salvaged::default()
+        ..SalvageReport::default()
     };
     let new = build(storage, dir, options, &identity, &mut salvaged, actor, more)?;
     lock.check(storage.as_ref(), false)?;
@@ -240,7 +240,7 @@ fn build(
     dir: &Path,
     options: &LogOptions,
     old: &Identity,
-    salvaged: &mut Salvaged,
+    salvaged: &mut SalvageReport,
     actor: &str,
     more: &mut dyn FnMut(&Reader) -> Result<Vec<NewEvent>>,
 ) -> Result<Identity> {
@@ -277,7 +277,7 @@ fn take(
     dir: &Path,
     old: &Identity,
     writer: &Writer<()>,
-    salvaged: &mut Salvaged,
+    salvaged: &mut SalvageReport,
 ) -> Result<()> {
     let head = head::read_slots(storage, dir, old.log);
     let head_seq = head.ok().and_then(|slots| slots.newest);

@@ -7,7 +7,7 @@ mod salvages;
 
 use crate::support::*;
 use std::collections::BTreeMap;
-use teamlog_engine::repair::Salvaged;
+use teamlog_engine::repair::SalvageReport;
 use teamlog_engine::verify::Report;
 
 /// Small segments.
@@ -90,7 +90,7 @@ fn without_lock(files: &BTreeMap<PathBuf, Vec<u8>>) -> BTreeMap<PathBuf, Vec<u8>
 }
 
 /// Salvages; the new log says a word more.
-fn salvaged(storage: &Arc<dyn Storage>) -> Result<Option<Salvaged>, Error> {
+fn salvaged(storage: &Arc<dyn Storage>) -> Result<Option<SalvageReport>, Error> {
     // Other random bits than those that made the log: its successor has an id of its own.
     let options = given!(LogOptions, ids: Arc::new(SeededIds(4_242.into())), ..opts());
     salvage(storage, &dir(), &options, "lead", &mut |reader| {

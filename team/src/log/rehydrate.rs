@@ -2,7 +2,7 @@
 
 use crate::operation::prelude::*;
 use crate::projections::rebuild::{Progress, rehydrate};
-use teamlog_engine::repair::Salvaged;
+use teamlog_engine::repair::SalvageReport;
 
 /// How to rehydrate.
 #[derive(Debug, Clone, Copy, Default)]
@@ -35,7 +35,7 @@ pub struct RehydrateAnswer {
     pub state_digest: String,
     /// What a salvage took and what it could not, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub salvaged: Option<Salvaged>,
+    pub salvaged: Option<SalvageReport>,
 }
 
 impl Team {
