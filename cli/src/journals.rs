@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use teamlog_journal_postgres::{Config, KIND, TlsFiles};
 use teamlog_team::engine::journal::{
-    ConfigError, Durability, Journal, Journals, LogState, Server, Way,
+    ConfigError, Durability, Journal, Journals, LogState, Server, Connector,
 };
 use teamlog_team::engine::{Error, Identity, JournalFault, JournalIdentity};
 use teamlog_team::handle::root::{HOST_ID_FILE, TEAMS_DIR};
@@ -87,7 +87,7 @@ impl KnownJournals {
     ///
     /// # Errors
     /// `journal_not_configured`, `key_exposed`, `secret_in_url`, `invalid_input`.
-    pub fn named(&self, name: &str) -> Result<Box<dyn Way>, CommandError> {
+    pub fn named(&self, name: &str) -> Result<Box<dyn Connector>, CommandError> {
         let mut stored = self.read()?;
         let Some(entry) = stored.journals.remove(name) else {
             let known = stored.journals.keys().cloned().collect::<Vec<_>>();
@@ -110,7 +110,7 @@ impl KnownJournals {
     /// As [`KnownJournals::named`]; `journal_unreachable`, `journal_of_another`.
     pub fn found(&self, name: &str) -> Result<(String, Arc<dyn Server>), CommandError> {
         let way = self.named(name)?;
-        let id = way.look()?.journal;
+        let id = way.inspect()?.journal;
         Ok((id.clone(), self.kept(way.as_ref(), &id)))
     }
 
@@ -127,7 +127,7 @@ impl KnownJournals {
     ///
     /// # Errors
     /// Returns the same errors as [`KnownJournals::named`].
-    pub fn way_of(&self, id: &str) -> Result<(String, Box<dyn Way>), CommandError> {
+    pub fn way_of(&self, id: &str) -> Result<(String, Box<dyn Connector>), CommandError> {
         let mut entries = self.read()?.journals;
         // An entry without an id is meant where there is no other.
         let only = entries.len() == 1;
@@ -144,7 +144,7 @@ impl KnownJournals {
         }
     }
 
-    fn kept(&self, way: &dyn Way, id: &str) -> Arc<dyn Server> {
+    fn kept(&self, way: &dyn Connector, id: &str) -> Arc<dyn Server> {
         let mut open = self.open();
         let open = open.entry(id.to_owned());
         open.or_insert_with(|| way.open(id)).clone()
@@ -188,7 +188,7 @@ impl KnownJournals {
 
 impl Entry {
     /// The way to the journal of that name, of the kind that its URL says.
-    fn way(self, name: &str, host_id_file: Option<&PathBuf>) -> Result<Box<dyn Way>, CommandError> {
+    fn way(self, name: &str, host_id_file: Option<&PathBuf>) -> Result<Box<dyn Connector>, CommandError> {
         if self.url.starts_with("nats://") || self.url.starts_with("tls://") {
             let message = format!("journal {name} is on NATS, which this teamlog does not support");
             return Err(
@@ -239,7 +239,7 @@ impl Entry {
 }
 
 /// The way of that name, whose URL and files can be used.
-fn checked(name: &str, way: impl Way + 'static) -> Result<Box<dyn Way>, CommandError> {
+fn checked(name: &str, way: impl Connector + 'static) -> Result<Box<dyn Connector>, CommandError> {
     let Err(error) = way.check() else {
         return Ok(Box::new(way));
     };

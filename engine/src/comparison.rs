@@ -1,7 +1,7 @@
 //! A log held against its journal: who has more, and whether hosts fold the same events to the same state.
 
 use crate::journal::{
-    Append, End, JournalCheck, JournalRow, Stores, check_rows, cursor, of_read, skew,
+    Append, End, JournalCheck, JournalRow, GroupStore, check_rows, cursor, of_read, skew,
 };
 use crate::log::Log;
 use crate::prelude::*;
@@ -65,7 +65,7 @@ impl Log {
     /// `Journal`: it does not answer, or the role may not change its tables; `Corrupt`, I/O.
     pub fn check_journal(
         &self,
-        stores: &dyn Stores,
+        stores: &dyn GroupStore,
         repair: bool,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<JournalCheck> {
@@ -86,7 +86,7 @@ impl Log {
             return Ok(None);
         };
         let server = self.journals(journal)?.server(journal)?;
-        let Some(stores) = server.as_deref().and_then(|server| server.stores()) else {
+        let Some(stores) = server.as_deref().and_then(|server| server.group_store()) else {
             return Ok(None);
         };
         let paced = Paced { stores, pace };
@@ -100,11 +100,11 @@ impl Log {
 
 /// Reads the rows of a journal at a pace.
 struct Paced<'a> {
-    stores: &'a dyn Stores,
+    stores: &'a dyn GroupStore,
     pace: &'a (dyn Fn(usize) -> bool + Sync),
 }
 
-impl Stores for Paced<'_> {
+impl GroupStore for Paced<'_> {
     fn rows(&self, log: LogId, from: u64, bytes_max: usize) -> Result<Vec<JournalRow>> {
         let rows = self.stores.rows(log, from, bytes_max)?;
         match (self.pace)(rows.iter().map(|row| row.bytes.len()).sum()) {

@@ -12,7 +12,7 @@ use crate::schema;
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 use teamlog_engine::JournalFault::{Denied, NotDurable, OfAnother, Unconfigured, Unreachable};
-use teamlog_engine::journal::{Copies, Durability, Term};
+use teamlog_engine::journal::{JournalInfo, Durability, Term};
 use teamlog_engine::{Error, JournalFault, Result};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Row, Statement};
@@ -30,7 +30,7 @@ pub struct Connection {
     barrier: Statement,
     followed: Statement,
     /// State of the server when the connection was opened.
-    found: Copies,
+    found: JournalInfo,
     /// The probes that the server answered then; those that it refused are not repeated.
     probes: Vec<Probe>,
     /// Time at which the last barrier was sent that was acknowledged.

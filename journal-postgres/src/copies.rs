@@ -4,12 +4,12 @@ use crate::lost::{Lost, column};
 use crate::probe::{Probe, timeline};
 use crate::schema;
 use teamlog_engine::JournalFault::{NotDurable, Unreachable};
-use teamlog_engine::journal::{Copies, Durability, Term};
+use teamlog_engine::journal::{JournalInfo, Durability, Term};
 use tokio_postgres::Row;
 
 /// The facts that a server tells about itself.
 pub struct Shown {
-    pub copies: Copies,
+    pub copies: JournalInfo,
     is_standby: bool,
     /// The probes that were answered.
     pub answering: Vec<Probe>,
@@ -41,7 +41,7 @@ pub fn shown(row: &Row, durability: Durability) -> Result<Result<Shown, String>,
         return Ok(Err(why));
     }
     let number = |at: usize| Ok(u32::try_from(column::<i32>(row, at)?).unwrap_or(0));
-    let mut copies = Copies {
+    let mut copies = JournalInfo {
         journal: column(row, 2)?,
         durability,
         min_copies: number(3)?,
@@ -85,7 +85,7 @@ fn other_tables(tables: i32, min_reader: i32) -> Option<String> {
 }
 
 /// Checks the settings without which a commit is not on the server's own disk.
-fn check_settings(row: &Row, copies: &mut Copies) -> Result<(), Lost> {
+fn check_settings(row: &Row, copies: &mut JournalInfo) -> Result<(), Lost> {
     for (at, name) in [
         (4, "synchronous_commit"),
         (5, "fsync"),
@@ -107,7 +107,7 @@ fn check_settings(row: &Row, copies: &mut Copies) -> Result<(), Lost> {
 }
 
 /// Counts the standbys that a commit waits for.
-fn count(standbys: u32, copies: &mut Copies) {
+fn count(standbys: u32, copies: &mut JournalInfo) {
     let waits_for = commit_waits_for(&copies.names);
     let wanted = copies.min_copies.saturating_sub(1);
     if copies.names.is_empty() && wanted > 0 {
@@ -129,7 +129,7 @@ fn count(standbys: u32, copies: &mut Copies) {
 }
 
 /// Counts no copies: they are made below the server. A journal that promises to count them contradicts that.
-fn count_none(copies: &mut Copies) {
+fn count_none(copies: &mut JournalInfo) {
     copies.unverified.push(
         "how many copies there are: they are made below PostgreSQL, and the service alone shows them".into(),
     );

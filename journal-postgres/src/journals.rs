@@ -12,8 +12,8 @@ use crate::schema;
 use std::sync::Arc;
 use teamlog_engine::LogId;
 use teamlog_engine::journal::{
-    Append, ConfigError, Copies, Durability, GroupDigest, Journal, JournalRow, Journals, LogState,
-    LogStatus, SeenHost, Server, Stores, Trims, Way, enrolled,
+    Append, ConfigError, JournalInfo, Durability, GroupDigest, Journal, JournalRow, Journals, LogState,
+    LogStatus, HostRecord, Server, GroupStore, Trimmer, Connector, check_enrolled,
 };
 use teamlog_engine::{Error, Identity, JournalIdentity, Result};
 use tokio_postgres::Row;
@@ -31,7 +31,7 @@ impl std::fmt::Debug for PostgresJournals {
     }
 }
 
-impl Way for Config {
+impl Connector for Config {
     fn kind(&self) -> &'static str {
         KIND
     }
@@ -45,7 +45,7 @@ impl Way for Config {
     }
 
     /// Makes its tables in the database. Those of an older version stay, and are an error.
-    fn create(&self, min_copies: u32) -> Result<Copies> {
+    fn create(&self, min_copies: u32) -> Result<JournalInfo> {
         let raw = connect_unshared(self)?;
         if tables(&raw)?.is_none_or(|version| version == schema::SCHEMA) {
             let copies = i32::try_from(min_copies).unwrap_or(i32::MAX);
@@ -54,7 +54,7 @@ impl Way for Config {
         Ok(look(&raw, self.durability)?)
     }
 
-    fn look(&self) -> Result<Copies> {
+    fn inspect(&self) -> Result<JournalInfo> {
         let raw = connect_unshared(self)?;
         let mut copies = look(&raw, self.durability)?;
         for row in raw.rows(schema::MISSING, &[])? {
@@ -63,7 +63,7 @@ impl Way for Config {
         Ok(copies)
     }
 
-    fn migrate(&self) -> Option<Result<Copies>> {
+    fn migrate(&self) -> Option<Result<JournalInfo>> {
         let migrated = || {
             let raw = connect(self)?;
             if tables(&raw)?.is_some_and(|version| version < schema::SCHEMA) {
@@ -132,10 +132,10 @@ impl Server for PostgresJournals {
         Ok(found.into_iter().next())
     }
 
-    fn hosts(&self, log: LogId) -> Result<Vec<SeenHost>> {
+    fn hosts(&self, log: LogId) -> Result<Vec<HostRecord>> {
         self.all(schema::HOSTS, &[&log.to_string()], |row| {
             let followed: Option<i64> = column(row, 3)?;
-            Ok(SeenHost {
+            Ok(HostRecord {
                 id: column(row, 0)?,
                 name: column(row, 1)?,
                 seconds_ago: column(row, 2)?,
@@ -144,16 +144,16 @@ impl Server for PostgresJournals {
         })
     }
 
-    fn stores(&self) -> Option<&dyn Stores> {
+    fn group_store(&self) -> Option<&dyn GroupStore> {
         Some(self)
     }
 
-    fn trims(&self) -> Option<&dyn Trims> {
+    fn trimmer(&self) -> Option<&dyn Trimmer> {
         Some(self)
     }
 }
 
-impl Stores for PostgresJournals {
+impl GroupStore for PostgresJournals {
     fn rows(&self, log: LogId, from: u64, bytes_max: usize) -> Result<Vec<JournalRow>> {
         let (log, from) = (log.to_string(), i64::try_from(from).unwrap_or(i64::MAX));
         let max = i64::try_from(bytes_max).unwrap_or(i64::MAX);
@@ -204,7 +204,7 @@ fn stored(row: &Row) -> Result<JournalRow, Lost> {
     })
 }
 
-impl Trims for PostgresJournals {
+impl Trimmer for PostgresJournals {
     fn holders(&self, log: LogId, seq: u64) -> Result<Vec<String>> {
         let (log, seq) = (log.to_string(), i64::try_from(seq).unwrap_or(i64::MAX));
         self.all(schema::HOLDERS, &[&log, &seq], |row| column(row, 0))
@@ -243,7 +243,7 @@ impl Journals for PostgresJournals {
             let has_it = rows.first().map(|row| column(row, 0)).transpose()?;
             Ok(has_it.unwrap_or(false))
         })?;
-        enrolled(has_it, &identity.name)
+        check_enrolled(has_it, &identity.name)
     }
 
     fn readmit(&self, identity: &Identity) -> Result<Option<Vec<u8>>> {

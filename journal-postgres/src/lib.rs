@@ -42,7 +42,7 @@ mod tls;
 
 pub use config::Config;
 pub use journals::PostgresJournals;
-pub use teamlog_engine::journal::Way;
+pub use teamlog_engine::journal::Connector;
 pub use tls::TlsFiles;
 
 /// The word for this kind of journal in `log.json`.

@@ -10,7 +10,7 @@ use crate::probe::{PROBES, Probe, timeline};
 use crate::raw::Raw;
 use crate::schema;
 use teamlog_engine::JournalFault::{Denied, NotDurable, OfAnother};
-use teamlog_engine::journal::{Copies, Durability, GroupDigest, Term};
+use teamlog_engine::journal::{JournalInfo, Durability, GroupDigest, Term};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Row};
 
@@ -185,7 +185,7 @@ pub fn fit(shown: &Shown, expected: &str, last_term: impl Fn(Term) -> Term) -> R
 }
 
 /// Looks at a server whose journal is not known yet.
-pub fn look(raw: &Raw, durability: Durability) -> Result<Copies, Lost> {
+pub fn look(raw: &Raw, durability: Durability) -> Result<JournalInfo, Lost> {
     let probes = probes(durability);
     let client = &raw.client;
     let mut asked = vec![rows(client.query_typed(statement(durability), &[]))];

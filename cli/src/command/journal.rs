@@ -228,9 +228,9 @@ impl Check {
         };
         let server = context.journals().of_log(journal)?;
         let none = || unsupported(server.kind(), "cannot be compared with a host");
-        let stores = server.stores().ok_or_else(none)?;
+        let stores = server.group_store().ok_or_else(none)?;
         let (name, way) = context.journals().way_of(&journal.id)?;
-        let mut answer = JournalAnswer::of(name, way.as_ref(), way.look()?);
+        let mut answer = JournalAnswer::of(name, way.as_ref(), way.inspect()?);
         let mut progress = Progress::on_stderr("comparing", context.env());
         let mut show = |done, all| progress.show(done, all);
         let checked = team.log().check_journal(stores, self.repair, &mut show);
@@ -258,7 +258,7 @@ impl Check {
             return self.deep(context);
         }
         let way = context.journals().named(&self.journal)?;
-        let looked = way.look().map_err(CommandError::from);
+        let looked = way.inspect().map_err(CommandError::from);
         let shown = looked.map_err(|error| match error.code() {
             "journal_of_another" => {
                 error.beside(context.hint(&Cause::NoJournalThere(&self.journal)))
@@ -500,7 +500,7 @@ impl Trim {
                 "keeps all groups: nothing is trimmed there",
             )
         };
-        let trims = journals.trims().ok_or_else(none)?;
+        let trims = journals.trimmer().ok_or_else(none)?;
         let last = self.before - 1;
         let dir = context.backup_dir(&self.backup)?;
         let backup = dir.backup(&self.team, Some(&identity.log.to_string()))?;

@@ -2,7 +2,7 @@
 //! later would be found by the next host that joins; here it is found, and put back from the segments.
 
 use super::cursor::{End, StoredGroup};
-use super::{Append, GroupDigest, Position, Stores};
+use super::{Append, GroupDigest, Position, GroupStore};
 use crate::prelude::*;
 use crate::reader::Reader;
 use std::collections::VecDeque;
@@ -65,7 +65,7 @@ impl JournalCheck {
 
 /// Compares the rows of a log with the groups that a reader reads; puts back those that differ, if that is asked for.
 pub(crate) fn check_rows(
-    stores: &dyn Stores,
+    stores: &dyn GroupStore,
     reader: &Reader,
     repair: bool,
     progress: &mut dyn FnMut(u64, u64),
@@ -152,7 +152,7 @@ fn difference(row: &JournalRow, group: &StoredGroup<'_>) -> Option<&'static str>
 
 /// The rows of a log, in order, a page at a time.
 struct Rows<'a> {
-    stores: &'a dyn Stores,
+    stores: &'a dyn GroupStore,
     log: LogId,
     page: VecDeque<JournalRow>,
     next: u64,

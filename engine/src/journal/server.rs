@@ -21,7 +21,7 @@ words! {
 
 /// A journal as its servers show it.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Copies {
+pub struct JournalInfo {
     /// The journal's id.
     pub journal: String,
     /// The layer that keeps the copies.
@@ -44,7 +44,7 @@ pub struct Copies {
 
 /// A host as a journal noted it.
 #[derive(Debug, Clone, PartialEq)]
-pub struct SeenHost {
+pub struct HostRecord {
     /// Its id there, which no other host has.
     pub id: String,
     /// For people; several hosts may have one name.
@@ -67,7 +67,7 @@ pub enum ConfigError {
 }
 
 /// The way to a journal. What has no answer or is refused is an error of the journal.
-pub trait Way: Debug {
+pub trait Connector: Debug {
     /// The word for its kind in `log.json`.
     fn kind(&self) -> &'static str;
 
@@ -83,14 +83,14 @@ pub trait Way: Debug {
     fn check(&self) -> Result<(), ConfigError>;
 
     /// Makes the journal, and looks at it. What is there already stays as it is; `min_copies` counts for a new one.
-    fn create(&self, min_copies: u32) -> Result<Copies>;
+    fn create(&self, min_copies: u32) -> Result<JournalInfo>;
 
     /// Looks at the journal.
-    fn look(&self) -> Result<Copies>;
+    fn inspect(&self) -> Result<JournalInfo>;
 
     /// Brings what an older teamlog made to what this one needs; older ones are refused from then on. `None` where there is
     /// one version so far.
-    fn migrate(&self) -> Option<Result<Copies>> {
+    fn migrate(&self) -> Option<Result<JournalInfo>> {
         None
     }
 
@@ -126,23 +126,23 @@ pub trait Server: Journals {
     fn status(&self, log: LogId) -> Result<Option<LogStatus>>;
 
     /// The hosts that have spoken to it, and up to which event each followed a log; none if it keeps no note of them.
-    fn hosts(&self, _: LogId) -> Result<Vec<SeenHost>> {
+    fn hosts(&self, _: LogId) -> Result<Vec<HostRecord>> {
         Ok(Vec::new())
     }
 
     /// Compares the journal with a host; `None` if that is not possible.
-    fn stores(&self) -> Option<&dyn Stores> {
+    fn group_store(&self) -> Option<&dyn GroupStore> {
         None
     }
 
     /// What trims it; `None` where it keeps all groups.
-    fn trims(&self) -> Option<&dyn Trims> {
+    fn trimmer(&self) -> Option<&dyn Trimmer> {
         None
     }
 }
 
 /// A journal whose groups can be compared with those of a host, and put back.
-pub trait Stores {
+pub trait GroupStore {
     /// The rows of a log whose first event is that one or a later one, in order, of about `bytes_max` bytes; none at the end.
     fn rows(&self, log: LogId, from: u64, bytes_max: usize) -> Result<Vec<JournalRow>>;
 
@@ -151,7 +151,7 @@ pub trait Stores {
 }
 
 /// A journal from which groups can be removed.
-pub trait Trims {
+pub trait Trimmer {
     /// The hosts that noted that they have a log up to an event: `doctor` does.
     fn holders(&self, log: LogId, seq: u64) -> Result<Vec<String>>;
 
@@ -164,7 +164,7 @@ pub trait Trims {
 ///
 /// # Errors
 /// `Refused` if it has not.
-pub fn enrolled(has_it: bool, name: &str) -> Result<()> {
+pub fn check_enrolled(has_it: bool, name: &str) -> Result<()> {
     let why = || format!("it has another log named {name}, or had this one before");
     match has_it {
         true => Ok(()),

@@ -183,7 +183,7 @@ pub fn on_disk(format: Format) -> (tempfile::TempDir, Log) {
     (dir, log)
 }
 
-/// Copies a directory of the real file system with all that is in it.
+/// JournalInfo a directory of the real file system with all that is in it.
 pub fn copy_dir(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-use teamlog_journal_postgres::{Config, Way};
+use teamlog_journal_postgres::{Config, Connector};
 
 /// Where PostgreSQL's programs are, if the test is to use them.
 fn programs() -> Option<PathBuf> {

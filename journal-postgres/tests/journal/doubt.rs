@@ -6,7 +6,7 @@ use crate::proxy::{Back, Proxy};
 use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_engine::LogId;
-use teamlog_engine::journal::{Journal, Journals, LogState, Outcome, Position, ReadError, Way};
+use teamlog_engine::journal::{Journal, Journals, LogState, Outcome, Position, ReadError, Connector};
 use teamlog_journal_postgres::PostgresJournals;
 
 fn is_unknown(outcome: &Outcome) -> bool {
@@ -144,7 +144,7 @@ fn fewer_copies_than_promised(cluster: &Cluster, id: &str, end: Position) {
         why.contains("synchronous_standby_names must name standbys"),
         "{why}"
     );
-    let copies = cluster.config("ada").look().unwrap();
+    let copies = cluster.config("ada").inspect().unwrap();
     assert!(!copies.wrong.is_empty());
     // Both standbys are candidates, and a commit waits for one of them.
     alone("ANY 1 (one, two)");
@@ -154,7 +154,7 @@ fn fewer_copies_than_promised(cluster: &Cluster, id: &str, end: Position) {
         cluster.sql_in(0, "journal", &text);
     };
     promise(3);
-    let copies = cluster.config("ada").look().unwrap();
+    let copies = cluster.config("ada").inspect().unwrap();
     assert_eq!(copies.copies, 2);
     assert!(
         copies.wrong[0].contains("wait for 2 standbys, but"),
@@ -164,7 +164,7 @@ fn fewer_copies_than_promised(cluster: &Cluster, id: &str, end: Position) {
     let outcome = one(journals.journal().as_mut(), group(1, end, b"alone"));
     assert!(matches!(outcome, Outcome::NotDurable(_)), "{outcome:?}");
     alone("ANY 2 (one, two)");
-    let copies = cluster.config("ada").look().unwrap();
+    let copies = cluster.config("ada").inspect().unwrap();
     assert_eq!((copies.copies, copies.wrong), (3, Vec::new()));
     promise(2);
     let journals = PostgresJournals::new(cluster.config("ada"), id.to_owned());

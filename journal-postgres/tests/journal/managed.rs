@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_engine::JournalFault::{Denied, Moved, NotDurable};
 use teamlog_engine::journal::{
-    Append, Copies, Durability, Journal, Journals, LogState, Outcome, Position, Way,
+    Append, JournalInfo, Durability, Journal, Journals, LogState, Outcome, Position, Connector,
 };
 use teamlog_engine::{Error, JournalFault};
 use teamlog_journal_postgres::{Config, PostgresJournals};
@@ -46,7 +46,7 @@ fn as_app(config: &Config) -> Config {
 }
 
 /// Makes the journal, lets the role in and refuses it the functions.
-fn create(cluster: &Cluster) -> Copies {
+fn create(cluster: &Cluster) -> JournalInfo {
     let made = external(cluster).create(1).unwrap();
     cluster.sql_in(
         0,
@@ -57,7 +57,7 @@ fn create(cluster: &Cluster) -> Copies {
 }
 
 fn fault(config: &Config) -> (JournalFault, String) {
-    match config.look() {
+    match config.inspect() {
         Err(Error::Journal { fault, why }) => (fault, why),
         other => panic!("{other:?}"),
     }
@@ -88,7 +88,7 @@ fn a_managed_service_is_a_journal_where_a_person_says_so() {
     assert_eq!(why_fault, Denied);
     assert!(why.contains("durability = \"external\""), "{why}");
 
-    let shown = config.look().unwrap();
+    let shown = config.inspect().unwrap();
     assert_eq!(shown.durability, Durability::External);
     assert_eq!(shown.wrong, Vec::<String>::new());
     assert_eq!(
@@ -161,7 +161,7 @@ fn settings_are_checked(cluster: &Cluster, config: &Config) {
         reload(cluster, 0);
     };
     set("full_page_writes = off");
-    let shown = config.look().unwrap();
+    let shown = config.inspect().unwrap();
     assert_eq!(shown.wrong, Vec::<String>::new());
     assert!(
         shown
@@ -171,9 +171,9 @@ fn settings_are_checked(cluster: &Cluster, config: &Config) {
         "{shown:?}"
     );
     set("full_page_writes = on");
-    let id = config.look().unwrap().journal;
+    let id = config.inspect().unwrap().journal;
     let refused = |why: &str| {
-        let shown = config.look().unwrap();
+        let shown = config.inspect().unwrap();
         assert!(
             shown.wrong.iter().any(|wrong| wrong.contains(why)),
             "{shown:?}"
@@ -225,7 +225,7 @@ fn a_wrong_password_is_a_permanent_fault() {
             ..config
         }
     };
-    with("right").look().unwrap();
+    with("right").inspect().unwrap();
     let (refused, why) = fault(&with("wrong"));
     assert_eq!(refused, Denied, "{why}");
     let journals = PostgresJournals::new(with("wrong"), id);

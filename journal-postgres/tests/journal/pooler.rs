@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-use teamlog_engine::journal::{Journals, LogState, Outcome, Position, Way};
+use teamlog_engine::journal::{Journals, LogState, Outcome, Position, Connector};
 use teamlog_engine::{Error, JournalFault};
 use teamlog_journal_postgres::{Config, PostgresJournals};
 
@@ -107,7 +107,7 @@ fn a_session_pooler_is_passed() {
     };
     let id = cluster.journal();
     let bouncer = Bouncer::start(&program, &cluster, "session", cluster.servers[0].port);
-    let copies = bouncer.config("ada").look().unwrap();
+    let copies = bouncer.config("ada").inspect().unwrap();
     assert_eq!(copies.wrong, Vec::<String>::new());
     let open = |host: &str| PostgresJournals::new(bouncer.config(host), id.clone());
     let [ada, eve] = [open("ada"), open("eve")];
@@ -170,7 +170,7 @@ fn a_pooler_of_transactions_is_refused() {
         let bouncer = Bouncer::start(&program, &cluster, mode, cluster.servers[0].port);
         // Once and again: what the first look left behind changes nothing.
         for _ in 0..2 {
-            match bouncer.config("ada").look() {
+            match bouncer.config("ada").inspect() {
                 Err(Error::Journal {
                     fault: JournalFault::NotDurable,
                     why,

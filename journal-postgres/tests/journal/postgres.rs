@@ -6,7 +6,7 @@ use crate::conformance::{
 };
 use std::time::Instant;
 use teamlog_engine::LogId;
-use teamlog_engine::journal::{Outcome, Position, ReadError, Server, Trims, Way};
+use teamlog_engine::journal::{Outcome, Position, ReadError, Server, Trimmer, Connector};
 use teamlog_journal_postgres::{Config, PostgresJournals};
 
 #[test]
@@ -45,7 +45,7 @@ fn older_tables_are_migrated(cluster: &Cluster) {
         update teamlog_meta set schema = 3, min_reader = 3";
     cluster.sql_in(0, "journal", older);
     let config = cluster.config("ada");
-    let why = config.look().unwrap_err().to_string();
+    let why = config.inspect().unwrap_err().to_string();
     assert!(why.contains("teamlog journal migrate"), "{why}");
     for _ in 0..2 {
         let copies = config.migrate().unwrap().unwrap();
@@ -66,7 +66,7 @@ fn a_team_is_found(journals: &PostgresJournals, id: &str) {
 /// Of several servers that are not reached each says why.
 fn every_server_says_why_it_is_not_reached(cluster: &Cluster) {
     let nobody = crate::cluster::config(&[1, 2], "ada");
-    let why = nobody.look().unwrap_err().to_string();
+    let why = nobody.inspect().unwrap_err().to_string();
     assert!(
         why.contains("127.0.0.1:1: ") && why.contains("127.0.0.1:2: "),
         "{why}"

@@ -6,7 +6,7 @@ use crate::conformance::identity;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
-use teamlog_engine::journal::{Journals, LogState, Way};
+use teamlog_engine::journal::{Journals, LogState, Connector};
 use teamlog_engine::{Error, JournalFault};
 use teamlog_journal_postgres::{Config, PostgresJournals, TlsFiles};
 
@@ -41,7 +41,7 @@ fn trusting(authority: &Path) -> TlsFiles {
 
 /// Why the journal does not let this host in, which stays so until a person changes it.
 fn why(config: &Config) -> String {
-    match config.look() {
+    match config.inspect() {
         Err(Error::Journal {
             fault: JournalFault::Denied,
             why,
@@ -103,6 +103,6 @@ fn connections_are_encrypted_to_the_server_that_is_meant() {
     let expired = why(&encrypted(&cluster, with("expired")));
     assert!(expired.to_lowercase().contains("certificate"), "{expired}");
     let config = encrypted(&cluster, with("client"));
-    let looked = config.look().unwrap();
+    let looked = config.inspect().unwrap();
     assert_eq!(looked.journal, copies.journal);
 }

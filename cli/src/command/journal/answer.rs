@@ -1,7 +1,7 @@
 //! The answers of `journal`: a journal, and a team beside it.
 
 use crate::command::prelude::*;
-use teamlog_team::engine::journal::{Copies, Durability, Way};
+use teamlog_team::engine::journal::{JournalInfo, Durability, Connector};
 
 /// A journal and its server.
 #[derive(Debug, Serialize, JsonSchema)]
@@ -123,7 +123,7 @@ pub struct JournalHost {
 }
 
 impl JournalAnswer {
-    pub fn of(name: String, way: &dyn Way, shown: Copies) -> JournalAnswer {
+    pub fn of(name: String, way: &dyn Connector, shown: JournalInfo) -> JournalAnswer {
         JournalAnswer {
             name,
             kind: way.kind().to_owned(),

@@ -13,7 +13,7 @@ use teamlog_team::engine::LogId;
 use teamlog_team::engine::journal::memory::MemoryJournal;
 use teamlog_team::engine::journal::{
     Append, GroupDigest, Journal, JournalRow, Journals, LogState, LogStatus, Outcome, Page,
-    Position, ReadError, Server, Stores,
+    Position, ReadError, Server, GroupStore,
 };
 use teamlog_team::engine::{Error, Identity, JournalIdentity};
 use teamlog_team::lifecycle::init::Init;
@@ -164,12 +164,12 @@ impl Server for Shown {
     fn status(&self, _: LogId) -> Result<Option<LogStatus>, Error> {
         Ok(None)
     }
-    fn stores(&self) -> Option<&dyn Stores> {
+    fn group_store(&self) -> Option<&dyn GroupStore> {
         Some(self)
     }
 }
 
-impl Stores for Shown {
+impl GroupStore for Shown {
     fn rows(&self, log: LogId, from: u64, _: usize) -> Result<Vec<JournalRow>, Error> {
         let mut after = Position::default();
         let mut rows = vec![JournalRow {
