@@ -61,7 +61,7 @@ impl Reader {
     /// What a header has to say of this segment, and the file's state in which that was found.
     fn seal(&self, name: &str) -> Result<(Predecessor, Stat)> {
         let path = self.dir().join(EVENTS_DIR).join(name);
-        let file = self.storage().named().open(&path, Open::Read)?;
+        let file = self.storage().named().open(&path, OpenMode::Read)?;
         let stat = file.stat()?;
         let sealed = Predecessor {
             name: name.to_owned(),

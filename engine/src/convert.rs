@@ -212,7 +212,7 @@ impl LogDir<'_> {
         }
         storage.sync_dir(&to)?;
         // From here on the slot with the old log's last head is the only one of it.
-        HeadFile::open(self.storage.as_ref(), self.dir, self.old.log, Open::Write)?.sync()?;
+        HeadFile::open(self.storage.as_ref(), self.dir, self.old.log, OpenMode::Write)?.sync()?;
         self.write_head(new.identity(), head, generation)
     }
 
@@ -232,7 +232,7 @@ impl LogDir<'_> {
             generation: behind,
             ..head.clone()
         };
-        HeadFile::open(self.storage.as_ref(), self.dir, new.log, Open::Write)?
+        HeadFile::open(self.storage.as_ref(), self.dir, new.log, OpenMode::Write)?
             .write(&mut head, true)?;
         assert_eq!(
             head.generation,

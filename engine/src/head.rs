@@ -10,7 +10,7 @@ use crate::event_id::EventId;
 use crate::identity::LogId;
 use crate::layout::{EVENTS_DIR, HEAD_FILE};
 use crate::sequence::LastEvent;
-use crate::storage::{NamedFile, Open, Storage};
+use crate::storage::{NamedFile, OpenMode, Storage};
 use std::path::{Path, PathBuf};
 
 /// Bytes of one slot: one sector, so that a torn write damages one slot only.
@@ -229,7 +229,7 @@ pub(crate) struct HeadFile {
 
 impl HeadFile {
     /// Opens the head file of the log in `dir`; creates it where `how` says so.
-    pub fn open(storage: &dyn Storage, dir: &Path, log: LogId, how: Open) -> Result<HeadFile> {
+    pub fn open(storage: &dyn Storage, dir: &Path, log: LogId, how: OpenMode) -> Result<HeadFile> {
         let file = storage.named().open(&dir.join(HEAD_FILE), how)?;
         Ok(HeadFile { file, log })
     }
@@ -302,7 +302,7 @@ impl HeadFile {
 /// Reads the head of the log in `dir` once; no file is an empty set of slots.
 pub fn read_slots(storage: &dyn Storage, dir: &Path, log: LogId) -> Result<Slots> {
     let path = dir.join(HEAD_FILE);
-    match storage.named().open_if_there(&path, Open::Read)? {
+    match storage.named().open_if_there(&path, OpenMode::Read)? {
         Some(file) => HeadFile { file, log }.read(),
         None => Ok(Slots::default()),
     }

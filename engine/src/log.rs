@@ -154,8 +154,8 @@ impl Log {
         let mut head = fill(&events)?;
         let lock = dir.join(LOCK_FILE);
         // The lock file may hold the witness of a removed log, which does not apply to the new log.
-        storage.named().open(&lock, Open::Create)?.cut_behind(0)?;
-        HeadFile::open(storage.as_ref(), dir, identity.log, Open::Create)?
+        storage.named().open(&lock, OpenMode::Create)?.cut_behind(0)?;
+        HeadFile::open(storage.as_ref(), dir, identity.log, OpenMode::Create)?
             .write(&mut head, true)?;
         assert_eq!(head.generation, 1, "a log must begin with its first head");
         // Written last: a directory with this file is a log.
@@ -304,7 +304,7 @@ impl Log {
 
     fn recovered(&self, identity: &Identity) -> Result<(HeadFile, Recovered)> {
         let head_file =
-            HeadFile::open(self.storage.as_ref(), &self.dir, identity.log, Open::Create)?;
+            HeadFile::open(self.storage.as_ref(), &self.dir, identity.log, OpenMode::Create)?;
         let recovered = recovery::recover(&self.locked_log(identity, &head_file))?;
         Ok((head_file, recovered))
     }

@@ -10,7 +10,7 @@ pub(crate) use crate::layout::{ENGINE_ACTOR, EVENTS_DIR, HEAD_FILE, LOG_FILE};
 pub(crate) use crate::place::Place;
 pub(crate) use crate::segment::SegmentName;
 pub(crate) use crate::sequence::LastEvent;
-pub(crate) use crate::storage::{Bytes, File, NamedFile, Open, Storage};
+pub(crate) use crate::storage::{Bytes, File, NamedFile, OpenMode, Storage};
 pub(crate) use crate::timestamp::Timestamp;
 pub(crate) use serde::{Deserialize, Serialize};
 pub(crate) use std::borrow::Cow;

@@ -273,7 +273,7 @@ impl Check<'_> {
     /// What the last segment holds now. Read, not mapped: a writer that recovers may cut it meanwhile, and a map of
     /// what was cut ends the process.
     fn active(&self, path: &Path) -> Result<Bytes> {
-        let file = self.log.storage().named().open(path, Open::Read)?;
+        let file = self.log.storage().named().open(path, OpenMode::Read)?;
         let len = file.stat()?.len.min(self.upto.unwrap_or(u64::MAX));
         let mut bytes = file.read_up_to(len)?;
         let identity = self.log.identity();

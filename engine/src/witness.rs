@@ -66,7 +66,7 @@ impl Witness {
 
     /// Reads the witness of the log in `dir`, without a lock; `None` where it is unknown.
     pub fn read(storage: &dyn Storage, dir: &Path) -> Option<Witness> {
-        let file = storage.open(&dir.join(LOCK_FILE), Open::Read).ok()?;
+        let file = storage.open(&dir.join(LOCK_FILE), OpenMode::Read).ok()?;
         let mut bytes = [0; WITNESS_BYTES];
         file.read_exact_at(&mut bytes, 0).ok()?;
         Witness::decode(&bytes)

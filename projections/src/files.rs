@@ -4,7 +4,7 @@
 use crate::common::*;
 use std::io::{self, ErrorKind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use teamlog_engine::storage::{File, Open, Storage};
+use teamlog_engine::storage::{File, OpenMode, Storage};
 
 /// Changes of more bytes are written at once: what waits in memory is bounded.
 const CHANGES_BYTES_MAX: usize = 64 << 20;
@@ -238,12 +238,12 @@ impl Home {
         let stat = self.storage.stat(&path).map_err(failed("look at", &path))?;
         Ok(stat.is_some())
     }
-    pub fn open(&self, path: &Path, how: Open) -> Result<Box<dyn File>> {
+    pub fn open(&self, path: &Path, how: OpenMode) -> Result<Box<dyn File>> {
         self.storage.open(path, how).map_err(failed("open", path))
     }
     /// Opens a file for reading; `None` where there is none.
     pub fn find(&self, path: &Path) -> Result<Option<Box<dyn File>>> {
-        match self.storage.open(path, Open::Read) {
+        match self.storage.open(path, OpenMode::Read) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             opened => opened.map(Some).map_err(failed("open", path)),
         }
@@ -300,7 +300,7 @@ impl Home {
             changes.grown.insert(path.to_owned(), lines);
             return Ok(true);
         }
-        let file = self.open(path, Open::Create)?;
+        let file = self.open(path, OpenMode::Create)?;
         let len = file.stat().map_err(failed("look at", path))?.len;
         if self.suspect {
             return match whole.checked_sub(lines.len() as u64) {
@@ -338,7 +338,7 @@ impl Home {
         let mut name = path.as_os_str().to_owned();
         name.push(".tmp");
         let aside = PathBuf::from(name);
-        let file = self.open(&aside, Open::Create)?;
+        let file = self.open(&aside, OpenMode::Create)?;
         file.set_len(0).map_err(failed("cut", &aside))?;
         let mut at = 0;
         show(&mut |text| {

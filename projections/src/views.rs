@@ -48,7 +48,7 @@ use crate::{bootstrap, delivery, message, mode, task, thread, worker};
 use cursor::Cursor;
 use std::sync::PoisonError;
 use synced::{Synced, Trust};
-use teamlog_engine::storage::Open;
+use teamlog_engine::storage::OpenMode;
 
 /// A gap of more events between cursor and head is mended by looking at all views.
 const GAP_EVENTS_MAX: u64 = 16 << 10;
@@ -258,7 +258,7 @@ impl Views {
             return Ok(());
         };
         let synced = Synced { seq, boot, dir, at };
-        synced.write(&self.home, Open::Create)?;
+        synced.write(&self.home, OpenMode::Create)?;
         self.trust = Trust::Current(synced);
         Ok(())
     }

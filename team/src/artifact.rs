@@ -12,7 +12,7 @@ use crate::thread::start::{SYSTEM, author};
 use page::unknown_cursor;
 use std::collections::BTreeSet;
 use teamlog_engine::JournalIdentity;
-use teamlog_engine::storage::Open;
+use teamlog_engine::storage::OpenMode;
 
 operation! {
     /// Leave a text for others, under a name
@@ -352,7 +352,7 @@ fn write_durably(
     path: &Path,
     bytes: &[u8],
 ) -> std::io::Result<()> {
-    let file = storage.open(aside, Open::CreateNew)?;
+    let file = storage.open(aside, OpenMode::CreateNew)?;
     file.write_all_at(bytes, 0)?;
     file.sync_all()?;
     storage.rename(aside, path)?;

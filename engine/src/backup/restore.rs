@@ -163,8 +163,8 @@ impl Backup {
             let why = "it is not what was backed up";
             return Err(Error::corrupt(from, 0, None, why));
         }
-        let copy = storage.open(to, Open::Create)?;
-        let source = kept.open(from, Open::Read)?;
+        let copy = storage.open(to, OpenMode::Create)?;
+        let source = kept.open(from, OpenMode::Read)?;
         source.pieces(0..length, |piece, at| copy.write_all_at(piece, at))?;
         copy.sync_all()?;
         storage.sync_dir(parent)

@@ -247,7 +247,7 @@ impl Run<'_> {
         if there <= length {
             return Ok(());
         }
-        let file = self.to.named().open(path, Open::Write)?;
+        let file = self.to.named().open(path, OpenMode::Write)?;
         file.set_len(length)?;
         file.sync_all()
     }
@@ -271,8 +271,8 @@ impl Run<'_> {
     }
 
     fn copy_range(&self, from: &Path, to: &Path, range: std::ops::Range<u64>) -> Result<()> {
-        let source = self.reader.storage().named().open(from, Open::Read)?;
-        let copy = self.to.named().open(to, Open::Create)?;
+        let source = self.reader.storage().named().open(from, OpenMode::Read)?;
+        let copy = self.to.named().open(to, OpenMode::Create)?;
         source.pieces(range, |piece, at| copy.write_all_at(piece, at))?;
         copy.sync_all()
     }
@@ -306,10 +306,10 @@ impl Run<'_> {
 
     /// Copies a file under the digest of what was copied, for it may change meanwhile.
     fn copy_file(&self, from: &Path, length: u64) -> Result<String> {
-        let source = self.reader.storage().named().open(from, Open::Read)?;
+        let source = self.reader.storage().named().open(from, OpenMode::Read)?;
         let files = self.dir.join(FILES_DIR);
         let aside = files.join("copy.tmp");
-        let copy = self.to.named().open(&aside, Open::Create)?;
+        let copy = self.to.named().open(&aside, OpenMode::Create)?;
         copy.set_len(0)?;
         let mut hasher = blake3::Hasher::new();
         source.pieces(0..length, |piece, at| {

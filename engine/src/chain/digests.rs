@@ -63,7 +63,7 @@ impl<'a> Digests<'a> {
     pub fn begin(&mut self) {
         if self.began.is_none() {
             let moment = || {
-                let file = self.storage.open(&self.aside(), Open::Create)?;
+                let file = self.storage.open(&self.aside(), OpenMode::Create)?;
                 file.set_len(0)?;
                 file.write_all_at(b" ", 0)?;
                 file.stat()

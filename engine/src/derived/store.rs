@@ -472,7 +472,7 @@ impl Home {
         loop {
             let name = manifest::run_name(number);
             let path = self.dir.join(&name);
-            match self.storage.open(&path, Open::CreateNew) {
+            match self.storage.open(&path, OpenMode::CreateNew) {
                 Ok(file) => return Ok((name, file)),
                 Err(error) if error.kind() == io::ErrorKind::AlreadyExists => number += 1,
                 Err(error) => return Err(Error::io("create", path)(error)),

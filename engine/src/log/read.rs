@@ -225,7 +225,7 @@ impl Log {
     /// The same of a file that goes on: what was acknowledged begins right behind the head, and its first byte is not zero.
     /// Whatever lies elsewhere is for the next writer to see.
     fn beyond_zeros(&self, head: &Head, path: &Path) -> Result<u64> {
-        let Some(file) = self.storage.named().open_if_there(path, Open::Read)? else {
+        let Some(file) = self.storage.named().open_if_there(path, OpenMode::Read)? else {
             return Ok(0);
         };
         // A writer may cut the file meanwhile, and then there is nothing.

@@ -54,7 +54,7 @@ pub(super) fn finish(log: &RecoveryContext<'_>, mut head: Head) -> Result<Recove
     }
     log.sync_names()?;
     let path = log.segment_path(&head.name);
-    let file = storage.named().open(&path, Open::Write)?;
+    let file = storage.named().open(&path, OpenMode::Write)?;
     let len = file.stat()?.len;
     if len < head.end {
         return Err(head.cut_short(&path, len));
@@ -87,7 +87,7 @@ fn shortened(log: &RecoveryContext<'_>, file: &NamedFile, end: u64) -> Result<Na
     storage.replace(&aside, &file.read_range(0..end)?)?;
     storage.rename(&aside, &file.path)?;
     log.sync_names()?;
-    storage.open(&file.path, Open::Write)
+    storage.open(&file.path, OpenMode::Write)
 }
 
 fn is_behind(log: &RecoveryContext<'_>, name: &str, last: &str) -> bool {

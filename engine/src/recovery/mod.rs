@@ -184,7 +184,7 @@ impl RecoveryContext<'_> {
     /// A segment, to write; `None` where there is none.
     fn open_segment(&self, name: &str) -> Result<Option<NamedFile>> {
         let path = self.segment_path(name);
-        self.storage.named().open_if_there(&path, Open::Write)
+        self.storage.named().open_if_there(&path, OpenMode::Write)
     }
 
     /// The quarantine files that no event up to `head` names.

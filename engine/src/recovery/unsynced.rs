@@ -36,7 +36,7 @@ pub(crate) fn broken(
         return Ok(None);
     }
     let path = head.path(dir);
-    let Some(file) = storage.named().open_if_there(&path, Open::Read)? else {
+    let Some(file) = storage.named().open_if_there(&path, OpenMode::Read)? else {
         return Ok(None);
     };
     let Some(synced) = synced(storage, dir, identity, head, &file)? else {

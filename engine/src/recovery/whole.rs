@@ -21,7 +21,7 @@ pub(super) fn rebuild_head(log: &RecoveryContext<'_>) -> Result<Recovered> {
     let mut active = None;
     if head.segment > 0 {
         let path = log.segment_path(&head.name);
-        let last = log.storage.named().open(&path, Open::Write)?;
+        let last = log.storage.named().open(&path, OpenMode::Write)?;
         last.cut_behind(head.end)?;
         // It is unknown which of its bytes were synced.
         last.write_again(0..head.end)?;

@@ -105,7 +105,7 @@ fn put(storage: &dyn Storage, path: &Path, bytes: &[u8], dirs: &mut Vec<PathBuf>
         storage.named().create_dir_below(base, parent)?;
         dirs.push(parent.to_path_buf());
     }
-    let file = storage.named().open(path, Open::CreateNew)?;
+    let file = storage.named().open(path, OpenMode::CreateNew)?;
     file.write_all_at(bytes, 0)?;
     file.sync_all()
 }

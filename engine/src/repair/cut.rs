@@ -71,7 +71,7 @@ impl Log {
         let identity = Identity::load(storage, dir)?;
         identity.check_alone()?;
         switch::finish(storage, dir, &identity)?;
-        let head_file = HeadFile::open(storage, dir, identity.log, Open::Create)?;
+        let head_file = HeadFile::open(storage, dir, identity.log, OpenMode::Create)?;
         let unfinished = head_file.read()?.newest.is_some_and(|head| head.cutting);
         let lock = match unfinished {
             // An earlier cut comes first, with its event.
@@ -208,7 +208,7 @@ fn decide(log: &RecoveryContext<'_>, plan: &CutPlan, actor: &str, lock: &LogLock
     )?;
     // It is unknown whether bytes behind an old head are on the disk.
     let path = log.segment_path(&plan.segment);
-    let file = storage.named().open(&path, Open::Write)?;
+    let file = storage.named().open(&path, OpenMode::Write)?;
     file.write_again(0..plan.offset)?;
     log.sync_names()?;
     let mut head = Head {

@@ -1,7 +1,7 @@
 //! Random histories on a directory tree and in memory: the same answers, call by call, and the same tree at the end.
 //! And of those in memory: what a crash leaves lies between nothing unsynced and everything.
 
-use super::{Files, Memory, Open, Storage};
+use super::{Files, Memory, OpenMode, Storage};
 use proptest::prelude::*;
 use std::io;
 use std::path::Path;
@@ -45,16 +45,16 @@ fn steps() -> impl Strategy<Value = Step> {
 fn run(storage: &dyn Storage, step: &Step) -> io::Result<()> {
     match step {
         Step::Open(path, how) => {
-            let how = [Open::Read, Open::Write, Open::CreateNew, Open::Create][usize::from(*how)];
+            let how = [OpenMode::Read, OpenMode::Write, OpenMode::CreateNew, OpenMode::Create][usize::from(*how)];
             storage.open(Path::new(path), how).map(drop)
         }
         Step::Write(path, at, bytes) => storage
-            .open(Path::new(path), Open::Write)?
+            .open(Path::new(path), OpenMode::Write)?
             .write_all_at(bytes, (*at).into()),
         Step::SetLen(path, len) => storage
-            .open(Path::new(path), Open::Write)?
+            .open(Path::new(path), OpenMode::Write)?
             .set_len((*len).into()),
-        Step::SyncFile(path) => storage.open(Path::new(path), Open::Write)?.sync_data(),
+        Step::SyncFile(path) => storage.open(Path::new(path), OpenMode::Write)?.sync_data(),
         Step::CreateDir(path) => storage.create_dir(Path::new(path)),
         Step::Rename(from, to) => storage.rename(Path::new(from), Path::new(to)),
         Step::RemoveFile(path) => storage.remove_file(Path::new(path)),

@@ -3,7 +3,7 @@
 //! A team that is imported has a segment for each day of its history. Syncing each where a live log must would cost
 //! more than the import; nobody can see any of it before the final rename, so one sync per file right before it is enough.
 
-use super::{Bytes, File, HeldLock, LockError, Open, Stat, Storage, Watcher};
+use super::{Bytes, File, HeldLock, LockError, OpenMode, Stat, Storage, Watcher};
 use std::collections::BTreeSet;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -39,7 +39,7 @@ impl Deferred {
     pub fn sync_pending(&self) -> io::Result<()> {
         let PendingSyncs { files, dirs } = std::mem::take(&mut *self.pending());
         for file in files {
-            self.inner.open(&file, Open::Write)?.sync_all()?;
+            self.inner.open(&file, OpenMode::Write)?.sync_all()?;
         }
         for dir in dirs.iter().rev() {
             self.inner.sync_dir(dir)?;
@@ -96,7 +96,7 @@ impl Storage for Deferred {
         sealed(path: &Path) -> io::Result<Bytes>;
         watch(paths: &[&Path]) -> io::Result<Box<dyn Watcher>>;
     }
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
+    fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn File>> {
         let inner = self.inner.open(path, how)?;
         Ok(Box::new(DeferredFile {
             inner,

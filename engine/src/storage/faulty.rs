@@ -3,7 +3,7 @@
 //! Run once to count the calls, then once per number and fault until the fault is no longer reached:
 //! that is every way in which this run could fail.
 
-use super::{Bytes, File, HeldLock, LockError, Open, Stat, Storage, Watcher};
+use super::{Bytes, File, HeldLock, LockError, OpenMode, Stat, Storage, Watcher};
 use rustix::io::Errno;
 use std::collections::BTreeMap;
 use std::io;
@@ -146,7 +146,7 @@ impl Storage for Faulty {
         self.call("sync_file_system", Path::new(""))?;
         self.inner.sync_file_system()
     }
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
+    fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn File>> {
         self.call("open", path)?;
         let inner = self.inner.open(path, how)?;
         Ok(Box::new(FaultyFile {

@@ -14,7 +14,7 @@ use super::file_system::{self, FileSystemKind, Space};
 use super::inotify_watcher::InotifyWatcher;
 use super::root_dir::{self, RootDir};
 use super::{
-    Bytes, File, FileId, FileTime, HeldLock, LockError, Open, Stat, Storage, Watcher, map, relative,
+    Bytes, File, FileId, FileTime, HeldLock, LockError, OpenMode, Stat, Storage, Watcher, map, relative,
 };
 use ownership::{NewAccess, Ownership};
 use rustix::fs::{
@@ -82,13 +82,13 @@ impl Files {
     }
 
     /// Opens a regular file with one name. Two system calls.
-    fn regular(&self, path: &Path, how: Open) -> io::Result<(fs::File, Stat)> {
-        let may_create = matches!(how, Open::Create | Open::CreateNew);
+    fn regular(&self, path: &Path, how: OpenMode) -> io::Result<(fs::File, Stat)> {
+        let may_create = matches!(how, OpenMode::Create | OpenMode::CreateNew);
         let how = match how {
-            Open::Read => OFlags::RDONLY,
-            Open::Write => OFlags::RDWR,
-            Open::CreateNew => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
-            Open::Create => OFlags::RDWR | OFlags::CREATE,
+            OpenMode::Read => OFlags::RDONLY,
+            OpenMode::Write => OFlags::RDWR,
+            OpenMode::CreateNew => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
+            OpenMode::Create => OFlags::RDWR | OFlags::CREATE,
         };
         // Non-blocking, so that a FIFO or a device in the file's place cannot hang the open; it changes nothing for files.
         let fd = self
@@ -176,7 +176,7 @@ impl File for fs::File {
 }
 
 impl Storage for Files {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
+    fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn File>> {
         Ok(Box::new(self.regular(path, how)?.0))
     }
 
@@ -302,7 +302,7 @@ impl Storage for Files {
     }
 
     fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
-        let (file, stat) = self.regular(path, Open::Create).map_err(LockError::Io)?;
+        let (file, stat) = self.regular(path, OpenMode::Create).map_err(LockError::Io)?;
         // Before anything is written under it.
         let new = self.new_access(path).map_err(LockError::Io)?;
         new.give(&file).map_err(LockError::Io)?;
@@ -317,7 +317,7 @@ impl Storage for Files {
     }
 
     fn sealed(&self, path: &Path) -> io::Result<Bytes> {
-        let (file, stat) = self.regular(path, Open::Read)?;
+        let (file, stat) = self.regular(path, OpenMode::Read)?;
         map::map(&file, stat.len)
     }
 
@@ -331,7 +331,7 @@ impl Storage for Files {
 
     /// As every storage reads, but the length comes with opening the file.
     fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
-        let (file, stat) = self.regular(path, Open::Read)?;
+        let (file, stat) = self.regular(path, OpenMode::Read)?;
         if stat.len > max {
             return Err(io::ErrorKind::FileTooLarge.into());
         }

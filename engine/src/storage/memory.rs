@@ -16,7 +16,7 @@ mod names;
 pub use crash::Crashes;
 
 use super::relative::{self, names};
-use super::{Bytes, File, HeldLock, LockError, Open, Stat, Storage, Watcher};
+use super::{Bytes, File, HeldLock, LockError, OpenMode, Stat, Storage, Watcher};
 use changes::{Changes, Waiting};
 use file::{FileNode, MemoryFile, Sealed};
 use locks::Locks;
@@ -292,19 +292,19 @@ fn empty(dir: &DirNode) {
 }
 
 impl Storage for Memory {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
+    fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn File>> {
         self.count("open");
         let node = match how {
-            Open::Read | Open::Write => {
+            OpenMode::Read | OpenMode::Write => {
                 let _world = self.shared();
                 self.file(path)?
             }
-            Open::CreateNew | Open::Create => self.file_or_new(path, how == Open::CreateNew)?,
+            OpenMode::CreateNew | OpenMode::Create => self.file_or_new(path, how == OpenMode::CreateNew)?,
         };
         Ok(Box::new(MemoryFile {
             memory: self.clone(),
             node,
-            writes: how != Open::Read,
+            writes: how != OpenMode::Read,
         }))
     }
 

@@ -37,7 +37,7 @@ pub(crate) use named::{NamedFile, if_long_enough, if_there};
 
 /// How to open a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Open {
+pub enum OpenMode {
     /// Existing, to read.
     Read,
     /// Existing, to read and write.
@@ -236,7 +236,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     ///
     /// # Errors
     /// As the system reports; a symbolic link on the way, or anything but a regular file, is refused.
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>>;
+    fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn File>>;
     /// What stands at `path`, `None` where nothing does.
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>>;
     /// The names in a directory, sorted.
@@ -303,7 +303,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     }
     /// Reads a whole file, refusing more than `max` bytes with `FileTooLarge`.
     fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
-        let file = self.open(path, Open::Read)?;
+        let file = self.open(path, OpenMode::Read)?;
         let len = file.stat()?.len;
         if len > max {
             return Err(io::ErrorKind::FileTooLarge.into());
@@ -318,7 +318,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         let mut aside = path.as_os_str().to_owned();
         aside.push(".tmp");
         let aside = Path::new(&aside);
-        let file = self.open(aside, Open::Create)?;
+        let file = self.open(aside, OpenMode::Create)?;
         let written = file.set_len(0).and_then(|()| file.write_all_at(bytes, 0));
         if written.is_err() {
             // A part of it would take up room for as long as nobody can write the whole.

@@ -1,6 +1,6 @@
 //! The calls of a storage with errors that say what was being done to which file.
 
-use super::{Bytes, File, Open, Stat, Storage};
+use super::{Bytes, File, OpenMode, Stat, Storage};
 use crate::error::{Error, REPLACE, Result};
 use std::io;
 use std::ops::Range;
@@ -21,9 +21,9 @@ impl<'a> dyn Storage + 'a {
 }
 
 impl Named<'_> {
-    pub fn open(self, path: &Path, how: Open) -> Result<NamedFile> {
+    pub fn open(self, path: &Path, how: OpenMode) -> Result<NamedFile> {
         let doing = match how {
-            Open::CreateNew => "create",
+            OpenMode::CreateNew => "create",
             _ => "open",
         };
         let file = self.0.open(path, how).map_err(Error::io(doing, path))?;
@@ -32,7 +32,7 @@ impl Named<'_> {
     }
 
     /// `None` where there is no such file.
-    pub fn open_if_there(self, path: &Path, how: Open) -> Result<Option<NamedFile>> {
+    pub fn open_if_there(self, path: &Path, how: OpenMode) -> Result<Option<NamedFile>> {
         if_there(self.open(path, how))
     }
 
@@ -103,7 +103,7 @@ impl Named<'_> {
 
     /// BLAKE3 of a file's first `len` bytes, as hex; `None` where it has fewer or is missing.
     pub fn digest(self, path: &Path, len: u64) -> Result<Option<String>> {
-        let Some(file) = self.open_if_there(path, Open::Read)? else {
+        let Some(file) = self.open_if_there(path, OpenMode::Read)? else {
             return Ok(None);
         };
         let digest = if_long_enough(file.digest(len))?;

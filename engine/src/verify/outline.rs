@@ -34,7 +34,7 @@ impl Log {
             let len = self.storage().named().len(&path)?;
             let active = *name == head.name;
             if active && len != head.end {
-                let file = self.storage().named().open(&path, Open::Read)?;
+                let file = self.storage().named().open(&path, OpenMode::Read)?;
                 if end_of_log(self.identity(), &file, head.end)? != head.end {
                     return Err(self.unclear(name));
                 }

@@ -96,7 +96,7 @@ impl<S: State> Core<S> {
             return Err(Error::corrupt(path, 0, header.first_seq, why));
         }
         storage.replace(&path, &bytes)?;
-        let active = storage.open(&path, Open::Write)?;
+        let active = storage.open(&path, OpenMode::Write)?;
         self.active = Some(ActiveSegment::of(active)?);
         let begun = Head {
             segment: header.number,

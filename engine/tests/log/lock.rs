@@ -3,7 +3,7 @@
 
 use crate::support::*;
 use teamlog_engine::internals::layout::LOCK_FILE;
-use teamlog_engine::storage::{LockError, Open};
+use teamlog_engine::storage::{LockError, OpenMode};
 
 fn lock_file() -> PathBuf {
     dir().join(LOCK_FILE)
@@ -27,7 +27,7 @@ impl Harm {
         // It may have been harmed before.
         let _ = storage.remove_file(&lock_file());
         if matches!(self, Harm::Replaced) {
-            storage.open(&lock_file(), Open::Create).unwrap();
+            storage.open(&lock_file(), OpenMode::Create).unwrap();
         }
     }
 }
@@ -182,7 +182,7 @@ fn what_somebody_else_wrote_behind_the_head_is_not_written_over() {
             let foreign = vec![b'?'; 5_000];
             let bytes = foreign.clone();
             faulty.meanwhile(first + call, move || {
-                let file = theirs.open(&file, Open::Write).unwrap();
+                let file = theirs.open(&file, OpenMode::Write).unwrap();
                 let end = file.stat().unwrap().len;
                 file.write_all_at(&bytes, end).unwrap();
             });

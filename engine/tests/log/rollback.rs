@@ -3,7 +3,7 @@
 
 use crate::support::*;
 use teamlog_engine::internals::layout::{EVENTS_DIR, HEAD_FILE, LOCK_FILE, LOG_FILE, ROLLED_BACK};
-use teamlog_engine::storage::Open;
+use teamlog_engine::storage::OpenMode;
 use teamlog_engine::verify::Kind;
 use teamlog_engine::{AcceptedRollback, LostEvent};
 use teamlog_engine::{Rollback, internals::Witness};
@@ -314,7 +314,7 @@ fn a_new_log_begins_without_witness() {
     storage.remove_file(&dir().join(LOG_FILE)).unwrap();
     storage.remove_dir_all(&dir().join(EVENTS_DIR)).unwrap();
     storage.remove_file(&dir().join(HEAD_FILE)).unwrap();
-    assert!(storage.open(&lock_file(), Open::Read).is_ok());
+    assert!(storage.open(&lock_file(), OpenMode::Read).is_ok());
     let log = create(&storage, Format::Jsonl, &options().1);
     assert_eq!(Witness::read(&*storage, &dir()), None);
     drop(log.lock().unwrap());

@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::Arc;
 use teamlog_engine::internals::recovery::table::ROWS;
-use teamlog_engine::storage::{Files, Memory, Open, Storage};
+use teamlog_engine::storage::{Files, Memory, OpenMode, Storage};
 use teamlog_engine::{
     Cause, Durability, Format, Json, Log, LogOptions, NewEvent, Ref, RefNames, internals::codec,
 };
@@ -203,7 +203,7 @@ fn the_example_is_what_the_engine_reads() {
                 false => undump(&shown),
             };
             let path = dir().join(&file);
-            let file = storage.open(&path, Open::CreateNew).unwrap();
+            let file = storage.open(&path, OpenMode::CreateNew).unwrap();
             file.write_all_at(&bytes, 0).unwrap();
         }
         let log = open(&storage, &options().1);
@@ -317,7 +317,7 @@ fn write_rich_log(storage: &Arc<dyn Storage>, format: Format, refs: &RefNames) -
             let head = open.head();
             drop(open);
             let path = dir().join("events").join(&head.name);
-            let file = storage.open(&path, Open::Write).unwrap();
+            let file = storage.open(&path, OpenMode::Write).unwrap();
             file.write_all_at(b"torn", head.end).unwrap();
             open = writer(&log);
         }

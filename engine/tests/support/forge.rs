@@ -4,7 +4,7 @@ use super::dir;
 use std::path::{Path, PathBuf};
 use teamlog_engine::internals::codec::{self, SegmentHeader};
 use teamlog_engine::internals::layout::EVENTS_DIR;
-use teamlog_engine::storage::{Open, Storage};
+use teamlog_engine::storage::{OpenMode, Storage};
 use teamlog_engine::{Event, Format};
 
 /// A segment taken apart.
@@ -27,7 +27,7 @@ pub fn read(storage: &dyn Storage, path: &Path) -> Vec<u8> {
 
 /// Writes a file in place: it stays the same file.
 pub fn write(storage: &dyn Storage, path: &Path, bytes: &[u8]) {
-    let file = storage.open(path, Open::Create).unwrap();
+    let file = storage.open(path, OpenMode::Create).unwrap();
     file.set_len(bytes.len() as u64).unwrap();
     file.write_all_at(bytes, 0).unwrap();
 }

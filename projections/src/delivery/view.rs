@@ -7,7 +7,7 @@ use crate::delivery::{self, DeadLetter};
 use crate::event::envelope;
 use crate::files::{Home, Mended, Take, Walk, failed, in_pieces};
 use crate::prelude::*;
-use teamlog_engine::storage::{File, Open};
+use teamlog_engine::storage::{File, OpenMode};
 
 pub(crate) const DIR: &str = "dead-letter";
 
@@ -90,7 +90,7 @@ fn extend(
     let before = delivery::of_day(live.rows(), day, first.seq, true)?.next();
     let before = before.transpose()?.map(|letter| letter.seq);
     let path = home.path(DIR).join(file_name(day));
-    let file = home.open(&path, Open::Create)?;
+    let file = home.open(&path, OpenMode::Create)?;
     let len = file.stat().map_err(failed("look at", &path))?.len;
     let there = match len {
         0 => None,
@@ -188,7 +188,7 @@ mod tests {
     fn the_last_line_is_found_however_long_it_is() {
         let memory = Memory::new();
         let path = Path::new("file");
-        let file = memory.open(path, Open::Create).unwrap();
+        let file = memory.open(path, OpenMode::Create).unwrap();
         let last = |text: &str| {
             file.set_len(0).unwrap();
             file.write_all_at(text.as_bytes(), 0).unwrap();

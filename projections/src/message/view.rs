@@ -9,7 +9,7 @@ use crate::files::{Compared, Home, Mended, Take, Walk, failed, in_pieces};
 use crate::message::inbox_seqs;
 use crate::prelude::*;
 use std::io::ErrorKind;
-use teamlog_engine::storage::Open;
+use teamlog_engine::storage::OpenMode;
 
 pub(crate) const DIR: &str = "inboxes";
 /// Where the directory is built that is missing.
@@ -200,7 +200,7 @@ impl Inboxes {
     fn settle(&mut self) -> Result<()> {
         for (agent, building) in &mut self.open {
             let path = self.dir.join(file_name(agent));
-            let file = self.home.open(&path, Open::Create)?;
+            let file = self.home.open(&path, OpenMode::Create)?;
             let mut there = vec![0; if self.aside { 0 } else { building.text.len() }];
             let same = !self.aside
                 && file.read_exact_at(&mut there, building.settled).is_ok()
@@ -241,7 +241,7 @@ impl Inboxes {
         for (agent, building) in &self.open {
             let path = self.dir.join(file_name(agent));
             let mut written = building.written;
-            let file = self.home.open(&path, Open::Write)?;
+            let file = self.home.open(&path, OpenMode::Write)?;
             if file.stat().map_err(failed("look at", &path))?.len > building.settled {
                 file.set_len(building.settled)
                     .map_err(failed("cut", &path))?;

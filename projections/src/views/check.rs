@@ -11,7 +11,7 @@ use crate::{bootstrap, delivery, message, mode, task, team, thread, worker};
 use serde::de::IgnoredAny;
 use std::io::{BufRead, BufReader, Read};
 use teamlog_engine::LogOptions;
-use teamlog_engine::storage::{File, Open};
+use teamlog_engine::storage::{File, OpenMode};
 
 /// Directories whose files are lines of JSON.
 const LINE_DIRS: [&str; 3] = [message::view::DIR, delivery::view::DIR, thread::view::DIR];
@@ -154,7 +154,7 @@ impl ViewsSource {
     }
 
     fn open(&self, path: &Path) -> Result<FileReader> {
-        let file = self.home.open(path, Open::Read)?;
+        let file = self.home.open(path, OpenMode::Read)?;
         Ok(FileReader { file, offset: 0 })
     }
 

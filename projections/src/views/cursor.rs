@@ -6,7 +6,7 @@
 use crate::files::{Home, failed};
 use crate::prelude::*;
 use std::io::ErrorKind;
-use teamlog_engine::storage::{File, Open};
+use teamlog_engine::storage::{File, OpenMode};
 
 pub(super) const NAME: &str = "views";
 const MAGIC: &[u8; 8] = b"TLVIEWS1";
@@ -42,7 +42,7 @@ impl Cursor {
         let file = match &self.file {
             Some(file) => Arc::clone(file),
             None => {
-                let file = home.open(&path, Open::Create)?;
+                let file = home.open(&path, OpenMode::Create)?;
                 Arc::clone(self.file.insert(Arc::from(file)))
             }
         };

@@ -9,7 +9,7 @@ use crossbeam_channel::{Receiver, bounded};
 use std::io::ErrorKind;
 use std::ops::ControlFlow;
 use std::thread;
-use teamlog_engine::storage::Open;
+use teamlog_engine::storage::OpenMode;
 
 pub(crate) const TEAM: &str = "team.json";
 /// The directories of views.
@@ -90,7 +90,7 @@ pub(crate) fn mend_tasks(live: &TeamState, home: &Home) -> Result<Mended> {
     let (mended, _) = each_task(live, &|task, text| {
         task::view::text(task, text);
         let path = aside.join(task::view::file_name(&task.task_id));
-        let opened = home.storage.open(&path, Open::CreateNew);
+        let opened = home.storage.open(&path, OpenMode::CreateNew);
         let file = opened.map_err(failed("create", &path))?;
         file.write_all_at(text, 0).map_err(failed("write", &path))?;
         Ok(true)

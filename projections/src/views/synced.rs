@@ -12,7 +12,7 @@ use crate::files::{Home, failed};
 use crate::prelude::*;
 use std::io::ErrorKind;
 use teamlog_engine::LogOptions;
-use teamlog_engine::storage::Open;
+use teamlog_engine::storage::OpenMode;
 
 pub(super) const NAME: &str = "views.synced";
 const MAGIC: &[u8; 8] = b"TLVSYNC1";
@@ -49,7 +49,7 @@ impl Synced {
         }
     }
 
-    pub fn write(&self, home: &Home, how: Open) -> Result<()> {
+    pub fn write(&self, home: &Home, how: OpenMode) -> Result<()> {
         let path = home.path(NAME);
         let file = home.open(&path, how)?;
         let written = file.write_all_at(&self.encode(&home.log), 0);
@@ -162,7 +162,7 @@ impl ViewsSync {
             && there.dir == self.synced.dir
             && there.seq < self.synced.seq;
         match newer {
-            true => self.synced.write(&self.home, Open::Write),
+            true => self.synced.write(&self.home, OpenMode::Write),
             false => Ok(()),
         }
     }

@@ -8,7 +8,7 @@ use crate::usage::{check_artifacts, check_usage, spent};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use teamlog_engine::storage::{Fault, Faulty, Open, Storage};
+use teamlog_engine::storage::{Fault, Faulty, OpenMode, Storage};
 use teamlog_engine::{Json, Log};
 use teamlog_projections::delivery::event::{
     DeliveryAttempt, DeliveryDead, DeliveryFact, DeliveryRequired,
@@ -521,7 +521,7 @@ fn a_damaged_run_is_replaced() {
         } else {
             let original = team.storage.read(&path, 1 << 30).unwrap();
             let at = original.len() * part / 9;
-            let file = team.storage.open(&path, Open::Write).unwrap();
+            let file = team.storage.open(&path, OpenMode::Write).unwrap();
             file.write_all_at(&[original[at] ^ 0x55], at as u64)
                 .unwrap();
         }

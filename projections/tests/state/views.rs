@@ -4,7 +4,7 @@ use crate::support::*;
 use std::path::Path;
 use teamlog_engine::Durability;
 use teamlog_engine::Writer;
-use teamlog_engine::storage::Open;
+use teamlog_engine::storage::OpenMode;
 use teamlog_projections::Live;
 use teamlog_projections::views::ViewBatch;
 
@@ -113,7 +113,7 @@ fn the_next_writer_mends_what_a_crash_left_behind_the_head() {
     writer.close().unwrap();
     // Half of a line had been written.
     let path = team.path("inboxes/dev.jsonl");
-    let file = team.storage.open(&path, Open::Write).unwrap();
+    let file = team.storage.open(&path, OpenMode::Write).unwrap();
     let len = file.stat().unwrap().len;
     file.write_all_at(b"{\"seq\":5,\"id\":\"m", len).unwrap();
     assert_ne!(team.views(), whole);

@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use std::io;
-use teamlog_engine::storage::{Bytes, File, HeldLock, LockError, Open, Stat, Watcher};
+use teamlog_engine::storage::{Bytes, File, HeldLock, LockError, OpenMode, Stat, Watcher};
 use teamlog_team::doctor::DoctorAnswer;
 
 /// A file system that is mounted to be read.
@@ -14,9 +14,9 @@ fn refused_write<T>() -> io::Result<T> {
 }
 
 impl Storage for ReadOnly {
-    fn open(&self, path: &Path, how: Open) -> io::Result<Box<dyn File>> {
+    fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn File>> {
         match how {
-            Open::Read => self.0.open(path, how),
+            OpenMode::Read => self.0.open(path, how),
             _ => refused_write(),
         }
     }
@@ -254,14 +254,14 @@ fn a_file_of_active_skills_that_lists_what_ended_is_found_and_a_rehydration_mend
     let (world, mut team) = demo();
     let path = Path::new("teams/demo/modes/sessions/s/skill-active-state.json");
     let read = || {
-        let file = world.memory.open(path, Open::Read).unwrap();
+        let file = world.memory.open(path, OpenMode::Read).unwrap();
         let mut text = vec![0; 1 << 16];
         let read = file.read_at(&mut text, 0).unwrap();
         text.truncate(read);
         text
     };
     let put = |text: &[u8]| {
-        let file = world.memory.open(path, Open::Write).unwrap();
+        let file = world.memory.open(path, OpenMode::Write).unwrap();
         file.set_len(0).unwrap();
         assert_eq!(file.write_at(text, 0).unwrap(), text.len());
     };
@@ -401,7 +401,7 @@ fn what_a_sample_leaves_in_doubt_is_looked_at_whole() {
     type Plant<'a> = &'a dyn Fn(&Memory);
     let faults: [(&str, Plant<'_>); 6] = [
         ("a segment is longer", &|memory| {
-            let file = memory.open(&first, Open::Write).unwrap();
+            let file = memory.open(&first, OpenMode::Write).unwrap();
             let len = file.stat().unwrap().len;
             file.write_all_at(b"x", len).unwrap();
         }),
@@ -415,7 +415,7 @@ fn what_a_sample_leaves_in_doubt_is_looked_at_whole() {
         }),
         ("an inbox is cut", &|memory| {
             let path = Path::new("teams/demo/inboxes/qa.jsonl");
-            let file = memory.open(path, Open::Write).unwrap();
+            let file = memory.open(path, OpenMode::Write).unwrap();
             file.set_len(file.stat().unwrap().len - 1).unwrap();
         }),
         ("team.json is something else", &|memory| {

@@ -1,7 +1,7 @@
 //! Teams: made, joined, listed.
 
 use crate::prelude::*;
-use teamlog_engine::storage::Open;
+use teamlog_engine::storage::OpenMode;
 
 fn init(team: &str, members: &[&str]) -> Init {
     given!(Init, members, ..Init::of(team))
@@ -65,7 +65,7 @@ fn the_list_of_teams_skips_what_is_no_team() {
     }
     world
         .memory
-        .open(Path::new("teams/notes.txt"), Open::CreateNew)
+        .open(Path::new("teams/notes.txt"), OpenMode::CreateNew)
         .unwrap();
     assert_eq!(world.root.teams().unwrap(), ["a", "b"]);
     let refusal = refused(world.root.team("c"), Code::TeamNotFound);
@@ -100,7 +100,7 @@ fn fell_behind(world: &World) -> usize {
 fn what_stands_in_the_way_of_a_view_does_not_stand_in_the_way_of_the_log() {
     let (world, mut team) = demo();
     let tasks = Path::new("teams/demo/tasks");
-    world.memory.open(tasks, Open::CreateNew).unwrap();
+    world.memory.open(tasks, OpenMode::CreateNew).unwrap();
     for task in ["1", "2"] {
         team.task_assign(assign(task, "dev")).unwrap();
         assert_eq!(fell_behind(&world), 1, "task {task}");

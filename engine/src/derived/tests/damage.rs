@@ -81,7 +81,7 @@ fn every_flipped_bit_is_noticed() {
     assert!(!truth.notices(&storage));
     let run = only_run(&storage);
     for path in [run, Path::new(DIR).join("manifest")] {
-        let file = storage.open(&path, Open::Write).unwrap();
+        let file = storage.open(&path, OpenMode::Write).unwrap();
         for offset in 0..file.stat().unwrap().len {
             let mut byte = [0];
             file.read_exact_at(&mut byte, offset).unwrap();
@@ -105,7 +105,7 @@ fn every_truncation_is_noticed() {
     for path in [only_run(&storage), Path::new(DIR).join("manifest")] {
         let whole = storage.read(&path, 1 << 20).unwrap();
         for len in (0..whole.len()).rev() {
-            let file = storage.open(&path, Open::Write).unwrap();
+            let file = storage.open(&path, OpenMode::Write).unwrap();
             file.set_len(len as u64).unwrap();
             assert!(truth.notices(&storage), "{} cut to {len}", path.display());
         }
@@ -173,7 +173,7 @@ fn a_deleted_run_is_mended() {
 #[test]
 fn a_cut_run_is_mended() {
     mends(|storage, path| {
-        let file = storage.open(path, Open::Write).unwrap();
+        let file = storage.open(path, OpenMode::Write).unwrap();
         file.set_len(4096).unwrap();
     });
 }
@@ -182,7 +182,7 @@ fn a_cut_run_is_mended() {
 fn a_run_with_a_damaged_block_is_mended() {
     mends(|storage, path| {
         // The first page holds the places; the second the first entries.
-        let file = storage.open(path, Open::Write).unwrap();
+        let file = storage.open(path, OpenMode::Write).unwrap();
         file.write_all_at(&[0xaa; 8], 4096 + 100).unwrap();
     });
 }

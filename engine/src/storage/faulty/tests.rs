@@ -14,7 +14,7 @@ fn faulty() -> (Memory, Faulty) {
 /// Every operation once, on a tree that starts empty; stops at the first error.
 fn everything(storage: &dyn Storage) -> io::Result<()> {
     storage.create_dir(path("d"))?;
-    let file = storage.open(path("d/f"), Open::CreateNew)?;
+    let file = storage.open(path("d/f"), OpenMode::CreateNew)?;
     file.write_all_at(b"abcdef", 0)?;
     file.sync_data()?;
     file.set_len(5)?;
@@ -118,7 +118,7 @@ fn a_stop_is_for_ever_and_known() {
 #[test]
 fn a_stop_reaches_files_that_are_open() {
     let (memory, faulty) = faulty();
-    let file = faulty.open(path("f"), Open::Create).unwrap();
+    let file = faulty.open(path("f"), OpenMode::Create).unwrap();
     file.write_all_at(b"one", 0).unwrap();
     faulty.arm(2, Fault::Stop);
     assert!(Faulty::is_stop(&file.write_all_at(b"two", 3).unwrap_err()));
@@ -129,7 +129,7 @@ fn a_stop_reaches_files_that_are_open() {
 #[test]
 fn a_short_write_leaves_half_and_fails() {
     let (memory, faulty) = faulty();
-    let file = faulty.open(path("f"), Open::Create).unwrap();
+    let file = faulty.open(path("f"), OpenMode::Create).unwrap();
     faulty.arm(1, Fault::ShortWrite);
     fails(file.write_all_at(b"abcdef", 0), ErrorKind::StorageFull);
     assert_eq!(memory.read(path("f"), 9).unwrap(), b"abc");
@@ -140,7 +140,7 @@ fn a_short_write_leaves_half_and_fails() {
 #[test]
 fn partial_writes_and_short_reads_are_invisible_to_whole_ones() {
     let (memory, faulty) = faulty();
-    let file = faulty.open(path("f"), Open::Create).unwrap();
+    let file = faulty.open(path("f"), OpenMode::Create).unwrap();
     faulty.arm(1, Fault::PartialWrite);
     faulty.arm(2, Fault::PartialWrite);
     file.write_all_at(b"abcdefgh", 0).unwrap();
@@ -171,7 +171,7 @@ fn faults_of_reads_and_writes_leave_other_calls_alone() {
 #[test]
 fn a_torn_write_of_a_dying_process() {
     let (memory, faulty) = faulty();
-    let file = faulty.open(path("f"), Open::Create).unwrap();
+    let file = faulty.open(path("f"), OpenMode::Create).unwrap();
     faulty.arm(1, Fault::ShortWrite);
     faulty.arm(2, Fault::Stop);
     assert!(file.write_all_at(b"abcdef", 0).is_err());

@@ -199,14 +199,14 @@ pub(super) fn set_access(root: &RootDir, path: &Path, gid: u32, mode: u32) -> io
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::storage::{Files, Open, Storage};
+    use crate::storage::{Files, OpenMode, Storage};
     use std::fs::{create_dir_all, set_permissions};
     use std::os::unix::fs::{PermissionsExt, chown};
     use std::time::Duration;
 
     /// Creates a file, a file by replacement, a lock and two directories in the team `t/a`.
     fn create_all(files: &Files) -> [Access; 5] {
-        files.open(Path::new("t/a/f"), Open::CreateNew).unwrap();
+        files.open(Path::new("t/a/f"), OpenMode::CreateNew).unwrap();
         files.replace(Path::new("t/a/r"), b"x", false).unwrap();
         drop(files.lock(Path::new("t/a/lock"), Duration::ZERO).unwrap());
         for dir in ["t/a/d", "t/a/d/e"] {

@@ -25,7 +25,7 @@ fn root() -> (TempDir, Files) {
     (dir, files)
 }
 
-fn error(files: &Files, at: &str, how: Open) -> io::Error {
+fn error(files: &Files, at: &str, how: OpenMode) -> io::Error {
     files
         .open(path(at), how)
         .err()
@@ -53,7 +53,7 @@ fn the_root_may_be_reached_through_a_link_and_stays_the_same_directory() {
     symlink("real", dir.path().join("link")).unwrap();
     let files = Files::open(&dir.path().join("link")).unwrap();
     fs::rename(dir.path().join("real"), dir.path().join("moved")).unwrap();
-    files.open(path("f"), Open::CreateNew).unwrap();
+    files.open(path("f"), OpenMode::CreateNew).unwrap();
     assert!(dir.path().join("moved/f").is_file());
 }
 
@@ -61,7 +61,7 @@ fn the_root_may_be_reached_through_a_link_and_stays_the_same_directory() {
 fn reads_and_writes_at_offsets() {
     let (_dir, both) = roots();
     for (files, name) in both.iter().zip(["one", "two"]) {
-        let file = files.open(path(name), Open::CreateNew).unwrap();
+        let file = files.open(path(name), OpenMode::CreateNew).unwrap();
         file.write_all_at(b"hello world", 0).unwrap();
         file.write_all_at(b"W", 6).unwrap();
         file.sync_data().unwrap();
@@ -84,20 +84,20 @@ fn reads_and_writes_at_offsets() {
 fn each_way_to_open_does_what_it_says() {
     let (_dir, both) = roots();
     for files in both {
-        fails(files.open(path("f"), Open::Read), ErrorKind::NotFound);
-        fails(files.open(path("f"), Open::Write), ErrorKind::NotFound);
+        fails(files.open(path("f"), OpenMode::Read), ErrorKind::NotFound);
+        fails(files.open(path("f"), OpenMode::Write), ErrorKind::NotFound);
         files
-            .open(path("f"), Open::CreateNew)
+            .open(path("f"), OpenMode::CreateNew)
             .unwrap()
             .write_all_at(b"kept", 0)
             .unwrap();
         fails(
-            files.open(path("f"), Open::CreateNew),
+            files.open(path("f"), OpenMode::CreateNew),
             ErrorKind::AlreadyExists,
         );
-        files.open(path("f"), Open::Create).unwrap();
+        files.open(path("f"), OpenMode::Create).unwrap();
         assert_eq!(files.read(path("f"), 9).unwrap(), b"kept");
-        let reader = files.open(path("f"), Open::Read).unwrap();
+        let reader = files.open(path("f"), OpenMode::Read).unwrap();
         assert!(reader.write_at(b"x", 0).is_err());
         files.remove_file(path("f")).unwrap();
     }
@@ -111,7 +111,7 @@ fn new_files_and_directories_are_private_and_close_on_exec() {
             .create_dir_all(path(name).join("deep/er").as_path())
             .unwrap();
         let (file, _) = files
-            .regular(&path(name).join("f"), Open::CreateNew)
+            .regular(&path(name).join("f"), OpenMode::CreateNew)
             .unwrap();
         assert_eq!(file.metadata().unwrap().mode() & 0o777, 0o600);
         let deep = fs::metadata(dir.path().join(name).join("deep/er"));
@@ -143,9 +143,9 @@ fn a_link_is_refused_at_every_depth() {
     symlink("f", dir.path().join("a/b/c/x")).unwrap();
     symlink("nowhere", dir.path().join("a/b/c/dangling")).unwrap();
     for files in &both {
-        assert!(files.open(path("a/b/c/f"), Open::Write).is_ok());
+        assert!(files.open(path("a/b/c/f"), OpenMode::Write).is_ok());
         for linked in ["x/c/f", "a/x/c/f", "a/b/x/f", "a/b/c/x", "a/b/c/dangling"] {
-            for how in [Open::Read, Open::Write, Open::CreateNew, Open::Create] {
+            for how in [OpenMode::Read, OpenMode::Write, OpenMode::CreateNew, OpenMode::Create] {
                 error(files, linked, how);
             }
             assert!(files.stat(path(linked)).is_err(), "{linked}");
@@ -226,7 +226,7 @@ fn paths_out_of_the_root_are_refused_everywhere() {
     for files in &both {
         for out in ["..", "../x", "a/../x", "a/..", "/etc/hostname", "/"] {
             let answers = [
-                files.open(path(out), Open::Create).map(drop),
+                files.open(path(out), OpenMode::Create).map(drop),
                 files.stat(path(out)).map(drop),
                 files.list(path(out)).map(drop),
                 files.create_dir(path(out)),
@@ -257,20 +257,20 @@ fn only_regular_files_with_one_name_are_opened() {
     fs::hard_link(at("one"), at("two")).unwrap();
     for files in &both {
         for name in ["fifo", "socket", "dir", "one", "two"] {
-            for how in [Open::Read, Open::Write, Open::Create] {
+            for how in [OpenMode::Read, OpenMode::Write, OpenMode::Create] {
                 error(files, name, how);
             }
             let locked = files.lock(path(name), NOW);
             assert!(matches!(locked, Err(LockError::Io(_))), "{name}");
         }
         for (name, why) in [("fifo", "must be a regular file"), ("one", "second name")] {
-            let error = error(files, name, Open::Read).to_string();
+            let error = error(files, name, OpenMode::Read).to_string();
             assert!(error.contains(why), "{error}");
         }
-        fails(files.open(path("dir"), Open::Read), ErrorKind::IsADirectory);
+        fails(files.open(path("dir"), OpenMode::Read), ErrorKind::IsADirectory);
     }
     fs::remove_file(at("two")).unwrap();
-    both[0].open(path("one"), Open::Read).unwrap();
+    both[0].open(path("one"), OpenMode::Read).unwrap();
 }
 
 #[test]
@@ -278,7 +278,7 @@ fn stat_tells_what_stands_there() {
     let (_dir, both) = roots();
     both[0].create_dir(path("d")).unwrap();
     both[0]
-        .open(path("d/f"), Open::CreateNew)
+        .open(path("d/f"), OpenMode::CreateNew)
         .unwrap()
         .write_all_at(b"123", 0)
         .unwrap();
@@ -296,7 +296,7 @@ fn stat_tells_what_stands_there() {
 fn a_look_tells_what_stat_does_and_takes_a_link_for_another_file() {
     let (dir, [files, _]) = roots();
     files.create_dir(path("d")).unwrap();
-    files.open(path("d/f"), Open::CreateNew).unwrap();
+    files.open(path("d/f"), OpenMode::CreateNew).unwrap();
     assert_eq!(
         files.look(path("d/f")).unwrap(),
         files.stat(path("d/f")).unwrap().map(FileId::from)
@@ -387,7 +387,7 @@ fn remove_dir_all_removes_links_and_not_what_they_lead_to() {
     fs::write(outside.path().join("f"), "kept").unwrap();
     for files in &both {
         files.create_dir_all(path("d/e/f")).unwrap();
-        files.open(path("d/e/g"), Open::CreateNew).unwrap();
+        files.open(path("d/e/g"), OpenMode::CreateNew).unwrap();
         symlink(outside.path(), dir.path().join("d/e/link")).unwrap();
         files.remove_dir_all(path("d")).unwrap();
         assert_eq!(files.list(path("")).unwrap(), Vec::<String>::new());
@@ -409,9 +409,9 @@ fn remove_dir_all_gives_up_on_absurd_depth() {
 #[test]
 fn sealed_shows_whole_files() {
     let (_dir, files) = root();
-    files.open(path("empty"), Open::CreateNew).unwrap();
+    files.open(path("empty"), OpenMode::CreateNew).unwrap();
     files
-        .open(path("full"), Open::CreateNew)
+        .open(path("full"), OpenMode::CreateNew)
         .unwrap()
         .write_all_at(&[9; 5000], 0)
         .unwrap();
@@ -436,7 +436,7 @@ fn locks_exclude_with_deadlines() {
 fn the_lock_survives_other_opens_and_closes_of_its_file() {
     let (_dir, files) = root();
     let _held = files.lock(path("lock"), NOW).unwrap();
-    drop(files.open(path("lock"), Open::Write).unwrap());
+    drop(files.open(path("lock"), OpenMode::Write).unwrap());
     assert!(matches!(
         files.lock(path("lock"), NOW),
         Err(LockError::Busy(_))

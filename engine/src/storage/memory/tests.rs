@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 /// A memory with `f`, named and synced, holding `bytes`.
 fn with_file(bytes: &[u8]) -> (Memory, Box<dyn File>) {
     let memory = Memory::new();
-    let file = memory.open(path("f"), Open::CreateNew).unwrap();
+    let file = memory.open(path("f"), OpenMode::CreateNew).unwrap();
     file.write_all_at(bytes, 0).unwrap();
     file.sync_data().unwrap();
     memory.sync_dir(path("")).unwrap();
@@ -18,7 +18,7 @@ fn with_file(bytes: &[u8]) -> (Memory, Box<dyn File>) {
 
 /// Writes to a file that is there.
 fn write(memory: &Memory, at: &str, bytes: &[u8], offset: u64) {
-    let file = memory.open(path(at), Open::Write).unwrap();
+    let file = memory.open(path(at), OpenMode::Write).unwrap();
     file.write_all_at(bytes, offset).unwrap();
 }
 
@@ -80,7 +80,7 @@ fn set<const N: usize>(trees: [&[&str]; N]) -> BTreeSet<Vec<String>> {
 #[test]
 fn a_synced_file_without_a_synced_name_is_lost() {
     let memory = Memory::new();
-    let file = memory.open(path("f"), Open::CreateNew).unwrap();
+    let file = memory.open(path("f"), OpenMode::CreateNew).unwrap();
     file.write_all_at(b"x", 0).unwrap();
     file.sync_all().unwrap();
     assert_eq!(read(&memory.lose_unsynced(), "f"), None);
@@ -92,7 +92,7 @@ fn a_synced_file_without_a_synced_name_is_lost() {
 #[test]
 fn a_synced_name_without_synced_bytes_is_an_empty_file() {
     let memory = Memory::new();
-    let file = memory.open(path("f"), Open::Create).unwrap();
+    let file = memory.open(path("f"), OpenMode::Create).unwrap();
     file.write_all_at(b"x", 0).unwrap();
     memory.sync_dir(path("")).unwrap();
     assert_eq!(read(&memory.lose_unsynced(), "f").unwrap(), b"");
@@ -186,7 +186,7 @@ fn later_writes_may_land_without_earlier_ones() {
 #[test]
 fn a_sync_of_one_file_leaves_others_unsynced() {
     let (memory, file) = with_file(b"a");
-    let other = memory.open(path("g"), Open::CreateNew).unwrap();
+    let other = memory.open(path("g"), OpenMode::CreateNew).unwrap();
     memory.sync_dir(path("")).unwrap();
     other.write_all_at(b"o", 0).unwrap();
     file.write_all_at(b"b", 0).unwrap();
@@ -209,9 +209,9 @@ fn a_handle_syncs_what_another_handle_wrote() {
 #[test]
 fn names_land_in_order_up_to_any_point() {
     let memory = with_dirs(&["d"]);
-    memory.open(path("d/a"), Open::CreateNew).unwrap();
+    memory.open(path("d/a"), OpenMode::CreateNew).unwrap();
     memory.rename(path("d/a"), path("d/b")).unwrap();
-    memory.open(path("d/c"), Open::CreateNew).unwrap();
+    memory.open(path("d/c"), OpenMode::CreateNew).unwrap();
     memory.remove_file(path("d/b")).unwrap();
     let expected = set([
         &["d/"],
@@ -231,7 +231,7 @@ fn a_replaced_file_is_the_old_or_the_new_one() {
     memory.replace(path("f"), b"old", true).unwrap();
     assert_eq!(trees(&memory), set([&["f=old"]]));
     // Synced, but its name is not.
-    let file = memory.open(path("f.tmp"), Open::Create).unwrap();
+    let file = memory.open(path("f.tmp"), OpenMode::Create).unwrap();
     file.write_all_at(b"new", 0).unwrap();
     file.sync_all().unwrap();
     memory.rename(path("f.tmp"), path("f")).unwrap();
@@ -250,7 +250,7 @@ fn a_replaced_file_is_the_old_or_the_new_one() {
 fn a_synced_directory_is_lost_with_an_unsynced_parent() {
     let memory = Memory::new();
     memory.create_dir_all(path("a/b")).unwrap();
-    memory.open(path("a/b/f"), Open::CreateNew).unwrap();
+    memory.open(path("a/b/f"), OpenMode::CreateNew).unwrap();
     memory.sync_dir(path("a/b")).unwrap();
     assert_eq!(
         trees(&memory),
@@ -267,13 +267,13 @@ fn a_rename_between_directories_lands_whole() {
     let memory = Memory::new();
     memory.create_dir(path("a")).unwrap();
     memory.create_dir(path("b")).unwrap();
-    memory.open(path("a/f"), Open::CreateNew).unwrap();
+    memory.open(path("a/f"), OpenMode::CreateNew).unwrap();
     for dir in ["", "a", "b"] {
         memory.sync_dir(path(dir)).unwrap();
     }
-    memory.open(path("b/before"), Open::CreateNew).unwrap();
+    memory.open(path("b/before"), OpenMode::CreateNew).unwrap();
     memory.rename(path("a/f"), path("b/f")).unwrap();
-    memory.open(path("a/after"), Open::CreateNew).unwrap();
+    memory.open(path("a/after"), OpenMode::CreateNew).unwrap();
     let states = trees(&memory);
     assert_eq!(
         states,
@@ -297,7 +297,7 @@ fn a_removed_tree_goes_name_by_name() {
     let memory = Memory::new();
     memory.create_dir(path("d")).unwrap();
     for name in ["d/a", "d/b"] {
-        memory.open(path(name), Open::CreateNew).unwrap();
+        memory.open(path(name), OpenMode::CreateNew).unwrap();
     }
     memory.sync_dir(path("d")).unwrap();
     memory.sync_dir(path("")).unwrap();
@@ -333,7 +333,7 @@ fn a_snapshot_keeps_one_file_one() {
     memory.rename(path("f"), path("g")).unwrap();
     let copy = memory.snapshot();
     // The file has its durable name and its new one; a write through the new shows under the durable.
-    let written = copy.open(path("g"), Open::Write).unwrap();
+    let written = copy.open(path("g"), OpenMode::Write).unwrap();
     written.write_all_at(b"z", 0).unwrap();
     written.sync_data().unwrap();
     assert_eq!(tree(&copy.lose_unsynced(), path("")), ["f=z"]);
@@ -372,7 +372,7 @@ fn locks_exclude_with_deadlines() {
 #[test]
 fn a_clone_shares() {
     let memory = Memory::new();
-    memory.clone().open(path("f"), Open::CreateNew).unwrap();
+    memory.clone().open(path("f"), OpenMode::CreateNew).unwrap();
     assert_eq!(memory.list(path("")).unwrap(), ["f"]);
 }
 
@@ -413,22 +413,22 @@ fn a_forgotten_write_reads_well_until_the_crash_whatever_is_synced() {
 fn refuses_what_a_directory_tree_refuses() {
     let (memory, _) = with_file(b"abc");
     memory.create_dir_all(path("d/e")).unwrap();
-    fails(memory.open(path("none"), Open::Read), ErrorKind::NotFound);
+    fails(memory.open(path("none"), OpenMode::Read), ErrorKind::NotFound);
     fails(
-        memory.open(path("none/f"), Open::Create),
+        memory.open(path("none/f"), OpenMode::Create),
         ErrorKind::NotFound,
     );
     fails(
-        memory.open(path("f/x"), Open::Create),
+        memory.open(path("f/x"), OpenMode::Create),
         ErrorKind::NotADirectory,
     );
-    fails(memory.open(path("d"), Open::Write), ErrorKind::IsADirectory);
+    fails(memory.open(path("d"), OpenMode::Write), ErrorKind::IsADirectory);
     fails(
-        memory.open(path("f"), Open::CreateNew),
+        memory.open(path("f"), OpenMode::CreateNew),
         ErrorKind::AlreadyExists,
     );
     fails(
-        memory.open(path("d/../f"), Open::Read),
+        memory.open(path("d/../f"), OpenMode::Read),
         ErrorKind::InvalidInput,
     );
     fails(memory.create_dir(path("f/x")), ErrorKind::NotADirectory);
@@ -453,7 +453,7 @@ fn refuses_what_a_directory_tree_refuses() {
     fails(memory.list(path("f")), ErrorKind::NotADirectory);
     fails(memory.sync_dir(path("none")), ErrorKind::NotFound);
     assert_eq!(memory.stat(path("none/f")).unwrap(), None);
-    let reader = memory.open(path("f"), Open::Read).unwrap();
+    let reader = memory.open(path("f"), OpenMode::Read).unwrap();
     assert!(reader.write_at(b"x", 0).is_err());
     assert_eq!(read(&memory, "f").unwrap(), b"abc");
 }
@@ -481,14 +481,14 @@ fn a_crash_copies_only_what_was_not_synced() {
     let memory = Memory::new();
     for n in 0..20 {
         let file = memory
-            .open(path(&format!("f{n}")), Open::CreateNew)
+            .open(path(&format!("f{n}")), OpenMode::CreateNew)
             .unwrap();
         file.write_all_at(&[1; 100_000], 0).unwrap();
         file.sync_data().unwrap();
     }
     memory.sync_dir(path("")).unwrap();
     memory
-        .open(path("f0"), Open::Write)
+        .open(path("f0"), OpenMode::Write)
         .unwrap()
         .write_all_at(&[2; 600], 1000)
         .unwrap();
