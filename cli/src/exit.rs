@@ -533,7 +533,7 @@ mod tests {
                 "journal_not_durable",
             ),
             (
-                of_journal(JournalFault::OfAnother),
+                of_journal(JournalFault::OtherJournal),
                 78,
                 "journal_of_another",
             ),

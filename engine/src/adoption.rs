@@ -56,7 +56,7 @@ impl Log {
             Some(own) if own.id == journal.id => true,
             Some(own) => {
                 let why = format!("the log is journal {}'s already", own.id);
-                return Err(Error::journal(JournalFault::OfAnother, why));
+                return Err(Error::journal(JournalFault::OtherJournal, why));
             }
         };
         let mut handle = self.journals(journal)?.open(journal)?;
@@ -89,7 +89,7 @@ impl Log {
         let returns = match check_prefix(handle, reader) {
             Ok(()) => journals.readmit(&named)?,
             // The journal does not know the log.
-            Err(error) if error.journal_fault() == Some(JournalFault::OfAnother) => None,
+            Err(error) if error.journal_fault() == Some(JournalFault::OtherJournal) => None,
             Err(error) => return Err(error),
         };
         let Some(there) = returns else {

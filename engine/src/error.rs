@@ -248,7 +248,7 @@ faults! {
     /// The log was taken off the journal: it goes on at one host alone.
     Left = "journal_left", "was left";
     /// It is another journal than the log's.
-    OfAnother = "journal_of_another", "is another one";
+    OtherJournal = "journal_of_another", "is another one";
     /// Another system of servers answers than before: a copy of the journal may have been put in its place.
     Moved = "journal_moved", "is on another system of servers than before";
     /// The servers refuse this host: a password, a certificate or a right.

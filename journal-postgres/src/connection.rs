@@ -11,7 +11,7 @@ use crate::raw::{Raw, check_mark};
 use crate::schema;
 use std::ops::Deref;
 use std::time::{Duration, Instant};
-use teamlog_engine::JournalFault::{Denied, NotDurable, OfAnother, Unconfigured, Unreachable};
+use teamlog_engine::JournalFault::{Denied, NotDurable, OtherJournal, Unconfigured, Unreachable};
 use teamlog_engine::journal::{JournalInfo, Durability, Term};
 use teamlog_engine::{Error, JournalFault, Result};
 use tokio_postgres::types::{ToSql, Type};
@@ -235,7 +235,7 @@ fn statements(durability: Durability) -> [&'static str; 6] {
 }
 
 /// Why a server is not reached: what says more comes later.
-const TELLING: [JournalFault; 5] = [Unreachable, NotDurable, Denied, OfAnother, Unconfigured];
+const TELLING: [JournalFault; 5] = [Unreachable, NotDurable, Denied, OtherJournal, Unconfigured];
 
 /// The first server of a configuration with which that works; else what says most about why none does, of each that says it.
 /// The one to avoid is tried last.

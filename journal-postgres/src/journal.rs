@@ -426,7 +426,7 @@ fn read(
     if groups.next().map(|there| there.position) != Some(after) {
         return end(connection, &log).map(|end| {
             Err(match end {
-                None => ReadError::OfAnother("it has no such log".into()),
+                None => ReadError::OtherJournal("it has no such log".into()),
                 Some((end, _)) if end < after.last_seq => ReadError::Behind(end),
                 Some((_, base)) if after.last_seq < base => ReadError::Trimmed(base),
                 Some(_) => ReadError::Forked,

@@ -9,7 +9,7 @@ use crate::pipeline::{Reply, Request, attempt, pipelined, rows};
 use crate::probe::{PROBES, Probe, timeline};
 use crate::raw::Raw;
 use crate::schema;
-use teamlog_engine::JournalFault::{Denied, NotDurable, OfAnother};
+use teamlog_engine::JournalFault::{Denied, NotDurable, OtherJournal};
 use teamlog_engine::journal::{JournalInfo, Durability, GroupDigest, Term};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Row};
@@ -98,13 +98,13 @@ impl<'a> Look<'a> {
     }
 
     fn settings(&self, reply: &Answer<Reply>) -> Result<Shown, Lost> {
-        let none = || Lost::Unfit(OfAnother, "no journal was made there".into());
+        let none = || Lost::Unfit(OtherJournal, "no journal was made there".into());
         let reply = reply.as_ref().map_err(unseen)?;
         let row = reply.rows().first().ok_or_else(none)?;
         if column::<String>(row, schema::LOOK_SESSION)? != self.session {
             return Err(pooled());
         }
-        let mut shown = shown(row, self.durability)?.map_err(|why| Lost::Unfit(OfAnother, why))?;
+        let mut shown = shown(row, self.durability)?.map_err(|why| Lost::Unfit(OtherJournal, why))?;
         if self.durability == Durability::External {
             shown.copies.term = stand_in(row)?;
         }
@@ -161,7 +161,7 @@ fn unseen(error: &tokio_postgres::Error) -> Lost {
     };
     let external = "where copies are made below PostgreSQL, durability = \"external\" does without these functions";
     match *state {
-        SqlState::UNDEFINED_TABLE => Lost::Unfit(OfAnother, "no journal was made there".into()),
+        SqlState::UNDEFINED_TABLE => Lost::Unfit(OtherJournal, "no journal was made there".into()),
         SqlState::INSUFFICIENT_PRIVILEGE => Lost::Unfit(Denied, format!("{why}; {external}")),
         SqlState::FEATURE_NOT_SUPPORTED | SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE => {
             Lost::Unfit(NotDurable, format!("{why}; {external}"))
@@ -179,7 +179,7 @@ pub fn fit(shown: &Shown, expected: &str, last_term: impl Fn(Term) -> Term) -> R
             "it is journal {}, and the log names {expected}",
             copies.journal
         );
-        return Err(Lost::Unfit(OfAnother, why));
+        return Err(Lost::Unfit(OtherJournal, why));
     }
     check(shown, last_term)
 }

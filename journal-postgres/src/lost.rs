@@ -1,6 +1,6 @@
 //! Why a call has no answer.
 
-use teamlog_engine::JournalFault::{Denied, NotDurable, OfAnother, Refused, Unreachable};
+use teamlog_engine::JournalFault::{Denied, NotDurable, OtherJournal, Refused, Unreachable};
 use teamlog_engine::{Error, JournalFault};
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
@@ -41,7 +41,7 @@ fn of_state(state: &SqlState) -> JournalFault {
     match *state {
         SqlState::INSUFFICIENT_PRIVILEGE => Denied,
         SqlState::UNDEFINED_TABLE | SqlState::UNDEFINED_COLUMN | SqlState::UNDEFINED_FUNCTION => {
-            OfAnother
+            OtherJournal
         }
         _ => Refused,
     }

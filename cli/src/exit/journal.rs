@@ -21,7 +21,7 @@ pub fn hint(fault: JournalFault) -> Option<String> {
         JournalFault::Trimmed => {
             "move the team's directory away, then let this host join again from a backup"
         }
-        JournalFault::NotDurable | JournalFault::OfAnother => return None,
+        JournalFault::NotDurable | JournalFault::OtherJournal => return None,
         JournalFault::Moved => {
             "the journal answers from another database system: accept it on each host, if the former one takes nothing any more"
         }

@@ -221,7 +221,7 @@ pub enum ReadError {
     /// The journal does not take part for this reason until a person changes something.
     Unfit(JournalFault, String),
     /// It is not the journal that the log names.
-    OfAnother(String),
+    OtherJournal(String),
 }
 
 /// Opens journals: what a log that has one is written through.

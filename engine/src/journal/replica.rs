@@ -438,7 +438,7 @@ pub(crate) fn of_read(error: ReadError, last_seq: u64) -> Error {
         ReadError::NotDurable(why) => Error::journal(JournalFault::NotDurable, why),
         ReadError::Refused(why) => Error::journal(JournalFault::Refused, why),
         ReadError::Unfit(fault, why) => Error::journal(fault, why),
-        ReadError::OfAnother(why) => Error::journal(JournalFault::OfAnother, why),
+        ReadError::OtherJournal(why) => Error::journal(JournalFault::OtherJournal, why),
     }
 }
 

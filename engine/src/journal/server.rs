@@ -184,8 +184,8 @@ impl From<Error> for ReadError {
         let (fault, why) = told(error);
         match fault {
             JournalFault::NotDurable => ReadError::NotDurable(why),
-            JournalFault::OfAnother | JournalFault::Unconfigured | JournalFault::UnknownKind => {
-                ReadError::OfAnother(why)
+            JournalFault::OtherJournal | JournalFault::Unconfigured | JournalFault::UnknownKind => {
+                ReadError::OtherJournal(why)
             }
             JournalFault::Refused => ReadError::Refused(why),
             JournalFault::Moved | JournalFault::Denied => ReadError::Unfit(fault, why),
@@ -200,7 +200,7 @@ impl Outcome {
         let (fault, why) = told(error);
         match fault {
             JournalFault::NotDurable => Outcome::NotDurable(why),
-            JournalFault::OfAnother
+            JournalFault::OtherJournal
             | JournalFault::Unconfigured
             | JournalFault::UnknownKind
             | JournalFault::Refused => Outcome::Refused(why),

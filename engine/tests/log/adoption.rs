@@ -259,7 +259,7 @@ fn another_journal_or_another_log_of_that_name_is_refused_and_nothing_changes() 
         ..named()
     };
     let adopted = reopened(&stranger, &line, 9).adopt(&other, &mut |_, _| {});
-    assert_eq!(fault(adopted), Some(JournalFault::OfAnother));
+    assert_eq!(fault(adopted), Some(JournalFault::OtherJournal));
 }
 
 /// Two hosts of one log.

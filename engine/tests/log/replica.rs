@@ -375,7 +375,7 @@ fn a_journal_says_why_it_tells_nothing() {
     for (error, expected) in [
         (ReadError::Unreachable(why()), JournalFault::Unreachable),
         (ReadError::NotDurable(why()), JournalFault::NotDurable),
-        (ReadError::OfAnother(why()), JournalFault::OfAnother),
+        (ReadError::OtherJournal(why()), JournalFault::OtherJournal),
         (ReadError::Behind(0), JournalFault::Behind),
         (ReadError::Forked, JournalFault::Forked),
     ] {

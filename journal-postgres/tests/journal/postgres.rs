@@ -86,7 +86,7 @@ fn another_journal_is_refused(cluster: &Cluster) {
     let journals = PostgresJournals::new(cluster.config("ada"), id.into());
     let mut journal = journals.journal();
     let read = journal.read(LogId([1; 16]), Position::default(), 10);
-    assert!(matches!(read, Err(ReadError::OfAnother(_))), "{read:?}");
+    assert!(matches!(read, Err(ReadError::OtherJournal(_))), "{read:?}");
     let outcome = one(journal.as_mut(), group(1, Position::default(), b"a"));
     assert!(matches!(outcome, Outcome::Refused(_)), "{outcome:?}");
 }
