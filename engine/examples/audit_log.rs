@@ -37,7 +37,7 @@ pub fn audited(dir: &Path) -> Result<Vec<String>, Box<dyn Error>> {
     let log = Log::create(storage, at, NewLog::new("audit"), options)?;
     let writer = log.lock()?.into_writer(Calls::default());
     for _attempt in 0..2 {
-        let command = Json::of(&json!({"command": "ls"}))?;
+        let command = Json::from_value(&json!({"command": "ls"}))?;
         let call = NewEvent::new("tool_called", "agent-1", command)
             .with_ref(SESSION, "s-1")
             .with_ref(Ref::KEY, "call-17");

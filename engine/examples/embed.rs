@@ -24,7 +24,7 @@ pub fn noted(dir: &Path, text: &str) -> Result<Vec<String>, Box<dyn Error>> {
     };
     let storage = Arc::new(Files::create(dir)?);
     let log = Log::create(storage, Path::new("log"), new, LogOptions::default())?;
-    let note = NewEvent::new("note_taken", "me", Json::of(&text)?);
+    let note = NewEvent::new("note_taken", "me", Json::from_value(&text)?);
     let writer = log.lock()?.into_writer(());
     writer.append(vec![note], Durability::Synced)?;
     // From here on the power can go.

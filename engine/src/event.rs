@@ -106,7 +106,7 @@ impl NewEvent {
         actor: impl Into<String>,
         payload: &impl Serialize,
     ) -> Result<NewEvent> {
-        let payload = Json::of(payload)
+        let payload = Json::from_value(payload)
             .map_err(|error| Error::invalid("payload", kind, error.to_string()))?;
         Ok(NewEvent::new(kind, actor, payload))
     }

@@ -42,7 +42,7 @@ impl Json {
         canonical(text, NESTING_MAX).map(|text| Json(text.into_owned().into_boxed_str()))
     }
     /// The canonical JSON of a serialisable value.
-    pub fn of(value: &impl serde::Serialize) -> Result<Json, JsonError> {
+    pub fn from_value(value: &impl serde::Serialize) -> Result<Json, JsonError> {
         let text = serde_json::to_string(value).map_err(|error| JsonError {
             message: format!("the value does not serialise: {error}"),
             offset: 0,

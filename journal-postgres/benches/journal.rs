@@ -35,7 +35,7 @@ const SPAN: Duration = Duration::from_millis(1_500);
 const ROUNDS: usize = 5;
 
 fn event() -> NewEvent {
-    let payload = Json::of(&serde_json::json!({"text": "x".repeat(200)})).unwrap();
+    let payload = Json::from_value(&serde_json::json!({"text": "x".repeat(200)})).unwrap();
     NewEvent::new("note_said", "lead", payload)
 }
 

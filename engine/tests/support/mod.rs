@@ -109,7 +109,7 @@ pub fn writer(log: &Log) -> Writer<()> {
 
 /// An event that says `text`.
 pub fn said(text: &str) -> NewEvent {
-    let payload = Json::of(&serde_json::json!({ "text": text })).unwrap();
+    let payload = Json::from_value(&serde_json::json!({ "text": text })).unwrap();
     NewEvent::new("note_said", "lead", payload).with_ref(undeclared::TRACE, "tr_1")
 }
 

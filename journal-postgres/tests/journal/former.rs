@@ -11,7 +11,7 @@ use teamlog_engine::{CommitError, Durability, Error, Json, NewEvent, Writer};
 use teamlog_journal_postgres::PostgresJournals;
 
 fn note(text: &str) -> Vec<NewEvent> {
-    let payload = Json::of(&BTreeMap::from([("text", text)])).unwrap();
+    let payload = Json::from_value(&BTreeMap::from([("text", text)])).unwrap();
     vec![NewEvent::new("note_said", "lead", payload)]
 }
 

@@ -172,7 +172,7 @@ fn work(host: &Host, number: usize, course: &Course) {
             }
             continue;
         }
-        let payload = Json::of(&BTreeMap::from([("text", text.clone())])).unwrap();
+        let payload = Json::from_value(&BTreeMap::from([("text", text.clone())])).unwrap();
         let event = NewEvent::new("note_said", "lead", payload);
         let done = open.commit(Durability::Synced, move |(), _| {
             Ok::<_, ()>(((), vec![event]))
@@ -370,7 +370,7 @@ fn the_wrong_standby(mut cluster: Cluster, hosts: &[Host]) {
     cluster.kill(standby);
     let before = hosts[0].segments();
     let writer = hosts[0].lock_at_last().into_writer(());
-    let payload = Json::of(&BTreeMap::from([("text", "lost")])).unwrap();
+    let payload = Json::from_value(&BTreeMap::from([("text", "lost")])).unwrap();
     writer
         .append(
             vec![NewEvent::new("note_said", "lead", payload)],

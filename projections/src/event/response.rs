@@ -57,7 +57,7 @@ impl ResponseFact {
             request: stored.request.clone(),
             response,
         };
-        let payload = match Json::of(&of(raw)) {
+        let payload = match Json::from_value(&of(raw)) {
             Ok(json) if json.as_str().len() <= RESPONSE_BYTES_MAX => json,
             _ => write(&of(None)),
         };

@@ -13,7 +13,7 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(payload: &'a str) -> Decoded<T> {
 
 /// Writes one of our own payloads, which are always within the limits of an event.
 pub(crate) fn write(value: &impl Serialize) -> Json {
-    match Json::of(value) {
+    match Json::from_value(value) {
         Ok(json) => json,
         Err(error) => unreachable!("a stored shape did not serialise: {error}"),
     }

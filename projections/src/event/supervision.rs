@@ -208,7 +208,7 @@ pub fn snapshot_written(actor: &str, snapshot: &str) -> Result<NewEvent, JsonErr
         offset: 0,
     })?;
     let kind = SupervisionFact::Snapshot(SnapshotWritten).kind();
-    let payload = Json::of(&Snapshot { snapshot: raw })?;
+    let payload = Json::from_value(&Snapshot { snapshot: raw })?;
     Ok(event(kind, actor, payload, []))
 }
 
@@ -220,7 +220,7 @@ pub fn snapshot<'a>(event: &'a Event<'_>) -> Result<&'a str> {
 
 /// The event that records what was seen of the leader.
 pub fn attention_set(actor: &str, said: &impl Serialize) -> Result<NewEvent, JsonError> {
-    Ok(event(ATTENTION, actor, Json::of(said)?, []))
+    Ok(event(ATTENTION, actor, Json::from_value(said)?, []))
 }
 
 /// What an event recorded of the leader.

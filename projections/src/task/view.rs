@@ -284,7 +284,7 @@ impl Task {
 
 impl TaskView<'_> {
     fn json(&self) -> Json {
-        match Json::of(self) {
+        match Json::from_value(self) {
             Ok(json) => json,
             // Its parts came out of events, whose limits are tighter.
             Err(error) => unreachable!("a task did not serialise: {error}"),

@@ -207,7 +207,7 @@ fn an_event_that_says_nothing_of_a_run_is_damage() {
 
 fn decoded(kind: &'static str, payload: &Value) -> Result<(), String> {
     let team = Team::new();
-    let json = teamlog_engine::Json::of(payload).unwrap();
+    let json = teamlog_engine::Json::from_value(payload).unwrap();
     let event = NewEvent::new(kind, "lead", json);
     team.force(vec![event]);
     let reader = team.log.reader().unwrap();

@@ -135,7 +135,7 @@ impl Root {
             source: "team-chat",
             counts,
         };
-        let payload = Json::of(&imported)
+        let payload = Json::from_value(&imported)
             .map_err(|error| Refusal::new(Code::InvalidInput, error.to_string()))?;
         let (name, format, anywhere) = (&import.team, import.format, import.allow_network_fs);
         let last = StagedTeam::import(self, name, format, anywhere, |writer| {

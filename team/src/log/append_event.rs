@@ -88,7 +88,7 @@ impl AppendEvent {
             let rule = "must be left to the log, which sets it";
             return Err(Refusal::invalid(name, value, rule));
         }
-        let payload = Json::of(self).map_err(|error| {
+        let payload = Json::from_value(self).map_err(|error| {
             let rule = format!("must be an event ({error})");
             Refusal::invalid("input", self.kind.name(), &rule)
         })?;

@@ -114,7 +114,7 @@ impl Letter {
                 event: None,
             });
         }
-        let payload = Json::of(&serde_json::json!({ "body": self.body })).map_err(|error| {
+        let payload = Json::from_value(&serde_json::json!({ "body": self.body })).map_err(|error| {
             Refusal::invalid("body", &self.body, format!("must be text ({error})"))
         })?;
         let envelope = Envelope {

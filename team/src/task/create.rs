@@ -163,8 +163,8 @@ impl TaskCreate {
             return Ok(None);
         }
         // An event holds it one level deeper.
-        let fits = Json::of(&BTreeMap::from([("extra", &self.extra)]));
-        let extra = fits.and_then(|_| Json::of(&self.extra));
+        let fits = Json::from_value(&BTreeMap::from([("extra", &self.extra)]));
+        let extra = fits.and_then(|_| Json::from_value(&self.extra));
         extra.map(Some).map_err(|error| {
             let message = format!("input must fit into an event, but {error}");
             Refusal::new(Code::InvalidInput, message).field("input")

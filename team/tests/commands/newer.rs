@@ -18,7 +18,7 @@ fn of_a_newer_version(format: Format, kind: &'static str, schema_version: u32) -
     drop(team);
     let options = given!(LogOptions, clock: world.root.options().clock.clone());
     let log = Log::open(world.memory.clone(), Path::new("teams/demo"), options).unwrap();
-    let payload = Json::of(&serde_json::json!({"name": "anew", "message": 7})).unwrap();
+    let payload = Json::from_value(&serde_json::json!({"name": "anew", "message": 7})).unwrap();
     let mut newer = NewEvent::new(kind, "lead", payload).with_ref(RefKind::Trace, "tr");
     newer.schema_version = schema_version;
     let writer = log.lock().unwrap().into_writer(());
@@ -101,7 +101,7 @@ fn a_foreign_event_of_any_kind_and_version_is_none_of_a_newer_teamlog() {
     let mut foreign = NewEvent::new(
         "team_renamed",
         "lead",
-        Json::of(&serde_json::json!({})).unwrap(),
+        Json::from_value(&serde_json::json!({})).unwrap(),
     );
     foreign.schema_version = 9;
     foreign.foreign = true;

@@ -287,15 +287,15 @@ fn bytes_that_cannot_become_a_frame_are_damaged_at_once() {
 fn smuggled() -> Vec<String> {
     let line = String::from_utf8(alone(Format::Jsonl, &bare(1))).unwrap();
     let object = line.trim_end();
-    let text = Json::of(&line).unwrap();
-    let binary = Json::of(&String::from_utf8_lossy(&alone(Format::Binary, &bare(1)))).unwrap();
+    let text = Json::from_value(&line).unwrap();
+    let binary = Json::from_value(&String::from_utf8_lossy(&alone(Format::Binary, &bare(1)))).unwrap();
     vec![
         object.to_owned(),
         format!("[{object}]"),
         format!("{{\"a\":[1,{object}],\"b\":2}}"),
         text.as_str().to_owned(),
         format!("[{}]", binary.as_str()),
-        Json::of(&format!("\n{line}\n"))
+        Json::from_value(&format!("\n{line}\n"))
             .unwrap()
             .as_str()
             .to_owned(),

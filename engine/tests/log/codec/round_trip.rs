@@ -267,7 +267,7 @@ fn json_of_a_value_is_canonical() {
         b: &'static str,
         a: Vec<u8>,
     }
-    let json = Json::of(&given!(Value; b: "x\u{1}/\u{7f}", a: vec![1, 2])).unwrap();
+    let json = Json::from_value(&given!(Value; b: "x\u{1}/\u{7f}", a: vec![1, 2])).unwrap();
     assert_eq!(json.as_str(), "{\"b\":\"x\\u0001/\u{7f}\",\"a\":[1,2]}");
 }
 

@@ -227,7 +227,7 @@ fn record(
 ) -> Made {
     let session = scope.and_then(Scope::session);
     let refs = [(RefKind::Session, session), (RefKind::Trace, trace)];
-    Ok(event(fact.kind(), actor, Json::of(payload)?, refs))
+    Ok(event(fact.kind(), actor, Json::from_value(payload)?, refs))
 }
 
 impl ModeFact {

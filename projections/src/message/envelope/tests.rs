@@ -346,7 +346,7 @@ fn any_message() -> impl Strategy<Value = Message> {
                 trace_id: trace,
                 priority: Priority::ALL[priority],
                 created_at: Timestamp::from_micros(at).unwrap(),
-                payload: Json::of(&payload).unwrap(),
+                payload: Json::from_value(&payload).unwrap(),
                 extra: Vec::new(),
         actor: None,
             }
