@@ -35,12 +35,12 @@ pub mod layout {
 
 /// Groups of frames: reading by whole spans.
 pub mod reader {
-    pub use crate::reader::{Chain, Located, SPAN_BYTES, Span, Spans};
+    pub use crate::reader::{Chain, LocatedFrame, SPAN_BYTES, Span, Spans};
 }
 
 /// Digests of files.
 pub mod receipt {
-    pub use crate::receipt::digest_of;
+    pub use crate::receipt::hex_digest;
 }
 
 /// The table of what a crash can leave, and what recovery does about it.

@@ -10,7 +10,7 @@ mod spans;
 
 pub use find::Point;
 pub(crate) use header::read_header;
-pub use span::{Chain, Located, Span};
+pub use span::{Chain, LocatedFrame, Span};
 pub use spans::Spans;
 
 use crate::codec;
@@ -249,7 +249,7 @@ impl Reader {
     pub fn each<B, E: From<Error>>(
         &self,
         after: Option<Place>,
-        mut each: impl FnMut(&Located<'_>) -> Result<std::ops::ControlFlow<B>, E>,
+        mut each: impl FnMut(&LocatedFrame<'_>) -> Result<std::ops::ControlFlow<B>, E>,
     ) -> Result<Option<B>, E> {
         let mut chain = after.is_none().then(|| Chain::behind(None));
         for span in self.spans(after, SPAN_BYTES) {
@@ -277,7 +277,7 @@ impl Reader {
     /// As [`Reader::each`], from the head backward to the first event.
     pub fn each_reversed<B, E: From<Error>>(
         &self,
-        mut each: impl FnMut(&Located<'_>) -> Result<std::ops::ControlFlow<B>, E>,
+        mut each: impl FnMut(&LocatedFrame<'_>) -> Result<std::ops::ControlFlow<B>, E>,
     ) -> Result<Option<B>, E> {
         for segment in (1..=self.head().segment).rev() {
             let mut spans = Spans {
@@ -326,7 +326,7 @@ impl Reader {
                             .get_or_insert_with(|| Chain::from_frame(&first.frame))
                             .link(&span, &frames)?;
                     }
-                    let own = |located: Located<'_>| {
+                    let own = |located: LocatedFrame<'_>| {
                         (
                             located.place,
                             located.frame.crc,

@@ -105,7 +105,7 @@ impl Log {
 }
 
 /// The digest of some bytes as receipts and quarantine events have it: BLAKE3, lower-case hex.
-pub fn digest_of(bytes: &[u8]) -> String {
+pub fn hex_digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 

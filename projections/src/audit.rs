@@ -13,7 +13,7 @@ use crate::live::Live;
 use crate::message::{self, InboxQuery};
 use crate::prelude::*;
 use std::ops::ControlFlow;
-use teamlog_engine::internals::reader::Located;
+use teamlog_engine::internals::reader::LocatedFrame;
 
 /// No more faults than this are told of each kind.
 const FAULTS_MAX: usize = 20;
@@ -163,7 +163,7 @@ pub fn audit(live: &Live, reader: &Reader, sample: u64, views_upto: u64) -> Resu
 }
 
 impl Pass<'_> {
-    fn take(&mut self, located: &Located<'_>) -> Result<()> {
+    fn take(&mut self, located: &LocatedFrame<'_>) -> Result<()> {
         let event = &located.frame.event;
         if event.seq == self.live.seq() || event.seq.is_multiple_of(self.stride) {
             self.index(located)?;
@@ -203,7 +203,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    fn index(&mut self, located: &Located<'_>) -> Result<()> {
+    fn index(&mut self, located: &LocatedFrame<'_>) -> Result<()> {
         let event = &located.frame.event;
         indexed(self.live, event, located.place, &mut self.audit.index)
     }

@@ -19,7 +19,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{self, ScopedJoinHandle};
 use teamlog_engine::internals::codec::Frame;
 use teamlog_engine::internals::derived::{Anchor, Change, Changes, Delta, Overlay, Store, Table};
-use teamlog_engine::internals::reader::{Chain, Located, SPAN_BYTES, Span};
+use teamlog_engine::internals::reader::{Chain, LocatedFrame, SPAN_BYTES, Span};
 
 /// A run is written after so much log; the tables then take about twice as much memory.
 const RUN_BYTES: u64 = 32 << 20;
@@ -67,13 +67,13 @@ pub struct Progress {
 /// Decoded events of one span.
 pub(crate) struct Batch {
     span: Span,
-    located: Vec<Located<'static>>,
+    located: Vec<LocatedFrame<'static>>,
     facts: Vec<Option<Fact>>,
 }
 
 impl Batch {
     fn decode(span: Span) -> Result<Batch> {
-        let located: Vec<Located<'static>> = span.decode()?.into_iter().map(owned).collect();
+        let located: Vec<LocatedFrame<'static>> = span.decode()?.into_iter().map(owned).collect();
         let facts = located
             .iter()
             .map(|located| fact(&located.frame.event))
@@ -93,15 +93,15 @@ impl Batch {
     }
 }
 
-fn owned(located: Located<'_>) -> Located<'static> {
-    let Located { frame, place } = located;
+fn owned(located: LocatedFrame<'_>) -> LocatedFrame<'static> {
+    let LocatedFrame { frame, place } = located;
     let frame = Frame {
         event: frame.event.into_owned(),
         group: frame.group,
         len: frame.len,
         crc: frame.crc,
     };
-    Located { frame, place }
+    LocatedFrame { frame, place }
 }
 
 fn fact(event: &Event<'_>) -> Result<Option<Fact>> {

@@ -9,7 +9,7 @@ use crate::prelude::*;
 use std::sync::Arc;
 use std::time::SystemTime;
 use teamlog_team::engine::internals::derived::{Delta, Store};
-use teamlog_team::engine::internals::receipt::digest_of;
+use teamlog_team::engine::internals::receipt::hex_digest;
 use teamlog_team::engine::storage::{Files, Storage};
 
 #[derive(Debug, serde::Deserialize)]
@@ -458,7 +458,7 @@ fn quarantine() {
         let name = segment.file_name().unwrap().to_str().unwrap();
         let dir = team(cli).join("quarantine");
         std::fs::create_dir_all(&dir).unwrap();
-        let file = format!("{name}.99.{}", &digest_of(b"torn")[..16]);
+        let file = format!("{name}.99.{}", &hex_digest(b"torn")[..16]);
         std::fs::write(dir.join(file), "torn").unwrap();
     };
     turns(unnamed, &[("quarantine", "warn")]);

@@ -25,7 +25,7 @@ pub struct Span {
 
 /// One frame with its place.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Located<'a> {
+pub struct LocatedFrame<'a> {
     /// The frame: the event, its part in its group, its CRC.
     pub frame: Frame<'a>,
     /// Its place.
@@ -35,7 +35,7 @@ pub struct Located<'a> {
 impl Span {
     /// Decodes every frame of the span, checking each by itself, as far as [`codec::decode_known`] does; a [`Chain`] checks how
     /// they follow each other.
-    pub fn decode(&self) -> Result<Vec<Located<'_>>> {
+    pub fn decode(&self) -> Result<Vec<LocatedFrame<'_>>> {
         let len = self.content().len();
         let mut located = Vec::with_capacity(len / 256);
         let mut at = 0;
@@ -49,7 +49,7 @@ impl Span {
 
     /// Decodes the frame that starts at that offset of the span.
     #[inline]
-    pub(super) fn located(&self, at: usize) -> Result<Located<'_>> {
+    pub(super) fn located(&self, at: usize) -> Result<LocatedFrame<'_>> {
         let rest = self.content().get(at..).unwrap_or_default();
         let frame = codec::decode_known(self.encoding(), rest)
             .map_err(|error| self.corrupt(at, error.to_string()))?;
@@ -58,7 +58,7 @@ impl Span {
             offset: self.offset + at as u64,
             len: frame.len as u32,
         };
-        Ok(Located { frame, place })
+        Ok(LocatedFrame { frame, place })
     }
 
     /// How its frames are written.
@@ -114,8 +114,8 @@ impl Chain {
     }
 
     /// The next frames.
-    pub fn link(&mut self, span: &Span, frames: &[Located<'_>]) -> Result<()> {
-        for Located { frame, place } in frames {
+    pub fn link(&mut self, span: &Span, frames: &[LocatedFrame<'_>]) -> Result<()> {
+        for LocatedFrame { frame, place } in frames {
             let (index, len) = match self.group {
                 (index, len) if index < len => (index, len),
                 _ => (0, frame.group.len),

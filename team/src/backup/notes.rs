@@ -2,7 +2,7 @@
 //! knows where to look. A hint and no evidence: what is there says the backup itself.
 
 use crate::operation::prelude::*;
-use teamlog_engine::internals::receipt::digest_of;
+use teamlog_engine::internals::receipt::hex_digest;
 use teamlog_engine::storage::Storage;
 
 /// The directory of the notes, within a team's.
@@ -30,7 +30,7 @@ pub(crate) fn put(storage: &dyn Storage, dir: &Path, directory: &Path, now: Time
         return;
     };
     // One file for each place, so that two backups at once do not lose each other's.
-    let name = digest_of(&place).split_off(48);
+    let name = hex_digest(&place).split_off(48);
     note.made_at = Some(now.to_string());
     let Ok(json) = serde_json::to_vec(&note) else {
         return;

@@ -3,7 +3,7 @@
 use super::*;
 use std::io::ErrorKind;
 use teamlog_engine::internals::layout::{QUARANTINE_DIR, QUARANTINED};
-use teamlog_engine::internals::receipt::digest_of;
+use teamlog_engine::internals::receipt::hex_digest;
 use teamlog_engine::internals::recovery::Quarantined;
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
@@ -29,7 +29,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
         let content = storage.sealed(&dir.join(file));
         let content = content.map_err(|error| format!("{file}: {error}"))?;
         bytes += content.len() as u64;
-        let digest = digest_of(&content);
+        let digest = hex_digest(&content);
         let event = named
             .as_ref()
             .map(|named| named.iter().find(|named| named.file == *file));
