@@ -3,7 +3,7 @@
 mod outline;
 mod report;
 
-pub use report::{Kind, PROBLEMS_MAX, Problem, Report, Severity};
+pub use report::{ProblemKind, PROBLEMS_MAX, Problem, Report, Severity};
 
 use crate::codec;
 use crate::error::Rollback;
@@ -44,8 +44,8 @@ impl Log {
         if slots.damaged > 0 {
             let message = format!("{} of its 2 slots cannot be read", slots.damaged);
             match slots.newest.is_some() {
-                true => check.warning(Kind::DamagedHead, (HEAD_FILE, 0), None, message),
-                false => check.error(Kind::DamagedHead, (HEAD_FILE, 0), None, message),
+                true => check.warning(ProblemKind::DamagedHead, (HEAD_FILE, 0), None, message),
+                false => check.error(ProblemKind::DamagedHead, (HEAD_FILE, 0), None, message),
             }
         }
         let newest = check.whole(slots.newest)?;
@@ -108,12 +108,12 @@ impl Check<'_> {
             "the log was cut after event {}; the next writer removes what is left behind it",
             head.last_seq
         );
-        self.warning(Kind::UnfinishedCut, (HEAD_FILE, 0), head.last_seq, message);
+        self.warning(ProblemKind::UnfinishedCut, (HEAD_FILE, 0), head.last_seq, message);
     }
 
     fn warning(
         &mut self,
-        kind: Kind,
+        kind: ProblemKind,
         at: (&str, u64),
         seq: impl Into<Option<u64>>,
         message: String,
@@ -121,14 +121,14 @@ impl Check<'_> {
         self.problem(Severity::Warning, kind, at, seq.into(), message);
     }
 
-    fn error(&mut self, kind: Kind, at: (&str, u64), seq: impl Into<Option<u64>>, message: String) {
+    fn error(&mut self, kind: ProblemKind, at: (&str, u64), seq: impl Into<Option<u64>>, message: String) {
         self.problem(Severity::Error, kind, at, seq.into(), message);
     }
 
     fn problem(
         &mut self,
         severity: Severity,
-        kind: Kind,
+        kind: ProblemKind,
         (file, offset): (&str, u64),
         seq: Option<u64>,
         message: String,
@@ -155,7 +155,7 @@ impl Check<'_> {
             self.upto = Some(whole.end);
             let file = format!("{EVENTS_DIR}/{}", whole.name);
             let seq = whole.last_seq + 1;
-            self.warning(Kind::UnsyncedTail, (&file, whole.end), seq, note);
+            self.warning(ProblemKind::UnsyncedTail, (&file, whole.end), seq, note);
         }
         Ok(Some(whole))
     }
@@ -175,7 +175,7 @@ impl Check<'_> {
             ..witness.rollback(&head)
         };
         let message = log.rolled_back(rollback).to_string();
-        self.error(Kind::RolledBack, (LOCK_FILE, 0), witness.seq, message);
+        self.error(ProblemKind::RolledBack, (LOCK_FILE, 0), witness.seq, message);
     }
 
     /// The head and the names of the segments, of one moment: a writer may rotate between two looks.
@@ -200,7 +200,7 @@ impl Check<'_> {
             if SegmentName::parse(name, self.format()).is_none() {
                 let message = "no segment has such a name; it is not read".to_string();
                 let file = format!("{EVENTS_DIR}/{name}");
-                self.warning(Kind::UnknownFile, (&file, 0), None, message);
+                self.warning(ProblemKind::UnknownFile, (&file, 0), None, message);
             }
         }
         Ok((slots, self.segment_names(&listed)))
@@ -289,8 +289,8 @@ impl Check<'_> {
             Err(error @ Error::UnsupportedFormat { .. }) => return Err(error),
             Err(error) => {
                 let kind = match error {
-                    Error::ForeignFile { .. } => Kind::ForeignSegment,
-                    _ => Kind::DamagedHeader,
+                    Error::ForeignFile { .. } => ProblemKind::ForeignSegment,
+                    _ => ProblemKind::DamagedHeader,
                 };
                 self.error(kind, (file, 0), self.last.next(), error.to_string());
                 return Ok(codec::next_candidate(self.format(), bytes, 0).unwrap_or(bytes.len()));
@@ -302,19 +302,19 @@ impl Check<'_> {
                 "it is segment {}, but stands where segment {number} should: {missing} missing",
                 header.number
             );
-            self.error(Kind::MissingSegment, (file, 0), self.last.next(), message);
+            self.error(ProblemKind::MissingSegment, (file, 0), self.last.next(), message);
         } else if header.previous != self.previous {
             let message =
                 "its header does not describe the segment before it (name, length, digest)"
                     .to_string();
-            self.error(Kind::BrokenChain, (file, 0), header.first_seq, message);
+            self.error(ProblemKind::BrokenChain, (file, 0), header.first_seq, message);
         }
         if header.first_seq != self.last.next() {
             let message = format!(
                 "it starts with event {}, but the one before ends with event {}",
                 header.first_seq, self.last.seq
             );
-            self.error(Kind::MissingEvents, (file, 0), self.last.next(), message);
+            self.error(ProblemKind::MissingEvents, (file, 0), self.last.next(), message);
             self.last = LastEvent {
                 seq: header.first_seq.saturating_sub(1),
                 id: self.last.id,
@@ -364,7 +364,7 @@ impl Check<'_> {
             self.witnessed = witnessed.or(self.witnessed);
             if let Some((offset, seq)) = misdated {
                 self.error(
-                    Kind::MisplacedEvent,
+                    ProblemKind::MisplacedEvent,
                     (file, offset),
                     Some(seq),
                     format!("it belongs to another day than {day}"),
@@ -388,7 +388,7 @@ impl Check<'_> {
                     bytes.len() as u64 - broken.start,
                     broken.why
                 );
-                self.warning(Kind::TornTail, (file, broken.start), broken.seq, message);
+                self.warning(ProblemKind::TornTail, (file, broken.start), broken.seq, message);
                 return;
             }
             let message = match broken.later {
@@ -396,7 +396,7 @@ impl Check<'_> {
                 None => broken.why.clone(),
             };
             self.error(
-                Kind::DamagedEvent,
+                ProblemKind::DamagedEvent,
                 (file, broken.offset),
                 broken.seq,
                 message,
@@ -431,11 +431,11 @@ impl Check<'_> {
                     .report
                     .problems
                     .iter()
-                    .all(|problem| problem.kind != Kind::DamagedHead)
+                    .all(|problem| problem.kind != ProblemKind::DamagedHead)
             {
                 let message =
                     "there is none; the next writer rebuilds it if the log is clean".to_string();
-                self.warning(Kind::MissingHead, (HEAD_FILE, 0), None, message);
+                self.warning(ProblemKind::MissingHead, (HEAD_FILE, 0), None, message);
             }
             return;
         };
@@ -445,21 +445,21 @@ impl Check<'_> {
                 "it names segment {} ({:?}), but {last} is the last one: an older head was put back",
                 head.segment, head.name
             );
-            self.error(Kind::StaleHead, (HEAD_FILE, 0), head.last_seq, message);
+            self.error(ProblemKind::StaleHead, (HEAD_FILE, 0), head.last_seq, message);
         }
         if head.segment == 0 {
             return;
         }
         if !names.contains(&head.name) {
             let message = format!("the head names it as segment {}", head.segment);
-            self.error(Kind::MissingSegment, (&file, 0), head.last_seq, message);
+            self.error(ProblemKind::MissingSegment, (&file, 0), head.last_seq, message);
         } else if self.last.seq < head.last_seq {
             let message = format!(
                 "the head says that event {} is durable, but the log ends with event {}",
                 head.last_seq, self.last.seq
             );
             self.error(
-                Kind::LostEvents,
+                ProblemKind::LostEvents,
                 (&file, head.end),
                 self.last.next(),
                 message,
@@ -478,35 +478,35 @@ impl Check<'_> {
                     receipt.log,
                     self.log.identity().log
                 );
-                self.error(Kind::ReceiptOfAnotherLog, (LOG_FILE, 0), seq, message);
+                self.error(ProblemKind::ReceiptOfAnotherLog, (LOG_FILE, 0), seq, message);
             }
             ReceiptStatus::Malformed => {
                 let message = format!(
                     "the receipt names {:?}, which no segment is called",
                     receipt.segment
                 );
-                self.error(Kind::ReceiptMalformed, (LOG_FILE, 0), seq, message);
+                self.error(ProblemKind::ReceiptMalformed, (LOG_FILE, 0), seq, message);
             }
             ReceiptStatus::RolledBack(_) | ReceiptStatus::Cut => {
                 let message = format!(
                     "the receipt vouches for {} bytes and event {}, which are no longer there",
                     receipt.length, receipt.seq
                 );
-                self.error(Kind::CutBelowReceipt, (&file, receipt.length), seq, message);
+                self.error(ProblemKind::CutBelowReceipt, (&file, receipt.length), seq, message);
             }
             ReceiptStatus::Changed | ReceiptStatus::ChangedBefore { .. } => {
                 let message = format!(
                     "its first {} bytes are not those that the receipt vouches for",
                     receipt.length
                 );
-                self.error(Kind::ChangedSinceReceipt, (&file, 0), seq, message);
+                self.error(ProblemKind::ChangedSinceReceipt, (&file, 0), seq, message);
             }
             ReceiptStatus::Holds if self.last.seq < receipt.seq => {
                 let message = format!(
                     "the receipt vouches for event {}, but the log ends with event {}",
                     receipt.seq, self.last.seq
                 );
-                self.error(Kind::CutBelowReceipt, (&file, receipt.length), seq, message);
+                self.error(ProblemKind::CutBelowReceipt, (&file, receipt.length), seq, message);
             }
             ReceiptStatus::Holds => {}
         }

@@ -17,7 +17,7 @@ use crate::log::Log;
 use crate::options::LogOptions;
 use crate::prelude::*;
 use crate::reader::Reader;
-use crate::verify::{Kind, Report, Severity, verify_kept};
+use crate::verify::{ProblemKind, Report, Severity, verify_kept};
 
 /// Files beside the log, each under the BLAKE3 of its bytes.
 pub const FILES_DIR: &str = "files";
@@ -163,7 +163,7 @@ impl Backup {
         };
         report.add(
             Severity::Error,
-            Kind::ChangedBackup,
+            ProblemKind::ChangedBackup,
             &file.to_string_lossy(),
             message,
         );

@@ -16,7 +16,7 @@ use crate::prelude::*;
 use crate::reader::Reader;
 use crate::recovery::switch;
 use crate::storage::Deferred;
-use crate::verify::{Kind, Severity};
+use crate::verify::{ProblemKind, Severity};
 use crate::witness::Witness;
 use crate::writer::{Durability, Writer};
 use std::ops::ControlFlow;
@@ -158,7 +158,7 @@ pub fn salvage(
         match problems(storage, dir, options).as_deref() {
             Some([]) => return Ok(None),
             // The log is rolled back but not damaged: the operator decides whether to accept the loss of the missing events.
-            Some([Kind::RolledBack]) => return Err(rolled_back(storage, dir, options)),
+            Some([ProblemKind::RolledBack]) => return Err(rolled_back(storage, dir, options)),
             _ => {}
         }
     }
@@ -194,7 +194,7 @@ pub fn salvage(
 }
 
 /// The kinds of damage beyond what recovery repairs; `None` where the log cannot be verified.
-fn problems(storage: &Arc<dyn Storage>, dir: &Path, options: &LogOptions) -> Option<Vec<Kind>> {
+fn problems(storage: &Arc<dyn Storage>, dir: &Path, options: &LogOptions) -> Option<Vec<ProblemKind>> {
     let log = Log::open(storage.clone(), dir, options.clone()).ok()?;
     let report = log.verify(None).ok()?;
     let errors = report.problems.iter();

@@ -11,7 +11,7 @@ words! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "snake_case")]
-    pub enum Kind {
+    pub enum ProblemKind {
         /// Bytes before the head that are no event, or not the one that belongs there.
         DamagedEvent = "damaged_event",
         /// A segment's header cannot be read.
@@ -57,13 +57,13 @@ words! {
     }
 }
 
-impl PartialEq<&str> for Kind {
+impl PartialEq<&str> for ProblemKind {
     fn eq(&self, word: &&str) -> bool {
         self.name() == *word
     }
 }
 
-impl std::fmt::Display for Kind {
+impl std::fmt::Display for ProblemKind {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.write_str(self.name())
     }
@@ -85,7 +85,7 @@ pub enum Severity {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
     /// What sort of problem.
-    pub kind: Kind,
+    pub kind: ProblemKind,
     /// How bad it is.
     pub severity: Severity,
     /// The file, relative to the log's directory.
@@ -154,7 +154,7 @@ impl Report {
     /// Adds that an older state of the log was put back, as a file beside it shows, at the event that this one knows.
     pub fn add_rollback(&mut self, file: &str, seq: u64, message: String) {
         self.push(Problem {
-            kind: Kind::RolledBack,
+            kind: ProblemKind::RolledBack,
             severity: Severity::Error,
             file: file.to_string(),
             offset: 0,
@@ -164,7 +164,7 @@ impl Report {
     }
 
     /// One more problem, of a whole file.
-    pub(crate) fn add(&mut self, severity: Severity, kind: Kind, file: &str, message: String) {
+    pub(crate) fn add(&mut self, severity: Severity, kind: ProblemKind, file: &str, message: String) {
         self.push(Problem {
             kind,
             severity,
@@ -184,11 +184,11 @@ mod tests {
     fn what_is_left_out_is_counted_and_the_first_error_never_is() {
         let mut report = Report::empty();
         for _ in 0..PROBLEMS_MAX + 5 {
-            report.add(Severity::Warning, Kind::TornTail, "head", "a".into());
+            report.add(Severity::Warning, ProblemKind::TornTail, "head", "a".into());
         }
         assert!(report.ok);
         for _ in 0..3 {
-            report.add(Severity::Error, Kind::DamagedEvent, "head", "b".into());
+            report.add(Severity::Error, ProblemKind::DamagedEvent, "head", "b".into());
         }
         assert!(!report.ok);
         assert_eq!(report.problems.len(), PROBLEMS_MAX);

@@ -10,7 +10,7 @@ use table::{group_len, put, two_segments, with_next_group};
 use teamlog_engine::internals::layout::{QUARANTINE_DIR, QUARANTINED};
 use teamlog_engine::internals::recovery::Quarantined;
 use teamlog_engine::internals::segment::SegmentName;
-use teamlog_engine::verify::Kind;
+use teamlog_engine::verify::ProblemKind;
 
 /// What a history did before it stopped.
 #[derive(Default, Debug, Hash)]
@@ -120,7 +120,7 @@ fn check(memory: &Arc<dyn Storage>, outcome: &Outcome, what: &str) {
     let report = log.verify(None).unwrap();
     let mut problems = report.problems.iter();
     assert!(
-        problems.all(|one| one.kind != Kind::RolledBack),
+        problems.all(|one| one.kind != ProblemKind::RolledBack),
         "{what}: {report:?}"
     );
     let lock = log.lock().unwrap_or_else(|error| panic!("{what}: {error}"));

@@ -4,7 +4,7 @@
 use crate::support::*;
 use teamlog_engine::internals::layout::{EVENTS_DIR, HEAD_FILE, LOCK_FILE, LOG_FILE, ROLLED_BACK};
 use teamlog_engine::storage::OpenMode;
-use teamlog_engine::verify::Kind;
+use teamlog_engine::verify::ProblemKind;
 use teamlog_engine::{AcceptedRollback, LostEvent};
 use teamlog_engine::{Rollback, internals::Witness};
 
@@ -75,8 +75,8 @@ fn a_shorter_log_is_refused_to_writers_and_told_to_readers() {
             assert!(notes.contains("event 3 was acknowledged"), "{notes}");
         }
         let report = log.verify(None).unwrap();
-        let kinds: Vec<Kind> = report.problems.iter().map(|one| one.kind).collect();
-        assert_eq!((report.ok, kinds), (false, vec![Kind::RolledBack]));
+        let kinds: Vec<ProblemKind> = report.problems.iter().map(|one| one.kind).collect();
+        assert_eq!((report.ok, kinds), (false, vec![ProblemKind::RolledBack]));
         let salvaged =
             teamlog_engine::repair::salvage(&storage, &dir(), &options().1, "lead", &mut |_| {
                 Ok(Vec::new())

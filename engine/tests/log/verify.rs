@@ -4,7 +4,7 @@ use crate::support::forge::{self, Segment, chain_again, change_an_event};
 use crate::support::*;
 use teamlog_engine::backup::{self, Backup};
 use teamlog_engine::journal::memory::MemoryJournal;
-use teamlog_engine::verify::{Kind, Report};
+use teamlog_engine::verify::{ProblemKind, Report};
 use teamlog_engine::{Event, Receipt};
 
 fn opts() -> LogOptions {
@@ -102,7 +102,7 @@ fn report(memory: &Memory, receipt: Option<&Receipt>) -> Report {
 }
 
 /// Ways to that kind of problem: what was done, what is found then, and every kind that must be among it, in order.
-fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
+fn cases(world: &World, kind: ProblemKind) -> Vec<(&'static str, Report, Vec<ProblemKind>)> {
     let (format, names) = (world.format, world.names());
     let last = forge::path(&world.last());
     let (sealed, head) = (forge::path(&names[1]), dir().join("head"));
@@ -115,7 +115,7 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
     let one = |what, report| vec![(what, report, vec![kind])];
     // No match-all arm: a new kind does not compile before it has a case.
     match kind {
-        Kind::DamagedEvent => vec![
+        ProblemKind::DamagedEvent => vec![
             (
                 "a bit of the last segment",
                 world.after(|memory| memory.corrupt(&last, first(&last), 1).unwrap()),
@@ -124,14 +124,14 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
             (
                 "a bit of a sealed segment",
                 world.after(|memory| memory.corrupt(&sealed, first(&sealed), 1).unwrap()),
-                vec![kind, Kind::BrokenChain],
+                vec![kind, ProblemKind::BrokenChain],
             ),
         ],
-        Kind::DamagedHeader => one(
+        ProblemKind::DamagedHeader => one(
             "a bit of a header",
             world.after(|memory| memory.corrupt(&last, 60, 1).unwrap()),
         ),
-        Kind::DamagedHead => vec![
+        ProblemKind::DamagedHead => vec![
             (
                 "one slot of the head",
                 world.after(|memory| memory.corrupt(&head, 40, 1).unwrap()),
@@ -146,19 +146,19 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
                 vec![kind],
             ),
         ],
-        Kind::MissingHead => one(
+        ProblemKind::MissingHead => one(
             "the head removed",
             world.after(|memory| memory.remove_file(&head).unwrap()),
         ),
-        Kind::StaleHead => one(
+        ProblemKind::StaleHead => one(
             "an older head put back",
             world.after(|memory| forge::write(memory, &head, &world.first_head)),
         ),
-        Kind::LostEvents => one(
+        ProblemKind::LostEvents => one(
             "the last group removed",
             world.with_last(|segment| drop(segment.groups.pop())),
         ),
-        Kind::RolledBack => one(
+        ProblemKind::RolledBack => one(
             "an older state put back beside the lock file",
             world.after(|memory| {
                 for name in names.iter().map(|name| forge::path(name)) {
@@ -171,11 +171,11 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
                 forge::write(memory, &head, &forge::read(&world.before, &head));
             }),
         ),
-        Kind::MissingSegment => vec![
+        ProblemKind::MissingSegment => vec![
             (
                 "a sealed segment removed",
                 world.after(|memory| memory.remove_file(&forge::path(&names[2])).unwrap()),
-                vec![kind, Kind::MissingEvents],
+                vec![kind, ProblemKind::MissingEvents],
             ),
             (
                 "the last segment removed",
@@ -183,7 +183,7 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
                 vec![kind],
             ),
         ],
-        Kind::MissingEvents => one(
+        ProblemKind::MissingEvents => one(
             "the last segment begins five events later",
             world.with_last(|segment| {
                 segment.header.first_seq += 5;
@@ -192,7 +192,7 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
                 }
             }),
         ),
-        Kind::BrokenChain => vec![
+        ProblemKind::BrokenChain => vec![
             (
                 "an event of a sealed segment changed, its CRC with it",
                 world.after(|memory| change_an_event(memory, format, &names[1])),
@@ -219,7 +219,7 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
                 vec![kind],
             ),
         ],
-        Kind::ForeignSegment => vec![
+        ProblemKind::ForeignSegment => vec![
             (
                 "a segment of another log",
                 world.with_last(|segment| segment.header.log = [7; 16]),
@@ -231,7 +231,7 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
                 vec![kind],
             ),
         ],
-        Kind::MisplacedEvent => {
+        ProblemKind::MisplacedEvent => {
             let name = world.last().replace("2026-11-22", "2026-11-23");
             let moved = given!(Head, name: name.clone(), ..world.head());
             let storage: Arc<dyn Storage> = Arc::new(world.memory.clone());
@@ -244,7 +244,7 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
                 }),
             )
         }
-        Kind::TornTail => one(
+        ProblemKind::TornTail => one(
             "half a write behind the head",
             world.after(|memory| {
                 let mut bytes = forge::read(memory, &last);
@@ -252,11 +252,11 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
                 forge::write(memory, &last, &bytes);
             }),
         ),
-        Kind::UnfinishedCut => one(
+        ProblemKind::UnfinishedCut => one(
             "a head that cuts",
             world.with_head(&given!(Head, cutting: true, ..world.head())),
         ),
-        Kind::UnsyncedTail => {
+        ProblemKind::UnsyncedTail => {
             let memory = Memory::new();
             let options = through(MemoryJournal::default(), &opts());
             let writer = writer(&create_shared(&arc(&memory), format, &options));
@@ -269,19 +269,19 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
             forge::write(&memory, &events.join(name), &bytes[..bytes.len() - 1]);
             one("a replica that lost its end", report(&memory, None))
         }
-        Kind::UnknownFile => one(
+        ProblemKind::UnknownFile => one(
             "a file that is no segment",
             world.after(|memory| forge::write(memory, &forge::path("notes.txt"), b"x")),
         ),
-        Kind::ReceiptOfAnotherLog => one(
+        ProblemKind::ReceiptOfAnotherLog => one(
             "a receipt of another log",
             world.receipt(|receipt| receipt.log = "00000000-0000-0000-0000-000000000000".into()),
         ),
-        Kind::ReceiptMalformed => one(
+        ProblemKind::ReceiptMalformed => one(
             "a receipt of ../log.json",
             world.receipt(|receipt| receipt.segment = "../log.json".into()),
         ),
-        Kind::CutBelowReceipt => vec![
+        ProblemKind::CutBelowReceipt => vec![
             (
                 "the log as it was before the receipt",
                 report(&world.before, Some(&world.receipt)),
@@ -299,16 +299,16 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
                     segment.groups.pop();
                     segment.write(memory, format, &world.last());
                 }),
-                vec![Kind::LostEvents, kind],
+                vec![ProblemKind::LostEvents, kind],
             ),
         ],
-        Kind::ChangedSinceReceipt => one(
+        ProblemKind::ChangedSinceReceipt => one(
             "an event of the receipt's own segment changed",
             world.against(Some(&world.receipt), |memory| {
                 change_an_event(memory, format, &world.last());
             }),
         ),
-        Kind::ChangedBackup => {
+        ProblemKind::ChangedBackup => {
             let kept = Memory::new();
             let (from, to): (Arc<dyn Storage>, Arc<dyn Storage>) =
                 (Arc::new(world.memory.clone()), Arc::new(kept.clone()));
@@ -325,7 +325,7 @@ fn cases(world: &World, kind: Kind) -> Vec<(&'static str, Report, Vec<Kind>)> {
             vec![(
                 "a file of a backup cut short",
                 backup.verify().unwrap(),
-                vec![Kind::DamagedEvent, Kind::LostEvents, kind],
+                vec![ProblemKind::DamagedEvent, ProblemKind::LostEvents, kind],
             )]
         }
     }
@@ -337,17 +337,17 @@ fn every_kind_of_problem_is_found_and_nothing_but_it() {
         let world = World::new(format);
         let sound = report(&world.memory, Some(&world.receipt));
         assert!(sound.ok && sound.problems.is_empty(), "{sound:?}");
-        for kind in &Kind::ALL {
+        for kind in &ProblemKind::ALL {
             for (what, report, expected) in cases(&world, *kind) {
-                let found: Vec<Kind> = report.problems.iter().map(|found| found.kind).collect();
+                let found: Vec<ProblemKind> = report.problems.iter().map(|found| found.kind).collect();
                 assert!(expected.contains(kind), "{what}");
                 assert_eq!(found, expected, "{format:?}, {what}: {report:?}");
                 let warning = [
-                    Kind::MissingHead,
-                    Kind::TornTail,
-                    Kind::UnsyncedTail,
-                    Kind::UnfinishedCut,
-                    Kind::UnknownFile,
+                    ProblemKind::MissingHead,
+                    ProblemKind::TornTail,
+                    ProblemKind::UnsyncedTail,
+                    ProblemKind::UnfinishedCut,
+                    ProblemKind::UnknownFile,
                 ];
                 let harmless = warning.contains(kind) || what == "one slot of the head";
                 assert_eq!(report.ok, harmless, "{format:?}, {what}: {report:?}");
@@ -414,7 +414,7 @@ fn frames_of_one_group_that_disagree_on_its_size_are_no_group() {
             let read: Result<Vec<_>, _> = log.peek().unwrap().events(None).collect();
             shows!(read.unwrap_err().to_string() => has "in its group");
             let problems = log.verify(None).unwrap().problems;
-            assert_eq!(problems[0].kind, Kind::DamagedEvent, "{problems:?}");
+            assert_eq!(problems[0].kind, ProblemKind::DamagedEvent, "{problems:?}");
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::*;
 use teamlog_engine::internals::layout::HEAD_FILE;
-use teamlog_engine::verify::{Kind, Problem, Severity};
+use teamlog_engine::verify::{ProblemKind, Problem, Severity};
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let report = had(&seen.report)?;
@@ -47,13 +47,13 @@ pub(super) fn judge(problems: &[&Problem], seen: &Observed<'_>) -> Option<Check>
     let summary = format!("{count}, the first: {file} at byte {offset}: {message}");
     let (health, command) = match first.severity {
         // The segments are clean to their end, so whoever takes the lock makes a new head.
-        Severity::Error if first.kind == Kind::DamagedHead && only_the_head(seen) => {
+        Severity::Error if first.kind == ProblemKind::DamagedHead && only_the_head(seen) => {
             (Health::Unhealthy, Some(seen.rehydrate()))
         }
         // `all` says which command takes the log as it is.
-        Severity::Error if first.kind == Kind::RolledBack => (Health::Unhealthy, None),
+        Severity::Error if first.kind == ProblemKind::RolledBack => (Health::Unhealthy, None),
         Severity::Error => (Health::Unhealthy, Some(seen.salvage())),
-        Severity::Warning if first.kind == Kind::UnknownFile => (Health::Warn, None),
+        Severity::Warning if first.kind == ProblemKind::UnknownFile => (Health::Warn, None),
         // What a crash left: whoever takes the lock next recovers it.
         Severity::Warning => (Health::Warn, Some(seen.rehydrate())),
     };
@@ -73,12 +73,12 @@ fn rolled_back(seen: &Observed<'_>) -> Option<String> {
 fn worst_first<'a>(problems: &[&'a Problem]) -> Option<&'a Problem> {
     let mut all = problems.iter();
     let error = all.clone().find(|one| one.severity == Severity::Error);
-    let crash = all.find(|one| one.kind != Kind::UnknownFile);
+    let crash = all.find(|one| one.kind != ProblemKind::UnknownFile);
     error.or(crash).or(problems.first()).copied()
 }
 
 fn only_the_head(seen: &Observed<'_>) -> bool {
-    let of_head = |problem: &Problem| problem.kind == Kind::DamagedHead;
+    let of_head = |problem: &Problem| problem.kind == ProblemKind::DamagedHead;
     let report = seen.report.as_ref();
     report.is_ok_and(|report| report.problems.iter().all(of_head))
 }

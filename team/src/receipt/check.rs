@@ -5,7 +5,7 @@ use crate::operation::prelude::*;
 use crate::receipt::given::GivenReceipt;
 use teamlog_engine::ReceiptStatus;
 use teamlog_engine::internals::layout::EVENTS_DIR;
-use teamlog_engine::verify::Kind;
+use teamlog_engine::verify::ProblemKind;
 
 operation! {
     /// Say whether the log still holds what a receipt vouches for, who signed it, and else what changed first
@@ -92,7 +92,7 @@ impl Team {
         // Where a log has more problems than a report lists.
         let holds = self.log.check_receipt(receipt)? == ReceiptStatus::Holds;
         Ok((!holds).then(|| ReceiptProblem {
-            kind: Kind::ChangedSinceReceipt.name().to_owned(),
+            kind: ProblemKind::ChangedSinceReceipt.name().to_owned(),
             file: None,
             seq: None,
             message: "the log is not what it was when the receipt was given".to_owned(),
@@ -109,17 +109,17 @@ impl Team {
         };
         match problem.kind {
             // The header tells of the segment before it.
-            Kind::BrokenChain => {
+            ProblemKind::BrokenChain => {
                 if let Some((file, first)) = self.segment_before(&problem.file)? {
                     (located.file, located.seq) = (Some(file), Some(first));
                 }
             }
-            Kind::ChangedSinceReceipt => located.seq = self.first_seq(&receipt.segment)?,
-            Kind::CutBelowReceipt => {
+            ProblemKind::ChangedSinceReceipt => located.seq = self.first_seq(&receipt.segment)?,
+            ProblemKind::CutBelowReceipt => {
                 let last = self.log.peek()?.head().last_seq;
                 located.seq = Some(receipt.seq.min(last.saturating_add(1)));
             }
-            Kind::ReceiptOfAnotherLog | Kind::ReceiptMalformed => {
+            ProblemKind::ReceiptOfAnotherLog | ProblemKind::ReceiptMalformed => {
                 (located.file, located.seq) = (None, None);
             }
             _ => {}
@@ -155,24 +155,24 @@ fn first_change<'a>(report: &'a VerifyAnswer, receipt: &Receipt) -> Option<&'a P
     let of_receipt = |kind| {
         matches!(
             kind,
-            Kind::ReceiptOfAnotherLog
-                | Kind::ReceiptMalformed
-                | Kind::CutBelowReceipt
-                | Kind::ChangedSinceReceipt
+            ProblemKind::ReceiptOfAnotherLog
+                | ProblemKind::ReceiptMalformed
+                | ProblemKind::CutBelowReceipt
+                | ProblemKind::ChangedSinceReceipt
         )
     };
     // These are of the head, or of what the log held all along.
     let beside = |kind| {
         matches!(
             kind,
-            Kind::DamagedHead | Kind::MissingHead | Kind::StaleHead | Kind::MisplacedEvent
+            ProblemKind::DamagedHead | ProblemKind::MissingHead | ProblemKind::StaleHead | ProblemKind::MisplacedEvent
         )
     };
     let errors = || {
         let problems = report.problems.iter();
         problems.filter(|problem| problem.severity == Severity::Error)
     };
-    let others = [Kind::ReceiptOfAnotherLog, Kind::ReceiptMalformed];
+    let others = [ProblemKind::ReceiptOfAnotherLog, ProblemKind::ReceiptMalformed];
     let other = errors().find(|problem| others.contains(&problem.kind));
     let covered = |problem: &&Problem| problem.seq.is_some_and(|seq| seq <= receipt.seq);
     let changed = errors()
