@@ -298,13 +298,13 @@ impl Error {
     /// file is reached.
     pub fn is_no_space(&self) -> bool {
         match self {
-            Error::Io { source, .. } => self.is_of_writing() && is_no_space(source.kind()),
+            Error::Io { source, .. } => self.is_write_error() && is_no_space(source.kind()),
             _ => false,
         }
     }
 
     /// Whether the error came from writing, so that reading may still work.
-    pub fn is_of_writing(&self) -> bool {
+    pub fn is_write_error(&self) -> bool {
         match self {
             Error::Io { doing, .. } => {
                 let reads = ["read", "list", "stat"].contains(doing);
@@ -321,7 +321,7 @@ impl Error {
 
     /// Whether it is a failed sync, after which nobody knows what the disk holds. A durable replacement may have failed in
     /// its sync, unless the system says that nothing could be written.
-    pub fn is_of_sync(&self) -> bool {
+    pub fn is_sync_error(&self) -> bool {
         match self {
             Error::Io { doing: "sync", .. } => true,
             Error::Io { doing: REPLACE, .. } => !self.is_no_space() && !self.is_read_only(),

@@ -56,7 +56,7 @@ impl Log {
             Err(locked @ (Error::Locked { .. } | Error::LockLost { .. })) => {
                 self.reader_beside_writer(locked)
             }
-            Err(error) if error.is_of_writing() => self.reader_where_nothing_is_written(error),
+            Err(error) if error.is_write_error() => self.reader_where_nothing_is_written(error),
             Err(error) => Err(error),
         }
     }

@@ -93,7 +93,7 @@ impl<S: State> Core<S> {
         {
             self.poisoned = Some(Poison {
                 why: error.to_string(),
-                unsynced: error.is_of_sync(),
+                unsynced: error.is_sync_error(),
             });
         }
         result

@@ -42,7 +42,7 @@ fn known(
                 panic!("{what}, {call}, {name} {path:?}: it was acknowledged");
             };
             assert!(
-                error.is_of_sync(),
+                error.is_sync_error(),
                 "{what}, {call}, {name} {path:?}: {error}"
             );
             replaced += usize::from(path.extension().is_some_and(|end| end == "tmp"));
@@ -106,11 +106,11 @@ fn a_writer_remembers_that_a_sync_failed_in_it_whoever_asks_later() {
             let at = calls[before..].iter().position(|call| call.0 == name);
             faulty.arm(calls.len() + at.unwrap(), Fault::Os(5));
             let first = append("two").unwrap_err();
-            assert_eq!(first.is_of_sync(), unsynced, "{first}");
+            assert_eq!(first.is_sync_error(), unsynced, "{first}");
             // Whoever comes behind that only hears that the handle is dead.
             let later = append("three").unwrap_err();
             assert!(matches!(later, Error::Poisoned(_)), "{later}");
-            assert!(!later.is_of_sync());
+            assert!(!later.is_sync_error());
             assert_eq!(writer.unsynced(), unsynced.then(|| first.to_string()));
         }
     }

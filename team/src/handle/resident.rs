@@ -482,7 +482,7 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 /// What the sync said, where one failed.
 fn unsynced(failure: &Failure) -> Option<String> {
-    let error = failure.engine().filter(|error| error.is_of_sync())?;
+    let error = failure.engine().filter(|error| error.is_sync_error())?;
     Some(error.to_string())
 }
 

@@ -328,7 +328,7 @@ fn behind_a_failed_sync_in_a_command_on_the_whole_log_nothing_is_written_any_mor
             faulty.arm(again + at, Fault::Os(5));
             let failed = run(&root).unwrap_err();
             let error = failed.engine().unwrap();
-            assert!(error.is_of_sync(), "{what}: {failed}");
+            assert!(error.is_sync_error(), "{what}: {failed}");
             let mut team = root.team("demo").unwrap();
             let later = team.send(message("lead", "dev")).map(drop);
             refused(later, Code::SyncFailed);

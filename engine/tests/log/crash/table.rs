@@ -64,12 +64,12 @@ fn a_failed_sync_is_known_as_one_wherever_it_is() {
             let aside = path.extension().is_some_and(|end| end == "tmp");
             if ["sync_data", "sync_all", "sync_dir"].contains(&name) {
                 let error = failed.unwrap();
-                assert!(error.is_of_sync(), "{call}, {name} {path:?}: {error}");
+                assert!(error.is_sync_error(), "{call}, {name} {path:?}: {error}");
                 replaced += usize::from(aside);
             }
             if aside && name == "write_at" {
                 let error = fail(call, Fault::ShortWrite).1.unwrap();
-                assert!(error.is_no_space() && !error.is_of_sync(), "{error}");
+                assert!(error.is_no_space() && !error.is_sync_error(), "{error}");
                 full += 1;
             }
         }

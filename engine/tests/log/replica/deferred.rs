@@ -102,7 +102,7 @@ fn what_a_failed_sync_leaves_in_doubt_is_written_again() {
             {
                 continue;
             }
-            assert!(closed.is_err_and(|error| error.is_of_sync()));
+            assert!(closed.is_err_and(|error| error.is_sync_error()));
             failed += 1;
             // The system takes what it could not write for written.
             hosts.hosts[0]
@@ -210,7 +210,7 @@ fn a_sync_that_fails_while_a_log_is_opened_is_made_up_for() {
             let Some((_, path)) = calls.get(call).filter(is_of_segment) else {
                 continue;
             };
-            assert!(locked.is_err_and(|error| error.is_of_sync()));
+            assert!(locked.is_err_and(|error| error.is_sync_error()));
             failed += 1;
             memory.forget_unsynced(path).unwrap();
             writer(&open(&arc(&memory), &options)).close().unwrap();
