@@ -124,7 +124,11 @@ fn actor(seq: u64) -> String {
 
 /// Event `seq`, to be appended.
 pub fn new_event(seq: u64) -> NewEvent {
-    let mut event = NewEvent::new(kind(seq), actor(seq), Json::from_value(&payload(seq)).unwrap());
+    let mut event = NewEvent::new(
+        kind(seq),
+        actor(seq),
+        Json::from_value(&payload(seq)).unwrap(),
+    );
     event.refs = refs(seq);
     event
 }
@@ -141,7 +145,10 @@ pub fn event(seq: u64) -> Event<'static> {
         refs: refs(seq),
         schema_version: 1,
         foreign: false,
-        payload: Json::from_value(&payload(seq)).unwrap().into_string().into(),
+        payload: Json::from_value(&payload(seq))
+            .unwrap()
+            .into_string()
+            .into(),
     }
 }
 

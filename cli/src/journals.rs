@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use teamlog_journal_postgres::{Config, KIND, TlsFiles};
 use teamlog_team::engine::journal::{
-    ConfigError, Durability, Journal, Journals, LogState, Server, Connector,
+    ConfigError, Connector, Durability, Journal, Journals, LogState, Server,
 };
 use teamlog_team::engine::{Error, Identity, JournalFault, JournalIdentity};
 use teamlog_team::handle::root::{HOST_ID_FILE, TEAMS_DIR};
@@ -188,7 +188,11 @@ impl KnownJournals {
 
 impl Entry {
     /// The way to the journal of that name, of the kind that its URL says.
-    fn way(self, name: &str, host_id_file: Option<&PathBuf>) -> Result<Box<dyn Connector>, CommandError> {
+    fn way(
+        self,
+        name: &str,
+        host_id_file: Option<&PathBuf>,
+    ) -> Result<Box<dyn Connector>, CommandError> {
         if self.url.starts_with("nats://") || self.url.starts_with("tls://") {
             let message = format!("journal {name} is on NATS, which this teamlog does not support");
             return Err(

@@ -1,7 +1,7 @@
 //! A log held against its journal: who has more, and whether hosts fold the same events to the same state.
 
 use crate::journal::{
-    Append, End, JournalCheck, JournalRow, GroupStore, check_rows, cursor, of_read, skew,
+    Append, End, GroupStore, JournalCheck, JournalRow, check_rows, cursor, of_read, skew,
 };
 use crate::log::Log;
 use crate::prelude::*;

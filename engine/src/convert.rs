@@ -212,7 +212,13 @@ impl LogDir<'_> {
         }
         storage.sync_dir(&to)?;
         // From here on the slot with the old log's last head is the only one of it.
-        HeadFile::open(self.storage.as_ref(), self.dir, self.old.log, OpenMode::Write)?.sync()?;
+        HeadFile::open(
+            self.storage.as_ref(),
+            self.dir,
+            self.old.log,
+            OpenMode::Write,
+        )?
+        .sync()?;
         self.write_head(new.identity(), head, generation)
     }
 

@@ -262,4 +262,6 @@ pub use receipt::{Receipt, ReceiptStatus};
 pub use refs::{REF_NAME_BYTES_MAX, REFS_MAX, Ref, RefNames, Refs};
 pub use timestamp::Timestamp;
 pub use watch::Watch;
-pub use writer::{AppendedGroup, CommitError, Commit, Durability, Room, State, Writer, WriterCounts};
+pub use writer::{
+    AppendedGroup, Commit, CommitError, Durability, Room, State, Writer, WriterCounts,
+};

@@ -12,7 +12,7 @@ use crate::prelude::*;
 use crate::reader::{Opening, Reader};
 use crate::recovery::cut::Cut;
 use crate::recovery::switch;
-use crate::recovery::{self, RecoveryContext, Quarantined, Recovered};
+use crate::recovery::{self, Quarantined, Recovered, RecoveryContext};
 use crate::witness::Witness;
 use crate::writer::active::ActiveSegment;
 use crate::writer::core::Core;
@@ -154,7 +154,10 @@ impl Log {
         let mut head = fill(&events)?;
         let lock = dir.join(LOCK_FILE);
         // The lock file may hold the witness of a removed log, which does not apply to the new log.
-        storage.named().open(&lock, OpenMode::Create)?.cut_behind(0)?;
+        storage
+            .named()
+            .open(&lock, OpenMode::Create)?
+            .cut_behind(0)?;
         HeadFile::open(storage.as_ref(), dir, identity.log, OpenMode::Create)?
             .write(&mut head, true)?;
         assert_eq!(head.generation, 1, "a log must begin with its first head");
@@ -303,8 +306,12 @@ impl Log {
     }
 
     fn recovered(&self, identity: &Identity) -> Result<(HeadFile, Recovered)> {
-        let head_file =
-            HeadFile::open(self.storage.as_ref(), &self.dir, identity.log, OpenMode::Create)?;
+        let head_file = HeadFile::open(
+            self.storage.as_ref(),
+            &self.dir,
+            identity.log,
+            OpenMode::Create,
+        )?;
         let recovered = recovery::recover(&self.locked_log(identity, &head_file))?;
         Ok((head_file, recovered))
     }

@@ -443,7 +443,10 @@ impl Reader {
             return Ok(Some(file.clone()));
         }
         let path = self.path(segment)?;
-        let file = self.storage().named().open_if_there(&path, OpenMode::Read)?;
+        let file = self
+            .storage()
+            .named()
+            .open_if_there(&path, OpenMode::Read)?;
         let file = file.map(Arc::new);
         files.extend(file.clone().map(|file| (segment, file)));
         Ok(file)

@@ -3,7 +3,7 @@
 mod outline;
 mod report;
 
-pub use report::{ProblemKind, PROBLEMS_MAX, Problem, Report, Severity};
+pub use report::{PROBLEMS_MAX, Problem, ProblemKind, Report, Severity};
 
 use crate::codec;
 use crate::error::Rollback;
@@ -108,7 +108,12 @@ impl Check<'_> {
             "the log was cut after event {}; the next writer removes what is left behind it",
             head.last_seq
         );
-        self.warning(ProblemKind::UnfinishedCut, (HEAD_FILE, 0), head.last_seq, message);
+        self.warning(
+            ProblemKind::UnfinishedCut,
+            (HEAD_FILE, 0),
+            head.last_seq,
+            message,
+        );
     }
 
     fn warning(
@@ -121,7 +126,13 @@ impl Check<'_> {
         self.problem(Severity::Warning, kind, at, seq.into(), message);
     }
 
-    fn error(&mut self, kind: ProblemKind, at: (&str, u64), seq: impl Into<Option<u64>>, message: String) {
+    fn error(
+        &mut self,
+        kind: ProblemKind,
+        at: (&str, u64),
+        seq: impl Into<Option<u64>>,
+        message: String,
+    ) {
         self.problem(Severity::Error, kind, at, seq.into(), message);
     }
 
@@ -175,7 +186,12 @@ impl Check<'_> {
             ..witness.rollback(&head)
         };
         let message = log.rolled_back(rollback).to_string();
-        self.error(ProblemKind::RolledBack, (LOCK_FILE, 0), witness.seq, message);
+        self.error(
+            ProblemKind::RolledBack,
+            (LOCK_FILE, 0),
+            witness.seq,
+            message,
+        );
     }
 
     /// The head and the names of the segments, of one moment: a writer may rotate between two looks.
@@ -302,19 +318,34 @@ impl Check<'_> {
                 "it is segment {}, but stands where segment {number} should: {missing} missing",
                 header.number
             );
-            self.error(ProblemKind::MissingSegment, (file, 0), self.last.next(), message);
+            self.error(
+                ProblemKind::MissingSegment,
+                (file, 0),
+                self.last.next(),
+                message,
+            );
         } else if header.previous != self.previous {
             let message =
                 "its header does not describe the segment before it (name, length, digest)"
                     .to_string();
-            self.error(ProblemKind::BrokenChain, (file, 0), header.first_seq, message);
+            self.error(
+                ProblemKind::BrokenChain,
+                (file, 0),
+                header.first_seq,
+                message,
+            );
         }
         if header.first_seq != self.last.next() {
             let message = format!(
                 "it starts with event {}, but the one before ends with event {}",
                 header.first_seq, self.last.seq
             );
-            self.error(ProblemKind::MissingEvents, (file, 0), self.last.next(), message);
+            self.error(
+                ProblemKind::MissingEvents,
+                (file, 0),
+                self.last.next(),
+                message,
+            );
             self.last = LastEvent {
                 seq: header.first_seq.saturating_sub(1),
                 id: self.last.id,
@@ -388,7 +419,12 @@ impl Check<'_> {
                     bytes.len() as u64 - broken.start,
                     broken.why
                 );
-                self.warning(ProblemKind::TornTail, (file, broken.start), broken.seq, message);
+                self.warning(
+                    ProblemKind::TornTail,
+                    (file, broken.start),
+                    broken.seq,
+                    message,
+                );
                 return;
             }
             let message = match broken.later {
@@ -445,14 +481,24 @@ impl Check<'_> {
                 "it names segment {} ({:?}), but {last} is the last one: an older head was put back",
                 head.segment, head.name
             );
-            self.error(ProblemKind::StaleHead, (HEAD_FILE, 0), head.last_seq, message);
+            self.error(
+                ProblemKind::StaleHead,
+                (HEAD_FILE, 0),
+                head.last_seq,
+                message,
+            );
         }
         if head.segment == 0 {
             return;
         }
         if !names.contains(&head.name) {
             let message = format!("the head names it as segment {}", head.segment);
-            self.error(ProblemKind::MissingSegment, (&file, 0), head.last_seq, message);
+            self.error(
+                ProblemKind::MissingSegment,
+                (&file, 0),
+                head.last_seq,
+                message,
+            );
         } else if self.last.seq < head.last_seq {
             let message = format!(
                 "the head says that event {} is durable, but the log ends with event {}",
@@ -478,7 +524,12 @@ impl Check<'_> {
                     receipt.log,
                     self.log.identity().log
                 );
-                self.error(ProblemKind::ReceiptOfAnotherLog, (LOG_FILE, 0), seq, message);
+                self.error(
+                    ProblemKind::ReceiptOfAnotherLog,
+                    (LOG_FILE, 0),
+                    seq,
+                    message,
+                );
             }
             ReceiptStatus::Malformed => {
                 let message = format!(
@@ -492,7 +543,12 @@ impl Check<'_> {
                     "the receipt vouches for {} bytes and event {}, which are no longer there",
                     receipt.length, receipt.seq
                 );
-                self.error(ProblemKind::CutBelowReceipt, (&file, receipt.length), seq, message);
+                self.error(
+                    ProblemKind::CutBelowReceipt,
+                    (&file, receipt.length),
+                    seq,
+                    message,
+                );
             }
             ReceiptStatus::Changed | ReceiptStatus::ChangedBefore { .. } => {
                 let message = format!(
@@ -506,7 +562,12 @@ impl Check<'_> {
                     "the receipt vouches for event {}, but the log ends with event {}",
                     receipt.seq, self.last.seq
                 );
-                self.error(ProblemKind::CutBelowReceipt, (&file, receipt.length), seq, message);
+                self.error(
+                    ProblemKind::CutBelowReceipt,
+                    (&file, receipt.length),
+                    seq,
+                    message,
+                );
             }
             ReceiptStatus::Holds => {}
         }

@@ -12,7 +12,7 @@ use crate::schema;
 use std::ops::Deref;
 use std::time::{Duration, Instant};
 use teamlog_engine::JournalFault::{Denied, NotDurable, OtherJournal, Unconfigured, Unreachable};
-use teamlog_engine::journal::{JournalInfo, Durability, Term};
+use teamlog_engine::journal::{Durability, JournalInfo, Term};
 use teamlog_engine::{Error, JournalFault, Result};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Row, Statement};

@@ -4,7 +4,7 @@ use crate::lost::{Lost, column};
 use crate::probe::{Probe, timeline};
 use crate::schema;
 use teamlog_engine::JournalFault::{NotDurable, Unreachable};
-use teamlog_engine::journal::{JournalInfo, Durability, Term};
+use teamlog_engine::journal::{Durability, JournalInfo, Term};
 use tokio_postgres::Row;
 
 /// The facts that a server tells about itself.

@@ -12,8 +12,8 @@ use crate::schema;
 use std::sync::Arc;
 use teamlog_engine::LogId;
 use teamlog_engine::journal::{
-    Append, ConfigError, JournalInfo, Durability, GroupDigest, Journal, JournalRow, Journals, LogState,
-    LogStatus, HostRecord, Server, GroupStore, Trimmer, Connector, check_enrolled,
+    Append, ConfigError, Connector, Durability, GroupDigest, GroupStore, HostRecord, Journal,
+    JournalInfo, JournalRow, Journals, LogState, LogStatus, Server, Trimmer, check_enrolled,
 };
 use teamlog_engine::{Error, Identity, JournalIdentity, Result};
 use tokio_postgres::Row;

@@ -10,7 +10,7 @@ use crate::probe::{PROBES, Probe, timeline};
 use crate::raw::Raw;
 use crate::schema;
 use teamlog_engine::JournalFault::{Denied, NotDurable, OtherJournal};
-use teamlog_engine::journal::{JournalInfo, Durability, GroupDigest, Term};
+use teamlog_engine::journal::{Durability, GroupDigest, JournalInfo, Term};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Row};
 
@@ -104,7 +104,8 @@ impl<'a> Look<'a> {
         if column::<String>(row, schema::LOOK_SESSION)? != self.session {
             return Err(pooled());
         }
-        let mut shown = shown(row, self.durability)?.map_err(|why| Lost::Unfit(OtherJournal, why))?;
+        let mut shown =
+            shown(row, self.durability)?.map_err(|why| Lost::Unfit(OtherJournal, why))?;
         if self.durability == Durability::External {
             shown.copies.term = stand_in(row)?;
         }

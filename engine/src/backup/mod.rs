@@ -5,13 +5,13 @@
 //! The bytes of a segment are those of the log: receipts of the log hold for its backup. A log that was replaced, by a
 //! conversion or a salvage, has a backup of each: the manifest of the older one lies in the directory of that log.
 
-mod run;
 mod manifest;
 mod restore;
+mod run;
 
-pub use run::{BackupReport, back_up};
 pub use manifest::{BackupFile, BackupSegment, MANIFEST_FILE, Manifest};
 pub use restore::RestoreReport;
+pub use run::{BackupReport, back_up};
 
 use crate::log::Log;
 use crate::options::LogOptions;

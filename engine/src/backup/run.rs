@@ -1,6 +1,8 @@
 //! Making a backup, or bringing one up to date: only what is new is copied, and what was copied is read back.
 
-use super::{DATA_DIRS, FILES_DIR, BackupFile, BackupSegment, MANIFEST_FILE, Manifest, NOT_READ_BACK};
+use super::{
+    BackupFile, BackupSegment, DATA_DIRS, FILES_DIR, MANIFEST_FILE, Manifest, NOT_READ_BACK,
+};
 use crate::lock;
 use crate::prelude::*;
 use crate::reader::Reader;

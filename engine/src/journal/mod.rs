@@ -20,7 +20,10 @@ pub(crate) use push::{check_prefix, push};
 pub(crate) use replica::{Replica, Turn, conflict, misplaced, of_read, skew};
 pub(crate) use rows::check_rows;
 pub use rows::{DamagedGroup, JournalCheck, JournalRow};
-pub use server::{ConfigError, JournalInfo, Durability, HostRecord, Server, GroupStore, Trimmer, Connector, check_enrolled};
+pub use server::{
+    ConfigError, Connector, Durability, GroupStore, HostRecord, JournalInfo, Server, Trimmer,
+    check_enrolled,
+};
 
 use crate::prelude::*;
 use crate::words;

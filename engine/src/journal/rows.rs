@@ -2,7 +2,7 @@
 //! later would be found by the next host that joins; here it is found, and put back from the segments.
 
 use super::cursor::{End, StoredGroup};
-use super::{Append, GroupDigest, Position, GroupStore};
+use super::{Append, GroupDigest, GroupStore, Position};
 use crate::prelude::*;
 use crate::reader::Reader;
 use std::collections::VecDeque;

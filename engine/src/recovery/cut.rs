@@ -3,7 +3,7 @@
 //! Whoever takes the lock next removes what lies behind that head and records the event, which clears the flag. A crash in
 //! between changes nothing: the next one who opens the log starts again.
 
-use super::{RecoveryContext, Recovered};
+use super::{Recovered, RecoveryContext};
 use crate::layout::{ARCHIVE_DIR, SHORTENED_FILE};
 use crate::prelude::*;
 

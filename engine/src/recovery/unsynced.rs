@@ -3,7 +3,7 @@
 //!
 //! What was synced ends where the cursor says, or else with the first group of the last segment.
 
-use super::{RecoveryContext, Recovered};
+use super::{Recovered, RecoveryContext};
 use crate::journal::End;
 use crate::journal::cursor::{self, Kept};
 use crate::prelude::*;

@@ -1,7 +1,7 @@
 //! Recovery without a valid head: the whole log is read, and a head is written only if it is clean to the end.
 
 use super::table::{Before, HeadFound, Past, Position, Verdict, verdict};
-use super::{RecoveryContext, Recovered};
+use super::{Recovered, RecoveryContext};
 use crate::prelude::*;
 use crate::segment::written;
 use crate::tail;

@@ -194,7 +194,11 @@ pub fn salvage(
 }
 
 /// The kinds of damage beyond what recovery repairs; `None` where the log cannot be verified.
-fn problems(storage: &Arc<dyn Storage>, dir: &Path, options: &LogOptions) -> Option<Vec<ProblemKind>> {
+fn problems(
+    storage: &Arc<dyn Storage>,
+    dir: &Path,
+    options: &LogOptions,
+) -> Option<Vec<ProblemKind>> {
     let log = Log::open(storage.clone(), dir, options.clone()).ok()?;
     let report = log.verify(None).ok()?;
     let errors = report.problems.iter();

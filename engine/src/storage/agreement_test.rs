@@ -45,7 +45,12 @@ fn steps() -> impl Strategy<Value = Step> {
 fn run(storage: &dyn Storage, step: &Step) -> io::Result<()> {
     match step {
         Step::Open(path, how) => {
-            let how = [OpenMode::Read, OpenMode::Write, OpenMode::CreateNew, OpenMode::Create][usize::from(*how)];
+            let how = [
+                OpenMode::Read,
+                OpenMode::Write,
+                OpenMode::CreateNew,
+                OpenMode::Create,
+            ][usize::from(*how)];
             storage.open(Path::new(path), how).map(drop)
         }
         Step::Write(path, at, bytes) => storage

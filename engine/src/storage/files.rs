@@ -14,7 +14,8 @@ use super::file_system::{self, FileSystemKind, Space};
 use super::inotify_watcher::InotifyWatcher;
 use super::root_dir::{self, RootDir};
 use super::{
-    Bytes, File, FileId, FileTime, HeldLock, LockError, OpenMode, Stat, Storage, Watcher, map, relative,
+    Bytes, File, FileId, FileTime, HeldLock, LockError, OpenMode, Stat, Storage, Watcher, map,
+    relative,
 };
 use ownership::{NewAccess, Ownership};
 use rustix::fs::{
@@ -302,7 +303,9 @@ impl Storage for Files {
     }
 
     fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError> {
-        let (file, stat) = self.regular(path, OpenMode::Create).map_err(LockError::Io)?;
+        let (file, stat) = self
+            .regular(path, OpenMode::Create)
+            .map_err(LockError::Io)?;
         // Before anything is written under it.
         let new = self.new_access(path).map_err(LockError::Io)?;
         new.give(&file).map_err(LockError::Io)?;

@@ -299,7 +299,9 @@ impl Storage for Memory {
                 let _world = self.shared();
                 self.file(path)?
             }
-            OpenMode::CreateNew | OpenMode::Create => self.file_or_new(path, how == OpenMode::CreateNew)?,
+            OpenMode::CreateNew | OpenMode::Create => {
+                self.file_or_new(path, how == OpenMode::CreateNew)?
+            }
         };
         Ok(Box::new(MemoryFile {
             memory: self.clone(),

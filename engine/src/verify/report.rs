@@ -164,7 +164,13 @@ impl Report {
     }
 
     /// One more problem, of a whole file.
-    pub(crate) fn add(&mut self, severity: Severity, kind: ProblemKind, file: &str, message: String) {
+    pub(crate) fn add(
+        &mut self,
+        severity: Severity,
+        kind: ProblemKind,
+        file: &str,
+        message: String,
+    ) {
         self.push(Problem {
             kind,
             severity,
@@ -188,7 +194,12 @@ mod tests {
         }
         assert!(report.ok);
         for _ in 0..3 {
-            report.add(Severity::Error, ProblemKind::DamagedEvent, "head", "b".into());
+            report.add(
+                Severity::Error,
+                ProblemKind::DamagedEvent,
+                "head",
+                "b".into(),
+            );
         }
         assert!(!report.ok);
         assert_eq!(report.problems.len(), PROBLEMS_MAX);

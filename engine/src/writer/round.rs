@@ -3,7 +3,7 @@
 use super::core::Core;
 use super::handover::Giver;
 use super::reservation::Room;
-use super::{CommitError, Commit, Durability, State};
+use super::{Commit, CommitError, Durability, State};
 use crate::prelude::*;
 use std::collections::VecDeque;
 

@@ -86,7 +86,9 @@ fn what_is_not_zero_behind_the_head_is_judged_wherever_it_stands() {
         say(&writer, "two");
         let end = writer.head().end;
         drop(writer);
-        let file = storage.open(&segment(Format::Binary), OpenMode::Write).unwrap();
+        let file = storage
+            .open(&segment(Format::Binary), OpenMode::Write)
+            .unwrap();
         file.write_all_at(&[7], end + at).unwrap();
         let report = log.verify(None).unwrap();
         assert_eq!(report.problems[0].kind, "torn_tail", "{report:?}");
@@ -105,7 +107,9 @@ fn what_somebody_else_wrote_into_the_zeros_is_not_written_over() {
     let writer = writer(&log);
     say(&writer, "one");
     say(&writer, "two");
-    let file = storage.open(&segment(Format::Binary), OpenMode::Write).unwrap();
+    let file = storage
+        .open(&segment(Format::Binary), OpenMode::Write)
+        .unwrap();
     file.write_all_at(b"theirs", writer.head().end).unwrap();
     let error = writer.append(vec![said("three")], Durability::Synced);
     assert!(matches!(error, Err(Error::Corrupt { .. })), "{error:?}");

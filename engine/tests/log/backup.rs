@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use std::sync::atomic::{AtomicBool, Ordering};
-use teamlog_engine::backup::{self, Backup, FILES_DIR, BackupReport, MANIFEST_FILE};
+use teamlog_engine::backup::{self, Backup, BackupReport, FILES_DIR, MANIFEST_FILE};
 use teamlog_engine::internals::layout::{EVENTS_DIR, RESTORED};
 use teamlog_engine::{Clock, ManualClock};
 

@@ -10,7 +10,7 @@ use teamlog_engine::journal::memory::{Compares, MemoryJournal};
 use teamlog_engine::journal::{
     Append, Journal, LogState, Outcome, Page, Position, ReadError, Term,
 };
-use teamlog_engine::{CommitError, LockedLog, JournalFault, ManualClock, Writer};
+use teamlog_engine::{CommitError, JournalFault, LockedLog, ManualClock, Writer};
 
 /// Two hosts of one log.
 struct Hosts {

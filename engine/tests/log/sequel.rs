@@ -7,7 +7,7 @@ use teamlog_engine::Room;
 use teamlog_engine::internals::codec::canonical_len;
 use teamlog_engine::journal::memory::{Compares, MemoryJournal};
 use teamlog_engine::limits::{EVENT_BYTES_MAX, GROUP_BYTES_MAX};
-use teamlog_engine::{Clock, CommitError, Commit, Event, EventId, Place, State, Writer};
+use teamlog_engine::{Clock, Commit, CommitError, Event, EventId, Place, State, Writer};
 
 /// Room for the event of a second step.
 const ROOM: Room = Room {

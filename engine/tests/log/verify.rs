@@ -339,7 +339,8 @@ fn every_kind_of_problem_is_found_and_nothing_but_it() {
         assert!(sound.ok && sound.problems.is_empty(), "{sound:?}");
         for kind in &ProblemKind::ALL {
             for (what, report, expected) in cases(&world, *kind) {
-                let found: Vec<ProblemKind> = report.problems.iter().map(|found| found.kind).collect();
+                let found: Vec<ProblemKind> =
+                    report.problems.iter().map(|found| found.kind).collect();
                 assert!(expected.contains(kind), "{what}");
                 assert_eq!(found, expected, "{format:?}, {what}: {report:?}");
                 let warning = [

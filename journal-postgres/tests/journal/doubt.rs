@@ -6,7 +6,9 @@ use crate::proxy::{Back, Proxy};
 use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_engine::LogId;
-use teamlog_engine::journal::{Journal, Journals, LogState, Outcome, Position, ReadError, Connector};
+use teamlog_engine::journal::{
+    Connector, Journal, Journals, LogState, Outcome, Position, ReadError,
+};
 use teamlog_journal_postgres::PostgresJournals;
 
 fn is_unknown(outcome: &Outcome) -> bool {

@@ -15,7 +15,7 @@ use std::time::{Duration, Instant};
 use teamlog_engine::journal::{Journals, LogState};
 use teamlog_engine::storage::{Memory, Storage};
 use teamlog_engine::{
-    CommitError, Durability, Error, LockedLog, Identity, JournalFault, Json, Log, LogOptions,
+    CommitError, Durability, Error, Identity, JournalFault, Json, LockedLog, Log, LogOptions,
     NewEvent, Writer,
 };
 use teamlog_journal_postgres::PostgresJournals;

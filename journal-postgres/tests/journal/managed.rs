@@ -6,7 +6,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_engine::JournalFault::{Denied, Moved, NotDurable};
 use teamlog_engine::journal::{
-    Append, JournalInfo, Durability, Journal, Journals, LogState, Outcome, Position, Connector,
+    Append, Connector, Durability, Journal, JournalInfo, Journals, LogState, Outcome, Position,
 };
 use teamlog_engine::{Error, JournalFault};
 use teamlog_journal_postgres::{Config, PostgresJournals};

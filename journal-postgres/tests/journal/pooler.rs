@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
-use teamlog_engine::journal::{Journals, LogState, Outcome, Position, Connector};
+use teamlog_engine::journal::{Connector, Journals, LogState, Outcome, Position};
 use teamlog_engine::{Error, JournalFault};
 use teamlog_journal_postgres::{Config, PostgresJournals};
 

@@ -6,7 +6,7 @@ use crate::conformance::{
 };
 use std::time::Instant;
 use teamlog_engine::LogId;
-use teamlog_engine::journal::{Outcome, Position, ReadError, Server, Trimmer, Connector};
+use teamlog_engine::journal::{Connector, Outcome, Position, ReadError, Server, Trimmer};
 use teamlog_journal_postgres::{Config, PostgresJournals};
 
 #[test]

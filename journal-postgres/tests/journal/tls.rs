@@ -6,7 +6,7 @@ use crate::conformance::identity;
 use std::path::Path;
 use std::thread;
 use std::time::Duration;
-use teamlog_engine::journal::{Journals, LogState, Connector};
+use teamlog_engine::journal::{Connector, Journals, LogState};
 use teamlog_engine::{Error, JournalFault};
 use teamlog_journal_postgres::{Config, PostgresJournals, TlsFiles};
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use teamlog_engine::internals::layout::HEAD_FILE;
-use teamlog_engine::verify::{ProblemKind, Problem, Severity};
+use teamlog_engine::verify::{Problem, ProblemKind, Severity};
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let report = had(&seen.report)?;

@@ -270,7 +270,10 @@ mod tests {
         assert!(!batch.settle());
         for _ in 0..3 {
             let failure = create(&root, Some(&batch)).unwrap_err();
-            assert!(failure.engine().is_some_and(Error::is_sync_error), "{failure}");
+            assert!(
+                failure.engine().is_some_and(Error::is_sync_error),
+                "{failure}"
+            );
         }
         // And from then on nothing is written.
         let failure = create(&root, None).unwrap_err();

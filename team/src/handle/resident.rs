@@ -16,7 +16,7 @@ use std::sync::{
     Weak,
 };
 use teamlog_engine::internals::layout::LOCK_FILE;
-use teamlog_engine::{CommitError, Commit, Writer, WriterCounts};
+use teamlog_engine::{Commit, CommitError, Writer, WriterCounts};
 
 /// The least time between two batches of view files, so that a file is written once however often it changed meanwhile.
 const VIEWS_PAUSE: Duration = Duration::from_millis(50);

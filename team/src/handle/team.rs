@@ -14,7 +14,7 @@ use crate::handle::rollback;
 use crate::handle::root::RootOptions;
 use crate::projections::views::ViewsSource;
 use teamlog_engine::storage::Files;
-use teamlog_engine::{CommitError, Commit, Durability, LockedLog, Writer, WriterCounts};
+use teamlog_engine::{Commit, CommitError, Durability, LockedLog, Writer, WriterCounts};
 
 /// A handle on one team.
 pub struct Team {

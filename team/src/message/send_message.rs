@@ -114,9 +114,10 @@ impl Letter {
                 event: None,
             });
         }
-        let payload = Json::from_value(&serde_json::json!({ "body": self.body })).map_err(|error| {
-            Refusal::invalid("body", &self.body, format!("must be text ({error})"))
-        })?;
+        let payload =
+            Json::from_value(&serde_json::json!({ "body": self.body })).map_err(|error| {
+                Refusal::invalid("body", &self.body, format!("must be text ({error})"))
+            })?;
         let envelope = Envelope {
             id: Some(self.id.clone()),
             kind: Some(MessageType::Message.name().to_owned()),

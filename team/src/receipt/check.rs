@@ -165,14 +165,20 @@ fn first_change<'a>(report: &'a VerifyAnswer, receipt: &Receipt) -> Option<&'a P
     let beside = |kind| {
         matches!(
             kind,
-            ProblemKind::DamagedHead | ProblemKind::MissingHead | ProblemKind::StaleHead | ProblemKind::MisplacedEvent
+            ProblemKind::DamagedHead
+                | ProblemKind::MissingHead
+                | ProblemKind::StaleHead
+                | ProblemKind::MisplacedEvent
         )
     };
     let errors = || {
         let problems = report.problems.iter();
         problems.filter(|problem| problem.severity == Severity::Error)
     };
-    let others = [ProblemKind::ReceiptOfAnotherLog, ProblemKind::ReceiptMalformed];
+    let others = [
+        ProblemKind::ReceiptOfAnotherLog,
+        ProblemKind::ReceiptMalformed,
+    ];
     let other = errors().find(|problem| others.contains(&problem.kind));
     let covered = |problem: &&Problem| problem.seq.is_some_and(|seq| seq <= receipt.seq);
     let changed = errors()

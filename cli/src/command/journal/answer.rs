@@ -1,7 +1,7 @@
 //! The answers of `journal`: a journal, and a team beside it.
 
 use crate::command::prelude::*;
-use teamlog_team::engine::journal::{JournalInfo, Durability, Connector};
+use teamlog_team::engine::journal::{Connector, Durability, JournalInfo};
 
 /// A journal and its server.
 #[derive(Debug, Serialize, JsonSchema)]

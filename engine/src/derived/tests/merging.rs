@@ -93,7 +93,9 @@ fn damage_met_while_merging_is_reported_and_changes_nothing() {
         store = flush(&store, 3, &sample(round, 10));
     }
     let path = Path::new(DIR).join(&store.runs()[3].name);
-    let file = storage.open(&path, crate::storage::OpenMode::Write).unwrap();
+    let file = storage
+        .open(&path, crate::storage::OpenMode::Write)
+        .unwrap();
     file.write_all_at(&[0xaa; 8], 4096 + 100).unwrap();
     let store = open(&storage);
     assert!(store.merge(u64::MAX).is_err());

@@ -145,7 +145,12 @@ fn a_link_is_refused_at_every_depth() {
     for files in &both {
         assert!(files.open(path("a/b/c/f"), OpenMode::Write).is_ok());
         for linked in ["x/c/f", "a/x/c/f", "a/b/x/f", "a/b/c/x", "a/b/c/dangling"] {
-            for how in [OpenMode::Read, OpenMode::Write, OpenMode::CreateNew, OpenMode::Create] {
+            for how in [
+                OpenMode::Read,
+                OpenMode::Write,
+                OpenMode::CreateNew,
+                OpenMode::Create,
+            ] {
                 error(files, linked, how);
             }
             assert!(files.stat(path(linked)).is_err(), "{linked}");
@@ -267,7 +272,10 @@ fn only_regular_files_with_one_name_are_opened() {
             let error = error(files, name, OpenMode::Read).to_string();
             assert!(error.contains(why), "{error}");
         }
-        fails(files.open(path("dir"), OpenMode::Read), ErrorKind::IsADirectory);
+        fails(
+            files.open(path("dir"), OpenMode::Read),
+            ErrorKind::IsADirectory,
+        );
     }
     fs::remove_file(at("two")).unwrap();
     both[0].open(path("one"), OpenMode::Read).unwrap();

@@ -413,7 +413,10 @@ fn a_forgotten_write_reads_well_until_the_crash_whatever_is_synced() {
 fn refuses_what_a_directory_tree_refuses() {
     let (memory, _) = with_file(b"abc");
     memory.create_dir_all(path("d/e")).unwrap();
-    fails(memory.open(path("none"), OpenMode::Read), ErrorKind::NotFound);
+    fails(
+        memory.open(path("none"), OpenMode::Read),
+        ErrorKind::NotFound,
+    );
     fails(
         memory.open(path("none/f"), OpenMode::Create),
         ErrorKind::NotFound,
@@ -422,7 +425,10 @@ fn refuses_what_a_directory_tree_refuses() {
         memory.open(path("f/x"), OpenMode::Create),
         ErrorKind::NotADirectory,
     );
-    fails(memory.open(path("d"), OpenMode::Write), ErrorKind::IsADirectory);
+    fails(
+        memory.open(path("d"), OpenMode::Write),
+        ErrorKind::IsADirectory,
+    );
     fails(
         memory.open(path("f"), OpenMode::CreateNew),
         ErrorKind::AlreadyExists,

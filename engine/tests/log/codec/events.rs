@@ -68,7 +68,8 @@ pub fn identifier() -> impl Strategy<Value = Cow<'static, str>> {
 
 /// Canonical JSON of any shape up to a few levels.
 pub fn payload() -> impl Strategy<Value = Cow<'static, str>> {
-    let text = any::<String>().prop_map(|text| Json::from_value(&text).unwrap().as_str().to_owned());
+    let text =
+        any::<String>().prop_map(|text| Json::from_value(&text).unwrap().as_str().to_owned());
     let leaf = prop_oneof![
         Just("null".to_owned()),
         Just("true".to_owned()),

@@ -288,7 +288,8 @@ fn smuggled() -> Vec<String> {
     let line = String::from_utf8(alone(Format::Jsonl, &bare(1))).unwrap();
     let object = line.trim_end();
     let text = Json::from_value(&line).unwrap();
-    let binary = Json::from_value(&String::from_utf8_lossy(&alone(Format::Binary, &bare(1)))).unwrap();
+    let binary =
+        Json::from_value(&String::from_utf8_lossy(&alone(Format::Binary, &bare(1)))).unwrap();
     vec![
         object.to_owned(),
         format!("[{object}]"),

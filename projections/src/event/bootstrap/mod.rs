@@ -433,6 +433,11 @@ impl BootstrapFact {
         payload.extend(beside.clone());
         payload.append(&mut fields);
         let refs = [(RefKind::Trace, trace), (RefKind::Agent, self.act.member())];
-        Ok(event(self.act.kind(), actor, Json::from_value(&payload)?, refs))
+        Ok(event(
+            self.act.kind(),
+            actor,
+            Json::from_value(&payload)?,
+            refs,
+        ))
     }
 }

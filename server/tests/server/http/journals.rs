@@ -12,8 +12,8 @@ use teamlog_team::Root;
 use teamlog_team::engine::LogId;
 use teamlog_team::engine::journal::memory::MemoryJournal;
 use teamlog_team::engine::journal::{
-    Append, GroupDigest, Journal, JournalRow, Journals, LogState, LogStatus, Outcome, Page,
-    Position, ReadError, Server, GroupStore,
+    Append, GroupDigest, GroupStore, Journal, JournalRow, Journals, LogState, LogStatus, Outcome,
+    Page, Position, ReadError, Server,
 };
 use teamlog_team::engine::{Error, Identity, JournalIdentity};
 use teamlog_team::lifecycle::init::Init;
