@@ -53,6 +53,12 @@ pub mod segment {
     pub use crate::segment::*;
 }
 
+/// Storages around another one: they fail at a chosen call, or put off syncs.
+pub mod storage {
+    pub use crate::storage::deferred::Deferred;
+    pub use crate::storage::faulty::{Fault, Faulty};
+}
+
 /// UUIDs as text.
 pub mod uuid {
     pub use crate::uuid::{from_text, text};

@@ -1,7 +1,6 @@
 //! Where the engine meets the file system: every file, map and lock goes through [`Storage`].
 //!
-//! [`Files`] is a directory tree. [`Memory`] is for tests: it knows what is durable, and can crash. Two wrap another storage:
-//! [`Faulty`] fails or stops at a chosen call, [`Deferred`] puts off syncs.
+//! [`Files`] is a directory tree. [`Memory`] is for tests: it knows which bytes are durable, and can crash.
 //! Paths are relative to the storage's root, with `/`; no component is `..` or a symbolic link.
 
 use std::io;
@@ -12,8 +11,8 @@ use std::time::Duration;
 
 #[cfg(test)]
 mod agreement_test;
-mod deferred;
-mod faulty;
+pub(crate) mod deferred;
+pub(crate) mod faulty;
 mod file_lock;
 mod file_system;
 mod files;
@@ -28,8 +27,9 @@ mod root_dir;
 #[cfg(test)]
 mod test_support;
 
-pub use deferred::Deferred;
-pub use faulty::{Fault, Faulty};
+pub(crate) use deferred::Deferred;
+#[cfg(test)]
+pub(crate) use faulty::{Fault, Faulty};
 pub use file_system::{FileSystemKind, Space};
 pub use files::{Access, Files, SHARED_DIR, SHARED_FILE};
 pub use memory::{Crashes, Memory};

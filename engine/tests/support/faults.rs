@@ -8,7 +8,8 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::sync::atomic::AtomicU64;
 use teamlog_engine::SeededIds;
-use teamlog_engine::storage::{Fault, Faulty, Memory, Storage};
+use teamlog_engine::internals::storage::{Fault, Faulty};
+use teamlog_engine::storage::{Memory, Storage};
 
 /// A run in which one call failed.
 pub struct Failed<T> {

@@ -19,9 +19,10 @@ use teamlog_engine::AppendedGroup;
 use teamlog_engine::LogId;
 pub use teamlog_engine::internals::codec::{SegmentHeader, encode_group};
 use teamlog_engine::internals::layout::LOCK_FILE;
+pub use teamlog_engine::internals::storage::{Fault, Faulty};
 use teamlog_engine::journal::{Journal, Journals, LogState};
 pub use teamlog_engine::repair::salvage;
-pub use teamlog_engine::storage::{Fault, Faulty, Files, Memory, Storage};
+pub use teamlog_engine::storage::{Files, Memory, Storage};
 pub use teamlog_engine::{
     Durability, Error, Format, Head, IdSource, Json, Log, LogOptions, NewEvent, SeededIds,
     Timestamp,

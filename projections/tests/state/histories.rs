@@ -8,7 +8,8 @@ use crate::usage::{check_artifacts, check_usage, spent};
 use proptest::prelude::*;
 use std::collections::BTreeSet;
 use std::sync::Arc;
-use teamlog_engine::storage::{Fault, Faulty, OpenMode, Storage};
+use teamlog_engine::internals::storage::{Fault, Faulty};
+use teamlog_engine::storage::{OpenMode, Storage};
 use teamlog_engine::{Json, Log};
 use teamlog_projections::delivery::event::{
     DeliveryAttempt, DeliveryDead, DeliveryFact, DeliveryRequired,

@@ -190,7 +190,8 @@ mod tests {
     use crate::handle::root::RootOptions;
     use crate::lifecycle::init::Init;
     use crate::task::create::TaskCreate;
-    use teamlog_engine::storage::{Fault, Faulty, Memory};
+    use teamlog_engine::internals::storage::{Fault, Faulty};
+    use teamlog_engine::storage::Memory;
 
     /// A root with an open team `demo`, on a storage that counts its calls and fails where it is told to.
     fn open() -> (Faulty, Root) {

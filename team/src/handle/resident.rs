@@ -511,7 +511,8 @@ mod tests {
     use super::*;
     use crate::handle::root::Root;
     use crate::lifecycle::init::Init;
-    use teamlog_engine::storage::{Fault, Faulty, Memory};
+    use teamlog_engine::internals::storage::{Fault, Faulty};
+    use teamlog_engine::storage::Memory;
     use teamlog_engine::{Durability, Json, NewEvent};
 
     type Recorded = Result<Commit<()>, CommitError<Failure>>;

@@ -4,7 +4,7 @@
 use crate::handle::ignored;
 use crate::handle::prelude::*;
 use crate::handle::staging::{Purpose, Staging};
-use teamlog_engine::storage::Deferred;
+use teamlog_engine::internals::storage::Deferred;
 use teamlog_engine::{LogOptions, NewLog, Writer};
 
 /// A team that nobody sees yet. Dropping it removes it.

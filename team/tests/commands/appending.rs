@@ -1,7 +1,7 @@
 //! `append`: facts of foreign kinds.
 
 use crate::prelude::*;
-use teamlog_engine::storage::Fault;
+use teamlog_engine::internals::storage::Fault;
 use teamlog_team::Result;
 use teamlog_team::log::append_batch::{AppendBatch, BatchAnswer};
 

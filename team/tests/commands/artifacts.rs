@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use proptest::prelude::*;
-use teamlog_engine::storage::Fault;
+use teamlog_engine::internals::storage::Fault;
 use teamlog_team::artifact::{
     ARTIFACT_BYTES_MAX, ArtifactFile, ArtifactGet, ArtifactList, ArtifactPut, ArtifactPutAnswer,
 };

@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use proptest::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
-use teamlog_engine::storage::Fault;
+use teamlog_engine::internals::storage::Fault;
 use teamlog_team::command::deadline::Deadline;
 use teamlog_team::message::ack::AckStatus;
 use teamlog_team::message::dead_letter::{DeadLetterList, DeadLetterRequeue, DeadLetterShown};

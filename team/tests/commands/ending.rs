@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use crate::workers::{answers, ask, heartbeat, identity, says};
-use teamlog_engine::storage::Fault;
+use teamlog_engine::internals::storage::Fault;
 use teamlog_team::lifecycle::cleanup::Cleanup;
 use teamlog_team::worker::status::ReadStatus;
 

@@ -4,7 +4,7 @@
 use crate::mode_calls::{active, cancel_or_complete, clear, session, start, update, write};
 use crate::prelude::*;
 use proptest::prelude::*;
-use teamlog_engine::storage::Fault;
+use teamlog_engine::internals::storage::Fault;
 use teamlog_team::mode::rules::transition::reachable;
 use teamlog_team::mode::state::StateRead;
 

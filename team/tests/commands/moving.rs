@@ -1,7 +1,7 @@
 //! Converting, backing up and restoring a team: the same state, and whatever a restore is stopped at, no team or all of it.
 
 use crate::prelude::*;
-use teamlog_engine::storage::Fault;
+use teamlog_engine::internals::storage::Fault;
 use teamlog_team::BackupDir;
 use teamlog_team::backup::restore::Restore;
 

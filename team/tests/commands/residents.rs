@@ -3,7 +3,8 @@
 use crate::prelude::*;
 use teamlog_engine::Error;
 use teamlog_engine::Point;
-use teamlog_engine::storage::{Fault, Files};
+use teamlog_engine::internals::storage::Fault;
+use teamlog_engine::storage::Files;
 use teamlog_team::lifecycle::status::Status;
 
 fn resident(world: &World) -> Root {

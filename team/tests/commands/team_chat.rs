@@ -1,7 +1,7 @@
 //! `import --team-chat`: what a directory of the message protocol says, in order; what is wrong in it, by file and line.
 
 use crate::prelude::*;
-use teamlog_engine::storage::Fault;
+use teamlog_engine::internals::storage::Fault;
 use teamlog_team::Result;
 use teamlog_team::import::team_chat::ChatAnswer;
 

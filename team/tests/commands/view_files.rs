@@ -2,7 +2,7 @@
 
 use crate::prelude::*;
 use std::time::Instant;
-use teamlog_engine::storage::Fault;
+use teamlog_engine::internals::storage::Fault;
 use teamlog_team::lifecycle::config::ConfigChange;
 
 /// A team that stays open on a storage that counts its calls, with two members and a task.
