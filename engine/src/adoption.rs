@@ -1,12 +1,13 @@
-//! Giving a log to a journal, and taking it off again: its id, seqs, segments and receipts stay.
+//! Adoption: gives a log to a journal, or takes it off again. Its id, seqs, segments and receipts stay the same.
 //!
-//! It is given in three steps. The journal gets all groups, and lets nobody join yet. Then `log.json` names the journal, from
-//! where on nothing is recorded here without it: this is the decision. Then one group, the event about it, opens the log there
-//! for all hosts. Whatever interrupts it, doing it again goes on where it ended.
+//! `Log::adopt` has three steps. (1) Copies all groups to the journal, which does not let other hosts join yet. (2)
+//! Writes the journal's name into `log.json`: from then on every append goes through the journal. This step decides.
+//! (3) Appends the event that opens the log in the journal for all hosts. After an interruption, calling it again
+//! continues.
 //!
-//! It is taken off in three steps, too: the id of the event about it is noted here, the event closes the log in the journal,
-//! and `log.json` no longer names the journal. The note says which host may finish that: on all others the log has ended. It
-//! keeps the ids of earlier tries, one of which may come to stand there late.
+//! `Log::leave` has three steps, too. (1) Writes the id of the leaving event into a note. (2) The event closes the log
+//! in the journal. (3) `log.json` no longer names the journal. The note says which host may finish; on all other hosts
+//! the log has ended. The note keeps the ids of earlier attempts, because the journal may record one of them late.
 
 use crate::journal::cursor::{self, Kept};
 use crate::journal::{Journal, LogState, Pushed, Replica, Turn, check_prefix, of_read, push};
@@ -16,21 +17,21 @@ use crate::prelude::*;
 use crate::reader::Reader;
 use std::time::Instant;
 
-/// More than a note of events ever has.
+/// Limit for the note's file, far above its real size.
 const NOTE_BYTES_MAX: u64 = 1 << 20;
 
-/// What giving a log to a journal did.
+/// Result of giving a log to a journal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Adoption {
-    /// What the journal was handed.
+    /// The groups that the journal received.
     pub pushed: Pushed,
-    /// Whether the log is the journal's by this call.
+    /// True if this call opened the log in the journal; false if an earlier call did.
     pub changed: bool,
     /// Seq of the last event.
     pub last_seq: u64,
 }
 
-/// The payload of the events.
+/// Payload of the events about adoption and leaving.
 #[derive(Serialize)]
 struct Named<'a> {
     journal: &'a str,
@@ -38,12 +39,13 @@ struct Named<'a> {
 }
 
 impl Log {
-    /// Gives the log to a journal: all of its groups, and from now on that orders them. This handle knows the log as it was:
-    /// open it again. `progress` hears how many events the journal has, of how many.
+    /// Gives the log to a journal: copies all groups, then lets the journal order all further groups. Open the log again
+    /// afterwards; this handle still has the old identity. Calls `progress` with the number of events that the journal
+    /// has, and the number of all.
     ///
     /// # Errors
-    /// `Journal`: it is not known here, does not answer, has another log of that name or another history, or the log is
-    /// another journal's; `Locked`, `Corrupt`, I/O.
+    /// `Journal`: this program cannot open it, it does not answer, it has another log of this name or another history, or
+    /// the log belongs to another journal; `Locked`, `Corrupt`, I/O.
     pub fn adopt(
         &self,
         journal: &JournalIdentity,
@@ -78,7 +80,7 @@ impl Log {
         })
     }
 
-    /// Makes the log known to its journal, or known again if it was taken off it; returns what `log.json` is to say.
+    /// Registers the log at its journal, or again if it had left it. Returns the new content of `log.json`.
     fn admitted(
         &self,
         reader: &Reader,
@@ -112,8 +114,9 @@ impl Log {
         Ok(there)
     }
 
-    /// Takes the log off its journal: it goes on here alone, and ends on all other hosts. `None` where it has none. This handle
-    /// knows the log as it was: open it again.
+    /// Takes the log off its journal: it continues on this host alone, and ends on all others. Returns the seq of the
+    /// event that records it; `None` if the log has no journal. Open the log again afterwards; this handle still has the
+    /// old identity.
     ///
     /// # Errors
     /// `Journal`: it does not answer, or another host took the log off; `Locked`, `Corrupt`, I/O.
@@ -133,9 +136,9 @@ impl Log {
         Ok(Some(last_seq))
     }
 
-    /// Takes the log off its journal without asking the journal: for a kind that this program does not support. The log is not
-    /// closed there, so that only one host may do this. Returns the seq of the event that records it, `None` if the log has no
-    /// journal. This handle knows the log as it was: open it again.
+    /// Takes the log off its journal without contacting the journal, for a kind of journal that this program does not
+    /// support. The log stays open there, so only one host may do this. Returns the seq of the event that records it,
+    /// `None` if the log has no journal. Open the log again afterwards; this handle still has the old identity.
     ///
     /// # Errors
     /// `Locked`, `Corrupt`, I/O.
@@ -155,18 +158,18 @@ impl Log {
         Ok(Some(last_seq))
     }
 
-    /// Removes the files that mean nothing for a log without a journal.
+    /// Removes the files that a log without a journal does not use.
     fn remove_notes(&self) {
         for file in [LEAVING_FILE, JOURNAL_FILE] {
             let _ = self.storage().remove_file(&self.dir().join(file));
         }
     }
 
-    /// Hands its journal what that lacks of what this host has: an older state of it was put back, or a server without all of
-    /// it took over. The same groups, so that nothing is recorded twice.
+    /// Copies groups to the journal that this host has and the journal lacks: the journal was restored from an older
+    /// state, or a server without all groups took over. The journal compares them, so nothing is recorded twice.
     ///
     /// # Errors
-    /// `Journal`: it has another history, of which nothing is changed; it does not answer; `Locked`, `Corrupt`, I/O.
+    /// `Journal`: it has another history (and is left unchanged), or it does not answer; `Locked`, `Corrupt`, I/O.
     pub fn heal(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Option<Pushed>> {
         let mut exclusive = self.lock_alone()?;
         let identity = exclusive.identity().clone();
@@ -175,10 +178,10 @@ impl Log {
         };
         let journals = self.journals(journal)?;
         let mut handle = self.journal(journal)?;
-        // It may be older than the log, and then gets all of it.
+        // The journal may be older than the log, and then gets all of it.
         let state = match journals.enroll(&identity, LogState::Loading) {
             Ok(()) => LogState::Loading,
-            // It knows the log.
+            // The journal knows the log.
             Err(error) if error.journal_fault() == Some(JournalFault::Refused) => LogState::Open,
             Err(error) => return Err(error),
         };
@@ -190,9 +193,9 @@ impl Log {
         Ok(Some(pushed))
     }
 
-    /// Accepts that the journal of this log is on another system of servers than before, on this host alone: a person knows that the
-    /// database was moved, and that the former one takes nothing any more. Returns the id of the system before and now, `None`
-    /// if the log has no journal. An id of 0 was not known.
+    /// Accepts that the journal of this log is on another system of servers than before, on this host alone. The operator
+    /// knows that the database was moved, and that the former servers accept nothing any more. Returns the system ids
+    /// before and now (0 for an unknown one), `None` if the log has no journal.
     ///
     /// # Errors
     /// `Journal`: it does not answer; `Locked`, `Corrupt`, I/O.
@@ -205,7 +208,7 @@ impl Log {
         let last_seq = exclusive.head().last_seq;
         let term = handle.term().map_err(|error| of_read(error, last_seq))?;
         let (storage, identity) = (self.storage().as_ref(), exclusive.identity());
-        // Without a note the next read learns the system.
+        // Without a note the next read learns the system id.
         let Some(kept) = cursor::read(storage, self.dir(), identity) else {
             return Ok(Some((0, term.system)));
         };
@@ -216,7 +219,7 @@ impl Log {
         Ok(Some((was, term.system)))
     }
 
-    /// Hands a journal what it lacks of the log, which is in that state there.
+    /// Copies to a journal the groups that it lacks; `state` is the log's state in the journal.
     fn hand_over(
         &self,
         journal: &mut dyn Journal,
@@ -228,8 +231,8 @@ impl Log {
         push(journal, state, &exclusive.reader(), deadline, progress)
     }
 
-    /// Closes the log in its journal by an event about it, which this host notes before. Where another host records something
-    /// first, once more behind that. An earlier one may come to stand there late, so none that was noted is forgotten.
+    /// Closes the log in its journal by an event, whose id this host notes before. Tries again if another host appends
+    /// first. The journal may still record an earlier attempt late, so the note keeps all ids.
     fn close_there(&self, exclusive: &mut LockedLog) -> Result<()> {
         let note = self.dir().join(LEAVING_FILE);
         let mut noted = self.noted()?;
@@ -269,7 +272,7 @@ impl Log {
         started.elapsed() >= self.options().lock_deadline
     }
 
-    /// The events by which this host was to take the log off.
+    /// Reads the ids of the leaving events that this host tried to append.
     fn noted(&self) -> Result<Vec<EventId>> {
         let note = self.dir().join(LEAVING_FILE);
         let lines = self
@@ -285,7 +288,7 @@ impl Log {
 }
 
 impl LockedLog {
-    /// Makes `log.json` name no journal.
+    /// Removes the journal from `log.json`.
     fn forget_journal(&mut self) -> Result<()> {
         let identity = self.identity().clone();
         self.rename(Identity {
@@ -294,14 +297,14 @@ impl LockedLog {
         })
     }
 
-    /// Makes another identity of the same log the one that counts.
+    /// Replaces `log.json` by another identity of the same log.
     fn rename(&mut self, identity: Identity) -> Result<()> {
         assert_eq!(
             identity.log, self.core.identity.log,
             "log.json must go on naming the same log"
         );
         self.check_lock()?;
-        // Without a journal nothing brings back what a power loss takes.
+        // Without a journal nothing restores groups that a power loss removes.
         self.core.sync_deferred()?;
         let path = self.core.dir.join(LOG_FILE);
         let storage = self.core.storage.named();
@@ -313,7 +316,7 @@ impl LockedLog {
         Ok(())
     }
 
-    /// From here on what is recorded goes through the journal. Takes in what others recorded, and holds the clock against its.
+    /// Makes all further appends go through the journal: takes in groups of other hosts, and compares the clocks.
     fn follow(&mut self, journal: Box<dyn Journal>) -> Result<()> {
         let fold_version = self.core.options.fold_version;
         let mut replica = Replica::open(journal, &self.reader(), fold_version)?;
@@ -327,7 +330,7 @@ impl LockedLog {
             .map_or(Ok(()), Replica::check_clock)
     }
 
-    /// Opens the log in its journal by an event about it; whether this call did.
+    /// Opens the log in its journal by an event. Returns true if this call did it.
     fn opens(&mut self, begins: Vec<String>) -> Result<bool> {
         let turn = Turn {
             to: LogState::Open,
@@ -336,7 +339,7 @@ impl LockedLog {
         let event = event(JOURNAL_ADOPTED, &self.core.identity)?;
         match self.core.turn(event, &turn, |_| Ok(())) {
             Ok(()) => Ok(true),
-            // An earlier call did it, whether it heard so or not.
+            // An earlier call did it, even if its answer was lost.
             Err(error)
                 if error.is_conflict() || error.journal_fault() == Some(JournalFault::Opened) =>
             {
@@ -348,7 +351,8 @@ impl LockedLog {
     }
 }
 
-/// What `log.json` says of a log that is given to a journal. Its segments may be of any size by now, and none ends earlier.
+/// Returns the content of `log.json` for a log that is given to a journal. The limit for segments is raised to the
+/// largest existing one.
 fn named(reader: &Reader, journal: &JournalIdentity) -> Result<Identity> {
     let mut max = journal.segment_bytes_max;
     for len in reader.lens()? {

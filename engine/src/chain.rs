@@ -1,6 +1,6 @@
-//! The chain of digests: every segment's header describes the segment before it, by name, length and BLAKE3, so that the
-//! bytes of one segment vouch for the bytes of all before it. CRCs say that an event is as it was written by somebody; the
-//! chain says that it is what the log held when the segment was sealed.
+//! The chain of digests: each segment's header holds name, length and BLAKE3 of the segment before it, so the bytes of
+//! one segment prove the bytes of all earlier ones. A CRC shows that an event was not damaged after it was written; the
+//! chain shows that the log held it when the segment was sealed.
 
 mod digests;
 
@@ -10,13 +10,13 @@ use crate::storage::Stat;
 use digests::Digests;
 
 impl Reader {
-    /// Holds every sealed segment up to the head against the header of the segment behind it. Reads and hashes all of them.
+    /// Compares every sealed segment up to the head with the header of the next segment. Reads and hashes all of them.
     pub fn check_chain(&self) -> Result<()> {
         self.chained(&mut |name| Ok(self.seal(name)?.0))
     }
 
-    /// As [`Reader::check_chain`], but a segment that was hashed before, and whose file nobody has changed since by what
-    /// the file system says, is not read again. The digests are kept in [`DIGESTS_FILE`], where it can be written.
+    /// As [`Reader::check_chain`], but skips a segment that was hashed before and whose file metadata is unchanged. The
+    /// digests are kept in [`DIGESTS_FILE`], if it can be written.
     pub(crate) fn check_chain_with_known_digests(&self) -> Result<()> {
         let mut digests = Digests::load(self.storage().as_ref(), self.dir());
         let checked = self.chained(&mut |name| {
@@ -37,7 +37,7 @@ impl Reader {
         checked
     }
 
-    /// Holds every header up to the head against what `seal` says of the segment before it.
+    /// Compares every header up to the head with the result of `seal` for the segment before it.
     pub(crate) fn chained(&self, seal: &mut dyn FnMut(&str) -> Result<Predecessor>) -> Result<()> {
         let names = self.segments()?;
         let mut previous: Option<Predecessor> = None;
@@ -58,7 +58,7 @@ impl Reader {
         Ok(())
     }
 
-    /// What a header has to say of this segment, and the file's state in which that was found.
+    /// Returns the description of this segment that the next header must hold, and the file's metadata at that time.
     fn seal(&self, name: &str) -> Result<(Predecessor, Stat)> {
         let path = self.dir().join(EVENTS_DIR).join(name);
         let file = self.storage().named().open(&path, OpenMode::Read)?;

@@ -1,12 +1,12 @@
-//! Wall clocks, handed in so that a test owns the time.
+//! Wall clocks. They are arguments, so that tests control the time.
 
 use crate::timestamp::Timestamp;
 use std::sync::atomic::{AtomicI64, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// Tells the wall-clock time. It may stand still, run backward or jump: the log orders by `seq`.
+/// Tells the wall-clock time. It may stop, run backward or jump: the log orders events by `seq`.
 pub trait Clock: Send + Sync + std::fmt::Debug {
-    /// The time now.
+    /// Returns the time now.
     fn now(&self) -> Timestamp;
 }
 
@@ -24,12 +24,12 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that stands where it was set.
+/// A clock that changes only when a test sets it.
 #[derive(Debug, Default)]
 pub struct ManualClock(AtomicI64);
 
 impl ManualClock {
-    /// A clock that shows `at`.
+    /// Creates a clock that shows `at`.
     pub fn new(at: Timestamp) -> Self {
         Self(AtomicI64::new(at.micros()))
     }

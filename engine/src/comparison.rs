@@ -1,4 +1,5 @@
-//! A log held against its journal: who has more, and whether hosts fold the same events to the same state.
+//! Comparison of a log with its journal: which of them has more events, and if all hosts fold the same events to the
+//! same state.
 
 use crate::journal::{
     Append, End, GroupStore, JournalCheck, JournalRow, check_rows, cursor, of_read, skew,
@@ -7,22 +8,22 @@ use crate::log::Log;
 use crate::prelude::*;
 use crate::reader::Reader;
 
-/// How a log stands beside its journal, where nothing is wrong with either.
+/// Result of comparing a log with its journal, if neither is damaged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comparison {
-    /// Whether the journal has more.
+    /// True if the journal has events that this host lacks.
     pub is_behind: bool,
-    /// What is wrong with this host's clock.
+    /// Problem of this host's clock; absent if there is none.
     pub clock: Option<String>,
-    /// Whether newer hosts fold its events otherwise.
+    /// True if other hosts fold the events by a newer version.
     pub is_older: bool,
-    /// The hosts whose state at the same event is another one.
+    /// Hosts with another state at the same event.
     pub diverged: Vec<String>,
 }
 
 impl Log {
-    /// When the journal of this log was last read on this host, by its clock: what others recorded since is not here. `None`
-    /// where the log has none, or nobody kept it.
+    /// Returns the time, by this host's clock, at which this host last read the journal. Later events of other hosts
+    /// are missing here. `None` if the log has no journal, or the time was not stored.
     pub fn journal_read_at(&self) -> Option<Timestamp> {
         self.identity().journal.as_ref()?;
         let kept = cursor::read(self.storage().as_ref(), self.dir(), self.identity());
@@ -30,11 +31,11 @@ impl Log {
         read_at.filter(|at| *at > Timestamp::default())
     }
 
-    /// Holds what a reader reads against the journal, and the digest of its state, where one is given, against those of other
-    /// hosts. `None` where the log has no journal. Records nothing.
+    /// Compares the events of a reader with the journal, and `state`, a digest of the folded state, with those of other
+    /// hosts. `None` if the log has no journal. Records nothing.
     ///
     /// # Errors
-    /// `Journal`: it lacks what is here, has another history, or does not take part; `Corrupt`, I/O.
+    /// `Journal`: it lacks events that are here, has another history, or does not answer; `Corrupt`, I/O.
     pub fn compare(&self, reader: &Reader, state: Option<&str>) -> Result<Option<Comparison>> {
         let Some(journal) = &self.identity().journal else {
             return Ok(None);
@@ -58,8 +59,8 @@ impl Log {
         }))
     }
 
-    /// Compares the journal of this log with what is here, group by group, and puts back what was changed or removed there, if that
-    /// is asked for. `progress` hears how many events were compared, of how many.
+    /// Compares the journal of this log with this host, group by group, and, if asked, restores groups that were changed
+    /// or removed in the journal. Calls `progress` with the number of events compared, and the number of all.
     ///
     /// # Errors
     /// `Journal`: it does not answer, or the role may not change its tables; `Corrupt`, I/O.
@@ -72,9 +73,9 @@ impl Log {
         check_rows(stores, &self.reader()?, repair, progress)
     }
 
-    /// Compares the journal of this log with what is here, group by group, at the pace of a background task. `pace` hears the bytes
-    /// of each page, and ends the comparison by `false`. `None` if the log has no journal, or the journal has nothing to compare.
-    /// Differences are looked for a second time: groups may be trimmed meanwhile.
+    /// Compares the journal of this log with this host, group by group, as a slow background task. Calls `pace` with the
+    /// bytes of each page; `false` ends the comparison. `None` if the log has no journal, or the journal cannot be
+    /// compared. Differences are checked twice, because groups may be trimmed meanwhile.
     ///
     /// # Errors
     /// As [`Log::check_journal`]; `Journal`: `pace` ended it.
@@ -98,7 +99,7 @@ impl Log {
     }
 }
 
-/// Reads the rows of a journal at a pace.
+/// Reads the rows of a journal, and calls `pace` for each page.
 struct Paced<'a> {
     stores: &'a dyn GroupStore,
     pace: &'a (dyn Fn(usize) -> bool + Sync),

@@ -1,10 +1,10 @@
-//! Converting a log into the other format, in place.
+//! Conversion of a log into the other format, in place.
 //!
-//! The new log has a new id and the same groups, and one event more that says so. It is built aside in `archive/` and
-//! read back; its segments then move into `events/`, where their ending keeps them apart, and its head into the free
-//! slot of `head`, where its id does. The last step is `log.json`: before it the old log is in charge, after it the
-//! new one, whole either way. Only then the original moves to `archive/<log id>/`, which is a log by itself.
-//! What an interrupted conversion left is tidied by the next one.
+//! The new log has a new id, the same groups, and one more event about the conversion. It is built in `archive/` and
+//! read back. Then its segments move into `events/` (their file extension differs), and its head into the free slot of
+//! `head` (its log id differs). The last step is `log.json`: before it the old log is in charge, after it the new one,
+//! whole in both cases. Then the original moves to `archive/<log id>/`, which is a log of its own. The next conversion
+//! cleans up after an interrupted one.
 
 use crate::copy::copy_groups;
 use crate::head::HeadFile;
@@ -17,7 +17,7 @@ use crate::storage::Deferred;
 use crate::writer::Durability;
 use std::collections::BTreeSet;
 
-/// What a log takes.
+/// Size of a log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Size {
@@ -25,9 +25,9 @@ pub struct Size {
     pub log: String,
     /// `jsonl` or `binary`.
     pub format: &'static str,
-    /// Segments.
+    /// Number of segments.
     pub segments: u64,
-    /// Bytes of all of them.
+    /// Bytes of all segments.
     pub bytes: u64,
 }
 
@@ -42,24 +42,24 @@ impl Size {
     }
 }
 
-/// What a conversion did.
+/// Result of a conversion.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conversion {
     /// The log before.
     pub from: Size,
-    /// The log now; the event of the conversion is in it.
+    /// The log now, with the event about the conversion.
     pub to: Size,
-    /// Events copied.
+    /// Number of events copied.
     pub events: u64,
-    /// Groups copied.
+    /// Number of groups copied.
     pub groups: u64,
-    /// The last receipt of the log before; `None` where it was empty.
+    /// The last receipt of the log before; `None` if it was empty.
     pub receipt: Option<Receipt>,
-    /// Where the original lies, relative to the log's directory.
+    /// Directory of the original, relative to the log's directory.
     pub archive: PathBuf,
 }
 
-/// The payload of the event: where the log comes from, to hold the original against.
+/// Payload of the event: describes the original, so that it can be checked.
 #[derive(Serialize)]
 struct Origin<'a> {
     from: &'a Size,
@@ -68,11 +68,11 @@ struct Origin<'a> {
 }
 
 impl Log {
-    /// Converts the log into that format, under its lock; `None` where it has it. Either way what an interrupted
-    /// conversion left is cleaned up. This handle knows the old log: open it again.
+    /// Converts the log into a format, under its lock; `None` if the log has that format. Also cleans up after an
+    /// interrupted conversion. Open the log again afterwards; this handle still has the old log.
     ///
     /// # Errors
-    /// `Locked`, `Corrupt`, I/O. Then the log is the old one or the new one, whole.
+    /// `Locked`, `Corrupt`, I/O. The log is then the old one or the new one, whole.
     pub fn convert(&self, format: Format) -> Result<Option<Conversion>> {
         self.identity().check_alone()?;
         let exclusive = self.lock()?;
@@ -108,7 +108,7 @@ impl Log {
         Ok(Some(converted))
     }
 
-    /// The new log, aside, durable and read back.
+    /// Builds the new log in `archive/`, makes it durable and reads it back.
     fn build(
         &self,
         log_dir: &LogDir<'_>,
@@ -165,7 +165,7 @@ impl Log {
     }
 }
 
-/// A log's directory, whose lock is held, and the log in charge of it.
+/// Directory of a log whose lock is held, and the log in charge of it.
 #[derive(Clone, Copy)]
 struct LogDir<'a> {
     storage: &'a Arc<dyn Storage>,
@@ -178,7 +178,7 @@ impl LogDir<'_> {
         self.dir.join(ARCHIVE_DIR)
     }
 
-    /// Refuses if a file among the segments has a name that the new log would take for its own.
+    /// Fails if a file in `events/` has a name that the new log would read as a segment.
     fn refuse_strays(&self, format: Format) -> Result<()> {
         let events = self.dir.join(EVENTS_DIR);
         let names = self.storage.named().list_if_there(&events)?;
@@ -192,7 +192,7 @@ impl LogDir<'_> {
         }
     }
 
-    /// Puts the original's identity and head into its archive; its segments follow once it is no longer in charge.
+    /// Copies the original's identity and head into its archive; its segments follow after the switch.
     fn describe_original(&self, head: &Head) -> Result<()> {
         let storage = self.storage.named();
         let dir = self.archive().join(self.old.log.to_string());
@@ -203,7 +203,7 @@ impl LogDir<'_> {
         storage.sync_dir(self.dir)
     }
 
-    /// The new segments under their names, then the new head into the slot that the old one does not use.
+    /// Moves the new segments into place, then writes the new head into the slot that the old log does not use.
     fn move_in(&self, new: &Log, head: &Head, generation: u64) -> Result<()> {
         let (from, to) = (new.dir().join(EVENTS_DIR), self.dir.join(EVENTS_DIR));
         let storage = self.storage.named();
@@ -211,7 +211,7 @@ impl LogDir<'_> {
             storage.rename(&from.join(&name), &to.join(&name))?;
         }
         storage.sync_dir(&to)?;
-        // From here on the slot with the old log's last head is the only one of it.
+        // From here on only one slot holds the old log's last head.
         HeadFile::open(
             self.storage.as_ref(),
             self.dir,
@@ -222,7 +222,7 @@ impl LogDir<'_> {
         self.write_head(new.identity(), head, generation)
     }
 
-    /// Puts the new log in charge.
+    /// Overwrites the other slot too, so that no old handle can write to the old log.
     fn switch(&self, new: &Identity) -> Result<()> {
         let path = self.dir.join(LOG_FILE);
         self.storage.named().replace(&path, &new.encode())

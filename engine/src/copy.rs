@@ -1,4 +1,4 @@
-//! Copying a log group for group: every event keeps its seq, id, time and group, whatever format it is stored in.
+//! Copies a log group by group: every event keeps its seq, id, time and group, in either format.
 
 use crate::codec::{self, Frame};
 use crate::json::Json;
@@ -7,19 +7,19 @@ use crate::reader::Reader;
 use crate::writer::{Durability, Writer};
 use std::ops::ControlFlow;
 
-/// What was copied, or what a log holds.
+/// Summary of a log's events, to compare two logs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Content {
-    /// Events.
+    /// Number of events.
     pub events: u64,
-    /// Groups.
+    /// Number of groups.
     pub groups: u64,
-    /// BLAKE3 over every event's public form and its place in its group: equal for two logs that say the same in the
-    /// same writes.
+    /// BLAKE3 over the public form of every event and its place in its group: equal for two logs with the same events
+    /// in the same groups.
     pub digest: [u8; 32],
 }
 
-/// Counts and hashes frames as they come.
+/// Counts and hashes frames.
 #[derive(Default)]
 struct Summing {
     events: u64,
@@ -50,7 +50,7 @@ impl Summing {
 }
 
 impl Reader {
-    /// What the log holds up to event `upto`. Reads all of it.
+    /// Returns the summary of the events up to `upto`. Reads all of them.
     pub fn content(&self, upto: u64) -> Result<Content> {
         let mut sum = Summing::default();
         self.each::<(), Error>(None, |located| {
@@ -63,12 +63,12 @@ impl Reader {
         Ok(sum.content())
     }
 
-    /// Bytes of all segments up to the head.
+    /// Returns the bytes of all segments up to the head.
     pub fn bytes(&self) -> Result<u64> {
         Ok(self.lens()?.iter().sum())
     }
 
-    /// Bytes of each of them.
+    /// Returns the bytes of each segment.
     pub(crate) fn lens(&self) -> Result<Vec<u64>> {
         let len = |name: String| {
             if name == self.head().name {
@@ -82,7 +82,7 @@ impl Reader {
     }
 }
 
-/// Appends every group of `from` to an empty log, each as one group again.
+/// Appends every group of `from` to an empty log, keeping the groups.
 pub fn copy_groups(from: &Reader, to: &Writer<()>) -> Result<Content> {
     let (mut sum, mut group) = (Summing::default(), Vec::new());
     from.each::<(), Error>(None, |located| {
@@ -102,7 +102,7 @@ pub fn copy_groups(from: &Reader, to: &Writer<()>) -> Result<Content> {
     Ok(sum.content())
 }
 
-/// A recorded event as one that is to be recorded, with the id and the time that it has.
+/// Converts a recorded event into a new event with the same id and time.
 pub(crate) fn to_new_event(frame: &Frame<'_>) -> Result<NewEvent> {
     let event = &frame.event;
     let payload = Json::parse(&event.payload).map_err(|error| {

@@ -1,15 +1,15 @@
-//! What can go wrong in the engine, by who has to act.
+//! Errors of the engine. A variant tells the caller how to react.
 
 use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-/// The engine's result.
+/// Result with the engine's error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What is done by a durable [`Storage::replace`](crate::storage::Storage::replace): its error does not say whether the
-/// write, the rename or a sync failed.
+/// The action of a durable [`Storage::replace`](crate::storage::Storage::replace): its error does not say if the write,
+/// the rename or a sync failed.
 pub(crate) const REPLACE: &str = "write and sync";
 
 /// The engine's error.
@@ -19,11 +19,11 @@ pub enum Error {
     /// The file system failed. The outcome of an append is unknown: retry with the same id or key.
     #[error("cannot {doing} {}: {source}", path.display())]
     Io {
-        /// What was being done: `read`, `write`, `sync` …
+        /// The action: `read`, `write`, `sync` …
         doing: &'static str,
         /// The file, relative to the data root.
         path: PathBuf,
-        /// What the system said.
+        /// The system's error.
         #[source]
         source: Arc<io::Error>,
     },
@@ -32,9 +32,9 @@ pub enum Error {
     Locked {
         /// The lock file.
         path: PathBuf,
-        /// Who holds it, for people: `pid 4242 (teamlog serve)`.
+        /// The process that holds it, for people: `pid 4242 (teamlog serve)`.
         holder: String,
-        /// How long was waited.
+        /// Time waited, in ms.
         waited_ms: u64,
     },
     /// The lock file was removed or replaced while this process held it. Nothing was acknowledged.
@@ -42,29 +42,29 @@ pub enum Error {
     LockLost {
         /// The lock file.
         path: PathBuf,
-        /// Who has locked the file in its place, for people.
+        /// The process that locked the new file, for people.
         holder: Option<String>,
-        /// Whether a group was written, so that the outcome is unknown; else nothing was.
+        /// True if a group was written, so that the outcome is unknown; if false, nothing was written.
         written: bool,
     },
-    /// Damage that recovery must not touch.
+    /// Damage that recovery must not change.
     #[error("{} is damaged at byte {offset}{}: {why}", path.display(), .seq.map(|seq| format!(" (event {seq})")).unwrap_or_default())]
     Corrupt {
         /// The file, relative to the data root.
         path: PathBuf,
-        /// The first byte that is not what it should be.
+        /// Offset of the first wrong byte.
         offset: u64,
-        /// The event that should stand there, where that is known.
+        /// Seq of the expected event, if known.
         seq: Option<u64>,
-        /// What is wrong.
+        /// Description of the damage.
         why: String,
     },
-    /// Events that were acknowledged are gone from the log: an older state of its files was put back.
+    /// Acknowledged events are missing from the log: an older state of its files was restored.
     #[error("{} was rolled back: {rollback}", path.display())]
     RolledBack {
         /// The log's directory, relative to the data root.
         path: PathBuf,
-        /// Which event is known, and where the log ends.
+        /// The known event, and the end of the log.
         rollback: Rollback,
     },
     /// A file was written by a newer teamlog.
@@ -72,19 +72,19 @@ pub enum Error {
     UnsupportedFormat {
         /// The file.
         path: PathBuf,
-        /// Its version.
+        /// Version of the file.
         found: u32,
-        /// The newest that is known here.
+        /// Newest version that this program reads.
         known: u32,
     },
-    /// An event was written by a newer teamlog: what it says is not known here, so nothing that follows from it is.
+    /// An event was written by a newer teamlog. This program cannot read its meaning, so it cannot fold the log.
     #[error("event {seq} ({kind}) was written by a newer teamlog: {why}")]
     Newer {
-        /// The event.
+        /// Seq of the event.
         seq: u64,
-        /// Its kind.
+        /// Kind of the event.
         kind: String,
-        /// What is not known.
+        /// Description of the unknown part.
         why: String,
     },
     /// A file belongs to another log.
@@ -92,26 +92,26 @@ pub enum Error {
     ForeignFile {
         /// The file.
         path: PathBuf,
-        /// What differs.
+        /// Description of the difference.
         why: String,
     },
-    /// A log declares other refs than the program works with ([`LogOptions::refs`](crate::LogOptions::refs)).
+    /// The log declares other refs than the program uses ([`LogOptions::refs`](crate::LogOptions::refs)).
     #[error("{} declares the refs [{declared}], but this program works with [{expected}]", path.display())]
     OtherRefs {
         /// The file that declares them.
         path: PathBuf,
         /// The names that the log declares, separated by commas.
         declared: String,
-        /// The names that the program works with.
+        /// The names that the program uses, separated by commas.
         expected: String,
     },
-    /// There is no log here.
+    /// The directory holds no log.
     #[error("there is no log in {}", path.display())]
     NoLog {
         /// The directory.
         path: PathBuf,
     },
-    /// There is a log here already.
+    /// The directory already holds a log.
     #[error("there is a log in {} already", path.display())]
     LogExists {
         /// The directory.
@@ -120,35 +120,35 @@ pub enum Error {
     /// A field of an event breaks a rule.
     #[error("{field} {rule}, but is {value}")]
     Invalid {
-        /// The field.
+        /// Name of the field.
         field: Cow<'static, str>,
-        /// Its value, shortened.
+        /// Value of the field, shortened.
         value: String,
-        /// The rule.
+        /// The rule, as `must be …`.
         rule: String,
     },
-    /// Something is larger than its limit.
+    /// A value is larger than its limit.
     #[error("{what} has {len} bytes; the limit is {max}")]
     TooLarge {
-        /// What.
+        /// Name of the value.
         what: &'static str,
-        /// Its size.
+        /// Its size in bytes.
         len: u64,
-        /// The limit.
+        /// The limit in bytes.
         max: u64,
     },
-    /// The journal that orders the log's groups did not take part.
+    /// The journal that orders the log's groups failed or refused.
     #[error("the journal of this log {}: {why}", fault.text())]
     Journal {
-        /// What kept it.
+        /// The reason.
         fault: JournalFault,
-        /// What it said.
+        /// Details, for people.
         why: String,
     },
-    /// The operating system has no random bits, so no id was made, and nothing was recorded.
+    /// The operating system returned no random bits, so no id was made, and nothing was recorded.
     #[error("cannot get random bits: {0}; nothing was recorded")]
     Random(String),
-    /// This handle saw a write or a sync fail and does nothing more; open the log again.
+    /// An earlier write or sync of this handle failed. The handle does nothing more; open the log again.
     #[error("an earlier write to this log failed ({0}); open it again")]
     Poisoned(String),
     /// A derived file is missing or damaged; it can be rebuilt from the log.
@@ -156,21 +156,21 @@ pub enum Error {
     Derived {
         /// The file.
         path: PathBuf,
-        /// What is wrong.
+        /// Description of the damage.
         why: String,
     },
 }
 
-/// A log that lacks events which were acknowledged.
+/// Proof that acknowledged events are missing from a log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rollback {
-    /// The last event that is known to have been acknowledged.
+    /// Seq of the last event that was acknowledged.
     pub known_seq: u64,
-    /// Its id, where the witness has it.
+    /// Id of that event, if the witness has it.
     pub known_id: Option<String>,
-    /// The last event of the log as it is now.
+    /// Seq of the last event of the log now.
     pub last_seq: u64,
-    /// The file that knows it, relative to the log's directory.
+    /// The file that proves it, relative to the log's directory.
     pub witness: String,
 }
 
@@ -195,17 +195,17 @@ impl std::fmt::Display for Rollback {
     }
 }
 
-/// Declares what can keep a journal: its stable word, and what the error says that the journal does.
+/// Declares the reasons for a journal's failure: a stable code, and the predicate of the error's message.
 macro_rules! faults {
     ($($(#[doc = $doc:literal])+ $fault:ident = $code:literal, $text:literal;)*) => {
-        /// What kept a journal from taking a group, or from telling of those that it has.
+        /// Reason for which a journal did not append or return groups.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum JournalFault {
             $($(#[doc = $doc])+ $fault,)*
         }
 
         impl JournalFault {
-            /// The stable word for it.
+            /// The stable code.
             pub fn code(self) -> &'static str {
                 match self {
                     $(JournalFault::$fault => $code,)*
@@ -221,48 +221,47 @@ macro_rules! faults {
 }
 
 faults! {
-    /// Another host's group came first: decide again.
+    /// Another host appended first: decide again.
     Conflict = "journal_busy", "took another group first";
-    /// Nothing was written: ask again.
+    /// The journal does not answer. Nothing was written: retry.
     Unreachable = "journal_unreachable", "does not answer, so nothing was written";
-    /// It was sent and may be recorded or not: ask again with the same id or key.
+    /// The group was sent, and may be recorded or not: retry with the same id or key.
     Unknown = "journal_unknown", "did not say whether it took what was written";
     /// The journal lacks groups that this host has.
     Behind = "journal_behind", "lacks what this host has";
-    /// The journal and this host have another history.
+    /// The journal and this host have different histories.
     Forked = "journal_forked", "has another history";
-    /// The journal no longer has what this host lacks.
+    /// The journal has trimmed groups that this host lacks.
     Trimmed = "journal_trimmed", "no longer has what is lacking here";
     /// The journal holds too few copies, so nothing was written.
     NotDurable = "journal_not_durable", "holds too few copies, so nothing was written";
-    /// The journal takes nothing for this log.
+    /// The journal accepts nothing for this log.
     Refused = "journal_refused", "takes nothing";
     /// The log is open in the journal already.
     Opened = "journal_refused", "takes nothing";
-    /// The clock of this host is too far from the journal's: nothing was written.
+    /// The clock of this host differs too much from the journal's. Nothing was written.
     ClockSkew = "clock_skew", "tells another time, so nothing was written";
-    /// Newer hosts fold the log's events otherwise: nothing was written.
+    /// Other hosts fold the log's events by a newer version. Nothing was written.
     NewerHost = "newer_host", "is written by newer hosts, so nothing was written";
-    /// The log is being handed over to the journal, which is not finished.
+    /// Copying the log to the journal has not finished.
     Loading = "adoption_unfinished", "does not have all of it yet";
-    /// The log was taken off the journal: it goes on at one host alone.
+    /// The log was taken off the journal, and continues on one host alone.
     Left = "journal_left", "was left";
-    /// It is another journal than the log's.
+    /// The journal is not the one that the log names.
     OtherJournal = "journal_of_another", "is another one";
-    /// Another system of servers answers than before: a copy of the journal may have been put in its place.
+    /// Another system of servers answers than before: it may be a copy of the journal.
     Moved = "journal_moved", "is on another system of servers than before";
-    /// The servers refuse this host: a password, a certificate or a right.
+    /// The servers refuse this host: wrong password, certificate or rights.
     Denied = "journal_denied", "does not let this host in";
-    /// Nothing here knows how to reach it.
+    /// This program has no address for the journal.
     Unconfigured = "journal_not_configured", "is not configured";
-    /// This program has no implementation for journals of that kind.
+    /// This program does not support this kind of journal.
     UnknownKind = "journal_not_configured", "is of a kind that this teamlog does not support";
-    /// What was asked for changes a log as a whole, which several hosts have.
+    /// The operation changes a whole log, which is not possible while several hosts share it.
     Shared = "journal_team", "orders the groups of several hosts";
 }
 
-/// Whether what was to be written found no room: the disk is full, or a quota or the limit for the size of a file is
-/// reached.
+/// Returns true if there was no space: the disk is full, or a quota or file size limit is reached.
 pub fn is_no_space(kind: io::ErrorKind) -> bool {
     [
         io::ErrorKind::StorageFull,
@@ -272,7 +271,7 @@ pub fn is_no_space(kind: io::ErrorKind) -> bool {
     .contains(&kind)
 }
 
-/// Whether the system lets this process do nothing there: a read-only file system, or no permission.
+/// Returns true if the system forbids it: a read-only file system, or no permission.
 pub fn is_not_permitted(kind: io::ErrorKind) -> bool {
     [
         io::ErrorKind::ReadOnlyFilesystem,
@@ -294,8 +293,7 @@ fn lock_lost(path: &Path, holder: Option<&str>, written: bool) -> String {
 }
 
 impl Error {
-    /// Whether there was no room for what was to be written: the disk is full, or a quota or the limit for the size of a
-    /// file is reached.
+    /// Returns true if a write found no space: the disk is full, or a quota or file size limit is reached.
     pub fn is_no_space(&self) -> bool {
         match self {
             Error::Io { source, .. } => self.is_write_error() && is_no_space(source.kind()),
@@ -303,7 +301,7 @@ impl Error {
         }
     }
 
-    /// Whether the error came from writing, so that reading may still work.
+    /// Returns true if the error came from writing, so that reading may still work.
     pub fn is_write_error(&self) -> bool {
         match self {
             Error::Io { doing, .. } => {
@@ -314,13 +312,13 @@ impl Error {
         }
     }
 
-    /// Whether the system lets this process write nothing there: a read-only file system, or no permission.
+    /// Returns true if the system forbids writing: a read-only file system, or no permission.
     pub(crate) fn is_read_only(&self) -> bool {
         matches!(self, Error::Io { source, .. } if is_not_permitted(source.kind()))
     }
 
-    /// Whether it is a failed sync, after which nobody knows what the disk holds. A durable replacement may have failed in
-    /// its sync, unless the system says that nothing could be written.
+    /// Returns true for a failed sync, after which the content of the disk is unknown. A failed durable replacement
+    /// counts, unless the system says that nothing was written.
     pub fn is_sync_error(&self) -> bool {
         match self {
             Error::Io { doing: "sync", .. } => true,
@@ -329,13 +327,13 @@ impl Error {
         }
     }
 
-    /// What kept a journal from taking part, in these words.
+    /// Creates an error of the journal with details for people.
     pub fn journal(fault: JournalFault, why: impl Into<String>) -> Error {
         let why = why.into();
         Error::Journal { fault, why }
     }
 
-    /// What kept the journal from taking part, if it is the journal's error: then this host's log is as it was.
+    /// Returns the reason if the journal failed or refused; this host's log is then unchanged.
     pub fn journal_fault(&self) -> Option<JournalFault> {
         match self {
             Error::Journal { fault, .. } => Some(*fault),
@@ -343,12 +341,12 @@ impl Error {
         }
     }
 
-    /// Whether another host's group came first, so that deciding again may help.
+    /// Returns true if another host appended first, so that deciding again may succeed.
     pub fn is_conflict(&self) -> bool {
         self.journal_fault() == Some(JournalFault::Conflict)
     }
 
-    /// A copy, for the others that the same failure concerns.
+    /// Returns a copy for another caller in the same group.
     #[must_use]
     pub fn again(&self) -> Error {
         match self {
@@ -362,7 +360,7 @@ impl Error {
             other => Error::Poisoned(other.to_string()),
         }
     }
-    /// A field of an event that breaks a rule.
+    /// Creates an error for a field that breaks a rule.
     pub(crate) fn invalid(
         field: impl Into<Cow<'static, str>>,
         value: impl Into<String>,
@@ -371,25 +369,25 @@ impl Error {
         let (field, value, rule) = (field.into(), value.into(), rule.into());
         Error::Invalid { field, value, rule }
     }
-    /// Something that is larger than its limit.
+    /// Creates an error for a value above its limit.
     pub(crate) fn too_large(what: &'static str, len: u64, max: u64) -> Error {
         Error::TooLarge { what, len, max }
     }
-    /// A file of a newer version.
+    /// Creates an error for a file of a newer version.
     pub(crate) fn unsupported(path: impl Into<PathBuf>, found: u32, known: u32) -> Error {
         let path = path.into();
         Error::UnsupportedFormat { path, found, known }
     }
-    /// A file of another log.
+    /// Creates an error for a file of another log.
     pub(crate) fn foreign(path: impl Into<PathBuf>, why: impl Into<String>) -> Error {
         let (path, why) = (path.into(), why.into());
         Error::ForeignFile { path, why }
     }
-    /// A directory without a log.
+    /// Creates an error for a directory without a log.
     pub(crate) fn no_log(path: impl Into<PathBuf>) -> Error {
         Error::NoLog { path: path.into() }
     }
-    /// Damage in a file.
+    /// Creates an error for a damaged file.
     pub fn corrupt(
         path: impl Into<PathBuf>,
         offset: u64,
@@ -404,7 +402,7 @@ impl Error {
         }
     }
 
-    /// Wraps an I/O error with what was being done to which file.
+    /// Wraps an I/O error with the action and the file.
     pub fn io(doing: &'static str, path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Error {
         let path = path.into();
         move |source| Error::Io {

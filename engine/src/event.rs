@@ -1,4 +1,4 @@
-//! Events: what is handed in, and what the log hands back.
+//! Events: [`NewEvent`] is appended, [`Event`] is read.
 
 use crate::error::{Error, Result};
 use crate::event_id::EventId;
@@ -8,31 +8,31 @@ use crate::timestamp::Timestamp;
 use serde::Serialize;
 use std::borrow::Cow;
 
-/// An event as the log holds it. Borrowed from the bytes it was decoded from, or owned (`Event<'static>`).
+/// A recorded event. Borrowed from the bytes it was decoded from, or owned (`Event<'static>`).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Event<'a> {
     /// Place in the order of the log: 1-based, gapless.
     pub seq: u64,
     /// Strictly increases with `seq`; encodes `created_at`.
     pub id: EventId,
-    /// When it was recorded (or, in imported history, happened).
+    /// Time of recording (for imported history: the original time).
     pub created_at: Timestamp,
     /// A past-tense fact in snake_case.
     pub kind: Cow<'a, str>,
-    /// Who did it.
+    /// The agent or user that acted.
     pub actor: Cow<'a, str>,
-    /// What it points at.
+    /// The things that it points at.
     pub refs: Refs<'a>,
-    /// Version of the payload's shape.
+    /// Version of the payload's format.
     pub schema_version: u32,
-    /// A fact of a kind that teamlog gives no meaning; moves no state, now or in later versions.
+    /// True for an event that folds ignore, now and in later versions.
     pub foreign: bool,
     /// Canonical JSON text (see [`Json`]).
     pub payload: Cow<'a, str>,
 }
 
 impl<'a> Event<'a> {
-    /// The same with its own copies of all strings.
+    /// Converts it into an event that owns its strings.
     pub fn into_owned(self) -> Event<'static> {
         Event {
             seq: self.seq,
@@ -48,40 +48,40 @@ impl<'a> Event<'a> {
     }
 }
 
-/// What led to a new event.
+/// The cause of a new event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Cause {
-    /// An event of the log.
+    /// An event of the log, by id.
     Event(EventId),
-    /// The event at that index of the same append (must come earlier in it).
+    /// The event at that index of the same append; it must come earlier.
     Earlier(usize),
 }
 
-/// An event that is to be appended.
+/// An event to append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NewEvent {
     /// A past-tense fact in snake_case: `^[a-z][a-z0-9_]*$`.
     pub kind: Cow<'static, str>,
-    /// Who did it; no control characters, 1 to 128 bytes.
+    /// The agent or user that acted; 1 to 128 bytes without control characters.
     pub actor: String,
-    /// What it points at, `cause` apart; each 1 to 128 bytes without control characters.
+    /// The things that it points at, except the cause; each 1 to 128 bytes without control characters.
     pub refs: Refs<'static>,
-    /// What led to it; overrides `refs.cause`.
+    /// The cause; overrides `refs.cause`.
     pub cause: Option<Cause>,
-    /// Version of the payload's shape.
+    /// Version of the payload's format.
     pub schema_version: u32,
     /// See [`Event::foreign`].
     pub foreign: bool,
     /// The payload.
     pub payload: Json,
-    /// For imported history only: the original time, which must not be before the log's last one.
+    /// Original time, for imported history only; not before the log's last event.
     pub created_at: Option<Timestamp>,
-    /// For imported history only: the original id, which must encode `created_at` and be greater than the log's last one.
+    /// Original id, for imported history only; must encode `created_at` and be greater than the log's last id.
     pub id: Option<EventId>,
 }
 
 impl NewEvent {
-    /// An event without refs, of schema version 1.
+    /// Creates an event without refs, of schema version 1.
     pub fn new(
         kind: impl Into<Cow<'static, str>>,
         actor: impl Into<String>,
@@ -100,7 +100,7 @@ impl NewEvent {
         }
     }
 
-    /// An event that the log itself records, with this value as its payload.
+    /// Creates an event that the log itself records, with `payload` as its payload.
     pub(crate) fn of(
         kind: &'static str,
         actor: impl Into<String>,
@@ -111,7 +111,7 @@ impl NewEvent {
         Ok(NewEvent::new(kind, actor, payload))
     }
 
-    /// The same with a ref.
+    /// Adds a ref.
     #[must_use]
     pub fn with_ref(
         mut self,
@@ -122,7 +122,7 @@ impl NewEvent {
         self
     }
 
-    /// The same with a cause.
+    /// Sets the cause.
     #[must_use]
     pub fn caused_by(mut self, cause: Cause) -> NewEvent {
         self.cause = Some(cause);

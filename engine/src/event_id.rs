@@ -18,15 +18,15 @@ pub struct EventId(u128);
 const RANDOM_MASK: u64 = (1 << 62) - 1;
 /// A fresh id leaves the top random bit 0, so that the ids after it in the same microsecond have room.
 const FRESH_MASK: u64 = RANDOM_MASK >> 1;
-/// How far ids within one microsecond lie apart at most: wide enough that the next one cannot be
-/// guessed, narrow enough that half a billion of them fit.
+/// Largest distance of two ids within one microsecond: wide enough that the next one cannot be guessed, narrow enough
+/// for half a billion ids.
 const STEP_MASK: u64 = (1 << 32) - 1;
 
 const VERSION: u128 = 7 << 76;
 const VARIANT: u128 = 0b10 << 62;
 
 impl EventId {
-    /// From the 16 bytes of the UUID, most significant first; `None` unless version 7, variant 10, a whole
+    /// Converts from the 16 bytes of the UUID, most significant first; `None` unless version 7, variant 10, a whole
     /// microsecond, and a time that [`Timestamp`] can hold.
     pub fn from_bytes(bytes: [u8; 16]) -> Option<EventId> {
         let id = EventId(u128::from_be_bytes(bytes));
@@ -36,16 +36,16 @@ impl EventId {
         (marks && whole && id.millis() <= Timestamp::MAX.micros().unsigned_abs() / 1000)
             .then_some(id)
     }
-    /// The 16 bytes of the UUID, most significant first.
+    /// Returns the 16 bytes of the UUID, most significant first.
     pub fn bytes(self) -> [u8; 16] {
         self.0.to_be_bytes()
     }
-    /// The `created_at` that the id encodes.
+    /// Returns the `created_at` that the id encodes.
     pub fn created_at(self) -> Timestamp {
         let micros = self.millis() * 1000 + u64::from(self.micros_in_milli());
         Timestamp::default().plus_micros(micros as i64)
     }
-    /// An id for `at` with the low 62 bits of `random`.
+    /// Creates an id for `at` with the low 62 bits of `random`.
     pub fn new(at: Timestamp, random: u64) -> EventId {
         let micros = at.micros().unsigned_abs();
         let fraction = fraction_of((micros % 1000) as u16);
@@ -58,19 +58,18 @@ impl EventId {
                 | u128::from(random & RANDOM_MASK),
         )
     }
-    /// The id for an event at `at` that follows `previous`: fresh, or, within one microsecond, the
-    /// previous one plus a small step, so that ids strictly increase.
+    /// Returns the id for an event at `at` that follows `previous`: a fresh one, or, within one microsecond, the previous
+    /// one plus a small step, so that ids strictly increase.
     ///
-    /// A microsecond holds at least half a billion ids that were made here. Should an id made elsewhere
-    /// have used up its microsecond, the new one belongs to the next; so take `created_at` from
-    /// [`EventId::created_at`]. Only in the last microsecond of 9999 is there no
-    /// next, and the id is not above `previous`.
+    /// A microsecond has room for at least half a billion ids made here. If an id made elsewhere has used up its
+    /// microsecond, the new id is in the next one; so take `created_at` from [`EventId::created_at`]. Only in the last
+    /// microsecond of 9999 there is no next one, and the id is not above `previous`.
     ///
     /// # Errors
     /// `Random`.
     ///
     /// # Panics
-    /// If `at` is earlier than `previous.created_at()`; the writer promises that it is not.
+    /// If `at` is earlier than `previous.created_at()`; the writer ensures that it is not.
     pub fn after(previous: Option<EventId>, at: Timestamp, ids: &dyn IdSource) -> Result<EventId> {
         let random = ids.random()?;
         let Some(previous) = previous.filter(|previous| {
@@ -89,11 +88,11 @@ impl EventId {
         }
         Ok(EventId::new(at.plus_micros(1), random & FRESH_MASK))
     }
-    /// Lower-case hyphenated text, always 36 bytes of ASCII.
+    /// Returns lower-case hyphenated text, always 36 bytes of ASCII.
     pub fn text(self) -> [u8; 36] {
         uuid::text(self.bytes())
     }
-    /// Reads exactly what [`EventId::text`] writes.
+    /// Reads exactly the output of [`EventId::text`].
     pub fn from_text(text: &[u8]) -> Option<EventId> {
         EventId::from_bytes(uuid::from_text(text)?)
     }
@@ -104,18 +103,18 @@ impl EventId {
     fn fraction(self) -> u64 {
         (self.0 >> 64) as u64 & 0xFFF
     }
-    /// Rounds up, as the encoding rounded down. Up to 1000 for fractions that no microsecond has.
+    /// Rounds up, because the encoding rounded down. Up to 1000 for a fraction that is no microsecond.
     fn micros_in_milli(self) -> u16 {
         (self.fraction() * 1000).div_ceil(4096) as u16
     }
 }
 
-/// A microsecond within its millisecond as a fraction in 4096ths, rounded down.
+/// Converts a microsecond within its millisecond into a fraction in 4096ths, rounded down.
 fn fraction_of(micros_in_milli: u16) -> u16 {
     (u32::from(micros_in_milli) * 4096 / 1000) as u16
 }
 
-/// Where random bits come from, handed in so that a seed replays a history.
+/// Source of random bits. It is an argument, so that a seed replays a history.
 pub trait IdSource: Send + Sync + std::fmt::Debug {
     /// Returns 64 random bits.
     ///
@@ -132,10 +131,10 @@ pub struct RandomIds;
 #[derive(Debug)]
 pub struct SeededIds(pub AtomicU64);
 
-/// Random bytes fetched ahead, so that one system call serves 32 ids.
+/// Random bytes fetched in advance, so that one system call serves 32 ids.
 const STOCK_BYTES: usize = 256;
 
-/// Takes 8 bytes off the stock, which is filled first if it is empty, and stays empty if that fails.
+/// Takes 8 bytes off the stock. Fills an empty stock first; if that fails, it stays empty.
 fn take_word(
     stock: &mut Vec<u8>,
     fill: impl FnOnce(&mut [u8]) -> Result<(), getrandom::Error>,

@@ -1,9 +1,9 @@
-//! The durable head: how far the log is known to be durable, in one file of two alternating slots.
+//! The durable head: the end of the durable log, in one file of two alternating slots.
 //!
-//! Invariants: a slot is written whole, after the sync that makes what it names durable; the newest valid slot
-//! counts; the other one always holds the state before. The file is a lower bound: never behind an
-//! acknowledgement while the machine runs, possibly behind after power loss (it is synced only at rotation, before a
-//! tail is cut, and at a clean close).
+//! Invariants: a slot is written whole, after the sync of the bytes that it names. The newest valid slot counts; the
+//! other one always holds the state before. The file is a lower bound: never less than the acknowledged end while the
+//! machine runs, possibly less after power loss (it is synced only at rotation, before a tail is cut, and at a clean
+//! close).
 
 use crate::error::{Error, Result};
 use crate::event_id::EventId;
@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 /// Bytes of one slot: one sector, so that a torn write damages one slot only.
 pub(crate) const SLOT_BYTES: usize = 512;
-/// Version of a slot's layout: the slots of all versions of the formats are laid out alike.
+/// Version of a slot's layout, the same for all versions of the formats.
 const SLOT_VERSION: u32 = 1;
 const MAGIC: [u8; 8] = *b"\x1eTLHEAD\0";
 const NAME_AT: usize = 84;
@@ -25,14 +25,14 @@ const ROTATING: u32 = 1;
 const QUARANTINING: u32 = 2;
 const CUTTING: u32 = 4;
 
-/// A lower bound of what is durable, and the end of what readers see.
+/// Lower bound of the durable end, and the end for readers.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Head {
-    /// Counts head writes.
+    /// Number of head writes.
     pub generation: u64,
     /// Number of the active segment; 0 while the log is empty.
     pub segment: u32,
-    /// Its file name; empty while the log is empty.
+    /// File name of the active segment; empty while the log is empty.
     pub name: String,
     /// Bytes of the active segment that are durable.
     pub end: u64,
@@ -40,21 +40,21 @@ pub struct Head {
     pub last_seq: u64,
     /// Id of the last event.
     pub last_id: Option<EventId>,
-    /// A rotation has begun: a segment behind the named one may exist.
+    /// True if a rotation has begun: a segment after the named one may exist.
     pub rotating: bool,
-    /// A tail is being set aside: a quarantine file may lack its event.
+    /// True if a tail is being moved to quarantine: a file there may lack its event.
     pub quarantining: bool,
-    /// The log was cut here by a repair: what lies behind is to be removed, and the event about it is owed.
+    /// True if a repair cut the log here: the next writer removes the bytes after it and records the event.
     pub cutting: bool,
 }
 
 impl Head {
-    /// The head of an empty log.
+    /// Creates the head of an empty log.
     pub(crate) fn empty() -> Head {
         Head::default()
     }
 
-    /// Its last event.
+    /// Returns the last event.
     pub(crate) fn last(&self) -> LastEvent {
         LastEvent {
             seq: self.last_seq,
@@ -62,12 +62,12 @@ impl Head {
         }
     }
 
-    /// The path of its segment.
+    /// Returns the path of the active segment.
     pub(crate) fn path(&self, dir: &Path) -> PathBuf {
         dir.join(EVENTS_DIR).join(&self.name)
     }
 
-    /// This head, but at an earlier end of the same segment.
+    /// Returns this head with an earlier end of the same segment.
     pub(crate) fn back_to(&self, end: u64, last_seq: u64, last_id: EventId) -> Head {
         Head {
             end,
@@ -77,20 +77,20 @@ impl Head {
         }
     }
 
-    /// There is no segment of its name.
+    /// Creates the error for a missing segment.
     pub(crate) fn segment_missing(&self, path: impl Into<PathBuf>) -> Error {
         let why = "the segment that the head names is missing";
         Error::corrupt(path, 0, self.last_seq, why)
     }
 
-    /// Its segment has only `len` bytes, fewer than are durable.
+    /// Creates the error for a segment with only `len` bytes, fewer than are durable.
     pub(crate) fn cut_short(&self, path: &Path, len: u64) -> Error {
         let end = self.end;
         let why = format!("the segment ends here, before the durable end at byte {end}");
         Error::corrupt(path, len, self.last_seq, why)
     }
 
-    /// The bytes of a slot.
+    /// Encodes a slot.
     #[doc(hidden)]
     pub fn encode(&self, log: LogId) -> [u8; SLOT_BYTES] {
         assert!(
@@ -126,7 +126,7 @@ impl Head {
         slot
     }
 
-    /// The bytes of a head file that holds this head alone.
+    /// Returns the bytes of a head file with this head alone.
     #[doc(hidden)]
     pub fn file(&self, log: LogId) -> Vec<u8> {
         let mut bytes = vec![0; 2 * SLOT_BYTES];
@@ -174,10 +174,10 @@ impl Head {
             quarantining: flags & QUARANTINING != 0,
             cutting: flags & CUTTING != 0,
         };
-        // Each of these must be able to grow by one.
+        // Each number must be able to grow by one.
         let countable =
             head.generation < u64::MAX && head.segment < u32::MAX && last_seq < u64::MAX;
-        // Only what this code would write is a head: unknown flags, a long name or a nonzero gap are not.
+        // Accept only bytes that this code would write: no unknown flags, long name or nonzero gap.
         let written = head.name.len() <= NAME_BYTES_MAX && head.encode(log) == *slot;
         if countable && written && last_id.is_some() == (last_seq > 0) {
             Slot::Valid(head)
@@ -210,14 +210,14 @@ enum Slot {
     OtherLog,
 }
 
-/// What the head file holds.
+/// Content of the head file.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Slots {
     /// The newest valid slot.
     pub newest: Option<Head>,
-    /// How many slots hold something unreadable.
+    /// Number of slots that are unreadable.
     pub damaged: usize,
-    /// Whether a slot is of another log: a conversion ended a moment ago, or was interrupted.
+    /// True if a slot belongs to another log, after a finished or interrupted conversion.
     pub foreign: bool,
 }
 
@@ -228,13 +228,13 @@ pub(crate) struct HeadFile {
 }
 
 impl HeadFile {
-    /// Opens the head file of the log in `dir`; creates it where `how` says so.
+    /// Opens the head file of the log in `dir`; `how` may create it.
     pub fn open(storage: &dyn Storage, dir: &Path, log: LogId, how: OpenMode) -> Result<HeadFile> {
         let file = storage.named().open(&dir.join(HEAD_FILE), how)?;
         Ok(HeadFile { file, log })
     }
 
-    /// Returns whether its path still names the open file.
+    /// Returns true if its path still names the open file.
     pub(crate) fn is_at(&self, storage: &dyn Storage) -> Result<bool> {
         let path = &self.file.path;
         let there = storage.look(path).map_err(Error::io("stat", path))?;
@@ -264,7 +264,7 @@ impl HeadFile {
                 Slot::OtherLog => slots.foreign = true,
             }
         }
-        // Beside a slot of this log, a slot of another one was left by a conversion. Alone it is the head of another log.
+        // A slot of another log beside one of this log is left by a conversion. Alone it is the head of another log.
         if slots.foreign && slots.newest.is_none() && slots.damaged == 0 {
             return Err(Error::foreign(
                 &self.file.path,
@@ -299,7 +299,7 @@ impl HeadFile {
     }
 }
 
-/// Reads the head of the log in `dir` once; no file is an empty set of slots.
+/// Reads the head of the log in `dir` once. A missing file has no slots.
 pub fn read_slots(storage: &dyn Storage, dir: &Path, log: LogId) -> Result<Slots> {
     let path = dir.join(HEAD_FILE);
     match storage.named().open_if_there(&path, OpenMode::Read)? {

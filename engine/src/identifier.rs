@@ -1,14 +1,14 @@
-//! What may stand for a kind, an actor or a ref: short texts without control characters, so that they
-//! can be printed on one line and compared byte by byte.
+//! Rules for kinds, actors and refs: short texts without control characters, which can be printed on one line and
+//! compared byte by byte.
 
 use crate::limits::IDENTIFIER_BYTES_MAX;
 
-/// Whether `text` may be an actor or a ref: 1 to 128 bytes, no control characters (U+0000 to 1F, 7F to 9F).
+/// Returns true if `text` may be an actor or a ref: 1 to 128 bytes, no control characters (U+0000 to 1F, 7F to 9F).
 pub fn is_identifier(text: &str) -> bool {
     (1..=IDENTIFIER_BYTES_MAX).contains(&text.len()) && !has_control(text)
 }
 
-/// Whether `text` may be a kind: `^[a-z][a-z0-9_]*$` of at most 128 bytes.
+/// Returns true if `text` may be a kind: `^[a-z][a-z0-9_]*$` of at most 128 bytes.
 pub fn is_kind(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_lowercase() | byte.is_ascii_digit() | (byte == b'_');
     text.len() <= IDENTIFIER_BYTES_MAX

@@ -1,8 +1,8 @@
-//! `log.json`: which log a directory holds, and which journal orders its groups, where one does. Written once at creation,
-//! replaced only by a conversion.
+//! `log.json`: the identity of the log in a directory, and its journal if it has one. Written once at creation,
+//! replaced only by a conversion or when a journal is adopted or left.
 //!
-//! The file is one line of JSON with its own CRC. It is accepted only if it is, byte for byte, what this
-//! code would write for the values in it, so that no damage can pass for another identity.
+//! The file is one line of JSON with its own CRC. It is accepted only if it equals, byte for byte, the output of this
+//! code for its values, so that damage never looks like another identity.
 
 use crate::error::{Error, JournalFault, Result};
 use crate::event_id::IdSource;
@@ -17,19 +17,18 @@ use crate::words::as_text;
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 
-/// The newest version of a format that this code reads. [`Format::version`] is the one that it writes.
+/// Newest format version that this code reads. [`Format::version`] is the version that it writes.
 pub const FORMAT_VERSION: u32 = 2;
-/// The version of `log.json` where a journal orders the log's groups, whatever the version of its format: a program that knows
-/// nothing of journals refuses it, and so writes nothing beside one.
+/// Version of `log.json` if the log has a journal, for both formats: a program without journals refuses it, and so
+/// never writes beside the journal.
 const JOURNAL_VERSION: u32 = 3;
-/// The version of `log.json` if the log declares refs, for a program that knows no such declaration would give events other
-/// names.
+/// Version of `log.json` if the log declares refs: an older program would give the refs other names.
 const REFS_VERSION: u32 = 4;
-/// No identity is longer than this.
+/// Largest size of `log.json`.
 const LOG_FILE_BYTES_MAX: u64 = 4096;
 
 words! {
-    /// How events are laid out on disk.
+    /// Layout of events on disk.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     pub enum Format {
@@ -42,14 +41,15 @@ words! {
 }
 
 impl Format {
-    /// The version of a new log. Of `jsonl` there is only the first: its segments grow, for people and `tail -f`.
+    /// Returns the version of a new log. `jsonl` has only version 1: its segments are not filled ahead, so that `tail
+    /// -f` works.
     pub fn version(self) -> u32 {
         match self {
             Format::Jsonl => 1,
             Format::Binary => FORMAT_VERSION,
         }
     }
-    /// The ending of its segments' names.
+    /// Returns the file extension of its segments.
     pub fn extension(self) -> &'static str {
         match self {
             Format::Jsonl => "jsonl",
@@ -58,12 +58,12 @@ impl Format {
     }
 }
 
-/// 128 random bits that tell one log from every other.
+/// Identity of a log: 128 random bits.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct LogId(pub [u8; 16]);
 
 impl LogId {
-    /// A new one.
+    /// Creates a random id.
     ///
     /// # Errors
     /// `Random`.
@@ -71,7 +71,7 @@ impl LogId {
         let bits = (u128::from(ids.random()?) << 64) | u128::from(ids.random()?);
         Ok(LogId(bits.to_be_bytes()))
     }
-    /// Reads what `Display` writes: lower-case, hyphenated 8-4-4-4-12.
+    /// Reads the output of `Display`: lower-case, hyphenated 8-4-4-4-12.
     pub fn from_text(text: &str) -> Option<LogId> {
         uuid::from_text(text.as_bytes()).map(LogId)
     }
@@ -85,15 +85,15 @@ impl std::fmt::Display for LogId {
 
 as_text! { LogId, |text| uuid::from_text(text).map(LogId), "must be the id of a log" }
 
-/// Which journal orders a log's groups.
+/// The journal that orders a log's groups.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct JournalIdentity {
-    /// What speaks to it: `postgres`.
+    /// Kind of journal: `postgres`.
     pub kind: String,
-    /// The journal's own id, so that another one of its kind is never taken for it: lower-case, hyphenated 8-4-4-4-12.
+    /// Id of the journal, lower-case, hyphenated 8-4-4-4-12. It tells two journals of one kind apart.
     pub id: String,
-    /// What [`crate::LogOptions::segment_bytes_max`] is on every host, so that their segments are equal.
+    /// Value of [`crate::LogOptions::segment_bytes_max`] on every host, so that their segments are equal.
     pub segment_bytes_max: u64,
 }
 
@@ -103,24 +103,24 @@ impl std::fmt::Debug for LogId {
     }
 }
 
-/// What `log.json` says.
+/// Content of `log.json`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Identity {
-    /// Every segment, head and receipt of this log repeats it.
+    /// Id of the log, repeated in every segment, head and receipt.
     pub log: LogId,
-    /// The log's name; stored as `team`.
+    /// Name of the log; stored as `team`.
     pub name: String,
-    /// How events are stored.
+    /// Format of the events.
     pub format: Format,
     /// Version of the format.
     pub version: u32,
-    /// When the log was created.
+    /// Time of creation.
     pub created_at: Timestamp,
-    /// How it came to be: `init`, `import`, `convert`, `restore`.
+    /// Origin of the log: `init`, `import`, `convert`, `restore`.
     pub origin: String,
-    /// What orders its groups where several hosts write it.
+    /// The journal that orders its groups; absent if only this host writes the log.
     pub journal: Option<JournalIdentity>,
-    /// The names of its refs.
+    /// Names of its refs.
     pub refs: RefNames,
 }
 
@@ -142,12 +142,12 @@ struct Stored {
 }
 
 impl Identity {
-    /// Whether zeros may stand behind what was written to the active segment.
+    /// Returns true if the active segment may end with zeros that were written ahead.
     pub(crate) fn may_prewrite(&self) -> bool {
         self.format == Format::Binary && self.version >= 2
     }
 
-    /// Refuses what changes a log as a whole, where other hosts have it too.
+    /// Fails if several hosts share the log, for operations that change a whole log.
     pub(crate) fn check_alone(&self) -> Result<()> {
         match &self.journal {
             None => Ok(()),
@@ -158,7 +158,7 @@ impl Identity {
         }
     }
 
-    /// The bytes of `log.json`.
+    /// Encodes `log.json`.
     pub fn encode(&self) -> Vec<u8> {
         let declares_refs = self.refs.are_declared();
         let version = match self.journal {
@@ -180,13 +180,13 @@ impl Identity {
         })
     }
 
-    /// Reads the bytes of `log.json`; `path` is for the error.
+    /// Decodes `log.json`; `path` is for the error.
     ///
     /// # Errors
     /// `UnsupportedFormat` for a newer version, `Corrupt` for anything that `encode` does not write.
     pub fn decode(path: &Path, bytes: &[u8]) -> Result<Identity> {
         let corrupt = |why: &str| Error::corrupt(path, 0, None, why);
-        // The version is looked at first: a newer one may have other fields.
+        // Check the version first: a newer one may have other fields.
         #[derive(Deserialize)]
         struct Version {
             version: u32,
@@ -227,7 +227,7 @@ impl Identity {
         Ok(identity)
     }
 
-    /// Refuses a log with other refs than the program works with.
+    /// Fails if the log has other refs than the program uses.
     pub(crate) fn check_refs(&self, dir: &Path, expected: &RefNames) -> Result<()> {
         match self.refs == *expected {
             true => Ok(()),
@@ -242,7 +242,7 @@ impl Identity {
     /// Reads `log.json` of the log in `dir`.
     ///
     /// # Errors
-    /// `NoLog` where there is none, else as [`Identity::decode`], or I/O.
+    /// `NoLog` if there is none, else as [`Identity::decode`], or I/O.
     pub fn load(storage: &dyn Storage, dir: &Path) -> Result<Identity> {
         let path = dir.join(LOG_FILE);
         match storage.named().read_if_there(&path, LOG_FILE_BYTES_MAX)? {

@@ -1,9 +1,9 @@
-//! The parts of the engine below its API: bytes, files and the derived store.
+//! Parts of the engine below its API: bytes, files and the derived store.
 //!
-//! The crates that are released together with this one, its tests, benchmarks and fuzz targets use them. They may change in any
-//! release; a program that only keeps a log needs none of them.
+//! For the crates that are released together with this one, its tests, benchmarks and fuzz targets. They may change in
+//! any release; a program that only keeps a log needs none of them.
 
-/// Events to bytes and back.
+/// Encoding of events.
 pub mod codec {
     pub use crate::codec::*;
 }
@@ -23,17 +23,17 @@ pub mod error {
     pub use crate::error::{is_no_space, is_not_permitted};
 }
 
-/// The file that says how far a log is durable.
+/// The file that holds the durable end of a log.
 pub mod head {
     pub use crate::head::{Slots, read_slots};
 }
 
-/// Names of files, and the kinds of the events that the log itself records.
+/// Names of files, and kinds of the events that the log itself records.
 pub mod layout {
     pub use crate::layout::*;
 }
 
-/// Groups of frames: reading by whole spans.
+/// Reading a log by spans, for parallel workers.
 pub mod reader {
     pub use crate::reader::{Chain, LocatedFrame, SPAN_BYTES, Span, Spans};
 }
@@ -43,7 +43,7 @@ pub mod receipt {
     pub use crate::receipt::hex_digest;
 }
 
-/// The table of what a crash can leave, and what recovery does about it.
+/// The table of states after a crash, and recovery's action for each.
 pub mod recovery {
     pub use crate::recovery::{Quarantined, table};
 }

@@ -1,7 +1,7 @@
-//! Canonical JSON: compact, one way to escape a string, numbers as they were written, duplicate keys refused.
+//! Canonical JSON: compact, one form for each string, numbers as written, no duplicate keys.
 //!
-//! The grammar is RFC 8259 and nothing more. Two texts that differ only in whitespace and in how their
-//! strings are escaped become the same canonical text, which is what the log stores and compares.
+//! The grammar is RFC 8259 and nothing more. Two texts that differ only in whitespace and in the escapes of strings
+//! become the same canonical text, which the log stores and compares.
 
 pub(crate) mod scan;
 
@@ -12,13 +12,13 @@ use std::borrow::Cow;
 #[derive(Clone, PartialEq, Eq, Hash)]
 pub struct Json(Box<str>);
 
-/// Why a text is not acceptable JSON.
+/// Error of a text that is not acceptable JSON.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message} at byte {offset}")]
 pub struct JsonError {
-    /// What is wrong.
+    /// Description of the error.
     pub message: String,
-    /// Where, in bytes from the start.
+    /// Offset of the error, in bytes from the start.
     pub offset: usize,
 }
 
@@ -29,19 +29,19 @@ impl std::fmt::Debug for Json {
 }
 
 impl Json {
-    /// Canonicalises one JSON value (surrounding whitespace allowed): compact, minimal escapes (only `"`, `\\` and
-    /// control characters below U+0020, with the short forms where JSON has them, else `\u00xx` in lower case), key
-    /// order and number texts kept. A text that is canonical already is copied in one go.
+    /// Reads one JSON value (surrounding whitespace allowed) and makes it canonical: compact, minimal escapes (only `"`,
+    /// `\\` and control characters below U+0020, in the short form if JSON has one, else `\u00xx` in lower case), key
+    /// order and number texts kept. A text that is canonical already is copied at once.
     ///
     /// # Errors
-    /// Malformed JSON, a lone surrogate, a duplicate key, nesting past [`crate::limits::NESTING_MAX`], a number
+    /// Malformed JSON, a lone surrogate, a duplicate key, nesting deeper than [`crate::limits::NESTING_MAX`], a number
     /// that overflows a double, or trailing bytes.
     pub fn parse(text: &str) -> Result<Json, JsonError> {
         // RFC 8259 lets a parser ignore a byte order mark.
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         canonical(text, NESTING_MAX).map(|text| Json(text.into_owned().into_boxed_str()))
     }
-    /// The canonical JSON of a serialisable value.
+    /// Returns the canonical JSON of a serialisable value.
     pub fn from_value(value: &impl serde::Serialize) -> Result<Json, JsonError> {
         let text = serde_json::to_string(value).map_err(|error| JsonError {
             message: format!("the value does not serialise: {error}"),
@@ -49,10 +49,10 @@ impl Json {
         })?;
         Json::parse(&text)
     }
-    /// A text that is canonical by the way it was put together, which is not looked at again.
+    /// Wraps a text that is known to be canonical, without checking it.
     ///
     /// # Panics
-    /// Where assertions are on and it is not canonical.
+    /// If debug assertions are on and the text is not canonical.
     pub fn from_canonical(text: String) -> Json {
         debug_assert_eq!(
             canonical(&text, NESTING_MAX).as_deref(),
@@ -61,7 +61,7 @@ impl Json {
         );
         Json(text.into_boxed_str())
     }
-    /// Returns the first integer that fits neither an `i64` nor a `u64`: a parser that makes numbers of it rounds it.
+    /// Returns the first integer that fits neither an `i64` nor a `u64`: many parsers round it.
     pub fn rounded_integer(&self) -> Option<&str> {
         let mut rest = self.as_str();
         while let Some(at) = rest.find(|c: char| c == '"' || c == '-' || c.is_ascii_digit()) {
@@ -86,17 +86,17 @@ impl Json {
         }
         None
     }
-    /// The text.
+    /// Returns the text.
     pub fn as_str(&self) -> &str {
         &self.0
     }
-    /// The text, moved out.
+    /// Returns the text, moved out.
     pub fn into_string(self) -> String {
         self.0.into_string()
     }
 }
 
-/// The length of the string that `text` begins with, quotes included.
+/// Returns the length of the string at the start of `text`, quotes included.
 fn string_token_len(text: &str) -> usize {
     let mut escaped = true;
     let end = text.bytes().position(|byte| {
@@ -108,7 +108,7 @@ fn string_token_len(text: &str) -> usize {
     end.map_or(text.len(), |end| end + 1)
 }
 
-/// The canonical text of one JSON value that nests at most `depth_max` deep; borrowed where `text` has it already.
+/// Returns the canonical text of one JSON value with at most `depth_max` levels; borrowed if `text` is canonical.
 pub(crate) fn canonical(text: &str, depth_max: usize) -> Result<Cow<'_, str>, JsonError> {
     let mut parser = Parser {
         text: text.trim_end_matches([' ', '\t', '\n', '\r']),
@@ -143,7 +143,7 @@ pub(crate) fn write_string(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// The bytes that [`write_string`] appends for `text`.
+/// Returns the number of bytes that [`write_string`] appends for `text`.
 pub(crate) fn string_len(text: &str) -> usize {
     let mut len = text.len() + 2;
     let mut rest = text.as_bytes();
@@ -157,7 +157,7 @@ pub(crate) fn string_len(text: &str) -> usize {
     len
 }
 
-/// The canonical escape of a byte that a string cannot hold as it is, and how many bytes of it count.
+/// Returns the canonical escape of a byte that must be escaped in a string, and its length.
 fn escape(byte: u8) -> ([u8; 6], usize) {
     let short = match byte {
         b'"' | b'\\' => byte,
@@ -175,9 +175,9 @@ fn escape(byte: u8) -> ([u8; 6], usize) {
     ([b'\\', short, 0, 0, 0, 0], 2)
 }
 
-/// One value in a line of JSON that ends with a CRC of its own: `,"crc":"` with eight digits, `"}` and the newline.
+/// Encodes a value as one line of JSON that ends with its own CRC: `,"crc":"` with eight digits, `"}` and the newline.
 pub(crate) fn sealed_line(value: &impl serde::Serialize) -> Vec<u8> {
-    // Into memory only a map with keys that are no text fails.
+    // Writing to memory fails only for a map whose keys are no text.
     let mut line = serde_json::to_vec(value).unwrap_or_default();
     line.pop();
     let crc = crc32fast::hash(&line);
@@ -192,17 +192,17 @@ fn fail_at<T>(offset: usize, message: impl Into<String>) -> Result<T, JsonError>
     })
 }
 
-/// An object of more members has its keys sorted to find duplicates, instead of each compared with each.
+/// Largest number of members whose keys are compared pairwise for duplicates. The keys of a larger object are sorted.
 const KEYS_COMPARED: usize = 8;
 
-/// Reads `text` once. What is canonical is left where it is and copied in long stretches: `out` holds the
-/// canonical form of everything before `copied`, and `copied..at` is canonical as it stands.
+/// Reads `text` once. Canonical stretches stay in place and are copied together: `out` holds the canonical form of
+/// everything before `copied`, and `copied..at` is canonical.
 struct Parser<'a> {
     text: &'a str,
     at: usize,
     copied: usize,
     out: String,
-    /// The canonical keys of all open objects, and where each stands; outer objects first.
+    /// Canonical keys of all open objects with their offsets; outer objects first.
     keys: Vec<(Cow<'a, str>, usize)>,
     depth_left: usize,
     depth_max: usize,
@@ -218,7 +218,7 @@ impl<'a> Parser<'a> {
     fn slice(&self, from: usize, to: usize) -> &'a str {
         self.text.get(from..to).unwrap_or_default()
     }
-    /// The next byte that is not whitespace; the whitespace is left out of the canonical text.
+    /// Returns the next byte that is not whitespace, and leaves the whitespace out.
     fn peek(&mut self) -> Option<u8> {
         let from = self.at;
         while matches!(self.byte(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
@@ -229,7 +229,7 @@ impl<'a> Parser<'a> {
         }
         self.byte()
     }
-    /// What stands between `from` and here becomes `canonical`.
+    /// Replaces the text between `from` and here by `canonical`.
     fn replace(&mut self, from: usize, canonical: &str) {
         self.out.push_str(self.slice(self.copied, from));
         self.out.push_str(canonical);
@@ -339,7 +339,7 @@ impl<'a> Parser<'a> {
         self.keys.push((key, from));
         Ok(())
     }
-    /// Canonical texts are equal exactly where the keys are.
+    /// Compares the canonical texts, which are equal only for equal keys.
     fn refuse_duplicates(&mut self, outer: usize) -> Result<(), JsonError> {
         let keys = self.keys.get_mut(outer..).unwrap_or_default();
         let duplicate = if keys.len() <= KEYS_COMPARED {
@@ -379,7 +379,7 @@ impl<'a> Parser<'a> {
             }
         }
     }
-    /// Reads one escape and replaces it unless it is the canonical one.
+    /// Reads one escape, and replaces it by its canonical form if it differs.
     fn escaped(&mut self) -> Result<(), JsonError> {
         let from = self.at;
         self.at += 1;
@@ -406,7 +406,7 @@ impl<'a> Parser<'a> {
         }
         Ok(())
     }
-    /// The character that a `\u` escape, or a pair of them, stands for.
+    /// Returns the character of a `\u` escape, or of a pair of them.
     fn escaped_unit(&mut self, from: usize) -> Result<char, JsonError> {
         let lone = "a surrogate must be one of a pair";
         let unit = self.four_digits(from)?;
@@ -443,7 +443,7 @@ impl<'a> Parser<'a> {
         if self.text.as_bytes().get(whole) == Some(&b'0') && self.at > whole + 1 {
             return fail_at(from, "a number must have no leading zero");
         }
-        // Only an exponent or very many digits can reach past a double.
+        // Only an exponent or very many digits can overflow a double.
         let mut may_overflow = self.at - whole > f64::MAX_10_EXP as usize;
         if self.byte() == Some(b'.') {
             self.at += 1;

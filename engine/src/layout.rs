@@ -1,30 +1,30 @@
-//! The files and directories of a log, by name, and the events that the log itself records.
+//! Names of a log's files and directories, and kinds of the events that the log itself records.
 //!
-//! It imports nothing, so that whatever looks at a log's files may import it.
+//! This module imports nothing, so that every module may import it.
 
-/// The log's identity: it decides which log is in charge of the directory.
+/// The log's identity: says which log is in charge of the directory.
 pub const LOG_FILE: &str = "log.json";
-/// How far the log is known to be durable.
+/// The end of the durable log.
 pub const HEAD_FILE: &str = "head";
-/// What a writer locks; never deleted.
+/// File that a writer locks; never deleted.
 pub const LOCK_FILE: &str = "lock";
 /// The directory of segments.
 pub const EVENTS_DIR: &str = "events";
 /// The digests of sealed segments that were hashed before.
 pub const DIGESTS_FILE: &str = "digests";
-/// How far the log has followed its journal, where it has one.
+/// How far this host has read the log's journal, if it has one.
 pub const JOURNAL_FILE: &str = "journal";
 /// The id of the event by which this host takes the log off its journal.
 pub(crate) const LEAVING_FILE: &str = "leaving";
-/// The directory of what was cut off because a crash left it incomplete.
+/// Directory of bytes that were cut off because a crash left them incomplete.
 pub const QUARANTINE_DIR: &str = "quarantine";
-/// The directory of originals: files as they were before the log was changed as a whole.
+/// Directory of originals: files from before the log was changed as a whole.
 pub const ARCHIVE_DIR: &str = "archive";
-/// What a conversion builds in `archive/` has a name that begins so; the new log's id follows.
+/// Prefix of the directory in `archive/` in which a conversion builds; the new log's id follows.
 pub(crate) const CONVERSION_PREFIX: &str = ".new-";
-/// Where a salvage builds the new log.
+/// Directory in which a salvage builds the new log.
 pub(crate) const SALVAGE_DIR: &str = "salvage";
-/// What a cut leaves of a segment, before it takes the segment's place.
+/// Remaining part of a segment after a cut, before it replaces the segment.
 pub(crate) const SHORTENED_FILE: &str = "shortened";
 
 /// The actor of the events that the log itself records.
@@ -37,11 +37,11 @@ pub const CUT: &str = "log_cut";
 pub const SALVAGED: &str = "log_salvaged";
 /// The kind of the event that records that a rollback was accepted.
 pub const ROLLED_BACK: &str = "log_rolled_back";
-/// The kind of the event with which a converted log goes on.
+/// The kind of the first event after a conversion.
 pub const CONVERTED: &str = "log_converted";
-/// The kind of the event with which a restored log goes on.
+/// The kind of the first event after a restore.
 pub const RESTORED: &str = "log_restored";
 /// The kind of the event from which on a journal orders the log.
 pub const JOURNAL_ADOPTED: &str = "log_journal_adopted";
-/// The kind of the event behind which it no longer does.
+/// The kind of the event after which no journal orders the log.
 pub const JOURNAL_LEFT: &str = "log_journal_left";

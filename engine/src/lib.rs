@@ -198,11 +198,11 @@
 //! errors.
 #![deny(unsafe_code)]
 
-// Imports lead in one direction. From the bottom: names, limits and values (`layout`, `limits`, `timestamp`, `event`, `storage`); the
-// files of a log (`identity`, `head`, `segment`, `codec`, `witness`, `lock`) and the rule of their order (`sequence`, `tail`);
-// `reader`, and beside it `chain` and `journal`; `recovery`; `writer`; `log`, which puts these together; and what works on a whole
-// log: `receipt`, `verify`, `copy`, `convert`, `repair`, `backup`. `derived` stands beside the log and knows its events only by their
-// places.
+// Imports lead in one direction. From the bottom: names, limits and values (`layout`, `limits`, `timestamp`, `event`,
+// `storage`); the files of a log (`identity`, `head`, `segment`, `codec`, `witness`, `lock`) and the rule of their
+// order (`sequence`, `tail`); `reader`, and beside it `chain` and `journal`; `recovery`; `writer`; `log`, which
+// combines these; and modules for a whole log: `receipt`, `verify`, `copy`, `convert`, `repair`, `backup`. `derived` is
+// independent of the log, and knows its events only by their places.
 mod adoption;
 pub mod backup;
 mod blob;

@@ -1,25 +1,24 @@
-//! Every limit of the log, each a named constant that the error of exceeding it repeats.
+//! All limits of the log. The error for exceeding one names it.
 
-/// Most bytes of one event in canonical JSON (its `jsonl` line without framing).
+/// Bytes of one event in canonical JSON (its `jsonl` line without framing).
 pub const EVENT_BYTES_MAX: usize = 1 << 20;
-/// Most bytes of one group in canonical JSON: the sum over its events.
+/// Bytes of one group in canonical JSON: the sum over its events.
 pub const GROUP_BYTES_MAX: usize = 4 << 20;
-/// Most events in one group.
+/// Number of events in one group.
 pub const GROUP_EVENTS_MAX: usize = 65_536;
-/// Most bytes of an identifier, an actor, a kind or a ref.
+/// Bytes of an identifier, an actor, a kind or a ref.
 pub const IDENTIFIER_BYTES_MAX: usize = 128;
-/// Deepest nesting of a payload.
+/// Nesting depth of a payload.
 pub const NESTING_MAX: usize = 64;
-/// The clocks of hosts that share a log differ from that of its journal by at most so much; a host whose clock does not records
-/// nothing. In microseconds.
+/// Largest difference between a host's clock and the journal's, in microseconds. A host beyond it records nothing.
 pub const CLOCK_SKEW_MAX: i64 = 2_000_000;
-/// So many bytes of a log that a journal orders are written at most without a sync; whoever opens it reads them.
+/// Largest number of bytes that a log with a journal may have written without a sync. Opening the log reads them again.
 pub const UNSYNCED_BYTES_MAX: u64 = 64 << 10;
-/// A segment is rotated before a group would take it past this many bytes.
+/// Segment size above which a group starts a new segment.
 pub const SEGMENT_BYTES_MAX: u64 = 64 << 20;
-/// Buffered events go out as a group once they have this many encoded bytes.
+/// Encoded bytes at which buffered events are written as a group.
 pub const BUFFER_BYTES: usize = 1 << 20;
-/// Zeros that a writer keeps ahead of what it wrote, so that a sync has no length to write.
+/// Zeros that a writer keeps after the written bytes, so that a sync need not write the file's length.
 pub const AHEAD_BYTES: u64 = 512 << 10;
-/// From this group of its on a writer does work ahead.
+/// Number of groups after which a writer starts to work ahead.
 pub const AHEAD_FROM_GROUP: u64 = 16;

@@ -1,8 +1,8 @@
 //! The writer's lock of a log: two `flock`s, one on a file that is never deleted and one on the log's directory.
 //!
-//! Writers wait for the file. But the file can be removed, and the next writer would then create and lock another one. The
-//! directory cannot be removed without the log in it, so its lock keeps such writers apart.
-//! Invariant: the file is locked first and released last.
+//! Writers wait for the file. If the file is removed, the next writer would create and lock another one. The directory
+//! cannot be removed without the log in it, so its lock excludes such writers. Invariant: the file is locked first and
+//! released last.
 
 use crate::error::REPLACE;
 use crate::layout::LOCK_FILE;
@@ -20,10 +20,10 @@ pub struct LogLock {
     file: Box<dyn HeldLock>,
 }
 
-/// Takes the lock of the log in `dir`, waiting at most `deadline` for both parts of it.
+/// Locks the log in `dir`, waiting at most `deadline` for both parts.
 ///
-/// The lock counts only if file and directory are still those of the path: the directory may have been replaced while we
-/// waited.
+/// Then checks that file and directory are still those of the path: the directory may have been replaced while
+/// waiting.
 ///
 /// # Errors
 /// `Locked` with the holder, or I/O.
@@ -50,7 +50,7 @@ pub fn acquire(storage: &dyn Storage, dir: &Path, deadline: Duration) -> Result<
     }
 }
 
-/// Why a lock was not got in the time that was waited for it.
+/// Converts a failure to lock into an error.
 pub(crate) fn refused(path: &Path, waited: Duration, error: LockError) -> Error {
     match error {
         LockError::Busy(holder) => Error::Locked {
@@ -63,24 +63,24 @@ pub(crate) fn refused(path: &Path, waited: Duration, error: LockError) -> Error 
 }
 
 impl LogLock {
-    /// Device and inode of the file that is locked.
+    /// Returns device and inode of the locked file.
     pub(crate) fn identity(&self) -> (u64, u64) {
         self.file.identity()
     }
 
-    /// Reads the witness; `None` where it is unknown.
+    /// Reads the witness; `None` if it is unknown.
     pub(crate) fn witness(&self) -> Option<Witness> {
         let mut bytes = [0; WITNESS_BYTES];
         let len = self.file.read(&mut bytes).ok()?;
         Witness::decode(bytes.get(..len)?)
     }
 
-    /// Moves the witness on. A failure leaves it behind or unknown, and takes nothing from what is durable already.
+    /// Updates the witness. A failure leaves it old or unknown, and does not affect durable events.
     pub(crate) fn advance_witness(&self, witness: &Witness) {
         let _ = self.file.write(&witness.encode(), false);
     }
 
-    /// Puts a witness in the place of one that may lie further on, durably, so that the other never reappears.
+    /// Replaces a witness that may be later, durably, so that the old one never reappears.
     ///
     /// # Errors
     /// I/O.
@@ -89,8 +89,8 @@ impl LogLock {
         written.map_err(Error::io(REPLACE, &self.path))
     }
 
-    /// Fails if the lock file is no longer the one that is locked: another process may then have locked a new one.
-    /// `written` says, for the error, whether something was written since the last check.
+    /// Fails if the lock file is no longer the locked one: another process may have locked a new one. `written` says, for
+    /// the error, if something was written since the last check.
     ///
     /// # Errors
     /// `LockLost`, I/O.
@@ -106,13 +106,13 @@ impl LogLock {
     }
 }
 
-/// Whether `held` is a lock on what `path` names now.
+/// Returns true if `held` is a lock on the file that `path` names now.
 fn is_at(storage: &dyn Storage, path: &Path, held: &dyn HeldLock) -> Result<bool> {
     let there = storage.look(path).map_err(Error::io("stat", path))?;
     Ok(there.is_some_and(|stat| stat.identity == held.identity()))
 }
 
-/// Who has locked the file at `path`, if anybody has. For messages only.
+/// Returns the process that has locked the file at `path`, if any. For messages only.
 fn holder(storage: &dyn Storage, path: &Path) -> Option<String> {
     // Locking a missing file would create it.
     storage.stat(path).ok().flatten()?;
@@ -127,7 +127,7 @@ mod tests {
     use super::*;
     use std::sync::{Arc, Mutex};
 
-    /// Notes when it is given back.
+    /// A lock that records its release.
     #[derive(Debug)]
     struct Noted(&'static str, Arc<Mutex<Vec<&'static str>>>);
 

@@ -22,19 +22,19 @@ use rollback::Unchecked;
 pub use rollback::{AcceptedRollback, LOST_EVENTS_MAX, LostEvent, RolledBackLog};
 use std::time::Instant;
 
-/// A log that is to be created.
+/// Description of a log to create.
 #[derive(Clone, Debug)]
 pub struct NewLog {
     /// The log's name: an identifier, repeated in the header of each segment.
     pub name: String,
-    /// How events are stored.
+    /// Format of the events.
     pub format: Format,
-    /// How it came to be, for `log.json`.
+    /// Origin of the log, for `log.json`.
     pub origin: String,
 }
 
 impl NewLog {
-    /// A log of that name, in the format `jsonl`.
+    /// Describes a log of that name, in the format `jsonl`.
     pub fn new(name: impl Into<String>) -> NewLog {
         NewLog {
             name: name.into(),
@@ -43,7 +43,7 @@ impl NewLog {
         }
     }
 
-    /// The same log in another format.
+    /// Sets the format.
     #[must_use]
     pub fn with_format(self, format: Format) -> NewLog {
         NewLog { format, ..self }
@@ -87,7 +87,7 @@ impl Log {
         Log::create_as(id, storage, dir, new, options)
     }
 
-    /// The same, with an id that the caller made.
+    /// As `create`, with an id from the caller.
     pub(crate) fn create_as(
         id: LogId,
         storage: Arc<dyn Storage>,
@@ -99,11 +99,11 @@ impl Log {
         Log::create_from(identity, storage, dir, options)
     }
 
-    /// Creates an empty log whose groups a journal orders. The journal learns of it first, so that nobody else takes its name
-    /// there.
+    /// Creates an empty log whose groups a journal orders. Registers it at the journal first, so that no other host takes
+    /// its name.
     ///
     /// # Errors
-    /// `Journal`: it is not known here, does not answer, or has a log of that name; `LogExists`, I/O.
+    /// `Journal`: this program cannot open it, it does not answer, or it has a log of that name; `LogExists`, I/O.
     pub fn create_shared(
         storage: Arc<dyn Storage>,
         dir: &Path,
@@ -121,7 +121,7 @@ impl Log {
         Log::create_from(identity, storage, dir, options)
     }
 
-    /// Creates an empty log with an identity that is there already: a replica of the log that a journal has.
+    /// Creates an empty log with an existing identity: a replica of the log in a journal.
     ///
     /// # Errors
     /// `LogExists`, I/O.
@@ -134,7 +134,7 @@ impl Log {
         Log::create_filled(identity, storage, dir, options, |_| Ok(Head::empty()))
     }
 
-    /// The same of a log that `fill` puts its segments into, up to the head that it gives.
+    /// Creates a log with an existing identity; `fill` writes its segments and returns its head.
     pub(crate) fn create_filled(
         identity: Identity,
         storage: Arc<dyn Storage>,
@@ -189,45 +189,44 @@ impl Log {
         })
     }
 
-    /// What `log.json` says.
+    /// Returns the content of `log.json`.
     pub fn identity(&self) -> &Identity {
         &self.identity
     }
 
-    /// The log's directory, relative to the storage's root.
+    /// Returns the log's directory, relative to the storage's root.
     pub fn dir(&self) -> &PathBuf {
         &self.dir
     }
 
-    /// The storage it lies on.
+    /// Returns the storage of the log.
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage
     }
 
-    /// The clock and ids it was opened with.
+    /// Returns the options it was opened with.
     pub fn options(&self) -> &LogOptions {
         &self.options
     }
 
-    /// The same log, for a caller with options of its own.
+    /// Returns the log with other options.
     #[must_use]
     pub fn with_options(self, options: LogOptions) -> Log {
         Log { options, ..self }
     }
 
-    /// Whether the log's lock file is the one with this identity ([`LockedLog::lock_identity`]): as long as it is, nobody who
-    /// takes the lock has put another log in this one's place. One look, and nothing is read.
+    /// Returns true if the log's lock file still is the one with this identity ([`LockedLog::lock_identity`]). If so,
+    /// no writer has replaced the log by another one. Costs one `stat`.
     pub fn is_locked_by(&self, lock: (u64, u64)) -> bool {
         let there = self.storage.look(&self.dir.join(LOCK_FILE));
         matches!(there, Ok(Some(found)) if found.identity == lock)
     }
 
-    /// Takes the lock, recovers what a crash left, and is ready to write. Where a journal orders the log's groups, takes in
-    /// those that it has behind this log.
+    /// Takes the lock, recovers from a crash, and prepares for writing. If the log has a journal, reads its new groups.
     ///
     /// # Errors
-    /// `Locked` at the deadline, `Corrupt`, I/O; `Journal` where it is not known here, does not answer, or does not continue
-    /// this log.
+    /// `Locked` at the deadline, `Corrupt`, I/O; `Journal` if this program cannot open it, it does not answer, or it does
+    /// not continue this log.
     pub fn lock(&self) -> Result<LockedLog> {
         let begun = Instant::now();
         let mut exclusive = self.lock_alone()?;
@@ -244,24 +243,24 @@ impl Log {
         exclusive.core.catch_up()?;
         exclusive.core.confirm_read(begun)?;
         if let Some(replica) = &mut exclusive.core.replica {
-            // The first round decides on that: an append is compared, and an answer confirmed.
+            // The first round decides that: an append is compared, and an answer confirmed.
             replica.leads = true;
         }
         Ok(exclusive)
     }
 
-    /// The same without a look at the journal. Nothing may be recorded then.
+    /// Takes the lock without reading the journal. Nothing may be recorded then.
     pub(crate) fn lock_alone(&self) -> Result<LockedLog> {
         self.lock_for(self.options.lock_deadline)
     }
 
-    /// What opens that journal.
+    /// Returns the implementation that opens that journal.
     pub(crate) fn journals(&self, journal: &JournalIdentity) -> Result<Arc<dyn Journals>> {
         let journals = self.options.journals.clone();
         journals.ok_or_else(|| unknown_journal(journal))
     }
 
-    /// Opens a handle on the journal, which refuses another system of servers than this host knows.
+    /// Opens the journal, and fails if its system of servers is not the one that this host knows.
     pub(crate) fn journal(&self, journal: &JournalIdentity) -> Result<Box<dyn Journal>> {
         let mut handle = self.journals(journal)?.open(journal)?;
         let term = cursor::known_term(self.storage.as_ref(), &self.dir, self.identity());
@@ -274,7 +273,7 @@ impl Log {
         self.locked(lock)
     }
 
-    /// Reads the log's identity under the lock, recovers what a crash left, and compares the log with its witness.
+    /// Reads the log's identity under the lock, recovers from a crash, and compares the log with its witness.
     pub(crate) fn locked(&self, lock: LogLock) -> Result<LockedLog> {
         let unchecked = self.unchecked(lock)?;
         match unchecked.rollback()? {
@@ -283,9 +282,9 @@ impl Log {
         }
     }
 
-    /// Reads the identity and recovers like `locked`, without the comparison. Records no events.
+    /// As `locked`, without the comparison. Records no events.
     fn unchecked(&self, lock: LogLock) -> Result<Unchecked> {
-        // The log may have been converted or replaced while we waited.
+        // The log may have been converted or replaced while waiting.
         let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
         identity.check_refs(&self.dir, &self.options.refs)?;
         match self.recovered(&identity) {
@@ -380,37 +379,37 @@ impl Log {
     }
 }
 
-/// A journal that nothing here can open.
+/// Creates the error for a journal that this program cannot open.
 fn unknown_journal(journal: &JournalIdentity) -> Error {
     let why = format!("{} {} is not known here", journal.kind, journal.id);
     Error::journal(JournalFault::Unconfigured, why)
 }
 
-/// A log under the exclusive lock, recovered. Load state from its [`LockedLog::reader`], then make it a [`Writer`].
+/// A log under its exclusive lock, recovered. Load state from its [`LockedLog::reader`], then make it a [`Writer`].
 pub struct LockedLog {
     pub(crate) core: Core<()>,
     notes: Vec<String>,
-    /// The witness as it was found.
+    /// The witness before recovery.
     witness: Option<Witness>,
 }
 
 impl LockedLog {
-    /// The head after recovery.
+    /// Returns the head after recovery.
     pub fn head(&self) -> &Head {
         &self.core.head
     }
 
-    /// Device and inode of the lock file that is held.
+    /// Returns device and inode of the lock file.
     pub fn lock_identity(&self) -> (u64, u64) {
         self.core.lock.identity()
     }
 
-    /// What recovery did, for people; empty in the clean case.
+    /// Returns recovery's actions, for people; empty after a clean close.
     pub fn recovered(&self) -> &[String] {
         &self.notes
     }
 
-    /// Which log it is.
+    /// Returns the log's identity.
     pub fn identity(&self) -> &Identity {
         &self.core.identity
     }
@@ -420,7 +419,7 @@ impl LockedLog {
         self.witness.is_some() || self.core.identity.journal.is_some()
     }
 
-    /// Reads up to the head.
+    /// Returns a reader up to the head.
     pub fn reader(&self) -> Reader {
         let core = &self.core;
         let opening = Opening {
@@ -432,7 +431,7 @@ impl LockedLog {
         Reader::opened(&core.storage, &core.dir, &core.identity, head, opening)
     }
 
-    /// Hands the lock to a writer that folds what it appends into `state`.
+    /// Converts it into a writer, which folds its appends into `state`.
     pub fn into_writer<S: State>(self, mut state: S) -> Writer<S> {
         let core = self.core;
         if core.replica.is_some() {
@@ -468,8 +467,8 @@ impl LockedLog {
         })
     }
 
-    /// Records an event for each file in `quarantine/` that no event names, and returns how many. Reads the whole log if
-    /// there are any files.
+    /// Records an event for each file in `quarantine/` that no event names, and returns their number. Reads the whole
+    /// log if there are any files.
     pub fn name_quarantined(&mut self) -> Result<usize> {
         if self.core.replica.is_some() {
             return Ok(0);
@@ -479,7 +478,7 @@ impl LockedLog {
         Ok(unnamed.len())
     }
 
-    /// Makes the end of the log that takes this one's place the witness.
+    /// Sets the witness to the end of the log that replaces this one.
     pub(crate) fn replace_witness(&self, identity: &Identity, head: &Head) -> Result<()> {
         let witness = Witness::of_head(identity, head);
         witness.map_or(Ok(()), |witness| self.core.lock.replace_witness(&witness))
@@ -489,13 +488,12 @@ impl LockedLog {
         self.core.lock
     }
 
-    /// Fails if the lock was lost. To be called right before another log takes this one's place.
+    /// Fails if the lock was lost. Call it right before another log replaces this one.
     pub(crate) fn check_lock(&self) -> Result<()> {
         self.core.lock.check(self.core.storage.as_ref(), false)
     }
 
-    /// Records what was set aside or cut, so that the log itself says that bytes were taken from it; other events come
-    /// before.
+    /// Records the removal of bytes by recovery, so that the log itself documents it.
     fn record(
         &mut self,
         mut events: Vec<NewEvent>,
@@ -519,7 +517,7 @@ impl LockedLog {
             "event {} records what recovery did, so no flag may ask for it",
             head.last_seq
         );
-        // The new head clears the flag, which counts only once it is durable.
+        // The new head clears the flag, which counts only after a sync.
         self.core.head_file.sync()
     }
 }

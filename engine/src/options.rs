@@ -1,4 +1,4 @@
-//! What a log needs from outside, and what its owner may set.
+//! Options of a log: clock, random bits and settings.
 
 use crate::clock::{Clock, SystemClock};
 use crate::event_id::{IdSource, RandomIds};
@@ -6,37 +6,38 @@ use crate::journal::Journals;
 use crate::prelude::*;
 use crate::refs::RefNames;
 
-/// What the log needs from outside.
+/// Options of a log.
 #[derive(Clone, Debug)]
 pub struct LogOptions {
-    /// Tells the time.
+    /// Clock for `created_at`.
     pub clock: Arc<dyn Clock>,
-    /// Random bits.
+    /// Source of random bits for ids.
     pub ids: Arc<dyn IdSource>,
-    /// The names of the refs: declared by a new log, and expected of one that is opened. Default: those of a log that declares
-    /// none.
+    /// Names of the refs: a new log declares them, an opened one must have them. Default: the names of a log that
+    /// declares none.
     pub refs: RefNames,
-    /// How long to wait for the lock. Default 10 s.
+    /// Longest wait for the lock. Default 10 s.
     pub lock_deadline: Duration,
-    /// Rotate before a segment would grow past this; where a journal orders the log, its value counts. Default [`crate::limits::SEGMENT_BYTES_MAX`]; tests make it small.
+    /// Segment size above which a group starts a new segment; a journal's value takes precedence. Default
+    /// [`crate::limits::SEGMENT_BYTES_MAX`].
     pub segment_bytes_max: u64,
-    /// How many zeros a writer keeps ahead of what it wrote, where the format allows it; and how early, in any format, it may
-    /// end a segment. Default [`crate::limits::AHEAD_BYTES`]; 0 for none.
+    /// Zeros that a writer keeps after the written bytes, if the format allows it, and how early a segment of any
+    /// format may end. Default [`crate::limits::AHEAD_BYTES`]; 0 for none.
     pub ahead_bytes: u64,
-    /// A writer does work ahead (zeros, the digest) from this group of its on. Default
-    /// [`crate::limits::AHEAD_FROM_GROUP`]: one that writes once and ends does none.
+    /// Number of groups after which a writer works ahead (zeros, the digest). Default
+    /// [`crate::limits::AHEAD_FROM_GROUP`]: a writer of a few groups does not.
     pub ahead_from_group: u64,
-    /// The version by which this host folds events, which the hosts of a log have to agree on. Default 0: nobody asks.
+    /// Version of this host's folds; all hosts of a log must use the same one. Default 0: not checked.
     pub fold_version: u32,
-    /// Tells one start of the machine from the next: on Linux `/proc/sys/kernel/random/boot_id`. What was written before the
-    /// last start without a sync may not be on the disk. Default none: then that is not checked.
+    /// Id of this start of the machine: on Linux `/proc/sys/kernel/random/boot_id`. Unsynced writes from before the
+    /// last start may be lost. Default none: not checked.
     pub boot: Option<[u8; 16]>,
-    /// Opens the journal of a log that has one. Default none: such a log can be read then, and not written.
+    /// Opens journals. Default none: a log with a journal can then be read, but not written.
     pub journals: Option<Arc<dyn Journals>>,
 }
 
 impl LogOptions {
-    /// The same options for logs that declare these refs.
+    /// Sets the names of the refs.
     #[must_use]
     pub fn with_refs(self, refs: RefNames) -> LogOptions {
         LogOptions { refs, ..self }

@@ -1,4 +1,4 @@
-//! Where an event lies.
+//! Places of events.
 
 /// The place of one event's bytes in the log.
 #[derive(
@@ -9,12 +9,12 @@ pub struct Place {
     pub segment: u32,
     /// Byte offset of the first byte of the event in the segment's file.
     pub offset: u64,
-    /// Bytes that the event takes, framing (and, in `jsonl`, the newline) included.
+    /// Bytes of the event, including framing (and, in `jsonl`, the newline).
     pub len: u32,
 }
 
 impl Place {
-    /// The offset just behind the event. Places come from disk too, so it must not overflow.
+    /// Returns the offset after the event. Places also come from disk, so it must not overflow.
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(u64::from(self.len))
     }

@@ -1,4 +1,4 @@
-//! What most files that work on a log name: errors, events and where they lie, the files of a log, and its storage.
+//! Names that most files for a log use: errors, events and places, the files of a log, and its storage.
 
 pub(crate) use crate::codec::{Predecessor, SegmentHeader};
 pub(crate) use crate::error::{Error, JournalFault, Result};

@@ -20,14 +20,14 @@ use crate::storage::{Reads, if_long_enough, if_there};
 use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
-/// Spans of about this many bytes keep two workers busy and memory small.
+/// Span size that keeps two workers busy and memory small.
 pub const SPAN_BYTES: usize = 256 << 10;
-/// No segment header is longer.
+/// Largest size of a segment header.
 const HEADER_BYTES_MAX: usize = 4096;
-/// What is wrong with a segment of fewer bytes than the head says.
+/// Error text for a segment with fewer bytes than the head says.
 pub(crate) const BEFORE_HEAD: &str = "the segment ends before the durable head";
 
-/// Reads a log up to the head that it was made with. Cheap to clone.
+/// Reads a log up to a fixed head. Cheap to clone.
 #[derive(Clone)]
 pub struct Reader {
     inner: Arc<Inner>,
@@ -41,16 +41,16 @@ struct Inner {
     opening: Opening,
     names: Mutex<Option<Arc<Vec<String>>>>,
     files: Mutex<HashMap<u32, Arc<NamedFile>>>,
-    /// Sealed segments of which single events were read.
+    /// Maps of sealed segments, for reading single events.
     maps: Mutex<HashMap<u32, Bytes>>,
 }
 
 /// Findings from opening a log.
 #[derive(Debug, Default)]
 pub(crate) struct Opening {
-    /// Bytes that lie beyond the head.
+    /// Bytes after the head.
     pub beyond: u64,
-    /// For people.
+    /// Notes for people.
     pub notes: Vec<String>,
     /// The rollback that the witness shows.
     pub rollback: Option<Rollback>,
@@ -104,23 +104,23 @@ impl Reader {
         }
     }
 
-    /// The end of what it reads.
+    /// Returns the head up to which it reads.
     pub fn head(&self) -> &Head {
         &self.inner.head
     }
 
-    /// Bytes that lie beyond the head in the active segment and that this process cannot recover (a full disk, a
-    /// read-only file system); 0 otherwise.
+    /// Returns the number of bytes after the head in the active segment that this process cannot recover (a full disk,
+    /// a read-only file system); 0 otherwise.
     pub fn beyond(&self) -> u64 {
         self.inner.opening.beyond
     }
 
-    /// What opening it recovered or had to leave, for people; empty in the clean case.
+    /// Returns notes about recovery, for people; empty after a clean close.
     pub fn notes(&self) -> &[String] {
         &self.inner.opening.notes
     }
 
-    /// The rollback that the log's witness shows: events are missing that were acknowledged.
+    /// Returns the rollback that the log's witness shows: acknowledged events are missing.
     pub fn rollback(&self) -> Option<&Rollback> {
         self.inner.opening.rollback.as_ref()
     }
@@ -145,22 +145,22 @@ impl Reader {
         self.inner.opening.end_known
     }
 
-    /// The log's directory.
+    /// Returns the log's directory.
     pub fn dir(&self) -> &Path {
         &self.inner.dir
     }
 
-    /// The storage that the log lies on.
+    /// Returns the storage of the log.
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.inner.storage
     }
 
-    /// Which log it reads.
+    /// Returns the log's identity.
     pub fn identity(&self) -> &Identity {
         &self.inner.identity
     }
 
-    /// File names of the segments up to the head, in order: the n-th is segment n.
+    /// Returns the file names of the segments up to the head, in order: the n-th is segment n.
     pub fn segments(&self) -> Result<Vec<String>> {
         if self.head().segment == 0 {
             return Ok(Vec::new());
@@ -182,7 +182,7 @@ impl Reader {
         }
     }
 
-    /// The event at a place with its CRC; `None` where no valid frame of that length stands there.
+    /// Returns the event at a place with its CRC; `None` if no valid frame of that length is there.
     pub fn frame_at(&self, place: Place) -> Result<Option<(Event<'static>, u32)>> {
         let head = self.head();
         let past_head = place.segment > head.segment
@@ -206,13 +206,13 @@ impl Reader {
         Ok(bytes.and_then(|bytes| self.whole_frame(&bytes)))
     }
 
-    /// The event of a frame that takes all of these bytes.
+    /// Decodes a frame that takes all of `bytes`.
     fn whole_frame(&self, bytes: &[u8]) -> Option<(Event<'static>, u32)> {
         let frame = codec::decode(&self.inner.identity, bytes).ok()?;
         (frame.len == bytes.len()).then(|| (frame.event.into_owned(), frame.crc))
     }
 
-    /// A sealed segment, of which only the pages are read that are looked at.
+    /// Maps a sealed segment, so that only the pages in use are read.
     fn sealed(&self, segment: u32) -> Result<Option<Bytes>> {
         let maps = self.inner.maps.lock();
         let mut maps = maps.unwrap_or_else(PoisonError::into_inner);
@@ -228,8 +228,8 @@ impl Reader {
         Ok(bytes)
     }
 
-    /// The spans behind `after` (from the first event if `None`) up to the head, each about `bytes` long, in order.
-    /// Headers of segments are checked on the way.
+    /// Returns the spans after `after` (from the first event if `None`) up to the head, each of about `bytes` bytes, in
+    /// order. Checks the headers of the segments.
     pub fn spans(&self, after: Option<Place>, bytes: usize) -> Spans {
         let (segment, offset) = match after {
             Some(place) => (place.segment, Some(place.end())),
@@ -245,7 +245,7 @@ impl Reader {
         }
     }
 
-    /// Shows every event behind `after` up to the head to `each`, until it breaks off.
+    /// Calls `each` with every event after `after` up to the head, until it breaks.
     pub fn each<B, E: From<Error>>(
         &self,
         after: Option<Place>,
@@ -303,7 +303,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// Events behind `after` up to the head, in order, with place and CRC.
+    /// Returns the events after `after` up to the head, in order, with place and CRC.
     pub fn events(
         &self,
         after: Option<Place>,
@@ -381,12 +381,12 @@ impl Reader {
         Error::corrupt(path, head.end, last_seq + 1, why)
     }
 
-    /// The file of a segment, relative to the storage's root.
+    /// Returns the path of a segment, relative to the storage's root.
     fn path(&self, segment: u32) -> Result<PathBuf> {
         Ok(self.inner.dir.join(EVENTS_DIR).join(self.name(segment)?))
     }
 
-    /// The name of a segment. The active one's is in the head; only others need the directory.
+    /// Returns the name of a segment. The head has the active one's; other names need the directory.
     fn name(&self, segment: u32) -> Result<String> {
         if segment == self.head().segment {
             return Ok(self.head().name.clone());
@@ -404,7 +404,7 @@ impl Reader {
             })
     }
 
-    /// Names of the segments up to the head, in order: the n-th is segment n.
+    /// Returns the names of the segments up to the head, in order: the n-th is segment n.
     fn names(&self) -> Result<Arc<Vec<String>>> {
         let cached = self.inner.names.lock();
         let mut cached = cached.unwrap_or_else(PoisonError::into_inner);
@@ -429,7 +429,7 @@ impl Reader {
         Ok(names)
     }
 
-    /// The names of all segments that are there, in order, those behind the head too.
+    /// Returns the names of all segments in order, including those after the head.
     pub(crate) fn every_segment(&self) -> Result<Vec<String>> {
         let (inner, format) = (&self.inner, self.inner.identity.format);
         let names = SegmentName::list(inner.storage.as_ref(), &inner.dir, format)?;

@@ -1,14 +1,14 @@
-//! Receipts: evidence of what the log held, checkable without teamlog.
+//! Receipts: evidence of the log's content, which can be checked without teamlog.
 
 use crate::head;
 use crate::log::Log;
 use crate::prelude::*;
 use crate::reader::{BEFORE_HEAD, Reader};
 
-/// `head -c LENGTH SEGMENT | b3sum` gives `digest`.
+/// Proof of a log's content up to an event: `head -c LENGTH SEGMENT | b3sum` gives `digest`.
 ///
-/// The segment's header holds the digest of the segment before it, and so on: a receipt vouches for the
-/// whole log up to `seq`.
+/// The segment's header holds the digest of the segment before it, and so on: a receipt proves the whole log up to
+/// `seq`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -19,40 +19,40 @@ pub struct Receipt {
     pub seq: u64,
     /// File name of its segment.
     pub segment: String,
-    /// Bytes of that segment up to the end of that event's group.
+    /// Bytes of the segment up to the end of that event's group.
     pub length: u64,
     /// BLAKE3 of those bytes, lower-case hex.
     pub digest: String,
 }
 
-/// How a log compares with a receipt.
+/// Result of comparing a log with a receipt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReceiptStatus {
-    /// Every byte that the receipt covers is there.
+    /// All bytes that the receipt covers are unchanged.
     Holds,
-    /// It is a receipt of another log.
+    /// The receipt is of another log.
     OtherLog,
-    /// It names a segment by a name that no segment can have.
+    /// The receipt's segment name is not valid.
     Malformed,
     /// The log is intact but ends with this event, before the receipt's: an older state was restored.
     RolledBack(u64),
-    /// Bytes that the receipt covers are gone, though the head does not say that the log ends before them.
+    /// Bytes that the receipt covers are missing, although the head does not end before them.
     Cut,
-    /// The bytes that the receipt covers have changed.
+    /// Bytes that the receipt covers have changed.
     Changed,
-    /// Its own segment is as it was, but one before it is not what was sealed.
+    /// The receipt's segment is unchanged, but an earlier one differs from the chain of digests.
     ChangedBefore {
-        /// The file of that segment, relative to the data root.
+        /// File of the earlier segment, relative to the data root.
         file: PathBuf,
-        /// What is wrong with it.
+        /// Description of the difference.
         why: String,
     },
 }
 
 impl Log {
-    /// Compares a receipt with the log, and the segments before it with the chain of digests. Changes nothing of the log and
-    /// waits for no lock. It hashes what the receipt covers of its segment, and those segments before it that were changed
-    /// or not hashed yet. Only the bytes count, not the head, which may lag behind after a power loss.
+    /// Compares a receipt with the log, and the earlier segments with the chain of digests. Needs no lock and changes
+    /// nothing. Hashes the covered bytes of the receipt's segment, and the earlier segments that were changed or not
+    /// hashed yet. The head does not matter: it may be too early after a power loss.
     pub fn check_receipt(&self, receipt: &Receipt) -> Result<ReceiptStatus> {
         let status = self.check_receipt_segment(receipt)?;
         if status != ReceiptStatus::Holds {
@@ -78,7 +78,7 @@ impl Log {
         }
     }
 
-    /// As [`Log::check_receipt`], without a look at the segments before the receipt's.
+    /// As [`Log::check_receipt`], for the receipt's segment alone.
     pub(crate) fn check_receipt_segment(&self, receipt: &Receipt) -> Result<ReceiptStatus> {
         if receipt.log != self.identity().log.to_string() {
             return Ok(ReceiptStatus::OtherLog);
@@ -104,16 +104,16 @@ impl Log {
     }
 }
 
-/// The digest of some bytes as receipts and quarantine events have it: BLAKE3, lower-case hex.
+/// Returns the digest of bytes as in receipts and quarantine events: BLAKE3, lower-case hex.
 pub fn hex_digest(bytes: &[u8]) -> String {
     blake3::hash(bytes).to_hex().to_string()
 }
 
 impl Reader {
-    /// The receipt of the head; `None` while the log is empty. Costs hashing the active segment so far.
+    /// Returns the receipt of the head; `None` while the log is empty. Hashes the active segment.
     ///
     /// # Errors
-    /// `Corrupt` where the segment is shorter than the head says, I/O.
+    /// `Corrupt` if the segment is shorter than the head says, I/O.
     pub fn receipt(&self) -> Result<Option<Receipt>> {
         let head = self.head();
         if head.segment == 0 {
@@ -132,7 +132,7 @@ impl Reader {
         }))
     }
 
-    /// BLAKE3 of the first `length` bytes of a segment's file, as hex; `None` where it has fewer or is missing.
+    /// Returns BLAKE3 of the first `length` bytes of a segment's file, as hex; `None` if it has fewer or is missing.
     pub fn digest(&self, segment: &str, length: u64) -> Result<Option<String>> {
         let path = self.dir().join(EVENTS_DIR).join(segment);
         self.storage().named().digest(&path, length)

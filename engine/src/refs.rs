@@ -1,7 +1,7 @@
 //! Refs: the things that an event points at, under names that the creator of a log declares.
 //!
-//! A log has at most [`REFS_MAX`] refs of its own, and beside them the idempotency key ([`Ref::KEY`]) and the cause, which
-//! every log has. `log.json` holds the names; events refer to them by their place.
+//! A log has at most [`REFS_MAX`] refs of its own, and two that every log has: the idempotency key ([`Ref::KEY`]) and
+//! the cause. `log.json` holds the names; events refer to them by their place.
 
 use crate::error::{Error, Result};
 use crate::event_id::EventId;
@@ -9,11 +9,11 @@ use crate::identifier::is_kind;
 use std::borrow::Cow;
 use std::sync::Arc;
 
-/// The number of refs that a log can declare.
+/// Largest number of refs that a log can declare.
 pub const REFS_MAX: usize = 6;
-/// The length of a ref's name, in bytes.
+/// Largest length of a ref's name, in bytes.
 pub const REF_NAME_BYTES_MAX: usize = 64;
-/// The refs of an event by place: the declared ones, then the key.
+/// Number of places for refs: the declared ones, then the key.
 const PLACES: usize = REFS_MAX + 1;
 
 /// The names in a log whose `log.json` declares none, as in all logs of format version 1 and 2.
@@ -25,7 +25,7 @@ const UNDECLARED: [&str; REFS_MAX] = [
     "thread_id",
     "session_id",
 ];
-/// How the field of each of them begins in a line of `jsonl`.
+/// Start of each field in a line of `jsonl`.
 const UNDECLARED_OPENINGS: [&str; REFS_MAX] = [
     ",\"trace_id\":\"",
     ",\"task_id\":\"",
@@ -65,15 +65,15 @@ const OTHER_FIELDS: [&str; 12] = [
 pub struct Ref(u8);
 
 impl Ref {
-    /// The idempotency key of the command that led to the event. Every log has it.
+    /// The idempotency key of the command that caused the event. Every log has it.
     pub const KEY: Ref = Ref(REFS_MAX as u8);
     /// All refs that an event can have, in stored order, the key last.
     pub const ALL: [Ref; PLACES] = [Ref(0), Ref(1), Ref(2), Ref(3), Ref(4), Ref(5), Ref::KEY];
 
-    /// The ref whose name is declared at `place`, counted from 0.
+    /// Creates the ref whose name is declared at `place`, counted from 0.
     ///
     /// # Panics
-    /// If `place` is not below [`REFS_MAX`]: make it a constant, and the compiler checks it.
+    /// If `place` is not below [`REFS_MAX`]; in a constant, the compiler checks it.
     pub const fn new(place: u8) -> Ref {
         assert!(
             (place as usize) < REFS_MAX,
@@ -82,7 +82,7 @@ impl Ref {
         Ref(place)
     }
 
-    /// The place of the ref in the stored order.
+    /// Returns the place of the ref in the stored order.
     pub const fn index(self) -> usize {
         self.0 as usize
     }
@@ -90,14 +90,14 @@ impl Ref {
 
 /// The names of a log's refs, in the order in which events store them. Cheap to clone.
 ///
-/// The default value stands for the names of a log that declares none, which are those of teamlog's own logs.
+/// The default value has the names of a log that declares none, which are those of teamlog's own logs.
 #[derive(Clone, Default, PartialEq, Eq)]
 pub struct RefNames(Option<Arc<[Declared]>>);
 
 #[derive(PartialEq, Eq)]
 struct Declared {
     name: String,
-    /// How the field begins in a line of `jsonl`.
+    /// Start of the field in a line of `jsonl`.
     opening: String,
 }
 
@@ -141,12 +141,12 @@ impl RefNames {
         Ok(RefNames(Some(declared.collect())))
     }
 
-    /// The names, in stored order, without `key`.
+    /// Returns the names, in stored order, without `key`.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         (0..REFS_MAX as u8).map_while(|place| self.name(Ref(place)))
     }
 
-    /// The name of a ref; `None` if the log declares no ref at its place.
+    /// Returns the name of a ref; `None` if the log declares no ref at its place.
     pub fn name(&self, wanted: Ref) -> Option<&str> {
         if wanted == Ref::KEY {
             return Some("key");
@@ -157,25 +157,25 @@ impl RefNames {
         }
     }
 
-    /// The ref of that name.
+    /// Returns the ref of that name.
     pub fn find(&self, name: &str) -> Option<Ref> {
         Ref::ALL
             .into_iter()
             .find(|known| self.name(*known) == Some(name))
     }
 
-    /// The number of names.
+    /// Returns the number of names.
     pub fn count(&self) -> usize {
         self.0.as_ref().map_or(REFS_MAX, |declared| declared.len())
     }
 
-    /// Returns `true` if `log.json` has to hold the names.
+    /// Returns true if `log.json` must hold the names.
     pub fn are_declared(&self) -> bool {
         self.0.is_some()
     }
 
-    /// Shows the place and the opening in a line of `jsonl` of each declared ref to `visit`, until it fails. Inlined, so that the
-    /// openings of a log that declares none stay constants.
+    /// Calls `visit` with the place and the start in `jsonl` of each declared ref, until it fails. Inlined, so that the
+    /// starts for a log without declared refs stay constants.
     #[inline]
     pub(crate) fn each_opening<E>(
         &self,
@@ -209,19 +209,17 @@ impl std::fmt::Display for RefNames {
     }
 }
 
-/// The things that an event points at.
-///
-/// Stored order: the declared refs, the cause, the key.
+/// The things that an event points at. Stored order: the declared refs, the cause, the key.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Refs<'a> {
-    /// By [`Ref::index`].
+    /// Values, by [`Ref::index`].
     pub names: [Option<Cow<'a, str>>; PLACES],
-    /// The event that led to this one.
+    /// The event that caused this one.
     pub cause: Option<EventId>,
 }
 
 impl<'a> Refs<'a> {
-    /// The value of a ref.
+    /// Returns the value of a ref.
     pub fn get(&self, wanted: impl Into<Ref>) -> Option<&str> {
         self.names[wanted.into().index()].as_deref()
     }
@@ -233,7 +231,7 @@ impl<'a> Refs<'a> {
     pub fn clear(&mut self, wanted: impl Into<Ref>) {
         self.names[wanted.into().index()] = None;
     }
-    /// Sets those of these refs that have a value.
+    /// Sets the refs that have a value.
     pub fn set_given<R: Into<Ref>, const N: usize>(&mut self, refs: [(R, Option<&str>); N]) {
         for (wanted, value) in refs {
             if let Some(value) = value {
@@ -241,7 +239,7 @@ impl<'a> Refs<'a> {
             }
         }
     }
-    /// The same with its own copies of all strings.
+    /// Converts it into refs that own their strings.
     pub fn into_owned(self) -> Refs<'static> {
         Refs {
             names: self

@@ -7,8 +7,8 @@ use crate::storage::{NamedFile, Storage};
 use crate::timestamp::Timestamp;
 use std::path::Path;
 
-/// Where what was written to the active segment ends, which is not before `from`: behind the last byte that is not zero
-/// where the format lets a writer fill the file ahead, else where the file ends. No frame ends with a zero.
+/// Returns the end of the written bytes in the active segment, at least `from`: after the last nonzero byte if the
+/// format allows zeros ahead, else the end of the file. No frame ends with a zero.
 pub(crate) fn end_of_log(identity: &Identity, segment: &NamedFile, from: u64) -> Result<u64> {
     let len = segment.stat()?.len;
     if !identity.may_prewrite() || len <= from {
@@ -24,7 +24,7 @@ pub(crate) fn end_of_log(identity: &Identity, segment: &NamedFile, from: u64) ->
     Ok(end)
 }
 
-/// The bytes of the last segment without the zeros ahead of what was written; `header` of them are its header.
+/// Returns the bytes of the last segment without the zeros ahead; its header has `header` bytes.
 pub(crate) fn written<'a>(identity: &Identity, bytes: &'a [u8], header: usize) -> &'a [u8] {
     if !identity.may_prewrite() {
         return bytes;
@@ -34,7 +34,7 @@ pub(crate) fn written<'a>(identity: &Identity, bytes: &'a [u8], header: usize) -
     bytes.get(..end).unwrap_or(bytes)
 }
 
-/// A segment's name, taken apart. Ordered as the segments are.
+/// A segment's name, parsed. Ordered as the segments are.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct SegmentName {
     /// `YYYY-MM-DD`, the UTC day of its events.
@@ -44,7 +44,7 @@ pub struct SegmentName {
 }
 
 impl SegmentName {
-    /// The name of the segment that follows `last` and takes events of the day of `at`.
+    /// Returns the name of the segment that follows `last`, for events of the day of `at`.
     pub fn next(last: Option<&SegmentName>, at: Timestamp) -> SegmentName {
         let day = at.day();
         match last {
@@ -56,13 +56,13 @@ impl SegmentName {
         }
     }
 
-    /// Midnight of its day.
+    /// Returns midnight of its day.
     pub fn midnight(&self) -> Timestamp {
         Timestamp::from_canonical(format!("{}T00:00:00.000000Z", self.day).as_bytes())
             .unwrap_or_default()
     }
 
-    /// The file name.
+    /// Returns the file name.
     pub fn file(&self, format: Format) -> String {
         match self.part {
             0 => format!("{}.{}", self.day, format.extension()),
@@ -70,7 +70,7 @@ impl SegmentName {
         }
     }
 
-    /// Takes a file name apart; `None` unless it is exactly what [`SegmentName::file`] gives.
+    /// Parses a file name; `None` unless it is exactly an output of [`SegmentName::file`].
     pub fn parse(file: &str, format: Format) -> Option<SegmentName> {
         let stem = file.strip_suffix(format.extension())?.strip_suffix('.')?;
         let (day, part) = match stem.split_once(".x") {
@@ -86,7 +86,7 @@ impl SegmentName {
         (name.file(format) == file).then_some(name)
     }
 
-    /// Those of the file names that are segments', in order.
+    /// Returns the segment names among the file names, in order.
     pub(crate) fn sorted(files: &[String], format: Format) -> Vec<SegmentName> {
         let parsed = files
             .iter()
@@ -96,7 +96,7 @@ impl SegmentName {
         names
     }
 
-    /// The segments of the log in `dir`, in order.
+    /// Lists the segments of the log in `dir`, in order.
     pub(crate) fn list(
         storage: &dyn Storage,
         dir: &Path,

@@ -1,20 +1,20 @@
-//! The rule by which events follow each other in a log: no gap in their seqs, ids that increase, groups that are whole.
+//! The rule for the order of events in a log: seqs without a gap, increasing ids, whole groups.
 
 use crate::codec::Frame;
 use crate::event::Event;
 use crate::event_id::EventId;
 
-/// The event before the bytes that are read next.
+/// The event before the next bytes to read.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct LastEvent {
-    /// Its seq; 0 before the first event of the log.
+    /// Seq of the event; 0 before the first event of the log.
     pub seq: u64,
-    /// Its id, where it is known.
+    /// Id of the event, if known.
     pub id: Option<EventId>,
 }
 
 impl LastEvent {
-    /// That event is the last one.
+    /// Returns `event` as the last one.
     pub fn of(event: &Event<'_>) -> LastEvent {
         LastEvent {
             seq: event.seq,
@@ -22,7 +22,7 @@ impl LastEvent {
         }
     }
 
-    /// Whatever stands before the event with that seq.
+    /// Returns an unknown event before the one with that seq.
     pub fn before(seq: u64) -> LastEvent {
         LastEvent {
             seq: seq.saturating_sub(1),
@@ -30,13 +30,13 @@ impl LastEvent {
         }
     }
 
-    /// The seq that follows. Seqs come from disk, so it must not overflow; behind the greatest there is nothing.
+    /// Returns the next seq. Seqs come from disk, so it must not overflow.
     pub fn next(&self) -> u64 {
         self.seq.saturating_add(1)
     }
 }
 
-/// Whether `frame` may stand behind the event `last` as part `index` of a group of `len`.
+/// Checks that `frame` may follow the event `last` as part `index` of a group of `len`.
 pub fn follows(last: LastEvent, frame: &Frame<'_>, index: u32, len: u32) -> Result<(), String> {
     let event = &frame.event;
     if event.seq != last.next() {

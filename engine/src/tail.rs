@@ -1,13 +1,13 @@
-//! Reading the end of a segment as evidence: complete groups, then perhaps something broken.
+//! Reads the end of a segment as evidence after a crash: complete groups, then perhaps a broken one.
 
 use crate::codec::{self, Encoding, Frame, FrameError};
 use crate::prelude::*;
 use crate::sequence::follows;
 
-/// One complete group.
+/// A complete group.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Group {
-    /// Byte offset behind its last frame.
+    /// Offset after its last frame.
     pub end: u64,
     /// Seq of its last event.
     pub last_seq: u64,
@@ -15,18 +15,18 @@ pub struct Group {
     pub last_id: EventId,
 }
 
-/// What is broken behind the complete groups.
+/// A broken group after the complete ones.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
-    /// Where the broken group starts: the place to cut.
+    /// Offset of its start, at which to cut.
     pub start: u64,
-    /// The first byte that could not be read as a frame.
+    /// Offset of the first byte that is no frame.
     pub offset: u64,
-    /// The event that should stand there.
+    /// Seq of the expected event.
     pub seq: u64,
-    /// What is wrong.
+    /// Description of the damage.
     pub why: String,
-    /// Seq of a valid event of another group behind it.
+    /// Seq of a valid event of a later group, if any.
     pub later: Option<u64>,
 }
 
@@ -35,12 +35,12 @@ pub struct Broken {
 pub struct Tail {
     /// Its complete groups, in order.
     pub groups: Vec<Group>,
-    /// What follows them, if anything.
+    /// The broken group after them, if any.
     pub broken: Option<Broken>,
 }
 
-/// Reads `bytes`, which start at `offset` of their segment, behind the event `last`; `each` is shown every frame of
-/// every complete group.
+/// Reads `bytes`, which start at `offset` of their segment and follow the event `last`; calls `each` with every frame
+/// of every complete group.
 pub fn read_tail<'a>(
     encoding: Encoding<'_>,
     bytes: &'a [u8],
@@ -54,7 +54,7 @@ pub fn read_tail<'a>(
         match read_group(encoding, bytes, at, last) {
             Ok(frames) => {
                 for (start, frame) in &frames {
-                    // Segment numbers are the caller's business; places here count from the segment's start.
+                    // The caller sets the segment's number; places here count from the segment's start.
                     each(
                         Place {
                             segment: 0,
@@ -97,7 +97,7 @@ struct Unreadable {
     why: String,
 }
 
-/// The frames of the group that starts at `at`, with their starts; all of them or why not.
+/// Reads the frames of the group at `at`, with their starts; fails unless all are valid.
 fn read_group<'a>(
     encoding: Encoding<'_>,
     bytes: &'a [u8],
@@ -128,7 +128,7 @@ fn read_group<'a>(
     }
 }
 
-/// The seq of a valid event behind `from` that is not part of the group that starts with event `first_seq`.
+/// Returns the seq of a valid event after `from` that is not part of the group that starts with `first_seq`.
 fn later_event(encoding: Encoding<'_>, bytes: &[u8], from: usize, first_seq: u64) -> Option<u64> {
     codec::readable(encoding, bytes, from)
         .find(|(_, frame)| {

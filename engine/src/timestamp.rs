@@ -1,14 +1,13 @@
 //! Points in time: UTC, whole microseconds, 1970 to 9999.
 //!
-//! The canonical text is written and read by hand, since it is in every stored event; the texts that
-//! people write go through `jiff`.
+//! This module writes and reads the canonical text itself, because every stored event has it; `jiff` reads texts that
+//! people write.
 
 use crate::words::as_text;
 use jiff::fmt::temporal::{DateTimeParser, Pieces};
 
-/// Microseconds since 1970-01-01T00:00:00Z. Printed as RFC 3339 with six decimals and `Z`.
-///
-/// A row of the derived store holds it as that number.
+/// Microseconds since 1970-01-01T00:00:00Z. Printed as RFC 3339 with six decimals and `Z`. The derived store holds it
+/// as a number.
 #[derive(
     Debug,
     Clone,
@@ -32,35 +31,35 @@ impl Timestamp {
     /// The last representable microsecond, 9999-12-31T23:59:59.999999Z.
     pub const MAX: Timestamp = Timestamp(253_402_300_799_999_999);
 
-    /// From microseconds; `None` before 1970 or after 9999.
+    /// Converts from microseconds; `None` before 1970 or after 9999.
     pub fn from_micros(micros: i64) -> Option<Timestamp> {
         (0..=Self::MAX.0)
             .contains(&micros)
             .then_some(Timestamp(micros))
     }
-    /// Microseconds since 1970.
+    /// Returns microseconds since 1970.
     pub fn micros(self) -> i64 {
         self.0
     }
-    /// The time `micros` later, capped at [`Timestamp::MAX`].
+    /// Returns the time `micros` later, capped at [`Timestamp::MAX`].
     pub fn plus_micros(self, micros: i64) -> Timestamp {
         Timestamp((self.0.saturating_add(micros)).clamp(0, Self::MAX.0))
     }
-    /// The first microsecond of this time's UTC day.
+    /// Returns the first microsecond of this time's UTC day.
     pub fn day_start(self) -> Timestamp {
         Timestamp(self.0 - self.0.rem_euclid(DAY_MICROS))
     }
-    /// The first microsecond of the next UTC day.
+    /// Returns the first microsecond of the next UTC day.
     pub fn next_day(self) -> Timestamp {
         self.day_start().plus_micros(DAY_MICROS)
     }
-    /// `YYYY-MM-DD` of this time's UTC day.
+    /// Returns `YYYY-MM-DD` of this time's UTC day.
     pub fn day(self) -> String {
         String::from_utf8_lossy(&self.canonical()[..10]).into_owned()
     }
-    /// `YYYY-MM-DDTHH:MM:SS.ffffffZ`, always 27 bytes of ASCII.
+    /// Returns `YYYY-MM-DDTHH:MM:SS.ffffffZ`, always 27 bytes of ASCII.
     pub fn canonical(self) -> [u8; 27] {
-        // Never negative and never past 9999, so all arithmetic is unsigned and small.
+        // Between 1970 and 9999, so all arithmetic is unsigned and small.
         let micros = self.0.unsigned_abs();
         let (year, month, day) = civil_from_days((micros / DAY_MICROS.unsigned_abs()) as u32);
         let in_day = micros % DAY_MICROS.unsigned_abs();
@@ -83,7 +82,7 @@ impl Timestamp {
         }
         text
     }
-    /// Reads exactly the canonical form; anything else is `None`.
+    /// Reads exactly the canonical form; `None` for anything else.
     pub fn from_canonical(text: &[u8]) -> Option<Timestamp> {
         let text: &[u8; 27] = text.try_into().ok()?;
         let separators = [4, 7, 10, 13, 16, 19, 26].map(|at| text[at]);
@@ -106,8 +105,8 @@ impl Timestamp {
         let seconds = i64::from(hour * 3600 + minute * 60 + second);
         Timestamp::from_micros(days * DAY_MICROS + seconds * 1_000_000 + i64::from(fraction))
     }
-    /// Reads ISO 8601 as people and agents write it: `Z`, an offset, or neither (then UTC); a date alone is its
-    /// midnight; digits past the microsecond (nine at most) are cut. A leap second, `:60`, is read as the second before it.
+    /// Reads ISO 8601 as people and agents write it: `Z`, an offset, or neither (then UTC). A date alone means midnight;
+    /// digits after the microsecond (at most nine) are cut. A leap second, `:60`, is read as the second before it.
     ///
     /// # Errors
     /// Names the text and the rule that it breaks.
@@ -128,7 +127,7 @@ impl Timestamp {
             return Err(refuse(form));
         }
         let range = "a time must lie in the years 1970 to 9999";
-        // By our own arithmetic, since `jiff` has no instants for the last day of 9999.
+        // Computed here, because `jiff` has no instants for the last day of 9999.
         let (date, time) = (pieces.date(), pieces.time().unwrap_or_default());
         let [year, month, day] = [date.year(), date.month().into(), date.day().into()]
             .map(|part| u32::try_from(part).unwrap_or_default());
@@ -148,13 +147,13 @@ fn shortened(text: &str) -> String {
     text.chars().take(64).collect()
 }
 
-/// Days from 0000-03-01 to 1970-01-01. Years that begin in March have their leap day last, which is
-/// what makes the arithmetic below a matter of plain divisions.
+/// Days from 0000-03-01 to 1970-01-01. Years that start in March have their leap day last, so the arithmetic below
+/// needs only plain divisions.
 const EPOCH_SHIFT_DAYS: u32 = 719_468;
 /// Days in 400 years, after which the calendar repeats.
 const CYCLE_DAYS: u32 = 146_097;
 
-/// Year, month and day of the `days`-th day after 1970-01-01, for any year up to 9999.
+/// Returns year, month and day of the `days`-th day after 1970-01-01, for any year up to 9999.
 fn civil_from_days(days: u32) -> (u32, u32, u32) {
     let shifted = days + EPOCH_SHIFT_DAYS;
     let (cycle, day_of_cycle) = (shifted / CYCLE_DAYS, shifted % CYCLE_DAYS);
@@ -175,7 +174,7 @@ fn civil_from_days(days: u32) -> (u32, u32, u32) {
     )
 }
 
-/// Days from 1970-01-01 to that date of the years 1 to 9999; `None` where there is no such date.
+/// Returns the days from 1970-01-01 to that date of the years 1 to 9999; `None` if there is no such date.
 fn days_from_civil(year: u32, month: u32, day: u32) -> Option<i64> {
     if !(1..=9999).contains(&year)
         || !(1..=12).contains(&month)
@@ -193,12 +192,12 @@ fn days_from_civil(year: u32, month: u32, day: u32) -> Option<i64> {
     Some(i64::from(shifted) - i64::from(EPOCH_SHIFT_DAYS))
 }
 
-/// Days from the start of a 400-year cycle to that year of it, years beginning in March.
+/// Returns the days from the start of a 400-year cycle to that year, if years start in March.
 fn days_before_year(year_of_cycle: u32) -> u32 {
     year_of_cycle * 365 + year_of_cycle / 4 - year_of_cycle / 100
 }
 
-/// Days from 1 March to the first of the month that comes so many months later.
+/// Returns the days from 1 March to the first of the month that is `month_from_march` months later.
 fn days_before_month(month_from_march: u32) -> u32 {
     (153 * month_from_march + 2) / 5
 }

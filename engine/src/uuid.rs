@@ -1,11 +1,11 @@
 //! The text of 16 bytes as a UUID: lower-case hexadecimal in five groups.
 
-/// Where the hyphens stand, and where each byte's two digits begin.
+/// Offsets of the hyphens, and of each byte's two digits.
 const HYPHENS: [usize; 4] = [8, 13, 18, 23];
 const DIGITS: [usize; 16] = [0, 2, 4, 6, 9, 11, 14, 16, 19, 21, 24, 26, 28, 30, 32, 34];
 const HEX: &[u8; 16] = b"0123456789abcdef";
 
-/// Lower-case hyphenated text, always 36 bytes of ASCII.
+/// Returns lower-case hyphenated text, always 36 bytes of ASCII.
 pub fn text(bytes: [u8; 16]) -> [u8; 36] {
     let mut text = [b'-'; 36];
     for (at, byte) in DIGITS.into_iter().zip(bytes) {
@@ -15,7 +15,7 @@ pub fn text(bytes: [u8; 16]) -> [u8; 36] {
     text
 }
 
-/// Reads exactly what [`text`] writes; upper-case digits are refused like anything else.
+/// Reads exactly the output of [`text`]; refuses upper-case digits.
 pub fn from_text(text: &[u8]) -> Option<[u8; 16]> {
     let text: &[u8; 36] = text.try_into().ok()?;
     if HYPHENS.map(|at| text[at]) != [b'-'; 4] {
@@ -30,14 +30,14 @@ pub fn from_text(text: &[u8]) -> Option<[u8; 16]> {
     (wrong & 0xF0 == 0).then_some(bytes)
 }
 
-/// The digits of `bytes` in lower-case hexadecimal.
+/// Writes `bytes` as lower-case hexadecimal digits.
 pub(crate) fn hex<const N: usize>(bytes: &[u8], out: &mut [u8; N]) {
     for (pair, byte) in out.chunks_exact_mut(2).zip(bytes) {
         pair.copy_from_slice(&[HEX[usize::from(byte >> 4)], HEX[usize::from(byte & 15)]]);
     }
 }
 
-/// The bytes that lower-case hexadecimal digits stand for; `None` unless they are just enough.
+/// Reads lower-case hexadecimal digits; `None` unless there are exactly `2 * N`.
 pub(crate) fn from_hex<const N: usize>(digits: &[u8]) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     if digits.len() != 2 * N {
@@ -52,7 +52,7 @@ pub(crate) fn from_hex<const N: usize>(digits: &[u8]) -> Option<[u8; N]> {
     (wrong & 0xF0 == 0).then_some(bytes)
 }
 
-/// The value of a digit, or a value above 15.
+/// Returns the value of a digit, or a value above 15.
 fn nibble(digit: u8) -> u8 {
     NIBBLES[usize::from(digit)]
 }

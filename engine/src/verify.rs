@@ -17,25 +17,25 @@ use crate::segment::written;
 use crate::tail::{self, Broken};
 use crate::witness::Witness;
 
-/// How often head and segments are read until they agree: a writer does not rotate that fast.
+/// Number of reads of head and segments until they agree: a writer does not rotate that fast.
 const LOOKS_MAX: usize = 3;
 
 impl Log {
-    /// Verifies a whole log, and, if a receipt is given, that nothing that the receipt covers was changed or cut.
+    /// Verifies a whole log. With a receipt, also checks that nothing that it covers was changed or cut.
     ///
     /// # Errors
     /// `NoLog`, `UnsupportedFormat`, I/O. Damage is not an error here but a [`Problem`].
     pub fn verify(&self, against: Option<&Receipt>) -> Result<Report> {
         self.verify_telling(against, &mut |_, _| {})
     }
-    /// As [`Log::verify`]; `progress` hears `(bytes done, bytes in all)` before the first segment and behind each.
+    /// As [`Log::verify`]; calls `progress` with `(bytes done, bytes in all)` before the first segment and after each.
     pub fn verify_telling(
         &self,
         against: Option<&Receipt>,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Report> {
         let mut check = Check::of(self, None);
-        // Before the head: a writer moves it on after the head.
+        // Read before the head: a writer updates the witness after the head.
         check.witness = self.witness();
         let (slots, mut names) = check.look()?;
         if let Some(head) = slots.newest.as_ref().filter(|head| head.cutting) {
@@ -61,8 +61,8 @@ impl Log {
     }
 }
 
-/// Verifies the part of a log that a backup keeps: these segments, up to that head. Whatever lies beside and behind
-/// is not looked at.
+/// Verifies the part of a log that a backup holds: these segments, up to that head. Ignores other files and later
+/// bytes.
 pub(crate) fn verify_kept(log: &Log, head: &Head, names: &[String]) -> Result<Report> {
     let mut check = Check::of(log, Some(head.end));
     check.segments(Some(head), names, &mut |_| {})?;
@@ -71,16 +71,16 @@ pub(crate) fn verify_kept(log: &Log, head: &Head, names: &[String]) -> Result<Re
 
 struct Check<'a> {
     log: &'a Log,
-    /// So many bytes of the last segment are looked at; all where there is no limit.
+    /// Number of bytes of the last segment to verify; all if absent.
     upto: Option<u64>,
     report: Report,
-    /// The last event that is known to have been acknowledged.
+    /// The last event that was acknowledged, if known.
     witness: Option<Witness>,
-    /// The id of the event with its seq.
+    /// Id of the log's event at the seq of the witness.
     witnessed: Option<EventId>,
     /// The last valid event.
     last: LastEvent,
-    /// The segment before, as the next header has to describe it.
+    /// The segment before, as the next header must describe it.
     previous: Option<codec::Predecessor>,
 }
 
@@ -99,7 +99,7 @@ impl<'a> Check<'a> {
 }
 
 impl Check<'_> {
-    /// A cut log ends at its head, whatever lies behind: the next writer removes it.
+    /// Ends a cut log at its head: the next writer removes later bytes.
     fn stop_at_cut(&mut self, head: &Head, names: &mut Vec<String>) {
         self.upto = Some(head.end);
         let last = names.iter().position(|name| *name == head.name);
@@ -158,7 +158,8 @@ impl Check<'_> {
         self.log.identity().format
     }
 
-    /// The head that names no more than is there. What is behind it is not looked at where a power loss took a part.
+    /// Returns the head if the log has all bytes that it names. Ignores bytes after it that a power loss may have
+    /// damaged.
     fn whole(&mut self, newest: Option<Head>) -> Result<Option<Head>> {
         let Some(head) = newest else { return Ok(None) };
         let (whole, notes) = self.log.whole(head)?;
@@ -194,7 +195,7 @@ impl Check<'_> {
         );
     }
 
-    /// The head and the names of the segments, of one moment: a writer may rotate between two looks.
+    /// Reads the head and the names of the segments consistently, although a writer may rotate meanwhile.
     fn look(&mut self) -> Result<(Slots, Vec<String>)> {
         let mut looks = 0;
         let (slots, listed) = loop {
@@ -227,13 +228,13 @@ impl Check<'_> {
         self.log.storage().named().list(&dir)
     }
 
-    /// Those of the names that are segments', in order.
+    /// Returns the segment names among the file names, in order.
     fn segment_names(&self, listed: &[String]) -> Vec<String> {
         let names = SegmentName::sorted(listed, self.format());
         names.iter().map(|name| name.file(self.format())).collect()
     }
 
-    /// What the files of these segments take, which may be more than counts of the last one.
+    /// Returns the bytes of these files, which may be more than the valid bytes of the last one.
     fn bytes_of(&self, names: &[String]) -> Result<u64> {
         let mut total = 0;
         for name in names {
@@ -269,25 +270,24 @@ impl Check<'_> {
         self.report.segments += 1;
         self.report.bytes += bytes.len() as u64;
         let content = self.header(number, &file, path, &bytes)?;
-        // The active segment may go on past the head; every other one ends where the next header says.
+        // The active segment may continue past the head; every other one must end where the next header says.
         let head_end = head
             .filter(|_| last)
             .and_then(|head| match head.name == name {
                 true => Some(head.end),
-                // Of a segment that a rotation has just begun nothing is acknowledged yet.
+                // A segment that a rotation has just started has no acknowledged events.
                 false => head.rotating.then_some(content as u64),
             });
         let day = name.get(..10).unwrap_or(name);
         self.events(&file, &bytes, content, last, head_end, day);
-        // No header holds the last segment's digest yet.
+        // No header has the last segment's digest yet.
         if !last {
             self.previous = Some(codec::Predecessor::of(name, &bytes));
         }
         Ok(())
     }
 
-    /// What the last segment holds now. Read, not mapped: a writer that recovers may cut it meanwhile, and a map of
-    /// what was cut ends the process.
+    /// Reads the last segment. Not mapped: a recovering writer may cut it, and touching a cut map kills the process.
     fn active(&self, path: &Path) -> Result<Bytes> {
         let file = self.log.storage().named().open(path, OpenMode::Read)?;
         let len = file.stat()?.len.min(self.upto.unwrap_or(u64::MAX));
@@ -354,7 +354,7 @@ impl Check<'_> {
         Ok(len)
     }
 
-    /// Checks the events of a segment; behind damage it goes on with the next event that can be read.
+    /// Checks the events of a segment; after damage it continues at the next readable event.
     fn events(
         &mut self,
         file: &str,
@@ -368,7 +368,7 @@ impl Check<'_> {
         while at < bytes.len() {
             let rest = bytes.get(at..).unwrap_or_default();
             let (mut events, mut misdated) = (0, None);
-            // The start of the day that was found to be the segment's.
+            // Start of the segment's day, from its events.
             let mut known = None;
             let witness_seq = self.witness.map(|witness| witness.seq);
             let mut witnessed = None;
@@ -409,7 +409,7 @@ impl Check<'_> {
                 self.report.last_seq = group.last_seq;
             }
             let Some(broken) = tail.broken else { return };
-            // Of a log with a journal a later group proves no sync.
+            // In a log with a journal, a later group does not prove a sync.
             let proves_none = broken.later.is_none() || self.log.identity().journal.is_some();
             let unacknowledged =
                 last && proves_none && head_end.is_some_and(|end| broken.start >= end);
@@ -448,7 +448,8 @@ impl Check<'_> {
         }
     }
 
-    /// Where reading can go on behind damage: the first frame that decodes. What was lost has been reported.
+    /// Returns the offset after damage at which reading can continue: the first frame that decodes. The loss has been
+    /// reported.
     fn next_readable(&mut self, bytes: &[u8], broken: &Broken) -> Option<usize> {
         let (start, frame) = codec::readable(
             self.log.identity().into(),
@@ -516,7 +517,7 @@ impl Check<'_> {
     fn held_against_receipt(&mut self, receipt: &Receipt) -> Result<()> {
         let file = format!("{EVENTS_DIR}/{}", receipt.segment);
         let seq = receipt.seq;
-        // The segments before have been held against the chain already, byte by byte.
+        // The earlier segments were already compared with the chain, byte by byte.
         match self.log.check_receipt_segment(receipt)? {
             ReceiptStatus::OtherLog => {
                 let message = format!(
@@ -575,13 +576,13 @@ impl Check<'_> {
     }
 }
 
-/// Whether the segment that the head names is the last one, or a rotation has just begun the one behind it.
+/// Returns true if the head's segment is the last one, or a rotation has just started the next one.
 fn ends_with(names: &[String], head: &Head) -> bool {
     let here = match head.segment {
         0 => 0,
         _ => match names.iter().position(|name| *name == head.name) {
             Some(index) => index + 1,
-            // Missing, which is another problem.
+            // A missing segment is reported elsewhere.
             None => return true,
         },
     };

@@ -1,18 +1,18 @@
-//! Waiting for a log to grow.
+//! Waits for a log to grow.
 //!
-//! A watch remembers the bytes of the head and the identity and compares. A notification of the storage is only a reason to
-//! compare again; where there are no notifications, it compares at short intervals.
+//! A watch remembers the bytes of the head and the identity and compares them. A notification of the storage only
+//! triggers a comparison; without notifications it compares at short intervals.
 
 use crate::prelude::*;
 use crate::storage::{Watcher, if_long_enough, if_there};
 use std::thread;
 use std::time::Instant;
 
-/// How often the files are read where there are no notifications.
+/// Interval for reading the files without notifications.
 const POLL: Duration = Duration::from_millis(20);
-/// How often they are read where there are: a layered file system may swap a file without notifying.
+/// Interval for reading them with notifications: a layered file system may replace a file without notifying.
 const RECHECK: Duration = Duration::from_secs(5);
-/// Neither file is longer.
+/// Size limit for both files.
 const BYTES_MAX: u64 = 64 << 10;
 
 /// The contents of the head and the identity; `None` for a missing file.
@@ -32,7 +32,7 @@ impl Watch {
     pub(crate) fn new(storage: Arc<dyn Storage>, dir: &Path) -> Result<Watch> {
         let paths = [dir.join(HEAD_FILE), dir.join(LOG_FILE)];
         let [head, log] = &paths;
-        // Where the system has no watches left, the watch polls.
+        // The watch polls if the system has no watches left.
         let watcher = storage.watch(&[head, log, dir]).ok();
         let mut watch = Watch {
             storage,
@@ -45,8 +45,8 @@ impl Watch {
         Ok(watch)
     }
 
-    /// Waits until the head may have moved since the last call (the first: since the watch was made), at most
-    /// `timeout`; `None` waits for ever. Whether it may have.
+    /// Waits until the head may have moved since the last call (or since the watch was made), at most `timeout`; `None`
+    /// waits for ever. Returns true if the head may have moved.
     pub fn wait(&mut self, timeout: Option<Duration>) -> Result<bool> {
         let started = Instant::now();
         loop {
@@ -63,7 +63,7 @@ impl Watch {
         }
     }
 
-    /// How often it has read the files.
+    /// Returns the number of times it has read the files.
     pub fn looks(&self) -> u64 {
         self.looks
     }
@@ -82,7 +82,7 @@ impl Watch {
         let mut look = Contents::default();
         for (path, bytes) in self.paths.iter().zip(&mut look) {
             let read = self.storage.read(path, BYTES_MAX);
-            // It may be cut while it is read.
+            // The file may be cut while it is read.
             let read = if_long_enough(read.map_err(Error::io("read", path)));
             *bytes = if_there(read)?.flatten();
         }

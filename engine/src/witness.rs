@@ -1,9 +1,10 @@
 //! The witness: the last acknowledged event, kept outside of the log's own files, in the lock file.
 //!
-//! Programs that move files (version control, a copy of an older state) put back `events/`, `head` and `log.json`, and leave
-//! the lock file alone. A log that ends before its witness, or has another event there, was rolled back.
-//! Invariants: written after the head and before the answer, so it is never ahead of what was synced; a lower bound, since it
-//! is not synced; synced when it is set to an earlier event, so that no older one reappears. A missing or damaged witness is unknown.
+//! Programs that move files (version control, a copy of an older state) restore `events/`, `head` and `log.json`, but
+//! not the lock file. A log that ends before its witness, or has another event there, was rolled back. Invariants:
+//! written after the head and before the answer, so it is never later than the synced end. A lower bound, because it is
+//! not synced. Synced when it is set to an earlier event, so that no old one reappears. A missing or damaged witness is
+//! unknown.
 
 use crate::error::Rollback;
 use crate::layout::LOCK_FILE;
@@ -21,13 +22,13 @@ pub struct Witness {
     pub log: LogId,
     /// Seq of the event.
     pub seq: u64,
-    /// Its id.
+    /// Id of the event.
     pub id: EventId,
 }
 
 impl Witness {
-    /// The witness of a log that ends at `head`; `None` for an empty log, and for one whose groups a journal orders, which
-    /// gives back what is missing here.
+    /// Returns the witness of a log that ends at `head`; `None` for an empty log, and for a log with a journal, which
+    /// restores missing events.
     pub(crate) fn of_head(identity: &Identity, head: &Head) -> Option<Witness> {
         let id = head.last_id.filter(|_| identity.journal.is_none())?;
         Some(Witness {
@@ -64,7 +65,7 @@ impl Witness {
         (witness.encode() == bytes).then_some(witness)
     }
 
-    /// Reads the witness of the log in `dir`, without a lock; `None` where it is unknown.
+    /// Reads the witness of the log in `dir`, without a lock; `None` if it is unknown.
     pub fn read(storage: &dyn Storage, dir: &Path) -> Option<Witness> {
         let file = storage.open(&dir.join(LOCK_FILE), OpenMode::Read).ok()?;
         let mut bytes = [0; WITNESS_BYTES];
@@ -72,20 +73,20 @@ impl Witness {
         Witness::decode(&bytes)
     }
 
-    /// Returns the rollback that it proves of a log that ends at `head`, as far as the head tells.
+    /// Returns the rollback that it proves of a log that ends at `head`, if the head shows one.
     pub(crate) fn against(&self, identity: &Identity, head: &Head) -> Option<Rollback> {
         let is_there =
             head.last_seq > self.seq || (head.last_seq, head.last_id) == (self.seq, Some(self.id));
         (self.counts_for(identity, head) && !is_there).then(|| self.rollback(head))
     }
 
-    /// Returns whether it says anything of a log that ends at `head`: a cut of the log replaces it, and a journal gives back
-    /// what is missing here.
+    /// Returns true if it applies to a log that ends at `head`. A cut of the log replaces it, and a journal restores
+    /// missing events.
     pub(crate) fn counts_for(&self, identity: &Identity, head: &Head) -> bool {
         self.log == identity.log && identity.journal.is_none() && !head.cutting
     }
 
-    /// The rollback of a log that ends at `head` and lacks its event.
+    /// Creates the rollback of a log that ends at `head` and lacks its event.
     pub(crate) fn rollback(&self, head: &Head) -> Rollback {
         Rollback {
             known_seq: self.seq,

@@ -1,7 +1,7 @@
-//! Lists of words that are stored, shown and read by their names, and values that JSON has as text.
+//! Enums whose variants are stored, shown and read by name, and values that JSON holds as text.
 
-/// Declares an enum whose variants each have a name, perhaps with other names that are read as well. One that is
-/// `in json` stands there by these names.
+/// Declares an enum whose variants each have a name, and perhaps aliases for reading. With `in json`, JSON holds these
+/// names.
 #[doc(hidden)]
 #[macro_export]
 macro_rules! words {
@@ -26,26 +26,26 @@ macro_rules! words {
         }
 
         impl $type {
-            /// All of them, in order.
+            /// All variants, in order.
             pub const ALL: [$type; [$($name),*].len()] = [$($type::$variant),*];
-            /// The name.
+            /// Returns the name.
             pub fn name(self) -> &'static str {
                 match self {
                     $($type::$variant => $name,)*
                 }
             }
-            /// The one of exactly that name, or of another one that is read as well.
+            /// Returns the variant of exactly that name or alias.
             pub fn from_name(name: &str) -> Option<$type> {
                 match name {
                     $($name $(| $other)* => Some($type::$variant),)*
                     _ => None,
                 }
             }
-            /// What an input has to be that names one of them.
+            /// Returns the rule for an input, as `must be …`.
             pub fn rule() -> String {
                 format!("must be one of {}", $type::ALL.map($type::name).join(", "))
             }
-            /// The one of that name, in any case.
+            /// Returns the variant of that name, in any case.
             pub fn from_any_case(name: &str) -> Option<$type> {
                 $type::ALL.into_iter().find(|one| one.name().eq_ignore_ascii_case(name))
             }
@@ -53,7 +53,7 @@ macro_rules! words {
     };
 }
 
-/// Has JSON hold a value as the text that it shows, and reads that back by a function on bytes.
+/// Implements serde for a type as the text that `Display` shows, read back by a function on bytes.
 macro_rules! as_text {
     ($type:ty, $read:expr, $rule:literal) => {
         impl serde::Serialize for $type {
