@@ -222,13 +222,13 @@ impl LogDir<'_> {
         self.write_head(new.identity(), head, generation)
     }
 
-    /// Overwrites the other slot too, so that no old handle can write to the old log.
+    /// Puts the new log in charge.
     fn switch(&self, new: &Identity) -> Result<()> {
         let path = self.dir.join(LOG_FILE);
         self.storage.named().replace(&path, &new.encode())
     }
 
-    /// Overwrites the other slot too, so that no handle writes to the old log any more.
+    /// Overwrites the other slot too, so that no old handle can write to the old log.
     fn forget_old_head(&self, new: &Identity, head: &Head, generation: u64) -> Result<()> {
         self.write_head(new, head, generation + 1)
     }
@@ -248,8 +248,7 @@ impl LogDir<'_> {
         Ok(())
     }
 
-    /// Segments that are not of the log in charge go: those that never were of any log are removed, an original's
-    /// move to its archive. Then whatever was built aside is removed.
+    /// Moves the original's segments to its archive, and removes leftovers of interrupted conversions.
     fn clean_up(&self) -> Result<()> {
         let storage = self.storage.named();
         let (events, archive) = (self.dir.join(EVENTS_DIR), self.archive());
@@ -276,7 +275,7 @@ impl LogDir<'_> {
                 touched.insert(to);
             }
         }
-        // New names are durable before the old ones are gone for good.
+        // Sync new names before the old ones are removed.
         for to in &touched {
             storage.sync_dir(to)?;
         }
@@ -289,7 +288,7 @@ impl LogDir<'_> {
         Ok(())
     }
 
-    /// The log that a segment says it is of; `None` where its header does not read.
+    /// Returns the log id in a segment's header; `None` if the header cannot be read.
     fn owner(&self, path: &Path, format: Format) -> Result<Option<LogId>> {
         let bytes = self.storage.named().sealed(path)?;
         Ok(SegmentHeader::decode(format, &bytes)

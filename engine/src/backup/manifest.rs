@@ -1,5 +1,5 @@
-//! `backup.json`: what a backup consists of. One line of JSON with its own CRC, replaced whole; whatever it does not
-//! name is no part of the backup.
+//! `backup.json`: the content of a backup. One line of JSON with its own CRC, replaced whole. Files that it does not
+//! name do not belong to the backup.
 
 use super::DATA_DIRS;
 use crate::json;
@@ -7,38 +7,38 @@ use crate::prelude::*;
 use crate::receipt::Receipt;
 use std::path::Component;
 
-/// Its name in a backup's directory.
+/// Name of the manifest in a backup's directory.
 pub const MANIFEST_FILE: &str = "backup.json";
-/// The layout of a backup that this code writes, and the newest that it reads.
+/// The version of the layout that this code writes, and the newest that it reads.
 pub(crate) const BACKUP_VERSION: u32 = 1;
-/// A longer file is no manifest: room for half a million segments and files.
+/// Largest size of a manifest: enough for half a million segments and files.
 const MANIFEST_BYTES_MAX: u64 = 64 << 20;
-/// Bytes behind the content: `,"crc":"` + 8 digits + `"}` + `\n`.
+/// Bytes after the content: `,"crc":"` + 8 digits + `"}` + `\n`.
 const TAIL_BYTES: usize = 19;
 
-/// A segment, or the part of it that is kept.
+/// A segment of a backup, or its backed-up part.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackupSegment {
-    /// Its file name.
+    /// File name.
     pub name: String,
-    /// So many bytes of it count.
+    /// Number of bytes that belong to the backup.
     pub length: u64,
-    /// BLAKE3 of them, lower-case hex.
+    /// BLAKE3 of these bytes, lower-case hex.
     pub blake3: String,
 }
 
 /// A file beside the log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct BackupFile {
-    /// Where it lay, relative to the log's directory, with `/`.
+    /// Path, relative to the log's directory, with `/`.
     pub path: String,
-    /// Its bytes.
+    /// Length in bytes.
     pub length: u64,
-    /// BLAKE3 of them, which is also its name in the backup.
+    /// BLAKE3 of its bytes, which is also its name in the backup.
     pub blake3: String,
 }
 
-/// What belongs to a backup.
+/// The content of a backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Manifest {
     /// The log's name.
@@ -46,13 +46,13 @@ pub struct Manifest {
     pub name: String,
     /// The log's id, and the directory of its files in the backup.
     pub log: String,
-    /// When the backup was made.
+    /// Time of the backup.
     pub backed_up_at: Timestamp,
     /// Seq of the last event; 0 for an empty log.
     pub seq: u64,
-    /// Its id.
+    /// Id of the last event.
     pub last_id: Option<EventId>,
-    /// The segments in order; the last one may go on behind the bytes that count.
+    /// The segments in order; the last file may be longer than its backed-up part.
     pub segments: Vec<BackupSegment>,
     /// Files beside the log, by path.
     pub files: Vec<BackupFile>,
@@ -66,7 +66,7 @@ struct Stored<'a> {
 }
 
 impl Manifest {
-    /// The receipt of the last event; it holds for the log too. `None` for an empty log.
+    /// Returns the receipt of the last event, which holds for the log too. `None` for an empty log.
     pub fn receipt(&self) -> Option<Receipt> {
         let last = self.segments.last()?;
         Some(Receipt {
@@ -78,14 +78,14 @@ impl Manifest {
         })
     }
 
-    /// Bytes of the log.
+    /// Returns the bytes of the log.
     pub fn bytes(&self) -> u64 {
         self.segments
             .iter()
             .fold(0, |sum, kept| sum.saturating_add(kept.length))
     }
 
-    /// The bytes of the file.
+    /// Encodes the file.
     pub fn encode(&self) -> Vec<u8> {
         json::sealed_line(&Stored {
             version: BACKUP_VERSION,
@@ -93,7 +93,7 @@ impl Manifest {
         })
     }
 
-    /// Reads the bytes of the file; `path` is for the error.
+    /// Decodes the file; `path` is for the error.
     ///
     /// # Errors
     /// `UnsupportedFormat` for a newer version, `Corrupt` for anything that `encode` does not write.
@@ -126,7 +126,7 @@ impl Manifest {
         Ok(manifest)
     }
 
-    /// Whether every name stays where it belongs.
+    /// Returns true if every path stays within its directory.
     fn is_sound(&self) -> bool {
         let one = |name: &str| Path::new(name).components().count() == 1 && plain(name);
         one(&self.log)
@@ -139,7 +139,7 @@ impl Manifest {
             && self.segments.is_empty() == (self.seq == 0)
     }
 
-    /// Reads the manifest in `dir`; `None` where there is none.
+    /// Reads the manifest in `dir`; `None` if there is none.
     pub fn load(storage: &dyn Storage, dir: &Path) -> Result<Option<Manifest>> {
         let path = dir.join(MANIFEST_FILE);
         let bytes = storage.named().read_if_there(&path, MANIFEST_BYTES_MAX)?;
@@ -154,7 +154,7 @@ fn is_segment(name: &str) -> bool {
         .any(|format| SegmentName::parse(name, *format).is_some())
 }
 
-/// Whether a path leads to a file beside the log, of those that backups hold.
+/// Returns true if a path leads to a file beside the log that backups hold.
 fn is_data(path: &str) -> bool {
     let first = Path::new(path).components().next();
     let below = DATA_DIRS
@@ -163,7 +163,7 @@ fn is_data(path: &str) -> bool {
     below && plain(path)
 }
 
-/// A relative path that leads down only.
+/// Returns true for a relative path without `..`.
 fn plain(path: &str) -> bool {
     let mut parts = Path::new(path).components();
     !path.is_empty() && parts.all(|part| matches!(part, Component::Normal(_)))

@@ -1,9 +1,9 @@
-//! Backups: a consistent prefix of a log, and what lies beside it, in a directory outside the data root.
+//! Backups: a consistent prefix of a log, and its files of data, in a directory outside the data root.
 //!
-//! `backup.json` says what belongs to the backup: each segment with the bytes that count and their BLAKE3. Files only
-//! ever grow behind what it names, and it is replaced last, so that an interrupted run leaves the backup before.
-//! The bytes of a segment are those of the log: receipts of the log hold for its backup. A log that was replaced, by a
-//! conversion or a salvage, has a backup of each: the manifest of the older one lies in the directory of that log.
+//! `backup.json` names the content: each segment with its length and BLAKE3. Files only grow after the named bytes, and
+//! the manifest is replaced last, so an interrupted run leaves the previous backup. The bytes of a segment are those of
+//! the log: receipts of the log hold for its backup. If a conversion or salvage replaced the log, each log has its own
+//! backup: the manifest of the older one is in that log's directory.
 
 mod manifest;
 mod restore;
@@ -19,11 +19,11 @@ use crate::prelude::*;
 use crate::reader::Reader;
 use crate::verify::{ProblemKind, Report, Severity, verify_kept};
 
-/// Files beside the log, each under the BLAKE3 of its bytes.
+/// Directory of files beside the log, each named by the BLAKE3 of its bytes.
 pub const FILES_DIR: &str = "files";
-/// Directories beside a log that hold data which is not derived from its log.
+/// Directories beside a log with data that is not derived from its log.
 pub(crate) const DATA_DIRS: [&str; 2] = ["artifacts", "quarantine"];
-/// What is wrong with a copy.
+/// Error text for a wrong copy.
 const NOT_READ_BACK: &str = "what was copied does not read back as it was written";
 
 /// A backup of one log.
@@ -39,7 +39,7 @@ impl Backup {
     /// Opens the backup in `dir`.
     ///
     /// # Errors
-    /// `NoLog` where there is none, `Corrupt`, `UnsupportedFormat`, I/O.
+    /// `NoLog` if there is none, `Corrupt`, `UnsupportedFormat`, I/O.
     pub fn open(storage: Arc<dyn Storage>, dir: &Path, options: LogOptions) -> Result<Backup> {
         match Manifest::load(storage.as_ref(), dir)? {
             Some(manifest) => Backup::of(manifest, storage, dir, options),
@@ -47,7 +47,7 @@ impl Backup {
         }
     }
 
-    /// All backups in `dir`, each of another log of that name: first the one that was made last.
+    /// Opens all backups in `dir`, each of another log of that name, the newest first.
     pub fn open_all(
         storage: &Arc<dyn Storage>,
         dir: &Path,
@@ -96,17 +96,17 @@ impl Backup {
         Ok(backup)
     }
 
-    /// What belongs to it.
+    /// Returns the manifest.
     pub fn manifest(&self) -> &Manifest {
         &self.manifest
     }
 
-    /// Which log it is of.
+    /// Returns the identity of the backed-up log.
     pub fn identity(&self) -> &Identity {
         self.log.identity()
     }
 
-    /// Reads its events.
+    /// Returns a reader of its events.
     pub fn reader(&self) -> Reader {
         let (dir, head) = (self.log.dir(), self.manifest.head());
         Reader::new(&self.storage, dir, self.identity(), head)
@@ -116,13 +116,13 @@ impl Backup {
     /// Changes nothing.
     ///
     /// # Errors
-    /// I/O. Damage is an answer.
+    /// I/O. Damage is reported, not an error.
     pub fn verify(&self) -> Result<Report> {
         let kept = self.manifest.segments.iter();
         let names: Vec<String> = kept.map(|kept| kept.name.clone()).collect();
         let mut report = match self.are_there(&names)? {
             true => verify_kept(&self.log, &self.manifest.head(), &names)?,
-            // The digest of the one that is missing, below, says so.
+            // The missing digest below reports it.
             false => Report::empty(),
         };
         for kept in &self.manifest.segments {
@@ -172,7 +172,7 @@ impl Backup {
 }
 
 impl Manifest {
-    /// The end of the log as it is kept.
+    /// Returns the head of the backed-up log.
     fn head(&self) -> Head {
         let last = self.segments.last();
         Head {

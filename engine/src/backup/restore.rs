@@ -1,8 +1,8 @@
-//! A log from a backup.
+//! Restores a log from a backup.
 //!
-//! Under the same name the bytes and the log id stay, so that receipts of the original hold for what the backup
-//! has of it, and for nothing behind. Under another name every header would lie; the groups are copied one for one
-//! into a log with an id of its own. Either goes on with an event that says where it comes from.
+//! Under the same name, the bytes and the log id stay, so receipts of the original hold for the backed-up events. Under
+//! another name, the headers would be wrong, so the groups are copied into a log with a new id. In both cases the log
+//! continues with an event about the restore.
 
 use super::{Backup, FILES_DIR};
 use crate::copy::copy_groups;
@@ -13,20 +13,20 @@ use crate::prelude::*;
 use crate::receipt::Receipt;
 use crate::writer::Durability;
 
-/// What was restored.
+/// Result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RestoreReport {
-    /// Events of the backup; the log has one more, which says that it was restored, unless a journal orders it.
+    /// Number of events in the backup. The log has one more, about the restore, unless a journal orders it.
     pub events: u64,
     /// Bytes of its segments.
     pub bytes: u64,
-    /// Files beside the log.
+    /// Number of files beside the log.
     pub files: u64,
-    /// Whether the log has the id of the original.
+    /// True if the log has the id of the original.
     pub same_log: bool,
 }
 
-/// The payload of the event: the original up to here.
+/// Payload of the event: describes the original up to here.
 #[derive(Serialize)]
 struct Origin<'a> {
     #[serde(rename = "team")]
@@ -38,11 +38,11 @@ struct Origin<'a> {
 }
 
 impl Backup {
-    /// Restores the backup as the log `name` in `dir`, which must hold none and should be built aside: this is not
-    /// atomic by itself. `format` of `None` is that of the original.
+    /// Restores the backup as the log `name` in `dir`, which must hold no log. Use a temporary directory and rename it:
+    /// this is not atomic. `format` of `None` keeps the original's format.
     ///
     /// # Errors
-    /// `LogExists`, `Corrupt` where the backup is damaged, I/O.
+    /// `LogExists`, `Corrupt` if the backup is damaged, I/O.
     pub fn restore(
         &self,
         storage: Arc<dyn Storage>,
@@ -76,7 +76,7 @@ impl Backup {
             }
         };
         self.copy_files(storage.as_ref(), dir)?;
-        // That a replica came from a backup is no fact of the log, which other hosts have too.
+        // The origin of a replica does not belong into the log, which other hosts share.
         if log.identity().journal.is_none() {
             self.say_restored(&log)?;
         }
@@ -89,11 +89,11 @@ impl Backup {
         Ok((log, restored))
     }
 
-    /// Restores the backup as a replica, in `dir`, of the log that a journal has: what `log.json` says is the journal's, and
-    /// nothing is recorded.
+    /// Restores the backup in `dir` as a replica of the log in a journal: `log.json` comes from the journal, and no event
+    /// is recorded.
     ///
     /// # Errors
-    /// As [`Backup::restore`]; `ForeignFile` where the backup is of another log.
+    /// As [`Backup::restore`]; `ForeignFile` if the backup is of another log.
     pub fn restore_replica(
         &self,
         storage: Arc<dyn Storage>,
@@ -128,7 +128,7 @@ impl Backup {
         Ok(())
     }
 
-    /// The same bytes.
+    /// Copies the log's bytes.
     fn copy_bytes(
         &self,
         storage: Arc<dyn Storage>,
@@ -147,7 +147,7 @@ impl Backup {
         })
     }
 
-    /// Copies a file of the backup, durably, if it is what the manifest says.
+    /// Copies a file of the backup, durably, and checks it against the manifest.
     fn copy_file(
         &self,
         from: &Path,

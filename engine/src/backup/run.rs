@@ -1,4 +1,4 @@
-//! Making a backup, or bringing one up to date: only what is new is copied, and what was copied is read back.
+//! Makes or updates a backup: copies only new bytes, and reads every copy back.
 
 use super::{
     BackupFile, BackupSegment, DATA_DIRS, FILES_DIR, MANIFEST_FILE, Manifest, NOT_READ_BACK,
@@ -9,30 +9,30 @@ use crate::reader::Reader;
 use std::collections::BTreeMap;
 use std::ops::ControlFlow;
 
-/// Directories within directories of data that are followed.
+/// Depth to which directories of data are followed.
 const DATA_DEPTH: usize = 16;
 
-/// What a run did.
+/// Result of a backup run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupReport {
-    /// What the backup consists of now.
+    /// The new content of the backup.
     pub manifest: Manifest,
-    /// The last event of the backup before, if there was one of this log.
+    /// Seq of the last event of the previous backup of this log; absent if there was none.
     pub before: Option<u64>,
-    /// Segments of which something was copied.
+    /// Number of segments with copied bytes.
     pub segments_copied: u64,
-    /// Files beside the log that were copied.
+    /// Number of copied files beside the log.
     pub files_copied: u64,
-    /// Bytes copied, of both.
+    /// Bytes copied, of segments and files.
     pub bytes_copied: u64,
 }
 
-/// Backs up the reader's log up to its head into `dir` of another storage. Writers may go on meanwhile. Waits at most
-/// `deadline` for another backup into the same directory.
+/// Backs up the reader's log up to its head into `dir` of another storage. Writers may continue meanwhile. Waits at
+/// most `deadline` for another backup into the same directory.
 ///
 /// # Errors
-/// `ForeignFile` where this log does not begin with the backup that is there, `Corrupt` where the log is damaged,
-/// `Locked`, I/O. Then the backup that was there still is.
+/// `ForeignFile` if the log does not begin with the existing backup, `Corrupt` if the log is damaged, `Locked`, I/O.
+/// The existing backup is then unchanged.
 pub fn back_up(
     reader: &Reader,
     to: &Arc<dyn Storage>,
@@ -95,13 +95,14 @@ struct Run<'a> {
     reader: &'a Reader,
     to: &'a Arc<dyn Storage>,
     dir: &'a Path,
-    /// Where the log's files lie in the backup.
+    /// Directory of the log's files in the backup.
     log: PathBuf,
 }
 
 impl Run<'_> {
-    /// The backup that is there, if it is of this log; this log must begin with it. The backup of a log of another name is never
-    /// touched. That of another log of this name (before a conversion or a salvage) stays beside the new one.
+    /// Returns the manifest of the existing backup of this log, which must be a prefix of the log. A backup of a log of
+    /// another name is an error. The backup of another log of this name (before a conversion or a salvage) stays beside
+    /// the new one.
     fn before(&self) -> Result<Option<Manifest>> {
         let Some(before) = Manifest::load(self.to.as_ref(), self.dir)? else {
             return Ok(None);
@@ -129,7 +130,7 @@ impl Run<'_> {
         for (index, kept) in before.segments.iter().enumerate() {
             let last = index + 1 == before.segments.len();
             let named = names.get(index) == Some(&kept.name);
-            // The last one's header vouches for those before it.
+            // The header of the last segment proves the earlier ones.
             let same = !last
                 || self.reader.digest(&kept.name, kept.length)?.as_ref() == Some(&kept.blake3);
             let within = kept.name != head.name || kept.length <= head.end;
@@ -144,7 +145,8 @@ impl Run<'_> {
         Ok(Some(before))
     }
 
-    /// Puts the manifest of another log into that log's directory, so that it is still found once the new one replaces it here.
+    /// Copies the manifest of another log into that log's directory, so that it is still found after the new one
+    /// replaces it.
     fn set_by(&self, other: &Manifest) -> Result<()> {
         let dir = self.dir.join(&other.log);
         self.to.named().create_dir_below(self.dir, &dir)?;
@@ -154,7 +156,7 @@ impl Run<'_> {
         self.to.named().sync_dir(self.dir)
     }
 
-    /// Checks every event that is new: damage must not get into a backup unnoticed.
+    /// Checks every new event, so that no damage enters a backup unnoticed.
     fn read_new(&self, before: Option<&Manifest>) -> Result<()> {
         let last = before.and_then(|before| before.segments.last());
         let after = match (before, last) {
@@ -175,7 +177,7 @@ impl Run<'_> {
 
     fn segments(&self, before: Option<&Manifest>, kept: &mut BackupReport) -> Result<()> {
         let head = self.reader.head();
-        // The backup of an empty log has no segments, even where the first one was already created.
+        // The backup of an empty log has no segments, even if the first one already exists.
         let names = match head.last_seq {
             0 => Vec::new(),
             _ => self.reader.segments()?,
@@ -229,8 +231,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Each segment that is kept must be the one that the next header describes: CRCs alone do not tell whether an event was
-    /// changed since. The digests are those of the bytes that were copied, by this run or an earlier one.
+    /// Compares each segment with the description in the next header: CRCs alone do not show if an event was changed.
+    /// The digests are of the copied bytes, of this run or an earlier one.
     fn check_chain(&self, manifest: &Manifest) -> Result<()> {
         let mut kept = manifest.segments.iter();
         self.reader.chained(&mut |name| {
@@ -244,7 +246,7 @@ impl Run<'_> {
         })
     }
 
-    /// Cuts off what lies behind `length`: a run that was stopped before its manifest left it, perhaps of another history.
+    /// Removes the bytes after `length`, left by a run that was stopped before it wrote its manifest.
     fn shorten(&self, path: &Path, there: u64, length: u64) -> Result<()> {
         if there <= length {
             return Ok(());
@@ -254,8 +256,8 @@ impl Run<'_> {
         file.sync_all()
     }
 
-    /// Copies a file's bytes from `start` on, durably; the digest of all `length` bytes, as both files have it. Where the
-    /// bytes that were there before `start` are not those of the log, all are copied.
+    /// Copies a file's bytes from `start` on, durably, and returns the digest of all `length` bytes. If the existing
+    /// bytes before `start` differ from the log's, copies all.
     fn copy(&self, from: &Path, to: &Path, start: u64, length: u64) -> Result<String> {
         self.copy_range(from, to, start..length)?;
         let missing = || Error::io("read", from)(io::ErrorKind::UnexpectedEof.into());
@@ -279,7 +281,7 @@ impl Run<'_> {
         copy.sync_all()
     }
 
-    /// Files beside the log: each is kept once for each content that it ever had.
+    /// Copies files beside the log: one copy for each content that a file ever had.
     fn files(&self, kept: &mut BackupReport) -> Result<()> {
         let mut found = BTreeMap::new();
         for dir in DATA_DIRS {
@@ -287,7 +289,7 @@ impl Run<'_> {
         }
         for (path, length) in found {
             let from = self.reader.dir().join(&path);
-            // It may have gone since it was listed.
+            // It may have been removed since it was listed.
             let Some(mut blake3) = self.reader.storage().named().digest(&from, length)? else {
                 continue;
             };
@@ -306,7 +308,7 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Copies a file under the digest of what was copied, for it may change meanwhile.
+    /// Copies a file under the digest of the copied bytes, because the file may change meanwhile.
     fn copy_file(&self, from: &Path, length: u64) -> Result<String> {
         let source = self.reader.storage().named().open(from, OpenMode::Read)?;
         let files = self.dir.join(FILES_DIR);
@@ -345,7 +347,8 @@ impl Run<'_> {
     }
 }
 
-/// A sealed segment never changes, so this one is damaged. The backup still holds what it was.
+/// Creates the error for a sealed segment that differs from its backup. Sealed segments never change, so it is damaged;
+/// the backup still holds the original.
 fn not_as_it_was(path: &Path, known: &BackupSegment, offset: u64) -> Error {
     let why = format!(
         "it is not what was backed up, {} bytes with digest {}; the backup still holds those",

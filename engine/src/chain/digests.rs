@@ -1,17 +1,17 @@
-//! Digests of sealed segments that were hashed before, each with the state of its file in which that was done.
+//! Digests of sealed segments that were hashed before, each with its file's metadata at that time.
 //!
-//! A digest counts only while device, inode, length, `mtime` and `ctime` of the file are what they were. One is kept only
-//! if the file's `ctime` lies before the moment at which hashing began, by the file system's own clock: then every later
-//! change of the file gives it another `ctime`.
+//! A digest counts only while device, inode, length, `mtime` and `ctime` of the file are unchanged. It is kept only if
+//! the file's `ctime` is earlier than the start of hashing, by the file system's own clock: then every later change
+//! gives the file another `ctime`.
 
 use crate::layout::DIGESTS_FILE;
 use crate::prelude::*;
 use crate::storage::{FileTime, Stat};
 use std::collections::BTreeMap;
 
-/// We never write a longer file: room for some 200,000 segments.
+/// Largest size of the file: enough for some 200,000 segments.
 const BYTES_MAX: u64 = 64 << 20;
-/// Hex digits of the CRC-32 in front, and the blank behind it.
+/// Length of the CRC-32 in hex digits at the start, and the space after it.
 const CRC_BYTES: usize = 9;
 
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -24,18 +24,18 @@ struct Known {
     blake3: String,
 }
 
-/// What is known of a log's segments.
+/// Known digests of a log's segments.
 pub(super) struct Digests<'a> {
     storage: &'a dyn Storage,
     path: PathBuf,
     known: BTreeMap<String, Known>,
-    /// When hashing began; `None` before, and where the file cannot be written.
+    /// Time at which hashing began; `None` before, and if the file cannot be written.
     began: Option<FileTime>,
     changed: bool,
 }
 
 impl<'a> Digests<'a> {
-    /// Reads the file. A missing or unreadable file is as good as an empty one.
+    /// Reads the file. A missing or unreadable file counts as an empty one.
     pub fn load(storage: &'a dyn Storage, dir: &Path) -> Digests<'a> {
         let path = dir.join(DIGESTS_FILE);
         let known = storage.read(&path, BYTES_MAX).ok();
@@ -48,7 +48,7 @@ impl<'a> Digests<'a> {
         }
     }
 
-    /// The segment as it was hashed, if its file is still in that state.
+    /// Returns the digest of a segment if its file is unchanged since.
     pub fn get(&self, name: &str, stat: &Stat) -> Option<Predecessor> {
         let known = self.known.get(name)?;
         let digest = blake3::Hash::from_hex(&known.blake3).ok()?;
@@ -59,7 +59,7 @@ impl<'a> Digests<'a> {
         })
     }
 
-    /// Asks the file system for its time, once, before anything is hashed.
+    /// Reads the file system's clock, once, before hashing.
     pub fn begin(&mut self) {
         if self.began.is_none() {
             let moment = || {
@@ -72,7 +72,7 @@ impl<'a> Digests<'a> {
         }
     }
 
-    /// Notes what was hashed, unless the file's ctime is not older than the start of hashing: a later change could leave the
+    /// Adds a digest, unless the file's ctime is as late as the start of hashing: a later change could then have the
     /// same ctime.
     pub fn put(&mut self, sealed: &Predecessor, stat: &Stat) {
         if self.began.is_some_and(|began| stat.changed < began) {
@@ -83,7 +83,7 @@ impl<'a> Digests<'a> {
         }
     }
 
-    /// Writes the file if there is anything new. Where that cannot be done, the same is hashed next time.
+    /// Writes the file if there is anything new. If that fails, the segments are hashed again next time.
     pub fn keep(&self) {
         if self.changed {
             let _ = self
@@ -94,14 +94,14 @@ impl<'a> Digests<'a> {
         }
     }
 
-    /// Leaves the file as it is, and removes the one that told the time.
+    /// Leaves the file unchanged, and removes the temporary file that gave the time.
     pub fn discard(&self) {
         if self.began.is_some() {
             let _ = self.storage.remove_file(&self.aside());
         }
     }
 
-    /// The name under which [`Storage::replace`] writes.
+    /// Returns the temporary path that [`Storage::replace`] uses.
     fn aside(&self) -> PathBuf {
         self.path.with_extension("tmp")
     }
@@ -121,14 +121,14 @@ impl Known {
 }
 
 fn encode(known: &BTreeMap<String, Known>) -> Vec<u8> {
-    // Strings and numbers always serialise.
+    // Strings and numbers can always be serialised.
     let json = serde_json::to_string(known).unwrap_or_default();
     format!("{:08x} {json}\n", crc32fast::hash(json.as_bytes())).into_bytes()
 }
 
 fn decode(bytes: &[u8]) -> Option<BTreeMap<String, Known>> {
     let known = serde_json::from_slice(bytes.get(CRC_BYTES..)?).ok()?;
-    // Only what was written is read: the checksum is part of it.
+    // Accept only our own output, checksum included.
     (encode(&known) == bytes).then_some(known)
 }
 

@@ -1,7 +1,7 @@
 //! The binary format: length and checksum, then a body of little-endian fields.
 //!
-//! The magic holds U+001E, a byte that no stored string and no JSON text can hold, so nothing within a
-//! body looks like the start of a frame except by the accident of four bytes of numbers.
+//! The magic holds U+001E, a byte that no stored string and no JSON text can hold. So nothing within a body looks like
+//! the start of a frame, except if four bytes of numbers happen to.
 
 use super::{Envelope, Frame, FrameError, GroupPart};
 use crate::event::Event;
@@ -13,13 +13,13 @@ use crate::refs::{REFS_MAX, Ref, RefNames, Refs};
 use simdutf8::basic::from_utf8;
 use std::borrow::Cow;
 
-/// What every frame begins with.
+/// Start of every frame.
 pub(super) const MAGIC: &[u8; 4] = b"\x1ETLE";
 /// Magic, body length, checksum.
 const HEAD_BYTES: usize = 12;
-/// The fields of fixed size that a body begins with.
+/// Bytes of the fields of fixed size, at the start of a body.
 const FIXED_BYTES: usize = 46;
-/// Where the body's place within its group stands, from the start of the frame.
+/// Offset of the group's fields, from the start of the frame.
 const GROUP_AT: usize = HEAD_BYTES + 32;
 /// A body is always shorter than the same event in canonical JSON.
 const BODY_BYTES_MAX: usize = EVENT_BYTES_MAX;
@@ -27,7 +27,7 @@ const BODY_BYTES_MAX: usize = EVENT_BYTES_MAX;
 const FOREIGN: u16 = 1;
 const CAUSE: u16 = 1 << 8;
 const KNOWN_FLAGS: u16 = (1 << 9) - 1;
-/// The refs that stand before `cause`; `key` alone stands behind it.
+/// Number of refs before `cause`; only `key` comes after it.
 const BEFORE_CAUSE: usize = REFS_MAX;
 
 const NOT_UTF8: FrameError = FrameError::Damaged("a text is not UTF-8");
@@ -36,7 +36,7 @@ fn ref_flag(kind: usize) -> u16 {
     2 << kind
 }
 
-/// Appends an event's frame with everything but its length, its checksum and its group.
+/// Appends an event's frame without its length, checksum and group.
 pub(super) fn write_body(event: &Event<'_>, out: &mut Vec<u8>) {
     out.reserve(event.payload.len() + 256);
     out.extend_from_slice(MAGIC);
@@ -71,7 +71,7 @@ pub(super) fn write_body(event: &Event<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(event.payload.as_bytes());
 }
 
-/// The bytes of an event's frame.
+/// Returns the bytes of an event's frame.
 pub(super) fn frame_len(event: &Event<'_>) -> usize {
     let names = event.refs.names.iter().flatten();
     let shorts: usize = names.map(|name| 1 + name.len()).sum();
@@ -80,7 +80,7 @@ pub(super) fn frame_len(event: &Event<'_>) -> usize {
     HEAD_BYTES + FIXED_BYTES + texts + 4 + event.payload.len()
 }
 
-/// One byte of length and a text, which the caller has checked to be an identifier.
+/// Appends one byte of length and a text, which the caller has checked to be an identifier.
 pub(super) fn write_short(text: &str, out: &mut Vec<u8>) {
     debug_assert!(
         u8::try_from(text.len()).is_ok(),
@@ -90,7 +90,7 @@ pub(super) fn write_short(text: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(text.as_bytes());
 }
 
-/// Completes the frame that begins at `start` of `out` and so far is what [`write_body`] wrote.
+/// Completes the frame that [`write_body`] wrote at `start` of `out`.
 pub(super) fn seal(out: &mut [u8], start: usize, group: GroupPart) {
     let Some(frame) = out.get_mut(start..) else {
         return;
@@ -134,7 +134,7 @@ pub(super) fn extent(bytes: &[u8]) -> Result<usize, FrameError> {
     Ok(HEAD_BYTES + len)
 }
 
-/// A frame whose checksum holds: its body, the checksum, its length.
+/// Checks a frame's checksum, and returns its body, the checksum and its length.
 fn body(bytes: &[u8]) -> Result<(Fields<'_>, u32, usize), FrameError> {
     let len = extent(bytes)?;
     let split = bytes
@@ -151,7 +151,7 @@ fn body(bytes: &[u8]) -> Result<(Fields<'_>, u32, usize), FrameError> {
     Ok((Fields(body), crc, len))
 }
 
-/// The fields of fixed size that a body begins with.
+/// The fields of fixed size at the start of a body.
 struct Fixed {
     seq: u64,
     id: EventId,
@@ -166,7 +166,7 @@ pub(super) fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, FrameError> {
     let fixed = body.fixed()?;
     let kind = body.names(1)?.text()?;
     let names = 1 + (fixed.flags & (CAUSE - 2)).count_ones();
-    // `cause` stands before `key`, but has no length byte; it is stepped over where it stands.
+    // `cause` comes before `key` but has no length byte, so it is skipped.
     let has_key = fixed.flags & ref_flag(BEFORE_CAUSE) != 0;
     for _ in u32::from(has_key)..names {
         body.skip_short()?;
@@ -238,7 +238,7 @@ pub(super) fn decode<'a>(declared: &RefNames, bytes: &'a [u8]) -> Result<Frame<'
     })
 }
 
-/// What is left to read of a body.
+/// The rest of a body.
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -273,7 +273,7 @@ impl<'a> Fields<'a> {
         let len = self.u8()?;
         self.take(len.into()).map(drop)
     }
-    /// So many short texts, one behind the other.
+    /// Reads `count` short texts.
     #[inline]
     fn names(&mut self, count: u32) -> Result<Names<'a>, FrameError> {
         let from = self.0;
@@ -298,7 +298,7 @@ impl<'a> Fields<'a> {
     }
     #[inline(always)]
     fn fixed(&mut self) -> Result<Fixed, FrameError> {
-        // Taken in one piece, so that one check of the length serves them all.
+        // Taken at once, so that one check of the length is enough.
         let mut fields = Fields(self.take(FIXED_BYTES)?);
         let fixed = Fixed {
             seq: fields.u64()?,
@@ -322,7 +322,7 @@ impl<'a> Fields<'a> {
         }
         Ok(fixed)
     }
-    /// The payload, which ends the body.
+    /// Returns the payload, the last part of the body.
     fn payload(&mut self) -> Result<&'a [u8], FrameError> {
         let len = self.u32()? as usize;
         let payload = self.take(len)?;
@@ -334,8 +334,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Short texts, each behind a byte of length. A length below 128 is ASCII, so together they nearly always
-/// are UTF-8, which is cheaper to check at once; where they are not, each is checked for itself.
+/// Short texts, each after a byte of length. A length below 128 is ASCII, so together they are nearly always UTF-8,
+/// which is cheap to check at once; if not, each is checked alone.
 struct Names<'a> {
     bytes: &'a [u8],
     text: Option<&'a str>,
@@ -359,7 +359,7 @@ impl<'a> Names<'a> {
     }
     #[inline]
     fn identifier(&mut self) -> Result<&'a str, FrameError> {
-        // Looks on into what follows the name: whole words are cheaper to look at than its last bytes.
+        // Reads past the name: whole words are cheaper to check than its last bytes.
         let from_here = self.bytes.get(self.at + 1..).unwrap_or_default();
         let text = self.text()?;
         let usual = scan::printable_prefix(from_here) >= text.len();

@@ -1,4 +1,4 @@
-//! Segment headers: which log, which segment, and the digest of the one before.
+//! Segment headers: log id, segment number, and the digest of the segment before.
 
 use super::FrameError;
 use super::binary::{self, Fields};
@@ -6,27 +6,27 @@ use super::jsonl::{self, Text};
 use crate::identity::Format;
 use crate::uuid;
 
-/// What a `jsonl` segment begins with, up to its version.
+/// Start of a `jsonl` segment, up to its version.
 const JSONL_OPENING: &str = "{\"teamlog\":{\"format\":\"jsonl\",\"version\":";
-/// What a binary segment begins with, up to its version.
+/// Start of a binary segment, up to its version.
 const BINARY_MAGIC: &[u8; 8] = b"\x1ETLOGSEG";
 /// Magic, version, body length, checksum.
 const BINARY_HEAD_BYTES: usize = 20;
-/// No header is longer; three identifiers of 128 bytes, all escaped, fit with room.
+/// Largest size of a header: enough for three identifiers of 128 bytes, all escaped.
 const HEADER_BYTES_MAX: usize = 4096;
-/// The segment before this one, as it was when it was sealed.
+/// Description of the previous segment at the time when it was sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Predecessor {
     /// Its file name.
     pub name: String,
-    /// Its length in bytes.
+    /// Length in bytes.
     pub len: u64,
     /// BLAKE3 of its bytes.
     pub digest: [u8; 32],
 }
 
 impl Predecessor {
-    /// What the next header says of a segment with these bytes.
+    /// Returns the description of a segment with these bytes.
     pub(crate) fn of(name: &str, bytes: &[u8]) -> Predecessor {
         Predecessor {
             name: name.to_owned(),
@@ -36,7 +36,7 @@ impl Predecessor {
     }
 }
 
-/// What stands at the start of a segment.
+/// The header at the start of a segment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct SegmentHeader {
     /// Version of the format.
@@ -47,14 +47,14 @@ pub struct SegmentHeader {
     pub name: String,
     /// The segment's number, 1-based.
     pub number: u32,
-    /// The seq of its first event.
+    /// Seq of the segment's first event.
     pub first_seq: u64,
-    /// The segment before; `None` for the first.
+    /// The previous segment; `None` for the first.
     pub previous: Option<Predecessor>,
 }
 
 impl SegmentHeader {
-    /// The header's bytes.
+    /// Encodes the header.
     pub fn encode(&self, format: Format) -> Vec<u8> {
         let bytes = match format {
             Format::Jsonl => self.encode_jsonl(),
@@ -68,8 +68,8 @@ impl SegmentHeader {
         );
         bytes
     }
-    /// Reads the header at the start of `bytes`; returns it and its length.
-    /// In every version, past and to come, magic and version stand where version 1 has them; a newer one is `Newer`.
+    /// Decodes the header at the start of `bytes`; returns it and its length. Magic and version have the same place in
+    /// all versions, also future ones; a newer one is `Newer`.
     pub fn decode(format: Format, bytes: &[u8]) -> Result<(SegmentHeader, usize), FrameError> {
         match format {
             Format::Jsonl => decode_jsonl(bytes),
@@ -127,7 +127,7 @@ impl SegmentHeader {
     }
 }
 
-/// Numbers and versions that no segment can have.
+/// Refuses impossible numbers and versions.
 fn plausible(header: SegmentHeader) -> Result<SegmentHeader, FrameError> {
     if header.number == 0 || header.first_seq == 0 {
         return Err(FrameError::Damaged(
@@ -183,7 +183,7 @@ fn decode_jsonl(bytes: &[u8]) -> Result<(SegmentHeader, usize), FrameError> {
     plausible(header).map(|header| (header, len))
 }
 
-/// The version, from a line that may be of any version and hence end anywhere.
+/// Returns the version in a line that may be of any version and so may end anywhere.
 fn jsonl_version(bytes: &[u8], len: Result<usize, FrameError>) -> Result<u32, FrameError> {
     let Some(behind) = bytes.strip_prefix(JSONL_OPENING.as_bytes()) else {
         return Err(len.err().unwrap_or(FrameError::Incomplete));

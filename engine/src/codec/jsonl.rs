@@ -1,8 +1,7 @@
 //! The `jsonl` format: one event a line, its fields in one order, written in one way, `crc` last.
 //!
-//! Reading goes from the right first: the newline ends the line, the checksum stands at a fixed distance
-//! from it, and only a line whose checksum holds is looked into. A stored string holds no control
-//! character, so a newline always ends a line.
+//! Reading starts from the right: the newline ends the line, and the checksum has a fixed distance from it. Only a line
+//! with a valid checksum is parsed. A stored string holds no control character, so a newline always ends a line.
 
 use super::{ALONE, Envelope, Frame, FrameError, GroupPart};
 use crate::event::Event;
@@ -17,7 +16,7 @@ use simdutf8::basic::from_utf8;
 use std::borrow::Cow;
 use std::convert::Infallible;
 
-/// What every line begins with.
+/// Start of every line.
 pub(super) const OPENING: &[u8] = b"{\"seq\":";
 const GROUP_OPENING: &str = ",\"group\":[";
 const CRC_OPENING: &[u8; 8] = b",\"crc\":\"";
@@ -25,13 +24,13 @@ const CRC_OPENING: &[u8; 8] = b",\"crc\":\"";
 const TAIL_BYTES: usize = 19;
 /// `,"group":[` with two numbers of ten digits, a comma and `]`.
 const GROUP_BYTES_MAX: usize = 32;
-/// No line is longer, so the search for a newline ends somewhere.
+/// Largest length of a line, so that the search for a newline ends.
 const LINE_BYTES_MAX: usize = EVENT_BYTES_MAX + GROUP_BYTES_MAX + TAIL_BYTES;
 
 const CAUSE_OPENING: &str = ",\"cause\":\"";
 const KEY_OPENING: &str = ",\"key\":\"";
 
-/// Appends an event's line up to its payload, without the closing brace: what it says whatever its group.
+/// Appends an event's line up to its payload, without the closing brace: the part that does not depend on the group.
 pub(super) fn write_body(names: &RefNames, event: &Event<'_>, out: &mut Vec<u8>) {
     out.reserve(event.payload.len() + 320);
     out.extend_from_slice(OPENING);
@@ -70,7 +69,7 @@ fn write_ref(opening: &str, value: Option<&str>, out: &mut Vec<u8>) {
     }
 }
 
-/// Completes the line that begins at `start` of `out` and so far is what [`write_body`] wrote.
+/// Completes the line that [`write_body`] wrote at `start` of `out`.
 pub(super) fn seal(out: &mut Vec<u8>, start: usize, group: GroupPart) {
     if group.len > 1 {
         out.extend_from_slice(GROUP_OPENING.as_bytes());
@@ -84,7 +83,7 @@ pub(super) fn seal(out: &mut Vec<u8>, start: usize, group: GroupPart) {
     out.extend_from_slice(b"}\n");
 }
 
-/// `,"crc":"` and the digits and the closing quote.
+/// Returns `,"crc":"`, the digits and the closing quote.
 pub(super) fn tail(crc: u32) -> [u8; 17] {
     let mut tail = *b",\"crc\":\"00000000\"";
     let mut digits = [0; 8];
@@ -93,7 +92,7 @@ pub(super) fn tail(crc: u32) -> [u8; 17] {
     tail
 }
 
-/// The bytes that [`write_body`] appends.
+/// Returns the number of bytes that [`write_body`] appends.
 pub(super) fn body_len(names: &RefNames, event: &Event<'_>) -> usize {
     let quoted = |opening: &str, text: &str| opening.len() - 1 + json::string_len(text);
     let mut refs = 0;
@@ -127,9 +126,9 @@ pub(super) fn body_len(names: &RefNames, event: &Event<'_>) -> usize {
         + event.payload.len()
 }
 
-/// The bytes of the lines of a group of `count` events that have `canonical` bytes in their public form.
+/// Returns the bytes of the lines of a group of `count` events with `canonical` bytes in public form.
 pub(super) fn group_len(count: usize, canonical: usize) -> usize {
-    // In place of the closing brace.
+    // The tail replaces the closing brace.
     let framed = canonical + count * (TAIL_BYTES - 1);
     if count < 2 {
         return framed;
@@ -157,9 +156,9 @@ pub(super) fn write_number(mut number: u64, out: &mut Vec<u8>) {
     out.extend_from_slice(digits.get(from..).unwrap_or_default());
 }
 
-/// A line whose checksum holds.
+/// A line with a valid checksum.
 struct Line<'a> {
-    /// What the checksum covers.
+    /// The part that the checksum covers.
     body: Text<'a>,
     crc: u32,
     len: usize,
@@ -169,7 +168,7 @@ pub(super) fn extent(bytes: &[u8]) -> Result<usize, FrameError> {
     line_len(bytes, OPENING, LINE_BYTES_MAX)
 }
 
-/// The length, newline included, of the line that begins with `opening` and has at most `len_max` bytes.
+/// Returns the length, newline included, of the line that begins with `opening` and has at most `len_max` bytes.
 pub(super) fn line_len(bytes: &[u8], opening: &[u8], len_max: usize) -> Result<usize, FrameError> {
     if !bytes.starts_with(opening) {
         return Err(if opening.starts_with(bytes) {
@@ -186,7 +185,7 @@ pub(super) fn line_len(bytes: &[u8], opening: &[u8], len_max: usize) -> Result<u
     }
 }
 
-/// Splits `bytes` at `,"crc":"`, checks the checksum of what stands before it and that `closing` stands behind it.
+/// Splits `bytes` at `,"crc":"`, checks the checksum of the part before it, and that `closing` follows.
 pub(super) fn checked<'a>(line: &'a [u8], closing: &[u8]) -> Result<(Text<'a>, u32), FrameError> {
     let damaged = FrameError::Damaged("the line does not end in a checksum");
     let split = line
@@ -225,7 +224,7 @@ pub(super) fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, FrameError> {
     body.take(27)?;
     body.literal("\",\"kind\":\"")?;
     let kind = body.kind()?;
-    // No string can hold this: a quote within one has a backslash before it.
+    // No string contains this: a quote within a string has a backslash before it.
     let opening = b",\"payload\":";
     let Some(at) = memchr::memmem::find(body.0.as_bytes(), opening) else {
         return Err(FrameError::Damaged("a field is missing or out of order"));
@@ -245,8 +244,7 @@ pub(super) fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, FrameError> {
 
 pub(super) fn decode<'a>(names: &RefNames, bytes: &'a [u8]) -> Result<Frame<'a>, FrameError> {
     let frame = decode_known(names, bytes)?;
-    // A frame within a payload ends within that payload too, and what it would take for its own payload
-    // then has a bracket too many.
+    // A frame within a payload ends within that payload, so the part that looks like its payload has an extra bracket.
     let payload = frame.event.payload.as_bytes();
     if scan::value_len(payload) != Some(payload.len()) {
         return Err(FrameError::Damaged("the payload is not one JSON value"));
@@ -298,8 +296,8 @@ pub(super) fn decode_known<'a>(names: &RefNames, bytes: &'a [u8]) -> Result<Fram
     })
 }
 
-/// Cuts `,"group":[index,len]` off the end, where it stands there. A JSON value cannot end like that: its
-/// last bracket would be this one, and it would begin here.
+/// Cuts `,"group":[index,len]` off the end, if present. No JSON value ends like that: its last bracket would be this
+/// one, and it would begin here.
 fn split_group(text: &str) -> Result<(&str, GroupPart), FrameError> {
     let Some((payload, index, len)) = group_suffix(text) else {
         return Ok((text, ALONE));
@@ -327,7 +325,7 @@ fn split_digits(text: &str) -> Option<(&str, &str)> {
     )
 }
 
-/// What is left to read of a line.
+/// The rest of a line.
 pub(super) struct Text<'a>(pub(super) &'a str);
 
 impl<'a> Text<'a> {
@@ -350,7 +348,7 @@ impl<'a> Text<'a> {
         self.0 = rest;
         Ok(taken)
     }
-    /// A number in digits, without leading zeros.
+    /// Reads a number without leading zeros.
     pub(super) fn digits(&mut self) -> Result<u64, FrameError> {
         let mut number = 0_u64;
         let mut len = 0;
@@ -381,7 +379,7 @@ impl<'a> Text<'a> {
         u32::try_from(number)
             .map_err(|_| FrameError::Damaged("a number is out of range or has leading zeros"))
     }
-    /// All that is left, as one number.
+    /// Reads all the rest as one number.
     fn whole_number(mut self) -> Result<u32, FrameError> {
         let number = self.number()?;
         if self.0.is_empty() {
@@ -403,14 +401,14 @@ impl<'a> Text<'a> {
             "an id is not a UUIDv7 of a whole microsecond",
         ))
     }
-    /// A kind, which has nothing to escape, and the quote behind it.
+    /// Reads a kind, which needs no escapes, and the closing quote.
     fn kind(&mut self) -> Result<&'a str, FrameError> {
         let len = scan::printable_prefix(self.0.as_bytes());
         let kind = self.take(len)?;
         self.literal("\"")?;
         Ok(kind)
     }
-    /// A string that names something, and the quote behind it.
+    /// Reads an identifier and the closing quote.
     pub(super) fn identifier(&mut self) -> Result<Cow<'a, str>, FrameError> {
         let len = scan::printable_prefix(self.0.as_bytes());
         if (1..=IDENTIFIER_BYTES_MAX).contains(&len) && self.0.as_bytes().get(len) == Some(&b'"') {

@@ -1,7 +1,7 @@
-//! From events to bytes and back: `jsonl` and `binary` behind one set of functions.
+//! Encoding of events: one set of functions for `jsonl` and `binary`.
 //!
-//! `docs/format.md` is the byte-level description; the two sub-modules implement it. Everything above
-//! works on the values below and never asks which format it is dealing with.
+//! `docs/format.md` describes the bytes; the two sub-modules implement it. All other code uses the values below and
+//! does not depend on the format.
 
 mod binary;
 mod header;
@@ -18,7 +18,7 @@ pub use public::{parse_public_json, parse_public_json_of};
 pub use split::split;
 pub(crate) use split::stored_crc;
 
-/// How a log's events are written: the format, and the names of the refs.
+/// Encoding of a log's events: the format, and the names of the refs.
 #[derive(Debug, Clone, Copy)]
 pub struct Encoding<'a> {
     /// The format.
@@ -53,7 +53,7 @@ pub struct GroupPart {
     pub len: u32,
 }
 
-/// One decoded frame: an event, its part in a group, and the bytes it took.
+/// A decoded frame: an event, its part in a group, and its length.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Frame<'a> {
     /// The event.
@@ -66,7 +66,7 @@ pub struct Frame<'a> {
     pub crc: u32,
 }
 
-/// What is cheap to know of a frame: for replays that filter before they decode.
+/// The fields of a frame that are cheap to read, for replays that filter before they decode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Envelope<'a> {
     /// See [`Event::seq`].
@@ -75,7 +75,7 @@ pub struct Envelope<'a> {
     pub id: crate::event_id::EventId,
     /// The kind as stored.
     pub kind: &'a str,
-    /// The payload as stored, not looked into: it may not be UTF-8.
+    /// The payload as stored, not checked: it may not be UTF-8.
     pub payload: &'a [u8],
     /// Its part in its group.
     pub group: GroupPart,
@@ -83,28 +83,27 @@ pub struct Envelope<'a> {
     pub len: usize,
 }
 
-/// Why bytes are not a frame. Never a panic, never an allocation by an unchecked length.
+/// Reason for which bytes are not a frame.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// The bytes end before the frame does (or hold nothing).
+    /// The bytes end before the frame does (or are empty).
     #[error("the frame is cut short")]
     Incomplete,
-    /// The bytes are there but wrong.
+    /// The bytes are wrong.
     #[error("{0}")]
     Damaged(&'static str),
-    /// A segment header of a version that this code does not know (headers only).
+    /// A segment header of an unknown, newer version (headers only).
     #[error("format version {0} is newer than this teamlog")]
     Newer(u32),
 }
 
-/// The part of an event that was written alone.
+/// The part of an event in a group of one.
 const ALONE: GroupPart = GroupPart { index: 0, len: 1 };
 
-/// Writes the frames of one group at the end of `out`; `out` then has the bytes of one write.
-/// Returns the length of each frame.
+/// Appends the frames of one group to `out`; they are one write. Returns the length of each frame.
 ///
-/// The events' kinds, actors and refs must be identifiers within the limits, their payloads canonical
-/// JSON within the limits, and their `created_at` the time of their ids: [`decode`] refuses anything else.
+/// The events' kinds, actors and refs must be identifiers within the limits, their payloads canonical JSON within the
+/// limits, and their `created_at` the time of their ids: [`decode`] refuses anything else.
 pub fn encode_group<'e>(
     encoding: impl Into<Encoding<'e>>,
     events: &[Event<'_>],
@@ -133,7 +132,7 @@ pub fn encode_group<'e>(
     lengths
 }
 
-/// The bytes that [`encode_group`] appends for events whose [`canonical_len`]s add up to `canonical`.
+/// Returns the number of bytes that [`encode_group`] appends for events whose [`canonical_len`]s add up to `canonical`.
 pub fn group_len(format: Format, events: &[Event<'_>], canonical: usize) -> usize {
     match format {
         Format::Jsonl => jsonl::group_len(events.len(), canonical),
@@ -141,8 +140,8 @@ pub fn group_len(format: Format, events: &[Event<'_>], canonical: usize) -> usiz
     }
 }
 
-/// Appends what of an event's frame does not depend on its group, for [`seal`] to complete once the group
-/// is known. So an event can be encoded where it is made, and framed later by the writer.
+/// Appends the part of an event's frame that does not depend on its group; [`seal`] completes it. So the caller's
+/// thread encodes, and the writer only adds the group.
 pub fn encode_body<'e>(encoding: impl Into<Encoding<'e>>, event: &Event<'_>, out: &mut Vec<u8>) {
     let Encoding { format, refs } = encoding.into();
     debug_assert_eq!(
@@ -157,7 +156,7 @@ pub fn encode_body<'e>(encoding: impl Into<Encoding<'e>>, event: &Event<'_>, out
     }
 }
 
-/// Appends the frame of a `body` that [`encode_body`] wrote, now that its part is known; returns its length.
+/// Appends the frame of a `body` that [`encode_body`] wrote; returns its length.
 pub fn seal(format: Format, body: &[u8], part: GroupPart, out: &mut Vec<u8>) -> u32 {
     let start = out.len();
     out.extend_from_slice(body);
@@ -183,10 +182,10 @@ fn complete(format: Format, out: &mut Vec<u8>, start: usize, part: GroupPart) {
     }
 }
 
-/// Decodes the frame at the start of `bytes`, every check included: CRC, field order, types, limits, id against `created_at`.
-/// Whether the payload is JSON throughout is trusted as far as the CRC.
+/// Decodes the frame at the start of `bytes`, with every check: CRC, field order, types, limits, id against
+/// `created_at`. The CRC is the only check of the inside of the payload.
 ///
-/// No part of a payload is ever taken for a frame, so this is what a search behind damage must ask.
+/// Never takes a part of a payload for a frame, so a search after damage must use this function.
 pub fn decode<'a, 'e>(
     encoding: impl Into<Encoding<'e>>,
     bytes: &'a [u8],
@@ -198,8 +197,8 @@ pub fn decode<'a, 'e>(
     }
 }
 
-/// The same for a frame whose start is known, since it follows another one or a header: whether the payload is one JSON
-/// value, which tells a frame from a part of a payload, is not looked at.
+/// As [`decode`], for a frame whose start is known, because it follows another frame or a header: does not check that
+/// the payload is one JSON value, which tells a frame from a part of a payload.
 pub fn decode_known<'a, 'e>(
     encoding: impl Into<Encoding<'e>>,
     bytes: &'a [u8],
@@ -219,7 +218,7 @@ pub fn envelope(format: Format, bytes: &[u8]) -> Result<Envelope<'_>, FrameError
     }
 }
 
-/// The extent of the frame at the start of `bytes` by its length alone (newline or length field), unchecked; to split work.
+/// Returns the length of the frame at the start of `bytes` from its newline or length field, unchecked; to split work.
 pub fn extent(format: Format, bytes: &[u8]) -> Result<usize, FrameError> {
     match format {
         Format::Jsonl => jsonl::extent(bytes),
@@ -227,8 +226,8 @@ pub fn extent(format: Format, bytes: &[u8]) -> Result<usize, FrameError> {
     }
 }
 
-/// The next offset at or after `from` where a frame could start (for the search behind damage); finds every valid
-/// frame's start, whatever stands before it.
+/// Returns the next offset at or after `from` at which a frame could start, for the search after damage. Finds every
+/// valid frame's start.
 pub fn next_candidate(format: Format, bytes: &[u8], from: usize) -> Option<usize> {
     let opening = match format {
         Format::Jsonl => jsonl::OPENING,
@@ -238,7 +237,7 @@ pub fn next_candidate(format: Format, bytes: &[u8], from: usize) -> Option<usize
     Some(from + at)
 }
 
-/// The frames at or after `from` that can be read, whatever stands between them, each with its start: the search behind damage.
+/// Returns the readable frames at or after `from`, each with its start, for the search after damage.
 pub(crate) fn readable<'a>(
     encoding: Encoding<'a>,
     bytes: &'a [u8],
@@ -259,8 +258,8 @@ pub(crate) fn readable<'a>(
     })
 }
 
-/// The event as `replay --json` and `export` show it: one line of JSON without framing and newline, the same
-/// whichever format stored it.
+/// Appends the event as `replay --json` and `export` show it: one line of JSON without framing and newline, equal for
+/// both formats.
 pub fn public_json(event: &Event<'_>, out: &mut Vec<u8>) {
     public_json_of(&UNDECLARED_NAMES, event, out);
 }
@@ -271,17 +270,17 @@ pub fn public_json_of(names: &RefNames, event: &Event<'_>, out: &mut Vec<u8>) {
     out.push(b'}');
 }
 
-/// The bytes that [`public_json`] appends, which is what the limits of events and groups count.
+/// Returns the number of bytes that [`public_json`] appends, which the limits of events and groups count.
 pub fn canonical_len(event: &Event<'_>) -> usize {
     canonical_len_of(&UNDECLARED_NAMES, event)
 }
 
-/// The bytes that [`public_json_of`] appends.
+/// Returns the number of bytes that [`public_json_of`] appends.
 pub fn canonical_len_of(names: &RefNames, event: &Event<'_>) -> usize {
     jsonl::body_len(names, event) + 1
 }
 
-/// A payload must begin and end like a JSON value.
+/// Checks that a payload begins and ends like a JSON value.
 fn check_payload_ends(payload: &[u8]) -> Result<(), FrameError> {
     let ends = (payload.first(), payload.last());
     let plausible = match ends {

@@ -1,4 +1,4 @@
-//! Reading events back from what `export` wrote.
+//! Reads events that `export` wrote.
 
 use crate::event::Event;
 use crate::event_id::EventId;
@@ -9,7 +9,7 @@ use crate::refs::{RefNames, Refs, UNDECLARED_NAMES};
 use crate::timestamp::Timestamp;
 use std::borrow::Cow;
 
-/// Reads what [`super::public_json`] writes (any field order, whitespace allowed), for `import --events`.
+/// Reads the output of [`super::public_json`] (any field order, whitespace allowed), for `import --events`.
 ///
 /// # Errors
 /// Names the field, its value and the rule.
@@ -17,12 +17,12 @@ pub fn parse_public_json(line: &str) -> Result<Event<'static>, String> {
     parse_public_json_of(&UNDECLARED_NAMES, line)
 }
 
-/// Reads what [`super::public_json_of`] writes for a log that declares these refs.
+/// Reads the output of [`super::public_json_of`] for a log that declares these refs.
 ///
 /// # Errors
 /// Names the field, its value and the rule.
 pub fn parse_public_json_of(names: &RefNames, line: &str) -> Result<Event<'static>, String> {
-    // The payload lies one level down, and has the whole depth to itself.
+    // The payload is one level down, and may use the whole depth itself.
     let text = json::canonical(line, NESTING_MAX + 1).map_err(|error| error.to_string())?;
     let mut fields = Fields::default();
     each_member(&text, |name, value| fields.set(names, name, value))?;
@@ -52,7 +52,7 @@ fn split_value(text: &str) -> Option<(&str, &str)> {
     text.split_at_checked(scan::value_len(text.as_bytes())?)
 }
 
-/// The fields seen so far.
+/// The fields read so far.
 #[derive(Default)]
 struct Fields {
     seq: Option<u64>,
@@ -147,7 +147,7 @@ impl Fields {
     }
 }
 
-/// The string that a canonical JSON text stands for; `None` for any other value.
+/// Returns the string in a canonical JSON text; `None` for any other value.
 fn string(text: &str) -> Option<String> {
     serde_json::from_str(text).ok()
 }

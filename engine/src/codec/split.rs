@@ -1,20 +1,20 @@
-//! Cutting a run of frames into pieces that can be decoded apart.
+//! Splits a run of frames into pieces that can be decoded in parallel.
 
 use super::{FrameError, decode, extent, next_candidate};
 use crate::identity::Format;
 
-/// So many places that look like a frame and are none are passed over; then frames are counted off instead.
+/// Number of false candidates for a frame's start that are skipped, before frames are counted from the start instead.
 const CANDIDATES_MAX: usize = 16;
 
-/// Bytes at the start of `bytes` that end where a frame does, about `about` of them and at least one frame; all of `bytes`
-/// where they are fewer. Frames before the last may be damaged; whoever decodes them finds out.
+/// Returns the length of a prefix of `bytes` that ends with a frame, about `about` bytes and at least one frame; all
+/// of `bytes` if they are fewer. Frames before the last may be damaged; decoding finds out.
 ///
 /// # Errors
-/// The offset of the first frame whose end cannot be found, and why.
+/// The offset of the first frame whose end cannot be found, and the reason.
 pub fn split(format: Format, bytes: &[u8], about: usize) -> Result<usize, (usize, FrameError)> {
     match format {
         Format::Jsonl => split_lines(bytes, about),
-        // Counting off frames would fetch each of them from memory, and wait for it before the next is known.
+        // Counting frames would wait for memory at each frame.
         Format::Binary => match frame_behind(bytes, about) {
             Some(at) => Ok(at),
             None => split_frames(bytes, about),
@@ -36,7 +36,7 @@ fn split_lines(bytes: &[u8], about: usize) -> Result<usize, (usize, FrameError)>
     }
 }
 
-/// Where the first sound frame at or behind `about` begins.
+/// Returns the start of the first valid frame at or after `about`.
 fn frame_behind(bytes: &[u8], about: usize) -> Option<usize> {
     let mut from = about.max(1);
     for _ in 0..CANDIDATES_MAX {
@@ -58,7 +58,7 @@ fn split_frames(bytes: &[u8], about: usize) -> Result<usize, (usize, FrameError)
     Ok(at)
 }
 
-/// The CRC that a whole frame carries, not checked.
+/// Returns the CRC in a whole frame, unchecked.
 pub(crate) fn stored_crc(format: Format, frame: &[u8]) -> Option<u32> {
     match format {
         Format::Jsonl => {

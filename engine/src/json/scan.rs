@@ -1,16 +1,17 @@
-//! Finding the ends of strings and values in JSON text, eight bytes at a time where nothing happens.
+//! Finds the ends of strings and values in JSON text, eight bytes at a time if possible.
 
 const ONES: u64 = 0x0101_0101_0101_0101;
 const HIGHS: u64 = 0x8080_8080_8080_8080;
 
-/// The length of the prefix that a JSON string holds as it is: no `"`, no `\`, no control character below U+0020.
+/// Returns the length of the prefix without `"`, `\` and control characters below U+0020, which a JSON string holds
+/// unescaped.
 pub(crate) fn plain_prefix(text: &[u8]) -> usize {
     prefix(text, |word| {
         below_space(word) | equal_to(word, b'"') | equal_to(word, b'\\')
     })
 }
 
-/// The length of the prefix of printable ASCII without `"` and `\`: what nearly every identifier is made of.
+/// Returns the length of the prefix of printable ASCII without `"` and `\`, which covers nearly every identifier.
 pub(crate) fn printable_prefix(text: &[u8]) -> usize {
     prefix(text, |word| {
         word & HIGHS
@@ -21,8 +22,8 @@ pub(crate) fn printable_prefix(text: &[u8]) -> usize {
     })
 }
 
-/// The length of the prefix in which `stops` marks no byte. A mark is the top bit of a byte; marks above
-/// the first one may be wrong, since borrows travel upward.
+/// Returns the length of the prefix in which `stops` marks no byte. A mark is the top bit of a byte; marks above the
+/// first one may be wrong, because borrows travel upward.
 #[inline(always)]
 fn prefix(text: &[u8], stops: impl Fn(u64) -> u64) -> usize {
     let mut at = 0;
@@ -39,7 +40,8 @@ fn prefix(text: &[u8], stops: impl Fn(u64) -> u64) -> usize {
     at + ((found.trailing_zeros() / 8) as usize).min(rest.len())
 }
 
-/// Fewer than eight bytes as the low ones of a word, blanks above. Without a loop, since names are short.
+/// Returns fewer than eight bytes as the low bytes of a word, with blanks above. Without a loop, because names are
+/// short.
 #[inline(always)]
 fn padded(rest: &[u8]) -> u64 {
     const BLANKS: u64 = ONES * 0x20;
@@ -62,8 +64,8 @@ fn below_space(word: u64) -> u64 {
     word.wrapping_sub(ONES * 0x20) & !word & HIGHS
 }
 
-/// The length of the JSON string that `text` begins with, quotes included; `None` if it does not end.
-/// What stands behind a backslash is not looked into.
+/// Returns the length of the JSON string at the start of `text`, quotes included; `None` if it does not end. Does not
+/// check escapes.
 pub(crate) fn string_len(text: &[u8]) -> Option<usize> {
     let mut at = 1;
     if text.first() != Some(&b'"') {
@@ -79,9 +81,9 @@ pub(crate) fn string_len(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// The length of the JSON value that compact `text` begins with: up to its closing bracket or quote, or
-/// for a number or a word up to what cannot be part of it. Brackets must match and nest at most 64 deep;
-/// beyond that the value is not looked into. `None` if it does not end, or is no value.
+/// Returns the length of the JSON value at the start of compact `text`: up to its closing bracket or quote, or for a
+/// number or a word up to the first byte that cannot belong to it. Brackets must match; levels deeper than 64 are not
+/// checked. `None` if it does not end, or is no value.
 pub(crate) fn value_len(text: &[u8]) -> Option<usize> {
     match text.first()? {
         b'"' => string_len(text),
@@ -141,7 +143,7 @@ mod tests {
             assert_eq!((plain_prefix(&plain), printable_prefix(&plain)), (len, len));
             for at in 0..len {
                 for byte in 0..=255_u8 {
-                    // A second stop behind it, and bytes that borrow into their neighbours.
+                    // A second stop after it, and bytes that borrow from their neighbours.
                     let mut text = plain.clone();
                     text[at] = byte;
                     text[at + 1..].fill(if at % 2 == 0 { 0x1F } else { b'"' });

@@ -1,4 +1,4 @@
-//! Reading a log: up to its head, without a lock; what a crash left is recovered where nobody else is at it.
+//! Reads a log up to its head, without a lock. Recovers from a crash if no other process holds the lock.
 
 use super::Log;
 use crate::head;
@@ -12,12 +12,12 @@ use crate::watch::Watch;
 use crate::witness::Witness;
 
 impl Log {
-    /// A reader up to the durable head of this moment. It waits for no lock. If bytes lie past the head (or there is no head)
-    /// and the lock is free, it first recovers the log as a writer does. If the files cannot be written, it reads up to the
-    /// head and leaves the bytes behind it.
+    /// Returns a reader up to the current durable head. Waits for no lock. If there are bytes after the head (or no
+    /// head) and the lock is free, it first recovers the log as a writer does. If the files cannot be written, it reads
+    /// up to the head and leaves the later bytes.
     pub fn reader(&self) -> Result<Reader> {
         match self.reader_as_known() {
-            // A conversion may have put another log in the place of the one that this handle knows.
+            // A conversion may have replaced the log that this handle knows.
             Err(error @ (Error::ForeignFile { .. } | Error::Corrupt { .. })) => {
                 let now = Log::open(self.storage.clone(), &self.dir, self.options.clone())?;
                 match now.identity == self.identity {
@@ -30,7 +30,7 @@ impl Log {
     }
 
     fn reader_as_known(&self) -> Result<Reader> {
-        // Before the head: a writer moves it on after the head.
+        // Read before the head: a writer updates the witness after the head.
         let witness = self.witness();
         let slots = match head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log) {
             Err(foreign @ Error::ForeignFile { .. }) => return self.reader_of_successor(foreign),
@@ -61,7 +61,7 @@ impl Log {
         }
     }
 
-    /// The head is another log's: a salvage may have been cut short behind its decision, and is finished.
+    /// Handles a head of another log: finishes a salvage that was interrupted after its decision.
     fn reader_of_successor(&self, foreign: Error) -> Result<Reader> {
         let identity = Identity::load(self.storage.as_ref(), &self.dir)?;
         if !switch::is_owed(self.storage.as_ref(), &self.dir, &identity)? {
@@ -74,14 +74,14 @@ impl Log {
         }
     }
 
-    /// Watches for the head to move, or another log to take this one's place. To miss nothing, create the watch first, then
+    /// Watches for the head to move, or another log to replace this one. To miss nothing, create the watch first, then
     /// read, then wait.
     pub fn watch(&self) -> Result<Watch> {
         Watch::new(self.storage.clone(), &self.dir)
     }
 
-    /// Another process has the lock: what lies past the head is its business. If there is no head, that process is rebuilding
-    /// it, and the answer is the error `locked`.
+    /// Returns a reader while another process holds the lock and takes care of bytes after the head. If there is no
+    /// head, that process is rebuilding it, and the error `locked` is returned.
     fn reader_beside_writer(&self, locked: Error) -> Result<Reader> {
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
         let head = slots.newest.ok_or(locked)?;
@@ -96,14 +96,14 @@ impl Log {
         Ok(self.reader_to(head, opening, witness))
     }
 
-    /// Recovery failed because nothing can be written: the disk is full or read-only. The next writer will recover; a reader
-    /// does not need it.
+    /// Returns a reader although recovery could not write: the disk is full or read-only. The next writer recovers; a
+    /// reader does not need it.
     fn reader_where_nothing_is_written(&self, error: Error) -> Result<Reader> {
-        // Recovery may have come as far as a newer head.
+        // Recovery may have written a newer head.
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
         match slots.newest {
             Some(head) => self.reader_without_recovery(Some(head), &error.to_string()),
-            // Nothing but a head says how far the log was durable.
+            // Without a head the durable end is unknown.
             None if error.is_read_only() => self.reader_without_recovery(None, ""),
             None => Err(error),
         }
@@ -133,17 +133,17 @@ impl Log {
         Ok(self.reader_to(head, opening, witness))
     }
 
-    /// A reader up to the durable head as it is found: recovers nothing, changes nothing. For checks, and for a process
-    /// that may write no more; to act on what is read, use [`Log::reader`].
+    /// Returns a reader up to the current durable head; recovers and changes nothing. For checks, and for a process that
+    /// may not write; to act on the events, use [`Log::reader`].
     ///
     /// # Errors
-    /// `Corrupt`, also where there is no valid head, which [`Log::reader`] may be able to rebuild; I/O.
+    /// `Corrupt`, also if there is no valid head, which [`Log::reader`] may be able to rebuild; I/O.
     pub fn peek(&self) -> Result<Reader> {
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
         self.reader_without_recovery(slots.newest, "this process only reads")
     }
 
-    /// A reader that says what the witness shows of that head.
+    /// Returns a reader with the rollback that the witness shows for that head.
     fn reader_to(&self, head: Head, opening: Opening, witness: Option<Witness>) -> Reader {
         let rollback = witness.and_then(|witness| witness.against(&self.identity, &head));
         let end_known = opening.end_known || witness.is_some() || self.identity.journal.is_some();
@@ -160,7 +160,7 @@ impl Log {
         Reader::opened(&self.storage, &self.dir, &self.identity, head, opening)
     }
 
-    /// The witness; `None` where it is unknown.
+    /// Reads the witness; `None` if it is unknown.
     pub(crate) fn witness(&self) -> Option<Witness> {
         Witness::read(self.storage.as_ref(), &self.dir)
     }
@@ -177,10 +177,10 @@ impl Log {
         !flagged && self.beyond(head).is_ok_and(|beyond| beyond == 0)
     }
 
-    /// The witness that counts where nothing is recovered; `None` where the log is not settled.
+    /// Returns the valid witness if nothing is recovered; `None` if the log is not settled.
     fn witness_behind(&self, head: &Head, settled: bool) -> Result<Option<Witness>> {
         match self.witness().filter(|_| settled) {
-            // It is read after the head, which may have moved on meanwhile.
+            // The witness is read after the head, which may have moved meanwhile.
             Some(witness) if !self.is_plausible(head, Some(witness)) => {
                 let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
                 Ok(Some(witness).filter(|_| slots.newest.as_ref() == Some(head)))
@@ -189,13 +189,13 @@ impl Log {
         }
     }
 
-    /// Whether the log is as its head says, so far as that is looked at, and nothing is behind it.
+    /// Returns true if the log ends at its head.
     fn ends_with(&self, head: &Head) -> Result<bool> {
         let broken = unsynced::broken(&self.storage, &self.dir, &self.identity, head)?;
         Ok(broken.is_none() && self.beyond(head)? == 0)
     }
 
-    /// A head that names no more than is there, where nothing is recovered; and what that leaves out.
+    /// Returns a head that names only existing bytes, without recovery; and notes about the missing ones.
     pub(crate) fn whole(&self, head: Head) -> Result<(Head, Vec<String>)> {
         let broken = unsynced::broken(&self.storage, &self.dir, &self.identity, &head)?;
         Ok(match broken {
@@ -207,7 +207,7 @@ impl Log {
         })
     }
 
-    /// Bytes of the active segment past the head. Fewer bytes than the head says is damage.
+    /// Returns the number of bytes of the active segment past the head. Fewer bytes than the head says is damage.
     fn beyond(&self, head: &Head) -> Result<u64> {
         if head.segment == 0 {
             return Ok(0);
@@ -222,13 +222,13 @@ impl Log {
         }
     }
 
-    /// The same of a file that goes on: what was acknowledged begins right behind the head, and its first byte is not zero.
-    /// Whatever lies elsewhere is for the next writer to see.
+    /// Returns the number of bytes past the head in a file with zeros ahead: written bytes begin directly after the
+    /// head, and their first byte is not zero. The next writer handles bytes elsewhere.
     fn beyond_zeros(&self, head: &Head, path: &Path) -> Result<u64> {
         let Some(file) = self.storage.named().open_if_there(path, OpenMode::Read)? else {
             return Ok(0);
         };
-        // A writer may cut the file meanwhile, and then there is nothing.
+        // A writer may cut the file meanwhile; then there are none.
         let first = if_long_enough(file.read_range(head.end..head.end + 1))?;
         if first.is_none_or(|first| first == [0]) {
             return Ok(0);

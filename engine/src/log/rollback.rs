@@ -1,4 +1,4 @@
-//! A log that was rolled back: what shows it, and how an operator accepts it.
+//! A log that was rolled back: detects it, and lets an operator accept it.
 
 use super::{LockedLog, Log};
 use crate::error::Rollback;
@@ -9,42 +9,42 @@ use crate::recovery::Quarantined;
 use crate::recovery::cut::Cut;
 use crate::witness::Witness;
 
-/// No more lost events than this are listed.
+/// Largest number of lost events in the list.
 pub const LOST_EVENTS_MAX: usize = 1_000;
 
-/// The payload of the event with which a log goes on after a rollback was accepted.
+/// Payload of the first event after a rollback was accepted.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct AcceptedRollback {
-    /// The last event that is known to have been acknowledged.
+    /// Seq of the last event that was acknowledged.
     pub known_seq: u64,
-    /// Its id; `null` where no file says it.
+    /// Id of that event; `null` if no file has it.
     pub known_id: Option<String>,
-    /// The last event of the log before this one.
+    /// Seq of the last event of the log before this one.
     pub last_seq: u64,
-    /// The file that knew it, relative to the log's directory.
+    /// The file that proves the rollback, relative to the log's directory.
     pub witness: String,
-    /// The lost events that derived files still knew, in order; at most 1,000, the newest.
+    /// Lost events that are known from derived files, in order; the newest 1,000.
     pub lost: Vec<LostEvent>,
-    /// How many more they knew.
+    /// Number of further lost events.
     pub lost_omitted: u64,
 }
 
-/// What is known of a lost event.
+/// A lost event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct LostEvent {
-    /// Its seq.
+    /// Seq of the event.
     pub seq: u64,
-    /// Its id, where it is known.
+    /// Id of the event, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub id: Option<String>,
-    /// Its kind, where it is known.
+    /// Kind of the event, if known.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
 }
 
-/// A log under its lock, recovered, before the check of its witness. The events of recovery are still to be recorded.
+/// A log under its lock, recovered, before the check of its witness. Recovery's events are not recorded yet.
 pub(super) struct Unchecked {
     pub exclusive: LockedLog,
     pub unnamed: Vec<Quarantined>,
@@ -52,17 +52,17 @@ pub(super) struct Unchecked {
 }
 
 impl Unchecked {
-    /// The rollback that the witness shows. An event that is looked up is so only after a crash, or after a program that
+    /// Returns the rollback that the witness shows. Looks up the event only after a crash, or after a program that
     /// writes no witness.
     pub fn rollback(&self) -> Result<Option<Rollback>> {
         match self.exclusive.witness {
-            // A cut takes events away as an operator wanted.
+            // A cut removes events on an operator's request.
             Some(witness) if self.cut.is_none() => shown_by(&witness, &self.exclusive.reader()),
             _ => Ok(None),
         }
     }
 
-    /// Records what recovery did.
+    /// Records recovery's actions.
     pub fn finish(self) -> Result<LockedLog> {
         self.finish_with(Vec::new())
     }
@@ -72,7 +72,7 @@ impl Unchecked {
         if self.cut.is_some()
             && let Some(witness) = Witness::of_head(&core.identity, &core.head)
         {
-            // Before the head forgets that the log was cut.
+            // Before the head clears its flag for the cut.
             core.lock.replace_witness(&witness)?;
         }
         self.exclusive.record(before, &self.unnamed, self.cut)?;
@@ -80,7 +80,7 @@ impl Unchecked {
     }
 }
 
-/// Compares all of a log with a witness: its end, or the event at that seq.
+/// Compares the whole log with a witness: its end, or the event at that seq.
 pub(crate) fn shown_by(witness: &Witness, reader: &Reader) -> Result<Option<Rollback>> {
     let (identity, head) = (reader.identity(), reader.head());
     if !witness.counts_for(identity, head) || head.last_seq <= witness.seq {
@@ -97,7 +97,7 @@ pub(crate) fn shown_by(witness: &Witness, reader: &Reader) -> Result<Option<Roll
     }
 }
 
-/// A log under its lock that an operator may take as it is, though events are missing.
+/// A log under its lock that an operator may accept although events are missing.
 pub struct RolledBackLog(Unchecked);
 
 impl Log {
@@ -113,7 +113,7 @@ impl Log {
         self.unchecked(lock).map(RolledBackLog)
     }
 
-    /// The error of a log that was rolled back.
+    /// Creates the error of a log that was rolled back.
     pub fn rolled_back(&self, rollback: Rollback) -> Error {
         Error::RolledBack {
             path: self.dir.clone(),
@@ -123,7 +123,7 @@ impl Log {
 }
 
 impl RolledBackLog {
-    /// The rollback that the witness shows; `None` where it shows none.
+    /// Returns the rollback that the witness shows; `None` if it shows none.
     ///
     /// # Errors
     /// `Corrupt`, I/O.
@@ -136,15 +136,15 @@ impl RolledBackLog {
         self.0.exclusive.is_end_known()
     }
 
-    /// Reads up to the head.
+    /// Returns a reader up to the head.
     pub fn reader(&self) -> Reader {
         self.0.exclusive.reader()
     }
 
-    /// Records that the log goes on without what was lost, and makes its end the witness.
+    /// Records that the log continues without the lost events, and sets the witness to its end.
     ///
     /// # Errors
-    /// I/O. The log is then as it was, or has the event; in either case accepting it again is right.
+    /// I/O. The log is then unchanged, or has the event; in both cases accept it again.
     pub fn accept(self, actor: &str, accepted: &AcceptedRollback) -> Result<LockedLog> {
         let event = NewEvent::of(crate::layout::ROLLED_BACK, actor, accepted)?;
         let exclusive = self.0.finish_with(vec![event])?;

@@ -1,4 +1,4 @@
-//! Finding events without an index, and a log as it was at a point of its past.
+//! Finds events without an index, and reads a log up to a point of its past.
 
 use super::{Reader, SPAN_BYTES, Spans};
 use crate::codec::{self, Envelope};
@@ -7,31 +7,31 @@ use crate::prelude::*;
 /// A point of a log's past.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Point {
-    /// When the event with that seq had been recorded.
+    /// After the event with that seq was recorded.
     Seq(u64),
-    /// When all events of that time and before had been recorded.
+    /// After all events up to that time were recorded.
     Time(Timestamp),
 }
 
-/// An event by its envelope alone.
+/// An event's place, seq and id.
 type Found = (Place, u64, EventId);
 
 impl Reader {
-    /// The place of the event with that seq, found without an index: by the segments' first events, then a walk over one
-    /// segment.
+    /// Finds the place of the event with that seq without an index: by the segments' first events, then by a walk over
+    /// one segment.
     pub fn find_seq(&self, seq: u64) -> Result<Option<Place>> {
         let (_, found) = self.border(|envelope| envelope.seq >= seq)?;
         Ok(found.map(|(place, ..)| place))
     }
 
-    /// The place of the first event at or after `time`, found without an index.
+    /// Finds the place of the first event at or after `time` without an index.
     pub fn find_time(&self, time: Timestamp) -> Result<Option<Place>> {
         let (_, found) = self.border(|envelope| envelope.id.created_at() >= time)?;
         Ok(found.map(|(place, ..)| place))
     }
 
-    /// The same log up to `point`, which may lie within a group; `None` where no event is that early. Beyond the head it
-    /// is the log as it stands. Found without an index.
+    /// Returns a reader of the log up to `point`, which may be within a group; `None` if no event is that early. For a
+    /// point after the head it reads up to the head.
     pub fn upto(&self, point: Point) -> Result<Option<Reader>> {
         let (last, _) = match point {
             Point::Seq(seq) => self.border(|envelope| envelope.seq > seq)?,
@@ -57,7 +57,7 @@ impl Reader {
         Ok(Some(Reader::new(storage, dir, self.identity(), head)))
     }
 
-    /// The last event that is not `reached` and the first that is; all behind that one must be.
+    /// Returns the last event that is not `reached` and the first that is; all later events must be reached.
     fn border(
         &self,
         reached: impl Fn(&Envelope<'_>) -> bool,
@@ -94,8 +94,8 @@ impl Reader {
         Ok((before, found))
     }
 
-    /// The first of these segments that has an event, and whether that event is reached. A crash right after a rotation
-    /// leaves a segment without events.
+    /// Returns the first of these segments that has an event, and if that event is reached. A crash right after a
+    /// rotation leaves a segment without events.
     fn probe(
         &self,
         segments: impl Iterator<Item = u32>,
@@ -114,8 +114,8 @@ impl Reader {
         Ok(None)
     }
 
-    /// Shows the events of a segment until `each` answers false; with `about` 1 only the first of them. True where it answered
-    /// false.
+    /// Calls `each` with the events of a segment until it returns false; with `about` 1 only with the first of them.
+    /// Returns true if `each` returned false.
     fn walk(
         &self,
         segment: u32,

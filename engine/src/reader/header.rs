@@ -1,11 +1,11 @@
-//! Headers of segments, held against the log's identity and against each other.
+//! Checks segment headers against the log's identity and against each other.
 
 use super::{HEADER_BYTES_MAX, Reader};
 use crate::codec;
 use crate::prelude::*;
 
 impl Reader {
-    /// The header of a segment, held against what is known of it.
+    /// Reads and checks the header of a segment.
     pub fn header(&self, segment: u32) -> Result<SegmentHeader> {
         let path = self.path(segment)?;
         let file = self.file(segment)?.ok_or_else(|| self.missing(&path))?;
@@ -32,7 +32,7 @@ impl Reader {
         Ok((header, len))
     }
 
-    /// The header has to name the segment before by its name and length (its digest is `verify`'s business).
+    /// Checks that the header names the previous segment by its name and length (`verify` checks its digest).
     pub(crate) fn check_previous(&self, header: &SegmentHeader) -> Result<()> {
         let corrupt = |why: String| -> Result<()> {
             let path = self.path(header.number)?;
@@ -61,7 +61,7 @@ impl Reader {
     }
 }
 
-/// Reads a segment's header and holds it against the log's identity.
+/// Reads a segment's header and checks it against the log's identity.
 pub(crate) fn read_header(
     identity: &Identity,
     path: &Path,

@@ -1,25 +1,25 @@
-//! A run of whole frames, and the rule by which frames follow each other.
+//! A run of whole frames, and the rule for the order of frames.
 
 use crate::codec::{self, Encoding, Frame};
 use crate::prelude::*;
 use crate::refs::RefNames;
 use crate::sequence::follows;
 
-/// Whole frames of one segment, to be decoded anywhere.
+/// Whole frames of one segment, which any thread may decode.
 #[derive(Clone, Debug)]
 pub struct Span {
-    /// How they are stored.
+    /// Format of the frames.
     pub format: Format,
     pub(crate) refs: RefNames,
     /// The segment's number.
     pub segment: u32,
     /// The segment's file, for errors.
     pub path: Arc<PathBuf>,
-    /// Where `bytes[range]` starts in the segment's file.
+    /// Offset of `bytes[range]` in the segment's file.
     pub offset: u64,
     /// The bytes that hold the span.
     pub bytes: Bytes,
-    /// The span's part of `bytes`: whole frames.
+    /// The range of whole frames in `bytes`.
     pub range: Range<usize>,
 }
 
@@ -33,8 +33,7 @@ pub struct LocatedFrame<'a> {
 }
 
 impl Span {
-    /// Decodes every frame of the span, checking each by itself, as far as [`codec::decode_known`] does; a [`Chain`] checks how
-    /// they follow each other.
+    /// Decodes every frame of the span, with the checks of [`codec::decode_known`]. A [`Chain`] checks their order.
     pub fn decode(&self) -> Result<Vec<LocatedFrame<'_>>> {
         let len = self.content().len();
         let mut located = Vec::with_capacity(len / 256);
@@ -61,7 +60,7 @@ impl Span {
         Ok(LocatedFrame { frame, place })
     }
 
-    /// How its frames are written.
+    /// Returns the encoding of its frames.
     pub fn encoding(&self) -> Encoding<'_> {
         Encoding {
             format: self.format,
@@ -69,7 +68,7 @@ impl Span {
         }
     }
 
-    /// The span's own bytes.
+    /// Returns the span's own bytes.
     pub fn content(&self) -> &[u8] {
         self.bytes.get(self.range.clone()).unwrap_or_default()
     }
@@ -79,7 +78,7 @@ impl Span {
     }
 }
 
-/// Checks that frames follow each other: seqs without a gap, ids increasing, groups whole.
+/// Checks the order of frames: seqs without a gap, increasing ids, whole groups.
 #[derive(Debug, Clone)]
 pub struct Chain {
     last: LastEvent,
@@ -87,7 +86,7 @@ pub struct Chain {
 }
 
 impl Chain {
-    /// Behind the event with that seq and id; `None` at the start of the log.
+    /// Starts after the event with that seq and id; `None` for the start of the log.
     pub fn behind(last: Option<(u64, crate::event_id::EventId)>) -> Chain {
         let last = LastEvent {
             seq: last.map_or(0, |(seq, _)| seq),
@@ -99,7 +98,7 @@ impl Chain {
         }
     }
 
-    /// From the middle of a log: the first frame is not checked against the one before.
+    /// Starts in the middle of a log: the first frame is not checked against the one before.
     pub(super) fn from_frame(frame: &Frame<'_>) -> Chain {
         let last = LastEvent::before(frame.event.seq);
         let len = if frame.group.index == 0 {
@@ -113,7 +112,7 @@ impl Chain {
         }
     }
 
-    /// The next frames.
+    /// Checks the next frames.
     pub fn link(&mut self, span: &Span, frames: &[LocatedFrame<'_>]) -> Result<()> {
         for LocatedFrame { frame, place } in frames {
             let (index, len) = match self.group {
@@ -128,7 +127,7 @@ impl Chain {
         Ok(())
     }
 
-    /// The seq of the last frame.
+    /// Returns the seq of the last frame.
     pub fn last_seq(&self) -> u64 {
         self.last.seq
     }

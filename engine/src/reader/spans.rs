@@ -1,4 +1,4 @@
-//! Walking over a log span by span.
+//! Reads a log span by span.
 
 use super::{BEFORE_HEAD, HEADER_BYTES_MAX, Reader, Span};
 use crate::codec::{self, FrameError};
@@ -11,7 +11,7 @@ pub struct Spans {
     pub(super) reader: Reader,
     pub(super) about: usize,
     pub(super) segment: u32,
-    /// Where to go on in `segment`; `None` before its header was read.
+    /// Offset of the next span in `segment`; `None` before its header was read.
     pub(super) offset: Option<u64>,
     pub(super) sealed: Option<Window>,
     pub(super) failed: bool,
@@ -24,7 +24,7 @@ pub(super) struct Window {
     /// Offset of the first byte of `bytes` in the file.
     start: u64,
     bytes: Bytes,
-    /// Whether it reaches the segment's end.
+    /// True if it reaches the segment's end.
     last: bool,
 }
 
@@ -48,7 +48,7 @@ impl Iterator for Spans {
 }
 
 impl Spans {
-    /// The next span of that segment, `None` at its end.
+    /// Returns the next span of that segment, `None` at its end.
     pub(super) fn next_within(&mut self, segment: u32) -> Option<Result<Span>> {
         if self.failed {
             return None;
@@ -114,7 +114,7 @@ impl Spans {
         }
     }
 
-    /// Where the frames begin, once the header is checked.
+    /// Checks the header and returns the offset after it.
     fn behind_header(&self, segment: u32, window: &Window) -> Result<u64> {
         let reader = &self.reader;
         let (header, len) = reader.check_header(segment, &window.path, &window.bytes)?;
@@ -122,7 +122,7 @@ impl Spans {
         Ok(len as u64)
     }
 
-    /// A sealed segment is mapped whole; of the active one about `len` bytes from `offset` on are read, never past the head.
+    /// Maps a sealed segment whole; of the active one reads about `len` bytes from `offset` on, never past the head.
     fn window(&mut self, segment: u32, len: usize) -> Result<Window> {
         if let Some(sealed) = &self.sealed {
             return Ok(sealed.clone());

@@ -36,7 +36,7 @@ pub(crate) fn archive_name(to: u64) -> String {
     format!("cut-after-{to}")
 }
 
-/// Removes what lies behind a head with the flag *cutting*. It can be repeated.
+/// Removes the bytes after a head with the flag *cutting*. It can be repeated.
 pub(super) fn finish(log: &RecoveryContext<'_>, mut head: Head) -> Result<Recovered> {
     assert!(
         head.cutting,
@@ -79,8 +79,8 @@ pub(super) fn finish(log: &RecoveryContext<'_>, mut head: Head) -> Result<Recove
     })
 }
 
-/// Puts a file of the bytes that stay in the place of a segment. Others may have mapped it as sealed, and reading a map
-/// behind the end of its file would kill them.
+/// Replaces a segment by a file of the remaining bytes. Others may have mapped it as sealed, and reading a map past the
+/// end of its file would kill them.
 fn shortened(log: &RecoveryContext<'_>, file: &NamedFile, end: u64) -> Result<NamedFile> {
     let storage = log.storage.named();
     let aside = log.dir.join(SHORTENED_FILE);
@@ -95,7 +95,7 @@ fn is_behind(log: &RecoveryContext<'_>, name: &str, last: &str) -> bool {
     parse(name) > parse(last)
 }
 
-/// The archive's note of the cut that ended the log at `head`: the newest one after that event.
+/// Returns the archive's note of the cut that ended the log at `head`: the newest one after that event.
 fn found(storage: &dyn Storage, dir: &Path, head: &Head) -> Result<Cut> {
     let archive = dir.join(ARCHIVE_DIR);
     let mut newest: Option<Cut> = None;
@@ -114,7 +114,7 @@ fn found(storage: &dyn Storage, dir: &Path, head: &Head) -> Result<Cut> {
         else {
             continue;
         };
-        // A cut that was prepared and never decided has the same or an older generation.
+        // A cut that was prepared but not decided has the same or an older generation.
         let newer = newest
             .as_ref()
             .is_none_or(|newest| newest.generation <= cut.generation);

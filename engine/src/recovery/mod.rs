@@ -1,7 +1,7 @@
-//! Recovery: what every writer does on opening a log. Look first, decide by a table, then act.
+//! Recovery: every writer runs it on opening a log. It collects evidence, decides by a table, then acts.
 //!
-//! Invariants: in the clean case one `fstat` is all there is; nothing is cut before a durable copy of it lies in
-//! `quarantine/`; a crash at any point of a recovery leaves a state that the next one finishes; CORRUPT touches nothing.
+//! Invariants: in the clean case it costs one `fstat`; nothing is cut before a durable copy of it is in `quarantine/`;
+//! a crash at any point of a recovery leaves a state that the next one finishes; CORRUPT changes nothing.
 
 pub(crate) mod cut;
 mod quarantine;
@@ -22,7 +22,7 @@ use crate::tail::{self, Tail};
 use cut::Cut;
 use table::{Before, HeadFound, Past, Position, Verdict, verdict};
 
-/// Most bytes of a tail that are read into memory: far more than one group.
+/// Largest tail that is read into memory: far more than one group.
 const TAIL_BYTES_READ: u64 = 8 << 20;
 
 /// A part of the active segment, in memory or mapped.
@@ -44,8 +44,8 @@ pub(crate) struct RecoveryContext<'a> {
     pub dir: &'a Path,
     pub identity: &'a Identity,
     pub head_file: &'a HeadFile,
-    /// Whether a journal orders its groups. What was set aside is no fact of the log then, and no event names it: this host
-    /// gets from the journal what it lacks.
+    /// True if a journal orders its groups. Then no event records the quarantine: this host fetches missing groups from
+    /// the journal.
     pub is_replica: bool,
 }
 
@@ -59,24 +59,24 @@ pub(crate) struct Recovered {
     pub unnamed: Vec<Quarantined>,
     /// A cut that no event records yet.
     pub cut: Option<Cut>,
-    /// What was done, for people.
+    /// Actions of recovery, for people.
     pub notes: Vec<String>,
 }
 
-/// What was found: the inputs of the table, and what its verdicts act on.
+/// The inputs of the table, and the data that its verdicts need.
 struct Evidence {
     head: Head,
     before: Before,
     position: Position,
     tail: Tail,
     active: Option<NamedFile>,
-    /// The segment behind, its number, and where its header ends.
+    /// The next segment, its number, and the end of its header.
     next: Option<(SegmentName, u32, u64)>,
-    /// For the error of a CORRUPT verdict.
+    /// Error for a CORRUPT verdict.
     damage: Option<Error>,
 }
 
-/// Brings a log into a state that may be written to.
+/// Makes a log writable.
 pub(crate) fn recover(log: &RecoveryContext<'_>) -> Result<Recovered> {
     let mut recovered = recover_unchecked(log)?;
     if log.is_replica && recovered.head.quarantining {
@@ -117,7 +117,7 @@ fn recover_unchecked(log: &RecoveryContext<'_>) -> Result<Recovered> {
     }
     let Some(head) = slots.newest else {
         if switch::is_owed(log.storage.as_ref(), log.dir, log.identity)? {
-            // Not all of its segments were moved here yet: those that are must not be taken for the whole log.
+            // Not all of its segments were moved here yet: the existing ones are not the whole log.
             return Err(Error::foreign(
                 log.dir.join(HEAD_FILE),
                 "a salvage was cut short",
@@ -144,7 +144,7 @@ fn recover_unchecked(log: &RecoveryContext<'_>) -> Result<Recovered> {
         let mut head = head;
         let mut notes = Vec::new();
         if slots.damaged > 0 {
-            // The write goes to the slot that is not the newest.
+            // The write replaces the slot that is not the newest.
             log.head_file.write(&mut head, true)?;
             notes.push("rewrote a slot of the head that could not be read".to_owned());
         }
@@ -159,7 +159,7 @@ fn recover_unchecked(log: &RecoveryContext<'_>) -> Result<Recovered> {
     let evidence = log.examine(head)?;
     let mut recovered = log.act(evidence)?;
     if suspicious && !log.is_replica {
-        // An earlier recovery may not have recorded its event: look at every quarantine file.
+        // An earlier recovery may not have recorded its event, so check every quarantine file.
         recovered.unnamed = log.unnamed(&recovered.head)?;
     }
     if recovered.unnamed.is_empty() && recovered.head.quarantining {
@@ -170,8 +170,8 @@ fn recover_unchecked(log: &RecoveryContext<'_>) -> Result<Recovered> {
 }
 
 impl RecoveryContext<'_> {
-    /// A conversion may have been interrupted right after it replaced `log.json`: makes that durable before anything is
-    /// acknowledged in the new log.
+    /// Syncs `log.json`, which an interrupted conversion may just have replaced, before anything is acknowledged in the
+    /// new log.
     fn confirm_identity(&self) -> Result<()> {
         let path = self.dir.join(LOG_FILE);
         self.storage.named().replace(&path, &self.identity.encode())
@@ -181,19 +181,19 @@ impl RecoveryContext<'_> {
         self.dir.join(EVENTS_DIR).join(name)
     }
 
-    /// A segment, to write; `None` where there is none.
+    /// Opens a segment for writing; `None` if there is none.
     fn open_segment(&self, name: &str) -> Result<Option<NamedFile>> {
         let path = self.segment_path(name);
         self.storage.named().open_if_there(&path, OpenMode::Write)
     }
 
-    /// The quarantine files that no event up to `head` names.
+    /// Returns the quarantine files that no event up to `head` names.
     fn unnamed(&self, head: &Head) -> Result<Vec<Quarantined>> {
         let head = head.clone();
         quarantine::unnamed(&Reader::new(self.storage, self.dir, self.identity, head))
     }
 
-    /// Whether the segment with this header goes on where the log ends, at `head`.
+    /// Returns true if the segment with this header continues the log that ends at `head`.
     fn continues(&self, header: &SegmentHeader, head: &Head) -> Result<bool> {
         let previous = match head.segment {
             0 => None,
@@ -211,7 +211,7 @@ impl RecoveryContext<'_> {
             && header.previous == previous)
     }
 
-    /// The clean case: no flag is set and the active segment ends where the head says.
+    /// Handles the clean case: no flag is set and the active segment ends at the head.
     #[expect(
         clippy::option_option,
         reason = "clean with or without an active segment, or not clean"
@@ -232,7 +232,7 @@ impl RecoveryContext<'_> {
         if end_of_log(self.identity, &file, head.end)? != head.end {
             return Ok(None);
         }
-        // What another writer filled ahead is not trusted: its sync may have failed.
+        // Zeros that another writer wrote ahead are not trusted: its sync may have failed.
         file.set_len(head.end)?;
         Ok(Some(Some(file)))
     }
@@ -254,8 +254,8 @@ impl RecoveryContext<'_> {
         Ok(evidence)
     }
 
-    /// Reads a part of the active segment. A part that is longer than what a crash leaves is mapped, so that it takes no memory;
-    /// nobody else cuts the file while the lock is held.
+    /// Reads a part of the active segment. Maps a part that is longer than a crash leaves, so that it takes no memory;
+    /// no other process cuts the file while the lock is held.
     fn tail_bytes(&self, file: &NamedFile, range: Range<u64>) -> Result<TailBytes> {
         let len = range.end.saturating_sub(range.start);
         if len > TAIL_BYTES_READ {
@@ -299,8 +299,8 @@ impl RecoveryContext<'_> {
         Ok(())
     }
 
-    /// Looks for segments after the head's. A rotation that did not finish leaves one; more are there only if an older head
-    /// file was put back, and writing on from that would use the same seqs twice.
+    /// Looks for segments after the head's. An unfinished rotation leaves one. More exist only if an older head file
+    /// was restored, and continuing from it would use the same seqs twice.
     fn examine_position(&self, evidence: &mut Evidence) -> Result<()> {
         let format = self.identity.format;
         let here = SegmentName::parse(&evidence.head.name, format);
@@ -331,13 +331,13 @@ impl RecoveryContext<'_> {
         Ok(())
     }
 
-    /// Names of all segments, in order.
+    /// Returns the names of all segments, in order.
     pub fn segments(&self) -> Result<Vec<SegmentName>> {
         SegmentName::list(self.storage.as_ref(), self.dir, self.identity.format)
     }
 
-    /// What stands past the head. Of a log that a journal orders several groups may be written that were not synced, so a valid
-    /// one behind a damaged one proves nothing.
+    /// Classifies the bytes past the head. In a log with a journal several groups may be unsynced, so a valid one after
+    /// a damaged one proves nothing.
     fn past(&self, tail: &Tail) -> Past {
         match (Past::of(tail), self.is_replica) {
             (Past::BrokenThenLater, true) if tail.groups.is_empty() => Past::Broken,
@@ -429,11 +429,11 @@ impl RecoveryContext<'_> {
         );
         let bytes = self.tail_bytes(file, broken.start..len)?;
         let count = bytes.len();
-        // Durable before the copy exists: should the event never be written, the next recovery looks for it.
+        // Durable before the copy exists: if the event is never written, the next recovery looks for it.
         recovered.head.quarantining = true;
         self.head_file.write(&mut recovered.head, true)?;
         let quarantine_tail = quarantine::keep(self, &name, broken.start, &bytes)?;
-        // A map must not outlive the bytes that it shows.
+        // A map must not outlive its bytes.
         drop(bytes);
         file.set_len(broken.start)?;
         file.sync_all()?;
@@ -472,14 +472,14 @@ impl RecoveryContext<'_> {
         self.head_file.write(head, true)
     }
 
-    /// Makes the segments' names durable: the writer that created the last one may have crashed before doing so, and a head
-    /// must never name a file that a power loss can remove.
+    /// Makes the segments' names durable: the writer that created the last one may have crashed before, and a head must
+    /// never name a file that a power loss can remove.
     pub fn sync_names(&self) -> Result<()> {
         let dir = self.dir.join(EVENTS_DIR);
         self.storage.named().sync_dir(&dir)
     }
 
-    /// Removes what an unfinished rotation left under a temporary name.
+    /// Removes the temporary file of an unfinished rotation.
     pub fn sweep(&self) -> Result<()> {
         let dir = self.dir.join(EVENTS_DIR);
         for name in self.storage.named().list(&dir)? {

@@ -1,4 +1,4 @@
-//! The quarantine: bytes that were cut from a log, kept for people, each named by an event.
+//! The quarantine: bytes that were cut from a log, kept for people. An event names each file.
 
 use super::RecoveryContext;
 use crate::layout::{QUARANTINE_DIR, QUARANTINED};
@@ -6,18 +6,18 @@ use crate::prelude::*;
 use crate::reader::Reader;
 use std::collections::HashSet;
 
-/// What the event says of the file.
+/// Description of a quarantine file, in its event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Quarantined {
     /// File name in `quarantine/`: segment, offset, and the start of its digest.
     pub file: String,
-    /// The segment that the bytes were cut from.
+    /// Segment from which the bytes were cut.
     pub segment: String,
-    /// Where they stood in it.
+    /// Offset of the bytes in the segment.
     pub offset: u64,
-    /// How many.
+    /// Number of bytes.
     pub length: u64,
-    /// BLAKE3 of them, lower-case hex.
+    /// BLAKE3 of the bytes, lower-case hex.
     pub blake3: String,
 }
 
@@ -35,7 +35,7 @@ impl Quarantined {
     }
 }
 
-/// Keeps `bytes`, durably. The name follows from the content, so that it can be repeated.
+/// Writes `bytes` durably. The name is derived from the content, so it can be repeated.
 pub(super) fn keep(
     log: &RecoveryContext<'_>,
     segment: &str,
@@ -55,8 +55,8 @@ pub(super) fn keep(
     Ok(quarantined)
 }
 
-/// The quarantine files that no event of the log names. Reads the whole log; only asked after a recovery that did not
-/// finish.
+/// Returns the quarantine files that no event of the log names. Reads the whole log; needed only after an unfinished
+/// recovery.
 pub(crate) fn unnamed(reader: &Reader) -> Result<Vec<Quarantined>> {
     let storage = reader.storage().named();
     let dir = reader.dir().join(QUARANTINE_DIR);
@@ -69,7 +69,7 @@ pub(crate) fn unnamed(reader: &Reader) -> Result<Vec<Quarantined>> {
     let mut unnamed = Vec::new();
     for file in files.iter().filter(|file| !named.contains(*file)) {
         let bytes = storage.sealed(&dir.join(file))?;
-        // A file that was not made by a recovery names no place in a segment.
+        // Only files of a recovery name a place in a segment.
         if let Some((segment, offset)) = origin(file) {
             let found = Quarantined::of(&segment, offset, &bytes);
             if found.file == *file {

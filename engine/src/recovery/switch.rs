@@ -1,19 +1,20 @@
-//! Putting a log that was built within the directory in the place of the one that is there.
+//! Replaces a log by another one that was built within its directory.
 //!
-//! `log.json` decides: once it names the new log, the old log's segments are left over, and its head file is that of another
-//! log. Whoever opens the log in that state takes the lock and finishes; the head is moved last, so it marks completion.
+//! `log.json` decides: after it names the new log, the old log's segments are leftovers, and the head file is of
+//! another log. The next process that opens the log takes the lock and finishes. The head is moved last, so it marks
+//! completion.
 
 use crate::layout::SALVAGE_DIR;
 use crate::prelude::*;
 
-/// Puts the new log in charge; it is complete and durable. From then on [`finish`] has to be called.
+/// Puts the new log in charge; it is complete and durable. After that [`finish`] must be called.
 pub(crate) fn decide(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<()> {
     let path = dir.join(LOG_FILE);
     storage.named().replace(&path, &identity.encode())
 }
 
-/// Finishes a switch to the log of `identity`, if one was decided; says whether there was one. It can be repeated.
-/// The lock is held.
+/// Finishes a switch to the log of `identity`, if one was decided; returns true if so. It can be repeated. The caller
+/// holds the lock.
 pub(crate) fn finish(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<bool> {
     if !is_owed(storage, dir, identity)? {
         return Ok(false);
@@ -45,12 +46,12 @@ pub(crate) fn finish(storage: &dyn Storage, dir: &Path, identity: &Identity) -> 
     Ok(true)
 }
 
-/// Whether a switch to the log of `identity` was decided and not finished.
+/// Returns true if a switch to the log of `identity` was decided and not finished.
 pub(crate) fn is_owed(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<bool> {
     let new = dir.join(SALVAGE_DIR);
     match Identity::load(storage, &new) {
         Ok(built) if built == *identity => {}
-        // An unreadable file does not show that nothing is left to do.
+        // An unreadable file does not prove that the switch is finished.
         Err(error @ Error::Io { .. }) => return Err(error),
         _ => return Ok(false),
     }
@@ -58,7 +59,7 @@ pub(crate) fn is_owed(storage: &dyn Storage, dir: &Path, identity: &Identity) ->
     Ok(storage.named().stat(&head)?.is_some())
 }
 
-/// Removes what is left of the directory in which the new log was built.
+/// Removes the rest of the directory in which the new log was built.
 pub(crate) fn clear(storage: &dyn Storage, dir: &Path) -> Result<()> {
     storage.named().remove_dir_all(&dir.join(SALVAGE_DIR))?;
     storage.named().sync_dir(dir)

@@ -1,12 +1,12 @@
 //! The decision table of recovery, as data. `docs/durability.md` prints it; every cell has a test.
 //!
-//! A *group* is the events of one write, the unit of evidence: the pages of one un-acknowledged write may have landed
-//! in any order, so a damaged group with valid parts of itself behind the damage is an ordinary crash, while anything valid
-//! of a later group proves that the damaged one had been synced.
+//! A *group* is the events of one write, the unit of evidence. The pages of one un-acknowledged write may reach the
+//! disk in any order, so a damaged group followed by valid parts of itself is an ordinary crash. A valid later group
+//! proves that the damaged one had been synced.
 
 use crate::tail::{Broken, Tail};
 
-/// Whether a valid head slot was found.
+/// State of the head slots.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum HeadFound {
     /// The newest valid slot counts.
@@ -15,43 +15,43 @@ pub enum HeadFound {
     None,
 }
 
-/// What stands before the head's end.
+/// State of the bytes before the head's end.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Before {
-    /// Nothing wrong was seen.
+    /// No damage was seen.
     Intact,
-    /// The file ends before the head does, is missing, or a byte before the head is wrong.
+    /// The file ends before the head does or is missing, or a byte before the head is wrong.
     Damaged,
 }
 
-/// Where the segment that the head names stands.
+/// Position of the head's segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Position {
-    /// Nothing follows it.
+    /// No segment follows it.
     Last,
-    /// One segment follows, whose header describes this one exactly as it is.
+    /// One segment follows, and its header describes this one correctly.
     LastButOne,
-    /// One segment follows that does not fit, or more than one.
+    /// One segment follows with a wrong description, or several.
     Earlier,
 }
 
-/// What stands past the head's end (with no head: past the last segment's header).
+/// State of the bytes after the head's end (without a head: after the last segment's header).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Past {
-    /// Nothing.
+    /// There are none.
     Nothing,
     /// Complete groups up to the end of the file.
     Complete,
-    /// A damaged or incomplete group; behind it nothing, or more events of the same group.
+    /// A damaged or incomplete group; after it nothing, or more events of the same group.
     Broken,
     /// Complete groups, then a broken one as above.
     CompleteThenBroken,
-    /// A damaged or incomplete group, behind it a valid event of another group.
+    /// A damaged or incomplete group, and after it a valid event of another group.
     BrokenThenLater,
 }
 
 impl Past {
-    /// What the tail of a segment is.
+    /// Classifies the tail of a segment.
     pub fn of(tail: &Tail) -> Past {
         match (&tail.broken, tail.groups.is_empty()) {
             (None, true) => Past::Nothing,
@@ -63,22 +63,22 @@ impl Past {
     }
 }
 
-/// What is to be done.
+/// Action of recovery.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Verdict {
-    /// Nothing.
+    /// Do nothing.
     Clean,
-    /// Refuse to write; touch nothing.
+    /// Refuse to write; change nothing.
     Corrupt,
-    /// Set the tail aside and cut it.
+    /// Move the tail to quarantine and cut it.
     Torn,
     /// Rewrite the complete groups, sync, advance the head.
     Adopt,
-    /// Set the broken tail aside and cut it, then adopt what stands before it.
+    /// Move the broken tail to quarantine and cut it, then adopt the complete groups before it.
     AdoptAndTorn,
-    /// Go on in the segment behind, by the same table.
+    /// Continue in the next segment, by the same table.
     NextSegment,
-    /// Write a head for what was found.
+    /// Write a new head.
     RebuildHead,
 }
 
@@ -120,7 +120,7 @@ pub const ROWS: [Row; 12] = {
             None,
             Verdict::RebuildHead,
         ),
-        // A segment is followed by another only once it is complete, so nothing may stand past its head.
+        // A segment has a successor only once it is complete, so there must be no bytes after its head.
         (
             None,
             None,
@@ -148,7 +148,7 @@ pub const ROWS: [Row; 12] = {
     ]
 };
 
-/// What the table says.
+/// Returns the table's verdict.
 pub fn verdict(head: HeadFound, before: Before, position: Position, past: Past) -> Verdict {
     fn fits<T: PartialEq>(wanted: &Option<T>, found: &T) -> bool {
         wanted.as_ref().is_none_or(|wanted| wanted == found)
@@ -156,7 +156,7 @@ pub fn verdict(head: HeadFound, before: Before, position: Position, past: Past) 
     let row = ROWS.iter().find(|(h, b, o, p, _)| {
         fits(h, &head) && fits(b, &before) && fits(o, &position) && fits(p, &past)
     });
-    // The rows cover every case (a test asks all of them); were one missing, touching nothing is safe.
+    // The rows cover every case (a test checks it); if one were missing, changing nothing is safe.
     row.map_or(Verdict::Corrupt, |(.., verdict)| *verdict)
 }
 
@@ -175,7 +175,7 @@ mod tests {
         Past::BrokenThenLater,
     ];
 
-    /// The table once more, cell by cell, as a person would say it.
+    /// The table again, cell by cell, in words.
     fn expected(head: HeadFound, before: Before, position: Position, past: Past) -> Verdict {
         if before == Before::Damaged
             || past == Past::BrokenThenLater

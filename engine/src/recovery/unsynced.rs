@@ -1,7 +1,7 @@
-//! The end of a log whose groups a journal orders. It is written without waiting for the disk, so a power loss may take any part
-//! of it, in any order; what it takes is fetched from the journal again.
+//! The end of a log with a journal. It is written without syncs, so a power loss may remove any part of it, in any
+//! order; this host then fetches it from the journal again.
 //!
-//! What was synced ends where the cursor says, or else with the first group of the last segment.
+//! The cursor holds the synced end; without one, it is the end of the first group of the last segment.
 
 use super::{Recovered, RecoveryContext};
 use crate::journal::End;
@@ -12,26 +12,26 @@ use crate::segment::end_of_log;
 use crate::storage::if_long_enough;
 use crate::tail::{self, Tail};
 
-/// A log whose head names more than is there.
+/// A log whose head names missing bytes.
 pub(crate) struct Broken {
-    /// The head where it was synced.
+    /// The head at the synced end.
     pub synced: Head,
-    /// The head behind the last group that stands whole behind that.
+    /// The head after the last complete group past the synced end.
     pub whole: Head,
 }
 
-/// How much of a segment is read at once to find its first group.
+/// Bytes of a segment to read at once to find its first group.
 const PIECE_BYTES: u64 = 64 << 10;
 
-/// What is there of a log whose head names more; `None` where all is there, where no journal has it, and where the damage is
-/// none of this kind.
+/// Returns the state of a log whose head names missing bytes; `None` if none are missing, if the log has no journal,
+/// and for any other damage.
 pub(crate) fn broken(
     storage: &Arc<dyn Storage>,
     dir: &Path,
     identity: &Identity,
     head: &Head,
 ) -> Result<Option<Broken>> {
-    // A segment was synced before it is over.
+    // A segment is synced before the next one starts.
     if identity.journal.is_none() || head.segment == 0 || head.rotating {
         return Ok(None);
     }
@@ -43,7 +43,7 @@ pub(crate) fn broken(
         return Ok(None);
     };
     let Some(tail) = tail_behind(&file, identity, &synced, head)? else {
-        // It is cut this moment, by a recovery.
+        // A recovery is cutting it at this moment.
         return Ok(Some(Broken {
             whole: synced.clone(),
             synced,
@@ -57,7 +57,7 @@ pub(crate) fn broken(
     Ok((!is_all && synced.last_seq < head.last_seq).then_some(Broken { synced, whole }))
 }
 
-/// Where a log was synced, as a head; `None` where that is all of it, and where nothing says so.
+/// Returns the head at the synced end; `None` if the whole log is synced, and if it is unknown.
 fn synced(
     storage: &Arc<dyn Storage>,
     dir: &Path,
@@ -79,7 +79,7 @@ fn synced(
     }
 }
 
-/// The end of a segment's first group, which is always synced.
+/// Returns the end of a segment's first group, which is always synced.
 fn first_group(file: &NamedFile, identity: &Identity, head: &Head) -> Result<Option<Head>> {
     let len = file.stat()?.len.min(head.end);
     let mut piece = PIECE_BYTES;
@@ -100,7 +100,7 @@ fn first_group(file: &NamedFile, identity: &Identity, head: &Head) -> Result<Opt
     }
 }
 
-/// What stands between two heads; `None` where the file was cut meanwhile.
+/// Reads the bytes between two heads; `None` if the file was cut meanwhile.
 fn tail_behind(
     file: &NamedFile,
     identity: &Identity,
@@ -118,7 +118,7 @@ fn tail_behind(
     Ok(bytes.map(read))
 }
 
-/// What a power loss took, for people: the head that is, and the one that was.
+/// Describes the loss for people, from the head now and the one before.
 pub(crate) fn taken(whole: &Head, head: &Head) -> String {
     format!(
         "a power loss took events {} to {}, which are to come from the journal again",
@@ -128,7 +128,8 @@ pub(crate) fn taken(whole: &Head, head: &Head) -> String {
 }
 
 impl RecoveryContext<'_> {
-    /// Goes back to where the log was synced, keeps what stands whole behind that, and notes what the journal has to have.
+    /// Goes back to the synced end, keeps the complete groups after it, and notes the groups that the journal must
+    /// have.
     pub(super) fn go_back(&self, synced: Head, head: &Head) -> Result<Recovered> {
         let evidence = self.examine(synced.clone())?;
         let reader = Reader::new(self.storage, self.dir, self.identity, synced);

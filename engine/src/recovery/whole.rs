@@ -6,7 +6,7 @@ use crate::prelude::*;
 use crate::segment::written;
 use crate::tail;
 
-/// Reads every segment and writes the head that they amount to.
+/// Reads every segment and writes the resulting head.
 pub(super) fn rebuild_head(log: &RecoveryContext<'_>) -> Result<Recovered> {
     let mut head = Head::empty();
     let names = log.segments()?;

@@ -1,14 +1,14 @@
-//! The archive: originals, kept as they were before a person had the log changed.
+//! The archive: originals from before a repair.
 
 use crate::layout::ARCHIVE_DIR;
 use crate::prelude::*;
 
-/// Most originals under one name.
+/// Largest number of originals under one name.
 const ATTEMPTS_MAX: u32 = 1_000;
 
-/// Copies files of the log's directory into `archive/<name>/`, durably and all or none; `own` files go beside them. Where that
-/// directory holds other bytes already, into `<name>.2` and so on; where it holds the same, nothing is done.
-/// Gives the directory, relative to the log's.
+/// Copies files of the log's directory into `archive/<name>/`, durably and all or none, and adds the `own` files. If
+/// that directory holds other bytes already, uses `<name>.2` and so on; if it holds the same bytes, does nothing.
+/// Returns the directory, relative to the log's.
 pub(super) fn keep(
     storage: &dyn Storage,
     dir: &Path,
@@ -47,7 +47,7 @@ pub(super) fn keep(
 
 struct ArchiveName {
     name: String,
-    /// It holds these very bytes.
+    /// True if it holds exactly these bytes.
     exists: bool,
 }
 

@@ -1,7 +1,7 @@
-//! Cutting a log after an event.
+//! Cuts a log after an event.
 //!
-//! The head decides: written with its flag *cutting*, it ends the log at the cut, and whoever takes the lock next removes
-//! what lies behind it and records the event, which clears the flag. Before that write the log is what it was.
+//! The head decides: written with its flag *cutting*, it ends the log at the cut. The next process that takes the lock
+//! removes the bytes after it and records the event, which clears the flag. Before that write the log is unchanged.
 
 use super::archive;
 use super::survey::{Finding, Lost, Survey};
@@ -14,28 +14,28 @@ use crate::recovery::cut::{Cut, NOTE, archive_name};
 use crate::recovery::switch;
 use std::ops::ControlFlow;
 
-/// No more losses than this are listed.
+/// Largest number of losses in the list.
 const LOST_MAX: usize = 20;
 
-/// What a cut takes away.
+/// The part of a log that a cut removes.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct CutPlan {
-    /// The last event that stays.
+    /// Seq of the last event that stays.
     pub to: u64,
-    /// The segment that it lies in.
+    /// Segment of that event.
     pub segment: String,
-    /// Where its group ends there; what lies behind goes.
+    /// End of its group in the segment; later bytes are removed.
     pub offset: u64,
-    /// Later segments, which go whole.
+    /// Later segments, removed whole.
     pub segments: Vec<String>,
-    /// Bytes that go.
+    /// Bytes removed.
     pub bytes: u64,
-    /// Events that go and can still be read.
+    /// Number of removed events that can be read.
     pub events: u64,
-    /// The last one of them.
+    /// Seq of the last one of them.
     pub last_seq: Option<u64>,
-    /// What of it cannot be read; at most 20.
+    /// Removed parts that cannot be read; at most 20.
     pub lost: Vec<Lost>,
     #[serde(skip)]
     number: u32,
@@ -44,27 +44,27 @@ pub struct CutPlan {
 }
 
 impl CutPlan {
-    /// Whether nothing would go.
+    /// Returns true if the cut would remove nothing.
     pub fn is_empty(&self) -> bool {
         self.bytes == 0 && self.segments.is_empty() && self.lost.is_empty()
     }
 }
 
 impl Log {
-    /// What a cut after the event `to` would take away. Changes nothing, takes no lock.
+    /// Plans a cut after the event `to`. Changes nothing, takes no lock.
     ///
     /// # Errors
-    /// `Invalid` where the log cannot be cut there: `to` is not the last event of a group, or lies behind damage; I/O.
+    /// `Invalid` if the log cannot be cut there: `to` is not the last event of a group, or is after damage; I/O.
     pub fn plan_cut(&self, to: u64) -> Result<CutPlan> {
         plan(self.storage().as_ref(), self.dir(), self.identity(), to)
     }
 
-    /// Cuts the log after the event `to`, whatever lies behind it: the way back from damage. The bytes that go are kept in
-    /// `archive/`, and an event by `actor` records it.
-    /// Where nothing lies behind that event, nothing is done.
+    /// Cuts the log after the event `to`, to get rid of later damage. The removed bytes are kept in `archive/`, and an
+    /// event by `actor` records the cut. Does nothing if no bytes follow that event.
     ///
     /// # Errors
-    /// As [`Log::plan_cut`]; `Locked`, I/O. After an error the log is what it was, or cut: the next one who opens it finishes.
+    /// As [`Log::plan_cut`]; `Locked`, I/O. After an error the log is unchanged, or cut: the next process that opens it
+    /// finishes.
     pub fn cut(&self, to: u64, actor: &str) -> Result<(CutPlan, LockedLog)> {
         let (storage, dir) = (self.storage().as_ref(), self.dir());
         let lock = lock::acquire(storage, dir, self.options().lock_deadline)?;
@@ -86,7 +86,7 @@ impl Log {
     }
 }
 
-/// Looks for the place of a cut, and at what lies behind it.
+/// Finds the place of a cut, and reads the part after it.
 fn plan(storage: &dyn Storage, dir: &Path, identity: &Identity, to: u64) -> Result<CutPlan> {
     let invalid = |rule: String| Error::invalid("to", to.to_string(), rule);
     let head = head::read_slots(storage, dir, identity.log)?.newest;
@@ -166,7 +166,7 @@ fn plan(storage: &dyn Storage, dir: &Path, identity: &Identity, to: u64) -> Resu
     Ok(plan)
 }
 
-/// Keeps the originals and writes the head that ends the log at the cut. From then on [`finish`] is owed.
+/// Keeps the originals and writes the head that ends the log at the cut. After that [`finish`] must run.
 fn decide(log: &RecoveryContext<'_>, plan: &CutPlan, actor: &str, lock: &LogLock) -> Result<()> {
     assert!(
         !plan.is_empty(),
@@ -206,7 +206,7 @@ fn decide(log: &RecoveryContext<'_>, plan: &CutPlan, actor: &str, lock: &LogLock
         &files,
         &[(NOTE, note)],
     )?;
-    // It is unknown whether bytes behind an old head are on the disk.
+    // Bytes after an old head may not be on the disk.
     let path = log.segment_path(&plan.segment);
     let file = storage.named().open(&path, OpenMode::Write)?;
     file.write_again(0..plan.offset)?;

@@ -1,8 +1,9 @@
-//! Repairing a damaged log when a person asks for it: cut it after an event, or copy what can be read into a new log.
+//! Repairs a damaged log on an operator's request: cuts it after an event, or copies the readable events into a new
+//! log.
 //!
-//! Invariants: the lock is held; the original bytes lie in `archive/`, durably, before anything is changed; one small
-//! durable write decides between the log as it was and the log as it is to be, and whoever opens the log next finishes what
-//! a crash left behind that write.
+//! Invariants: the lock is held; the original bytes are in `archive/`, durably, before anything is changed; one small
+//! durable write decides between the old and the new log. After a crash past that write, the next process that opens
+//! the log finishes.
 
 mod archive;
 mod cut;

@@ -1,8 +1,8 @@
-//! Taking what can be read of a damaged log into a new one.
+//! Copies the readable events of a damaged log into a new one.
 //!
-//! The new log has its own id, for it is not what receipts of the old one vouch for. Groups are taken whole or not at all,
-//! but for the foreign events of a damaged one that stand alone: each of those becomes a group of its own. Events keep id,
-//! time and everything they say, and get the seqs of their new places.
+//! The new log has its own id, because receipts of the old one do not hold for it. Groups are copied whole or not at
+//! all, except foreign events of a damaged group that do not depend on the others: each of those becomes its own group.
+//! Events keep id, time and content, and get new seqs.
 
 use super::archive;
 use super::survey::{Damaged, Finding, Lost, Survey};
@@ -21,52 +21,52 @@ use crate::witness::Witness;
 use crate::writer::{Durability, Writer};
 use std::ops::ControlFlow;
 
-/// The origin of such a log in its identity.
+/// Origin of such a log in its identity.
 const ORIGIN: &str = "salvage";
-/// No more losses than this are listed.
+/// Largest number of losses in the list.
 const LOST_MAX: usize = 100;
 
-/// What a salvage took and what it could not: the payload of its event.
+/// Result of a salvage: the payload of its event.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct SalvageReport {
-    /// The log's id before; zeros where nothing says it.
+    /// Id of the log before; zeros if unknown.
     pub log: String,
-    /// Where its files lie as they were, relative to the log's directory.
+    /// Directory of the original files, relative to the log's directory.
     pub archive: String,
-    /// Events that were taken.
+    /// Number of events copied.
     pub events: u64,
-    /// The groups that they are.
+    /// Number of groups copied.
     pub groups: u64,
-    /// Events that are lost, as far as their numbers show.
+    /// Number of lost events, by their seqs.
     pub lost_events: u64,
-    /// What could not be read, in order; at most 100.
+    /// Unreadable parts, in order; at most 100.
     pub lost: Vec<Lost>,
-    /// How many more such places there are.
+    /// Number of further unreadable parts.
     pub lost_omitted: u64,
-    /// Damaged groups of which some events were taken one by one, in order; at most 100.
+    /// Damaged groups from which single events were copied, in order; at most 100.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub split: Vec<Split>,
-    /// How many more such groups there are.
+    /// Number of further such groups.
     #[serde(skip_serializing_if = "is_zero")]
     pub split_omitted: u64,
 }
 
-/// A damaged group of which the events that stand alone were taken, each as a group of its own.
+/// A damaged group from which single events were copied, each as its own group.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Split {
-    /// Its segment's file, relative to the log's directory.
+    /// File of its segment, relative to the log's directory.
     pub file: String,
-    /// Seq that its first event had.
+    /// Seq of its first event in the damaged log.
     pub from_seq: u64,
-    /// Seq that its last event had.
+    /// Seq of its last event in the damaged log.
     pub to_seq: u64,
-    /// How many of them were taken.
+    /// Number of events copied from it.
     pub events: u64,
-    /// The seqs of those that were not, as ranges `[from, to]`; at most 100.
+    /// Seqs of the events that were not copied, as ranges `[from, to]`; at most 100.
     pub gone: Vec<[u64; 2]>,
-    /// How many more such ranges there are.
+    /// Number of further such ranges.
     #[serde(skip_serializing_if = "is_zero")]
     pub gone_omitted: u64,
 }
@@ -76,7 +76,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl Split {
-    /// What lies behind event `upto` and before event `next` is gone.
+    /// Adds the events after `upto` and before `next` to the missing ones.
     fn leave_out(&mut self, upto: u64, next: u64) {
         let gone = [upto.saturating_add(1), next.saturating_sub(1)];
         match gone[0] <= gone[1] {
@@ -87,17 +87,17 @@ impl Split {
     }
 }
 
-/// Records which events of damaged groups are taken.
+/// Records which events of damaged groups are copied.
 #[derive(Default)]
 struct Splits {
     noted: Vec<Split>,
     omitted: u64,
-    /// The group at hand, and the last event that was taken of it or stands before it.
+    /// The current group, and the last event that was copied from it or comes before it.
     open: Option<(Split, u64)>,
 }
 
 impl Splits {
-    /// The next event that is taken; they come in order.
+    /// Adds the next copied event; they come in order.
     fn take(&mut self, file: String, of: Damaged, seq: u64) {
         assert!(
             (of.first..=of.last).contains(&seq),
@@ -124,7 +124,7 @@ impl Splits {
         *upto = seq;
     }
 
-    /// Behind the last event of a group.
+    /// Ends a group.
     fn end(&mut self) {
         if let Some((mut split, upto)) = self.open.take() {
             split.leave_out(upto, split.to_seq.saturating_add(1));
@@ -136,12 +136,12 @@ impl Splits {
     }
 }
 
-/// Takes what can be read of the damaged log in `dir` into a new log in its place, under the lock. `more` is shown the new
-/// log before it counts, and gives the events that follow the one about the salvage. `None` where nothing is damaged.
+/// Replaces the damaged log in `dir` by a new log of its readable events, under the lock. Calls `more` with the new
+/// log before the switch, and appends the events that it returns. `None` if the log is not damaged.
 ///
 /// # Errors
-/// `Locked`, `UnsupportedFormat`, I/O, and what `more` gives. The log is then what it was, or, where that came late, what it
-/// is to be: the next one who opens it finishes.
+/// `Locked`, `UnsupportedFormat`, I/O, and errors of `more`. The log is then the old one, or, after the switch, the
+/// new one: the next process that opens it finishes.
 pub fn salvage(
     storage: &Arc<dyn Storage>,
     dir: &Path,
@@ -193,7 +193,7 @@ pub fn salvage(
     Ok(Some(salvaged))
 }
 
-/// The kinds of damage beyond what recovery repairs; `None` where the log cannot be verified.
+/// Returns the kinds of damage that recovery does not repair; `None` if the log cannot be verified.
 fn problems(
     storage: &Arc<dyn Storage>,
     dir: &Path,
@@ -206,7 +206,7 @@ fn problems(
     Some(errors.map(|problem| problem.kind).collect())
 }
 
-/// The error of a log that was rolled back.
+/// Creates the error of a log that was rolled back.
 fn rolled_back(storage: &Arc<dyn Storage>, dir: &Path, options: &LogOptions) -> Error {
     let shown = Log::open(storage.clone(), dir, options.clone()).and_then(|log| {
         let rollback = log.peek()?.rollback().cloned();
@@ -218,7 +218,7 @@ fn rolled_back(storage: &Arc<dyn Storage>, dir: &Path, options: &LogOptions) -> 
     }
 }
 
-/// Identity, head and everything beside the events, as far as it is there.
+/// Lists identity, head and other files beside the segments, if they exist.
 fn originals(storage: &dyn Storage, dir: &Path) -> Result<Vec<PathBuf>> {
     let events = dir.join(EVENTS_DIR);
     let names = storage.named().list(&events)?;
@@ -238,7 +238,7 @@ fn originals(storage: &dyn Storage, dir: &Path) -> Result<Vec<PathBuf>> {
     Ok(there)
 }
 
-/// Builds the new log aside, durably; gives its identity.
+/// Builds the new log in its own directory, durably; returns its identity.
 fn build(
     storage: &Arc<dyn Storage>,
     dir: &Path,
@@ -248,7 +248,7 @@ fn build(
     actor: &str,
     more: &mut dyn FnMut(&Reader) -> Result<Vec<NewEvent>>,
 ) -> Result<Identity> {
-    // The new log is invisible until it is put in charge, so one sync for each file at the end is enough.
+    // The new log is invisible until the switch, so one sync for each file at the end is enough.
     let deferred = Deferred::new(storage.clone());
     let new = NewLog {
         name: old.name.clone(),
@@ -275,7 +275,7 @@ fn build(
     Ok(log.identity().clone())
 }
 
-/// Appends every group that can be read, and what stands alone in the others.
+/// Appends every readable group, and independent events of damaged groups.
 fn take(
     storage: &dyn Storage,
     dir: &Path,
@@ -328,8 +328,8 @@ fn take(
     Ok(())
 }
 
-/// The identity as the segments show it, where `log.json` is gone. Segments that a conversion left may lie beside those of
-/// the log: the head says which of them count; without a head, the first readable header does.
+/// Returns the identity from the segments' headers, if `log.json` is missing. A conversion may have left segments of
+/// another log: the head says which ones count; without a head, the first readable header does.
 fn identity_of_segments(
     storage: &dyn Storage,
     dir: &Path,

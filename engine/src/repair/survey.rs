@@ -1,4 +1,4 @@
-//! Reading a whole log that may be damaged: every complete group in order, and what is lost between them.
+//! Reads a whole log that may be damaged: every complete group in order, and the losses between them.
 
 use crate::codec::{self, Frame, FrameError};
 use crate::identity::FORMAT_VERSION;
@@ -14,22 +14,22 @@ use std::ops::ControlFlow;
 pub struct Lost {
     /// The file, relative to the log's directory.
     pub file: String,
-    /// Where the unreadable bytes start.
+    /// Offset of the unreadable bytes.
     pub offset: u64,
-    /// How many they are; 0 where events are missing without a trace.
+    /// Number of unreadable bytes; 0 if events are missing without a trace.
     pub length: u64,
-    /// The first event that is lost, where one is.
+    /// Seq of the first lost event, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub from_seq: Option<u64>,
-    /// The last one.
+    /// Seq of the last lost event.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub to_seq: Option<u64>,
-    /// What is wrong, for people.
+    /// Description of the damage, for people.
     pub why: String,
 }
 
 impl Lost {
-    /// How many events that are.
+    /// Returns the number of lost events.
     pub fn events(&self) -> u64 {
         match (self.from_seq, self.to_seq) {
             (Some(from), Some(to)) => to.saturating_sub(from) + 1,
@@ -38,23 +38,23 @@ impl Lost {
     }
 }
 
-/// A group that is whole, or one event that stands alone in a group that is damaged.
+/// A whole group, or one independent event of a damaged group.
 pub(crate) struct Group<'a> {
-    /// The number that its segment has by its place among the names.
+    /// Number of the segment, by its place among the names.
     pub segment: u32,
     /// File name of the segment.
     pub name: &'a str,
-    /// Where the group starts and ends in it.
+    /// Start and end of the group in the segment.
     pub start: u64,
     pub end: u64,
     pub frames: Vec<Frame<'a>>,
-    /// Everything before it checks, headers and their digests included.
+    /// True if everything before it is valid, headers and their digests included.
     pub clean: bool,
-    /// The damaged group that the event was a part of.
+    /// The damaged group of the event.
     pub part_of: Option<Damaged>,
 }
 
-/// The seqs that a damaged group had, as its readable events say.
+/// Seqs of a damaged group, from its readable events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Damaged {
     pub first: u64,
@@ -62,7 +62,7 @@ pub(crate) struct Damaged {
 }
 
 impl Damaged {
-    /// The group that a frame says it belongs to; `None` where its numbers are impossible.
+    /// Returns the group that a frame names; `None` if its numbers are impossible.
     fn of(frame: &Frame<'_>) -> Option<Damaged> {
         let first = frame.event.seq.checked_sub(u64::from(frame.group.index))?;
         let last = first.checked_add(u64::from(frame.group.len).checked_sub(1)?)?;
@@ -71,20 +71,20 @@ impl Damaged {
 }
 
 impl Group<'_> {
-    /// The seqs of its first and last event.
+    /// Returns the seqs of its first and last event.
     pub fn seqs(&self) -> (u64, u64) {
         let seq = |frame: Option<&Frame<'_>>| frame.map_or(0, |frame| frame.event.seq);
         (seq(self.frames.first()), seq(self.frames.last()))
     }
-    /// The id of its last event.
+    /// Returns the id of its last event.
     pub fn last_id(&self) -> Option<EventId> {
         self.frames.last().map(|frame| frame.event.id)
     }
 }
 
-/// Whether an event of a damaged group means the same without the others: it is foreign, so it moves no state; no readable
-/// event of its group names it as cause, and its own cause is older than the group (any other cause counts as one of the
-/// group, readable or not); and no event that moves state, such as a recorded answer, was written under its key.
+/// Returns true if an event of a damaged group has the same meaning without the others: it is foreign, so it changes no
+/// state; no readable event of its group names it as cause, and its own cause is older than the group (any other cause
+/// may be in the group); and no event that changes state, such as a recorded answer, has its key.
 fn stands_alone(
     frame: &Frame<'_>,
     readable: &[(usize, Frame<'_>)],
@@ -108,33 +108,33 @@ fn stands_alone(
     event.foreign && !caused_within && !others.into_iter().any(tied)
 }
 
-/// What a survey finds.
+/// A finding of a survey.
 pub(crate) enum Finding<'a> {
     Group(Group<'a>),
     Lost(Lost),
 }
 
-/// A reading of a whole log.
+/// A survey of a whole log.
 pub(crate) struct Survey<'a> {
     pub storage: &'a dyn Storage,
     pub dir: &'a Path,
     pub identity: &'a Identity,
-    /// The last event that the head names; `None` without one.
+    /// Seq of the last event that the head names; `None` without a head.
     pub head_seq: Option<u64>,
 }
 
 impl Survey<'_> {
-    /// The names of the segments, in order.
+    /// Returns the names of the segments, in order.
     pub fn names(&self) -> Result<Vec<String>> {
         let format = self.identity.format;
         let names = SegmentName::list(self.storage, self.dir, format)?;
         Ok(names.iter().map(|name| name.file(format)).collect())
     }
 
-    /// Shows every finding in order to `see`, until it breaks.
+    /// Calls `see` with every finding in order, until it breaks.
     ///
     /// # Errors
-    /// `UnsupportedFormat`, I/O, and what `see` gives. Damage is shown, not an error.
+    /// `UnsupportedFormat`, I/O, and errors of `see`. Damage is a finding, not an error.
     pub fn walk(&self, see: &mut dyn FnMut(Finding<'_>) -> Result<ControlFlow<()>>) -> Result<()> {
         let mut walk = Walk {
             survey: self,
@@ -160,13 +160,13 @@ impl Survey<'_> {
 struct Walk<'a, 'see> {
     survey: &'a Survey<'a>,
     see: &'see mut dyn FnMut(Finding<'_>) -> Result<ControlFlow<()>>,
-    /// The last event that was read.
+    /// The last event read.
     last: LastEvent,
     clean: bool,
     previous: Option<Predecessor>,
-    /// Another segment follows the one that is read.
+    /// True if another segment follows the current one.
     sealed: bool,
-    /// The last loss; how many events it took is known once the next event is read.
+    /// The last loss; its number of events is known once the next event is read.
     open: Option<Lost>,
     over: bool,
 }
@@ -179,7 +179,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Notes a loss, and shows the one before it.
+    /// Starts a loss, and reports the one before it.
     fn lose(&mut self, file: &str, offset: u64, length: u64, why: String) -> Result<()> {
         self.clean = false;
         self.close(None)?;
@@ -194,7 +194,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Shows the last loss, with the events before `next` that are missing.
+    /// Reports the last loss, with the missing events before `next`.
     fn close(&mut self, next: Option<u64>) -> Result<()> {
         let Some(mut lost) = self.open.take() else {
             return Ok(());
@@ -293,15 +293,14 @@ impl Walk<'_, '_> {
                 .groups
                 .last()
                 .map_or(position.next(), |group| group.last_seq + 1);
-            // The first event that opens a group behind the damage, whatever its number. It may stand right here, where
-            // all that is wrong is its number.
+            // The first event of a later group, whatever its seq. It may be right here, if only its seq is wrong.
             let here = broken.start as usize;
             let next = self
                 .next_start(bytes, here)
                 .filter(|next| *next != (here, expected))
                 .or_else(|| self.next_start(bytes, here + 1));
             let end = next.as_ref().map_or(bytes.len(), |(start, _)| *start);
-            // With no broken bytes only a number is missing, and the events here are taken as usual.
+            // Without broken bytes only a seq is missing, and the events here are taken as usual.
             if end > here {
                 self.damaged((number, name, file), bytes, here..end, &broken)?;
             }
@@ -314,7 +313,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Shows what stands alone in the bytes of damaged groups, and what is lost between.
+    /// Reports independent events in the bytes of damaged groups, and the losses between them.
     fn damaged(
         &mut self,
         (number, name, file): (u32, &str, &str),
@@ -362,15 +361,15 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// The group that the damage at the end of the log ends with, where it starts past the head: nothing shows that it was
-    /// ever written whole, so it was never acknowledged. Without a head that is unknown.
+    /// Returns the group at the damaged end of the log, if it starts past the head: nothing proves that it was ever
+    /// written whole, so it was never acknowledged. Without a head that is unknown.
     fn torn(&self, readable: &[(usize, Frame<'_>)]) -> Option<Damaged> {
         let (_, last) = readable.last()?;
         let head = self.survey.head_seq?;
         Damaged::of(last).filter(|group| group.first > head)
     }
 
-    /// Notes bytes of damaged groups as lost, with the reason at their start.
+    /// Reports bytes of damaged groups as lost, with the reason at their start.
     fn lose_between(
         &mut self,
         file: &str,
@@ -426,7 +425,7 @@ impl Walk<'_, '_> {
         self.show(Finding::Group(group))
     }
 
-    /// What the head names and nothing holds is lost too.
+    /// Reports events that the head names but no segment holds.
     fn end(&mut self) -> Result<()> {
         let head = self.survey.head_seq.unwrap_or(0);
         if head > self.last.seq && self.open.is_none() {

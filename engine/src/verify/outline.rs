@@ -1,4 +1,4 @@
-//! A log from outside: its head, and the names, lengths and headers of its segments. No event is read.
+//! Checks a log from outside: its head, and the names, lengths and headers of its segments. Reads no event.
 
 use super::Report;
 use crate::head;
@@ -7,20 +7,20 @@ use crate::prelude::*;
 use crate::reader::Reader;
 use crate::segment::end_of_log;
 
-/// Headers of so many segments are read, the newest: each stays open for as long as the reader lives.
+/// Largest number of headers to read, the newest: each file stays open while the reader lives.
 const HEADERS_MAX: u32 = 128;
 
 impl Log {
-    /// What [`Log::verify`] reports of a sound log, as far as its head and the names, lengths and headers of its
-    /// newest segments tell.
+    /// Returns the report of [`Log::verify`] for a sound log, from its head and the names, lengths and headers of its
+    /// newest segments.
     ///
     /// # Errors
-    /// `Corrupt` for whatever is not as a clean close leaves it, be it damage or not: only [`Log::verify`] can tell. I/O.
+    /// `Corrupt` for anything that a clean close does not leave, damage or not: only [`Log::verify`] can tell. I/O.
     pub fn outline(&self, reader: &Reader) -> Result<Report> {
         let head = reader.head();
         let slots = head::read_slots(self.storage().as_ref(), self.dir(), self.identity().log)?;
         let clean = slots.damaged == 0 && slots.newest.as_ref() == Some(head);
-        // Of a rotation that has begun only a further segment would tell, and a segment's end is held against the head.
+        // Only a further segment would show a rotation that has begun, and a segment's end is compared with the head.
         if !clean || head.quarantining || head.cutting || reader.rollback().is_some() {
             return Err(self.unclear(HEAD_FILE));
         }
@@ -51,7 +51,7 @@ impl Log {
         Ok(report)
     }
 
-    /// What lies among the segments, in their order; what is none of them comes last.
+    /// Lists the directory of segments: the segments in order, then other files.
     fn listed(&self) -> Result<Vec<String>> {
         let format = self.identity().format;
         let dir = self.dir().join(EVENTS_DIR);

@@ -1,18 +1,18 @@
-//! What verification found.
+//! The report of a verification.
 
 use crate::prelude::*;
 use crate::words;
 
-/// No more problems than this are listed; a badly damaged log has one every few bytes.
+/// Largest number of problems in the list; a badly damaged log has one every few bytes.
 pub const PROBLEMS_MAX: usize = 100;
 
 words! {
-    /// What sort of problem it is: a stable word.
+    /// Kind of a problem: a stable word.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "snake_case")]
     pub enum ProblemKind {
-        /// Bytes before the head that are no event, or not the one that belongs there.
+        /// Bytes before the head are no event, or not the expected one.
         DamagedEvent = "damaged_event",
         /// A segment's header cannot be read.
         DamagedHeader = "damaged_header",
@@ -22,37 +22,37 @@ words! {
         MissingHead = "missing_head",
         /// The head names a segment that is not the last.
         StaleHead = "stale_head",
-        /// The head names an event behind the last one that is there.
+        /// The head names an event that the log does not have.
         LostEvents = "lost_events",
-        /// The log ends before an event that was acknowledged, or has another one there: an older state was put back.
+        /// The log ends before an event that was acknowledged, or has another one there: an older state was restored.
         RolledBack = "rolled_back",
-        /// A segment is not there.
+        /// A segment is missing.
         MissingSegment = "missing_segment",
-        /// A segment does not begin with the event behind the one before it.
+        /// A segment does not begin with the event after the previous segment.
         MissingEvents = "missing_events",
-        /// A segment is not what the header behind it describes.
+        /// A segment differs from its description in the next header.
         BrokenChain = "broken_chain",
-        /// A segment of another log, or of another name.
+        /// A segment belongs to another log, or has another name.
         ForeignSegment = "foreign_segment",
-        /// An event of another day than its segment's.
+        /// An event is of another day than its segment.
         MisplacedEvent = "misplaced_event",
         /// The rest of a write that was never acknowledged.
         TornTail = "torn_tail",
-        /// What a power loss took of a log that has a journal, which the next writer fetches from there.
+        /// Unsynced events that a power loss removed from a log with a journal; the next writer fetches them.
         UnsyncedTail = "unsynced_tail",
         /// A cut that the next writer finishes.
         UnfinishedCut = "unfinished_cut",
-        /// A file among the segments that is not a segment.
+        /// A file in the directory of segments is no segment.
         UnknownFile = "unknown_file",
         /// The receipt is of another log.
         ReceiptOfAnotherLog = "receipt_of_another_log",
-        /// The receipt names a segment by a name that no segment can have.
+        /// The receipt's segment name is not valid.
         ReceiptMalformed = "receipt_malformed",
-        /// Bytes that the receipt covers are gone.
+        /// Bytes that the receipt covers are missing.
         CutBelowReceipt = "cut_below_receipt",
         /// Bytes that the receipt covers have changed.
         ChangedSinceReceipt = "changed_since_receipt",
-        /// A file of a backup is not what was backed up.
+        /// A file of a backup differs from the backed-up file.
         ChangedBackup = "changed_backup",
     }
 }
@@ -69,57 +69,57 @@ impl std::fmt::Display for ProblemKind {
     }
 }
 
-/// How bad a problem is.
+/// Severity of a problem.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 pub enum Severity {
-    /// The log does not hold what it was acknowledged to hold, or cannot be trusted to.
+    /// Acknowledged events are missing or cannot be trusted.
     Error,
-    /// Nothing acknowledged is in doubt.
+    /// No acknowledged event is affected.
     Warning,
 }
 
-/// Something that is not as it should be.
+/// A problem of a log.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Problem {
-    /// What sort of problem.
+    /// Kind of the problem.
     pub kind: ProblemKind,
-    /// How bad it is.
+    /// Severity of the problem.
     pub severity: Severity,
     /// The file, relative to the log's directory.
     pub file: String,
-    /// The byte where it starts.
+    /// Offset in the file.
     pub offset: u64,
-    /// The event concerned, where one is.
+    /// Seq of the affected event, if any.
     pub seq: Option<u64>,
-    /// For people.
+    /// Description, for people.
     pub message: String,
 }
 
-/// What verification found.
+/// Result of a verification.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 pub struct Report {
-    /// No problem is an error.
+    /// True if no problem is an error.
     pub ok: bool,
-    /// Valid events.
+    /// Number of valid events.
     pub events: u64,
-    /// Segments.
+    /// Number of segments.
     pub segments: u64,
     /// Bytes of all segments.
     pub bytes: u64,
     /// Seq of the last valid event.
     pub last_seq: u64,
-    /// What was found, in the order of the log; at most 100.
+    /// The problems, in the order of the log; at most 100.
     pub problems: Vec<Problem>,
-    /// How many more there are.
+    /// Number of further problems.
     pub problems_omitted: u64,
 }
 
 impl Report {
-    /// Nothing was looked at and nothing found.
+    /// Creates an empty report.
     pub(crate) fn empty() -> Report {
         Report {
             ok: true,
@@ -132,7 +132,7 @@ impl Report {
         }
     }
 
-    /// One more problem. Where there is no room, the first error takes that of the last warning.
+    /// Adds a problem. If the list is full, the first error replaces the last warning.
     pub(crate) fn push(&mut self, problem: Problem) {
         let first_error = self.ok && problem.severity == Severity::Error;
         self.ok &= problem.severity == Severity::Warning;
@@ -151,7 +151,7 @@ impl Report {
         );
     }
 
-    /// Adds that an older state of the log was put back, as a file beside it shows, at the event that this one knows.
+    /// Adds a rollback: `file` shows that the log lacks the event `seq` or has another one there.
     pub fn add_rollback(&mut self, file: &str, seq: u64, message: String) {
         self.push(Problem {
             kind: ProblemKind::RolledBack,
@@ -163,7 +163,7 @@ impl Report {
         });
     }
 
-    /// One more problem, of a whole file.
+    /// Adds a problem of a whole file.
     pub(crate) fn add(
         &mut self,
         severity: Severity,
