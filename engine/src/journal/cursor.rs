@@ -1,7 +1,7 @@
-//! The cursor: how far the local log was synced, with the position there, so that not all of it is hashed whenever it is opened.
-//! Derived: where it is gone, damaged, of another log, or names an event that is not where it says, the position is computed
-//! from the segments, and what was synced ends with the first group of the last one. Only what a power loss took
-//! (`owed`) is known by it alone.
+//! The cursor: the synced end of the local log and its journal position, so that opening the log does not hash all of
+//! it. It is derived. If it is missing, damaged, of another log, or names an event that is not there, the position is
+//! computed from the segments, and the synced end is the end of the first group of the last segment. Only `owed`, the
+//! loss of a power failure, is known nowhere else.
 
 use super::{GroupDigest, Position, Term};
 use crate::error::REPLACE;
@@ -10,10 +10,10 @@ use crate::prelude::*;
 use crate::reader::{Chain, Reader, SPAN_BYTES};
 
 const VERSION: u32 = 3;
-/// No cursor is longer than this.
+/// Largest size of a cursor.
 const CURSOR_BYTES_MAX: u64 = 1024;
 
-/// What the file `journal` holds: one line of JSON with its own CRC.
+/// Content of the file `journal`: one line of JSON with its own CRC.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 struct Cursor {
     version: u32,
@@ -24,43 +24,43 @@ struct Cursor {
     digest: String,
     #[serde(flatten)]
     place: Place,
-    /// When the journal was last read, by this host's clock.
+    /// Time of the last read of the journal, by this host's clock.
     read_at: Timestamp,
-    /// As [`Kept::owed`]; 0 and empty for nothing.
+    /// As [`Kept::owed`]; 0 and empty for none.
     owed: u64,
     owed_id: String,
     /// As [`Kept::term`].
     term: Term,
 }
 
-/// What the cursor says.
+/// The cursor's content.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct Kept {
-    /// All up to there was synced.
+    /// The synced end.
     pub synced: End,
-    /// When the journal was last read, by this host's clock.
+    /// Time of the last read of the journal, by this host's clock.
     pub read_at: Timestamp,
-    /// The last event that this host had before a power loss took it away: a journal that ends before it, or has another one in
-    /// its place, lost it too.
+    /// The last event that this host had before a power loss removed it. A journal that ends before it, or has another
+    /// event in its place, lost it too.
     pub owed: Option<(u64, EventId)>,
-    /// The last term in which the journal answered.
+    /// Last term in which the journal answered.
     pub term: Term,
 }
 
-/// Where the log ends that a reader reads, and the place of its last event.
+/// End of the log for a reader, with the place of its last event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct End {
-    /// Behind its last group.
+    /// Position after its last group.
     pub position: Position,
-    /// The last event; `None` of an empty log.
+    /// The last event; `None` for an empty log.
     pub last: Option<(EventId, Place)>,
 }
 
-/// A group as the local log has it.
+/// A group of the local log.
 pub struct StoredGroup<'a> {
-    /// The place before it.
+    /// Position before it.
     pub after: Position,
-    /// The place behind it.
+    /// Position after it.
     pub position: Position,
     /// Its last event.
     pub last: (EventId, Place),
@@ -69,18 +69,18 @@ pub struct StoredGroup<'a> {
 }
 
 impl End {
-    /// Computes it: from the cursor, and from what the log holds behind it.
+    /// Computes the end from the cursor and the groups after it.
     pub fn of(reader: &Reader) -> Result<End> {
         let kept = Kept::of(reader)?.map(|kept| kept.synced);
         kept.unwrap_or_default().read_on(reader)
     }
 
-    /// Reads the groups behind it.
+    /// Reads the groups after it.
     pub fn read_on(self, reader: &Reader) -> Result<End> {
         self.each_group(reader, |_| Ok(()))
     }
 
-    /// Shows the groups behind it, and gives the end behind the last one.
+    /// Calls `each` with the groups after it, and returns the end after the last one.
     pub fn each_group(
         mut self,
         reader: &Reader,
@@ -125,7 +125,7 @@ impl End {
 }
 
 impl Kept {
-    /// What the file of a log says, if the event that it names is there.
+    /// Reads the cursor of a log, if the event that it names is in the log.
     pub fn of(reader: &Reader) -> Result<Option<Kept>> {
         match read(reader.storage().as_ref(), reader.dir(), reader.identity()) {
             Some(kept) => Ok(kept.is_in(reader)?.then_some(kept)),
@@ -133,8 +133,8 @@ impl Kept {
         }
     }
 
-    /// Whether the event that it names is there. Nothing behind the head is found, so a cursor that is ahead of it does not
-    /// count.
+    /// Returns true if the event that it names is in the log. Events after the head are not found, so a cursor past the
+    /// head does not count.
     pub fn is_in(&self, reader: &Reader) -> Result<bool> {
         let Some((id, place)) = self.synced.last else {
             return Ok(false);
@@ -144,7 +144,7 @@ impl Kept {
         Ok(there.is_some_and(|(event, _)| event.seq == last_seq && event.id == id))
     }
 
-    /// Keeps it for the next process. It is derived: only what is owed has to be durable.
+    /// Writes it for the next process. Only `owed` must be durable; the rest is derived.
     pub fn keep(
         &self,
         storage: &dyn Storage,
@@ -183,7 +183,7 @@ impl Kept {
     }
 }
 
-/// What the file says, if it is of that log and journal. It is derived: whatever is wrong with it, it is not needed.
+/// Reads the file, if it is of that log and journal. Any damage counts as a missing file, because it is derived.
 pub(crate) fn read(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Option<Kept> {
     let bytes = storage
         .named()
@@ -191,14 +191,14 @@ pub(crate) fn read(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Op
     decode(&bytes.ok().flatten()?, identity)
 }
 
-/// Returns the last term in which the journal answered. It counts although the event that the file names may be gone by a
-/// power loss: a copy of the journal must not be taken for it then.
+/// Returns the last term in which the journal answered. It counts even if a power loss removed the event that the file
+/// names, so that a copy of the journal is not mistaken for it.
 pub(crate) fn known_term(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Term {
     let kept = read(storage, dir, identity);
     kept.map(|kept| kept.term).unwrap_or_default()
 }
 
-/// Accepts exactly what `encode` writes for that log.
+/// Accepts only the output of `encode` for that log.
 fn decode(bytes: &[u8], identity: &Identity) -> Option<Kept> {
     let at = bytes.iter().rposition(|byte| *byte == b' ')?;
     let cursor: Cursor = serde_json::from_slice(bytes.get(..at)?).ok()?;

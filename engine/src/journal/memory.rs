@@ -1,4 +1,4 @@
-//! A journal in memory, shared by its clones: the model that every other journal is held against.
+//! A journal in memory, shared by its clones: the model with which tests compare every other journal.
 
 use super::{
     Append, Journal, JournalGroup, Journals, LogState, Outcome, Page, Position, ReadError, Term,
@@ -8,13 +8,13 @@ use crate::prelude::*;
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// What a journal compares before it takes a group.
+/// The check before a group is appended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Compares {
-    /// The position: seq and digest.
+    /// Compares the position: seq and digest.
     #[default]
     Position,
-    /// Only that no group begins with that seq, which accepts gaps and forks. For tests that have to find out.
+    /// Checks only that no group begins with that seq, which accepts gaps and forks. For tests that must detect these.
     FirstSeq,
 }
 
@@ -23,23 +23,23 @@ pub enum Compares {
 pub struct MemoryJournal {
     content: Arc<Mutex<Content>>,
     compares: Compares,
-    /// What it tells the time by, if it does.
+    /// Clock of the journal, if it has one.
     clock: Option<Arc<dyn Clock>>,
 }
 
 #[derive(Default)]
 struct Content {
     groups: HashMap<LogId, Vec<Stored>>,
-    /// The logs, by name.
+    /// Enrolled logs, by name.
     enrolled: HashMap<String, Identity>,
-    /// Of logs that are not open.
+    /// States of logs that are not open.
     states: HashMap<LogId, LogState>,
-    /// Logs that were taken off it, and are being handed over again.
+    /// Logs that left and are being loaded again.
     returning: HashSet<LogId>,
     blobs: HashMap<(LogId, String), Vec<u8>>,
-    /// The versions by which hosts have to fold.
+    /// Required fold versions.
     fold_versions: HashMap<LogId, u32>,
-    /// The digests of states that handles noted, by event.
+    /// Digests of states that handles noted, by event.
     noted: HashMap<(LogId, u64), Vec<String>>,
 }
 
@@ -49,7 +49,7 @@ struct Stored {
 }
 
 impl MemoryJournal {
-    /// An empty one.
+    /// Creates an empty journal.
     pub fn new(compares: Compares) -> MemoryJournal {
         MemoryJournal {
             compares,
@@ -57,7 +57,7 @@ impl MemoryJournal {
         }
     }
 
-    /// The same journal, which tells the time by that clock.
+    /// Sets the journal's clock.
     #[must_use]
     pub fn with_clock(self, clock: Arc<dyn Clock>) -> MemoryJournal {
         MemoryJournal {
@@ -66,7 +66,7 @@ impl MemoryJournal {
         }
     }
 
-    /// All groups of a log, in the order in which they were taken.
+    /// Returns all groups of a log, in order.
     pub fn groups(&self, log: LogId) -> Vec<JournalGroup> {
         let content = self.content();
         let stored = content.groups.get(&log).into_iter().flatten();
@@ -78,7 +78,8 @@ impl MemoryJournal {
         self.content().enrolled.get(name).cloned()
     }
 
-    /// Forgets all groups of a log but the first ones, as a journal does that is put back from an older copy. The log is open in it.
+    /// Removes all groups of a log except the first ones, like a journal that is restored from an older copy. The log
+    /// is open in it.
     pub fn put_back(&self, log: LogId, groups: usize) {
         let mut content = self.content();
         content.states.remove(&log);
@@ -87,7 +88,7 @@ impl MemoryJournal {
         }
     }
 
-    /// Removes all groups of a log but the last ones.
+    /// Removes all groups of a log except the last ones.
     pub fn trim(&self, log: LogId, kept: usize) {
         if let Some(stored) = self.content().groups.get_mut(&log) {
             let gone = stored.len().saturating_sub(kept);

@@ -1,11 +1,12 @@
-//! A journal: what puts the groups of a log in order when several hosts write it.
+//! A journal orders the groups of a log that several hosts write.
 //!
-//! A group is appended by compare-and-set: it names the [`Position`] that it stands behind, and the journal takes it only if
-//! nothing else stands there. What is compared is a digest over everything before, not a seq, so that neither a gap nor another
-//! history of the same length is accepted. A host's segments are a replica of the journal: a group is written to them once the
-//! journal has it, so whatever lies in a segment is in the journal.
+//! A group is appended by compare-and-set: it names the [`Position`] that it follows, and the journal takes it only if
+//! no other group follows there. The position is a digest over everything before, not a seq, so that neither a gap nor
+//! another history of the same length is accepted. A host's segments are a replica of the journal: a group is written
+//! to them after the journal has it, so every group in a segment is in the journal.
 //!
-//! Consensus is the journal's business; the engine folds what it orders. A log without a journal knows nothing of this module.
+//! Consensus is the journal's task; the engine folds the resulting order. A log without a journal does not use this
+//! module.
 
 pub(crate) mod cursor;
 pub mod memory;
@@ -29,12 +30,12 @@ use crate::prelude::*;
 use crate::words;
 use std::time::Instant;
 
-/// A digest over all groups of a log up to one of them: BLAKE3 of the digest before and the group's bytes.
+/// Digest over all groups of a log up to one of them: BLAKE3 of the previous digest and the group's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct GroupDigest(pub [u8; 32]);
 
 impl GroupDigest {
-    /// The digest behind one more group.
+    /// Returns the digest after one more group.
     ///
     /// ```
     /// use teamlog_engine::journal::GroupDigest;
@@ -62,31 +63,31 @@ impl std::fmt::Debug for GroupDigest {
     }
 }
 
-/// A place between two groups of a log. The default is the one before the first.
+/// A place between two groups of a log. The default is the place before the first one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Position {
     /// Seq of the last event before it; 0 before the first.
     pub last_seq: u64,
-    /// Over all groups before it.
+    /// Digest of all groups before it.
     pub digest: GroupDigest,
 }
 
 words! {
-    /// What a journal does with a log.
+    /// State of a log in a journal.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum LogState {
-        /// Takes what one host has of it, and nobody else may join.
+        /// One host is copying its groups to the journal; no other host may join.
         Loading = "loading",
-        /// Takes the groups of all hosts.
+        /// All hosts may append groups.
         #[default]
         Open = "open",
-        /// Takes nothing any more: the log goes on at one host alone.
+        /// Accepts no groups: the log continues on one host alone.
         Left = "left",
     }
 }
 
 impl LogState {
-    /// The state from which a log comes into this one by a group of its own.
+    /// Returns the state from which a log enters this state by a group of its own.
     pub fn before(self) -> LogState {
         match self {
             LogState::Loading | LogState::Open => LogState::Loading,
@@ -95,54 +96,54 @@ impl LogState {
     }
 }
 
-/// A group that is to stand behind a position.
+/// A group to append after a position.
 #[derive(Debug, Clone, Copy)]
 pub struct Append<'a> {
-    /// Of which log.
+    /// Id of the log.
     pub log: LogId,
-    /// What it stands behind.
+    /// The position that it follows.
     pub after: Position,
-    /// The place behind it.
+    /// The position after it.
     pub position: Position,
     /// Id of its last event.
     pub last_id: EventId,
-    /// Its frames, as they stand in a segment.
+    /// Its frames, as in a segment.
     pub bytes: &'a [u8],
-    /// The segments that begin before it, by their names, where the rule that all hosts have does not say so: those of a log
+    /// Names of the segments that begin before it, if they do not follow the common rule of all hosts: those of a log
     /// that was written without a journal before. One may be empty.
     pub begins: &'a [String],
 }
 
-/// What became of an append.
+/// Outcome of an append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// It stands there, as durable as the journal promises. So it does if it stood there already: to append the same bytes
-    /// again is how an unknown outcome is settled.
+    /// The journal has the group, as durable as it promises. Also returned if it had the group already: appending the
+    /// same bytes again settles an unknown outcome.
     Appended,
-    /// Another group stands there, or none does and this one was not taken; read on, and decide again.
+    /// Another group is at that position, or none is and this one was not taken. Read the new groups and decide again.
     Conflict,
-    /// The journal never had what it stands behind.
+    /// The journal never had the position that it follows.
     Forked,
-    /// The journal holds fewer copies than it promises, so it takes nothing.
+    /// The journal has fewer copies than it promises, so it takes nothing.
     NotDurable(String),
-    /// The log is in another state there.
+    /// The log is in another state in the journal.
     Closed(LogState),
-    /// The journal does not take it for another reason.
+    /// The journal refuses it for another reason.
     Refused(String),
-    /// The journal does not take part for this reason, until a person changes something. Nothing was written.
+    /// The journal refuses everything for this reason, until an operator changes something. Nothing was written.
     Unfit(JournalFault, String),
     /// Nothing was sent.
     Unreachable(String),
-    /// It was sent, and there was no answer: it may stand there, or come to stand there later.
+    /// The group was sent, but there was no answer: it may be recorded now or later.
     Unknown(String),
 }
 
-/// Which server decides, so far as a journal tells: the number rises whenever another one comes to.
+/// Number that rises whenever another server becomes the deciding one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Term {
-    /// Of which system of servers: terms of different ones say nothing about each other.
+    /// Id of the system of servers; terms of different systems are not comparable.
     pub system: u64,
-    /// 0 where it is not told.
+    /// Number of the term; 0 if unknown.
     pub number: u32,
 }
 
@@ -152,12 +153,12 @@ impl Term {
         self.system != other.system && self.system != 0 && other.system != 0
     }
 
-    /// Returns `true` if a server in this term decided before one in the other term. A number that is not told is before none.
+    /// Returns `true` if this term is earlier than the other one. An unknown number is not earlier than any.
     pub fn is_before(self, other: Term) -> bool {
         self.system == other.system && self.number != 0 && self.number < other.number
     }
 
-    /// Returns this term, with the number of an earlier one in the same system if its own is not told.
+    /// Returns this term; an unknown number becomes that of `earlier` if the system is the same.
     #[must_use]
     pub fn after(self, earlier: Term) -> Term {
         match self.number == 0 && self.system == earlier.system {
@@ -167,38 +168,38 @@ impl Term {
     }
 }
 
-/// What a journal has of a log.
+/// Status of a log in a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LogStatus {
-    /// `open`, or why it takes nothing.
+    /// `open`, or the reason for which it accepts no groups.
     pub state: String,
     /// Seq of the last event.
     pub last_seq: u64,
-    /// Groups.
+    /// Number of groups.
     pub groups: u64,
-    /// Their bytes, as its servers count them.
+    /// Bytes of the groups, as the servers count them.
     pub bytes: u64,
 }
 
-/// Groups behind a position.
+/// A page of groups after a position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// In order; none where the position is the end.
+    /// The groups in order; none if the position is the end.
     pub groups: Vec<JournalGroup>,
-    /// Whether more stand behind them.
+    /// True if there are more groups after these.
     pub more: bool,
-    /// The journal's clock, if it tells.
+    /// Time of the journal's clock, if it has one.
     pub now: Option<Timestamp>,
-    /// In which term it answers.
+    /// Term of the answer.
     pub term: Term,
-    /// The version by which all hosts have to fold the log's events; 0 where none was named.
+    /// Fold version that all hosts must use; 0 if none is set.
     pub fold_version: u32,
 }
 
-/// A group as the journal has it.
+/// A group in a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalGroup {
-    /// The place behind it.
+    /// The position after it.
     pub position: Position,
     /// Its frames.
     pub bytes: Vec<u8>,
@@ -206,95 +207,96 @@ pub struct JournalGroup {
     pub begins: Vec<String>,
 }
 
-/// Why groups could not be read.
+/// Reason for which groups could not be read.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum ReadError {
-    /// There is no answer.
+    /// The journal does not answer.
     Unreachable(String),
-    /// The journal ends before the position, at this seq: an older state of it was put back.
+    /// The journal ends before the position, at this seq: an older state was restored.
     Behind(u64),
-    /// Something else stands at the position.
+    /// Another group is at the position.
     Forked,
-    /// What stood behind the position was removed, up to this seq.
+    /// The groups after the position were removed, up to this seq.
     Trimmed(u64),
-    /// It holds fewer copies than it promises, so that what it says may be lost again.
+    /// The journal has fewer copies than it promises, so its answer may be lost again.
     NotDurable(String),
     /// The journal does not support this.
     Refused(String),
-    /// The journal does not take part for this reason until a person changes something.
+    /// The journal refuses everything for this reason, until an operator changes something.
     Unfit(JournalFault, String),
     /// It is not the journal that the log names.
     OtherJournal(String),
 }
 
-/// Opens journals: what a log that has one is written through.
+/// Opens journals.
 pub trait Journals: std::fmt::Debug + Send + Sync {
-    /// A handle on that journal, for one log. Need not speak to it yet.
+    /// Opens a handle on that journal, for one log. It may connect later.
     ///
     /// # Errors
-    /// `Journal`: it is not known here.
+    /// `Journal`: this program does not know it.
     fn open(&self, journal: &JournalIdentity) -> Result<Box<dyn Journal>>;
 
-    /// Makes a log known to the journal that its identity names, before its first group, in that state. Repeating it is
-    /// harmless while the log is in that state; what `log.json` says may change as long as it is loading.
+    /// Registers a log in the journal that its identity names, in that state, before its first group. Repeating it is
+    /// harmless while the log is in that state; the content of `log.json` may change while it is loading.
     ///
     /// # Errors
-    /// `Journal`: it has another log of that name, or this one in another state; it does not take part.
+    /// `Journal`: it has another log of that name, or this one in another state; it does not answer.
     fn enroll(&self, identity: &Identity, state: LogState) -> Result<()>;
 
-    /// Puts a log that was taken off the journal into the state loading again: the host that went on alone with it hands over what
-    /// it recorded since. Returns what `log.json` says of it on all hosts, also if an earlier call did so; `None` for a log that did
-    /// not leave. The caller has checked that the journal has nothing that its own log lacks.
+    /// Returns a log that left the journal to the state loading: the host that continued alone copies its new events.
+    /// Returns the content of `log.json` on all hosts, also if an earlier call did so; `None` for a log that did not
+    /// leave. The caller has checked that its log has all events of the journal.
     ///
     /// # Errors
-    /// `Journal`: it does not take part.
+    /// `Journal`: it does not answer.
     fn readmit(&self, _: &Identity) -> Result<Option<Vec<u8>>> {
         Ok(None)
     }
 
-    /// The servers of that journal, by which it is compared with a host; `None` if there are none.
+    /// Returns the server interface of that journal, to compare it with a host; `None` if it has none.
     ///
     /// # Errors
-    /// `Journal`: it is not known here.
+    /// `Journal`: this program does not know it.
     fn server(&self, _: &JournalIdentity) -> Result<Option<Arc<dyn Server>>> {
         Ok(None)
     }
 }
 
-/// Orders the groups of any number of logs. Synchronous; one that talks to a server keeps its own thread for it.
+/// Orders the groups of any number of logs. Synchronous; an implementation that talks to a server keeps its own thread
+/// for it.
 pub trait Journal: Send {
-    /// Appends groups of any number of logs, those of one log in their order, where the logs are in that state. Says what became
-    /// of each, in the same order.
+    /// Appends groups of any number of logs that are in `state`; groups of one log are in order. Returns the outcome of
+    /// each, in the same order.
     fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome>;
 
-    /// Appends a group and puts its log into another state: both, or neither.
+    /// Appends a group and changes its log's state: both, or neither.
     fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome;
 
-    /// Keeps bytes that an event of the log is to name by their digest, as durably as a group. Repeating it is harmless. A journal
-    /// may keep groups alone.
+    /// Stores bytes that an event of the log will name by their digest, as durably as a group. Repeating it is harmless. A
+    /// journal may support groups alone.
     ///
     /// # Errors
-    /// [`ReadError`]; then they may be kept or not.
+    /// [`ReadError`]; the bytes may be stored or not.
     fn put_blob(&mut self, _: LogId, _: &str, _: &[u8]) -> Result<(), ReadError> {
         Err(ReadError::Refused("it keeps groups alone".into()))
     }
 
-    /// The bytes that were kept under a digest, if any were. Whoever reads them checks them.
+    /// Returns the bytes stored under a digest, if any. The caller checks them.
     fn blob(&mut self, _: LogId, _: &str) -> Result<Option<Vec<u8>>, ReadError> {
         Ok(None)
     }
 
-    /// Notes which digest this host's state has at an event, and says which others noted another one for the same event: none
-    /// where the journal keeps no notes.
+    /// Notes the digest of this host's state at an event, and returns the hosts with another one for the same event;
+    /// none if the journal keeps no notes.
     fn compare_state(&mut self, _: LogId, _: u64, _: &str) -> Result<Vec<String>, ReadError> {
         Ok(Vec::new())
     }
 
-    /// The last term that this host knows: a server that answers in one before is to be passed over, and one of another system
+    /// Sets the last term that this host knows. A server in an earlier term is skipped, and one of another system is
     /// refused ([`JournalFault::Moved`]). A journal may have no terms.
     fn expect_term(&mut self, _: Term) {}
 
-    /// The term in which it answers now, be it of another system than was expected.
+    /// Returns the current term, even if it is of another system than expected.
     ///
     /// # Errors
     /// [`ReadError`].
@@ -302,9 +304,9 @@ pub trait Journal: Send {
         Ok(Term::default())
     }
 
-    /// Confirms that the server that answered the last [`read`](Journal::read) still decided at some moment after `since`, so that
-    /// nothing acknowledged before `since` was missing from that read. A server can go on after another one took over, and then
-    /// answers an old state. A journal whose every answer comes from the authority needs no more than this default.
+    /// Confirms that the server of the last [`read`](Journal::read) was still the deciding one at some moment after
+    /// `since`, so that the read missed nothing that was acknowledged before `since`. A replaced server can continue to
+    /// answer with an old state. The default is enough for a journal whose every answer comes from the deciding server.
     ///
     /// # Errors
     /// [`ReadError`]: the read proves nothing; repeat it.
@@ -312,16 +314,16 @@ pub trait Journal: Send {
         Ok(())
     }
 
-    /// Names the version by which all hosts have to fold the events of a log from now on. A lower one than is named there changes
-    /// nothing. A journal may keep none.
+    /// Sets the fold version that all hosts must use from now on. A lower one than the current changes nothing. A journal
+    /// may keep none.
     ///
     /// # Errors
-    /// [`ReadError`]; then it may be named or not.
+    /// [`ReadError`]; it may be set or not.
     fn raise_fold_version(&mut self, _: LogId, _: u32) -> Result<(), ReadError> {
         Ok(())
     }
 
-    /// Groups behind a position, of about `bytes_max` bytes, but at least one where there is one. Asks the one that decides,
-    /// never a replica of it.
+    /// Returns groups after a position, of about `bytes_max` bytes, but at least one if there is one. Asks the deciding
+    /// server, never a replica of it.
     fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError>;
 }

@@ -1,5 +1,5 @@
-//! Handing groups of a log to its journal that the journal lacks: all of them where it is to order them from now on, and those
-//! behind its end where an older state of it was put back.
+//! Copies groups of a log to its journal that the journal lacks: all of them on adoption, and those after its end if an
+//! older state of it was restored.
 
 use super::cursor::{End, StoredGroup};
 use super::replica::{forked, of_outcome, of_read};
@@ -9,27 +9,28 @@ use crate::reader::Reader;
 use std::thread;
 use std::time::Instant;
 
-/// About how much is handed over at once.
+/// Approximate bytes of a batch.
 const BATCH_BYTES: usize = 4 << 20;
-/// At most so many groups.
+/// Largest number of groups in a batch.
 const BATCH_GROUPS: usize = 1024;
-/// How long to wait before what has no answer is sent again.
+/// Delay before a batch without an answer is sent again.
 const REPEAT: Duration = Duration::from_millis(250);
 
-/// What a journal was handed.
+/// Groups that were copied to a journal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Pushed {
-    /// Groups.
+    /// Number of groups.
     pub groups: u64,
-    /// Their events.
+    /// Number of their events.
     pub events: u64,
 }
 
-/// Hands over what the journal lacks of the log that a reader reads; says how much that was, and the names of the segments that
-/// began behind the last group. `progress` hears how many events are there, of how many.
+/// Copies the groups to the journal that it lacks; returns their number, and the names of the segments that began
+/// after the last group. Calls `progress` with the number of events in the journal, and the number of all.
 ///
 /// # Errors
-/// `Journal`: it does not answer until the deadline, is in another state, or has another history, of which nothing is changed.
+/// `Journal`: it does not answer until the deadline, is in another state, or has another history (and is left
+/// unchanged).
 pub(crate) fn push(
     journal: &mut dyn Journal,
     state: LogState,
@@ -78,7 +79,7 @@ pub(crate) fn push(
     Ok((push.pushed, begun))
 }
 
-/// Checks that a journal has a true prefix of the log that a reader reads.
+/// Checks that the journal has a prefix of the reader's log.
 ///
 /// # Errors
 /// `Journal`: it has another history, does not know the log, or does not answer.
@@ -100,7 +101,7 @@ pub(crate) fn check_prefix(journal: &mut dyn Journal, reader: &Reader) -> Result
     Ok(())
 }
 
-/// Up to which event of the local log the journal has it, by its own word; all of it where it has more.
+/// Returns the last event of the local log that the journal says it has; all of the log if the journal has more.
 fn has(journal: &mut dyn Journal, log: LogId, end: &End) -> Result<u64> {
     let last_seq = end.position.last_seq;
     match journal.read(log, end.position, 1) {
@@ -119,14 +120,14 @@ struct Push<'a> {
     pushed: Pushed,
 }
 
-/// Groups that are handed over together.
+/// Groups that are sent together.
 #[derive(Default)]
 struct Batch {
     bytes: Vec<u8>,
     groups: Vec<Part>,
 }
 
-/// One of them.
+/// A group of a batch.
 struct Part {
     after: Position,
     position: Position,
@@ -158,7 +159,7 @@ impl Batch {
 }
 
 impl Push<'_> {
-    /// Whether the journal has the log up to there as it is here.
+    /// Checks that the journal has the same history up to `position`.
     fn check_position(&mut self, position: Position) -> Result<()> {
         let page = self.journal.read(self.log, position, 1);
         page.map(drop)
@@ -177,7 +178,7 @@ impl Push<'_> {
         });
     }
 
-    /// Sends what was gathered, again and again until each group has an answer: what stands there already is not taken twice.
+    /// Sends the batch repeatedly until each group has an answer; the journal ignores groups that it has.
     fn send(&mut self) -> Result<()> {
         let started = Instant::now();
         let (Some(first), Some(last)) = (self.batch.groups.first(), self.batch.groups.last())
@@ -201,7 +202,7 @@ impl Push<'_> {
                     }
                     thread::sleep(REPEAT);
                 }
-                // Another host's group stands behind what this one has more of.
+                // Another host's group follows a position of which this host has more.
                 Some(Outcome::Conflict) => return Err(forked(behind)),
                 Some(other) => return Err(of_outcome(other, before)),
             }

@@ -1,4 +1,4 @@
-//! A host's side of a journal: where its log stands, what is behind that, and its own groups.
+//! A host's side of a journal: the end of its log, the journal's groups after it, and its own groups.
 
 use super::cursor::{self, End, Kept};
 use super::{Append, Journal, LogState, Outcome, Page, Position, ReadError, Term};
@@ -10,55 +10,55 @@ use crate::reader::Reader;
 use std::thread;
 use std::time::Instant;
 
-/// About how much is read of the journal at once.
+/// Approximate bytes of a page that is read from the journal.
 const PAGE_BYTES: usize = 1 << 20;
-/// How long the first repetition of an append waits whose outcome is unknown; each further one twice as long.
+/// Delay before the first repetition of an append with an unknown outcome; doubled for each further one.
 const REPEAT_MIN: Duration = Duration::from_millis(1);
-/// A process that stays tells others at most so often that it read the journal.
+/// Interval at which a long-lived process stores the time of its last read for other processes.
 const KEPT_FOR: Duration = Duration::from_millis(100);
-/// How long a comparison of clocks counts.
+/// Time for which a comparison of clocks is valid.
 const COMPARED_FOR: Duration = Duration::from_secs(10);
-/// At most.
+/// Largest delay before a repetition.
 const REPEAT_MAX: Duration = Duration::from_millis(500);
 
-/// The journal of a log, and how far the local log has followed it.
+/// The journal of a log, and the state of its local replica.
 pub(crate) struct Replica {
     journal: Box<dyn Journal>,
     log: LogId,
     end: End,
-    /// Up to where the local log was synced at least.
+    /// The end up to which the local log was synced at least.
     synced: End,
-    /// The segment and its end, of which the part behind what was synced was written by other processes.
+    /// The segment and its end of which other processes wrote the unsynced part.
     left: Option<(u32, u64)>,
     /// As [`Kept::owed`].
     owed: Option<(u64, EventId)>,
-    /// The last term in which the journal answered.
+    /// Last term in which the journal answered.
     term: Term,
-    /// The version by which this host folds; 0 where nobody asks.
+    /// This host's fold version; 0 if not checked.
     fold_version: u32,
-    /// The one that the journal names.
+    /// The fold version in the journal.
     named_version: u32,
-    /// The place behind a group that the journal has, and that is being written here.
+    /// The position after a group of the journal that is being written here.
     next: Option<Position>,
-    /// The segments that begin before it, where the rule alone does not say so.
+    /// The segments that begin before it, if they do not follow the common rule.
     begins: Vec<String>,
-    /// Whether the last append was one of this process: the next one is then decided without reading before. It is compared
-    /// all the same.
+    /// True if this process made the last append: then the next one is decided without reading first. The journal still
+    /// compares it.
     pub leads: bool,
-    /// Whether the last event took the log off its journal: then this host records nothing behind it.
+    /// True if the last event took the log off its journal: then this host records nothing after it.
     has_left: bool,
-    /// When the journal was last read, and what was wrong with the host's clock then.
+    /// Time of the last comparison of clocks, and its result.
     compared: Option<(Instant, Option<String>)>,
     /// Time of the last read by the host's clock; `None` before the first read of this process.
     asked_at: Option<Timestamp>,
     /// Time of the last read that the journal confirmed: by an append after it, or by [`Journal::confirm`].
     read_at: Timestamp,
-    /// When that was kept for other processes.
+    /// Time at which `read_at` was stored for other processes.
     kept: Instant,
 }
 
 impl Replica {
-    /// For a log that is recovered.
+    /// Opens the replica of a recovered log.
     pub fn open(
         mut journal: Box<dyn Journal>,
         reader: &Reader,
@@ -92,18 +92,18 @@ impl Replica {
         })
     }
 
-    /// The journal has a group behind the end of the local log, which is to be written there next.
+    /// Announces a group of the journal after the end of the local log, which is to be written next.
     pub fn expect(&mut self, position: Position, begins: &[String]) {
         self.next = Some(position);
         self.begins = begins.to_vec();
     }
 
-    /// The segments that begin before that group, where the rule alone does not say so.
+    /// Takes the segments that begin before that group, if they do not follow the common rule.
     pub fn begins(&mut self) -> Vec<String> {
         std::mem::take(&mut self.begins)
     }
 
-    /// That group is written here too; its last event is this one.
+    /// Moves the end after that group, whose last event is `last`.
     pub fn advance(&mut self, last: (EventId, Place), kind: &str) {
         self.has_left = kind == JOURNAL_LEFT;
         let next = self.next.take();
@@ -118,31 +118,31 @@ impl Replica {
         }
     }
 
-    /// All that was written here is synced.
+    /// Marks the whole local log as synced.
     pub fn mark_synced(&mut self) {
         self.synced = self.end;
         self.left = None;
     }
 
-    /// What other processes wrote of a segment and nobody is known to have synced, once.
+    /// Takes the part of a segment that other processes wrote and may not have synced, once.
     pub fn take_left(&mut self) -> Option<(u32, Range<u64>)> {
         let (segment, end) = self.left.take()?;
         let start = self.synced_in(segment).map_or(0, |place| place.end());
         Some((segment, start..end))
     }
 
-    /// Whether that is so.
+    /// Returns true if the whole local log is synced.
     pub fn is_synced(&self) -> bool {
         self.synced == self.end
     }
 
-    /// The last event up to which that segment was synced, if one of it was.
+    /// Returns the last synced event of that segment, if any.
     pub fn synced_in(&self, segment: u32) -> Option<Place> {
         let (_, place) = self.synced.last?;
         (place.segment == segment).then_some(place)
     }
 
-    /// Refuses a journal that ends before what this host had: it lost what a power loss took away here.
+    /// Refuses a journal that ends before the events that this host had before a power loss.
     pub fn check_owed(&self) -> Result<()> {
         let end = self.end.position.last_seq;
         match self.owed {
@@ -151,7 +151,7 @@ impl Replica {
         }
     }
 
-    /// Refuses a journal that has another event in the place of the one that this host had.
+    /// Refuses a journal with another event in the place of the one that this host had.
     pub fn check_is_owed(&self, events: &[Event<'_>]) -> Result<()> {
         let is_other = |(seq, id)| {
             events
@@ -164,7 +164,7 @@ impl Replica {
         }
     }
 
-    /// The position behind one more group.
+    /// Returns the position after one more group.
     pub fn behind(&self, last_seq: u64, bytes: &[u8]) -> Position {
         Position {
             last_seq,
@@ -172,7 +172,7 @@ impl Replica {
         }
     }
 
-    /// What stands behind the end of the local log. Holds the host's clock against the journal's.
+    /// Reads the groups after the end of the local log, and compares the clocks.
     pub fn read(&mut self, clock: &dyn Clock) -> Result<Page> {
         let after = self.end.position;
         let asked = clock.now();
@@ -190,7 +190,7 @@ impl Replica {
         Ok(page)
     }
 
-    /// Confirms that what was read last was not the answer of a server that decides no more. Otherwise it has to be read again.
+    /// Confirms that the last read was answered by the deciding server. If not, it must be repeated.
     pub fn confirm(&mut self, since: Instant) -> Result<()> {
         let confirmed = self.journal.confirm(since);
         confirmed.map_err(|error| of_read(error, self.end.position.last_seq))?;
@@ -202,7 +202,7 @@ impl Replica {
         self.read_at = self.asked_at.unwrap_or(self.read_at);
     }
 
-    /// Keeps how far the log was synced, and when the journal was read, for other processes.
+    /// Stores the synced end and the time of the last read, for other processes.
     pub fn keep(&mut self, storage: &dyn Storage, dir: &Path, identity: &Identity) {
         if self.asked_at.is_some() {
             let synced = self.synced.position.last_seq;
@@ -213,19 +213,19 @@ impl Replica {
                 owed: self.owed,
                 term: self.term,
             };
-            // It is derived, but for what is owed; where that cannot be kept anew, it stays as it was.
+            // Only `owed` is not derived; if the write fails, the old value stays.
             let _ = kept.keep(storage, dir, identity, self.owed.is_some());
             self.kept = Instant::now();
         }
     }
 
-    /// Whether that was done long ago.
+    /// Returns true if that was too long ago.
     pub fn is_kept_late(&self) -> bool {
         self.kept.elapsed() >= KEPT_FOR
     }
 
-    /// Whether the next group may be decided without reading before: the last one was of this process, and its clock was
-    /// looked at not long ago.
+    /// Returns true if the next group may be decided without reading first: this process made the last one, and
+    /// compared the clocks recently.
     pub fn may_go_on(&self) -> bool {
         let is_good = |(at, wrong): &(Instant, Option<String>)| {
             wrong.is_none() && at.elapsed() < COMPARED_FOR
@@ -233,8 +233,8 @@ impl Replica {
         self.leads && self.compared.as_ref().is_some_and(is_good)
     }
 
-    /// Refuses to record anything behind the event by which the log was taken off: a journal that lost it and got it back from a
-    /// host would take more.
+    /// Refuses to record anything after the event by which the log was taken off. A journal that lost this event and
+    /// got it back from a host would accept more.
     pub fn check_goes_on(&self) -> Result<()> {
         match self.has_left {
             true => Err(left()),
@@ -242,7 +242,7 @@ impl Replica {
         }
     }
 
-    /// Refuses to record anything by a clock that is too far from the journal's.
+    /// Refuses to record anything if this host's clock differs too much from the journal's.
     pub fn check_clock(&self) -> Result<()> {
         match &self.compared {
             Some((_, Some(why))) => Err(Error::journal(JournalFault::ClockSkew, why.clone())),
@@ -250,7 +250,8 @@ impl Replica {
         }
     }
 
-    /// Refuses to record anything where newer hosts fold the log's events otherwise; where older ones did so far, they stop.
+    /// Refuses to record anything if the journal requires a newer fold version. Raises the version if this host's is
+    /// newer, which stops older hosts.
     pub fn check_fold_version(&mut self) -> Result<()> {
         let (own, named) = (self.fold_version, self.named_version);
         if own == 0 || own == named {
@@ -266,9 +267,9 @@ impl Replica {
         Ok(())
     }
 
-    /// Appends a group behind the end of the local log. An unknown outcome is settled by appending it again until `deadline` is
-    /// over, once at least: what was sent may come to stand there at any later time, so that reading settles nothing. With
-    /// `turn` the log comes into another state by it.
+    /// Appends a group after the end of the local log. Repeats an append with an unknown outcome until `deadline`, at
+    /// least once: a sent group may be recorded at any later time, so reading does not settle it. With `turn` the log's
+    /// state changes, too.
     pub fn append(
         &mut self,
         (last_seq, last_id): (u64, EventId),
@@ -313,7 +314,7 @@ impl Replica {
         }
     }
 
-    /// Asks where the log ends in the journal, so that one that lost its end is not taken for one with another history.
+    /// Asks for the end of the log in the journal, to tell a lost end from another history.
     fn why_forked(&mut self, after: Position) -> Error {
         match self.journal.read(self.log, after, 1) {
             Err(error) => of_read(error, after.last_seq),
@@ -321,8 +322,8 @@ impl Replica {
         }
     }
 
-    /// Where the same bytes were sent before, only the group of another host in their place says that they did not and will
-    /// not stand there.
+    /// Sends the group once. If the same bytes were sent before, only another host's group at that position proves that
+    /// they were not recorded and never will be.
     fn append_once(&mut self, append: &Append<'_>, to: Option<LogState>, again: bool) -> Outcome {
         let outcome = match to {
             None => self.journal.append(&[*append], LogState::Open).pop(),
@@ -335,7 +336,7 @@ impl Replica {
         }
         match self.journal.read(self.log, append.after, 1) {
             Ok(page) => match page.groups.first() {
-                // It may not be as durable as the journal promises yet: an append has to say so.
+                // It may not be as durable as the journal promises yet; only an append proves that.
                 Some(group) if group.position == append.position => {
                     Outcome::Unknown("it has the group, and did not say for how long".into())
                 }
@@ -347,7 +348,7 @@ impl Replica {
     }
 }
 
-/// Whether what answers is the one that decides, so far as this host can tell.
+/// Checks that the answering server is the deciding one, if the terms are known.
 fn check_term(term: Term, seen: Term) -> Result<()> {
     if term.is_of_another_system(seen) {
         return Err(moved(term, seen));
@@ -364,7 +365,7 @@ fn check_term(term: Term, seen: Term) -> Result<()> {
     }
 }
 
-/// Why a journal on another system of servers is refused.
+/// Creates the error for a journal on another system of servers.
 pub(crate) fn moved(term: Term, seen: Term) -> Error {
     let why = format!(
         "its system id is {}, and was {}: this may be a copy of its database",
@@ -373,15 +374,15 @@ pub(crate) fn moved(term: Term, seen: Term) -> Error {
     Error::journal(JournalFault::Moved, why)
 }
 
-/// What a log comes into another state by.
+/// A change of a log's state in its journal.
 pub(crate) struct Turn {
     pub to: LogState,
     /// As [`Append::begins`].
     pub begins: Vec<String>,
 }
 
-/// What is wrong with a host's clock, which showed the first and the last of these times before and behind the moment when the
-/// journal's showed the one between.
+/// Returns the problem of this host's clock, which showed `asked` before and `answered` after the journal's clock
+/// showed `there`.
 pub(crate) fn skew(asked: Timestamp, there: Timestamp, answered: Timestamp) -> Option<String> {
     let ahead = asked.micros() - there.micros();
     let behind = there.micros() - answered.micros();
@@ -399,7 +400,7 @@ pub(crate) fn skew(asked: Timestamp, there: Timestamp, answered: Timestamp) -> O
     })
 }
 
-/// Why groups behind an event were not taken.
+/// Creates the error for groups after an event that were not taken.
 pub(super) fn of_outcome(outcome: Outcome, last_seq: u64) -> Error {
     match outcome {
         Outcome::Conflict => conflict(last_seq),
@@ -420,7 +421,7 @@ pub(super) fn of_outcome(outcome: Outcome, last_seq: u64) -> Error {
     }
 }
 
-/// Why nothing behind an event could be read.
+/// Creates the error for a failed read after an event.
 pub(crate) fn of_read(error: ReadError, last_seq: u64) -> Error {
     match error {
         ReadError::Unreachable(why) => Error::journal(JournalFault::Unreachable, why),
@@ -442,7 +443,7 @@ pub(crate) fn of_read(error: ReadError, last_seq: u64) -> Error {
     }
 }
 
-/// The groups of another host came first.
+/// Creates the error for a group of another host that came first.
 pub(crate) fn conflict(last_seq: u64) -> Error {
     let why = format!("another host recorded event {} first", last_seq + 1);
     Error::journal(JournalFault::Conflict, why)
@@ -458,7 +459,7 @@ pub(super) fn forked(last_seq: u64) -> Error {
     Error::journal(JournalFault::Forked, why)
 }
 
-/// A group of the journal cannot stand where it does.
+/// Creates the error for a group of the journal at a wrong position.
 pub(crate) fn misplaced(position: Position, why: &str) -> Error {
     let why = format!("its group up to event {} {why}", position.last_seq);
     Error::journal(JournalFault::Forked, why)

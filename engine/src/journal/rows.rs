@@ -1,5 +1,6 @@
-//! A journal's groups beside those of this host. Hosts read a group once, so that one that is changed or removed in the journal
-//! later would be found by the next host that joins; here it is found, and put back from the segments.
+//! Comparison of a journal's groups with those of this host. Hosts read a group only once, so only the next host that
+//! joins would notice a group that is changed or removed in the journal later. This check finds such groups, and
+//! restores them from the segments.
 
 use super::cursor::{End, StoredGroup};
 use super::{Append, GroupDigest, GroupStore, Position};
@@ -7,50 +8,50 @@ use crate::prelude::*;
 use crate::reader::Reader;
 use std::collections::VecDeque;
 
-/// About how much is read of the journal at once.
+/// Approximate bytes of a page that is read from the journal.
 const PAGE_BYTES: usize = 4 << 20;
 
-/// A group as a journal stores it, whether it fits the others or not.
+/// A group as stored in a journal, valid or not.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalRow {
     /// Seq of its first event.
     pub first_seq: u64,
     /// Seq of its last event.
     pub last_seq: u64,
-    /// The digest that it stands behind; `None` for the row from which the log begins.
+    /// The digest that it follows; `None` for the row at the start of a trimmed log.
     pub after: Option<GroupDigest>,
-    /// The digest behind it.
+    /// The digest after it.
     pub digest: GroupDigest,
-    /// Its frames; none in the row from which the log begins.
+    /// Its frames; empty for the row at the start of a trimmed log.
     pub bytes: Vec<u8>,
 }
 
-/// A group that the journal has otherwise than this host.
+/// A group that differs between the journal and this host.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DamagedGroup {
     /// Seq of its first event.
     pub first_seq: u64,
     /// Seq of its last event.
     pub last_seq: u64,
-    /// In words.
+    /// Description of the difference.
     pub why: &'static str,
 }
 
-/// A journal beside the log of this host.
+/// Result of comparing a journal with the log of this host.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct JournalCheck {
-    /// Groups that were compared.
+    /// Number of groups compared.
     pub groups: u64,
-    /// The last event of the journal, up to the end of this host's log.
+    /// Seq of the journal's last event, up to the end of this host's log.
     pub last_seq: u64,
-    /// Those that differ.
+    /// Groups that differ.
     pub damaged: Vec<DamagedGroup>,
-    /// Number of groups that were put back.
+    /// Number of groups that were restored.
     pub repaired: u64,
 }
 
 impl JournalCheck {
-    /// The first difference in words; `None` if there is none.
+    /// Describes the first difference; `None` if there is none.
     pub fn first_difference(&self) -> Option<String> {
         let first = self.damaged.first()?;
         Some(format!(
@@ -63,7 +64,7 @@ impl JournalCheck {
     }
 }
 
-/// Compares the rows of a log with the groups that a reader reads; puts back those that differ, if that is asked for.
+/// Compares the rows of a log with the reader's groups, and, if asked, restores those that differ.
 pub(crate) fn check_rows(
     stores: &dyn GroupStore,
     reader: &Reader,
@@ -150,7 +151,7 @@ fn difference(row: &JournalRow, group: &StoredGroup<'_>) -> Option<&'static str>
     }
 }
 
-/// The rows of a log, in order, a page at a time.
+/// The rows of a log, in order, read by pages.
 struct Rows<'a> {
     stores: &'a dyn GroupStore,
     log: LogId,
@@ -159,12 +160,12 @@ struct Rows<'a> {
     ended: bool,
 }
 
-/// The row in a group's place.
+/// The row at a group's place.
 enum Found {
     Row(JournalRow),
-    /// There is none, and rows behind it.
+    /// There is none, but there are later rows.
     Nothing,
-    /// There is none, and none behind it.
+    /// There is none, and no later row.
     End,
 }
 
@@ -180,7 +181,7 @@ impl Rows<'_> {
         Ok(())
     }
 
-    /// The row from which the log begins.
+    /// Takes the row at the start of a trimmed log.
     fn take_base(&mut self) -> Result<Option<JournalRow>> {
         self.fill()?;
         let is_base = self.page.front().is_some_and(|row| row.after.is_none());

@@ -1,4 +1,4 @@
-//! A journal that servers keep: the way to it, what is asked of it as a whole, and why it has no answer.
+//! A journal on servers: connecting to it, requests about it as a whole, and its errors.
 
 use super::{Append, JournalRow, Journals, LogState, LogStatus, Outcome, ReadError, Term};
 use crate::error::{Error, JournalFault, Result};
@@ -11,102 +11,104 @@ words! {
     /// The layer that keeps the copies of a journal.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
     pub enum Durability {
-        /// Standbys of the server, for which a commit waits: they are counted.
+        /// Standbys of the server: a commit waits for them, and they are counted.
         #[default]
         Standbys = "standbys",
-        /// The storage below the server. The server does not show these copies: a person says that they exist.
+        /// The storage below the server. The server cannot show these copies; the operator confirms that they exist.
         External = "external",
     }
 }
 
-/// A journal as its servers show it.
+/// State of a journal, as its servers report it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalInfo {
-    /// The journal's id.
+    /// Id of the journal.
     pub journal: String,
     /// The layer that keeps the copies.
     pub durability: Durability,
-    /// On how many servers an event must be before it is acknowledged.
+    /// Number of servers that must have an event before it is acknowledged.
     pub min_copies: u32,
-    /// On how many it is now, as far as the server shows them.
+    /// Number of servers that have it now, if the servers show it.
     pub copies: u32,
-    /// The servers that have to have it.
+    /// Names of the servers that must have an event.
     pub names: String,
-    /// In which term the server answers.
+    /// Term of the answering server.
     pub term: Term,
-    /// The server's version.
+    /// Version of the server.
     pub version: String,
-    /// What keeps it from being durable, in words; then nothing is written.
+    /// Reasons for which it is not durable; then nothing is written.
     pub wrong: Vec<String>,
-    /// Properties that the server does not show, in words.
+    /// Properties that the server does not show.
     pub unverified: Vec<String>,
 }
 
-/// A host as a journal noted it.
+/// A host that uses the journal.
 #[derive(Debug, Clone, PartialEq)]
 pub struct HostRecord {
-    /// Its id there, which no other host has.
+    /// Id of the host, unique in the journal.
     pub id: String,
-    /// For people; several hosts may have one name.
+    /// Name, for people; not unique.
     pub name: String,
-    /// Seconds since it was seen, by the journal's clock.
+    /// Seconds since its last contact, by the journal's clock.
     pub seconds_ago: f64,
-    /// The last event of a log that it had when it last noted it.
+    /// Last event of a log that it had at its last contact.
     pub followed: Option<u64>,
 }
 
-/// What is wrong with what names a journal.
+/// Error in a journal's configuration.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ConfigError {
     /// The URL holds a secret, which others could read.
     #[error("{0}")]
     SecretInUrl(&'static str),
-    /// Something else, in words.
+    /// Another error.
     #[error("{0}")]
     Invalid(String),
 }
 
-/// The way to a journal. What has no answer or is refused is an error of the journal.
+/// Connects to a journal. Its methods return a `Journal` error if the servers do not answer or refuse.
 pub trait Connector: Debug {
-    /// The word for its kind in `log.json`.
+    /// Returns the word for its kind in `log.json`.
     fn kind(&self) -> &'static str;
 
-    /// The layer that keeps the copies, as the user's configuration says.
+    /// Returns the layer that keeps the copies, from the user's configuration.
     fn durability(&self) -> Durability {
         Durability::Standbys
     }
 
-    /// Whether the URL and the files can be used.
+    /// Checks the URL and the files of the configuration, without connecting.
     ///
     /// # Errors
-    /// What is wrong with them.
+    /// The first problem.
     fn check(&self) -> Result<(), ConfigError>;
 
-    /// Makes the journal, and looks at it. What is there already stays as it is; `min_copies` counts for a new one.
+    /// Creates the journal and returns its state. An existing journal stays unchanged; `min_copies` applies to a new
+    /// one.
     fn create(&self, min_copies: u32) -> Result<JournalInfo>;
 
-    /// Looks at the journal.
+    /// Returns the state of the journal.
     fn inspect(&self) -> Result<JournalInfo>;
 
-    /// Brings what an older teamlog made to what this one needs; older ones are refused from then on. `None` where there is
-    /// one version so far.
+    /// Upgrades a journal of an older teamlog; older versions are refused from then on. `None` if there is only one
+    /// version so far.
     fn migrate(&self) -> Option<Result<JournalInfo>> {
         None
     }
 
-    /// The journal of that id; nothing is connected yet.
+    /// Returns the journal with that id, without connecting.
     fn open(&self, id: &str) -> Arc<dyn Server>;
 }
 
-/// A journal that servers keep. What has no answer or is refused is an error of the journal.
+/// A journal on servers. Its methods return a `Journal` error if the servers do not answer or refuse.
 pub trait Server: Journals {
-    /// The word for its kind in `log.json`.
+    /// Returns the word for its kind in `log.json`.
     fn kind(&self) -> &'static str;
 
-    /// What `log.json` says of the log of that name, on every host, and the state of the log; `None` if the journal has no such log.
+    /// Returns the content of `log.json` for the log of that name, and the state of the log; `None` if the journal has
+    /// no such log.
     fn identity(&self, name: &str) -> Result<Option<(Vec<u8>, LogState)>>;
 
-    /// The same where all of the log is in the journal; an error also where it is being handed over, or was taken off.
+    /// As `identity`, for a log that is open in the journal; an error if it is loading, or was taken off.
     fn find(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let Some((identity, state)) = self.identity(name)? else {
             return Ok(None);
@@ -122,41 +124,42 @@ pub trait Server: Journals {
         }
     }
 
-    /// What it has of a log; `None` where it does not know it.
+    /// Returns the status of a log; `None` if the journal does not know it.
     fn status(&self, log: LogId) -> Result<Option<LogStatus>>;
 
-    /// The hosts that have spoken to it, and up to which event each followed a log; none if it keeps no note of them.
+    /// Returns the hosts that have used the journal, and the last event of a log that each has; none if it keeps no
+    /// notes.
     fn hosts(&self, _: LogId) -> Result<Vec<HostRecord>> {
         Ok(Vec::new())
     }
 
-    /// Compares the journal with a host; `None` if that is not possible.
+    /// Returns access to the stored groups, to compare and restore them; `None` if that is not possible.
     fn group_store(&self) -> Option<&dyn GroupStore> {
         None
     }
 
-    /// What trims it; `None` where it keeps all groups.
+    /// Returns access for trimming; `None` if the journal keeps all groups.
     fn trimmer(&self) -> Option<&dyn Trimmer> {
         None
     }
 }
 
-/// A journal whose groups can be compared with those of a host, and put back.
+/// Access to the stored groups of a journal.
 pub trait GroupStore {
-    /// The rows of a log whose first event is that one or a later one, in order, of about `bytes_max` bytes; none at the end.
+    /// Returns the rows of a log from the event `from` on, in order, of about `bytes_max` bytes; none at the end.
     fn rows(&self, log: LogId, from: u64, bytes_max: usize) -> Result<Vec<JournalRow>>;
 
-    /// Puts a group into its place, whatever is there. Needs a role that may change the tables.
+    /// Writes a group to its place, replacing any row there. Needs a role that may change the tables.
     fn restore(&self, group: &Append<'_>) -> Result<()>;
 }
 
 /// A journal from which groups can be removed.
 pub trait Trimmer {
-    /// The hosts that noted that they have a log up to an event: `doctor` does.
+    /// Returns the hosts that confirmed that they have a log up to an event; `doctor` confirms it.
     fn holders(&self, log: LogId, seq: u64) -> Result<Vec<String>>;
 
-    /// Removes the groups of a log that end before an event, and says how many went, and their bytes. Repeating it is
-    /// harmless. Needs a role that may change the tables. Nobody can join by the journal alone from then on.
+    /// Removes the groups of a log that end before an event; returns their number and bytes. Repeating it is harmless.
+    /// Needs a role that may change the tables. Afterwards no host can join from the journal alone.
     fn trim(&self, log: LogId, before: u64) -> Result<(u64, u64)>;
 }
 
@@ -195,7 +198,7 @@ impl From<Error> for ReadError {
 }
 
 impl Outcome {
-    /// What becomes of an append by an error, of which something was sent or nothing.
+    /// Returns the outcome of an append that failed; `sent` says if something was sent.
     pub fn of(error: Error, sent: bool) -> Outcome {
         let (fault, why) = told(error);
         match fault {

@@ -1,7 +1,7 @@
-//! Finishing a cut: a head with its flag *cutting* ends the log where a person had it cut.
+//! Finishes a cut: a head with its flag *cutting* ends the log at the place that an operator chose.
 //!
-//! Whoever takes the lock next removes what lies behind that head and records the event, which clears the flag. A crash in
-//! between changes nothing: the next one who opens the log starts again.
+//! The next process that takes the lock removes the bytes after that head and records the event, which clears the flag.
+//! A crash in between changes nothing: the next process that opens the log starts again.
 
 use super::{Recovered, RecoveryContext};
 use crate::layout::{ARCHIVE_DIR, SHORTENED_FILE};
@@ -31,7 +31,7 @@ pub(crate) struct Cut {
     pub known_seq: Option<u64>,
 }
 
-/// The archive of a cut after that event, where no other stands under the name.
+/// Returns the archive's name for a cut after that event, unless the name is taken.
 pub(crate) fn archive_name(to: u64) -> String {
     format!("cut-after-{to}")
 }

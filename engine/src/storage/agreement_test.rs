@@ -1,5 +1,5 @@
-//! Random histories on a directory tree and in memory: the same answers, call by call, and the same tree at the end.
-//! And of those in memory: what a crash leaves lies between nothing unsynced and everything.
+//! Random histories on a directory tree and in memory: both give the same answers, call by call, and the same tree at
+//! the end. In memory, the state after a crash is between no and all unsynced changes.
 
 use super::{Files, Memory, OpenMode, Storage};
 use proptest::prelude::*;
@@ -70,7 +70,7 @@ fn run(storage: &dyn Storage, step: &Step) -> io::Result<()> {
     }
 }
 
-/// The same step without waiting for the disk, and with the same refusals.
+/// Returns the same step without syncs, and with the same refusals.
 fn hurried(step: &Step) -> Step {
     match step {
         Step::SyncFile(path) => Step::Open(path.clone(), 1),
@@ -80,7 +80,7 @@ fn hurried(step: &Step) -> Step {
     }
 }
 
-/// Every path with its content, a directory with none.
+/// Returns every path with its content (none for a directory).
 fn tree(storage: &dyn Storage, dir: &Path) -> Vec<(String, Option<Vec<u8>>)> {
     let mut found = Vec::new();
     for name in storage.list(dir).unwrap() {
@@ -116,7 +116,7 @@ proptest! {
         prop_assert_eq!(&now, &tree(&memory.snapshot(), Path::new("")));
         prop_assert_eq!(&now, &tree(&memory.keep_unsynced(), Path::new("")));
 
-        // Any crash is a tree that can be walked, crashes again to itself, and leaves the original alone.
+        // Any crash is a tree that can be walked, crashes again to itself, and leaves the original unchanged.
         let mut random = seed;
         let left = memory.crash(&mut |choices| {
             random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

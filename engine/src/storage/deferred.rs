@@ -1,7 +1,7 @@
-//! A storage that delays every sync, for what is built beside the live data and shown only when it is complete.
+//! A storage that delays every sync, for files that are built apart from the live data and shown only when complete.
 //!
-//! A team that is imported has a segment for each day of its history. Syncing each where a live log must would cost
-//! more than the import; nobody can see any of it before the final rename, so one sync per file right before it is enough.
+//! An imported team has a segment for each day of its history. Syncing each as in a live log would cost more than the
+//! import. No reader sees them before the final rename, so one sync per file right before it is enough.
 
 use super::{Bytes, File, HeldLock, LockError, OpenMode, Stat, Storage, Watcher};
 use std::collections::BTreeSet;
@@ -32,10 +32,10 @@ impl Deferred {
         }
     }
 
-    /// Makes durable all that was asked to be: files first, then the directories that name them.
+    /// Makes all delayed syncs durable: files first, then the directories that name them.
     ///
     /// # Errors
-    /// As the system reports. Then nothing that was written through this storage may be relied on.
+    /// As the system reports. Then none of the writes through this storage may be relied on.
     pub fn sync_pending(&self) -> io::Result<()> {
         let PendingSyncs { files, dirs } = std::mem::take(&mut *self.pending());
         for file in files {
@@ -52,7 +52,7 @@ impl Deferred {
     }
 }
 
-/// `path` as it is called after `from` was renamed to `to`.
+/// Returns `path` after `from` was renamed to `to`.
 fn renamed(path: &Path, from: &Path, to: &Path) -> PathBuf {
     match path.strip_prefix(from) {
         Ok(below) if below.as_os_str().is_empty() => to.to_path_buf(),
@@ -63,7 +63,7 @@ fn renamed(path: &Path, from: &Path, to: &Path) -> PathBuf {
 
 impl PendingSyncs {
     fn rename(&mut self, from: &Path, to: &Path) {
-        // The sync of a replaced file is no longer needed; that of the file that replaces it may be.
+        // The sync of a replaced file is no longer needed; the sync of the file that replaces it may be.
         self.files.remove(to);
         for paths in [&mut self.files, &mut self.dirs] {
             *paths = paths.iter().map(|path| renamed(path, from, to)).collect();
@@ -77,7 +77,7 @@ impl PendingSyncs {
     }
 }
 
-/// Methods that only ask what is wrapped.
+/// Methods that only call the wrapped storage.
 macro_rules! pass_on {
     ($($name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
         $(fn $name(&self, $($argument: $type),*) -> $answer {
@@ -119,7 +119,7 @@ impl Storage for Deferred {
         self.pending().remove(path);
         Ok(())
     }
-    /// Makes everything written so far durable. The delayed syncs stay pending.
+    /// Makes all writes so far durable. The delayed syncs stay pending.
     fn sync_file_system(&self) -> io::Result<()> {
         self.inner.sync_file_system()
     }

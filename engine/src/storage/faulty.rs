@@ -1,7 +1,7 @@
-//! A storage that fails on request: every call is numbered, and faults are armed by number.
+//! A storage that fails on request: every call has a number, and faults are armed by number.
 //!
-//! Run once to count the calls, then once per number and fault until the fault is no longer reached:
-//! that is every way in which this run could fail.
+//! Run once to count the calls, then once per number and fault until the fault is no longer reached. This covers every
+//! way in which the run could fail.
 
 use super::{Bytes, File, HeldLock, LockError, OpenMode, Stat, Storage, Watcher};
 use rustix::io::Errno;
@@ -11,28 +11,30 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-/// What goes wrong with one call.
+/// Failure of one call.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Fault {
-    /// It does nothing and fails with this kind.
+    /// The call does nothing and fails with this kind.
     Error(io::ErrorKind),
-    /// It does nothing and fails with this error number of the system.
+    /// The call does nothing and fails with this error number of the system.
     Os(i32),
-    /// A write writes the first half, then fails for lack of space (ENOSPC). Other calls are unharmed.
+    /// A write writes the first half, then fails for lack of space (ENOSPC). Other calls succeed.
     ShortWrite,
-    /// A write writes the first half (at least a byte) and says so, as the system may at any time. Other calls are unharmed.
+    /// A write writes the first half (at least a byte) and returns its length, as the system may at any time. Other
+    /// calls succeed.
     PartialWrite,
-    /// A read reads the first half (at least a byte) and says so, as the system may at any time. Other calls are unharmed.
+    /// A read reads the first half (at least a byte) and returns its length, as the system may at any time. Other calls
+    /// succeed.
     ShortRead,
-    /// It does nothing and fails, and so does every later call: the process died right before it. What was done
-    /// stays; [`Faulty::is_stop`] knows the error.
+    /// The call and every later call fail without effect, as if the process had died right before it. Earlier changes
+    /// stay; [`Faulty::is_stop`] recognises the error.
     Stop,
 }
 
-/// The text of the error after [`Fault::Stop`].
+/// Text of the error after [`Fault::Stop`].
 const STOPPED: &str = "stopped by an injected fault";
 
-/// Wraps another storage, with the files opened through it. Clones share the counter and the faults.
+/// Wraps another storage and the files opened through it. Clones share the counter and the faults.
 #[derive(Debug, Clone)]
 pub struct Faulty {
     inner: Arc<dyn Storage>,
@@ -47,7 +49,7 @@ struct Plan {
     stopped: bool,
 }
 
-/// What another process does between two calls.
+/// An action of another process between two calls.
 struct Meanwhile(Box<dyn FnOnce() + Send>);
 
 impl std::fmt::Debug for Meanwhile {
@@ -65,29 +67,29 @@ impl Faulty {
         }
     }
 
-    /// Lets the call with this number (from 0, counted since `new`) go wrong. Several numbers may be armed.
+    /// Makes the call with this number (from 0, counted since `new`) fail. Several numbers may be armed.
     pub fn arm(&self, index: usize, fault: Fault) {
         self.plan().armed.insert(index, fault);
     }
 
-    /// Does something right before the call with this number: what another process does at that moment.
+    /// Runs `deed` right before the call with this number, as an action of another process.
     pub fn meanwhile(&self, index: usize, deed: impl FnOnce() + Send + 'static) {
         let deed = Meanwhile(Box::new(deed));
         self.plan().meanwhile.insert(index, deed);
     }
 
-    /// Every call so far: its name, and its path (of a rename, the one it moves from; of a call on an open file, the
-    /// one it was opened by). Names are those of the trait; `file_stat` is the one of an open file.
+    /// Returns every call so far with its name and path (of a rename, the old one; of a call on an open file, the one
+    /// it was opened by). Names are those of the trait; `file_stat` is the one of an open file.
     pub fn calls(&self) -> Vec<(&'static str, PathBuf)> {
         self.plan().calls.clone()
     }
 
-    /// How many calls there were, failed ones included.
+    /// Returns the number of calls, including failed ones.
     pub fn count(&self) -> usize {
         self.plan().calls.len()
     }
 
-    /// Whether an error comes from [`Fault::Stop`].
+    /// Returns true if an error comes from [`Fault::Stop`].
     pub fn is_stop(error: &io::Error) -> bool {
         error
             .get_ref()
@@ -98,7 +100,7 @@ impl Faulty {
         self.plan.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Counts a call. The fault that is left for the call itself to do, if any, is given back.
+    /// Counts a call. Returns the fault that the call itself must carry out, if any.
     fn call(&self, name: &'static str, path: &Path) -> io::Result<Option<Fault>> {
         let mut plan = self.plan();
         let index = plan.calls.len();
@@ -121,7 +123,7 @@ impl Faulty {
     }
 }
 
-/// Methods that are counted, and then ask what is wrapped.
+/// Methods that are counted before they call the wrapped storage.
 macro_rules! counted {
     ($($name:ident($path:ident $(, $to:ident)?) -> $answer:ty;)*) => {
         $(fn $name(&self, $path: &Path $(, $to: &Path)?) -> io::Result<$answer> {

@@ -1,7 +1,7 @@
-//! The lock of a file or directory (`flock`): taken with a deadline, given back on drop, its holder named for people.
+//! The lock of a file or directory (`flock`): taken with a deadline, released on drop; its holder is named for people.
 //!
-//! `flock` belongs to the open file, so it survives other opens and closes of the same file in this process,
-//! and goes when the process dies. The pid that is shown never decides anything.
+//! `flock` belongs to the open file, so it survives other opens and closes of the same file in this process, and ends
+//! with the process. The pid is only shown; no decision depends on it.
 
 use super::{self as storage, HeldLock, LockError};
 use rustix::fs::{major, minor};
@@ -10,10 +10,10 @@ use std::io::{self, Read};
 use std::thread;
 use std::time::Duration;
 
-/// Characters of a holder's command line that are shown.
+/// Number of characters of a holder's command line to show.
 const COMMAND_SHOWN: usize = 120;
 
-/// A held lock. Dropped it unlocks, rather than just closes, since a child between fork and exec shares the open file.
+/// A held lock. On drop it unlocks instead of just closing, because a child between fork and exec shares the open file.
 #[derive(Debug)]
 pub(super) struct FileLock {
     file: File,
@@ -34,7 +34,7 @@ impl HeldLock for FileLock {
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // If this fails the close that follows still releases it.
+        // If this fails, the following close still releases it.
         let _ = self.file.unlock();
     }
 }
@@ -61,8 +61,8 @@ pub(super) fn lock(
     }
 }
 
-/// `flock` knows no time limit, so a thread waits in it. The channel holds nothing: the lock either passes to the
-/// caller or, when the caller has gone, stays with the thread, which drops it. There is no moment between.
+/// `flock` has no time limit, so a thread waits in it. The channel holds nothing: the lock either passes to the caller
+/// or, if the caller has gone, stays with the thread, which drops it. There is no moment in between.
 fn wait(file: File, identity: (u64, u64), deadline: Duration) -> Result<FileLock, LockError> {
     let (give, take) = crossbeam_channel::bounded(0);
     let waiter = move || {
@@ -90,7 +90,7 @@ fn block(file: File, identity: (u64, u64)) -> io::Result<FileLock> {
     }
 }
 
-/// Who holds the lock of a file, as far as the system tells: `pid 4242 (teamlog serve demo)`.
+/// Describes the holder of a file's lock, if the system shows it: `pid 4242 (teamlog serve demo)`.
 fn holder(identity: (u64, u64)) -> String {
     let table = fs::read_to_string("/proc/locks").unwrap_or_default();
     match holder_in(&table, identity) {
@@ -102,8 +102,8 @@ fn holder(identity: (u64, u64)) -> String {
     }
 }
 
-/// The pid in the line of /proc/locks for this file: `7: FLOCK  ADVISORY  WRITE 4242 08:01:131 0 EOF`.
-/// Those who wait have `->` for a second word; a holder in another pid namespace shows as 0 or less.
+/// Returns the pid in the line of /proc/locks for this file: `7: FLOCK ADVISORY WRITE 4242 08:01:131 0 EOF`. The second
+/// word of a waiting process is `->`; a holder in another pid namespace has 0 or less.
 fn holder_in(table: &str, (device, inode): (u64, u64)) -> Option<u32> {
     let file = format!("{:02x}:{:02x}:{inode}", major(device), minor(device));
     table.lines().find_map(|line| {
@@ -122,7 +122,7 @@ fn command(pid: u32) -> Option<String> {
     Some(shown(&bytes)).filter(|command| !command.is_empty())
 }
 
-/// A command line (NUL between its words) as one short line without control characters.
+/// Converts a command line (NUL between its words) into one short line without control characters.
 fn shown(bytes: &[u8]) -> String {
     let words = String::from_utf8_lossy(bytes).replace('\0', " ");
     let line: String = words

@@ -1,20 +1,20 @@
-//! What kind of file system a root lies on. Locks and syncs are only trusted on local ones.
+//! Kind of a root's file system. Locks and syncs are only trusted on local ones.
 
 use std::io;
 use std::os::fd::AsFd;
 
-/// What a path lies on.
+/// Kind of a file system.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FileSystemKind {
     /// Local: locks exclude every process, a sync reaches the disk.
     Local,
-    /// A network or host-shared file system, by name (`nfs`, `9p`, …): another machine may change the files without
-    /// heeding our locks. `fuse` counts as one, since sshfs, s3fs and virtiofs all show as `fuse` and keep locks
-    /// to their own side; a local disk behind FUSE (ntfs-3g) is refused with them, which is the safe mistake.
+    /// A network or host-shared file system, by name (`nfs`, `9p`, …): another machine may change the files and ignore
+    /// our locks. `fuse` counts as one, because sshfs, s3fs and virtiofs all show as `fuse` and keep locks to their own
+    /// side. A local disk behind FUSE (ntfs-3g) is refused too, which is the safe mistake.
     Network(String),
 }
 
-/// How full a file system is.
+/// Free and total space of a file system.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Space {
     /// Bytes that this process may still write.
@@ -23,7 +23,7 @@ pub struct Space {
     pub total: u64,
 }
 
-/// How full the file system is that `fd` lies on.
+/// Returns the space of the file system of `fd`.
 pub(super) fn space(fd: impl AsFd) -> io::Result<Space> {
     let stat = rustix::fs::fstatvfs(fd)?;
     Ok(Space {
@@ -32,7 +32,7 @@ pub(super) fn space(fd: impl AsFd) -> io::Result<Space> {
     })
 }
 
-/// The kinds that are not local, by the magic number of `statfs`.
+/// Kinds that are not local, by the magic number of `statfs`.
 const NETWORK: [(u32, &str); 16] = [
     (0x0000_6969, "nfs"),
     (0x0000_517b, "smb"),
@@ -52,9 +52,9 @@ const NETWORK: [(u32, &str); 16] = [
     (0xbacb_acbc, "vmhgfs"),
 ];
 
-/// The kind of the file system `fd` lies on.
+/// Returns the kind of the file system of `fd`.
 pub(super) fn kind(fd: impl AsFd) -> io::Result<FileSystemKind> {
-    // The magic is 32 bits wide in a field whose width and sign depend on the machine.
+    // The magic has 32 bits in a field whose width and sign depend on the machine.
     Ok(by_magic(rustix::fs::fstatfs(fd)?.f_type as u32))
 }
 

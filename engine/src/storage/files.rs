@@ -1,9 +1,9 @@
 //! A directory tree as storage.
 //!
-//! Everything is reached from the open root, never by an absolute path, and never through a symbolic link.
-//! Only regular files with one name are opened: a second name (hard link) could lie outside the root.
-//! New files are 0600, new directories 0700, unless the team decides otherwise ([`ownership`]); every handle closes on exec;
-//! writes name their offset (never `O_APPEND`).
+//! All paths are opened relative to the open root, never by an absolute path, and never through a symbolic link. Only
+//! regular files with one name are opened: a second name (hard link) could be outside the root. New files are 0600, new
+//! directories 0700, unless the team's directory sets others ([`ownership`]); every handle closes on exec; writes name
+//! their offset (never `O_APPEND`).
 
 mod ownership;
 
@@ -31,7 +31,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Directories within directories that [`Storage::remove_dir_all`] enters; teams need four.
+/// Depth to which [`Storage::remove_dir_all`] removes; teams need four.
 const REMOVED_DEPTH: usize = 64;
 
 /// A directory tree.
@@ -42,7 +42,7 @@ pub struct Files {
 }
 
 impl Files {
-    /// Opens an existing directory as a root. The path to it may lead through symbolic links; nothing below may.
+    /// Opens an existing directory as a root. The path to it may contain symbolic links; paths below may not.
     pub fn open(root: &Path) -> io::Result<Files> {
         Ok(Files {
             root_dir: Arc::new(RootDir::new(root)?),
@@ -50,34 +50,34 @@ impl Files {
         })
     }
 
-    /// Opens a directory as a root after making it and its missing parents (0700), durably.
+    /// Creates a directory and its missing parents (0700), durably, and opens it as a root.
     pub fn create(root: &Path) -> io::Result<Files> {
         make_durably(root)?;
         Files::open(root)
     }
 
-    /// What the root lies on.
+    /// Returns the kind of the root's file system.
     pub fn file_system(&self) -> io::Result<FileSystemKind> {
         file_system::kind(self.root_dir.root())
     }
 
-    /// How full that file system is.
+    /// Returns the space of that file system.
     pub fn space(&self) -> io::Result<Space> {
         file_system::space(self.root_dir.root())
     }
 
-    /// Owner, group and mode of what lies at a path, which may be a link; `None` if it is missing.
+    /// Returns owner, group and mode of a path, which may be a link; `None` if it is missing.
     pub fn access(&self, path: &Path) -> io::Result<Option<Access>> {
         ownership::access(&self.root_dir, path)
     }
 
-    /// Gives a regular file or a directory that group and that mode.
+    /// Sets group and mode of a regular file or a directory.
     pub fn set_access(&self, path: &Path, gid: u32, mode: u32) -> io::Result<()> {
         self.ownership.forget();
         ownership::set_access(&self.root_dir, path, gid, mode)
     }
 
-    /// How something at that path has to be created.
+    /// Returns owner and mode for a new file at that path.
     fn new_access(&self, path: &Path) -> io::Result<NewAccess> {
         self.ownership.at(&self.root_dir, path)
     }
@@ -91,7 +91,8 @@ impl Files {
             OpenMode::CreateNew => OFlags::RDWR | OFlags::CREATE | OFlags::EXCL,
             OpenMode::Create => OFlags::RDWR | OFlags::CREATE,
         };
-        // Non-blocking, so that a FIFO or a device in the file's place cannot hang the open; it changes nothing for files.
+        // Non-blocking, so that a FIFO or a device in the file's place cannot block the open; it has no effect on
+        // files.
         let fd = self
             .root_dir
             .open(path, how | OFlags::NONBLOCK | OFlags::NOCTTY)?;
@@ -115,14 +116,14 @@ impl Files {
     }
 }
 
-/// A file that nobody else made.
+/// Creates a file; fails if it exists.
 fn create_new(dir: &OwnedFd, name: &str) -> Result<fs::File, Errno> {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::CLOEXEC;
     let opened = retry_on_intr(|| openat(dir, name, flags, Mode::RUSR | Mode::WUSR));
     opened.map(fs::File::from)
 }
 
-/// Makes one directory. One that is there already stays as it is.
+/// Creates one directory. An existing one stays unchanged.
 fn make_dir(
     dir: &OwnedFd,
     name: &str,
@@ -193,15 +194,15 @@ impl Storage for Files {
         }
     }
 
-    /// One call instead of three. A link in the place of a directory is followed, one in the place of the file is not. Times
-    /// are not asked for: the system would give the next write a time of its own, and each sync would have that to write.
+    /// One call instead of three. Follows a link in place of a directory, but not in place of the file. Does not ask
+    /// for times: the system would then give the next write its own time, and each sync would have to write it.
     fn look(&self, path: &Path) -> io::Result<Option<FileId>> {
         relative::names(path)?;
         let root = self.root_dir.root();
         let asked = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::SIZE;
         match retry_on_intr(|| statx(&root, path, AtFlags::SYMLINK_NOFOLLOW, asked)) {
             Err(Errno::NOENT) => Ok(None),
-            // A sandbox may know the older call only.
+            // A sandbox may know only the older call.
             Err(Errno::NOSYS | Errno::PERM) => Ok(self.stat(path)?.map(FileId::from)),
             found => {
                 let found = found?;
@@ -214,7 +215,7 @@ impl Storage for Files {
         }
     }
 
-    /// Names that are not UTF-8 are shown with U+FFFD in them; we never make such.
+    /// Names that are not UTF-8 are shown with U+FFFD; teamlog never creates such names.
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
         let mut names = Vec::new();
         for entry in Dir::new(self.root_dir.directory(dir)?)? {
@@ -232,7 +233,7 @@ impl Storage for Files {
             let (dir, name) = self.root_dir.parent(path)?;
             make_dir(&dir, name, || self.new_access(path))?;
         }
-        // What stood there already may be a file or a link.
+        // The existing entry may be a file or a link.
         match self.stat(path)? {
             Some(stat) if stat.is_dir => Ok(()),
             _ => Err(io::ErrorKind::NotADirectory.into()),
@@ -250,13 +251,13 @@ impl Storage for Files {
         Ok(renameat(from_dir, from_name, to_dir, to_name)?)
     }
 
-    /// The same steps with fewer calls. A file that was never cut is also not written to the disk when it is closed, as ext4
-    /// does with one that was cut to nothing and filled again.
+    /// The same steps with fewer calls. The temporary file is new, not truncated: ext4 writes a truncated and refilled
+    /// file to the disk when it is closed.
     fn replace(&self, path: &Path, bytes: &[u8], durable: bool) -> io::Result<()> {
         let (dir, name) = self.root_dir.parent(path)?;
         let aside = format!("{name}.tmp");
         let file = match create_new(&dir, &aside) {
-            // A process that was killed left it.
+            // A killed process left it.
             Err(Errno::EXIST) => {
                 unlinkat(&dir, &aside, AtFlags::empty())?;
                 create_new(&dir, &aside)
@@ -268,7 +269,7 @@ impl Storage for Files {
             .set_new_file(&file)
             .and_then(|()| file.write_all_at(bytes, 0));
         if let Err(error) = written {
-            // A part of it would take up room for as long as nobody can write the whole.
+            // A partial file would take up space until a later write succeeds.
             let _ = unlinkat(&dir, &aside, AtFlags::empty());
             return Err(error);
         }
@@ -306,7 +307,7 @@ impl Storage for Files {
         let (file, stat) = self
             .regular(path, OpenMode::Create)
             .map_err(LockError::Io)?;
-        // Before anything is written under it.
+        // Before anything is created.
         let new = self.new_access(path).map_err(LockError::Io)?;
         new.give(&file).map_err(LockError::Io)?;
         Ok(Box::new(file_lock::lock(file, stat.identity, deadline)?))
@@ -325,14 +326,14 @@ impl Storage for Files {
     }
 
     fn watch(&self, paths: &[&Path]) -> io::Result<Box<dyn Watcher>> {
-        // The system tells of what this machine changes, not of what another does.
+        // The system reports changes by this machine, not by others.
         if let FileSystemKind::Network(_) = self.file_system()? {
             return Err(io::ErrorKind::Unsupported.into());
         }
         Ok(Box::new(InotifyWatcher::new(self.root_dir.clone(), paths)?))
     }
 
-    /// As every storage reads, but the length comes with opening the file.
+    /// As every storage reads, but opening the file also returns its length.
     fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
         let (file, stat) = self.regular(path, OpenMode::Read)?;
         if stat.len > max {
@@ -348,8 +349,8 @@ fn sync(fd: impl AsFd) -> io::Result<()> {
     Ok(retry_on_intr(|| fsync(fd.as_fd()))?)
 }
 
-/// Empties a directory. Each directory is opened from the one above and refused if it is a link, so a swap while
-/// this runs cannot lead it elsewhere.
+/// Empties a directory. Opens each directory from its parent and refuses links, so a swap while this runs cannot lead
+/// it elsewhere.
 fn remove_below(dir: OwnedFd, depth: usize) -> io::Result<()> {
     if depth == 0 {
         return Err(io::Error::other(format!(
@@ -373,7 +374,7 @@ fn remove_below(dir: OwnedFd, depth: usize) -> io::Result<()> {
     Ok(())
 }
 
-/// Makes a directory and its missing parents; each new name is made durable in the directory that holds it.
+/// Creates a directory and its missing parents; each new name is made durable in its directory.
 fn make_durably(path: &Path) -> io::Result<()> {
     if path.is_dir() {
         return Ok(());

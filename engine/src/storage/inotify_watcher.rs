@@ -1,7 +1,7 @@
 //! Notifications of changes of files (inotify).
 //!
-//! A watch is on what a path names, not on the path: once that was replaced, renamed or removed, the paths are looked
-//! up anew. A path that names nothing meanwhile is looked for at short intervals.
+//! A watch belongs to the file, not to the path: after the file is replaced, renamed or removed, the paths are opened
+//! again. A missing path is tried again at short intervals.
 
 use super::Watcher;
 use super::root_dir::RootDir;
@@ -16,13 +16,13 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How often a path is looked for that names nothing.
+/// Interval for trying a missing path again.
 const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
-/// The events of a name that was replaced or removed.
+/// Events for a replaced or removed name.
 const NAMES: WatchFlags = WatchFlags::MOVE_SELF.union(WatchFlags::DELETE_SELF);
-/// Of a file also writes, and its removal while it is open (which changes its count of names, an attribute). Of a directory
-/// these would tell of every file in it.
+/// Events for a file: also writes, and its removal while it is open (which changes its count of names, an attribute).
+/// For a directory these would report every file in it.
 const CONTENT: WatchFlags = WatchFlags::MODIFY.union(WatchFlags::ATTRIB);
 
 #[derive(Debug)]
@@ -30,7 +30,7 @@ pub(super) struct InotifyWatcher {
     root_dir: Arc<RootDir>,
     paths: Vec<PathBuf>,
     queue: OwnedFd,
-    /// Whether every path named something when it was last looked up.
+    /// True if every path existed at the last check.
     complete: bool,
 }
 
@@ -56,7 +56,7 @@ impl InotifyWatcher {
         Ok(())
     }
 
-    /// Watches what stands at `path`; false where nothing does. Watching it twice does no harm.
+    /// Watches the file at `path`; false if it is missing. Watching it twice is harmless.
     fn add(&self, path: &Path) -> io::Result<bool> {
         let thing = match self.root_dir.open(path, OFlags::PATH) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -66,7 +66,7 @@ impl InotifyWatcher {
             FileType::Directory => NAMES,
             _ => NAMES | CONTENT,
         };
-        // By way of the handle: the path itself could lead out of the root by now.
+        // Through the handle: the path itself could lead out of the root by now.
         let handle = format!("/proc/self/fd/{}", thing.as_raw_fd());
         match inotify::add_watch(&self.queue, handle, flags) {
             // Without /proc there are no notifications.
@@ -75,7 +75,7 @@ impl InotifyWatcher {
         }
     }
 
-    /// Takes all queued events; true where one of them is more than a write.
+    /// Takes all queued events; returns true if one of them is more than a write.
     fn drain(&self) -> io::Result<bool> {
         let mut buffer = [MaybeUninit::uninit(); 4096];
         let mut queued = inotify::Reader::new(&self.queue, &mut buffer);
@@ -102,7 +102,7 @@ impl Watcher for InotifyWatcher {
             tv_nsec: timeout.subsec_nanos().into(),
         };
         let mut fds = [PollFd::new(&self.queue, PollFlags::IN)];
-        // A signal may cut the wait short: that is a wake for nothing.
+        // A signal may interrupt the wait: then it wakes for nothing.
         match poll(&mut fds, Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),

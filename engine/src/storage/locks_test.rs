@@ -1,4 +1,4 @@
-//! What the locks of every storage must do.
+//! Tests for the locks of every storage.
 
 use super::{LockError, Storage};
 use std::path::Path;
@@ -7,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const NOW: Duration = Duration::ZERO;
-/// For a lock that is free: a process that another test starts holds copies of this one's locks until it runs its own
+/// Deadline for a free lock: a process that another test starts holds copies of this one's locks until it runs its own
 /// program.
 const SOON: Duration = Duration::from_secs(5);
 
@@ -69,7 +69,7 @@ fn passes_to_a_waiter(storage: &Arc<dyn Storage>) {
     assert!(waiter.join().unwrap());
 }
 
-/// The lock must be free a moment after its holder lets go, whoever waited and left in between.
+/// The lock must be free soon after its holder releases it, even if other threads waited and gave up meanwhile.
 fn an_abandoned_waiter_leaves_nothing_locked(storage: &Arc<dyn Storage>) {
     let held = storage.lock(Path::new("lock"), SOON).unwrap();
     for _ in 0..5 {
@@ -77,7 +77,7 @@ fn an_abandoned_waiter_leaves_nothing_locked(storage: &Arc<dyn Storage>) {
     }
     drop(held);
     drop(storage.lock(Path::new("lock"), SOON).unwrap());
-    // All five have had it and given it back: from now on it stays free.
+    // All five have taken and released it: from now on it stays free.
     thread::sleep(Duration::from_millis(50));
     for _ in 0..20 {
         drop(storage.lock(Path::new("lock"), SOON).unwrap());
@@ -91,7 +91,7 @@ fn a_release_at_the_deadline_loses_nothing(storage: &Arc<dyn Storage>) {
             thread::sleep(Duration::from_micros(900 + round));
             drop(held);
         });
-        // Either answer is right; a lock that nobody holds any more is not.
+        // Both answers are right; a lock without a holder is not.
         let answer = storage.lock(Path::new("lock"), Duration::from_millis(1));
         drop(answer);
         holder.join().unwrap();

@@ -1,4 +1,4 @@
-//! Read-only maps of sealed files: the one module that may use unsafe.
+//! Read-only maps of sealed files: the only module that may use unsafe.
 
 use super::{Bytes, Content, Reads};
 use memmap2::{Advice, Mmap, MmapOptions};
@@ -12,21 +12,21 @@ impl Content for Mapped {
     fn bytes(&self) -> &[u8] {
         &self.0
     }
-    /// Without advice the system reads up to 8 MiB around each byte that is asked for.
+    /// Without advice the system reads up to 8 MiB around each byte in use.
     fn expect(&self, reads: Reads) {
         let advice = match reads {
             Reads::Scattered => Advice::Random,
             Reads::InOrder => Advice::Normal,
         };
-        // What the system does not heed costs time alone.
+        // Advice that the system ignores only costs time.
         let _ = self.0.advise(advice);
     }
 }
 
-/// The bytes of a sealed file of `len` bytes.
+/// Maps a sealed file of `len` bytes.
 ///
 /// # Errors
-/// As the system reports; `FileTooLarge` where the address space is too small.
+/// As the system reports; `FileTooLarge` if the address space is too small.
 #[expect(
     unsafe_code,
     reason = "a map is the only way to read a sealed file without copying it"
@@ -34,7 +34,7 @@ impl Content for Mapped {
 pub(super) fn map(file: &File, len: u64) -> io::Result<Bytes> {
     let len = usize::try_from(len).map_err(|_| io::ErrorKind::FileTooLarge)?;
     if len == 0 {
-        // The system maps nothing of no length.
+        // The system cannot map zero bytes.
         return Ok(Bytes::new([]));
     }
     // SAFETY: The map is read-only, and its length was the file's a moment ago. Only sealed files come

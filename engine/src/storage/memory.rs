@@ -1,10 +1,10 @@
-//! Storage in memory that knows what a power loss may take away: everything that the rules below do not protect.
+//! Storage in memory that models power loss: every change may be lost that the rules below do not protect.
 //!
-//! Nothing is durable by itself: a file's bytes and length become so by its sync, a name by the sync of its directory,
-//! neither by the other. [`Memory::crash`] gives any state that a power loss could leave. The rules:
-//! an unsynced write lands in any subset of its 512-byte sectors, in any order with others; a change of length lands or
-//! not (growth also up to any sector of the write), ahead of the bytes or behind them, and bytes that did not land read
-//! as zero; the unsynced names of a directory land in order up to any point. The root is always there.
+//! A file's bytes and length become durable only by its sync, a name only by the sync of its directory.
+//! [`Memory::crash`] returns any state that a power loss could leave. The rules: an unsynced write reaches the disk in
+//! any subset of its 512-byte sectors, in any order with others. A change of length reaches it or not (growth also up
+//! to any sector of the write), before or after the bytes, and missing bytes read as zero. The unsynced names of a
+//! directory reach it in order up to any point. The root always exists.
 
 mod changes;
 mod content;
@@ -36,11 +36,11 @@ pub struct Memory {
 
 #[derive(Debug)]
 struct Shared {
-    /// Held exclusively by whatever changes names or looks at the whole tree; of two directories or files
-    /// never more than one is locked at a time.
+    /// Held exclusively by operations that change names or read the whole tree; of two directories or files never more
+    /// than one is locked at a time.
     world: RwLock<()>,
     root: Arc<DirNode>,
-    /// Numbers for files and renames.
+    /// Next number for files and renames.
     next: AtomicU64,
     locks: Arc<Locks>,
     calls: Mutex<BTreeMap<&'static str, u64>>,
@@ -71,7 +71,7 @@ impl Default for Memory {
 }
 
 impl Memory {
-    /// An empty tree.
+    /// Creates an empty tree.
     pub fn new() -> Memory {
         Memory::with(
             Arc::new(DirNode {
@@ -98,7 +98,7 @@ impl Memory {
         }
     }
 
-    /// How often each operation was called since the start, by name (`sync_data`, `sync_dir`, `open`, …).
+    /// Returns the number of calls of each operation since the start, by name (`sync_data`, `sync_dir`, `open`, …).
     pub fn calls(&self) -> BTreeMap<&'static str, u64> {
         guard(&self.shared.calls).clone()
     }
@@ -126,8 +126,8 @@ impl Memory {
         Ok(())
     }
 
-    /// Does to a file what a failed sync does on Linux: what was not synced still reads well, but counts as written,
-    /// so no later sync makes it durable; only writing it again does. After a crash it is the old bytes, or zeros.
+    /// Simulates a failed sync on Linux: unsynced bytes can still be read, but count as written, so no later sync makes
+    /// them durable; only writing them again does. After a crash the old bytes, or zeros, are back.
     pub fn forget_unsynced(&self, path: &Path) -> io::Result<()> {
         let _world = self.shared();
         let file = self.file(path)?;
@@ -153,7 +153,7 @@ impl Memory {
         *guard(&self.shared.calls).entry(call).or_default() += 1;
     }
 
-    /// Tells those who wait for changes. Called behind the change, or they would look too early.
+    /// Wakes waiting watchers. Called after the change, or they would check too early.
     fn changed(&self) {
         self.shared.changes.tell();
     }
@@ -193,13 +193,13 @@ impl Memory {
         }
     }
 
-    /// The directory that holds `path`, and the last name.
+    /// Returns the directory that holds `path`, and the last name.
     fn parent<'path>(&self, path: &'path Path) -> io::Result<(Arc<DirNode>, &'path str)> {
         let (dir, name) = relative::split(path)?;
         Ok((self.dir(dir)?, name))
     }
 
-    /// The file at `path`, made if it is missing.
+    /// Returns the file at `path`; creates it if it is missing.
     fn file_or_new(&self, path: &Path, fail_if_there: bool) -> io::Result<Arc<FileNode>> {
         let _world = self.exclusive();
         let (dir, name) = self.parent(path)?;
@@ -222,7 +222,7 @@ impl Memory {
         }
     }
 
-    /// Every directory that is, was or may be in the tree, each once, in a fixed order.
+    /// Returns every directory that is, was or may be in the tree, each once, in a fixed order.
     fn dirs(&self) -> Vec<Arc<DirNode>> {
         let mut dirs = vec![self.shared.root.clone()];
         let mut seen = HashSet::from([self.shared.root.inode]);
@@ -240,7 +240,7 @@ impl Memory {
         dirs
     }
 
-    /// Makes all names of a directory durable, with the other halves of renames and what came before those.
+    /// Makes all names of a directory durable, with the other halves of renames and the changes before those.
     fn sync_names(&self, dir: &Arc<DirNode>) {
         let mut pairs: Vec<u64> = numbers(guard(&dir.names).sync(usize::MAX));
         while let Some(pair) = pairs.pop() {
@@ -269,7 +269,7 @@ fn index(offset: u64) -> io::Result<usize> {
     usize::try_from(offset).map_err(|_| io::ErrorKind::FileTooLarge.into())
 }
 
-/// Whether a rename may put `node` where `there` stands, as `rename(2)` has it.
+/// Checks that a rename may replace `there` by `node`, as in `rename(2)`.
 fn may_replace(node: &Node, there: &Node) -> io::Result<()> {
     match (node, there) {
         (Node::File(_), Node::File(_)) => Ok(()),

@@ -1,7 +1,7 @@
-//! Where the engine meets the file system: every file, map and lock goes through [`Storage`].
+//! Access to the file system: every file, map and lock goes through [`Storage`].
 //!
-//! [`Files`] is a directory tree. [`Memory`] is for tests: it knows which bytes are durable, and can crash.
-//! Paths are relative to the storage's root, with `/`; no component is `..` or a symbolic link.
+//! [`Files`] is a directory tree. [`Memory`] is for tests: it knows which bytes are durable, and can crash. Paths are
+//! relative to the storage's root, with `/`; no component is `..` or a symbolic link.
 
 use std::io;
 use std::ops::Deref;
@@ -48,25 +48,25 @@ pub enum OpenMode {
     Create,
 }
 
-/// What `stat` tells.
+/// Metadata of a file or directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stat {
-    /// Bytes.
+    /// Length in bytes.
     pub len: u64,
-    /// Whether it is a directory.
+    /// True for a directory.
     pub is_dir: bool,
     /// Device and inode: equal for two handles on one file.
     pub identity: (u64, u64),
-    /// When the content last changed (`mtime`); everybody who may write the file may also set it.
+    /// Time of the last change of the content (`mtime`); any process that may write the file may also set it.
     pub modified: FileTime,
-    /// When content or metadata last changed (`ctime`); only the system sets it.
+    /// Time of the last change of content or metadata (`ctime`); only the system sets it.
     pub changed: FileTime,
 }
 
 /// The identity and length of a file: equal for a path and an open file if the file was not replaced and has not grown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct FileId {
-    /// Bytes.
+    /// Length in bytes.
     pub len: u64,
     /// Device and inode.
     pub identity: (u64, u64),
@@ -105,13 +105,13 @@ pub trait File: Send + Sync {
     fn sync_all(&self) -> io::Result<()>;
     /// Cuts or extends the file.
     fn set_len(&self, len: u64) -> io::Result<()>;
-    /// Length and identity.
+    /// Returns length and identity.
     fn stat(&self) -> io::Result<Stat>;
 
     /// Reads exactly `buf.len()` bytes.
     ///
     /// # Errors
-    /// `UnexpectedEof` where the file ends first, else as [`File::read_at`].
+    /// `UnexpectedEof` if the file ends first, else as [`File::read_at`].
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         let mut done = 0;
         while done < buf.len() {
@@ -125,7 +125,7 @@ pub trait File: Send + Sync {
     /// Writes all of `buf`.
     ///
     /// # Errors
-    /// `WriteZero` where the file takes no more, else as [`File::write_at`].
+    /// `WriteZero` if the file takes no more, else as [`File::write_at`].
     fn write_all_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
         let mut done = 0;
         while done < buf.len() {
@@ -138,22 +138,22 @@ pub trait File: Send + Sync {
     }
 }
 
-/// How bytes of a file will be read.
+/// Expected order of reads of a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {
-    /// Here and there: what lies around is of no use.
+    /// Random access: reading ahead is useless.
     Scattered,
-    /// One behind the other.
+    /// From start to end.
     InOrder,
 }
 
-/// Bytes that can be shown, and may know where they come from.
+/// Bytes in memory or in a map.
 trait Content: Send + Sync {
     fn bytes(&self) -> &[u8];
     fn expect(&self, _: Reads) {}
 }
 
-/// What is in memory already.
+/// Bytes in memory.
 struct Held<T>(T);
 
 impl<T: AsRef<[u8]> + Send + Sync> Content for Held<T> {
@@ -162,16 +162,16 @@ impl<T: AsRef<[u8]> + Send + Sync> Content for Held<T> {
     }
 }
 
-/// Bytes of a whole file that no longer changes: mapped, or held in memory. Cheap to clone.
+/// Bytes of a whole file that no longer changes: mapped, or in memory. Cheap to clone.
 #[derive(Clone)]
 pub struct Bytes(Arc<dyn Content>);
 
 impl Bytes {
-    /// Shares anything that can show bytes.
+    /// Shares bytes in memory.
     pub fn new(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Bytes {
         Bytes(Arc::new(Held(bytes)))
     }
-    /// Tells the system how they will be read, so that it reads no more of a file than is of use; in order until told.
+    /// Tells the system the expected order of reads, so that it does not read too much of a file. Default: in order.
     pub fn expect(&self, reads: Reads) {
         self.0.expect(reads);
     }
@@ -190,7 +190,7 @@ impl std::fmt::Debug for Bytes {
 
 /// A held lock; dropping it releases it. The file stays.
 pub trait HeldLock: Send + Sync + std::fmt::Debug {
-    /// Identity of what is locked, to compare with its path's.
+    /// Returns the identity of the locked file, to compare it with its path's.
     fn identity(&self) -> (u64, u64);
     /// Reads the beginning of the locked file; returns how many bytes there were.
     ///
@@ -214,19 +214,19 @@ fn overwrite(file: &dyn File, bytes: &[u8], durable: bool) -> io::Result<()> {
     if durable { file.sync_data() } else { Ok(()) }
 }
 
-/// Why a lock was not had.
+/// Reason for which a lock was not taken.
 #[derive(Debug)]
 pub enum LockError {
-    /// Somebody else holds it; the text says who, for people.
+    /// Another process holds it; the text names the holder, for people.
     Busy(String),
     /// The system failed.
     Io(io::Error),
 }
 
-/// Waits until one of some paths may have changed.
+/// Waits until one of its paths may have changed.
 pub trait Watcher: Send + std::fmt::Debug {
-    /// Returns once one of the paths may have been written, replaced, renamed or removed since the last call (the
-    /// first one: since the watcher was made), at the latest after `timeout`. It may return although nothing changed.
+    /// Returns once one of the paths may have been written, replaced, renamed or removed since the last call (or since
+    /// the watcher was made), at the latest after `timeout`. It may return without a change.
     fn wait(&mut self, timeout: Duration) -> io::Result<()>;
 }
 
@@ -237,11 +237,11 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// # Errors
     /// As the system reports; a symbolic link on the way, or anything but a regular file, is refused.
     fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn File>>;
-    /// What stands at `path`, `None` where nothing does.
+    /// Returns the metadata of `path`, `None` if it is missing.
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>>;
-    /// The names in a directory, sorted.
+    /// Returns the names in a directory, sorted.
     fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
-    /// Creates a directory (0700) in one that is there; fine if it is there.
+    /// Creates a directory (0700) in an existing one; succeeds if it exists.
     ///
     /// # Errors
     /// `NotFound` if its parent is missing: see [`Storage::create_dir_below`] and [`Storage::create_dir_all`].
@@ -250,30 +250,30 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
     /// Removes a file.
     fn remove_file(&self, path: &Path) -> io::Result<()>;
-    /// Removes a directory with all it holds; follows no links.
+    /// Removes a directory with its content; follows no links.
     fn remove_dir_all(&self, path: &Path) -> io::Result<()>;
     /// Makes the names in a directory durable.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
-    /// Makes everything durable that was written so far, in every file of the file system (`syncfs`). Slow: other programs'
-    /// files are written as well.
+    /// Makes all writes so far durable, in every file of the file system (`syncfs`). Slow, because it also writes other
+    /// programs' files.
     fn sync_file_system(&self) -> io::Result<()>;
     /// Takes the exclusive lock of a file, which is created if missing, waiting at most `deadline` (zero: one try).
     ///
     /// # Errors
     /// `Busy` with the holder, or the system's error.
     fn lock(&self, path: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError>;
-    /// Takes the exclusive lock of a directory that is there, waiting as [`Storage::lock`] does.
+    /// Takes the exclusive lock of an existing directory, waiting as [`Storage::lock`] does.
     fn lock_dir(&self, dir: &Path, deadline: Duration) -> Result<Box<dyn HeldLock>, LockError>;
-    /// The bytes of a file that is sealed (a full segment, a run): mapped where that is possible.
+    /// Returns the bytes of a sealed file (a full segment, a run): mapped if possible.
     fn sealed(&self, path: &Path) -> io::Result<Bytes>;
-    /// What notices changes of these paths, by whichever process.
+    /// Returns a watcher for changes of these paths by any process.
     ///
     /// # Errors
-    /// `Unsupported` where nothing tells of changes: look at the paths from time to time. Else as the system reports.
+    /// `Unsupported` if there are no notifications: check the paths at intervals. Else as the system reports.
     fn watch(&self, paths: &[&Path]) -> io::Result<Box<dyn Watcher>>;
 
-    /// Creates a directory and the missing ones between it and `base`, never `base` itself. Every command but the four that
-    /// create teams uses this, so that a team's directory that was moved or removed does not come back.
+    /// Creates a directory and the missing ones between it and `base`, never `base` itself. Every command except the four
+    /// that create teams uses this, so that a moved or removed team's directory does not reappear.
     ///
     /// # Errors
     /// `NotFound` if `base` is missing or is no ancestor of `path`.
@@ -296,12 +296,12 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     fn create_dir_all(&self, path: &Path) -> io::Result<()> {
         self.create_dir_below(Path::new(""), path)
     }
-    /// Returns the identity of the file at `path` in as few calls as possible, to compare it with an open file. Symbolic links on
-    /// the way are not refused.
+    /// Returns the identity of the file at `path` in as few calls as possible, to compare it with an open file.
+    /// Symbolic links are not refused.
     fn look(&self, path: &Path) -> io::Result<Option<FileId>> {
         Ok(self.stat(path)?.map(FileId::from))
     }
-    /// Reads a whole file, refusing more than `max` bytes with `FileTooLarge`.
+    /// Reads a whole file; fails with `FileTooLarge` above `max` bytes.
     fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
         let file = self.open(path, OpenMode::Read)?;
         let len = file.stat()?.len;
@@ -313,7 +313,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         Ok(bytes)
     }
     /// Replaces a file whole: writes `path` + `.tmp`, syncs it if `durable`, renames, syncs the directory if `durable`.
-    /// What does not fit on the disk is taken away again.
+    /// Removes the temporary file if the disk is full.
     fn replace(&self, path: &Path, bytes: &[u8], durable: bool) -> io::Result<()> {
         let mut aside = path.as_os_str().to_owned();
         aside.push(".tmp");
@@ -321,7 +321,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
         let file = self.open(aside, OpenMode::Create)?;
         let written = file.set_len(0).and_then(|()| file.write_all_at(bytes, 0));
         if written.is_err() {
-            // A part of it would take up room for as long as nobody can write the whole.
+            // A partial file would take up space until a later write succeeds.
             let _ = self.remove_file(aside);
         }
         written?;

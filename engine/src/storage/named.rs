@@ -1,4 +1,4 @@
-//! The calls of a storage with errors that say what was being done to which file.
+//! The calls of a storage with errors that name the action and the file.
 
 use super::{Bytes, File, OpenMode, Stat, Storage};
 use crate::error::{Error, REPLACE, Result};
@@ -6,15 +6,15 @@ use std::io;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-/// Bytes that are copied or hashed at once.
+/// Bytes to copy or hash at once.
 const PIECE_BYTES: u64 = 1 << 20;
 
-/// See [`Storage`]: the same calls, but each error is an [`Error::Io`] with the path.
+/// The calls of [`Storage`]; each error is an [`Error::Io`] with the path.
 #[derive(Clone, Copy)]
 pub(crate) struct Named<'a>(&'a dyn Storage);
 
 impl<'a> dyn Storage + 'a {
-    /// The same calls with errors that name the file.
+    /// Returns the same calls with errors that name the file.
     pub(crate) fn named(&self) -> Named<'_> {
         Named(self)
     }
@@ -31,7 +31,7 @@ impl Named<'_> {
         Ok(NamedFile { file, path })
     }
 
-    /// `None` where there is no such file.
+    /// Opens a file; `None` if it is missing.
     pub fn open_if_there(self, path: &Path, how: OpenMode) -> Result<Option<NamedFile>> {
         if_there(self.open(path, how))
     }
@@ -40,7 +40,7 @@ impl Named<'_> {
         self.0.stat(path).map_err(Error::io("stat", path))
     }
 
-    /// Bytes of a file; 0 where there is none.
+    /// Returns the length of a file; 0 if it is missing.
     pub fn len(self, path: &Path) -> Result<u64> {
         Ok(self.stat(path)?.map_or(0, |stat| stat.len))
     }
@@ -49,17 +49,17 @@ impl Named<'_> {
         self.0.list(dir).map_err(Error::io("list", dir))
     }
 
-    /// No names where there is no such directory.
+    /// Lists a directory; no names if it is missing.
     pub fn list_if_there(self, dir: &Path) -> Result<Vec<String>> {
         Ok(if_there(self.list(dir))?.unwrap_or_default())
     }
 
-    /// No names where there is no directory.
+    /// Lists a directory; no names if the path is no directory.
     pub fn list_if_dir(self, dir: &Path) -> Result<Vec<String>> {
         Ok(if_reachable(self.list(dir))?.unwrap_or_default())
     }
 
-    /// `None` where there is no such file, or a file where its directory should be.
+    /// Reads a file; `None` if it is missing, or if a file is in place of its directory.
     pub fn read_if_there(self, path: &Path, max: u64) -> Result<Option<Vec<u8>>> {
         let read = self.0.read(path, max);
         if_reachable(read.map_err(Error::io("read", path)))
@@ -87,7 +87,7 @@ impl Named<'_> {
         self.0.remove_file(path).map_err(Error::io("remove", path))
     }
 
-    /// Fine where there is no such directory.
+    /// Removes a directory; succeeds if it is missing.
     pub fn remove_dir_all(self, path: &Path) -> Result<()> {
         let removed = self.0.remove_dir_all(path);
         if_there(removed.map_err(Error::io("remove", path))).map(drop)
@@ -101,7 +101,7 @@ impl Named<'_> {
         self.0.sealed(path).map_err(Error::io("read", path))
     }
 
-    /// BLAKE3 of a file's first `len` bytes, as hex; `None` where it has fewer or is missing.
+    /// Returns BLAKE3 of a file's first `len` bytes, as hex; `None` if it has fewer or is missing.
     pub fn digest(self, path: &Path, len: u64) -> Result<Option<String>> {
         let Some(file) = self.open_if_there(path, OpenMode::Read)? else {
             return Ok(None);
@@ -110,7 +110,7 @@ impl Named<'_> {
         Ok(digest.map(|digest| digest.to_hex().to_string()))
     }
 
-    /// Durably.
+    /// Replaces a file durably.
     pub fn replace(self, path: &Path, bytes: &[u8]) -> Result<()> {
         let replaced = self.0.replace(path, bytes, true);
         replaced.map_err(Error::io(REPLACE, path))
@@ -124,17 +124,17 @@ fn unless<T>(kind: io::ErrorKind, found: Result<T>) -> Result<Option<T>> {
     }
 }
 
-/// `None` where there is no such file.
+/// Converts the error for a missing file into `None`.
 pub(crate) fn if_there<T>(found: Result<T>) -> Result<Option<T>> {
     unless(io::ErrorKind::NotFound, found)
 }
 
-/// `None` where there is no such file, or a file stands where its directory should.
+/// Converts the error for a missing file, or for a file in place of its directory, into `None`.
 fn if_reachable<T>(found: Result<T>) -> Result<Option<T>> {
     Ok(unless(io::ErrorKind::NotADirectory, if_there(found))?.flatten())
 }
 
-/// `None` where the file ends before the last byte that was to be read.
+/// Converts the error for a file that ends too early into `None`.
 pub(crate) fn if_long_enough<T>(read: Result<T>) -> Result<Option<T>> {
     unless(io::ErrorKind::UnexpectedEof, read)
 }
@@ -157,7 +157,7 @@ impl NamedFile {
         Ok(bytes)
     }
 
-    /// The first `len` bytes, or as many as there are.
+    /// Reads the first `len` bytes, or fewer if the file is shorter.
     pub fn read_up_to(&self, len: u64) -> Result<Vec<u8>> {
         let mut bytes = vec![0; len as usize];
         let mut done = 0;
@@ -172,7 +172,7 @@ impl NamedFile {
         Ok(bytes)
     }
 
-    /// Shows these bytes in pieces, each with its offset.
+    /// Calls back with these bytes in pieces, each with its offset.
     pub fn pieces(
         &self,
         range: Range<u64>,
@@ -187,7 +187,7 @@ impl NamedFile {
         Ok(())
     }
 
-    /// BLAKE3 of the first `len` bytes.
+    /// Returns BLAKE3 of the first `len` bytes.
     pub fn digest(&self, len: u64) -> Result<blake3::Hash> {
         let mut hasher = blake3::Hasher::new();
         self.pieces(0..len, |piece, _| {
@@ -202,8 +202,8 @@ impl NamedFile {
         written.map_err(Error::io("write", &self.path))
     }
 
-    /// Writes these bytes of it once more and syncs, where it is unknown whether they are on the disk: after a failed sync
-    /// the page cache may show what the disk does not hold.
+    /// Writes these bytes again and syncs, if they may not be on the disk: after a failed sync the page cache may hold
+    /// bytes that the disk does not.
     pub fn write_again(&self, range: Range<u64>) -> Result<()> {
         let bytes = self.read_range(range.clone())?;
         assert_eq!(
@@ -215,7 +215,7 @@ impl NamedFile {
         self.sync_all()
     }
 
-    /// Cuts what lies behind its first `len` bytes, if anything does.
+    /// Removes the bytes after the first `len`, if any.
     pub fn cut_behind(&self, len: u64) -> Result<()> {
         match self.stat()?.len > len {
             true => self.set_len(len),

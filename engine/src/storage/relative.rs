@@ -1,9 +1,9 @@
-//! What a path may look like: relative, `/` between its names, UTF-8, no `..`. Every storage asks here first.
+//! Rules for paths: relative, `/` between names, UTF-8, no `..`. Every storage checks them first.
 
 use std::io;
 use std::path::{Component, Path};
 
-/// The names along `path`; none for the root itself (an empty path).
+/// Returns the names along `path`; none for the root itself (an empty path).
 pub(super) fn names(path: &Path) -> io::Result<Vec<&str>> {
     let name = |part| match part {
         Component::Normal(name) => name.to_str(),
@@ -16,14 +16,14 @@ pub(super) fn names(path: &Path) -> io::Result<Vec<&str>> {
         .ok_or_else(|| refused(path, "must be relative, UTF-8, and without `..`"))
 }
 
-/// The directory of `path` and its last name; the root has none.
+/// Returns the directory of `path` and its last name; the root has none.
 pub(super) fn split(path: &Path) -> io::Result<(&Path, &str)> {
     let last = names(path)?.pop();
     let last = last.ok_or_else(|| refused(path, "must name something below the root"))?;
     Ok((path.parent().unwrap_or(Path::new("")), last))
 }
 
-/// An error that names the path and the rule it breaks.
+/// Creates an error that names the path and the rule it breaks.
 pub(super) fn refused(path: &Path, rule: &str) -> io::Error {
     io::Error::new(io::ErrorKind::InvalidInput, format!("path {path:?} {rule}"))
 }

@@ -1,7 +1,7 @@
-//! Opening things below a directory without ever leaving it: no `..`, no absolute path, no symbolic link on the way.
+//! Opens files below a directory without ever leaving it: no `..`, no absolute path, no symbolic link.
 //!
-//! `openat2` does it in one system call. Where the kernel or a sandbox lacks it, every component is opened
-//! on its own with `O_NOFOLLOW`, which holds the same promise in more calls.
+//! `openat2` does it in one system call. If the kernel or a sandbox lacks it, every component is opened on its own with
+//! `O_NOFOLLOW`, which gives the same guarantee in more calls.
 
 use super::relative;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, open, openat, openat2};
@@ -12,7 +12,7 @@ use std::os::fd::{AsFd, OwnedFd};
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, Ordering::Relaxed};
 
-/// A directory that stays the same one, whatever happens to its path.
+/// A directory, opened once: a later change of its path has no effect.
 #[derive(Debug)]
 pub(super) struct RootDir {
     root: OwnedFd,
@@ -24,7 +24,7 @@ const DIRECTORY: OFlags = OFlags::DIRECTORY
     .union(OFlags::NOFOLLOW);
 
 impl RootDir {
-    /// Opens the root; its own path may lead through links.
+    /// Opens the root; its own path may contain links.
     pub(super) fn new(root: &Path) -> io::Result<RootDir> {
         let flags = OFlags::PATH | OFlags::DIRECTORY | OFlags::CLOEXEC;
         let root = retry_on_intr(|| open(root, flags, Mode::empty()))?;
@@ -34,7 +34,7 @@ impl RootDir {
         })
     }
 
-    /// Opens `path` with `flags`; what is created gets mode 0600. With `O_PATH` a final link is opened itself.
+    /// Opens `path` with `flags`; new files get mode 0600. With `O_PATH` a final link is opened itself.
     pub(super) fn open(&self, path: &Path, flags: OFlags) -> io::Result<OwnedFd> {
         let names = relative::names(path)?;
         let flags = flags | OFlags::CLOEXEC | OFlags::NOFOLLOW;
@@ -49,7 +49,7 @@ impl RootDir {
                 path
             };
             match self.resolve(whole, flags, mode) {
-                // A sandbox answers EPERM for calls it does not know; a real EPERM comes back from the walk.
+                // A sandbox answers EPERM for unknown calls; a real EPERM comes back from the walk.
                 Err(Errno::PERM) => {}
                 Err(Errno::NOSYS) => self.walks.store(true, Relaxed),
                 answer => return Ok(answer?),
@@ -78,7 +78,7 @@ impl RootDir {
         retry_on_intr(|| openat(from, *last, flags, mode))
     }
 
-    /// Opens the directory that holds `path`, to name things in it, and gives the last name.
+    /// Opens the directory that holds `path`, and returns it with the last name.
     pub(super) fn parent<'path>(&self, path: &'path Path) -> io::Result<(OwnedFd, &'path str)> {
         let (dir, name) = relative::split(path)?;
         Ok((self.open(dir, DIRECTORY | OFlags::PATH)?, name))
@@ -89,26 +89,26 @@ impl RootDir {
         self.open(path, DIRECTORY | OFlags::RDONLY)
     }
 
-    /// The root itself.
+    /// Returns the root itself.
     pub(super) fn root(&self) -> impl AsFd {
         &self.root
     }
 
-    /// Leaves `openat2` alone, as on a kernel that lacks it.
+    /// Disables `openat2`, as on a kernel that lacks it.
     #[cfg(test)]
     pub(super) fn walk_only(&self) {
         self.walks.store(true, Relaxed);
     }
 }
 
-/// Opens a directory right below another; a link in its place is refused.
+/// Opens a direct child directory; refuses a link in its place.
 pub(super) fn child(dir: impl AsFd, name: impl Arg + Copy) -> io::Result<OwnedFd> {
     Ok(retry_on_intr(|| {
         openat(dir.as_fd(), name, DIRECTORY | OFlags::RDONLY, Mode::empty())
     })?)
 }
 
-/// Opens a directory anywhere, to sync it.
+/// Opens any directory, to sync it.
 pub(super) fn anywhere(path: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::RDONLY | OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(retry_on_intr(|| openat(CWD, path, flags, Mode::empty()))?)

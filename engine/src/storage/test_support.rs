@@ -1,4 +1,4 @@
-//! What the tests of the storages share.
+//! Helpers for the tests of the storages.
 
 use std::io;
 use std::path::Path;
@@ -7,7 +7,7 @@ pub(super) fn path(text: &str) -> &Path {
     Path::new(text)
 }
 
-/// The answer must be an error of that kind.
+/// Checks that the answer is an error of that kind.
 #[track_caller]
 pub(super) fn fails<T>(answer: io::Result<T>, kind: io::ErrorKind) {
     match answer {

@@ -1,26 +1,26 @@
-//! The segment that grows, and the digest of it that the next one's header will name.
+//! The active segment, and its digest for the next segment's header.
 //!
-//! The digest is kept as bytes are written, in pieces, so that sealing a segment does not read all of it.
+//! The digest is updated in pieces as bytes are written, so that sealing a segment does not read all of it.
 
 use crate::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
-/// Bytes that are hashed at once: smaller ones take several times as long each.
+/// Bytes to hash at once: smaller pieces take several times as long per byte.
 const PIECE_BYTES: u64 = 128 << 10;
 
-/// The segment that grows. Clones share the digest and the length.
+/// The active segment. Clones share the digest and the length.
 #[derive(Clone)]
 pub(crate) struct ActiveSegment {
     pub file: Arc<dyn File>,
-    /// What its path has to name.
+    /// Identity of the file that its path must name.
     pub identity: (u64, u64),
     hashed: Arc<Mutex<Hashed>>,
-    /// The file's length: its bytes, then zeros that this writer filled ahead.
+    /// The file's length: its bytes, then zeros that this writer wrote ahead.
     len: Arc<AtomicU64>,
 }
 
-/// The digest of a segment's first bytes.
+/// Digest of a segment's first bytes.
 #[derive(Default)]
 struct Hashed {
     hasher: blake3::Hasher,
@@ -52,13 +52,13 @@ impl ActiveSegment {
         })
     }
 
-    /// Length that its file must have.
+    /// Returns the length that its file must have.
     pub fn len(&self) -> u64 {
         self.len.load(Relaxed)
     }
 
-    /// Writes at `start`; where that ends behind what was filled ahead, fills zeros up to `ahead` behind it. The sync of the
-    /// bytes is that of the zeros.
+    /// Writes at `start`; if the bytes end after the zeros ahead, writes zeros up to `ahead` after them. The sync of
+    /// the bytes also syncs the zeros.
     pub fn write(&self, bytes: &[u8], start: u64, ahead: u64) -> io::Result<()> {
         self.file.write_all_at(bytes, start)?;
         let end = start + bytes.len() as u64;
@@ -70,14 +70,14 @@ impl ActiveSegment {
             let zeros = vec![0; ahead as usize];
             match self.file.write_all_at(&zeros, end) {
                 Ok(()) => self.len.store(end + ahead, Relaxed),
-                // There may be no room for them, but there was for the bytes.
+                // There may be no space for the zeros, but there was for the bytes.
                 Err(_) => self.file.set_len(end)?,
             }
         }
         Ok(())
     }
 
-    /// Takes away what was filled ahead.
+    /// Removes the zeros ahead.
     pub fn cut_ahead(&self, end: u64) -> io::Result<()> {
         if self.len() > end {
             self.file.set_len(end)?;
@@ -86,7 +86,7 @@ impl ActiveSegment {
         Ok(())
     }
 
-    /// Whether nobody wrote where the next group will stand.
+    /// Returns true if no other process wrote at the next group's place.
     pub fn is_free(&self, end: u64) -> io::Result<bool> {
         let mut first = [0];
         if self.len() > end {
@@ -99,8 +99,8 @@ impl ActiveSegment {
         self.hashed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Hashes on, now that `len` bytes were written up to `end`: whole pieces, about as much as was written. What lies
-    /// further back is only caught up with where `catches_up` says so.
+    /// Continues hashing after `len` bytes were written up to `end`: whole pieces, about as much as was written. Hashes
+    /// older bytes only with `catches_up`.
     pub fn hash_written(&self, end: u64, len: u64, catches_up: bool) {
         let mut hashed = self.hashed();
         let lag = end.saturating_sub(hashed.end);
@@ -111,7 +111,7 @@ impl ActiveSegment {
         }
     }
 
-    /// BLAKE3 of its first `end` bytes.
+    /// Returns BLAKE3 of its first `end` bytes.
     pub fn digest(&self, end: u64) -> io::Result<[u8; 32]> {
         let mut hashed = self.hashed();
         assert!(

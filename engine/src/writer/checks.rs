@@ -1,4 +1,4 @@
-//! What is checked of events before they are written, and what follows from their order.
+//! Checks of events before they are written, and rules that follow from their order.
 
 use super::reservation::Room;
 use crate::codec::{self};
@@ -63,7 +63,7 @@ pub(super) fn check_sizes(names: &RefNames, events: &[Event<'static>]) -> Result
     Ok(bytes)
 }
 
-/// Like [`check_sizes`], of events whose group keeps room for more.
+/// Like [`check_sizes`], for a group that reserves room for more events.
 pub(super) fn check_group(
     names: &RefNames,
     events: &[Event<'static>],
@@ -125,8 +125,8 @@ pub(super) fn shortened(value: &str) -> String {
     format!("\"{text}\"")
 }
 
-/// Returns the time of the first of `count` live events: now, but behind the last event and not before `floor`, and at the
-/// next midnight if the events would cross it.
+/// Returns the time of the first of `count` live events: now, but after the last event and not before `floor`, and at
+/// the next midnight if the events would cross it.
 pub(super) fn live_time(
     now: Timestamp,
     last: Option<EventId>,
@@ -172,7 +172,7 @@ pub(super) fn greater(
     Err(Error::invalid("id", given.to_string(), rule))
 }
 
-/// There is no id behind the last ones of 9999: an event with a smaller one would damage the log.
+/// Checks that `id` follows the last one. After the last ids of 9999 there is none; a smaller one would damage the log.
 pub(super) fn behind(last: Option<EventId>, id: EventId) -> Result<EventId> {
     if last.is_none_or(|last| last < id) {
         return Ok(id);
@@ -184,7 +184,7 @@ pub(super) fn behind(last: Option<EventId>, id: EventId) -> Result<EventId> {
     ))
 }
 
-/// The id of event `index` of the append whose events begin at `first` of those that are pending.
+/// Returns the id of event `index` of the append whose events begin at `first` of the pending ones.
 pub(super) fn earlier(pending: &[Event<'static>], first: usize, index: usize) -> Result<EventId> {
     let at = first.checked_add(index);
     at.and_then(|at| pending.get(at))

@@ -1,8 +1,8 @@
-//! The one place that writes events: stamp, check, encode, write, sync, head.
+//! The only place that writes events: stamp, check, encode, write, sync, head.
 //!
-//! Invariants: a group is written in one piece behind a synced one and synced before its head is written; nothing
-//! is retried after a write or a sync failed; seqs have no gap, ids and times do not run backward; before a group and
-//! before a head is written the lock is ours and the log ends where we ended it.
+//! Invariants: a group is written in one piece after a synced one, and synced before its head is written. Nothing is
+//! retried after a failed write or sync. Seqs have no gap; ids and times do not run backward. Before each group and
+//! each head, the lock is checked, and that the log ends where this writer ended it.
 
 use super::active::ActiveSegment;
 use super::checks::{behind, check_group, check_strings, earlier, greater, live_time, not_before};
@@ -20,7 +20,7 @@ use crate::prelude::*;
 use crate::reader::Reader;
 use crate::witness::Witness;
 
-/// Everything that the holder of the lock owns.
+/// State that belongs to the holder of the lock.
 pub(crate) struct Core<S> {
     pub storage: Arc<dyn Storage>,
     pub dir: PathBuf,
@@ -30,38 +30,38 @@ pub(crate) struct Core<S> {
     pub head_file: HeadFile,
     pub active: Option<ActiveSegment>,
     pub state: S,
-    /// Stamped and folded, not yet written.
+    /// Events that are stamped and folded, but not yet written.
     pub pending: Vec<Event<'static>>,
     pub pending_bytes: usize,
-    /// What the last group was made in.
+    /// Buffers of the last group, for reuse.
     pub spare: Buffers,
     /// A buffered group that a thread is writing. Nothing else is written before it is durable.
     pub in_flight: Option<InFlightGroup>,
-    /// Events written since this was last emptied, if `collect_events` is set: the answers of a round show them.
+    /// Events written since this was last emptied, if `collect_events` is set: the answers of a round contain them.
     pub written: Vec<Event<'static>>,
     pub collect_events: bool,
-    /// What orders the groups of this log beside those of other hosts.
+    /// This host's side of the log's journal, if it has one.
     pub replica: Option<Replica>,
-    /// Why nothing more of this round is recorded; the log is as it was.
+    /// Reason for which nothing more of this round is recorded; the log is unchanged.
     pub ended: Option<Error>,
-    /// How many jobs have events in the group that is written next.
+    /// Number of jobs with events in the next group.
     pub jobs: usize,
     pub counts: WriterCounts,
-    /// Why this writer refuses every further call.
+    /// Reason for which this writer refuses every further call.
     pub poisoned: Option<Poison>,
     /// Dropped last: the lock outlives every write.
     pub lock: LogLock,
 }
 
-/// Why a writer came to an end.
+/// Reason for which a writer ended.
 pub(crate) struct Poison {
     pub why: String,
-    /// Whether a sync failed: what the disk holds is unknown then.
+    /// True if a sync failed: then the content of the disk is unknown.
     pub unsynced: bool,
 }
 
 impl<S> Core<S> {
-    /// Reads up to the head.
+    /// Returns a reader up to the head.
     pub fn reader(&self) -> Reader {
         Reader::new(&self.storage, &self.dir, &self.identity, self.head.clone())
     }
@@ -75,7 +75,7 @@ impl<S: State> Core<S> {
             .map_or(Ok(()), |poison| Err(Error::Poisoned(poison.why.clone())))
     }
 
-    /// Ends this writer: a thread panicked, and how much of its group was written is unknown.
+    /// Ends this writer after a thread panicked: its group may be partly written.
     pub fn poison(&mut self) {
         self.poisoned.get_or_insert_with(|| Poison {
             why: "a writing thread panicked".into(),
@@ -87,7 +87,7 @@ impl<S: State> Core<S> {
     pub fn guarded<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.usable()?;
         let result = step(self);
-        // What the journal did not take is not here either.
+        // A group that the journal refused is not here either.
         if let Err(error) = &result
             && error.journal_fault().is_none()
         {
@@ -99,18 +99,18 @@ impl<S: State> Core<S> {
         result
     }
 
-    /// Stamps new events by `now` and adds them to the pending group, after writing that group out if they do not fit into
-    /// it. Returns how many were added (the last ones of `pending`).
+    /// Stamps new events by `now` and adds them to the pending group. If they do not fit, writes that group first.
+    /// Returns the number of added events (the last ones of `pending`).
     pub fn push(&mut self, now: Timestamp, events: Vec<NewEvent>) -> Result<usize> {
         let (count, _) = self.push_and_reserve(now, events, Room::default())?;
         Ok(count)
     }
 
-    /// Like [`Core::push`], and keeps room behind the events, in their group, for more, which go to [`Core::push_sequel`]
+    /// Like [`Core::push`], and reserves room after the events, in their group, for more, which [`Core::push_sequel`] adds
     /// before anything else is pushed.
     ///
     /// # Errors
-    /// Events and room are more than a group holds, or an event breaks a rule: nothing is folded then.
+    /// Events and room exceed a group, or an event breaks a rule: nothing is folded then.
     pub(super) fn push_and_reserve(
         &mut self,
         now: Timestamp,
@@ -151,8 +151,8 @@ impl<S: State> Core<S> {
         Ok((count, reservation))
     }
 
-    /// Adds the events of a job's second step in the places that were reserved for them; returns how many were added. The
-    /// events before them are folded, so a failure ends the writer.
+    /// Adds the events of a job's second step in their reserved places; returns their number. The events before them
+    /// are folded, so a failure ends the writer.
     pub(super) fn push_sequel(
         &mut self,
         reservation: Option<Reservation>,
@@ -182,7 +182,7 @@ impl<S: State> Core<S> {
         })
     }
 
-    /// Folds the pending events from that one on, which are of `day`.
+    /// Folds the pending events from index `from` on, which are of `day`.
     fn apply_pending(&mut self, from: usize, bytes: usize, day: Timestamp) -> Result<()> {
         self.guarded(|core| {
             core.state
@@ -203,7 +203,7 @@ impl<S: State> Core<S> {
         Ok(())
     }
 
-    /// Stamps new events and the places behind them; returns the events' size in canonical bytes.
+    /// Stamps new events and the places after them; returns the events' size in canonical bytes.
     fn stamp_and_reserve(
         &mut self,
         now: Timestamp,
@@ -224,7 +224,7 @@ impl<S: State> Core<S> {
         ))
     }
 
-    /// Checks that the events stamped from that one on are of one day.
+    /// Checks that the events stamped from index `from` on are of one day.
     fn check_day(&self, from: usize) -> Result<()> {
         let stamped = self.pending.get(from..).unwrap_or_default();
         let (Some(first), Some(last)) = (stamped.first(), stamped.last()) else {
@@ -249,12 +249,12 @@ impl<S: State> Core<S> {
         Ok(())
     }
 
-    /// Seq of the last event that was stamped; decisions see everything up to it.
+    /// Returns the seq of the last stamped event; decisions see all events up to it.
     pub fn last_seq(&self) -> u64 {
         self.last().0
     }
 
-    /// The last event that was stamped.
+    /// Returns the last stamped event.
     pub(super) fn last(&self) -> (u64, Option<EventId>) {
         match (self.pending.last(), &self.in_flight) {
             (Some(last), _) => (last.seq, Some(last.id)),
@@ -268,7 +268,7 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Stamps new events by `now` and puts them behind the pending ones.
+    /// Stamps new events by `now` and adds them after the pending ones.
     fn stamp(&mut self, now: Timestamp, events: Vec<NewEvent>) -> Result<()> {
         let before = self.pending.len();
         let (mut seq, mut last) = self.last();
@@ -287,7 +287,7 @@ impl<S: State> Core<S> {
                     EventId::after(last, created_at, self.options.ids.as_ref())?,
                 )?,
             };
-            // An id whose random bits are used up moves on to the next microsecond.
+            // An id whose random bits are used up is in the next microsecond.
             let created_at = id.created_at();
             live = created_at.plus_micros(1);
             seq += 1;
@@ -313,10 +313,10 @@ impl<S: State> Core<S> {
         Ok(())
     }
 
-    /// Midnight of the active segment's day. No event may be before it, also while the segment is still empty: the
-    /// segments' names would no longer be in the log's order.
+    /// Returns midnight of the active segment's day. No event may be earlier, even while the segment is empty: else the
+    /// segments' names would be out of order.
     pub(super) fn floor(&self) -> Timestamp {
-        // Pending events were checked against it already.
+        // Pending events were already checked against it.
         if let Some(last) = self.pending.last() {
             return last.created_at.day_start();
         }
@@ -330,7 +330,7 @@ impl<S: State> Core<S> {
         self.guarded(Core::write_pending)
     }
 
-    /// The same of a group that the journal has, where there is one.
+    /// As `flush`, for a group that the journal already has.
     pub(super) fn write_pending(&mut self) -> Result<()> {
         match self.take_pending()? {
             Some(group) => self.advance_head(group.write()?),
@@ -338,7 +338,7 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// What a writer promises at its end.
+    /// Asserts that all events were written when the writer ends.
     pub fn assert_all_written(&self) {
         assert!(
             self.pending.is_empty() && self.in_flight.is_none(),
@@ -348,8 +348,8 @@ impl<S: State> Core<S> {
         );
     }
 
-    /// As [`Core::start_write`], where much is pending and no group is in flight. Beside one that is, the next grows until
-    /// it would no longer fit.
+    /// As [`Core::start_write`], if enough is pending and no group is in flight. While one is in flight, the next grows
+    /// until it would no longer fit.
     pub fn start_write_if_due(&mut self) -> Result<()> {
         let busy = self
             .in_flight
@@ -366,8 +366,8 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Like [`Core::flush`], but a thread writes and syncs; the head is written before the next group is. For buffered
-    /// groups, whose callers were answered already. If no thread can be started, the caller writes.
+    /// Like [`Core::flush`], but a thread writes and syncs; the head is written before the next group. For buffered
+    /// groups, whose callers were already answered. If no thread can be started, the caller writes.
     pub fn start_write(&mut self) -> Result<()> {
         if self.replica.is_some() {
             return self.flush();
@@ -394,7 +394,7 @@ impl<S: State> Core<S> {
         })
     }
 
-    /// The pending group, once everything before it is durable and its segment is there.
+    /// Takes the pending group, after everything before it is durable and its segment exists.
     fn take_pending(&mut self) -> Result<Option<Group>> {
         if let Some(mut in_flight) = self.in_flight.take() {
             self.advance_head(in_flight.finish_write()?)?;
@@ -442,19 +442,19 @@ impl<S: State> Core<S> {
             path,
             start: self.head.end,
             stays: self.stays(),
-            // The group that begins a segment has waited for that already.
+            // The first group of a segment is synced with its length anyway.
             ahead: if begins { 0 } else { self.ahead() },
             seals: self.is_last_of_segment(self.head.end + len),
             defers,
         }))
     }
 
-    /// Whether this writer is one that stays, and so does work ahead.
+    /// Returns true for a long-lived writer, which works ahead.
     pub(super) fn stays(&self) -> bool {
         self.counts.groups >= self.options.ahead_from_group
     }
 
-    /// How many zeros are to stand behind a group.
+    /// Returns the number of zeros to keep after a group.
     fn ahead(&self) -> u64 {
         match self.identity.may_prewrite() && self.stays() && self.replica.is_none() {
             true => self.options.ahead_bytes,
@@ -462,8 +462,7 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Takes back what was done ahead: the zeros, which nobody else trusts, and that the segment is over, where no other was
-    /// begun. Whatever stays of it the next writer takes away.
+    /// Undoes preallocation and an early seal. If it fails, the next writer does it.
     pub fn undo_ahead(&mut self) {
         if let Some(active) = &self.active {
             let _ = active.cut_ahead(self.head.end);
@@ -477,7 +476,7 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// The group is durable: writes the head that says so, and informs the state.
+    /// Writes the head for a durable group, and informs the state.
     fn advance_head(&mut self, mut group: WrittenGroup) -> Result<()> {
         let events = &mut group.buffers.events;
         let (Some(first), Some(last), Some(end)) =
@@ -533,7 +532,7 @@ impl<S: State> Core<S> {
         Ok(())
     }
 
-    /// Makes `head` the log's head; everything that it covers was synced before.
+    /// Makes `head` the log's head; everything that it covers is already synced.
     pub(super) fn write_head(&mut self, mut head: Head, durable: bool) -> Result<()> {
         assert!(
             head.last_seq >= self.head.last_seq,

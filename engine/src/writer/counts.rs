@@ -1,25 +1,25 @@
-//! What a writer has written: for those who watch a process that stays.
+//! Counters of a writer, for monitoring a long-lived process.
 
 use std::time::Duration;
 
-/// The bounds of [`WriterCounts::jobs_of_groups`]: a group counts where its jobs are at most so many, the last one holds
-/// the rest.
+/// Upper bounds of the classes of [`WriterCounts::jobs_of_groups`], in jobs per group; one more class holds larger
+/// groups.
 pub const JOBS_OF_GROUPS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 
 /// Sums since the writer was made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WriterCounts {
-    /// Groups: as many writes and as many syncs.
+    /// Number of groups: as many writes and as many syncs.
     pub groups: u64,
-    /// Jobs that took part in them.
+    /// Number of jobs in these groups.
     pub jobs: u64,
-    /// Events in them.
+    /// Number of events in these groups.
     pub events: u64,
-    /// Bytes in them.
+    /// Bytes of these groups.
     pub bytes: u64,
-    /// What writes and syncs took, in microseconds.
+    /// Time for writes and syncs, in microseconds.
     pub written_micros: u64,
-    /// How many groups had up to so many jobs, by [`JOBS_OF_GROUPS`].
+    /// Number of groups by their number of jobs, in the classes of [`JOBS_OF_GROUPS`].
     pub jobs_of_groups: [u64; JOBS_OF_GROUPS.len() + 1],
 }
 
@@ -41,7 +41,7 @@ impl WriterCounts {
         );
     }
 
-    /// Adds what another writer has written.
+    /// Adds the counts of another writer.
     pub fn add(&mut self, other: WriterCounts) {
         self.groups += other.groups;
         self.jobs += other.jobs;

@@ -1,4 +1,4 @@
-//! The syncs that a log with a journal does without until they are due: what a power loss takes is fetched again.
+//! Deferred syncs of a log with a journal: groups that a power loss removes are fetched again.
 
 use super::State;
 use super::core::Core;
@@ -7,15 +7,16 @@ use crate::limits;
 use crate::prelude::*;
 
 impl<S: State> Core<S> {
-    /// Whether a group of that length need not be synced by itself: the journal has it, so that what a power loss takes is
-    /// fetched again. The first group of a segment is synced, and one before too much would have to be read again.
+    /// Returns true if a group of that length needs no sync of its own: the journal has it, so after a power loss it is
+    /// fetched again. The first group of a segment is synced, and so is a group before the unsynced part would grow too
+    /// large.
     pub(super) fn defers(&self, len: u64) -> bool {
         let synced = self.replica.as_ref();
         let synced = synced.and_then(|replica| replica.synced_in(self.head.segment));
         synced.is_some_and(|place| self.head.end + len - place.end() <= limits::UNSYNCED_BYTES_MAX)
     }
 
-    /// Syncs what was written without that.
+    /// Runs the deferred syncs.
     pub fn sync_deferred(&mut self) -> Result<()> {
         if self.replica.as_ref().is_none_or(Replica::is_synced) {
             return Ok(());
@@ -33,7 +34,7 @@ impl<S: State> Core<S> {
         })
     }
 
-    /// Where nothing says how far the log was synced, it is now.
+    /// Syncs the log if the synced end is unknown.
     pub fn know_synced(&mut self) -> Result<()> {
         let segment = self.head.segment;
         match &self.replica {
@@ -42,8 +43,8 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Writes what other processes left without a sync once more, before the first sync of this one: another's may have failed,
-    /// and what it was to keep is then read well from memory and would be on no disk.
+    /// Writes unsynced bytes of other processes again, before the first sync of this one: another process's sync may
+    /// have failed, and then the bytes can be read from memory but are not on the disk.
     pub(super) fn write_left_again(&mut self) -> Result<()> {
         let (Some(replica), Some(active)) = (&mut self.replica, &self.active) else {
             return Ok(());

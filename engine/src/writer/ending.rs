@@ -1,4 +1,4 @@
-//! The check before each group and each head: the log ends where its writer ended it.
+//! The check before each group and each head: the log must end where its writer ended it.
 
 use super::State;
 use super::core::Core;
@@ -14,14 +14,14 @@ impl<S: State> Core<S> {
     pub fn check_end(&self) -> Result<()> {
         match (&self.in_flight, &self.poisoned) {
             (None, None) => self.check_ours(&self.head, false),
-            // The group that is written is checked by its own writer.
+            // The thread that writes the group checks it.
             _ => Ok(()),
         }
     }
 
-    /// Fails unless the lock file is the one that is locked, the segment's path still names the open file, that file ends where
-    /// `head` says, and, before a group is `written`, the head's path names the open file: nobody would read what is written to
-    /// a removed file, and what another process appended must not be overwritten.
+    /// Fails unless the lock file is the locked one, the segment's path still names the open file, that file ends at
+    /// `head`, and, before a group is `written`, the head's path names the open file. Nobody would read bytes in a
+    /// removed file, and bytes of another process must not be overwritten.
     pub(super) fn check_ours(&self, head: &Head, written: bool) -> Result<()> {
         self.lock.check(self.storage.as_ref(), written)?;
         let Some(active) = &self.active else {
@@ -30,7 +30,7 @@ impl<S: State> Core<S> {
         let path = self.dir.join(EVENTS_DIR).join(&head.name);
         let found = self.storage.look(&path).map_err(Error::io("stat", &path))?;
         let end = found.as_ref().map_or(0, |found| found.len);
-        // The length of the file, but where zeros were filled ahead also its first byte behind the head.
+        // The length of the file; with zeros ahead also its first byte after the head.
         let due = active.len().max(head.end);
         let is_free = || active.is_free(head.end).map_err(Error::io("read", &path));
         let why = match found {
@@ -51,7 +51,8 @@ impl<S: State> Core<S> {
         Err(self.rolled_back().unwrap_or_else(damaged))
     }
 
-    /// The error of a log whose head on the disk is behind the one that was written here: an older state was put back.
+    /// Returns the error of a log whose head on the disk is older than the one written here: an older state was
+    /// restored.
     fn rolled_back(&self) -> Option<Error> {
         let own = Witness::of_head(&self.identity, &self.head)?;
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log);

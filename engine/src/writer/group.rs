@@ -9,17 +9,17 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-/// What a group is made in; kept for the next one.
+/// Buffers for a group; reused for the next one.
 #[derive(Default)]
 pub(crate) struct Buffers {
     pub events: Vec<Event<'static>>,
     pub bytes: Vec<u8>,
-    /// The length of each frame of `bytes`; none where the events are not encoded yet.
+    /// Length of each frame of `bytes`; empty if the events are not encoded yet.
     pub frames: Vec<u32>,
 }
 
 impl Buffers {
-    /// The length of each frame; the events are encoded unless they were.
+    /// Returns the length of each frame; encodes the events if needed.
     fn encoded(&mut self, encoding: Encoding<'_>) -> Vec<u32> {
         let frames = std::mem::take(&mut self.frames);
         if !frames.is_empty() {
@@ -30,42 +30,42 @@ impl Buffers {
     }
 }
 
-/// A group that is to be written.
+/// A group to write.
 pub(super) struct Group {
     pub format: Format,
     pub refs: RefNames,
     pub buffers: Buffers,
-    /// Bytes that it takes.
+    /// Length in bytes.
     pub len: u64,
     pub segment: u32,
     pub active: ActiveSegment,
     pub path: PathBuf,
     pub start: u64,
-    /// Whether its writer is one that stays, and so does work ahead.
+    /// True for a long-lived writer, which works ahead.
     pub stays: bool,
-    /// Zeros that are to stand behind it.
+    /// Number of zeros to keep after it.
     pub ahead: u64,
-    /// Whether it is the last one of its segment, so that the file has to have its very length, durably.
+    /// True for the last group of its segment: the file must then have its exact length, durably.
     pub seals: bool,
-    /// Whether it need not be synced by itself.
+    /// True if it needs no sync of its own.
     pub defers: bool,
 }
 
-/// A group that is durable: on this disk, or in a journal.
+/// A durable group: on this disk, or in a journal.
 pub(super) struct WrittenGroup {
     pub buffers: Buffers,
     pub start: u64,
     pub places: Vec<Place>,
     pub crcs: Vec<u32>,
     pub seals: bool,
-    /// Whether it was synced, and so was all before it.
+    /// True if it and everything before it was synced.
     pub synced: bool,
-    /// How long write and sync took.
+    /// Duration of write and sync.
     pub took: Duration,
 }
 
 impl Group {
-    /// One write, and one sync unless it defers that.
+    /// Writes the group, and syncs it unless it defers that.
     pub fn write(self) -> Result<WrittenGroup> {
         let mut buffers = self.buffers;
         let frames = buffers.encoded(Encoding {
@@ -115,12 +115,13 @@ pub(crate) struct InFlightGroup {
 }
 
 impl InFlightGroup {
-    /// Starts a thread; the group comes back where none can be started.
+    /// Starts a thread; returns the group if none can be started.
     pub(super) fn start(
         last: (u64, EventId),
         group: Group,
     ) -> Result<std::result::Result<InFlightGroup, Group>> {
-        // The group is sent by a channel: if the thread cannot start, its closure is dropped, and the group must not be.
+        // The group is sent by a channel: if the thread cannot start, its closure is dropped, but the group must not
+        // be.
         let (give, given) = mpsc::channel::<Group>();
         let thread = thread::Builder::new().name("teamlog-write".into());
         let started = thread.spawn(move || match given.recv() {
@@ -139,7 +140,7 @@ impl InFlightGroup {
         }))
     }
 
-    /// Whether it need not be waited for.
+    /// Returns true if it is written.
     pub(super) fn is_finished(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }

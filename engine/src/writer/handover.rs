@@ -1,12 +1,12 @@
-//! One value from one thread to another, with one wake-up.
+//! Passes one value from one thread to another, with one wake-up.
 //!
-//! Who waits sleeps at once: the value comes behind a sync, and threads that look for it meanwhile take the processor from
-//! the one that makes it.
+//! The receiver sleeps at once: the value comes after a sync, and threads that poll for it would take the processor
+//! from the thread that makes it.
 
 use crate::prelude::*;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Where the value will be.
+/// Place for the value.
 struct Slot<T> {
     value: Mutex<Value<T>>,
     there: Condvar,
@@ -15,17 +15,17 @@ struct Slot<T> {
 enum Value<T> {
     Awaited,
     There(T),
-    /// The giver went away.
+    /// The giver was dropped.
     Never,
 }
 
-/// Who gives the value.
+/// The end that gives the value.
 pub(super) struct Giver<T>(Arc<Slot<T>>);
 
-/// Who waits for it.
+/// The end that waits for the value.
 pub(super) struct Taker<T>(Arc<Slot<T>>);
 
-/// Both ends.
+/// Creates both ends.
 pub(super) fn handover<T>() -> (Giver<T>, Taker<T>) {
     let slot = Arc::new(Slot {
         value: Mutex::new(Value::Awaited),
@@ -41,7 +41,7 @@ impl<T> Slot<T> {
 }
 
 impl<T> Giver<T> {
-    /// Gives the value, and wakes who waits for it.
+    /// Gives the value, and wakes the taker.
     pub fn give(self, value: T) {
         *self.0.value() = Value::There(value);
     }
@@ -54,13 +54,13 @@ impl<T> Drop for Giver<T> {
             *value = Value::Never;
         }
         drop(value);
-        // Behind the lock, so that who wakes does not wait for it.
+        // After releasing the lock, so that the taker does not wait for it.
         self.0.there.notify_one();
     }
 }
 
 impl<T> Taker<T> {
-    /// Waits for the value; `None` where its giver went away without one.
+    /// Waits for the value; `None` if its giver was dropped without one.
     pub fn take(self) -> Option<T> {
         let mut value = self.0.value();
         while matches!(*value, Value::Awaited) {
@@ -83,7 +83,7 @@ mod tests {
         for given in [Some(7), None].repeat(50) {
             let (giver, taker) = handover();
             let waiting = std::thread::spawn(move || taker.take());
-            // Time to fall asleep.
+            // Time for the taker to fall asleep.
             (0..100).for_each(|_| std::thread::yield_now());
             match given {
                 Some(value) => giver.give(value),

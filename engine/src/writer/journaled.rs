@@ -1,4 +1,4 @@
-//! A log whose groups a journal orders: what other hosts recorded comes before each round, and a group is written here once the
+//! A log with a journal: each round first takes in the groups of other hosts, and a group is written here after the
 //! journal has it.
 
 use super::State;
@@ -10,20 +10,21 @@ use crate::prelude::*;
 use crate::tail::read_tail;
 use std::time::Instant;
 
-/// Repetitions of a read that the journal does not confirm; each may ask another server.
+/// Number of repetitions of a read that the journal does not confirm; each may ask another server.
 const CONFIRMS_MAX: usize = 3;
 
-/// What a round begins with.
+/// Start of a round.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct RoundStart {
     begun: Instant,
     last_seq: u64,
-    /// Whether nothing was read of the journal: the last group was our own.
+    /// True if the journal was not read, because the last group was our own.
     unread: bool,
 }
 
 impl<S: State> Core<S> {
-    /// The time by which is decided. That of a log with a journal never runs backward, though its hosts' clocks differ.
+    /// Returns the time for decisions. In a log with a journal it never runs backward, although its hosts' clocks
+    /// differ.
     pub fn now(&self) -> Timestamp {
         let now = self.options.clock.now();
         match (&self.replica, self.last().1) {
@@ -32,7 +33,7 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Begins a round on what the journal has by now. Where that fails the round has ended.
+    /// Starts a round after reading the journal. If that fails the round ends.
     pub(super) fn begin_round(&mut self) -> RoundStart {
         let begun = Instant::now();
         let unread = self.replica.as_ref().is_some_and(Replica::may_go_on);
@@ -48,8 +49,9 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Confirms a round that recorded nothing: an append proves that it was decided on all that was recorded, a refusal or an
-    /// answer proves nothing. Where the journal has more by now the round is decided again: nobody is refused on an old state.
+    /// Confirms a round that recorded nothing: an append proves that it was decided on all recorded events, a refusal
+    /// or an answer proves nothing. If the journal has new events the round is decided again, so that no caller is
+    /// refused on an old state.
     pub(super) fn confirm(&mut self, start: RoundStart) -> Result<()> {
         if self.replica.is_none() || self.head.last_seq > start.last_seq {
             return Ok(());
@@ -61,8 +63,8 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Has the journal confirm that what was read last is as new as `since`. A read that it does not confirm is repeated, which may
-    /// ask another server; says how many events came by that.
+    /// Asks the journal to confirm that the last read is as new as `since`. Repeats a read that is not confirmed, which
+    /// may ask another server; returns the number of new events.
     pub fn confirm_read(&mut self, since: Instant) -> Result<u64> {
         let (mut events, mut tries) = (0, 1);
         while let Some(replica) = &mut self.replica {
@@ -78,7 +80,7 @@ impl<S: State> Core<S> {
         Ok(events)
     }
 
-    /// Writes and folds what stands in the journal behind the end of this log; says how many events that is.
+    /// Writes and folds the journal's groups after the end of this log; returns the number of their events.
     pub fn catch_up(&mut self) -> Result<u64> {
         self.usable()?;
         assert!(
@@ -101,7 +103,7 @@ impl<S: State> Core<S> {
         Ok(self.head.last_seq - before)
     }
 
-    /// Writes and folds one group of the journal, if it is one and continues this log.
+    /// Writes and folds one group of the journal, if it is valid and continues this log.
     fn absorb(&mut self, group: JournalGroup) -> Result<()> {
         let (mut frames, mut events) = (Vec::new(), Vec::new());
         let last = self.head.last();
@@ -139,7 +141,7 @@ impl<S: State> Core<S> {
         })
     }
 
-    /// Whether the group is what its position says, and belongs to one day, which is not before that of the segment.
+    /// Checks that the group matches its position, and belongs to one day, not before the segment's.
     fn check_place(&self, group: &JournalGroup, events: &[Event<'_>]) -> Result<(), &'static str> {
         let last_seq = group.position.last_seq;
         let due = self.replica.as_ref();
@@ -163,18 +165,18 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Has the journal take the pending group. Where it does not, the group is withdrawn, and nothing more of the round is
-    /// recorded: what was decided after it saw a state that did not come about.
+    /// Appends the pending group to the journal. If that fails, the group is withdrawn, and nothing more of the round
+    /// is recorded: later jobs were decided on a state that did not come about.
     pub(super) fn order(&mut self) -> Result<()> {
         self.order_by(None)
     }
 
-    /// The same, and the log comes into another state there by it.
+    /// As `order`, with an optional change of the log's state in the journal.
     fn order_by(&mut self, turn: Option<&Turn>) -> Result<()> {
         let (Some(replica), Some(last)) = (&mut self.replica, self.pending.last()) else {
             return Ok(());
         };
-        // A log that left one journal may come to another.
+        // A log that left one journal may be given to another.
         let opens = turn.is_some_and(|turn| turn.to == LogState::Open);
         let goes_on = if opens {
             Ok(())
@@ -199,7 +201,7 @@ impl<S: State> Core<S> {
         ordered
     }
 
-    /// Records one event, by which the log comes into another state in its journal. Before it is sent `note` is told its id.
+    /// Records one event that changes the log's state in its journal. Calls `note` with its id before it is sent.
     pub fn turn(
         &mut self,
         event: NewEvent,
@@ -225,7 +227,7 @@ impl<S: State> Core<S> {
         self.ended = Some(why);
     }
 
-    /// Keeps the position for the next process.
+    /// Stores the position for the next process.
     pub fn keep_cursor(&mut self) {
         if let Some(replica) = &mut self.replica {
             replica.keep(self.storage.as_ref(), &self.dir, &self.identity);

@@ -1,7 +1,7 @@
 //! Appending: group commit by leader and followers under one lock.
 //!
-//! Whoever comes first leads: it runs its own job and those that queued meanwhile, writes all their events as one
-//! group with one sync, and answers everybody. Then the first of those who queued during the sync leads.
+//! The first caller leads: it runs its own job and the queued ones, writes all their events as one group with one sync,
+//! and answers all callers. Then the first caller that queued during the sync leads.
 
 pub(crate) mod active;
 mod checks;
@@ -29,31 +29,31 @@ use round::{Job, Queue, Queued, Reply, Round, Sequel, Waiting};
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-/// When an append is acknowledged.
+/// Time at which an append is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
     /// After the sync and the head write. The default.
     #[default]
     Synced,
-    /// At once; goes out as part of a group of at least 1 MiB (while the next one fills), with the next synced append, on `sync`, on
-    /// `close`, or before somebody reads the log. In-process only.
+    /// At once. The events are written in a group of at least 1 MiB (while the next one fills), with the next synced
+    /// append, on `sync`, on `close`, or before the log is read. In-process only.
     Buffered,
 }
 
-/// What rides with the writer: state that decisions read.
+/// State that decisions read, and that the writer keeps up to date.
 pub trait State: Send + 'static {
     /// Folds events that are about to be written. Not yet durable: only later decisions of this writer may see them.
     ///
     /// # Errors
     /// An error kills the writer before anything of the group is written.
     fn apply(&mut self, events: &[Event<'static>]) -> Result<()>;
-    /// The group is durable and the head names it; called under the lock before anyone is answered. `events` are those
-    /// of the group, `places` and `crcs` theirs.
+    /// Called when the group is durable and the head names it, under the lock before any caller is answered. `events`
+    /// are those of the group, `places` and `crcs` theirs.
     fn committed(&mut self, head: &Head, events: &[Event<'static>], places: &[Place], crcs: &[u32]);
-    /// From now on what is applied may be taken back until it is committed. Called once, before anything is applied, where a
-    /// journal orders the groups.
+    /// Called once, before any `apply`, if a journal orders the groups: from now on applied events may be retracted
+    /// until they are committed.
     fn allow_retract(&mut self);
-    /// Forgets what was applied and not committed.
+    /// Forgets events that were applied but not committed.
     fn retract(&mut self);
 }
 
@@ -69,13 +69,13 @@ impl State for () {
 /// A committed job.
 #[derive(Debug)]
 pub struct Commit<R> {
-    /// What the job answered.
+    /// The job's answer.
     pub answer: R,
-    /// Its events as they were recorded; empty if it wrote none.
+    /// Its events as recorded; empty if it wrote none.
     pub events: Vec<Event<'static>>,
 }
 
-/// What an append got.
+/// Result of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AppendedGroup {
     /// Seq of its first event.
@@ -86,16 +86,16 @@ pub struct AppendedGroup {
     pub last_id: EventId,
 }
 
-/// Why a job was not committed.
+/// Reason for which a job was not committed.
 #[derive(Debug, thiserror::Error)]
 pub enum CommitError<E> {
-    /// The job itself said no; nothing was written for it.
+    /// The job itself refused; nothing was written for it.
     #[error("{0}")]
     Refused(E),
-    /// Another host recorded something first, and nothing was recorded for this job: it is to be decided again.
+    /// Another host recorded first, and nothing was recorded for this job: decide it again.
     #[error("{0}")]
     Conflict(Error),
-    /// The log failed. Whether events of the job are durable is unknown if anything of its group was written.
+    /// The log failed. The job's events may be durable if a part of its group was written.
     #[error("{0}")]
     Failed(Error),
 }
@@ -112,11 +112,12 @@ impl<E> From<Error> for CommitError<E> {
     }
 }
 
-/// The one writer of a log in this process, for any number of threads. Holds the log's lock until it is closed or dropped.
+/// The one writer of a log in this process, for any number of threads. Holds the log's lock until it is closed or
+/// dropped.
 pub struct Writer<S: State> {
     core: Mutex<Core<S>>,
     queue: Mutex<Queue<S>>,
-    /// As many have queued as a leader gathers.
+    /// Notified once the number of queued jobs that a leader waits for is reached.
     gathered: Condvar,
     journaled: bool,
 }
@@ -131,11 +132,11 @@ impl<S: State> Writer<S> {
         }
     }
 
-    /// Runs `job` on current state under the writer, appends the events that it returns as part of one atomic group,
-    /// and answers once they, and all that the job saw, are durable. An empty list of events writes nothing.
+    /// Runs `job` on the current state under the writer, appends its events as part of one atomic group, and answers once
+    /// they, and all events that the job saw, are durable. An empty list of events writes nothing.
     ///
     /// # Errors
-    /// `Refused` with the job's own error, `Failed` where the log failed.
+    /// `Refused` with the job's own error, `Failed` if the log failed.
     pub fn commit<R, E, F>(
         &self,
         durability: Durability,
@@ -149,15 +150,14 @@ impl<S: State> Writer<S> {
         self.carry_out(Job::new(durability, Box::new(job), None))
     }
 
-    /// As [`Writer::commit`], with a second step: once the job's events are stamped and folded, `sequel` sees them and
-    /// the state behind them, may complete the answer, and may give more events for the same group, as many as there is `room` for.
-    /// It is called also if the job recorded nothing. All events of the job have the time that `job` was given, or follow it
+    /// As [`Writer::commit`], with a second step: after the job's events are stamped and folded, `sequel` sees them and
+    /// the state after them. It may complete the answer, and return more events for the same group, within `room`. It is
+    /// also called if the job recorded nothing. All events of the job have the time that `job` was given, or follow it
     /// microsecond by microsecond.
     ///
     /// # Errors
-    /// The errors of [`Writer::commit`]; `TooLarge`, before anything is folded, if a group cannot hold the job's events and
-    /// `room`.
-    /// The handle is dead if an event of `sequel` breaks a rule, or its events need more than `room`.
+    /// The errors of [`Writer::commit`]; `TooLarge`, before anything is folded, if a group cannot hold the job's events
+    /// and `room`. The handle is dead if an event of `sequel` breaks a rule, or its events need more than `room`.
     pub fn commit_with<R, E, F, G>(
         &self,
         durability: Durability,
@@ -181,14 +181,14 @@ impl<S: State> Writer<S> {
         mut job: Job<S, R, E>,
     ) -> Result<Commit<R>, CommitError<E>> {
         if self.journaled {
-            // What is not in the journal is nowhere.
+            // A group that is not in the journal does not count.
             job.wait_for_sync();
         }
         if let Some(waiting) = self.enqueue(&mut job) {
             match waiting.take() {
                 Some(Reply::Answer(answer)) => return answer,
                 Some(Reply::Lead(own)) => job = own,
-                // The leader panicked; what it was writing is for the next open to find out.
+                // The leader panicked; the next open finds out which part of its group was written.
                 None => {
                     return Err(CommitError::Failed(Error::Poisoned(
                         "a writing thread panicked".into(),
@@ -199,10 +199,10 @@ impl<S: State> Writer<S> {
         self.run_as_leader(job)
     }
 
-    /// Appends events as they are.
+    /// Appends events without a decision.
     ///
     /// # Errors
-    /// As the log fails, or where an event breaks a limit or a rule.
+    /// The log fails, or an event breaks a limit or a rule.
     pub fn append(
         &self,
         events: Vec<NewEvent>,
@@ -233,31 +233,31 @@ impl<S: State> Writer<S> {
         Ok(answer)
     }
 
-    /// Reads (or tends) the state between groups.
+    /// Calls `read` with the state between groups; it may also maintain the state.
     pub fn with_state<R>(&self, read: impl FnOnce(&mut S) -> R) -> R {
         read(&mut self.locked().state)
     }
 
-    /// The same, with a reader of the log up to the same head: what is buffered is written out first. Where that fails, the
-    /// state is ahead of the reader.
+    /// As [`Writer::with_state`], with a reader of the log up to the same head: buffered events are written first. If
+    /// that fails, the state is ahead of the reader.
     pub fn with_reader<R>(&self, read: impl FnOnce(&mut S, &Reader) -> R) -> R {
         let mut core = self.locked();
-        // The failure is kept, and told to everyone who writes from then on.
+        // The failure is kept, and returned by every later write.
         let _ = core.flush();
         let reader = core.reader();
         read(&mut core.state, &reader)
     }
 
-    /// As [`Writer::with_state`], unless a group is being written: then `None`, at once.
+    /// As [`Writer::with_state`], but returns `None` at once if a group is being written.
     pub fn try_state<R>(&self, read: impl FnOnce(&mut S) -> R) -> Option<R> {
         let mut core = self.core.try_lock().ok()?;
         Some(read(&mut core.state))
     }
 
-    /// Fails unless the log ends where this writer ended it. Two looks at files; a writer that is busy checks that itself.
+    /// Fails unless the log ends where this writer ended it. Costs two checks of files; a busy writer checks it anyway.
     ///
     /// # Errors
-    /// `RolledBack`: an older state was put back; `LockLost`, `Corrupt`, I/O.
+    /// `RolledBack`: an older state was restored; `LockLost`, `Corrupt`, I/O.
     pub fn check_end(&self) -> Result<()> {
         match self.core.try_lock() {
             Ok(core) => core.check_end(),
@@ -265,35 +265,35 @@ impl<S: State> Writer<S> {
         }
     }
 
-    /// Whether a failure ended this handle; every append fails from then on.
+    /// Returns true if a failure ended this handle; every append fails from then on.
     pub fn is_poisoned(&self) -> bool {
         self.locked().poisoned.is_some()
     }
 
-    /// What the sync said that failed in this handle; `None` where none did. Nobody knows what the disk holds then, so
-    /// the log is not to be opened again by this process.
+    /// Returns the error of a failed sync of this handle; `None` if none failed. After one the content of the disk is
+    /// unknown, so this process must not open the log again.
     pub fn unsynced(&self) -> Option<String> {
         let core = self.locked();
         let poison = core.poisoned.as_ref().filter(|poison| poison.unsynced);
         poison.map(|poison| poison.why.clone())
     }
 
-    /// What was written through this handle so far.
+    /// Returns the counts of this handle.
     pub fn counts(&self) -> WriterCounts {
         self.locked().counts
     }
 
-    /// The head now.
+    /// Returns the current head.
     pub fn head(&self) -> Head {
         self.locked().head.clone()
     }
 
-    /// Writes out what is buffered.
+    /// Writes buffered events.
     pub fn sync(&self) -> Result<()> {
         self.locked().flush()
     }
 
-    /// Writes out what is buffered, syncs the head, unlocks, and gives the state back.
+    /// Writes buffered events, syncs the head, unlocks, and returns the state.
     pub fn close(self) -> Result<S> {
         let mut core = self.into_core();
         core.flush()?;
@@ -305,8 +305,8 @@ impl<S: State> Writer<S> {
         Ok(core.state)
     }
 
-    /// As [`Writer::close`], without syncing the head: it is a lower bound of what is durable, and the next open
-    /// finds what lies past it. For a command that writes once and ends, a second sync would double its cost.
+    /// As [`Writer::close`], without syncing the head: it is a lower bound of the durable end, and the next open finds
+    /// later groups. For a command that writes once and ends, a second sync would double its cost.
     pub fn release(self) -> Result<S> {
         let mut core = self.into_core();
         core.flush()?;
@@ -336,7 +336,7 @@ impl<S: State> Writer<S> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues the job if another thread leads; otherwise the caller leads from now on.
+    /// Queues the job if another thread leads; if none does, the caller leads from now on.
     fn enqueue<R: Send + 'static, E: Send + 'static>(
         &self,
         job: &mut Job<S, R, E>,
@@ -363,7 +363,7 @@ impl<S: State> Writer<S> {
         debug_assert!(self.queue().led, "only the leader may write");
         let _lead = Lead(self);
         if own.durability() == Durability::Synced {
-            // Before the state is held, so that those who only read it are not held up.
+            // Before the state is locked, so that readers of the state are not delayed.
             self.wait_for_followers();
         }
         let mut core = self.locked();
@@ -434,9 +434,9 @@ impl<S: State> Writer<S> {
     }
 }
 
-/// A leader waits this long for one more follower,
+/// Time that a leader waits for one more follower.
 const FOLLOWER_WAIT: Duration = Duration::from_micros(100);
-/// and this long for all of them.
+/// Time that a leader waits for all of them.
 const FOLLOWERS_WAIT_MAX: Duration = Duration::from_millis(2);
 
 fn appended(last_seq: u64, last_id: EventId, count: usize) -> AppendedGroup {
@@ -447,7 +447,7 @@ fn appended(last_seq: u64, last_id: EventId, count: usize) -> AppendedGroup {
     }
 }
 
-/// Hands leadership on when a round ends, also by a panic.
+/// Passes leadership on when a round ends, also after a panic.
 struct Lead<'a, S: State>(&'a Writer<S>);
 
 impl<S: State> Drop for Lead<'_, S> {

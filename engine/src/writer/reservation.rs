@@ -1,50 +1,50 @@
-//! Places in the group of a job's events, kept for the events that a job's second step gives.
+//! Reserved places in the group of a job's events, for the events of its second step.
 
 use super::checks::{check_sizes, check_strings};
 use crate::event::Cause;
 use crate::prelude::*;
 use crate::refs::RefNames;
 
-/// The most that a second step adds to its job's group; nothing by default.
+/// Limit for the events that a second step adds to its job's group; none by default.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Room {
-    /// Events.
+    /// Number of events.
     pub events: usize,
-    /// Bytes of all of them in canonical JSON.
+    /// Bytes of these events in canonical JSON.
     pub bytes: usize,
 }
 
-/// Places of events: their stamps are drawn and their bytes counted before the events in front of them are folded, so that
-/// neither a clock nor a limit can part them.
+/// Reserved places: their stamps are drawn and their bytes counted before the job's first events are folded, so that
+/// neither a clock nor a limit can separate them.
 pub(super) struct Reservation {
     places: Vec<(u64, EventId, Timestamp)>,
-    /// Most bytes of the events in canonical JSON.
+    /// Largest bytes of the events in canonical JSON.
     bytes: usize,
 }
 
 impl Reservation {
-    /// An event to stamp in the place of one that is not known yet.
+    /// Returns a placeholder for an event that is not known yet.
     pub fn placeholder() -> NewEvent {
         let payload = crate::json::Json::from_canonical("{}".into());
         NewEvent::new("reserved", ENGINE_ACTOR, payload)
     }
 
-    /// The places of placeholders that were stamped.
+    /// Creates the places from stamped placeholders.
     pub fn new(stamped: &[Event<'static>], bytes: usize) -> Reservation {
         let place = |event: &Event<'_>| (event.seq, event.id, event.created_at);
         let places = stamped.iter().map(place).collect();
         Reservation { places, bytes }
     }
 
-    /// When its first event is created.
+    /// Returns the time of its first event.
     pub fn created_at(&self) -> Option<Timestamp> {
         self.places.first().map(|(_, _, created_at)| *created_at)
     }
 
-    /// Stamps the events that take the places, and returns their bytes. Places behind them stay free.
+    /// Stamps the events for the places, and returns their bytes. Remaining places stay free.
     ///
     /// # Errors
-    /// There are more of them, or more bytes, than room; an event breaks a rule.
+    /// The events exceed the room in number or bytes; an event breaks a rule.
     pub fn events(
         self,
         names: &RefNames,

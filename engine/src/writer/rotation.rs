@@ -1,4 +1,4 @@
-//! From one segment to the next: the full one is sealed, and a new one begins with a digest of it.
+//! Rotation: seals a full segment, and starts a new one with its digest.
 
 use crate::codec;
 use crate::journal::Replica;
@@ -8,20 +8,21 @@ use super::State;
 use super::active::ActiveSegment;
 use super::core::Core;
 
-/// A writer that stays gives up at most this part of a segment, by ending it early.
+/// A long-lived writer ends a segment early by at most this fraction.
 const LAST_PART: u64 = 8;
 
 impl<S: State> Core<S> {
-    /// Whether a group that ends there is to be the last one of its segment, for a writer that stays: what a rotation waits
-    /// for is then shared by this group and the next.
+    /// Returns true if a group that ends there should be the last one of its segment, for a long-lived writer: this
+    /// group and the next then share the syncs of a rotation.
     pub(super) fn is_last_of_segment(&self, end: u64) -> bool {
         let max = self.options.segment_bytes_max;
         let margin = self.options.ahead_bytes.min(max / LAST_PART);
-        // On all hosts of a journal a segment ends behind the same group.
+        // On all hosts of a journal a segment ends after the same group.
         self.replica.is_none() && self.stays() && end + margin > max
     }
 
-    /// Starts the next segment where this one is over, the group belongs to another day, or would not fit. Says whether it did.
+    /// Starts the next segment if this one is over, the group belongs to another day, or would not fit. Returns true if
+    /// it did.
     pub(super) fn rotate_if_needed(&mut self, at: Timestamp, bytes: u64) -> Result<bool> {
         let format = self.identity.format;
         let mut begun = false;
@@ -32,7 +33,7 @@ impl<S: State> Core<S> {
             .unwrap_or_default()
         {
             let name = SegmentName::parse(&name, format);
-            // What a crash interrupted has begun it already.
+            // An interrupted rotation has started it already.
             if let Some(name) = name.filter(|name| !self.has_begun(name)) {
                 self.rotate(name)?;
                 begun = true;
@@ -49,7 +50,7 @@ impl<S: State> Core<S> {
         Ok(!stays || begun)
     }
 
-    /// Whether the active segment is that one, or a later one.
+    /// Returns true if the active segment is that one, or a later one.
     fn has_begun(&self, name: &SegmentName) -> bool {
         let active = SegmentName::parse(&self.head.name, self.identity.format);
         active.is_some_and(|active| active >= *name)
@@ -108,11 +109,11 @@ impl<S: State> Core<S> {
         self.write_head(begun, true)
     }
 
-    /// Ends the active segment, as a group that is known to be its last one does. All of its bytes are durable: each group was
-    /// synced before the next, or is now.
+    /// Seals the active segment, unless its last group did. All of its bytes are durable: each group was synced before
+    /// the next, or is now.
     fn seal(&mut self) -> Result<()> {
         self.sync_deferred()?;
-        // The next header names its length, so a cut, be it that of whoever opened it, has to be durable before.
+        // The next header names its length, so a cut (perhaps by recovery) must be durable before.
         if self.identity.may_prewrite()
             && let Some(active) = &self.active
         {
@@ -129,7 +130,7 @@ impl<S: State> Core<S> {
         self.write_head(rotating, true)
     }
 
-    /// Describes the active segment for the next one's header.
+    /// Returns the description of the active segment for the next one's header.
     fn predecessor(&self) -> Result<Option<codec::Predecessor>> {
         let Some(active) = &self.active else {
             return Ok(None);

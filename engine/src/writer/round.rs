@@ -1,4 +1,4 @@
-//! The jobs of one round of group commit, and the queue that they wait in.
+//! The jobs of one round of group commit, and their queue.
 
 use super::core::Core;
 use super::handover::Giver;
@@ -7,13 +7,13 @@ use super::{Commit, CommitError, Durability, State};
 use crate::prelude::*;
 use std::collections::VecDeque;
 
-/// The jobs that wait for the next round.
+/// Jobs that wait for the next round.
 pub(super) struct Queue<S> {
-    /// Whether a thread leads at the moment.
+    /// True if a thread leads at the moment.
     pub led: bool,
-    /// How many followers the last round had.
+    /// Number of followers in the last round.
     pub followed: usize,
-    /// With this many waiting the leader that gathers them is woken; 0 while none gathers.
+    /// Number of waiting jobs at which the gathering leader is woken; 0 while none gathers.
     pub expected: usize,
     pub waiting: VecDeque<Box<dyn Queued<S>>>,
 }
@@ -33,10 +33,10 @@ impl<S> Default for Queue<S> {
 pub(super) trait Queued<S>: Send {
     fn durability(&self) -> Durability;
     fn run(&mut self, core: &mut Core<S>);
-    /// Whether it gave events.
+    /// Returns true if it recorded events.
     fn recorded(&self) -> bool;
     fn answer(self: Box<Self>, round: &mut Round);
-    /// Makes the thread that waits for it the leader.
+    /// Makes its waiting thread the leader.
     fn promote(self: Box<Self>);
 }
 
@@ -51,7 +51,7 @@ pub(super) struct Round {
     pub written: Vec<Event<'static>>,
 }
 
-/// What a waiting thread receives.
+/// Message to a waiting thread.
 pub(super) enum Reply<S, R, E> {
     Answer(Result<Commit<R>, CommitError<E>>),
     Lead(Job<S, R, E>),
@@ -63,18 +63,18 @@ pub(super) struct Waiting<S, R, E> {
     pub reply: Giver<Reply<S, R, E>>,
 }
 
-/// The first part of a job: what it answers on the state, and the events that it records.
+/// First part of a job: its answer from the state, and the events to record.
 pub(super) type Decide<S, R, E> =
     Box<dyn FnOnce(&S, Timestamp) -> Result<(R, Vec<NewEvent>), E> + Send>;
 
-/// The second part of a job.
+/// Second part of a job.
 pub(super) struct Sequel<S, R> {
-    /// The room that its events need at most.
+    /// Largest room that its events need.
     pub room: Room,
     pub step: SequelStep<S, R>,
 }
 
-/// Sees the state with the job's first events folded in, and these events; may give more.
+/// Function that sees the state after the job's first events, and these events; may return more.
 pub(super) type SequelStep<S, R> =
     Box<dyn FnOnce(&S, &mut R, &[Event<'static>]) -> Vec<NewEvent> + Send>;
 
@@ -122,12 +122,12 @@ impl<S: State, R, E> Job<S, R, E> {
         self.durability
     }
 
-    /// Answers it only once it is durable.
+    /// Delays its answer until it is durable.
     pub fn wait_for_sync(&mut self) {
         self.durability = Durability::Synced;
     }
 
-    /// Whether it was run and gave events.
+    /// Returns true if it was run and recorded events.
     pub fn recorded(&self) -> bool {
         matches!(&self.outcome, Some(Ok(decided)) if decided.count > 0)
     }
@@ -183,7 +183,7 @@ impl<S: State, R, E> Job<S, R, E> {
         })
     }
 
-    /// The answer, once the round's groups are written (or were not).
+    /// Returns the answer, after the round's groups were written or failed.
     pub fn answer(self, round: &mut Round) -> Result<Commit<R>, CommitError<E>> {
         let lost = round
             .failed
@@ -191,7 +191,7 @@ impl<S: State, R, E> Job<S, R, E> {
             .filter(|error| round.unconfirmed || error.journal_fault().is_some());
         let decided = match self.outcome {
             Some(Ok(decided)) => decided,
-            // It was decided on a state that did not come about, or is no longer.
+            // It was decided on a state that did not come about, or was withdrawn.
             Some(Err(CommitError::Refused(refused))) => {
                 return Err(lost.map_or(CommitError::Refused(refused), |lost| lost.again().into()));
             }
@@ -209,7 +209,7 @@ impl<S: State, R, E> Job<S, R, E> {
         }
         let mut events = decided.events;
         if self.durability == Durability::Synced {
-            // What an earlier group of the round holds is durable, whatever became of the later ones.
+            // Events of an earlier group of the round are durable, even if later groups failed.
             if let Some(error) = &round.failed
                 && decided.last_seq > round.durable
             {
@@ -236,7 +236,7 @@ impl<S: State, R, E> Job<S, R, E> {
     }
 }
 
-/// Moves an event out; its `seq` stays behind, so that the others of the round still find theirs.
+/// Moves an event out; its `seq` stays, so that the other events of the round are still found.
 fn take_event(event: &mut Event<'static>) -> Event<'static> {
     Event {
         kind: std::mem::take(&mut event.kind),

@@ -1,4 +1,4 @@
-//! A round of several groups, of which a later one fails.
+//! A round of several groups, in which a later one fails.
 
 use super::{CommitError, Durability, State};
 use crate::json::Json;
@@ -8,7 +8,7 @@ use crate::options::LogOptions;
 use crate::prelude::*;
 use crate::storage::Memory;
 
-/// Takes the lock file away once a group is durable.
+/// Removes the lock file once a group is durable.
 struct LockRemover(Arc<dyn Storage>);
 
 impl State for LockRemover {

@@ -1,4 +1,4 @@
-//! What the storage that fails on purpose does, and when.
+//! Tests of the storage that fails on purpose.
 
 use super::*;
 use crate::storage::Memory;
@@ -11,7 +11,7 @@ fn faulty() -> (Memory, Faulty) {
     (memory.clone(), Faulty::new(Arc::new(memory)))
 }
 
-/// Every operation once, on a tree that starts empty; stops at the first error.
+/// Runs every operation once on an empty tree; stops at the first error.
 fn everything(storage: &dyn Storage) -> io::Result<()> {
     storage.create_dir(path("d"))?;
     let file = storage.open(path("d/f"), OpenMode::CreateNew)?;

@@ -1,8 +1,8 @@
-//! Owner, group and mode of what is created: 0600 and 0700 of the caller, unless the directory of the team decides otherwise.
+//! Owner, group and mode of new files: 0600 and 0700 of the caller, unless the team's directory sets others.
 //!
-//! The directory of the team is given by the first two names of a path (`teams/NAME`), or by the first one for a path of
-//! two names. Root gives what it creates there to the owner of that directory. If its mode is [`SHARED_DIR`], a group shares
-//! it: files get [`SHARED_FILE`], directories [`SHARED_DIR`], whatever the umask is.
+//! The team's directory is given by the first two names of a path (`teams/NAME`), or by the first one for a path of two
+//! names. Root gives new files there to the owner of that directory. If its mode is [`SHARED_DIR`], a group shares it:
+//! files get [`SHARED_FILE`], directories [`SHARED_DIR`], with any umask.
 
 use super::{RootDir, relative};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxFlags, fchmod, fstat, statx};
@@ -18,15 +18,15 @@ use std::sync::{Mutex, PoisonError};
 pub const SHARED_DIR: u32 = 0o2770;
 /// Mode of a file that a group shares.
 pub const SHARED_FILE: u32 = 0o660;
-/// Names at the head of a path that name the directory which decides.
+/// Number of names of a path that name the team's directory.
 const DECIDING_NAMES: usize = 2;
 
 /// Owner, group and mode of a file or a directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Access {
-    /// The owner.
+    /// User id of the owner.
     pub uid: u32,
-    /// The group.
+    /// Group id.
     pub gid: u32,
     /// The permission bits, set-group-id included.
     pub mode: u32,
@@ -43,10 +43,10 @@ impl Access {
     }
 }
 
-/// How new files and directories differ from what the system makes of them.
+/// Changes of owner and mode for new files and directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct NewAccess {
-    /// Owner and group that root gives them to.
+    /// Owner and group to which root gives them.
     give_to: Option<(u32, u32)>,
     /// `true` if a group shares the new files and directories.
     is_shared: bool,
@@ -79,8 +79,8 @@ impl NewAccess {
         Ok(())
     }
 
-    /// Gives a file to the owner of the team, also one that belongs to that owner already: where that is impossible, nothing
-    /// that root creates could be given either.
+    /// Gives a file to the owner of the team, even if it belongs to that owner already: if that is impossible, root
+    /// could give nothing that it creates.
     pub fn give(self, fd: impl AsFd) -> io::Result<()> {
         let Some((uid, gid)) = self.give_to else {
             return Ok(());
@@ -93,7 +93,7 @@ impl NewAccess {
         })
     }
 
-    /// Sets owner and mode of a file that was opened to be created if missing, if it is this process that created it.
+    /// Sets owner and mode of a file that was opened to be created if missing, if this process created it.
     pub fn set_if_new(self, fd: impl AsFd, found: &rustix::fs::Stat) -> io::Result<()> {
         if self.give_to.is_some_and(|(uid, _)| uid != found.st_uid) {
             self.give(&fd)?;
@@ -101,7 +101,7 @@ impl NewAccess {
         if !self.is_shared || found.st_mode & 0o7777 == SHARED_FILE {
             return Ok(());
         }
-        // Another member's file is that member's to change.
+        // Only its owner may change another member's file.
         if found.st_uid == geteuid().as_raw() {
             fchmod(fd, Mode::from_raw_mode(SHARED_FILE))?;
         }
@@ -114,12 +114,12 @@ impl NewAccess {
     }
 }
 
-/// The last directory that was asked, and its answer: a process mostly works in one team.
+/// The last directory that was checked, and its result: a process mostly works in one team.
 #[derive(Debug, Default)]
 pub(super) struct Ownership(Mutex<Option<(PathBuf, NewAccess)>>);
 
 impl Ownership {
-    /// Returns how something at that path has to be created. One system call for each change of the team.
+    /// Returns owner and mode for a new file at that path. One system call for each change of the team.
     pub fn at(&self, root: &RootDir, path: &Path) -> io::Result<NewAccess> {
         let names = relative::names(path)?;
         let deciding = names.len().saturating_sub(1).min(DECIDING_NAMES);
@@ -131,7 +131,7 @@ impl Ownership {
         if let Some((_, known)) = last.as_ref().filter(|(known, _)| *known == dir) {
             return Ok(*known);
         }
-        // Creating something in a directory that is missing fails by itself.
+        // Creating a file in a missing directory fails anyway.
         let Some(found) = access(root, &dir)? else {
             return Ok(NewAccess::default());
         };
@@ -140,13 +140,13 @@ impl Ownership {
         Ok(new)
     }
 
-    /// Forgets what was asked, after a directory got another owner or mode.
+    /// Forgets the result, after a directory got another owner or mode.
     pub fn forget(&self) {
         *self.0.lock().unwrap_or_else(PoisonError::into_inner) = None;
     }
 }
 
-/// Owner and mode of what lies at a path, which may be a link; `None` if it is missing.
+/// Returns owner and mode of a path, which may be a link; `None` if it is missing.
 pub(super) fn access(root: &RootDir, path: &Path) -> io::Result<Option<Access>> {
     relative::names(path)?;
     let asked = StatxFlags::TYPE | StatxFlags::MODE | StatxFlags::UID | StatxFlags::GID;
@@ -158,7 +158,7 @@ pub(super) fn access(root: &RootDir, path: &Path) -> io::Result<Option<Access>> 
             found.stx_mode.into(),
         ))),
         Err(Errno::NOENT) => Ok(None),
-        // A sandbox may know the older call only.
+        // A sandbox may know only the older call.
         Err(Errno::NOSYS | Errno::PERM) => match root.open(path, OFlags::PATH) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             opened => {
@@ -180,7 +180,7 @@ fn from_parts(uid: u32, gid: u32, mode: u32) -> Access {
     }
 }
 
-/// Gives a regular file or a directory that group and that mode.
+/// Sets group and mode of a regular file or a directory.
 pub(super) fn set_access(root: &RootDir, path: &Path, gid: u32, mode: u32) -> io::Result<()> {
     let fd = root.open(path, OFlags::RDONLY | OFlags::NONBLOCK | OFlags::NOCTTY)?;
     let found = fstat(&fd)?;
@@ -192,7 +192,7 @@ pub(super) fn set_access(root: &RootDir, path: &Path, gid: u32, mode: u32) -> io
     if found.st_gid != gid {
         fchown(&fd, None, Some(gid))?;
     }
-    // After the group: a change of owner or group clears set-group-id.
+    // After the group, because a change of owner or group clears set-group-id.
     Ok(fchmod(fd, Mode::from_raw_mode(mode))?)
 }
 
@@ -254,7 +254,7 @@ mod tests {
         for access in create_all(&files) {
             assert_eq!((access.uid, access.gid), (12345, 54321));
         }
-        // Another team of the root is another owner's.
+        // Another team of the root belongs to another owner.
         for dir in ["t/b", "t/b/d"] {
             files.create_dir(Path::new(dir)).unwrap();
         }

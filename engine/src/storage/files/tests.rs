@@ -1,4 +1,4 @@
-//! What files on a disk are held to.
+//! Tests of files on a disk.
 
 use super::*;
 use crate::storage::locks_test::testing_locks;
@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 const NOW: Duration = Duration::ZERO;
 
-/// A root, and the same root as seen without `openat2`.
+/// Returns a root, and the same root without `openat2`.
 fn roots() -> (TempDir, [Files; 2]) {
     let dir = tempfile::tempdir().unwrap();
     let walking = Files::open(dir.path()).unwrap();
@@ -135,8 +135,8 @@ fn a_link_is_refused_at_every_depth() {
     fs::write(outside.path().join("c/f"), "secret").unwrap();
     fs::create_dir_all(dir.path().join("a/b/c")).unwrap();
     fs::write(dir.path().join("a/b/c/f"), "inside").unwrap();
-    // One chain of real directories, and a link in place of its first, second, third directory and the file;
-    // the link leads outside, or to a neighbour inside: both are refused.
+    // A chain of real directories, and a link in place of its first, second, third directory and the file; the link
+    // leads outside, or to a neighbour inside: both are refused.
     symlink(outside.path(), dir.path().join("x")).unwrap();
     symlink(outside.path(), dir.path().join("a/x")).unwrap();
     symlink("c", dir.path().join("a/b/x")).unwrap();
@@ -201,7 +201,7 @@ fn a_parent_swapped_for_a_link_while_running_never_leads_out() {
         });
         let mut counts = (0, 0);
         let mut round = 0;
-        // On a busy machine the swapping thread may stand still for all of those rounds.
+        // On a busy machine the swapping thread may not run during all of those rounds.
         let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
         while round < 20_000
             || (counts.0 == 0 || counts.1 == 0) && std::time::Instant::now() < deadline
@@ -487,7 +487,7 @@ fn another_process_excludes_is_named_and_gives_way() {
         files.stat(path("lock")).unwrap().unwrap().identity
     );
     child.wait().unwrap();
-    // And the other way round: what we hold keeps them out.
+    // And the reverse: our lock excludes the other process.
     let status = |_: ()| {
         Command::new("flock")
             .arg("-n")

@@ -1,4 +1,4 @@
-//! Waiting for changes of a tree in memory.
+//! Waits for changes of a tree in memory.
 
 use super::guard;
 use crate::storage::Watcher;

@@ -1,10 +1,11 @@
-//! The bytes of one file in memory: as programs read them, as a power loss would leave them, and what lies between.
+//! The bytes of one file in memory: as programs read them, as a power loss would leave them, and the changes in
+//! between.
 //!
 //! Invariant: `durable` with every unsynced change applied in order is `now`.
 
 use std::sync::Arc;
 
-/// A disk writes whole sectors; a write of several may land in any subset of them.
+/// Size of a sector. A disk writes whole sectors; a write of several may reach it in any subset of them.
 pub(super) const SECTOR: usize = 512;
 
 /// A write, or (without bytes) a change of length.
@@ -12,7 +13,7 @@ pub(super) const SECTOR: usize = 512;
 struct Change {
     offset: usize,
     bytes: Arc<[u8]>,
-    /// The length before and after, where it changes.
+    /// The length before and after, if it changes.
     len: Option<(usize, usize)>,
 }
 
@@ -25,7 +26,7 @@ pub(super) struct Content {
 }
 
 impl Content {
-    /// The bytes as programs see them.
+    /// Returns the bytes as programs see them.
     pub(super) fn now(&self) -> &Arc<Vec<u8>> {
         &self.now
     }
@@ -67,13 +68,13 @@ impl Content {
         }
     }
 
-    /// What a failed sync leaves: the bytes still read well, but no later sync will write them. The length is durable.
+    /// Simulates a failed sync: the bytes can still be read, but no later sync writes them. The length is durable.
     pub(super) fn forget(&mut self) {
         self.unsynced.clear();
         Arc::make_mut(&mut self.durable).resize(self.now.len(), 0);
     }
 
-    /// Damages a byte of both images; false where there is none.
+    /// Damages a byte of both images; false if there is none.
     pub(super) fn corrupt(&mut self, offset: usize, xor: u8) -> bool {
         if offset >= self.now.len() {
             return false;
@@ -86,7 +87,7 @@ impl Content {
         true
     }
 
-    /// What a power loss leaves. Each `choose(n)` answers 0..n, 0 being nothing of it and n - 1 all of it.
+    /// Returns the content after a power loss. Each `choose(n)` answers 0..n, with 0 for nothing and n - 1 for all.
     pub(super) fn crash(&self, choose: &mut dyn FnMut(usize) -> usize) -> Content {
         let mut left = self.durable.clone();
         if !self.unsynced.is_empty() {
@@ -110,8 +111,8 @@ fn apply(image: &mut Vec<u8>, change: &Change) {
     put(image, change.offset, &change.bytes);
 }
 
-/// Lands any part of a change. The length may be ahead of the bytes (they read as zero) and the file may end
-/// at any sector of a write that grew it; bytes past the end are not there.
+/// Applies any part of a change. The length may be ahead of the bytes (they read as zero) and the file may end at any
+/// sector of a write that grew it; bytes past the end are missing.
 fn land(image: &mut Vec<u8>, change: &Change, choose: &mut dyn FnMut(usize) -> usize) {
     if let Some((before, after)) = change.len {
         let by_sectors = after > before && !change.bytes.is_empty();
@@ -138,7 +139,7 @@ fn land(image: &mut Vec<u8>, change: &Change, choose: &mut dyn FnMut(usize) -> u
     }
 }
 
-/// Copies what fits.
+/// Copies the bytes within the image.
 fn put(image: &mut [u8], offset: usize, bytes: &[u8]) {
     if let Some(room) = image.get_mut(offset..) {
         let fits = room.len().min(bytes.len());

@@ -1,4 +1,4 @@
-//! Copies of a memory: as it is, and as a power loss could leave it.
+//! Copies of a memory: exact ones, and states after a power loss.
 
 use super::content::Content;
 use super::names::Names;
@@ -8,7 +8,7 @@ use std::sync::atomic::Ordering::Relaxed;
 use std::sync::{Arc, Mutex};
 
 impl Memory {
-    /// An independent copy, unsynced changes included. Nothing in it is locked or open.
+    /// Returns an independent copy, including unsynced changes. Nothing in it is locked or open.
     pub fn snapshot(&self) -> Memory {
         let _world = self.exclusive();
         let mut copied = HashMap::new();
@@ -19,9 +19,9 @@ impl Memory {
         Memory::with(root, self.shared.next.load(Relaxed))
     }
 
-    /// The state after a power loss; this memory stays as it is. `choose(n)` is asked about every unsynced change and
-    /// answers 0..n: 0 where nothing of it landed, n - 1 where all did. It is asked first for each directory how many
-    /// of its changes landed, then for each file left: per change for the length (if that changed), then for each
+    /// Returns the state after a power loss; this memory stays unchanged. `choose(n)` is called for every unsynced
+    /// change and answers 0..n: 0 for nothing of it, n - 1 for all. It is called first for each directory with its
+    /// number of changes, then for each remaining file: per change for the length (if that changed), then for each
     /// sector. A larger answer counts as n - 1.
     pub fn crash(&self, choose: &mut dyn FnMut(usize) -> usize) -> Memory {
         let _world = self.exclusive();
@@ -41,17 +41,18 @@ impl Memory {
         Memory::with(root, self.shared.next.load(Relaxed))
     }
 
-    /// The state after a power loss that took everything unsynced.
+    /// Returns the state after a power loss that removed everything unsynced.
     pub fn lose_unsynced(&self) -> Memory {
         self.crash(&mut |_| 0)
     }
 
-    /// The state after a power loss that took nothing.
+    /// Returns the state after a power loss that removed nothing.
     pub fn keep_unsynced(&self) -> Memory {
         self.crash(&mut |choices| choices - 1)
     }
 
-    /// Every state that a power loss could leave, some more than once. Their number doubles with every unsynced sector.
+    /// Returns every state that a power loss could leave, some more than once. Their number doubles with every unsynced
+    /// sector.
     pub fn crashes(&self) -> Crashes {
         Crashes {
             memory: self.snapshot(),
@@ -59,7 +60,7 @@ impl Memory {
         }
     }
 
-    /// Holds back changes until no rename between directories landed in one of them only.
+    /// Reduces the changes until every rename between directories reached both or none.
     fn part_no_rename(&self, landed: &mut HashMap<u64, usize>) {
         let halves: Vec<(u64, usize, u64)> = self
             .dirs()
@@ -138,9 +139,9 @@ fn file_with(of: &FileNode, content: Content) -> Node {
     }))
 }
 
-/// Builds the tree that is left.
+/// Builds the tree after the power loss.
 struct Wreck<'a> {
-    /// Changes that landed, by directory.
+    /// Number of changes that reached the disk, by directory.
     landed: &'a HashMap<u64, usize>,
     choose: &'a mut dyn FnMut(usize) -> usize,
 }
@@ -162,11 +163,11 @@ impl Wreck<'_> {
     }
 }
 
-/// Every crash of a memory, in the order of an odometer; see [`Memory::crashes`].
+/// Iterates over every crash of a memory, in the order of an odometer; see [`Memory::crashes`].
 #[derive(Debug)]
 pub struct Crashes {
     memory: Memory,
-    /// Answers to begin with; the rest are 0. `None` when all have been given.
+    /// First answers; the rest are 0. `None` at the end.
     next: Option<Vec<usize>>,
 }
 

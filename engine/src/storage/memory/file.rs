@@ -1,4 +1,4 @@
-//! Files in memory, and what is open of them.
+//! Files in memory, and their open handles.
 
 use super::content::Content;
 use super::{Memory, guard, index};
@@ -11,12 +11,12 @@ use std::sync::{Arc, Mutex};
 #[derive(Debug)]
 pub(super) struct FileNode {
     pub(super) inode: u64,
-    /// The number of its last change.
+    /// Number of its last change.
     pub(super) changed: AtomicU64,
     pub(super) content: Mutex<Content>,
 }
 
-/// The bytes of a file at one moment.
+/// Bytes of a file at one moment.
 pub(super) struct Sealed(pub(super) Arc<Vec<u8>>);
 
 impl AsRef<[u8]> for Sealed {

@@ -1,17 +1,18 @@
-//! The names in one directory in memory: as programs see them, as a power loss would leave them, and what lies between.
+//! The names in one directory in memory: as programs see them, as a power loss would leave them, and the changes in
+//! between.
 //!
-//! Unsynced changes land in order, up to any point. A rename between two directories is a change in each, with one
-//! number; the two land together or not at all, as every journalling file system promises.
+//! Unsynced changes reach the disk in order, up to any point. A rename between two directories is a change in each,
+//! with one number; both reach it or neither, as every journalling file system promises.
 
 use super::Node;
 use std::collections::BTreeMap;
 
-/// One change of a directory: a name goes, a name comes, or (rename) both at once.
+/// A change of a directory: removes a name, adds one, or (rename) both at once.
 #[derive(Debug, Clone)]
 pub(super) struct NameChange {
     pub(super) removes: Option<String>,
     pub(super) adds: Option<(String, Node)>,
-    /// The number of a rename whose other half lies in another directory.
+    /// Number of a rename whose other half is in another directory.
     pub(super) pair: Option<u64>,
 }
 
@@ -23,7 +24,7 @@ pub(super) struct Names {
 }
 
 impl Names {
-    /// A directory that has exactly these names, durably.
+    /// Creates a directory with exactly these names, durably.
     pub(super) fn settled(names: BTreeMap<String, Node>) -> Names {
         Names {
             now: names.clone(),
@@ -73,7 +74,7 @@ impl Names {
         synced
     }
 
-    /// The names after a power loss that let the first `count` unsynced changes land.
+    /// Returns the names after a power loss with the first `count` unsynced changes.
     pub(super) fn landed(&self, count: usize) -> BTreeMap<String, Node> {
         let mut names = self.durable.clone();
         for change in self.unsynced.iter().take(count) {
@@ -82,7 +83,7 @@ impl Names {
         names
     }
 
-    /// Every node that is, was or may be named here, in a fixed order, some more than once.
+    /// Returns every node that is, was or may be named here, in a fixed order, some more than once.
     pub(super) fn nodes(&self) -> Vec<Node> {
         let coming = self
             .unsynced
@@ -97,7 +98,7 @@ impl Names {
             .collect()
     }
 
-    /// The same with every node put through `copy`.
+    /// Returns a copy with every node replaced by `copy`.
     pub(super) fn map(&self, copy: &mut dyn FnMut(&Node) -> Node) -> Names {
         let mut all = |names: &BTreeMap<String, Node>| -> BTreeMap<String, Node> {
             names

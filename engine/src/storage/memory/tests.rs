@@ -1,4 +1,4 @@
-//! What the storage in memory keeps and loses.
+//! Tests of the storage in memory.
 
 use super::*;
 use crate::storage::locks_test::testing_locks;
@@ -6,7 +6,7 @@ use crate::storage::test_support::{fails, path};
 use std::collections::BTreeSet;
 use std::io::ErrorKind;
 
-/// A memory with `f`, named and synced, holding `bytes`.
+/// Creates a memory with `f`, named and synced, holding `bytes`.
 fn with_file(bytes: &[u8]) -> (Memory, Box<dyn File>) {
     let memory = Memory::new();
     let file = memory.open(path("f"), OpenMode::CreateNew).unwrap();
@@ -16,13 +16,13 @@ fn with_file(bytes: &[u8]) -> (Memory, Box<dyn File>) {
     (memory, file)
 }
 
-/// Writes to a file that is there.
+/// Writes to an existing file.
 fn write(memory: &Memory, at: &str, bytes: &[u8], offset: u64) {
     let file = memory.open(path(at), OpenMode::Write).unwrap();
     file.write_all_at(bytes, offset).unwrap();
 }
 
-/// An empty memory with these directories, durably.
+/// Creates an empty memory with these directories, durably.
 fn with_dirs(dirs: &[&str]) -> Memory {
     let memory = Memory::new();
     dirs.iter()
@@ -38,7 +38,7 @@ fn read(memory: &Memory, at: &str) -> Option<Vec<u8>> {
         .map(|_| memory.read(path(at), 1 << 20).unwrap())
 }
 
-/// The different contents of `f` that a crash can leave.
+/// Returns the different contents of `f` after a crash.
 fn outcomes(memory: &Memory) -> BTreeSet<Vec<u8>> {
     memory
         .crashes()
@@ -46,7 +46,7 @@ fn outcomes(memory: &Memory) -> BTreeSet<Vec<u8>> {
         .collect()
 }
 
-/// All files with their content, and directories, as one text per tree.
+/// Returns all files with their content, and directories, as one text per tree.
 fn tree(memory: &Memory, dir: &Path) -> Vec<String> {
     let mut lines = Vec::new();
     for name in memory.list(dir).unwrap() {
@@ -99,7 +99,7 @@ fn a_synced_name_without_synced_bytes_is_an_empty_file() {
     assert_eq!(outcomes(&memory), [vec![], vec![0], vec![b'x']].into());
 }
 
-/// Fills those pieces whose bit is set.
+/// Fills the pieces whose bit is set.
 fn fill_subset(bytes: &mut [u8], subset: usize, pieces: [std::ops::Range<usize>; 3]) {
     for (n, piece) in pieces.into_iter().enumerate() {
         if subset >> n & 1 == 1 {
@@ -239,7 +239,7 @@ fn a_replaced_file_is_the_old_or_the_new_one() {
         trees(&memory),
         set([&["f=old"], &["f=old", "f.tmp=new"], &["f=new"]])
     );
-    // Neither: an empty file may take the old one's place.
+    // Neither is synced: an empty file may replace the old one.
     memory.replace(path("f"), b"third", false).unwrap();
     assert!(trees(&memory).contains(&vec!["f=".to_owned()]));
     memory.replace(path("f"), b"fourth", true).unwrap();
@@ -284,7 +284,7 @@ fn a_rename_between_directories_lands_whole() {
             &["a/", "a/after=", "b/", "b/before=", "b/f="],
         ])
     );
-    // Syncing one side syncs the rename, what came before it on the other side, and nothing after.
+    // Syncing one side syncs the rename, the earlier changes of the other side, and nothing after.
     memory.sync_dir(path("b")).unwrap();
     assert_eq!(
         tree(&memory.lose_unsynced(), path("")),
@@ -332,7 +332,7 @@ fn a_snapshot_keeps_one_file_one() {
     let (memory, file) = with_file(b"a");
     memory.rename(path("f"), path("g")).unwrap();
     let copy = memory.snapshot();
-    // The file has its durable name and its new one; a write through the new shows under the durable.
+    // The file has its durable name and its new one; a write through the new one is visible under the durable one.
     let written = copy.open(path("g"), OpenMode::Write).unwrap();
     written.write_all_at(b"z", 0).unwrap();
     written.sync_data().unwrap();
@@ -403,7 +403,7 @@ fn a_forgotten_write_reads_well_until_the_crash_whatever_is_synced() {
         outcomes(&memory),
         [b"old\0\0\0\0\0\0\0\0\0!".to_vec()].into()
     );
-    // Writing it again is the cure.
+    // Writing it again makes it durable.
     file.write_all_at(b"NEW and more", 0).unwrap();
     file.sync_data().unwrap();
     assert_eq!(outcomes(&memory), [b"NEW and more!".to_vec()].into());
