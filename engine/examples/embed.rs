@@ -15,7 +15,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// Makes a note, and reads back all that the log holds.
+/// Appends a note, and returns all texts of the log.
 pub fn noted(dir: &Path, text: &str) -> Result<Vec<String>, Box<dyn Error>> {
     let new = NewLog {
         name: "notes".into(),
@@ -27,7 +27,7 @@ pub fn noted(dir: &Path, text: &str) -> Result<Vec<String>, Box<dyn Error>> {
     let note = NewEvent::new("note_taken", "me", Json::from_value(&text)?);
     let writer = log.lock()?.into_writer(());
     writer.append(vec![note], Durability::Synced)?;
-    // From here on the power can go.
+    // From here on the power may fail.
     writer.close()?;
     let events = log.reader()?.events(None);
     let lines = events.map(|event| {

@@ -1,26 +1,26 @@
-//! Blocks of entries: keys in ascending order, each as what differs from the one before.
+//! Blocks of entries: keys in ascending order, each stored as the difference from the one before.
 //!
-//! Behind the CRC: the entries, each varint bytes shared with the key before, varint bytes of the rest, varint 0
+//! Layout after the CRC: the entries, each varint bytes shared with the key before, varint bytes of the rest, varint 0
 //! for a tombstone or length of the value plus 1, the rest of the key, the value. Sixteen entries are a group, whose
-//! first key shares nothing, so that a search may begin at any group. The block ends with: u16 LE for each group but
-//! the first, where it starts, last one first; u32 LE where the entries end; u16 LE number of groups; all
-//! counted from behind the CRC. A block of more than one page holds exactly one entry. No block is empty.
+//! first key shares nothing, so that a search may begin at any group. The block ends with: u16 LE for the start of each
+//! group except the first, last one first; u32 LE end of the entries; u16 LE number of groups; all counted from the end
+//! of the CRC. A block of more than one page holds exactly one entry. No block is empty.
 
 use super::page::{self, CRC, Damage, Mark, PAGE, Pointer};
 use std::cmp::Ordering;
 use std::ops::Range;
 
-/// Entries in a group.
+/// Number of entries in a group.
 const GROUP: usize = 16;
 const U16: usize = 2;
-/// Bytes of the end of the entries and the number of groups.
+/// Bytes for the end of the entries and the number of groups.
 const TAIL: usize = 6;
 
 pub struct BlockBuilder {
     bytes: Vec<u8>,
     last: Vec<u8>,
     count: usize,
-    /// Where groups start, but the first.
+    /// Starts of the groups except the first.
     starts: Vec<u16>,
 }
 
@@ -36,14 +36,14 @@ impl BlockBuilder {
     pub fn last(&self) -> &[u8] {
         &self.last
     }
-    /// Whether the entry can be pushed without making the block too long.
+    /// Returns true if the entry can be pushed without making the block too long.
     pub fn fits(&self, key: &[u8], value: Option<&[u8]>) -> bool {
         let rest = key.len() - self.shared(key);
-        // Three lengths, of which none of what fits takes more than two bytes; the group that may start.
+        // Three lengths, each at most two bytes for an entry that fits; and perhaps a new group.
         let entry = 3 * 2 + rest + value.map_or(0, <[u8]>::len) + U16;
         self.count == 0 || self.bytes.len() + entry + self.trailer() <= PAGE
     }
-    /// Adds an entry behind all others.
+    /// Adds an entry after all others.
     pub fn push(&mut self, key: &[u8], value: Option<&[u8]>) {
         debug_assert!(
             self.count == 0 || self.last.as_slice() < key,
@@ -86,7 +86,7 @@ impl BlockBuilder {
         page::seal(&mut self.bytes, mark);
         &self.bytes
     }
-    /// Starts over, for the next block.
+    /// Clears the builder for the next block.
     pub fn clear(&mut self) {
         self.bytes.clear();
         self.bytes.resize(CRC, 0);
@@ -106,7 +106,7 @@ impl BlockBuilder {
     }
 }
 
-/// An entry as it stands in a block; ranges are within the block's content.
+/// An entry as stored in a block; ranges are within the block's content.
 #[derive(Debug, Clone)]
 struct Raw {
     shared: usize,
@@ -114,7 +114,7 @@ struct Raw {
     value: Option<Range<usize>>,
 }
 
-/// The content of a block, its end understood.
+/// The content of a block, with its end parsed.
 #[derive(Clone, Copy)]
 struct Groups<'a> {
     content: &'a [u8],
@@ -131,7 +131,7 @@ impl<'a> Groups<'a> {
         let end = u32::from_le_bytes(*end) as usize;
         let trailer = TAIL + count.saturating_sub(1) * U16;
         let whole = count > 0 && end + trailer <= content.len();
-        // So a block of several pages, which may be long, is not put together entry by entry.
+        // So a block of several pages, which may be long, is not decoded entry by entry.
         let single = count == 1 || content.len() <= PAGE;
         (whole && single)
             .then_some(Groups {
@@ -159,7 +159,8 @@ impl<'a> Groups<'a> {
             end: self.start(group + 1).min(self.end),
         }
     }
-    /// The last group whose first key is not above `key` (or, if `strict`, below it); the first if there is none.
+    /// Returns the last group whose first key is not above `key` (or, if `strict`, below it); the first if there is
+    /// none.
     fn search(self, key: &[u8], strict: bool) -> Result<usize, Damage> {
         let (mut low, mut high) = (0, self.count);
         while high - low > 1 {
@@ -174,7 +175,7 @@ impl<'a> Groups<'a> {
     }
 }
 
-/// Reads the entries of a group one after the other.
+/// Reads the entries of a group in order.
 struct Entries<'a> {
     content: &'a [u8],
     at: usize,
@@ -221,24 +222,24 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// Where an entry stands in its block.
+/// Position of an entry in its block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Spot {
     pub group: usize,
     pub index: usize,
 }
 
-/// What a search finds: the last entry whose key is not greater than the one sought.
+/// Result of a search: the last entry whose key is not greater than the searched one.
 pub struct Floor {
     pub spot: Spot,
-    /// Whether its key is the one sought.
+    /// True if its key equals the searched one.
     pub exact: bool,
-    /// Its value's range in the content; `None` for a tombstone.
+    /// Range of its value in the content; `None` for a tombstone.
     pub value: Option<Range<usize>>,
 }
 
-/// Finds the last entry whose key is at most `key`, or, if `strict`, below it. Puts no key together: how much of
-/// `key` the entry before shares decides most comparisons.
+/// Finds the last entry whose key is at most `key`, or, if `strict`, below it. Rebuilds no keys: the length that `key`
+/// shares with the previous entry decides most comparisons.
 pub fn floor(content: &[u8], key: &[u8], strict: bool) -> Result<Option<Floor>, Damage> {
     let groups = Groups::new(content)?;
     let group = groups.search(key, strict)?;
@@ -247,9 +248,9 @@ pub fn floor(content: &[u8], key: &[u8], strict: bool) -> Result<Option<Floor>, 
     let (mut matched, mut index) = (0, 0);
     while let Some(raw) = entries.next()? {
         let order = match raw.shared.cmp(&matched) {
-            // It agrees with its predecessor, which is smaller than `key`, beyond the byte that makes it so.
+            // It agrees with its predecessor, which is smaller than `key`, beyond the deciding byte.
             Ordering::Greater => Ordering::Less,
-            // It is greater than its predecessor within what that one shares with `key`.
+            // It is greater than its predecessor within the part that the predecessor shares with `key`.
             Ordering::Less => Ordering::Greater,
             Ordering::Equal => {
                 let rest = content.get(raw.rest).unwrap_or_default();
@@ -274,7 +275,7 @@ pub fn floor(content: &[u8], key: &[u8], strict: bool) -> Result<Option<Floor>, 
     Ok(found)
 }
 
-/// The entry next to one in its block, forwards or in reverse; `None` at the block's edge.
+/// Returns the next entry in a block, or the previous one if `reverse`; `None` at the block's edge.
 pub fn beside(content: &[u8], spot: Spot, reverse: bool) -> Result<Option<Spot>, Damage> {
     let groups = Groups::new(content)?;
     if reverse {
@@ -303,7 +304,7 @@ pub fn beside(content: &[u8], spot: Spot, reverse: bool) -> Result<Option<Spot>,
     })
 }
 
-/// The first entry of a block, or the last if `reverse`.
+/// Returns the first entry of a block, or the last if `reverse`.
 pub fn edge(content: &[u8], reverse: bool) -> Result<Spot, Damage> {
     let groups = Groups::new(content)?;
     match reverse {
@@ -324,7 +325,7 @@ fn last_of(groups: Groups<'_>, group: usize) -> Result<Spot, Damage> {
     Ok(Spot { group, index })
 }
 
-/// The range of an entry's value in the content; `None` for a tombstone or where no entry stands.
+/// Returns the range of an entry's value in the content; `None` for a tombstone or a missing entry.
 pub fn value(content: &[u8], spot: Spot) -> Result<Option<Range<usize>>, Damage> {
     let mut entries = Groups::new(content)?.entries(spot.group);
     for _ in 0..spot.index {
@@ -333,7 +334,7 @@ pub fn value(content: &[u8], spot: Spot) -> Result<Option<Range<usize>>, Damage>
     Ok(entries.next()?.and_then(|raw| raw.value))
 }
 
-/// A group of entries with its keys put together, for walks in both directions.
+/// A group of entries with complete keys, to walk in both directions.
 #[derive(Default)]
 pub struct Group {
     keys: Vec<u8>,
@@ -341,7 +342,7 @@ pub struct Group {
 }
 
 impl Group {
-    /// Decodes a group of a block's content into `self`, whose old content is dropped.
+    /// Decodes a group of a block's content into `self`, replacing the old content.
     pub fn decode(&mut self, content: &[u8], group: usize) -> Result<(), Damage> {
         self.keys.clear();
         self.entries.clear();
@@ -361,14 +362,14 @@ impl Group {
         }
         Ok(())
     }
-    /// The key of an entry; empty where there is none.
+    /// Returns the key of an entry; empty if there is none.
     pub fn key(&self, index: usize) -> &[u8] {
         self.entries
             .get(index)
             .and_then(|(key, _)| self.keys.get(key.clone()))
             .unwrap_or_default()
     }
-    /// The range of an entry's value in the content; `None` for a tombstone.
+    /// Returns the range of an entry's value in the content; `None` for a tombstone.
     pub fn value(&self, index: usize) -> Option<Range<usize>> {
         let (_, value) = self.entries.get(index)?;
         value.clone()
@@ -378,7 +379,7 @@ impl Group {
     }
 }
 
-/// A pointer as the value of an index block's entry.
+/// Encodes a pointer as the value of an index block's entry.
 pub fn write_pointer(pointer: Pointer) -> Vec<u8> {
     let mut value = Vec::new();
     put_varint(&mut value, u64::from(pointer.page));
@@ -386,7 +387,7 @@ pub fn write_pointer(pointer: Pointer) -> Vec<u8> {
     value
 }
 
-/// Reads what [`write_pointer`] wrote.
+/// Decodes the output of [`write_pointer`].
 pub fn read_pointer(value: &[u8]) -> Option<Pointer> {
     let mut at = 0;
     let page = varint(value, &mut at)?;
@@ -397,7 +398,7 @@ pub fn read_pointer(value: &[u8]) -> Option<Pointer> {
     })
 }
 
-/// How many bytes two keys have in common from the start.
+/// Returns the length of the common prefix of two keys.
 pub fn common(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }

@@ -1,4 +1,4 @@
-//! Which keys a run has, roughly: for each namespace the first and the last key, of each the first eight bytes behind the
+//! Rough bounds of a run's keys: for each namespace the first and the last key, each as its first eight bytes after the
 //! namespace.
 
 /// The bounds of a run's keys.
@@ -9,13 +9,13 @@ pub struct Bounds(Vec<Bound>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bound {
     pub namespace: u8,
-    /// The beginning of its first key.
+    /// Start of its first key.
     pub low: u64,
-    /// That of its last.
+    /// Start of its last key.
     pub high: u64,
 }
 
-/// The namespace of a key and its next eight bytes as a number that sorts as they do; what is missing is zeros.
+/// Returns the namespace of a key and its next eight bytes (padded with zeros) as a number with the same order.
 fn beginning(key: &[u8]) -> (u8, u64) {
     let (namespace, rest) = key.split_first().unwrap_or((&0, &[]));
     let mut next = [0; 8];
@@ -26,17 +26,17 @@ fn beginning(key: &[u8]) -> (u8, u64) {
 }
 
 impl Bounds {
-    /// Of bounds that were read; `None` where they do not ascend.
+    /// Creates bounds that were read; `None` if they do not ascend.
     pub fn new(bounds: Vec<Bound>) -> Option<Bounds> {
         let ascend = bounds.is_sorted_by(|a, b| a.namespace < b.namespace);
         let sound = ascend && bounds.iter().all(|bound| bound.low <= bound.high);
         sound.then_some(Bounds(bounds))
     }
-    /// Each namespace's, in order.
+    /// Returns the bounds of each namespace, in order.
     pub fn each(&self) -> &[Bound] {
         &self.0
     }
-    /// Takes in a key, which is above all before.
+    /// Adds a key, which is greater than all before.
     pub fn add(&mut self, key: &[u8]) {
         let (namespace, at) = beginning(key);
         match self.0.last_mut().filter(|last| last.namespace == namespace) {
@@ -48,7 +48,7 @@ impl Bounds {
             }),
         }
     }
-    /// Whether a key may be among them.
+    /// Returns true if the run may hold the key.
     pub fn may_hold(&self, key: &[u8]) -> bool {
         let (namespace, at) = beginning(key);
         let found = self
@@ -57,11 +57,11 @@ impl Bounds {
         let bound = found.ok().and_then(|found| self.0.get(found));
         bound.is_some_and(|bound| (bound.low..=bound.high).contains(&at))
     }
-    /// Whether a key of `from..to` may be.
+    /// Returns true if the run may hold a key of `from..to`.
     pub fn may_hold_some(&self, from: &[u8], to: &[u8]) -> bool {
         let (from, end) = (beginning(from), beginning(to));
         self.0.iter().any(|bound| {
-            // A bound of one byte stands before every key of its namespace.
+            // A bound of one byte comes before every key of its namespace.
             let before_end = match to.len() {
                 0 | 1 => bound.namespace < end.0,
                 _ => (bound.namespace, bound.low) <= end,

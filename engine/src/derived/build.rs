@@ -1,7 +1,7 @@
-//! Writing a run: places first, then entries in key order, then the filter.
+//! Writes a run: places first, then entries in key order, then the filter.
 //!
-//! Memory is bounded by the filter, one block for each level of the tree, and the write buffer, whatever the
-//! run's size. Children are written before the blocks that point at them.
+//! Memory is bounded by the filter, one block for each level of the tree, and the write buffer, for any size of the
+//! run. Children are written before the blocks that point at them.
 
 use super::block::{BlockBuilder, common, write_pointer};
 use super::bounds::Bounds;
@@ -11,9 +11,9 @@ use super::places::PlacesBuilder;
 use super::shape::Shape;
 use crate::prelude::*;
 
-/// Most bytes of a key.
+/// Largest length of a key.
 pub const KEY_BYTES_MAX: usize = 1024;
-/// Most bytes of a value.
+/// Largest length of a value.
 pub(crate) const VALUE_BYTES_MAX: usize = 16 << 20;
 const BUFFER_BYTES: usize = 1 << 20;
 
@@ -22,14 +22,14 @@ pub struct RunBuilder {
     out: Output,
     mark: Mark,
     places: PlacesBuilder,
-    /// Blocks of entries at 0, above them those of their index.
+    /// Blocks of entries at 0, their index levels above.
     tree: Vec<TreeLevel>,
     filter: FilterBuilder,
     last_filter_key: Vec<u8>,
     bounds: Bounds,
 }
 
-/// The block that is being filled on one level of the tree.
+/// The block being filled on one level of the tree.
 struct TreeLevel {
     block: BlockBuilder,
     /// A key that is greater than all before the block and not greater than any in it.
@@ -37,7 +37,7 @@ struct TreeLevel {
 }
 
 impl RunBuilder {
-    /// Writes the run of that mark to `file`, which is empty and known as `path`.
+    /// Starts a run with that mark in `file`, which is empty and known as `path`.
     pub fn new(
         file: Box<dyn File>,
         path: PathBuf,
@@ -91,10 +91,10 @@ impl RunBuilder {
         }
         self.push(0, key, value)
     }
-    /// Writes what is left and says how long the file is, and where its parts lie.
+    /// Writes the rest, and returns the length of the file and its layout.
     ///
     /// # Panics
-    /// If there was not exactly one place for each of so many events.
+    /// If the number of places is not `events`.
     pub fn finish(mut self, events: u64) -> Result<(u64, Shape)> {
         assert_eq!(
             self.places.count(),
@@ -148,8 +148,8 @@ impl RunBuilder {
         let Some(at) = self.tree.get_mut(level) else {
             return Ok(());
         };
-        // The shortest key that still stands between two blocks of entries keeps the index small. Higher up,
-        // `next` is such a key already, and the block's own last key does not bound what lies below it.
+        // The shortest key between two blocks of entries keeps the index small. On higher levels, `next` is such a key
+        // already, and the block's own last key does not bound the entries below it.
         let short = match level {
             0 => next.get(..=common(at.block.last(), next)).unwrap_or(next),
             _ => next,
@@ -195,7 +195,7 @@ fn within(what: &'static str, len: usize, max: usize) -> Result<()> {
     Ok(())
 }
 
-/// A file that is written from front to back in large pieces.
+/// A file that is written from start to end in large pieces.
 struct Output {
     file: Box<dyn File>,
     path: PathBuf,
@@ -204,7 +204,7 @@ struct Output {
 }
 
 impl Output {
-    /// The number of the next page.
+    /// Returns the number of the next page.
     fn page(&self) -> Result<u32> {
         let bytes = self.written + self.buffer.len() as u64;
         debug_assert!(

@@ -1,27 +1,27 @@
-//! A walk over the entries of one run, in either direction.
+//! A cursor over the entries of one run, in either direction.
 
 use super::block::{self, Group, Spot};
 use super::page::Pointer;
 use super::run::{Run, Value};
 use crate::prelude::*;
 
-/// Behind so many blocks of entries a walk is taken to go on, and what follows is read ahead.
+/// Number of blocks of entries after which a walk counts as sequential, and following blocks are read ahead.
 const BLOCKS_APART: u32 = 4;
 
-/// Stands on an entry of a run, or behind its last one.
+/// A position at an entry of a run, or after its last one.
 pub struct Cursor {
     run: Arc<Run>,
     reverse: bool,
-    /// From the root to a block of entries, where in each; empty at the end.
+    /// Blocks from the root to a block of entries, each with the position in it; empty at the end.
     path: Vec<(Pointer, Spot)>,
-    /// The group of the last block of the path, put together.
+    /// The decoded group of the last block of the path.
     group: Group,
-    /// How many blocks of entries it left behind.
+    /// Number of blocks of entries that it has left.
     blocks: u32,
 }
 
 impl Cursor {
-    /// Stands on the first entry that is not below `bound`, or, in reverse, on the last one below it.
+    /// Moves to the first entry that is not below `bound`, or, in reverse, to the last one below it.
     pub fn seek(run: Arc<Run>, bound: &[u8], reverse: bool) -> Result<Cursor> {
         let root = run.root();
         let height = run.height();
@@ -36,7 +36,7 @@ impl Cursor {
             return Ok(cursor);
         };
         for _ in 0..height {
-            // The child that may hold the bound: forwards the bound itself counts, in reverse only what is below.
+            // The child that may hold the bound: forwards the bound itself counts, in reverse only smaller keys.
             let floor = cursor
                 .run
                 .read(at, |block| block::floor(block, bound, reverse))?;
@@ -50,13 +50,13 @@ impl Cursor {
         let spot = below.as_ref().map(|floor| floor.spot).unwrap_or_default();
         cursor.path.push((at, spot));
         cursor.load()?;
-        // Forwards the entry behind the last one below; in reverse that one itself.
+        // Forwards the entry after the last one below; in reverse that one itself.
         if below.is_some() != reverse {
             cursor.advance()?;
         }
         Ok(cursor)
     }
-    /// The key it stands on; `None` at the end.
+    /// Returns the current key; `None` at the end.
     pub fn key(&self) -> Option<&[u8]> {
         let (_, spot) = self.path.last()?;
         Some(self.group.key(spot.index))
@@ -95,7 +95,7 @@ impl Cursor {
         spot.index = next.unwrap_or(spot.index);
         next.is_some()
     }
-    /// From where the path ends down to the first (or last) entry below it.
+    /// Descends from the end of the path to the first (or last) entry below it.
     fn descend(&mut self) -> Result<()> {
         while self.path.len() <= self.run.height()
             && let Some((at, spot)) = self.path.last()

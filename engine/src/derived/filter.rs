@@ -1,24 +1,24 @@
-//! The filter of a run: says of most keys that are not in it that they are not.
+//! The filter of a run: proves for most missing keys that they are not in the run.
 //!
-//! A Bloom filter: about 10 bits for each key, seven of them set, 1 in 100 wrong "maybe". That of few keys stands in the
-//! manifest, so that asking opens no file. That of many lies in pages of the run: the hash chooses a page and the bits in it,
-//! so that asking touches, and checks, one page. An entry is known by its key, a series by the part of its keys that all
-//! share: see [`filter_key`].
+//! A Bloom filter: about 10 bits for each key, seven of them set, 1 in 100 wrong "maybe". The filter of few keys is in
+//! the manifest, so that a lookup opens no file. The filter of many keys is in pages of the run: the hash chooses a
+//! page and the bits in it, so that a lookup reads and checks one page. An entry is known by its key, a series by the
+//! part of its keys that all share: see [`filter_key`].
 
 use super::key::SERIES;
 use super::page::{self, CONTENT, CRC, Damage, Mark, PAGE, Pages, Pointer};
 
-/// Bits of a page.
+/// Number of bits in a page.
 const BITS: u64 = CONTENT as u64 * 8;
 const BITS_PER_KEY: u64 = 10;
 const PROBES: u64 = 7;
-/// The filter of at most so many keys stands in the manifest, which every flush writes anew: about 4 KiB.
+/// Largest number of keys of a filter in the manifest, which every flush writes anew: about 4 KiB.
 const NAMED_KEYS_MAX: u64 = 3_200;
-/// With fewer bytes, too many of a few bits would be set.
+/// With fewer bytes, too large a part of the bits would be set.
 const NAMED_BYTES_MIN: u64 = 64;
 
-/// What the filter holds for a key: in a series' namespace everything up to its first zero byte (which ends the
-/// name), else the whole key.
+/// Returns the part of a key that the filter holds: in a series' namespace everything up to its first zero byte (which
+/// ends the name), else the whole key.
 pub fn filter_key(key: &[u8]) -> &[u8] {
     match key.split_first() {
         Some((&namespace, rest)) if namespace >= SERIES => memchr::memchr(0, rest)
@@ -28,7 +28,7 @@ pub fn filter_key(key: &[u8]) -> &[u8] {
     }
 }
 
-/// The series that holds every key of `from..to`, if one does.
+/// Returns the series that holds every key of `from..to`, if there is one.
 pub fn series_of<'a>(from: &'a [u8], to: &[u8]) -> Option<&'a [u8]> {
     let series = filter_key(from);
     let (&zero, name) = series.split_last()?;
@@ -39,7 +39,7 @@ pub fn series_of<'a>(from: &'a [u8], to: &[u8]) -> Option<&'a [u8]> {
     within.then_some(series)
 }
 
-/// A 64-bit hash that is part of the format: eight bytes at a time are mixed in by xor, multiplication and a
+/// Returns a 64-bit hash that is part of the format: eight bytes at a time are mixed in by xor, multiplication and a
 /// shift; a last partial word is padded with zeros, and the length is mixed in first.
 pub fn hash(bytes: &[u8]) -> u64 {
     const ODD: u64 = 0xd6e8_feb8_6659_fd93;
@@ -59,17 +59,17 @@ pub fn hash(bytes: &[u8]) -> u64 {
     mix(mix(hash, u64::from_le_bytes(last)), 0)
 }
 
-/// How many pages serve so many keys.
+/// Returns the number of pages for that many keys.
 fn pages_for(keys: u64) -> u64 {
     (keys * BITS_PER_KEY).div_ceil(BITS)
 }
 
-/// The page among `pages` that stands for a hash.
+/// Returns the page among `pages` for a hash.
 fn page_of(hash: u64, pages: u64) -> u64 {
     ((hash >> 32) * pages) >> 32
 }
 
-/// The bits among `bits`, each by its byte, that stand for a hash.
+/// Returns the bits among `bits` for a hash, each as byte and bit.
 fn probes(hash: u64, bits: u64) -> impl Iterator<Item = (usize, u8)> {
     let (start, step) = (hash & 0xffff, ((hash >> 16) & 0xffff) | 1);
     (0..PROBES).map(move |probe| {
@@ -78,25 +78,25 @@ fn probes(hash: u64, bits: u64) -> impl Iterator<Item = (usize, u8)> {
     })
 }
 
-/// Where the filter of a run stands.
+/// Place of a run's filter.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Filter {
-    /// In the manifest: its bits.
+    /// Bits in the manifest.
     Named(Box<[u8]>),
-    /// In pages of the run.
+    /// Pages of the run.
     Paged(Pointer),
 }
 
-/// Gathers the keys of a run.
+/// Collects the keys of a run.
 pub enum FilterBuilder {
-    /// Their number is small or not known: hashes are kept until it is.
+    /// Their number is small or unknown: keeps hashes until the end.
     Growing(Vec<u64>),
-    /// At most so many were announced: bits are set at once.
+    /// Their number is at most the announced one: sets bits at once.
     Sized { pages: Vec<u8>, keys: u64 },
 }
 
 impl FilterBuilder {
-    /// For a number of keys that is not known; takes 8 bytes of memory for each.
+    /// Creates a builder for an unknown number of keys; takes 8 bytes of memory for each.
     pub fn growing() -> FilterBuilder {
         FilterBuilder::Growing(Vec::new())
     }
@@ -121,7 +121,8 @@ impl FilterBuilder {
             }
         }
     }
-    /// How many keys were added, the filter, and its pages in a run of that mark, each a block, from page `first` on.
+    /// Returns the number of keys, the filter, and its pages in a run with that mark, each a block, from page `first`
+    /// on.
     pub fn finish(self, first: u32, mark: Mark) -> (u64, Filter, Vec<u8>) {
         match self {
             FilterBuilder::Growing(hashes) if hashes.len() as u64 <= NAMED_KEYS_MAX => {
@@ -170,12 +171,12 @@ fn are_set(content: &[u8], bits: u64, hash: u64) -> bool {
     probes(hash, bits).all(|(byte, bit)| content.get(byte).is_some_and(|byte| byte & bit != 0))
 }
 
-/// Whether a filter in the manifest may hold a hash. That of a run without keys holds nothing.
+/// Returns true if a filter in the manifest may hold a hash. The filter of a run without keys holds nothing.
 pub fn named_may_hold(bits: &[u8], hash: u64) -> bool {
     !bits.is_empty() && are_set(bits, bits.len() as u64 * 8, hash)
 }
 
-/// Whether a filter in `pages` may hold a hash.
+/// Returns true if a filter in `pages` may hold a hash.
 pub fn may_hold(pages: &Pages, filter: Pointer, hash: u64) -> Result<bool, Damage> {
     let page = page_of(hash, u64::from(filter.pages)) as u32;
     let content = pages.read(Pointer {

@@ -5,18 +5,18 @@ use crate::refs::Ref;
 
 /// First namespace byte of a series.
 pub const SERIES: u8 = 0x80;
-/// Namespaces `POSTINGS ..= POSTINGS + 7` are the engine's: the postings of each [`Ref`].
+/// First namespace of the engine: `POSTINGS ..= POSTINGS + 7` hold the postings of each [`Ref`].
 pub const POSTINGS: u8 = 0xF0;
 
-/// The key of one posting: events that have `value` as that ref, by seq.
+/// Returns the key of one posting: the event `seq` has `value` as that ref.
 pub fn posting(wanted: impl Into<Ref>, value: &str, seq: u64) -> Vec<u8> {
     let mut key = series(POSTINGS + wanted.into().index() as u8, value.as_bytes());
     key.extend_from_slice(&seq.to_be_bytes());
     key
 }
 
-/// The part of a series' keys before the number: namespace, name, a zero byte.
-/// Names hold no zero byte (they are identifiers).
+/// Returns the part of a series' keys before the number: namespace, name, a zero byte. Names hold no zero byte (they
+/// are identifiers).
 pub fn series(namespace: u8, name: &[u8]) -> Vec<u8> {
     debug_assert!(namespace >= SERIES);
     let mut key = Vec::with_capacity(name.len() + 10);
@@ -26,7 +26,7 @@ pub fn series(namespace: u8, name: &[u8]) -> Vec<u8> {
     key
 }
 
-/// Every posting key of an event.
+/// Calls `each` with every posting key of an event.
 pub fn postings(event: &Event<'_>, mut each: impl FnMut(Vec<u8>)) {
     for known in Ref::ALL {
         if let Some(value) = event.refs.get(known) {

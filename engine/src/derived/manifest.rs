@@ -1,12 +1,12 @@
-//! The manifest: a small file that names the runs, oldest first, and says of each what it covers, where its parts lie, and
-//! which keys it may hold. Only its rename makes a run part of the store.
+//! The manifest: a small file that names the runs, oldest first, each with its range of events, its layout, and a
+//! filter or bounds of its keys. Only the manifest's rename makes a run part of the store.
 //!
-//! Little-endian: 8 bytes magic, u32 version; for each run: u64 number, u64 length, u8 level, u8 height of the tree, u64
-//! first seq, then the last event (u64 seq, 16 bytes id, u32 segment, u64 offset, u32 length, u32 CRC), u32 page and u32
-//! pages of the tree's root (0 pages: no entries), u64 keys in the filter, u32 page and u32 pages of the filter; where it has
-//! no pages, u32 bytes and the filter itself; u16 namespaces, for each u8 namespace, u64 and u64 its bounds. The last four
-//! bytes are the CRC-32 of all before. A manifest that is damaged, of another version, or whose runs leave a gap counts as
-//! none.
+//! Little-endian: 8 bytes magic, u32 version; for each run: u64 number, u64 length, u8 level, u8 height of the tree,
+//! u64 first seq, then the last event (u64 seq, 16 bytes id, u32 segment, u64 offset, u32 length, u32 CRC), u32 page
+//! and u32 pages of the tree's root (0 pages: no entries), u64 keys in the filter, u32 page and u32 pages of the
+//! filter; if it has no pages, u32 bytes and the filter itself; u16 namespaces, for each u8 namespace, u64 and u64 its
+//! bounds. The last four bytes are the CRC-32 of all before. A manifest that is damaged, of another version, or whose
+//! runs leave a gap counts as none.
 
 use super::bounds::{Bound, Bounds};
 use super::filter::Filter;
@@ -16,13 +16,13 @@ use super::store::{Anchor, RunMeta};
 use crate::prelude::*;
 
 pub const NAME: &str = "manifest";
-/// A longer file is no manifest.
+/// Largest size of a manifest.
 pub const BYTES_MAX: u64 = 1 << 20;
 const MAGIC: [u8; 8] = *b"\x1eTLRUNS\n";
-/// The version of the whole store, and the only one that is read: another one means "rebuild from the log".
+/// The version of the whole store, and the only one that is read: for another one the store is rebuilt from the log.
 pub const VERSION: u32 = 2;
 
-/// A run as the manifest names it.
+/// A run in the manifest.
 pub type Named = (RunMeta, Shape);
 
 pub fn encode<'a>(runs: impl Iterator<Item = (&'a RunMeta, &'a Shape)>) -> Vec<u8> {
@@ -75,7 +75,7 @@ fn encode_shape(shape: &Shape, out: &mut Vec<u8>) {
     }
 }
 
-/// The runs that a manifest names; `None` where it is no sound manifest.
+/// Decodes the runs of a manifest; `None` if it is not valid.
 pub fn decode(bytes: &[u8]) -> Option<Vec<Named>> {
     let (body, crc) = bytes.split_last_chunk()?;
     if crc32fast::hash(body) != u32::from_le_bytes(*crc) {
@@ -100,7 +100,7 @@ pub fn decode(bytes: &[u8]) -> Option<Vec<Named>> {
     Some(runs)
 }
 
-/// Fixed-width fields, one after the other.
+/// Reads fields of fixed width in order.
 struct Fields<'a>(&'a [u8]);
 
 impl Fields<'_> {
@@ -273,7 +273,7 @@ mod tests {
             },
         ];
         for (at, spoil) in spoilt.iter().enumerate() {
-            // The filter of this one lies in the file.
+            // This run's filter is in its file.
             let mut runs = [run(1, 7), run(8, 9)];
             spoil(&mut runs[1]);
             assert_eq!(decode(&encoded(&runs)), None, "{at}");
@@ -291,7 +291,7 @@ mod tests {
         ] {
             assert_eq!(decode(bytes), None);
         }
-        // Sound but for what no CRC tells.
+        // Valid, except for errors that a CRC does not show.
         let body = &sound[..sound.len() - 4];
         let sealed = |body: &[u8]| [body, &crc32fast::hash(body).to_le_bytes()].concat();
         assert!(decode(&sealed(body)).is_some());

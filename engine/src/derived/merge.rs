@@ -1,11 +1,11 @@
-//! Merging: a store that has more runs than [`RUNS_MAX`] merges its newest ones into one.
+//! Merging: a store with more runs than [`RUNS_MAX`] merges its newest ones into one.
 //!
-//! How many of them is told by their levels, which never rise from older to newer. The merge takes in every run from the
-//! newest on until the next older one is of a higher level than all that is merged, and gives the highest level and one more.
-//! So the oldest run on level L is made of C(L + 8, 8) small ones, and L grows like the eighth root of the log: a key is
-//! written about 5 times behind a thousand small runs and 13 times behind 300,000, which is close to the least that eight
-//! runs allow (Bentley and Saxe, "Decomposable searching problems", 1980: the binomial transform). A tombstone lives until no
-//! older run is left that it could hide something in.
+//! Their levels, which never rise from older to newer, decide how many. The merge takes runs from the newest on until
+//! the next older one has a higher level than all merged ones; the result has the highest merged level plus one. So the
+//! oldest run on level L is made of C(L + 8, 8) small ones, and L grows like the eighth root of the log: a key is
+//! written about 5 times after a thousand small runs and 13 times after 300,000, close to the minimum for eight runs
+//! (Bentley and Saxe, "Decomposable searching problems", 1980: the binomial transform). A tombstone stays until no
+//! older run is left in which it could hide an entry.
 
 use super::filter::FilterBuilder;
 use super::run::Run;
@@ -14,8 +14,8 @@ use super::store::{RUNS_MAX, Store, WAITING_RUNS_MAX};
 use crate::prelude::*;
 
 impl Store {
-    /// Merges the newest runs where there are more than `RUNS_MAX`. A merge of more than `bytes_max` bytes is left to
-    /// somebody who has more time, as long as there are at most `WAITING_RUNS_MAX`. `None` as in [`Store::write`].
+    /// Merges the newest runs if there are more than `RUNS_MAX`. A merge of more than `bytes_max` bytes is left to a
+    /// caller with more time, up to `WAITING_RUNS_MAX` runs. `None` as in [`Store::write`].
     pub fn merge(&self, bytes_max: u64) -> Result<Option<Store>> {
         let Some(_turn) = self.lock()? else {
             return Ok(None);
@@ -82,10 +82,11 @@ impl Store {
     }
 }
 
-/// A run's level and bytes.
+/// Level and bytes of a run.
 type Size = (u8, u64);
 
-/// From which run on to merge, oldest first; `None` where there are few enough, or it is too much for now.
+/// Returns the index of the first run to merge, oldest first; `None` if there are few enough, or the merge is too large
+/// for now.
 fn first_merged(runs: &[Size], bytes_max: u64) -> Option<usize> {
     if runs.len() <= RUNS_MAX {
         return None;
@@ -103,17 +104,17 @@ mod tests {
     use super::super::store::level_of;
     use super::*;
 
-    /// What a long history of flushes costs.
+    /// Cost of a long history of flushes.
     #[derive(Default)]
     struct Cost {
         runs_max: usize,
         flushed: u64,
         written: u64,
-        /// Merges of more than a million events.
+        /// Number of merges of more than a million events.
         large_merges: u64,
     }
 
-    /// Each event takes 54 bytes of a run.
+    /// Bytes of a run for each event.
     const EVENT_BYTES: u64 = 54;
 
     fn history(

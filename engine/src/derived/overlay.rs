@@ -1,7 +1,7 @@
-//! Changes that are not in a run yet, over a store: what folds read and write.
+//! Changes that are not in a run yet, over a store: folds read and write them.
 //!
-//! Two layers: changes that are settled, and, between [`Overlay::begin`] and [`Overlay::commit`], those of a group that
-//! is not durable yet. Reads see the newest; [`Overlay::settled`] reads without the unsettled ones.
+//! Two layers: settled changes, and, between [`Overlay::begin`] and [`Overlay::commit`], those of a group that is not
+//! durable yet. Reads see the newest; [`Overlay::settled`] reads without the unsettled ones.
 
 use super::scan::Scan;
 use super::store::{Change, Store};
@@ -11,7 +11,7 @@ use std::collections::BTreeMap;
 use std::collections::btree_map::{Entry, Range};
 use std::ops::{Bound, Deref};
 
-/// About what an entry takes in memory beside its key and value.
+/// Approximate memory of an entry beside its key and value.
 const ENTRY_BYTES: usize = 64;
 
 /// Changes over a store.
@@ -41,7 +41,7 @@ impl Deref for Value<'_> {
 }
 
 impl Overlay {
-    /// No changes over `store`.
+    /// Creates an overlay without changes over `store`.
     pub fn new(store: Store) -> Overlay {
         Overlay {
             store,
@@ -49,7 +49,7 @@ impl Overlay {
             open: None,
         }
     }
-    /// The store below.
+    /// Returns the store below.
     pub fn store(&self) -> &Store {
         &self.store
     }
@@ -61,15 +61,15 @@ impl Overlay {
     pub fn delete(&mut self, key: impl Into<Vec<u8>>) {
         self.top().set(key.into(), None);
     }
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(&self, key: &[u8]) -> Result<Option<Value<'_>>> {
         self.view().get(key)
     }
-    /// The live entries with `from <= key < to`, ascending, or descending if `reverse`.
+    /// Returns the live entries with `from <= key < to`, ascending, or descending if `reverse`.
     pub fn scan(&self, from: &[u8], to: &[u8], reverse: bool) -> OverlayScan<'_> {
         self.view().scan(from, to, reverse)
     }
-    /// The state with all changes.
+    /// Returns the state with all changes.
     pub fn view(&self) -> View<'_> {
         View {
             store: &self.store,
@@ -77,15 +77,14 @@ impl Overlay {
             open: self.open.as_ref(),
         }
     }
-    /// The state without the changes since [`Overlay::begin`].
+    /// Returns the state without the changes since [`Overlay::begin`].
     pub fn settled(&self) -> View<'_> {
         View {
             open: None,
             ..self.view()
         }
     }
-    /// From here on changes can be taken back, until [`Overlay::commit`] or [`Overlay::rollback`]. Goes on with those that are
-    /// open already.
+    /// Makes further changes revocable, until [`Overlay::commit`] or [`Overlay::rollback`]. Continues an open group.
     pub fn begin(&mut self) {
         self.open.get_or_insert_default();
     }
@@ -95,34 +94,34 @@ impl Overlay {
             self.settled.set(key, value);
         }
     }
-    /// Takes back the changes since [`Overlay::begin`].
+    /// Undoes the changes since [`Overlay::begin`].
     pub fn rollback(&mut self) {
         self.open = None;
     }
-    /// The settled changes in ascending order, `None` for a deleted key: the entries of a [`super::Delta`].
+    /// Returns the settled changes in ascending order, `None` for a deleted key: the entries of a [`super::Delta`].
     pub fn changes(&self) -> impl Iterator<Item = Change<'_>> {
         let changes = self.settled.changes.iter();
         changes.map(|(key, value)| (key.as_slice(), value.as_deref()))
     }
-    /// About how many bytes of memory all changes take.
+    /// Returns the approximate memory of all changes, in bytes.
     pub fn bytes(&self) -> usize {
         self.settled.bytes + self.open.as_ref().map_or(0, |open| open.bytes)
     }
-    /// How many keys the settled changes have.
+    /// Returns the number of settled changes.
     pub fn len(&self) -> usize {
         self.settled.changes.len()
     }
-    /// Whether there are no settled changes.
+    /// Returns true if there are no settled changes.
     pub fn is_empty(&self) -> bool {
         self.settled.changes.is_empty()
     }
-    /// Goes on over `store`, which holds the settled changes now; they are dropped here.
+    /// Continues over `store`, which holds the settled changes now; they are dropped here.
     pub fn flushed(&mut self, store: Store) {
         self.settled = Layer::default();
         self.store = store;
     }
 
-    /// Goes on over `store`, which holds what the store below did, in other runs.
+    /// Continues over `store`, which has the same content as the store below, in other runs.
     pub fn rebased(&mut self, store: Store) {
         self.store = store;
     }
@@ -164,7 +163,7 @@ impl Layer {
     }
 }
 
-/// A state to read.
+/// A state for reading.
 #[derive(Clone, Copy)]
 pub struct View<'a> {
     store: &'a Store,
@@ -173,7 +172,7 @@ pub struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// The value of a key.
+    /// Returns the value of a key.
     pub fn get(self, key: &[u8]) -> Result<Option<Value<'a>>> {
         for layer in self.open.into_iter().chain([self.settled]) {
             if let Some(change) = layer.changes.get(key) {
@@ -182,7 +181,7 @@ impl<'a> View<'a> {
         }
         Ok(self.store.get(key)?.map(Value::Stored))
     }
-    /// The live entries with `from <= key < to`, ascending, or descending if `reverse`.
+    /// Returns the live entries with `from <= key < to`, ascending, or descending if `reverse`.
     pub fn scan(self, from: &[u8], to: &[u8], reverse: bool) -> OverlayScan<'a> {
         let layer = |layer: &'a Layer| LayerScan::new(layer, from, to, reverse);
         OverlayScan {
@@ -201,13 +200,13 @@ pub struct OverlayScan<'a> {
     open: Option<LayerScan<'a>>,
     settled: LayerScan<'a>,
     store: Scan,
-    /// The store's next entry, if it was taken from `store` already.
+    /// The store's next entry, if it was read already.
     stored: Option<(Vec<u8>, Bytes)>,
     reverse: bool,
     over: bool,
 }
 
-/// A walk over the changes of a layer that can look ahead.
+/// A walk over the changes of a layer, with a peek.
 struct LayerScan<'a> {
     range: Option<Range<'a, Vec<u8>, Option<Vec<u8>>>>,
     reverse: bool,
@@ -249,7 +248,7 @@ impl<'a> LayerScan<'a> {
 
 impl<'a> Iterator for OverlayScan<'a> {
     type Item = Result<(Cow<'a, [u8]>, Value<'a>)>;
-    /// The next entry. Nothing comes behind an error.
+    /// Returns the next entry. An error is the last item.
     fn next(&mut self) -> Option<Self::Item> {
         while !self.over {
             if self.stored.is_none() {
@@ -282,7 +281,7 @@ impl<'a> Iterator for OverlayScan<'a> {
 }
 
 impl<'a> OverlayScan<'a> {
-    /// The changed key whose turn is next.
+    /// Returns the next changed key.
     fn first_changed(&self) -> Option<&'a [u8]> {
         let open = self.open.as_ref().and_then(|open| open.next);
         let keys = open

@@ -1,8 +1,8 @@
 //! Pages: a run is a file of 4 KiB pages. A block is one or more neighbouring pages under one CRC-32.
 //!
-//! Invariants: a block starts at a page boundary; its first four bytes are the CRC of all that follow, computed
-//! from its [`Mark`] as initial value, so that a block in the wrong place or of another run fails too. Padding is
-//! under the CRC. A block is checked when it is first read; a bit per page remembers that.
+//! Invariants: a block starts at a page boundary. Its first four bytes are the CRC of all that follow, with its
+//! [`Mark`] as initial value, so that a block in the wrong place or of another run fails too. Padding is under the CRC.
+//! A block is checked when it is first read; a bit per page remembers that.
 
 use super::store::RunMeta;
 use crate::prelude::*;
@@ -10,12 +10,12 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Bytes of a page.
 pub const PAGE: usize = 4096;
-/// Bytes of the CRC in front of a block.
+/// Bytes of the CRC at the start of a block.
 pub const CRC: usize = 4;
-/// Bytes that a block of one page carries.
+/// Bytes of content in a block of one page.
 pub const CONTENT: usize = PAGE - CRC;
 
-/// Why bytes are not what was once written.
+/// Description of damaged bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Damage(pub String);
 
@@ -34,19 +34,18 @@ pub struct Pointer {
 }
 
 impl Pointer {
-    /// The page behind the block.
+    /// Returns the page after the block.
     pub fn end(self) -> u64 {
         u64::from(self.page) + u64::from(self.pages)
     }
 }
 
-/// What the CRCs of a run's blocks start from: a number that tells the run from others, to which that of a block's first
-/// page is added.
+/// Start value for the CRCs of a run's blocks, different for each run; the number of a block's first page is added.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Mark(u32);
 
 impl Mark {
-    /// That of a run: the CRC of its first seq, last seq and last id.
+    /// Returns the mark of a run: the CRC of its first seq, last seq and last id.
     pub fn of(run: &RunMeta) -> Mark {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&run.first_seq.to_le_bytes());
@@ -54,7 +53,7 @@ impl Mark {
         hasher.update(&run.last.id.bytes());
         Mark(hasher.finalize())
     }
-    /// That of the block which begins with that page.
+    /// Returns the mark of the block at that page.
     pub fn at(self, page: u32) -> Mark {
         Mark(self.0.wrapping_add(page))
     }
@@ -64,14 +63,14 @@ pub fn pages_of(len: usize) -> usize {
     len.div_ceil(PAGE)
 }
 
-/// Pads `block` (which begins with room for the CRC) to whole pages and sets its CRC.
+/// Pads `block` (which begins with space for the CRC) to whole pages and sets its CRC.
 pub fn seal(block: &mut Vec<u8>, mark: Mark) {
     block.resize(pages_of(block.len()) * PAGE, 0);
     debug_assert!(!block.is_empty(), "a block must have bytes");
     seal_page(block, mark);
 }
 
-/// Sets the CRC of a block that is whole pages already.
+/// Sets the CRC of a block of whole pages.
 pub fn seal_page(block: &mut [u8], mark: Mark) {
     debug_assert!(
         block.len().is_multiple_of(PAGE),
@@ -97,7 +96,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Takes the bytes of a whole file, the run of that mark.
+    /// Creates the pages from the bytes of a whole file, the run with that mark.
     pub fn new(bytes: Bytes, mark: Mark) -> Result<Pages, Damage> {
         if !bytes.len().is_multiple_of(PAGE) || bytes.len() / PAGE > u32::MAX as usize {
             return Err(Damage::new(format!(
@@ -112,7 +111,7 @@ impl Pages {
             mark,
         })
     }
-    /// How many blocks have been read so far, each counted once.
+    /// Returns the number of blocks read so far, each counted once.
     pub fn blocks_read(&self) -> u64 {
         let words = self.checked.iter();
         words
@@ -122,11 +121,11 @@ impl Pages {
     pub fn bytes(&self) -> &Bytes {
         &self.bytes
     }
-    /// Where in the file the content of a block lies.
+    /// Returns the range of a block's content in the file.
     pub fn content_range(at: Pointer) -> Range<usize> {
         at.page as usize * PAGE + CRC..at.end() as usize * PAGE
     }
-    /// The content of a block, its CRC checked.
+    /// Returns the content of a block after checking its CRC.
     pub fn read(&self, at: Pointer) -> Result<&[u8], Damage> {
         let block = self
             .bytes

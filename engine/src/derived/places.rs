@@ -7,17 +7,17 @@ use crate::prelude::*;
 
 const BYTES: usize = 12;
 const PER_PAGE: u64 = (CONTENT / BYTES) as u64;
-/// Offsets within a segment stay below this.
+/// Upper limit for offsets within a segment.
 pub const OFFSET_END: u64 = 1 << 40;
-/// An event's bytes stay below this.
+/// Upper limit for an event's bytes.
 pub const LEN_END: u32 = 1 << 24;
 
-/// How many pages so many places take.
+/// Returns the number of pages for that many places.
 pub fn pages_for(events: u64) -> u64 {
     events.div_ceil(PER_PAGE)
 }
 
-/// The place of the event with that index in the run.
+/// Returns the place of the event with that index in the run.
 pub fn read(pages: &Pages, index: u64) -> Result<Place, Damage> {
     let content = pages.read(Pointer {
         page: (index / PER_PAGE) as u32,
@@ -76,7 +76,7 @@ impl PlacesBuilder {
     pub fn count(&self) -> u64 {
         self.count
     }
-    /// Adds the next place; says whether that filled the page, which then must be finished.
+    /// Adds the next place; returns true if that filled the page, which then must be finished.
     pub fn push(&mut self, place: &Place) -> Result<bool> {
         debug_assert!(
             self.page.len() + BYTES <= PAGE,
@@ -87,7 +87,7 @@ impl PlacesBuilder {
         self.count += 1;
         Ok(self.count.is_multiple_of(PER_PAGE))
     }
-    /// The page so far; `None` if nothing is in it. The next push starts another.
+    /// Returns the page so far; `None` if it is empty. The next push starts another.
     pub fn finish_page(&mut self, mark: Mark) -> Option<Vec<u8>> {
         if self.page.len() == CRC {
             return None;

@@ -1,8 +1,8 @@
-//! One run: a file of the places of its events, blocks in key order, and a filter.
+//! A run: a file with the places of its events, blocks in key order, and a filter.
 //!
-//! Where its parts lie, and which keys it may hold, the manifest says. So the file is opened and mapped when something of it
-//! is first needed; each block is checked when it is first read. What turns out to be damaged is remembered, so that the
-//! store can name the run to rebuild.
+//! The manifest holds its layout and a filter or bounds of its keys. So the file is opened and mapped when a part of it
+//! is first needed; each block is checked when it is first read. Damage is remembered, so that the store can name the
+//! run to rebuild.
 
 use super::block::{self, Spot};
 use super::filter::{self, Filter};
@@ -15,21 +15,21 @@ use crate::prelude::*;
 use crate::storage::Reads;
 use std::sync::OnceLock;
 
-/// A run that a manifest names.
+/// A run in a manifest.
 pub struct Run {
     storage: Arc<dyn Storage>,
     path: PathBuf,
     meta: RunMeta,
     shape: Shape,
-    /// Unset until something of the file is needed; nothing where it cannot be used.
+    /// Unset until a part of the file is needed; `None` if the file cannot be used.
     pages: OnceLock<Option<Pages>>,
     damage: OnceLock<String>,
 }
 
-/// A value within a run: a tombstone has none.
+/// A value within a run; `None` for a tombstone.
 pub type Value = Option<Range<usize>>;
 
-/// Some bytes of a run's file.
+/// A part of a run's file.
 struct Slice {
     file: Bytes,
     range: Range<usize>,
@@ -42,7 +42,7 @@ impl AsRef<[u8]> for Slice {
 }
 
 impl Run {
-    /// The run that a manifest names; reads nothing.
+    /// Creates the run from the manifest; reads nothing.
     pub fn new(storage: Arc<dyn Storage>, dir: &Path, (meta, shape): (RunMeta, Shape)) -> Run {
         Run {
             storage,
@@ -53,7 +53,7 @@ impl Run {
             damage: OnceLock::new(),
         }
     }
-    /// Opens its file unless it is open. A file that is missing or is not that run gives a damaged one.
+    /// Opens its file unless it is open. If the file is missing or is not that run, the run is damaged.
     pub fn open(&self) -> Result<()> {
         if self.pages.get().is_some() {
             return Ok(());
@@ -69,7 +69,7 @@ impl Run {
             Err(error) => return Err(Error::io("read", &self.path)(error)),
         };
         let pages = pages.map_err(|Damage(why)| self.damage.set(why)).ok();
-        // Another thread may have opened it in between, which comes to the same.
+        // Another thread may have opened it meanwhile, with the same result.
         let _ = self.pages.set(pages);
         Ok(())
     }
@@ -91,44 +91,44 @@ impl Run {
     pub fn meta(&self) -> &RunMeta {
         &self.meta
     }
-    /// Whether damage was found in it so far.
+    /// Returns true if damage was found in it so far.
     pub fn is_damaged(&self) -> bool {
         self.damage.get().is_some()
     }
-    /// How many levels of index blocks stand above its entries.
+    /// Returns the number of index levels above its entries.
     pub fn height(&self) -> usize {
         usize::from(self.shape.height)
     }
-    /// How many blocks have been read so far, each counted once.
+    /// Returns the number of blocks read so far, each counted once.
     pub fn blocks_read(&self) -> u64 {
         self.used().map_or(0, Pages::blocks_read)
     }
-    /// The root of its tree; `None` if it has no entries.
+    /// Returns the root of its tree; `None` if it has no entries.
     pub fn root(&self) -> Option<Pointer> {
         let root = self.shape.root;
         (root.pages > 0).then_some(root)
     }
-    /// Whether the run may hold the filter key with that hash. Reads at most one page.
+    /// Returns true if the run may hold the filter key with that hash. Reads at most one page.
     pub fn may_hold(&self, hash: u64) -> Result<bool> {
         match &self.shape.filter {
             Filter::Named(bits) => Ok(filter::named_may_hold(bits, hash)),
             Filter::Paged(at) => self.checked(filter::may_hold(self.pages()?, *at, hash)),
         }
     }
-    /// What the run says of a key: nothing, deleted, or a value.
+    /// Looks up a key: absent, deleted, or a value.
     pub fn get(&self, key: &[u8]) -> Result<Option<Value>> {
         match self.root() {
             Some(root) => self.checked(self.search(self.pages()?, root, key)),
             None => Ok(None),
         }
     }
-    /// From here on much of it is read, one block behind the other.
+    /// Announces that much of it will be read, in order.
     pub fn read_in_order(&self) {
         if let Some(pages) = self.used() {
             pages.bytes().expect(Reads::InOrder);
         }
     }
-    /// Reads what a walk over its entries does not: places and filter.
+    /// Reads the parts that a walk over its entries skips: places and filter.
     pub fn check(&self) -> Result<()> {
         let pages = self.pages()?;
         self.read_in_order();
@@ -142,33 +142,33 @@ impl Run {
         }
         Ok(())
     }
-    /// The place of the event with that seq, which the run covers.
+    /// Returns the place of the event with that seq, which the run covers.
     pub fn place(&self, seq: u64) -> Result<Place> {
         let index = seq.wrapping_sub(self.meta.first_seq);
         self.checked(places::read(self.pages()?, index))
     }
-    /// Reads something in the content of a block.
+    /// Reads from the content of a block.
     pub fn read<T>(&self, at: Pointer, what: impl FnOnce(&[u8]) -> Result<T, Damage>) -> Result<T> {
         self.checked(self.pages()?.read(at).and_then(what))
     }
-    /// The block below `parent` that an entry of it names.
+    /// Returns the block below `parent` that an entry of it names.
     pub fn child(&self, parent: Pointer, spot: Spot) -> Result<Pointer> {
         self.read(parent, |content| {
             child(content, parent, block::value(content, spot)?)
         })
     }
-    /// Where in the file something in a block's content lies.
+    /// Converts a range within a block's content into a range of the file.
     pub fn in_file(&self, at: Pointer, range: Range<usize>) -> Range<usize> {
         let start = Pages::content_range(at).start;
         start + range.start..start + range.end
     }
-    /// Bytes of the file.
+    /// Returns bytes of the file.
     pub fn bytes(&self, range: Range<usize>) -> &[u8] {
         self.used()
             .and_then(|pages| pages.bytes().get(range))
             .unwrap_or_default()
     }
-    /// Bytes of the file that keep it open.
+    /// Returns bytes of the file that keep it open.
     pub fn share(&self, range: Range<usize>) -> Bytes {
         match self.used() {
             Some(pages) => Bytes::new(Slice {
@@ -179,7 +179,7 @@ impl Run {
         }
     }
 
-    /// The pages, if they were needed before and can be used.
+    /// Returns the pages, if they were loaded before and are valid.
     fn used(&self) -> Option<&Pages> {
         self.pages.get()?.as_ref()
     }
@@ -206,7 +206,7 @@ impl Run {
             .filter(|floor| floor.exact)
             .map(|floor| floor.value.map(value)))
     }
-    /// Remembers damage and gives it the run's name.
+    /// Remembers damage and adds the run's name to the error.
     fn checked<T>(&self, result: Result<T, Damage>) -> Result<T> {
         result.map_err(|Damage(why)| Error::Derived {
             path: self.path.clone(),
@@ -215,7 +215,7 @@ impl Run {
     }
 }
 
-/// Reads the pointer in an index block's entry. Children lie before their parents, so walks downwards end.
+/// Reads the pointer in an index block's entry. Children come before their parents, so walks downwards end.
 fn child(content: &[u8], parent: Pointer, value: Option<Range<usize>>) -> Result<Pointer, Damage> {
     value
         .and_then(|range| content.get(range))

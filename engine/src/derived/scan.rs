@@ -1,4 +1,4 @@
-//! Walking over several runs at once: in key order, of one key the newest entry.
+//! Walks over several runs at once: in key order, with the newest entry of each key.
 
 use super::cursor::Cursor;
 use super::filter;
@@ -10,15 +10,15 @@ use std::collections::binary_heap::PeekMut;
 
 /// Steps through the newest entries of `from..to`, tombstones included.
 pub struct Walk {
-    /// The cursor whose turn it is comes first.
+    /// The next cursor comes first.
     heap: BinaryHeap<Source>,
     reverse: bool,
-    /// The bound that the walk runs towards: exclusive forwards, inclusive in reverse; `None` without one.
+    /// The bound at the end of the walk: exclusive forwards, inclusive in reverse; `None` without one.
     end: Option<Vec<u8>>,
     runs: Vec<Arc<Run>>,
     key: Vec<u8>,
     value: Value,
-    /// The age of the run that `key` and `value` are from; `None` before the first step.
+    /// The age of the run of `key` and `value`; `None` before the first step.
     run: Option<usize>,
 }
 
@@ -32,7 +32,7 @@ struct Source {
 impl Ord for Source {
     fn cmp(&self, other: &Self) -> Ordering {
         let keys = self.cursor.key().cmp(&other.cursor.key());
-        // A heap serves its greatest first.
+        // A heap returns its greatest first.
         let keys = if self.reverse { keys } else { keys.reverse() };
         keys.then(self.age.cmp(&other.age))
     }
@@ -50,8 +50,7 @@ impl PartialEq for Source {
 impl Eq for Source {}
 
 impl Walk {
-    /// Over `runs`, oldest first. Runs that cannot hold a key of the range, or of the one series that it lies in, are left
-    /// alone.
+    /// Walks over `runs`, oldest first. Skips runs that cannot hold a key of the range, or of its series.
     pub fn new(runs: &[Arc<Run>], from: &[u8], to: &[u8], reverse: bool) -> Result<Walk> {
         let (start, end) = if reverse { (to, from) } else { (from, to) };
         let series = filter::series_of(from, to).map(filter::hash);
@@ -62,7 +61,7 @@ impl Walk {
         };
         Walk::over(runs, start, Some(end), may_hold, reverse)
     }
-    /// Over every entry of `runs`, oldest first.
+    /// Walks over every entry of `runs`, oldest first.
     pub fn everything(runs: &[Arc<Run>]) -> Result<Walk> {
         Walk::over(runs, &[], None, |_| Ok(true), false)
     }
@@ -97,7 +96,7 @@ impl Walk {
             run: None,
         })
     }
-    /// Goes to the next key; false at the end.
+    /// Moves to the next key; false at the end.
     pub fn step(&mut self) -> Result<bool> {
         while self.run.is_some()
             && let Some(mut top) = self.heap.peek_mut()
@@ -124,7 +123,7 @@ impl Walk {
     pub fn key(&self) -> &[u8] {
         &self.key
     }
-    /// The value it stands on, `None` for a tombstone.
+    /// Returns the current value, `None` for a tombstone.
     pub fn value(&self) -> Option<&[u8]> {
         let run = self.runs.get(self.run?)?;
         Some(run.bytes(self.value.clone()?))
@@ -189,7 +188,7 @@ impl Scan {
 
 impl Iterator for Scan {
     type Item = Result<(Vec<u8>, Bytes)>;
-    /// The next entry. Nothing comes behind an error.
+    /// Returns the next entry. An error is the last item.
     fn next(&mut self) -> Option<Self::Item> {
         let next = self.advance().transpose();
         if !matches!(next, Some(Ok(_))) {

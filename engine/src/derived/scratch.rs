@@ -1,11 +1,11 @@
-//! Directories of runs that one fold writes for itself: `past-N` beside the store. The process that holds `past-N/lock` owns
-//! the directory; what a process left that was killed is removed by the next one that takes the same number.
+//! Directories of runs for one private fold: `past-N` beside the store. The process that holds `past-N/lock` owns the
+//! directory; the next process that takes the same number removes leftovers of a killed one.
 
 use crate::prelude::*;
 use crate::storage::HeldLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// So many folds at a time have a directory, all processes together; one more folds in memory.
+/// Largest number of folds with a directory at a time, in all processes; further ones fold in memory.
 const SCRATCH_MAX: u32 = 64;
 const LOCK_FILE: &str = "lock";
 
@@ -17,14 +17,14 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Takes the first free number in `above`; `None` if a directory cannot be made there, or all are taken.
+    /// Takes the first free number in `above`; `None` if a directory cannot be created there, or all are taken.
     pub fn claim(storage: &Arc<dyn Storage>, above: &Path) -> Option<(Scratch, Box<dyn HeldLock>)> {
         (0..SCRATCH_MAX).find_map(|number| {
             let dir = above.join(format!("past-{number}"));
             storage.create_dir(&dir).ok()?;
             let path = dir.join(LOCK_FILE);
             let held = storage.lock(&path, Duration::ZERO).ok()?;
-            // The owner before may have removed the file between its opening and its lock.
+            // The previous owner may have removed the file between its opening and its lock.
             let there = storage.look(&path).ok()??;
             if there.identity != held.identity() {
                 return None;
@@ -50,7 +50,7 @@ impl Scratch {
     /// Removes the directory, once.
     pub fn remove(&self) {
         if !self.removed.swap(true, Ordering::Relaxed) {
-            // The next owner of the number removes what is left.
+            // The next owner of the number removes leftovers.
             let _ = self.storage.remove_dir_all(&self.dir);
         }
     }

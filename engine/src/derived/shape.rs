@@ -1,28 +1,28 @@
-//! What the manifest says of a run beside the events that it covers: where its parts lie, and which keys it may hold.
+//! Layout of a run in the manifest: places of its parts, and its filter and bounds.
 
 use super::bounds::Bounds;
 use super::filter::Filter;
 use super::page::{PAGE, Pointer};
 use super::places;
 
-/// Deeper trees are taken for damage; a height of 6 suffices for a file of 2^32 pages.
+/// Deeper trees count as damage; a height of 6 is enough for a file of 2^32 pages.
 const HEIGHT_MAX: u8 = 8;
 
 /// The parts of a run. Places begin at page 0; their pages follow from the number of events.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Shape {
-    /// How many levels of index blocks stand above the entries.
+    /// Number of index levels above the entries.
     pub height: u8,
     /// The root of the tree of blocks; no pages if the run has no entries.
     pub root: Pointer,
     pub filter: Filter,
-    /// How many keys the filter was built of.
+    /// Number of keys in the filter.
     pub filter_keys: u64,
     pub bounds: Bounds,
 }
 
 impl Shape {
-    /// Whether it can be that of a file of `len` bytes with the places of so many events.
+    /// Returns true if it is possible for a file of `len` bytes with the places of that many events.
     pub fn fits(&self, len: u64, events: u64) -> bool {
         let places = places::pages_for(events);
         let (first, end) = match self.filter {

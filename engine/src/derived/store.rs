@@ -1,11 +1,10 @@
 //! The store: a manifest and its runs.
 //!
-//! A [`Store`] is a view of the runs that the manifest named when it was opened. A run is opened when it is first needed;
-//! what another process merges, replaces or removes later never changes what the view answers, but a run that it took away
-//! before it was needed is missing: the error says so as for damage, [`Store::is_superseded`] tells one from the other, and
-//! the owner opens the store again. [`Store::open_held`] opens all at once, after which that does not occur.
-//! Writers hold the derived lock, and find that somebody else was there before them by comparing the manifest with the one
-//! they started from.
+//! A [`Store`] is a view of the runs that the manifest named when it was opened. A run is opened when it is first
+//! needed. Merges, replacements and removals by other processes never change a view's answers, but a run that was
+//! removed before it was opened is missing. The error is the same as for damage; [`Store::is_superseded`] tells the
+//! difference, and the owner opens the store again. [`Store::open_held`] opens all runs at once, which avoids that.
+//! Writers hold the derived lock, and detect other writers by comparing the manifest with the one they started from.
 
 use super::build::RunBuilder;
 use super::filter::{self, FilterBuilder, filter_key};
@@ -20,27 +19,27 @@ use crate::prelude::*;
 use crate::storage::{HeldLock, LockError};
 use std::ffi::OsStr;
 
-/// A store has at most so many runs behind a merge, however long the log is.
+/// Largest number of runs after a merge, for any length of the log.
 pub(super) const RUNS_MAX: usize = 8;
-/// The same where large merges wait for somebody who has time.
+/// Largest number of runs while large merges wait for a caller with time.
 pub(super) const WAITING_RUNS_MAX: usize = 16;
-/// Runs of at most so many events start on level 0: somewhat more than a command leaves behind.
+/// Largest number of events of a run on level 0: somewhat more than a command leaves.
 const LEVEL_EVENTS: u64 = 64;
 
-/// The last event that a run covers, so that a run can be held against the log.
+/// The last event that a run covers, to compare the run with the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Anchor {
-    /// Its seq.
+    /// Seq of the event.
     pub seq: u64,
-    /// Its id.
+    /// Id of the event.
     pub id: EventId,
-    /// Its place.
+    /// Place of the event.
     pub place: Place,
-    /// The CRC of its frame.
+    /// CRC of its frame.
     pub crc: u32,
 }
 
-/// What the manifest says of one run.
+/// A run in the manifest.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunMeta {
     /// File name.
@@ -51,55 +50,56 @@ pub struct RunMeta {
     pub first_seq: u64,
     /// Last event covered.
     pub last: Anchor,
-    /// 0 for a run of few events as flushed, more for one of many; each merge gives the highest of its runs and one more.
+    /// 0 for a run of few events as flushed, more for one of many; a merge gives the highest level of its runs plus
+    /// one.
     pub level: u8,
 }
 
-/// A changed key with its new value; `None` deletes.
+/// A key with its new value; `None` deletes it.
 pub type Change<'a> = (&'a [u8], Option<&'a [u8]>);
 
-/// What becomes a run: everything that the events `first_seq ..= last.seq` changed.
+/// Changes of the events `first_seq ..= last.seq`, to write as a run.
 pub struct Delta<'a> {
     /// First seq covered.
     pub first_seq: u64,
     /// Last event covered.
     pub last: Anchor,
-    /// The place of each event, in order.
+    /// Place of each event, in order.
     pub places: &'a [Place],
-    /// Changed keys, strictly ascending. Postings ([`super::key::postings`]) are among them like any
-    /// other key, with empty values; their namespaces sort behind all others.
+    /// Changed keys, strictly ascending. Postings ([`super::key::postings`]) are among them like any other key, with
+    /// empty values; their namespaces sort after all others.
     pub entries: Box<dyn Iterator<Item = Change<'a>> + 'a>,
 }
 
-/// An open view of the runs. Immutable: writing a run gives a new view. Cheap to clone.
+/// An open view of the runs. Immutable: writing a run returns a new view. Cheap to clone.
 #[derive(Clone)]
 pub struct Store {
     home: Arc<Home>,
     /// The runs in use, oldest first.
     runs: Arc<[Arc<Run>]>,
-    /// The manifest as it was read, `None` if there was none: what a writer must find unchanged.
+    /// The manifest as read, `None` if there was none; a writer must find it unchanged.
     base: Arc<Option<Vec<u8>>>,
-    /// Whether all of its runs are open, and those that are written will be.
+    /// True if all of its runs are open, and new ones will be.
     held: bool,
 }
 
-/// Where a store lies.
+/// Place of a store.
 struct Home {
     storage: Arc<dyn Storage>,
     dir: PathBuf,
-    /// The directory of runs that nobody else sees, until it is removed. Dropped before the lock that keeps it.
+    /// Directory of private runs, until it is removed. Dropped before the lock that protects it.
     scratch: Option<Scratch>,
-    /// For a store that is built aside: the derived lock. Its manifest waits for [`Store::install`]. For one whose runs nobody
-    /// else sees: the lock of its directory.
+    /// For a store that is built aside: the derived lock. Its manifest waits for [`Store::install`]. For a store with
+    /// private runs: the lock of its directory.
     aside: Option<Box<dyn HeldLock>>,
 }
 
 impl Store {
-    /// Opens what is in `dir` (a missing directory or manifest is an empty store). `holds` says whether the log
-    /// has that event; runs from the first one it denies on are left out, and dropped from the manifest by the next write.
+    /// Opens the store in `dir` (a missing directory or manifest is an empty store). `holds` says if the log has an event;
+    /// runs from the first missing event on are left out, and the next write drops them from the manifest.
     ///
     /// # Errors
-    /// I/O errors, those of `holds`. Damage is not an error here: see [`Store::damaged`].
+    /// I/O errors, and errors of `holds`. Damage is not an error here: see [`Store::damaged`].
     pub fn open_held(
         storage: Arc<dyn Storage>,
         dir: &Path,
@@ -107,13 +107,13 @@ impl Store {
     ) -> Result<Store> {
         loop {
             let store = Store::open(Arc::clone(&storage), dir, holds)?.hold()?;
-            // A run that is gone may have been merged away since the manifest was read.
+            // A missing run may have been merged since the manifest was read.
             if store.damaged().is_none() || !store.is_superseded()? {
                 return Ok(store);
             }
         }
     }
-    /// The same, where each run is opened when it is first needed: only the manifest is read.
+    /// As `open_held`, but reads only the manifest; each run is opened when it is first needed.
     pub fn open(
         storage: Arc<dyn Storage>,
         dir: &Path,
@@ -134,8 +134,8 @@ impl Store {
             held: false,
         })
     }
-    /// The same view with every run open, also those that are written later: for a process that stays. A run that is missing,
-    /// or is another file, then counts as damaged.
+    /// Returns the same view with every run open, also later ones: for a long-lived process. A run that is missing, or
+    /// is another file, then counts as damaged.
     pub fn hold(&self) -> Result<Store> {
         self.open_runs()?;
         let held = true;
@@ -144,27 +144,28 @@ impl Store {
             ..self.clone()
         })
     }
-    /// Whether somebody has written or merged runs since this view was opened, so that some of it may be gone.
+    /// Returns true if another process has written or merged runs since this view was opened, so that some may be
+    /// missing.
     pub fn is_superseded(&self) -> Result<bool> {
         Ok(self.home.aside.is_none() && self.home.manifest()? != *self.base)
     }
-    /// The runs in use, oldest first.
+    /// Returns the runs in use, oldest first.
     pub fn runs(&self) -> Vec<RunMeta> {
         self.runs.iter().map(|run| run.meta().clone()).collect()
     }
-    /// The newest event covered without a gap from seq 1 on: runs behind a damaged one do not count.
+    /// Returns the newest event covered without a gap from seq 1 on: runs after a damaged one do not count.
     pub fn covered(&self) -> Option<Anchor> {
         let sound = self.runs.iter().take_while(|run| !run.is_damaged());
         sound.last().map(|run| run.meta().last)
     }
-    /// The oldest run that was found missing or damaged, on opening or since. To mend it, fold the events of its range
-    /// over [`Store::before`] its first seq, and [`Store::write`] that range here.
+    /// Returns the oldest run that was found missing or damaged. To repair it, fold the events of its range over
+    /// [`Store::before`] its first seq, and [`Store::write`] that range here.
     pub fn damaged(&self) -> Option<RunMeta> {
         let damaged = self.runs.iter().find(|run| run.is_damaged());
         damaged.map(|run| run.meta().clone())
     }
-    /// Why some or all of what the manifest names is not in use; `None` where all of it is, or there is no manifest.
-    /// A missing store is folded anew, and so is one that cannot be used; but the latter is worth a word.
+    /// Returns the reason for which runs of the manifest are not in use; `None` if all are, or there is no manifest.
+    /// The store is then folded again; the reason is for people.
     pub fn left_out(&self) -> Option<String> {
         let manifest = self.base.as_ref().as_deref()?;
         match manifest::decode(manifest) {
@@ -177,10 +178,10 @@ impl Store {
             Some(_) => None,
         }
     }
-    /// Reads every byte of every run; says how many runs there are.
+    /// Reads every byte of every run; returns the number of runs.
     ///
     /// # Errors
-    /// `Derived` for the first that is damaged ([`Store::damaged`] then names the oldest).
+    /// `Derived` for the first damaged one ([`Store::damaged`] then names the oldest).
     pub fn check(&self) -> Result<usize> {
         self.open_runs()?;
         for run in self.runs.iter() {
@@ -190,23 +191,23 @@ impl Store {
         while walk.step()? {}
         Ok(self.runs.len())
     }
-    /// How many blocks of its runs have been read since they were opened, each counted once: what queries cost so far.
+    /// Returns the number of blocks read since the runs were opened, each counted once: the cost of queries so far.
     pub fn blocks_read(&self) -> u64 {
         self.runs.iter().map(|run| run.blocks_read()).sum()
     }
-    /// How many of its runs were opened so far.
+    /// Returns the number of runs opened so far.
     pub fn runs_opened(&self) -> usize {
         self.runs.iter().filter(|run| run.is_open()).count()
     }
-    /// The view of the runs that end before `seq`. A run written on it takes the place of everything behind it.
+    /// Returns the view of the runs that end before `seq`. A run written on it replaces everything after it.
     pub fn before(&self, seq: u64) -> Store {
         let runs = self.runs.iter().take_while(|run| run.meta().last.seq < seq);
         self.with(runs.cloned().collect())
     }
-    /// The value of a key.
+    /// Returns the value of a key.
     ///
     /// # Errors
-    /// `Derived` where a run that may decide is damaged ([`Store::damaged`] then names it).
+    /// `Derived` if a run that may hold the key is damaged ([`Store::damaged`] then names it).
     pub fn get(&self, key: &[u8]) -> Result<Option<Bytes>> {
         let hash = filter::hash(filter_key(key));
         for run in self.runs.iter().rev() {
@@ -219,14 +220,15 @@ impl Store {
         }
         Ok(None)
     }
-    /// The live entries with `from <= key < to`, ascending, or descending if `reverse`. Errors as [`Store::get`].
+    /// Returns the live entries with `from <= key < to`, ascending, or descending if `reverse`. Errors as
+    /// [`Store::get`].
     pub fn scan(&self, from: &[u8], to: &[u8], reverse: bool) -> Scan {
         Scan::new(Arc::clone(&self.runs), from, to, reverse)
     }
-    /// Where the event with that seq lies, if a run covers it.
+    /// Returns the place of the event with that seq, if a run covers it.
     ///
     /// # Errors
-    /// `Derived` where that run is damaged.
+    /// `Derived` if that run is damaged.
     pub fn place(&self, seq: u64) -> Result<Option<Place>> {
         let index = self.runs.partition_point(|run| run.meta().last.seq < seq);
         match self.runs.get(index) {
@@ -234,9 +236,9 @@ impl Store {
             _ => Ok(None),
         }
     }
-    /// Writes a run behind the covered range, or in place of a run with exactly its range (a damaged one), and the
-    /// manifest that names it. Takes the derived lock without waiting; `None` where another process has it or has
-    /// changed the manifest since this view was opened: open again. The lock is `X.lock` for a store in `X/vN`.
+    /// Writes a run after the covered range, or in place of a run with exactly its range (a damaged one), and the manifest
+    /// that names it. Takes the derived lock without waiting; `None` if another process has it or has changed the manifest
+    /// since this view was opened: open again. The lock is `X.lock` for a store in `X/vN`.
     ///
     /// # Errors
     /// I/O errors; `TooLarge` for a key, value or place that the format cannot hold.
@@ -275,8 +277,8 @@ impl Store {
         runs.splice(index..runs.len().min(index + 1), [run]);
         self.publish(runs).map(Some)
     }
-    /// Starts an empty store whose runs nobody sees before [`Store::install`]: for a rebuild beside the one in `dir`, which
-    /// stays in use. Holds the derived lock, waiting for it at most `deadline`, until the last clone is gone.
+    /// Starts an empty store whose runs are invisible before [`Store::install`], to rebuild the store in `dir` while that
+    /// stays in use. Holds the derived lock, waiting for it at most `deadline`, until the last clone is dropped.
     ///
     /// # Errors
     /// `Locked`, I/O errors.
@@ -297,7 +299,7 @@ impl Store {
             held: false,
         })
     }
-    /// Puts a store built aside in the place of the one in its directory, by one rename.
+    /// Replaces the store in its directory by a store built aside, by one rename.
     pub fn install(self) -> Result<Store> {
         let base = self.home.write_manifest(&self.runs)?;
         Ok(Store {
@@ -331,8 +333,8 @@ impl Store {
             held: false,
         })
     }
-    /// Opens every run of such a view, then removes its directory: what is open stays readable, and whatever ends the
-    /// process leaves nothing behind.
+    /// Opens every run of such a view, then removes its directory: open files stay readable, and nothing is left when
+    /// the process ends.
     pub fn unlink(&self) -> Result<Store> {
         let held = self.hold()?;
         if let Some(scratch) = &self.home.scratch {
@@ -355,7 +357,7 @@ impl Store {
             held: self.held,
         }
     }
-    /// The right to write over this view: nobody else writes, and nobody has written since it was opened.
+    /// Takes the right to write over this view: the lock is free, and no process has written since it was opened.
     pub(super) fn lock(&self) -> Result<Option<Turn>> {
         if self.home.aside.is_some() {
             return Ok(Some(Turn { _held: None }));
@@ -369,7 +371,7 @@ impl Store {
         let unchanged = self.home.manifest()? == *self.base;
         Ok(unchanged.then_some(Turn { _held: Some(held) }))
     }
-    /// Builds the run from a seq to an event, of that level, in a new file.
+    /// Builds the run from a seq to an event, with that level, in a new file.
     pub(super) fn build(
         &self,
         (first_seq, last, level): (u64, Anchor, u8),
@@ -392,14 +394,14 @@ impl Store {
         let mut builder = RunBuilder::new(file, path.clone(), Mark::of(&meta), filter);
         let built = fill(&mut builder).and_then(|()| builder.finish(last.seq + 1 - first_seq));
         if built.is_err() {
-            // No manifest names it; on a full disk every command would leave one more.
+            // No manifest names it; on a full disk every command would leave another one.
             let _ = self.home.storage.remove_file(&path);
         }
         let (len, shape) = built?;
         meta.len = len;
         Ok(Arc::new(self.home.run((meta, shape))))
     }
-    /// The view with these runs, named by the manifest unless the store is still aside.
+    /// Returns the view with these runs, and writes the manifest unless the store is still aside.
     pub(super) fn publish(&self, runs: Vec<Arc<Run>>) -> Result<Store> {
         assert!(
             runs.is_sorted_by(|a, b| a.meta().last.seq + 1 == b.meta().first_seq),
@@ -429,14 +431,14 @@ pub(super) struct Turn {
 }
 
 impl Home {
-    /// The manifest's bytes; `None` where there is none.
+    /// Reads the manifest; `None` if there is none.
     fn manifest(&self) -> Result<Option<Vec<u8>>> {
         let path = self.dir.join(manifest::NAME);
         match self.storage.read(&path, manifest::BYTES_MAX) {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) => match error.kind() {
                 io::ErrorKind::NotFound => Ok(None),
-                // No manifest is empty, so this is a damaged one.
+                // A valid manifest is not empty, so this is a damaged one.
                 io::ErrorKind::FileTooLarge => Ok(Some(Vec::new())),
                 _ => match WhyUnused::from_error(&error) {
                     Some(WhyUnused::NoDirectory) => Ok(None),
@@ -446,7 +448,7 @@ impl Home {
             },
         }
     }
-    /// The runs of a manifest up to the last whose anchor the log holds.
+    /// Returns the runs of a manifest up to the last whose anchor the log holds.
     fn runs(
         &self,
         manifest: Option<&[u8]>,
@@ -465,7 +467,7 @@ impl Home {
     fn run(&self, named: manifest::Named) -> Run {
         Run::new(Arc::clone(&self.storage), &self.dir, named)
     }
-    /// A new file for a run, numbered `number` or higher. A name that is in use is never written to: somebody may
+    /// Creates a file for a run, numbered `number` or higher. A used name is never written again: another process may
     /// have that file mapped.
     fn create(&self, mut number: u64) -> Result<(String, Box<dyn File>)> {
         why_unused::create_dir(&*self.storage, &self.dir)?;
@@ -479,7 +481,7 @@ impl Home {
             }
         }
     }
-    /// Replaces the manifest, then removes what it no longer names.
+    /// Replaces the manifest, then removes runs that it no longer names.
     fn write_manifest(&self, runs: &[Arc<Run>]) -> Result<Vec<u8>> {
         let bytes = manifest::encode(runs.iter().map(|run| (run.meta(), run.shape())));
         let path = self.dir.join(manifest::NAME);
@@ -491,8 +493,8 @@ impl Home {
         self.sweep(runs);
         Ok(bytes)
     }
-    /// Removes the runs that no manifest names any more. Whoever still reads one keeps it mapped. What cannot be removed
-    /// now is left to the next writer: the manifest stands, so this must not make its write a failure.
+    /// Removes the runs that no manifest names any more. Readers keep them mapped. A failure does not matter, because
+    /// the manifest is written: the next writer tries again.
     fn sweep(&self, runs: &[Arc<Run>]) {
         for name in self.storage.list(&self.dir).unwrap_or_default() {
             let in_use = runs.iter().any(|run| run.meta().name == name);
@@ -505,7 +507,7 @@ impl Home {
     }
 }
 
-/// `X.lock` for a store in `X/vN`.
+/// Returns `X.lock` for a store in `X/vN`.
 fn lock_path(dir: &Path) -> PathBuf {
     let parent = dir.parent().filter(|parent| !parent.as_os_str().is_empty());
     let mut path = parent.unwrap_or(dir).as_os_str().to_owned();
@@ -513,8 +515,9 @@ fn lock_path(dir: &Path) -> PathBuf {
     path.into()
 }
 
-/// The level at which a run of so many events starts: the one that merging small runs would have given it as the oldest run.
-/// On level L that run is made of at most C(L + [`RUNS_MAX`], [`RUNS_MAX`]) small ones (see `merge.rs`).
+/// Returns the level at which a run of that many events starts: the one that merging small runs would have given it as
+/// the oldest run. On level L that run is made of at most C(L + [`RUNS_MAX`], [`RUNS_MAX`]) small ones (see
+/// `merge.rs`).
 pub(super) fn level_of(events: u64) -> u8 {
     let mut level = 0;
     let mut small_runs = 1_u64;

@@ -1,17 +1,17 @@
-//! Changes in no order, over a store: what a fold of many events reads and writes.
+//! Unsorted changes over a store, for a fold of many events.
 //!
-//! An [`Overlay`](super::Overlay) is sorted at all times, which a bulk fold has no use for: it reads single keys, and
-//! needs the order once, for the run. Keys lie one behind the other in one buffer, found by their hash, so that a change
-//! costs a few comparisons and at most one allocation.
+//! An [`Overlay`](super::Overlay) is always sorted, which a bulk fold does not need: it reads single keys, and needs
+//! the order once, for the run. Keys are in one buffer, found by their hash, so that a change costs a few comparisons
+//! and at most one allocation.
 
 use super::overlay::Value;
 use super::store::{Change, Store};
 use crate::prelude::*;
 use std::hash::{BuildHasher, RandomState};
 
-/// What a fold needs of a state: single keys, read and changed.
+/// State for a fold: single keys, read and changed.
 pub trait Changes {
-    /// The value of a key.
+    /// Returns the value of a key.
     fn get(&self, key: &[u8]) -> Result<Option<Value<'_>>>;
     /// Sets a key.
     fn put(&mut self, key: &[u8], value: &[u8]);
@@ -19,15 +19,15 @@ pub trait Changes {
     fn delete(&mut self, key: &[u8]);
 }
 
-/// Changes in no order.
+/// Unsorted changes.
 pub struct Table {
     store: Store,
-    /// All keys, one behind the other.
+    /// All keys, in one buffer.
     keys: Vec<u8>,
     slots: Vec<Slot>,
-    /// Open addressing, at most half full: 32 bits of the hash above the slot's number plus one; 0 where nothing is.
+    /// Open addressing, at most half full: 32 bits of the hash above the slot's number plus one; 0 if empty.
     index: Vec<u64>,
-    /// Seeded, because whoever sends messages chooses their ids.
+    /// Seeded, because senders of messages choose their ids.
     hasher: RandomState,
 }
 
@@ -38,7 +38,7 @@ struct Slot {
 }
 
 impl Table {
-    /// No changes over `store`.
+    /// Creates a table without changes over `store`.
     pub fn new(store: Store) -> Table {
         Table {
             store,
@@ -48,17 +48,17 @@ impl Table {
             hasher: RandomState::new(),
         }
     }
-    /// How many changes there are.
+    /// Returns the number of changes.
     pub fn len(&self) -> usize {
         self.slots.len()
     }
-    /// Whether there are no changes.
+    /// Returns true if there are no changes.
     pub fn is_empty(&self) -> bool {
         self.slots.is_empty()
     }
-    /// All changes in ascending order, `None` for a deleted key: entries of a [`super::Delta`].
+    /// Returns all changes in ascending order, `None` for a deleted key: entries of a [`super::Delta`].
     pub fn changes(&self) -> Vec<Change<'_>> {
-        // The first bytes decide most comparisons without a look at the key.
+        // The first bytes decide most comparisons without reading the key.
         let mut changes: Vec<(u128, Change<'_>)> = self
             .slots
             .iter()
@@ -71,7 +71,7 @@ impl Table {
             .sort_unstable_by(|(a, (one, _)), (b, (two, _))| a.cmp(b).then_with(|| one.cmp(two)));
         changes.into_iter().map(|(_, change)| change).collect()
     }
-    /// Goes on over `store`, which holds the changes now; they are dropped here.
+    /// Continues over `store`, which holds the changes now; they are dropped here.
     pub fn flushed(&mut self, store: Store) {
         *self = Table::new(store);
     }
@@ -80,7 +80,7 @@ impl Table {
         let end = slot.start + slot.len as usize;
         self.keys.get(slot.start..end).unwrap_or_default()
     }
-    /// The number of the key's slot, or where in the index it would stand.
+    /// Returns the number of the key's slot, or its free place in the index.
     fn find(&self, key: &[u8], hash: u32) -> std::result::Result<usize, usize> {
         debug_assert!(
             self.index.len().is_power_of_two(),
@@ -106,7 +106,7 @@ impl Table {
     fn hash(&self, key: &[u8]) -> u32 {
         self.hasher.hash_one(key) as u32
     }
-    /// The value that a change of the key goes to.
+    /// Returns the value that a change of the key replaces.
     fn value(&mut self, key: &[u8]) -> Option<&mut Option<Vec<u8>>> {
         let hash = self.hash(key);
         let number = match self.find(key, hash) {
@@ -178,7 +178,7 @@ impl Changes for Table {
     }
 }
 
-/// The first sixteen bytes of a key as a number that sorts as they do; a shorter key is filled up with zeros.
+/// Returns the first sixteen bytes of a key (padded with zeros) as a number with the same order.
 fn prefix(key: &[u8]) -> u128 {
     let mut first = [0; 16];
     for (to, from) in first.iter_mut().zip(key) {

@@ -1,14 +1,14 @@
-//! A file in the place of a directory of the store, or a directory in the place of a file. The store can be built again, so these
-//! are removed.
+//! Handles a file in place of a directory of the store, or a directory in place of a file: removes it, because the
+//! store can be rebuilt.
 
 use crate::prelude::*;
 
-/// Why a file of the store cannot be used.
+/// Reason for which a file of the store cannot be used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum WhyUnused {
     /// A file has the name of a directory of the store: there is no store.
     NoDirectory,
-    /// A directory has the file's name: what was there is lost.
+    /// A directory has the file's name: the file's content is lost.
     NoFile,
 }
 
@@ -23,8 +23,8 @@ impl WhyUnused {
     }
 }
 
-/// Creates the store's directory, in the place of a file that has its name or that of the directory around it; never the
-/// directory that holds both.
+/// Creates the store's directory; replaces a file with its name or its parent's name, but never the directory that
+/// holds both.
 pub(super) fn create_dir(storage: &dyn Storage, dir: &Path) -> Result<()> {
     let above = dir.parent().and_then(Path::parent);
     let above = above.unwrap_or(Path::new(""));
@@ -34,9 +34,9 @@ pub(super) fn create_dir(storage: &dyn Storage, dir: &Path) -> Result<()> {
     if WhyUnused::from_error(&error) != Some(WhyUnused::NoDirectory) {
         return Err(Error::io("create", dir)(error));
     }
-    // No further up: what lies above is the log's, and not derived.
+    // Not further up: those directories belong to the log, and are not derived.
     for part in dir.parent().into_iter().chain([dir]) {
-        // Behind a file there is nothing to look at.
+        // Paths below a file do not exist.
         if let Ok(Some(stat)) = storage.stat(part)
             && !stat.is_dir
         {
@@ -55,7 +55,7 @@ pub(super) fn clear_file(storage: &dyn Storage, path: &Path) -> Result<()> {
         Ok(Some(stat)) if stat.is_dir => storage
             .remove_dir_all(path)
             .map_err(Error::io("remove", path)),
-        // Whatever else is wrong, the write that follows says.
+        // The following write reports any other error.
         _ => Ok(()),
     }
 }

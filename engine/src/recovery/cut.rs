@@ -7,26 +7,26 @@ use super::{Recovered, RecoveryContext};
 use crate::layout::{ARCHIVE_DIR, SHORTENED_FILE};
 use crate::prelude::*;
 
-/// The archive of a cut says what it is in this file.
+/// File in the archive of a cut that describes it.
 pub(crate) const NOTE: &str = "cut.json";
 const NOTE_BYTES_MAX: u64 = 64 << 10;
 
-/// What the event says, and the archive's note.
+/// Payload of the event, and the archive's note.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cut {
-    /// The last event that stayed.
+    /// Seq of the last event that stayed.
     pub to: u64,
-    /// Where the originals lie, relative to the log's directory; `null` if they are gone.
+    /// Directory of the originals, relative to the log's directory; `null` if they are gone.
     pub archive: Option<String>,
-    /// Bytes that went.
+    /// Bytes removed.
     pub bytes: u64,
-    /// Events that went and could still be read.
+    /// Number of removed events that could be read.
     pub events: u64,
-    /// Who wanted it.
+    /// The operator that asked for it.
     pub actor: String,
-    /// The head's generation before.
+    /// Generation of the head before.
     pub generation: u64,
-    /// The last event that was known to be acknowledged, where that one went.
+    /// Seq of the last acknowledged event, if it was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_seq: Option<u64>,
 }

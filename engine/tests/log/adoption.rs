@@ -1,5 +1,5 @@
-//! A log that is given to a journal and taken off again: nothing of it is lost or changes, whatever interrupts that, and of
-//! several hosts at most one goes on alone.
+//! A log that is given to a journal and taken off again: no event is lost or changed, at any interruption, and at most
+//! one of several hosts continues alone.
 
 mod line;
 
@@ -20,7 +20,7 @@ fn named() -> JournalIdentity {
     }
 }
 
-/// Options of a host of that journal.
+/// Options of a host with that journal.
 fn of(journal: &Line, seed: u64) -> LogOptions {
     let mut options = given!(LogOptions, ahead_from_group: 1, ahead_bytes: 300,
         lock_deadline: Duration::ZERO, ..small(seed));
@@ -28,14 +28,14 @@ fn of(journal: &Line, seed: u64) -> LogOptions {
     options
 }
 
-/// A log of several days and segments that one host wrote alone; of its last group only what a crash left.
+/// A log of several days and segments that one host wrote alone; its last group is as a crash left it.
 fn alone(format: Format, crash: usize) -> Memory {
     let memory = Memory::new();
     let clock = Arc::new(ManualClock::new(start()));
     let options = given!(LogOptions, clock: clock.clone(), ..of(&Line::default(), 3));
     let log = create(&arc(&memory), format, &options);
     for day in 0..3 {
-        // One that works ahead ends its segments earlier than one that does not.
+        // A writer that works ahead ends its segments earlier.
         let ahead_from_group = [1_000, 1, 1][day];
         let writer = writer(&log.clone().with_options(LogOptions {
             ahead_from_group,
@@ -45,7 +45,7 @@ fn alone(format: Format, crash: usize) -> Memory {
             say(&writer, &format!("{day}-{number} {}", "x".repeat(20)));
         }
         match day {
-            // As a process that dies leaves it.
+            // As a killed process leaves it.
             1 => drop(writer),
             _ => writer.close().unwrap(),
         }
@@ -65,7 +65,7 @@ fn reopened(memory: &Memory, line: &Line, seed: u64) -> Log {
     open(&arc(memory), &of(line, seed))
 }
 
-/// Another host takes the log in.
+/// Another host joins the log.
 fn join(line: &Line, seed: u64) -> (Memory, Log) {
     let memory = Memory::new();
     let identity = line.journal.find("demo").unwrap();
@@ -79,7 +79,7 @@ fn segments(memory: &Memory) -> std::collections::BTreeMap<PathBuf, Vec<u8>> {
     tree(memory, &dir().join(EVENTS_DIR))
 }
 
-/// Both have the same files; said in words, for their bytes are many.
+/// Checks that both have the same files; describes a difference in words, because the files are large.
 fn check_equal(one: &Memory, other: &Memory, case: &str) {
     let (one, other) = (segments(one), segments(other));
     let lens = |all: &std::collections::BTreeMap<PathBuf, Vec<u8>>| -> Vec<(PathBuf, usize)> {
@@ -159,7 +159,7 @@ fn whatever_a_crash_left_all_hosts_get_the_segments_of_the_one_that_gave_it() {
     }
 }
 
-/// Goes on where an adoption ended, and looks at what came of it.
+/// Continues an interrupted adoption, and checks the result.
 fn finish_adoption(memory: &Memory, line: &Line, before: usize) {
     line.mend();
     let log = reopened(memory, line, 5);
@@ -299,7 +299,7 @@ fn a_journal_that_cannot_be_opened_is_left_without_asking_it() {
     }
 }
 
-/// The first host goes on alone, and the other one is closed.
+/// The first host continues alone, and the other one is closed.
 fn finish_leaving(hosts: &[Memory; 2], line: &Line) {
     line.mend();
     let log = reopened(&hosts[0], line, 3);
@@ -385,7 +385,7 @@ fn what_comes_to_stand_there_late_is_known_all_the_same() {
         whole.delays.store(true, Ordering::SeqCst);
         assert_eq!(fault(log.leave()), Some(JournalFault::Unknown));
         whole.delays.store(false, Ordering::SeqCst);
-        // The first try arrives before the second one, which then is not the one that counts.
+        // The first attempt arrives before the second one, which then does not count.
         finish_leaving(&hosts, &whole);
     }
 }
@@ -444,7 +444,7 @@ fn behind_the_event_that_took_a_log_off_nobody_goes_on_in_a_journal_that_lost_it
         let groups = line.journal.groups(other.identity().log).len();
         line.journal.put_back(other.identity().log, groups - 1);
         assert_eq!(other.heal(&mut |_, _| {}).unwrap().unwrap().groups, 1);
-        // A third one takes the closing event in from the journal, where the log is open.
+        // A third host reads the closing event from a journal in which the log is open.
         for log in [other.clone(), join(&line, 5).1] {
             let writer = writer(&log);
             let said = writer.append(vec![said("too late")], Durability::Synced);

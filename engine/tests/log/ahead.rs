@@ -1,4 +1,4 @@
-//! Zeros ahead of what was written: whose they are, who sees them, and when they go.
+//! Zeros ahead of the written bytes: when they are written, who reads them, and when they are removed.
 
 use crate::support::*;
 use teamlog_engine::Writer;
@@ -6,12 +6,12 @@ use teamlog_engine::storage::OpenMode;
 
 const AHEAD: u64 = 4_096;
 
-/// Fills ahead from the first group on.
+/// Options that write zeros ahead from the first group on.
 fn ahead() -> LogOptions {
     given!(LogOptions, ahead_bytes: AHEAD, ahead_from_group: 0, ..options().1)
 }
 
-/// Bytes of the active segment that lie behind the head.
+/// Returns the bytes of the active segment after the head.
 fn behind(storage: &Arc<dyn Storage>, log: &Log) -> Vec<u8> {
     let head = log.peek().unwrap().head().clone();
     let path = dir().join("events").join(&head.name);
@@ -29,7 +29,7 @@ fn zeros_stand_behind_what_a_writer_that_stays_wrote_and_go_when_it_closes() {
             say(&writer, &format!("number {n}"));
             let zeros = behind(&storage, &log);
             assert!(zeros.iter().all(|byte| *byte == 0), "{zeros:?}");
-            // The first group has begun the segment, which is enough.
+            // The first group has started the segment, and fills nothing.
             assert_eq!(zeros.is_empty(), format == Format::Jsonl || n == 0, "{n}");
             assert!(zeros.len() as u64 <= AHEAD);
             assert_eq!(texts(&log).len(), n + 1);
@@ -122,7 +122,7 @@ fn where_there_is_no_room_for_zeros_events_are_recorded_without() {
     let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
     let log = create(&storage, Format::Binary, &ahead());
     let writer = writer(&log);
-    // Its segment is there, and filled ahead.
+    // Its segment exists, with zeros ahead.
     say(&writer, "one");
     say(&writer, "two");
     let before = faulty.count();
@@ -136,7 +136,7 @@ fn where_there_is_no_room_for_zeros_events_are_recorded_without() {
     let [write, zeros] = writes[..] else {
         panic!("{writes:?}");
     };
-    // The same again: of its two writes the second one fails.
+    // Again: of its two writes the second one fails.
     faulty.arm(faulty.count() + zeros - before, Fault::ShortWrite);
     assert!(write < zeros);
     say(&writer, &text);
@@ -145,7 +145,7 @@ fn where_there_is_no_room_for_zeros_events_are_recorded_without() {
     assert_eq!(texts(&log).len(), 5);
 }
 
-/// A writer that stays and has just ended its segment, of which the last 500 bytes may be left free.
+/// A long-lived writer that has just ended its segment, whose last 500 bytes may stay free.
 fn at_the_end(log: &Log) -> Writer<()> {
     let writer = writer(log);
     for _ in 0..40 {
@@ -174,7 +174,7 @@ fn the_last_group_of_a_segment_ends_it_and_the_next_begins_another() {
         let ended = head_of(&log);
         assert!((3_500..=4_000).contains(&ended.end), "{ended:?}");
         assert!(behind(&storage, &log).is_empty(), "{format:?}");
-        // Nobody else minds.
+        // Verification reports nothing.
         let report = log.verify(None).unwrap();
         assert!(report.ok && report.problems.is_empty(), "{report:?}");
         let reader = log.reader().unwrap();
@@ -251,7 +251,7 @@ fn a_group_larger_than_what_is_filled_ahead_is_adopted_whole() {
         let group = vec![said(&large), said(&large), said("last")];
         writer.append(group, Durability::Synced).unwrap();
         drop(writer);
-        // The head is as it was when the group was durable and its head was not yet written.
+        // The head is as it was after the group became durable and before its head was written.
         forge::write(&*storage, &head, &before);
         assert!(behind(&storage, &log).len() > 1_800_000);
         let lock = log.lock().unwrap();

@@ -88,7 +88,7 @@ fn ids_and_times_increase_whatever_the_clock_does() {
     }
 }
 
-/// The digest of the segment is kept as it grows; a second writer catches up with what the first one wrote.
+/// The digest of the segment is updated as it grows; a second writer catches up with the bytes of the first one.
 #[test]
 fn a_segment_that_is_hashed_while_it_grows_is_sealed_as_it_is() {
     let text = "x".repeat(20_000);
@@ -135,7 +135,7 @@ fn a_day_and_a_full_segment_begin_a_new_one() {
         let report = log.verify(None).unwrap();
         assert!(report.ok && report.problems.is_empty(), "{report:?}");
         assert_eq!((report.events, report.segments), (80, names.len() as u64));
-        // The group that would have crossed midnight is stamped behind it, whole.
+        // The whole group that would have crossed midnight is stamped after it.
         let events = events(&log);
         for event in &events[60..62] {
             assert_eq!(event.created_at.day(), "2026-11-22", "{event:?}");
@@ -339,7 +339,7 @@ fn a_segment_that_is_no_longer_there_takes_nothing() {
             let before = std::fs::read(&path).ok();
             let refused = append("two").unwrap_err();
             assert!(matches!(refused, Error::Corrupt { .. }), "{refused}");
-            // Nor does this writer try again, whatever is there by then.
+            // This writer does not try again, even if the file is back.
             assert!(matches!(append("three").unwrap_err(), Error::Poisoned(_)));
             assert_eq!(std::fs::read(&path).ok(), before);
             drop(writer);

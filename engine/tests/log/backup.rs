@@ -1,4 +1,4 @@
-//! Backups: the same bytes, only what is new, and whatever a run is stopped at, the backup before or the new one.
+//! Backups: the same bytes, only new ones copied, and after a stop at any call the old backup or the new one.
 
 use crate::support::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -101,7 +101,7 @@ fn a_backup_holds_what_the_log_held_and_gives_it_back() {
         assert_eq!((kept.files_copied, kept.before), (3, None));
         assert!(kept.segments_copied > 3, "{kept:?}");
         assert_eq!(kept.bytes_copied, kept.manifest.bytes() + 4 + 2 + 4);
-        // What comes later is not in it.
+        // Later events are not in it.
         world.say(20..25);
         let late = world.log.reader().unwrap().receipt().unwrap().unwrap();
         let backup = sound(&to, "whole");
@@ -116,7 +116,7 @@ fn a_backup_holds_what_the_log_held_and_gives_it_back() {
         say(&writer(&log), "new life");
         let report = log.verify(receipt.as_ref()).unwrap();
         assert!(report.ok && report.problems.is_empty(), "{report:?}");
-        // The original went on: its later receipts do not hold here.
+        // The original continued: its later receipts do not hold here.
         assert!(!log.verify(Some(&late)).unwrap().ok);
 
         for (team, to_format) in [("other", None), ("demo", Some(other(format)))] {
@@ -168,7 +168,7 @@ fn an_empty_log_is_backed_up_and_restored() {
     sound(&to, "no longer empty");
 }
 
-/// The backup before, or the new one; the next run completes, and all can be restored.
+/// Checks that the old backup or the new one is there; the next run completes, and all can be restored.
 fn check(world: &World, to: &Memory, old: Option<u64>, what: &str) -> bool {
     let now = world.log.reader().unwrap().head().last_seq;
     let new = match Backup::open(arc(to), at(), small(9)) {
@@ -295,7 +295,7 @@ fn a_backup_of_something_else_is_never_written_over() {
     let past = world.memory.snapshot();
     world.say(4..9);
     let kept = world.keep(&to).unwrap();
-    // The log went back to an earlier state, and then another way.
+    // The log went back to an earlier state, and then had another history.
     let back = given!(World; clock: world.clock.clone(), log: open(&arc(&past), &small(77)),
         memory: past);
     for more in [0..0, 30..40] {
@@ -357,7 +357,7 @@ fn backups_beside_a_writer_are_prefixes() {
         let mut seen = 0;
         loop {
             let last = done.load(Ordering::SeqCst);
-            // Whoever wrote the first event makes the head; before that there is nothing to read beside a writer.
+            // The first writer creates the head; before that a reader beside a writer finds nothing.
             let reader = match log.reader() {
                 Err(Error::Locked { .. }) => continue,
                 reader => reader.unwrap(),
@@ -463,7 +463,7 @@ fn a_backup_of_the_log_before_stays_beside_that_of_the_log_after() {
         };
         let other = new.identity().log.to_string();
         assert_eq!(both(), [(other.clone(), 2), (old.log.clone(), old.seq)]);
-        // The first log again: what its backup holds is known, and that it must be a past of it.
+        // The first log again: its backup is known, and must be a prefix of it.
         world.say(12..20);
         let again = world.keep(&to).unwrap();
         assert_eq!(again.before, Some(old.seq));

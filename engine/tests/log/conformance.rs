@@ -1,4 +1,5 @@
-//! What every journal does. The suite of the journal in memory, and of those in crates of their own, which name this file.
+//! Rules for every journal: the test suite for the journal in memory, and for those in other crates, which include this
+//! file.
 
 use std::thread;
 use teamlog_engine::LogId;
@@ -7,7 +8,7 @@ use teamlog_engine::journal::{
 };
 use teamlog_engine::{Clock, EventId, Format, Identity, JournalIdentity, SystemClock, Timestamp};
 
-/// An identity of that log.
+/// Returns an identity of that log.
 pub fn identity(log: u8, journal: &str) -> Identity {
     Identity {
         log: LogId([log; 16]),
@@ -29,7 +30,7 @@ pub fn last_id() -> EventId {
     EventId::from_text(b"019ab000-0000-7000-8000-000000000001").unwrap()
 }
 
-/// The place behind one more group of `events` events.
+/// Returns the position after one more group of `events` events.
 pub fn behind(after: Position, events: u64, bytes: &[u8]) -> Position {
     Position {
         last_seq: after.last_seq + events,
@@ -80,7 +81,7 @@ pub fn texts(journal: &mut dyn Journal, log: u8, mut after: Position, max: usize
     }
 }
 
-/// Holds a journal of that id, which knows no log yet, against all of this; groups race for so many places.
+/// Tests the journal with that id, which knows no log yet; groups race for `places` positions.
 pub fn conforms(journals: &dyn Journals, id: &str, places: u64) {
     for log in 1..=5 {
         for _ in 0..2 {
@@ -96,7 +97,7 @@ pub fn conforms(journals: &dyn Journals, id: &str, places: u64) {
     names_are_unique(journals, id);
 }
 
-/// A handle of its own.
+/// Opens a new handle.
 pub fn open(journals: &dyn Journals, id: &str) -> Box<dyn Journal> {
     let journal = identity(1, id).journal.unwrap();
     journals.open(&journal).unwrap()
@@ -108,12 +109,12 @@ fn orders(journal: &mut dyn Journal) {
     assert!(texts(journal, 1, start, 1000).is_empty());
     let a = group(1, start, b"a");
     assert_eq!(one(journal, a), Outcome::Appended);
-    // The same again is how an unknown outcome is settled.
+    // Repeating an append settles an unknown outcome.
     assert_eq!(one(journal, a), Outcome::Appended);
     assert_eq!(one(journal, group(1, start, b"x")), Outcome::Conflict);
     let b = group(1, a.position, b"b");
     assert_eq!(one(journal, b), Outcome::Appended);
-    // Who is behind comes too late, and the first is there as before.
+    // A late append conflicts, and the first group stays.
     assert_eq!(one(journal, group(1, start, b"y")), Outcome::Conflict);
     assert_eq!(one(journal, a), Outcome::Appended);
     assert_eq!(texts(journal, 1, start, 1000), ["a", "b"]);
@@ -121,7 +122,7 @@ fn orders(journal: &mut dyn Journal) {
     assert_eq!(texts(journal, 1, a.position, 1000), ["b"]);
     assert!(texts(journal, 1, b.position, 1000).is_empty());
 
-    // Ahead, and of another history that is as long.
+    // A position ahead, and one of another history of the same length.
     let ahead = behind(b.position, 1, b"never appended");
     assert_eq!(one(journal, group(1, ahead, b"c")), Outcome::Forked);
     assert_eq!(
@@ -155,7 +156,7 @@ fn orders(journal: &mut dyn Journal) {
     many_logs(journal, three.position);
 }
 
-/// One call for several logs: what one of them meets is not the others' matter.
+/// One call for several logs: a failure for one log does not affect the others.
 fn many_logs(journal: &mut dyn Journal, of_first: Position) {
     let start = Position::default();
     let forked = Position {
@@ -181,7 +182,7 @@ fn many_logs(journal: &mut dyn Journal, of_first: Position) {
     assert!(texts(journal, 3, start, 10).is_empty());
 }
 
-/// A log is handed over while nobody else may write it, is opened by a group, and closed by one.
+/// A log is loaded while no other host may write it, is opened by a group, and closed by one.
 fn states(journals: &dyn Journals, journal: &mut dyn Journal, id: &str) {
     journals
         .enroll(&identity(6, id), LogState::Loading)
@@ -244,7 +245,7 @@ fn states(journals: &dyn Journals, journal: &mut dyn Journal, id: &str) {
     assert_eq!(texts(journal, 6, opens.position, 1000), ["d", "closes"]);
 }
 
-/// Bytes beside a log are kept under their digest, each log's for itself.
+/// Bytes beside a log are stored under their digest, separately for each log.
 fn keeps_blobs(journal: &mut dyn Journal) {
     let large = vec![7; 2 << 20];
     for _ in 0..2 {
@@ -259,7 +260,7 @@ fn keeps_blobs(journal: &mut dyn Journal) {
     assert_eq!(blob(journal, 2, "d1"), None);
 }
 
-/// Many logs append at once: what one of them meets is not the others' matter.
+/// Many logs append at once: a failure for one log does not affect the others.
 fn many_at_once(journals: &dyn Journals, id: &str) {
     let logs = 20..52;
     for log in logs.clone() {
@@ -293,8 +294,7 @@ fn many_at_once(journals: &dyn Journals, id: &str) {
     });
 }
 
-/// The log is known to the journal.
-/// Of a journal that says by which version its hosts fold: that only rises.
+/// Tests a journal with fold versions; the log is known to it. The version only rises.
 #[allow(dead_code, reason = "an experimental journal does not say it")]
 pub fn names_a_fold_version(journal: &mut dyn Journal) {
     let (first, second) = (LogId([1; 16]), LogId([2; 16]));
@@ -315,11 +315,11 @@ pub fn tells_the_time(journal: &mut dyn Journal) {
         .read(LogId([1; 16]), Position::default(), 10)
         .unwrap();
     let off = page.now.unwrap().micros() - SystemClock.now().micros();
-    // One machine, and one clock.
+    // One machine has one clock.
     assert!(off.abs() < 1_000_000, "{off}");
 }
 
-/// Whoever races: of all groups for one place exactly one is taken.
+/// Of all groups that race for one position exactly one is taken.
 fn one_wins(journals: &dyn Journals, id: &str, log: u8, places: u64) {
     let won: Vec<Vec<u64>> = thread::scope(|scope| {
         let racers = (0..4).map(|racer| {

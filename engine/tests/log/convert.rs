@@ -1,4 +1,5 @@
-//! Conversion: the same groups in the other format; and whatever it is stopped at, the old log or the new one is there, whole.
+//! Conversion: the same groups in the other format; after a stop at any call, the old log or the new one is there,
+//! whole.
 
 use crate::support::*;
 use std::collections::HashSet;
@@ -80,13 +81,13 @@ fn every_event_and_group_is_kept_and_the_original_is_archived() {
 
         let report = new.verify(None).unwrap();
         assert!(report.ok && report.problems.is_empty(), "{report:?}");
-        // The receipt holds for the original, which is a log by itself.
+        // The receipt holds for the original, which is a log of its own.
         let archived = original(&storage, &done.archive);
         assert_eq!(public(&archived), before);
         let report = archived.verify(Some(&receipt)).unwrap();
         assert!(report.ok && report.problems.is_empty(), "{report:?}");
         assert!(strays(&storage, other(format)).is_empty());
-        // The old handle finds the new log; and back again is the same once more.
+        // The old handle finds the new log; converting back works the same way.
         assert_eq!(public(&log), after);
         assert!(new.convert(other(format)).unwrap().is_none());
         let back = new.convert(format).unwrap().unwrap();
@@ -114,7 +115,7 @@ fn an_empty_log_is_converted_too() {
     assert!(new.verify(None).unwrap().ok);
 }
 
-/// What must hold wherever a conversion of `before` was stopped; then it is asked for again, and completes.
+/// Checks the state after a conversion of `before` was stopped at any call; then repeats it, and it completes.
 fn check(memory: &Memory, format: Format, before: &[String], what: &str) {
     let storage = &arc(memory);
     let log = Log::open(storage.clone(), &dir(), small(7))
@@ -130,7 +131,7 @@ fn check(memory: &Memory, format: Format, before: &[String], what: &str) {
         .append(vec![said("after")], Durability::Synced)
         .unwrap_or_else(|error| panic!("{what}: {error}"));
     drop(writer);
-    // It was acknowledged, so that power may go now.
+    // It was acknowledged, so a power loss may follow.
     let after = open(&arc(&memory.lose_unsynced()), &small(7));
     assert_eq!(
         texts(&after).last().map(String::as_str),
@@ -179,7 +180,7 @@ fn check(memory: &Memory, format: Format, before: &[String], what: &str) {
     );
 }
 
-/// Converts the log, with a fault at each call, and checks every state that is left; gives how many there were.
+/// Converts the log, with a fault at each call, and checks every resulting state; returns their number.
 fn failing(
     format: Format,
     fault: Fault,
@@ -198,7 +199,7 @@ fn failing(
                 true => old += 1,
                 false => new += 1,
             }
-            // Power is lost again in the check, so what is durable counts too.
+            // Power is lost again in the check, so the durable state counts too.
             let durable = tree(&left.lose_unsynced(), Path::new(""));
             if seen.insert((tree(&left, Path::new("")), durable)) {
                 check(
@@ -276,7 +277,8 @@ fn readers_beside_a_conversion_see_one_log_or_the_other() {
         });
         while !done.load(std::sync::atomic::Ordering::SeqCst) {
             let log = open(&storage, &LogOptions::default());
-            // Its files may move away under a reader, which then says so; it never takes those of one log for the other's.
+            // Its files may move away under a reader, which then reports an error; it never takes those of one log for
+            // the other's.
             let read: Result<Vec<_>, Error> = log
                 .reader()
                 .and_then(|reader| reader.events(None).collect());

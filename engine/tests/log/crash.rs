@@ -1,5 +1,5 @@
-//! Power loss and death at every call to the storage: what was acknowledged is there, what is there was attempted,
-//! appends are whole or absent, and the log goes on.
+//! Power loss and death at every call to the storage: acknowledged events are there, events that are there were
+//! attempted, appends are whole or absent, and the log continues.
 
 mod again;
 mod table;
@@ -12,23 +12,23 @@ use teamlog_engine::internals::recovery::Quarantined;
 use teamlog_engine::internals::segment::SegmentName;
 use teamlog_engine::verify::ProblemKind;
 
-/// What a history did before it stopped.
+/// Actions of a history before it stopped.
 #[derive(Default, Debug, Hash)]
 struct Outcome {
-    /// Texts of appends in the order of their attempt; each inner list is one append.
+    /// Texts of the attempted appends, in order; each inner list is one append.
     attempted: Vec<Vec<String>>,
-    /// How many of them were acknowledged as durable.
+    /// Number of appends that were acknowledged as durable.
     acked: usize,
 }
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// One synced append of so many events of about so many bytes.
+    /// A synced append of that many events of about that many bytes.
     Append(usize, usize),
-    /// One buffered append.
+    /// A buffered append.
     Buffer(usize),
     Sync,
-    /// The next day begins.
+    /// Moves the clock to the next day.
     NextDay,
     /// Closes (`true`) or drops the writer, and opens the log again.
     Reopen(bool),
@@ -44,7 +44,7 @@ fn run(storage: &Arc<dyn Storage>, steps: &[Step]) -> Outcome {
     run_with(storage, steps, 0)
 }
 
-/// The same with a writer that, in `binary`, fills zeros ahead from its second group on.
+/// As `run`, with a writer that, in `binary`, writes zeros ahead from its second group on.
 fn run_ahead(storage: &Arc<dyn Storage>, steps: &[Step]) -> Outcome {
     run_with(storage, steps, 1_500)
 }
@@ -93,7 +93,7 @@ fn run_with(storage: &Arc<dyn Storage>, steps: &[Step], ahead_bytes: u64) -> Out
                     }
                     outcome.acked = outcome.attempted.len();
                 } else {
-                    // Buffered events die with a writer that is not closed: they were never acknowledged as durable.
+                    // A writer that is not closed loses its buffered events: they were never acknowledged as durable.
                     if writer.sync().is_err() {
                         return outcome;
                     }
@@ -108,12 +108,12 @@ fn run_with(storage: &Arc<dyn Storage>, steps: &[Step], ahead_bytes: u64) -> Out
     outcome
 }
 
-/// Holds the log against what was attempted and acknowledged; then appends once more.
+/// Compares the log with the attempted and acknowledged appends; then appends once more.
 fn check(memory: &Arc<dyn Storage>, outcome: &Outcome, what: &str) {
     let (_, options) = options();
     let log = Log::open(memory.clone(), &dir(), small(&options))
         .unwrap_or_else(|error| panic!("{what}: {error}"));
-    // Neither a crash nor a power loss is taken for a rollback, by readers that recover nothing either.
+    // A crash or a power loss is not taken for a rollback, also not by readers that recover nothing.
     if let Ok(reader) = log.peek() {
         assert_eq!(reader.rollback(), None, "{what}");
     }
@@ -158,7 +158,7 @@ fn check(memory: &Arc<dyn Storage>, outcome: &Outcome, what: &str) {
     assert!(report.ok, "{what}: {report:?}");
 }
 
-/// And every file that an event names is there, as the event says.
+/// Checks that every file that an event names exists with that content.
 fn every_quarantine_file_is_named(storage: &Arc<dyn Storage>, log: &Log, what: &str) {
     let place = dir().join(QUARANTINE_DIR);
     let mut named = HashSet::new();
@@ -223,11 +223,11 @@ fn death_and_power_loss_at_every_call() {
     }
 }
 
-/// A writer that stays ends its segment with one append and begins the next with the one behind it.
+/// A long-lived writer ends its segment with one append and begins the next with the following one.
 #[test]
 fn death_and_power_loss_around_a_segment_that_is_ended_early() {
     use Step::{Append, Buffer, Reopen, Sync};
-    // Each append is smaller than the part of a segment that is given up, so one of them ends in it.
+    // Each append is smaller than the part of a segment that may stay free, so one of them ends in it.
     let fills = [Append(1, 250); 14];
     let ends = [Buffer(1), Sync, Append(1, 100), Reopen(false), Append(1, 0)];
     let steps = [&fills[..], &ends[..], &fills[..5]].concat();
@@ -253,7 +253,7 @@ fn death_and_power_loss_around_a_segment_that_is_ended_early() {
     }
 }
 
-/// Whoever opened the log cut the zeros of another; the next segment names the length that it has since.
+/// Recovery removed the zeros of another writer; the next segment's header names the resulting length.
 #[test]
 fn zeros_that_were_cut_do_not_come_back_behind_a_sealed_segment() {
     use Step::{Append, NextDay, Reopen};
@@ -311,7 +311,7 @@ fn death_at_every_call_of_a_recovery() {
                 return;
             }
             for (how, left) in stopped.crashes(3) {
-                // What is durable counts too: the next crash takes away what is not.
+                // The durable state counts too: the next crash removes the rest.
                 let durable = left.lose_unsynced();
                 if !crashed.insert((tree(&left, Path::new("")), tree(&durable, Path::new("")))) {
                     continue;
@@ -341,15 +341,15 @@ fn any_subset_of_the_sectors_of_an_unacknowledged_group() {
         let before = [Step::Append(1, 300)];
         let outcome = run(&arc(&memory), &before);
         assert_eq!(outcome.acked, 1);
-        // Seven sectors, stopped right before the sync: every subset of them may have landed.
+        // Seven sectors, stopped right before the sync: any subset of them may be on the disk.
         let faulty = Faulty::new(arc(&memory));
         let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
         let ahead = given!(LogOptions, ahead_bytes: 8_000, ahead_from_group: 0, ..options().1);
         let log = open(&storage, &ahead);
         let writer = log.lock().unwrap().into_writer(());
         say(&writer, "zeros behind");
-        // Four looks come first, at the lock, at the segment (in `binary` also at what stands ahead) and two at the head, then
-        // the write.
+        // Four checks come first, of the lock, of the segment (in `binary` also of the bytes ahead) and two of the
+        // head, then the write.
         let looks = 4 + usize::from(format == Format::Binary);
         faulty.arm(faulty.count() + looks + 1, Fault::Stop);
         let torn: Vec<String> = (0..5)
@@ -405,7 +405,7 @@ mod model {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
-        /// Random histories against a plain list, dying at every call in turn.
+        /// Random histories compared with a plain list, dying at every call in turn.
         #[test]
         fn random_histories(steps in prop::collection::vec(step(), 1..14), seed in any::<u64>(), binary in any::<bool>()) {
             let format = if binary { Format::Binary } else { Format::Jsonl };
@@ -424,7 +424,7 @@ mod model {
         }
     }
 
-    /// Appends that nothing made durable before the history ended.
+    /// Number of appends that were not made durable before the history ended.
     fn buffered_at_the_end(steps: &[Step]) -> usize {
         let open = steps
             .iter()

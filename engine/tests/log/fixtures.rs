@@ -1,6 +1,6 @@
-//! Golden directories: logs of every released format version open for ever, and damage is named as it always was.
+//! Golden directories: logs of every released format version can always be opened, and damage keeps its name.
 //!
-//! `fixtures/README.md` says how each was made. They are opened from a copy.
+//! `fixtures/README.md` describes how each was made. The tests open a copy.
 
 use crate::support::*;
 
@@ -15,7 +15,7 @@ fn name((version, format): (u32, Format), state: &str) -> String {
     format!("v{version}-{}-{state}", format.name())
 }
 
-/// A copy of the fixture as a log.
+/// Opens a copy of the fixture as a log.
 fn opened(fixture: &str) -> (tempfile::TempDir, Log) {
     let copy = tempfile::tempdir().unwrap();
     copy_dir(&fixtures().join(fixture), copy.path());
@@ -94,7 +94,7 @@ fn damage_in_the_middle_is_named() {
     }
 }
 
-/// As a writer leaves it that was killed: zeros stand behind its last segment.
+/// As a killed writer leaves it: zeros after its last segment.
 #[test]
 fn zeros_ahead_are_nothing() {
     let (copy, log) = opened("v2-binary-killed");
@@ -108,8 +108,8 @@ fn zeros_ahead_are_nothing() {
     assert!(lock.recovered().is_empty() && len() == lock.head().end);
 }
 
-/// Makes the fixtures of the present format version. Run by hand, once per version:
-/// `cargo test -p teamlog-engine --test log -- --ignored fixtures::make`.
+/// Makes the fixtures of the current format version. Run by hand, once per version: `cargo test -p teamlog-engine
+/// --test log -- --ignored fixtures::make`.
 #[test]
 #[ignore = "writes into fixtures/"]
 fn make() {

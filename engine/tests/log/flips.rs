@@ -2,7 +2,7 @@
 
 use crate::support::*;
 
-/// How many events each log has.
+/// Number of events in each log.
 const EVENTS: usize = 10;
 
 /// Twenty logs, in groups of one to three events, the last acknowledged. What stands before a flipped bit is read again for

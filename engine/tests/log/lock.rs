@@ -1,5 +1,5 @@
-//! Exclusion: whatever is done to the lock file, there is one writer at a time, and nothing is acknowledged by one whose
-//! lock was lost or whose segment somebody else wrote to.
+//! Exclusion: after any change of the lock file, there is one writer at a time, and a writer acknowledges nothing after
+//! it lost its lock or another process wrote to its segment.
 
 use crate::support::*;
 use teamlog_engine::internals::layout::LOCK_FILE;
@@ -13,7 +13,7 @@ fn eager(options: &LogOptions) -> LogOptions {
     given!(LogOptions, lock_deadline: Duration::ZERO, ..options.clone())
 }
 
-/// What happens to the lock file.
+/// A change of the lock file.
 #[derive(Clone, Copy, Debug)]
 enum Harm {
     Removed,
@@ -24,7 +24,7 @@ const HARMS: [Harm; 2] = [Harm::Removed, Harm::Replaced];
 
 impl Harm {
     fn befall(self, storage: &dyn Storage) {
-        // It may have been harmed before.
+        // It may have been changed before.
         let _ = storage.remove_file(&lock_file());
         if matches!(self, Harm::Replaced) {
             storage.open(&lock_file(), OpenMode::Create).unwrap();
@@ -32,7 +32,7 @@ impl Harm {
     }
 }
 
-/// Somebody harms the lock file, and then a second process wants to write: it must find the log locked.
+/// Changes the lock file, and starts a second writer: it must find the log locked.
 fn intrude(storage: &Arc<dyn Storage>, harm: Harm) {
     harm.befall(&**storage);
     let log = open(storage, &eager(&options().1));
@@ -54,7 +54,7 @@ fn with_one(format: Format) -> Memory {
     memory
 }
 
-/// The log goes on, and it holds `acked` and nothing that was not attempted.
+/// Checks that the log continues, and holds all of `acked` and only `attempted` texts.
 fn goes_on(storage: &Arc<dyn Storage>, acked: &[String], attempted: &[String], what: &str) {
     let log = open(storage, &options().1);
     let exclusive = log.lock().unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -246,7 +246,7 @@ fn both_parts_of_the_lock_are_waited_for_and_name_their_holder() {
             storage.lock_dir(&dir(), Duration::ZERO).unwrap(),
         ];
         for part in held {
-            // The other part has gone by now, or is free still.
+            // The other lock is gone by now, or still free.
             let error = log.lock().err();
             let Some(Error::Locked {
                 path,
@@ -267,7 +267,7 @@ fn both_parts_of_the_lock_are_waited_for_and_name_their_holder() {
 
 type Deed = fn(&Path);
 
-/// Puts a copy of the team's directory in its place.
+/// Replaces the team's directory by a copy.
 fn replace_directory(root: &Path) {
     let (team, aside) = (root.join(dir()), root.join("teams/aside"));
     std::fs::rename(&team, &aside).unwrap();
@@ -293,7 +293,7 @@ fn a_lock_counts_only_while_it_is_the_one_that_stands_there() {
     ];
     for format in FORMATS {
         for (what, deed) in deeds {
-            // Right behind each of the two locks, before the look at what stands there.
+            // Directly after each of the two locks, before the check of the path.
             for behind in 1..3 {
                 let root = tempfile::tempdir().unwrap();
                 let files: Arc<dyn Storage> = Arc::new(Files::open(root.path()).unwrap());
@@ -336,10 +336,10 @@ fn a_lock_file_that_is_replaced_all_the_time_is_not_waited_for_without_end() {
     log.lock().unwrap();
 }
 
-/// Something that puts another log, or less of it, in the place of the one that is there.
+/// An operation that replaces the log by another one, or by a part of it.
 struct Change {
     name: &'static str,
-    /// The last call before it is decided: what it is called, and on which file.
+    /// The last call before the decision: its name, and the name of its file.
     decisive: (&'static str, &'static str),
     damaged: bool,
     make: fn(&Log) -> Result<(), Error>,
@@ -375,7 +375,7 @@ const CHANGES: [Change; 3] = [
     },
 ];
 
-/// A log of three events; damaged in the last one if that is wanted.
+/// A log of three events, with the last one damaged if `damaged`.
 fn for_change(format: Format, damaged: bool) -> Memory {
     let memory = with_one(format);
     let log = open(&arc(&memory), &options().1);
@@ -400,13 +400,13 @@ fn a_change_of_the_whole_log_is_not_decided_without_the_lock() {
                 let memory = for_change(format, change.damaged);
                 let faulty = Faulty::new(arc(&memory));
                 let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-                // Other ids than those of the log that is there.
+                // Other ids than those of the existing log.
                 let options = given!(LogOptions, ids: Arc::new(SeededIds(43.into())),
                     ..options().1);
                 let log = open(&storage, &options);
                 let first = faulty.count();
                 let theirs = arc(&memory);
-                // Before the lock is had there is nothing to lose.
+                // Before the lock is taken it cannot be lost.
                 faulty.meanwhile(first + 4 + call, move || intrude(&theirs, Harm::Removed));
                 let made = (change.make)(&log);
                 let calls = faulty.calls();
@@ -432,7 +432,7 @@ fn a_change_of_the_whole_log_is_not_decided_without_the_lock() {
                         assert_eq!(texts(&log), ["one", "two", "three"], "{what}");
                     }
                 }
-                // What is damaged stays so until it is decided.
+                // Damage stays until the decision.
                 if decided || !change.damaged {
                     drop(log.lock().unwrap_or_else(|error| panic!("{what}: {error}")));
                     let found = texts(&open(&arc(&memory), &options));

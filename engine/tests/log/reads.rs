@@ -1,4 +1,4 @@
-//! A read never needs to write: whatever cannot be written while a reader opens a log, it answers up to the head, and the
+//! A read never needs to write: if a write fails while a reader opens a log, it still reads up to the head, and the
 //! next writer loses nothing.
 
 use crate::support::*;
@@ -6,7 +6,7 @@ use teamlog_engine::Place;
 
 /// ENOSPC, EDQUOT, EFBIG, EROFS, EACCES.
 const NOT_WRITTEN: [i32; 5] = [28, 122, 27, 30, 13];
-/// The calls that change something.
+/// Calls that change a file.
 const WRITES: [&str; 9] = [
     "write_at",
     "sync_data",
@@ -24,7 +24,7 @@ fn append(log: &Log, said_in_it: &[&str]) {
     writer(log).append(events, Durability::Synced).unwrap();
 }
 
-/// A log of two events with each of what a crash may leave behind them: a torn group, a whole one, one of each.
+/// A log of two events, with each possible rest after a crash: a torn group, a whole one, one of each.
 fn left_behind(format: Format) -> Vec<(&'static str, Memory)> {
     let memory = Memory::new();
     let log = create(&arc(&memory), format, &options().1);
@@ -81,7 +81,7 @@ fn a_reader_answers_whichever_write_of_its_recovery_fails() {
                         .collect();
                     assert!(read.starts_with(&[1, 2]), "{told}: {read:?}");
                     assert_eq!(reader.beyond() > 0, !reader.notes().is_empty(), "{told}");
-                    // What was left is for the next one who can write.
+                    // The next writer recovers the rest.
                     let log = open(&arc(&memory), &options().1);
                     let texts = recorded(&log);
                     assert!(
@@ -106,7 +106,7 @@ fn open_on(faulty: &Faulty) -> teamlog_engine::Result<Log> {
     Log::open(storage, &dir(), options().1)
 }
 
-/// What the log says once a writer was there.
+/// Returns the events after a writer opened the log.
 fn recorded(log: &Log) -> Vec<String> {
     drop(log.lock().unwrap());
     texts(log)
@@ -118,7 +118,7 @@ fn a_reader_that_cannot_recover_says_how_much_lies_beyond_and_why() {
         let (_, memory) = left_behind(format).remove(0);
         let len = arc(&memory).stat(&segment(format)).unwrap().unwrap().len;
         let faulty = Faulty::new(arc(&memory));
-        // The first write is that of the head, which says that something is about to be set aside.
+        // The first write is the head with the quarantine flag.
         for call in 0..50 {
             faulty.arm(call, Fault::ShortWrite);
         }
@@ -138,7 +138,7 @@ fn a_reader_that_cannot_recover_says_how_much_lies_beyond_and_why() {
     }
 }
 
-/// What a reader answers, by the errno of the write that fails in it; every write that it tries fails once.
+/// Returns the reader's errors when each of its writes fails with `errno` in turn.
 fn refusals(memory: &Memory, errno: i32) -> Vec<Error> {
     let mut refusals = Vec::new();
     for call in 0.. {
@@ -155,7 +155,7 @@ fn refusals(memory: &Memory, errno: i32) -> Vec<Error> {
     refusals
 }
 
-/// A reader that meets a fault is told of the fault; one that may not write is told what a writer would have mended.
+/// A reader reports a failing disk; without write permission it reports the state that a writer would have recovered.
 fn assert_told(memory: &Memory, unmended: fn(&Error) -> bool) {
     // EIO, EMFILE, ENOSPC.
     for errno in [5, 24, 28] {
@@ -185,7 +185,7 @@ fn a_log_without_a_head_is_damaged_only_for_who_may_not_write() {
     }
 }
 
-/// A log whose salvage was cut short right behind its decision.
+/// A log whose salvage was interrupted directly after its decision.
 fn salvage_cut_short(format: Format) -> Memory {
     let memory = Memory::new();
     let log = create(&arc(&memory), format, &options().1);
@@ -226,7 +226,7 @@ fn what_keeps_a_salvage_from_being_finished_is_told() {
 fn a_salvage_that_cannot_be_looked_at_is_not_taken_for_none() {
     for format in FORMATS {
         let memory = salvage_cut_short(format);
-        // Without a head nothing but the salvage tells that the segments are not the whole log.
+        // Without a head only the salvage shows that the segments are not the whole log.
         arc(&memory).remove_file(&dir().join("head")).unwrap();
         let built = dir().join("salvage").join("log.json");
         let mut looked = 0;
@@ -258,7 +258,7 @@ fn what_does_not_fit_is_no_space_whatever_the_limit_is_called() {
         Error::io("write", "teams/demo/head")(source).is_no_space()
     });
     assert_eq!(errors, [true, true, true, false, false]);
-    // A file that is longer than it may be is no full disk.
+    // A file over its size limit does not mean a full disk.
     let long = std::io::ErrorKind::FileTooLarge.into();
     assert!(!Error::io("read", "teams/demo/head")(long).is_no_space());
 }

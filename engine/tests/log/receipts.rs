@@ -1,4 +1,4 @@
-//! Receipts, and files that are not this log's.
+//! Receipts, and files of other logs.
 
 use crate::support::*;
 use teamlog_engine::verify::Problem;
@@ -34,7 +34,7 @@ fn a_receipt_shows_what_was_changed_or_cut() {
             let report = log.verify(Some(receipt)).unwrap();
             assert!(report.ok, "{report:?}");
         }
-        // A restored backup is a valid log, but not the one that the receipt was given for.
+        // A restored backup is a valid log, but not the receipt's.
         let restored: Arc<dyn Storage> = Arc::new(Files::open(backup.path()).unwrap());
         let restored = open(&restored, &options);
         assert!(restored.verify(None).unwrap().ok);

@@ -43,7 +43,7 @@ fn reopened(memory: &Memory) -> Log {
     open(&arc(memory), &declaring(2))
 }
 
-/// The refs of the events of the twelve orders.
+/// Returns the refs of the twelve orders' events.
 fn pointed(log: &Log) -> Vec<(String, String, String)> {
     let texts = |event: &Event<'_>| {
         let text = |wanted: Ref| event.refs.get(wanted).unwrap_or_default().to_owned();

@@ -1,5 +1,5 @@
-//! Cutting and salvaging: originals are kept, a crash at any call leaves the log as it was or as it is to be, and what is
-//! left verifies.
+//! Cutting and salvaging: originals are kept, a crash at any call leaves the old log or the new one, and the result
+//! verifies.
 
 mod batches;
 mod cuts;
@@ -54,7 +54,7 @@ fn kinds(memory: &Memory, kind: &str) -> usize {
     all.iter().filter(|event| event.kind == kind).count()
 }
 
-/// The bytes of an event, so that damage can be put there: its segment and where it starts.
+/// Returns the segment and the offset of an event, to damage it.
 fn place(memory: &Memory, seq: u64) -> (PathBuf, u64) {
     let log = opened(memory);
     let reader = log.reader().unwrap();
@@ -64,7 +64,7 @@ fn place(memory: &Memory, seq: u64) -> (PathBuf, u64) {
     (dir().join("events").join(name), place.offset)
 }
 
-/// Runs `act` stopped at every call, and checks every state that a crash then leaves; gives how many there were.
+/// Runs `act` stopped at every call, and checks every state after a crash; returns their number.
 fn stopped(
     memory: &Memory,
     act: impl Fn(&Arc<dyn Storage>) -> Result<(), Error>,
@@ -82,16 +82,16 @@ fn stopped(
     checked.met
 }
 
-/// The files without the lock file, whose witness moves on and is not synced.
+/// Returns the files without the lock file, whose witness changes and is not synced.
 fn without_lock(files: &BTreeMap<PathBuf, Vec<u8>>) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = files.clone();
     files.retain(|path, _| !path.ends_with("lock"));
     files
 }
 
-/// Salvages; the new log says a word more.
+/// Salvages, and adds an event of its own.
 fn salvaged(storage: &Arc<dyn Storage>) -> Result<Option<SalvageReport>, Error> {
-    // Other random bits than those that made the log: its successor has an id of its own.
+    // Other random bits than the log's: its successor has another id.
     let options = given!(LogOptions, ids: Arc::new(SeededIds(4_242.into())), ..opts());
     salvage(storage, &dir(), &options, "lead", &mut |reader| {
         assert!(reader.head().last_seq > 0);
@@ -129,7 +129,7 @@ fn an_error_at_every_call_loses_nothing() {
                         "{format:?} {fault:?} cutting {cutting} call {} {}",
                         failed.call, failed.name
                     );
-                    // Whatever became of it, the same again succeeds and every original byte is there.
+                    // Repeating it succeeds in any state, and every original byte is there.
                     act(&arc(&now)).unwrap_or_else(|error| panic!("{what}: {error}"));
                     verified(&now, &what);
                     let after = tree(&now, &dir());

@@ -1,4 +1,4 @@
-//! A host beside its journal: what it finds there that does not continue its own log, and what it keeps for itself.
+//! A host beside its journal: groups in the journal that do not continue its log, and the host's own notes.
 
 mod deferred;
 
@@ -53,7 +53,7 @@ impl Hosts {
         writer.close().unwrap();
     }
 
-    /// Puts the journal back to its first group.
+    /// Restores the journal to its first group.
     fn put_back(&self) {
         self.journal.put_back(self.log(0).identity().log, 1);
     }
@@ -88,7 +88,7 @@ fn a_host_that_is_ahead_of_an_old_journal_is_told_so_and_writes_nothing() {
     }
 }
 
-/// What a host that goes on writing is told after another history of the same length took the place of its own.
+/// Returns the error of a host that continues to write after another history of the same length replaced its own.
 fn after_another_history(compares: Compares, format: Format) -> Option<JournalFault> {
     let hosts = Hosts::new(format, compares);
     let first = hosts.writer(0);
@@ -108,7 +108,7 @@ fn another_history_of_the_same_length_is_refused_where_positions_are_compared() 
             after_another_history(Compares::Position, format),
             Some(JournalFault::Forked)
         );
-        // A journal that compares seqs alone acknowledges what continues neither history.
+        // A journal that compares only seqs acknowledges a group that continues neither history.
         assert_eq!(after_another_history(Compares::FirstSeq, format), None);
     }
 }
@@ -259,7 +259,7 @@ fn a_host_whose_clock_is_too_far_from_the_journals_records_nothing() {
             clock.advance(off);
             let options = given!(LogOptions, clock: Arc::new(clock), ..small(1));
             let log = open(&arc(&hosts.hosts[0]), &through(journal.clone(), &options));
-            // What others recorded is taken in all the same.
+            // Groups of other hosts are taken in anyway.
             let writer = writer(&log);
             fault(writer.append(vec![said(text)], Durability::Synced))
         };
@@ -278,7 +278,7 @@ fn a_host_whose_clock_is_too_far_from_the_journals_records_nothing() {
     }
 }
 
-/// A journal whose next append is another host's.
+/// A journal in which another host makes the next append first.
 #[derive(Clone)]
 struct Overtaken {
     journal: MemoryJournal,
@@ -347,7 +347,7 @@ fn a_round_ends_with_the_first_group_that_the_journal_does_not_take() {
     }
 }
 
-/// A journal that tells nothing, for a reason.
+/// A journal that always fails to read, with this error.
 #[derive(Clone)]
 struct Silent(ReadError);
 
@@ -384,7 +384,7 @@ fn a_journal_says_why_it_tells_nothing() {
     }
 }
 
-/// A journal that answers in a term, and takes its time.
+/// A journal that answers in a term, after a delay.
 #[derive(Clone)]
 struct Answering {
     journal: MemoryJournal,
@@ -434,7 +434,7 @@ fn a_server_that_decided_once_is_known_by_every_later_process() {
         say(&writer, "c");
         drop(writer);
         assert_eq!(texts(&hosts.log(0)), ["a", "b", "c"]);
-        // Another system of servers may have a copy: a person accepts it.
+        // Another system of servers may have a copy: an operator accepts it.
         let other = hosts.through(0, in_term(8, 1));
         assert_eq!(fault(other.lock()), Some(JournalFault::Moved));
         assert_eq!(other.accept_system().unwrap(), Some((7, 8)));

@@ -1,5 +1,5 @@
-//! A log whose files were put back to an older state, while its lock file stayed: writers refuse, readers say so, nothing
-//! is changed, and an operator may accept it. What crashes and older programs leave is no rollback.
+//! A log whose files were restored to an older state, while its lock file stayed: writers refuse, readers report it,
+//! nothing is changed, and an operator may accept it. States after crashes and older programs are no rollback.
 
 use crate::support::*;
 use teamlog_engine::internals::layout::{EVENTS_DIR, HEAD_FILE, LOCK_FILE, LOG_FILE, ROLLED_BACK};
@@ -18,7 +18,7 @@ fn kept(storage: &Arc<dyn Storage>) -> Vec<(PathBuf, Vec<u8>)> {
     segments.chain(others).map(read).collect()
 }
 
-/// Puts them back, and takes away the segments that came later.
+/// Restores them, and removes later segments.
 fn put_back(storage: &Arc<dyn Storage>, files: &[(PathBuf, Vec<u8>)]) {
     let events = dir().join(EVENTS_DIR);
     for name in storage.list(&events).unwrap() {
@@ -29,7 +29,7 @@ fn put_back(storage: &Arc<dyn Storage>, files: &[(PathBuf, Vec<u8>)]) {
     }
 }
 
-/// A log with three events that was put back to its first one.
+/// A log with three events that was rolled back to its first one.
 fn rolled_back(format: Format) -> Arc<dyn Storage> {
     let storage = arc(&Memory::new());
     let log = create(&storage, format, &options().1);
@@ -45,7 +45,7 @@ fn rolled_back(format: Format) -> Arc<dyn Storage> {
     storage
 }
 
-/// The rollback that an error tells of.
+/// Returns the rollback in an error.
 fn told<T>(answer: Result<T, Error>, what: &str) -> Rollback {
     match answer.err() {
         Some(Error::RolledBack { rollback, .. }) => rollback,
@@ -134,7 +134,7 @@ fn an_accepted_rollback_is_recorded_and_the_log_goes_on() {
         writer.release().unwrap();
         assert!(log.reader().unwrap().rollback().is_none());
         assert!(log.verify(None).unwrap().ok);
-        // Put back once more, it is noticed once more.
+        // A second rollback is detected, too.
         let known = Witness::read(&*storage, &dir()).unwrap();
         assert_eq!(known.seq, 3);
     }
@@ -307,7 +307,7 @@ fn readers_beside_a_writer_raise_no_alarm() {
     }
 }
 
-/// The lock file of a log that is gone says nothing of one that is made in its place.
+/// The lock file of a removed log does not apply to a new one in its place.
 #[test]
 fn a_new_log_begins_without_witness() {
     let storage = rolled_back(Format::Jsonl);

@@ -1,4 +1,4 @@
-//! Jobs in two steps: the second one sees what the first one recorded, and both lie in one group.
+//! Jobs in two steps: the second one sees the events of the first one, and both are in one group.
 
 use crate::support::*;
 use std::ops::ControlFlow;
@@ -15,7 +15,7 @@ const ROOM: Room = Room {
     bytes: EVENT_BYTES_MAX,
 };
 
-/// Remembers every text that was folded.
+/// Remembers the text of every folded event.
 #[derive(Default)]
 struct Seen(Vec<String>);
 
@@ -40,7 +40,7 @@ fn writing(log: &Log) -> Writer<Seen> {
     log.lock().unwrap().into_writer(Seen::default())
 }
 
-/// The groups of a log, as their events' texts.
+/// Returns the groups of a log, as their events' texts.
 fn groups(log: &Log) -> Vec<Vec<String>> {
     let mut groups: Vec<Vec<String>> = Vec::new();
     let reader = log.reader().unwrap();
@@ -214,7 +214,7 @@ fn commit<S: State>(
     writer.commit_with(durability, ROOM, decide, move |_, (), _| vec![second])
 }
 
-/// A job of three events that all say its name.
+/// A job of three events with its name as their text.
 fn three(writer: &Writer<Seen>, durability: Durability, name: &str) -> Done {
     let first = vec![said(name), said(name)];
     commit(writer, durability, first, said(name))
@@ -310,7 +310,7 @@ fn sized(len: usize) -> NewEvent {
 
 #[test]
 fn a_job_that_does_not_fit_the_open_group_goes_whole_into_the_next() {
-    // A job is pending; the events of the next one fit beside it, and its answer does not.
+    // A job is pending; the events of the next one fit with it, but its answer does not.
     let kib = 1 << 10;
     for format in FORMATS {
         let (_storage, log) = moving(format, start().micros(), 1);

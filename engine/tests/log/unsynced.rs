@@ -1,4 +1,4 @@
-//! A failed sync is known as one, wherever it is, and stays known: nobody can tell then what the disk holds.
+//! A failed sync is recognised everywhere, and ends the handle: the content of the disk is unknown then.
 
 use crate::support::*;
 use teamlog_engine::backup::{self, Backup};
@@ -16,7 +16,7 @@ fn log(format: Format) -> Memory {
     memory
 }
 
-/// The same, with damage in the fifth event.
+/// As `log`, with damage in the fifth event.
 fn damaged(format: Format) -> Memory {
     let memory = log(format);
     let reader = open(&arc(&memory), &small(1)).reader().unwrap();
@@ -27,7 +27,7 @@ fn damaged(format: Format) -> Memory {
     memory
 }
 
-/// Fails each call of `act` in turn, and asks of every failed sync whether it is known as one. Gives how many of them were
+/// Fails each call of `act` in turn, and checks that every failed sync is recognised. Returns how many of them were
 /// part of a durable replacement.
 fn known(
     what: &str,
@@ -81,7 +81,7 @@ fn in_what_changes_or_makes_a_whole_log() {
             let restored = backup.restore(storage.clone(), &dir(), "demo", None, small(4));
             restored.map(drop)
         });
-        // Each has files that it replaces, so the test looks at what it is about.
+        // Each replaces files, so the test covers the case.
         let replaced = [cut, salvaged, converted, created, kept, restored];
         assert!(replaced.iter().all(|count| *count > 0), "{replaced:?}");
     }
@@ -94,7 +94,7 @@ fn a_writer_remembers_that_a_sync_failed_in_it_whoever_asks_later() {
             let memory = log(format);
             let faulty = Faulty::new(arc(&memory));
             let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-            // Segments with room, so that each append makes the same calls.
+            // Segments with free space, so that each append makes the same calls.
             let segment_bytes_max = LogOptions::default().segment_bytes_max;
             let roomy = given!(LogOptions, segment_bytes_max, ..small(2));
             let writer = writer(&open(&storage, &roomy));
@@ -107,7 +107,7 @@ fn a_writer_remembers_that_a_sync_failed_in_it_whoever_asks_later() {
             faulty.arm(calls.len() + at.unwrap(), Fault::Os(5));
             let first = append("two").unwrap_err();
             assert_eq!(first.is_sync_error(), unsynced, "{first}");
-            // Whoever comes behind that only hears that the handle is dead.
+            // Later callers only hear that the handle is dead.
             let later = append("three").unwrap_err();
             assert!(matches!(later, Error::Poisoned(_)), "{later}");
             assert!(!later.is_sync_error());

@@ -1,4 +1,4 @@
-//! Every kind of problem that `verify` knows is made on a real log, in both formats, and found, and nothing but it.
+//! Makes every kind of problem that `verify` knows on a real log, in both formats: it is found, and nothing else.
 
 use crate::support::forge::{self, Segment, chain_again, change_an_event};
 use crate::support::*;
@@ -15,9 +15,9 @@ fn opts() -> LogOptions {
 struct World {
     format: Format,
     memory: Memory,
-    /// The head as it was in the first segment.
+    /// The head during the first segment.
     first_head: Vec<u8>,
-    /// The log as it was then.
+    /// The log at that time.
     before: Memory,
     receipt: Receipt,
 }
@@ -57,7 +57,7 @@ impl World {
         let storage: Arc<dyn Storage> = Arc::new(self.memory.clone());
         open(&storage, &opts()).reader().unwrap().head().clone()
     }
-    /// What verification finds after `damage` was done to a copy.
+    /// Returns the report after `damage` was done to a copy.
     fn after(&self, damage: impl FnOnce(&Memory)) -> Report {
         self.against(None, damage)
     }
@@ -71,7 +71,7 @@ impl World {
         let file = head.file(open(&storage, &opts()).identity().log);
         self.after(|memory| forge::write(memory, &dir().join("head"), &file))
     }
-    /// After the last segment was taken apart, changed and put together again.
+    /// Returns the report after a change of the last segment.
     fn with_last(&self, change: impl FnOnce(&mut Segment)) -> Report {
         self.after(|memory| {
             let mut segment = Segment::read(memory, self.format, &self.last());
@@ -101,7 +101,7 @@ fn report(memory: &Memory, receipt: Option<&Receipt>) -> Report {
     open(&storage, &opts()).verify(receipt).unwrap()
 }
 
-/// Ways to that kind of problem: what was done, what is found then, and every kind that must be among it, in order.
+/// Returns ways to cause that kind of problem: a description, the report, and every expected kind, in order.
 fn cases(world: &World, kind: ProblemKind) -> Vec<(&'static str, Report, Vec<ProblemKind>)> {
     let (format, names) = (world.format, world.names());
     let last = forge::path(&world.last());
@@ -113,7 +113,7 @@ fn cases(world: &World, kind: ProblemKind) -> Vec<(&'static str, Report, Vec<Pro
         header as u64 + 60
     };
     let one = |what, report| vec![(what, report, vec![kind])];
-    // No match-all arm: a new kind does not compile before it has a case.
+    // No match-all arm: a new kind does not compile without a case.
     match kind {
         ProblemKind::DamagedEvent => vec![
             (
@@ -357,7 +357,7 @@ fn every_kind_of_problem_is_found_and_nothing_but_it() {
     }
 }
 
-/// A segment's bytes with one more group, whose second frame says that it is of a group of another size.
+/// Returns a segment's bytes with one more group, whose second frame names another group size.
 fn disagreeing(
     format: Format,
     bytes: &[u8],
@@ -394,7 +394,7 @@ fn frames_of_one_group_that_disagree_on_its_size_are_no_group() {
             let events = events(&log).split_off(1);
             let bytes = disagreeing(format, &sound[..start], &events, sizes);
             forge::write(&memory, &path, &bytes);
-            // With the old head, the group is an unnamed tail: recovery sets it aside.
+            // With the old head, the group is an unnamed tail: recovery moves it to quarantine.
             let torn = memory.snapshot();
             forge::write(&torn, &head, &before);
             forget_witness(&torn);

@@ -1,4 +1,4 @@
-//! Waiting for a log to grow: nothing is missed, nothing is polled, whatever takes the files' place.
+//! Waiting for a log to grow: nothing is missed, nothing is polled, even if the files are replaced.
 
 use crate::support::{FORMATS, create, dir, events, options, say, writer, *};
 use std::io::ErrorKind;
@@ -7,18 +7,18 @@ use std::time::Instant;
 use teamlog_engine::Watch;
 use teamlog_engine::internals::layout::{HEAD_FILE, LOG_FILE};
 
-/// No test waits that long, unless it fails.
+/// A deadline that only a failing test reaches.
 const LONG: Duration = Duration::from_secs(60);
 
 struct World {
     log: Log,
     storage: Arc<dyn Storage>,
-    /// Set where the storage tells of no changes.
+    /// Set if the storage has no notifications.
     blind: Option<Faulty>,
     _disk: Option<tempfile::TempDir>,
 }
 
-/// A log on a disk, one in memory, and one on a storage that tells of no changes.
+/// Logs on a disk, in memory, and on a storage without notifications.
 fn worlds(format: Format, options: &LogOptions) -> Vec<World> {
     let disk = tempfile::tempdir().unwrap();
     let faulty = Faulty::new(Arc::new(Memory::new()));
@@ -176,7 +176,7 @@ fn a_head_that_was_replaced_is_followed_on() {
                 let started = Instant::now();
                 world.append();
                 assert!(waiting.join().unwrap());
-                // Not by the look that is taken every five seconds in any case.
+                // Not by the regular check every five seconds.
                 assert!(started.elapsed() < Duration::from_secs(4));
             });
         }
@@ -196,7 +196,7 @@ fn another_log_in_the_place_of_this_one_is_told() {
                 .unwrap();
             assert!(stirred(&mut watch), "{name}");
         }
-        // As a restored directory does: whole.
+        // As a restored directory: whole.
         let whole = create_aside(&world.storage, world.log.identity().format, 2);
         thread::scope(|scope| {
             let waiting = scope.spawn(|| watch.wait(Some(LONG)).unwrap());
@@ -212,7 +212,7 @@ fn another_log_in_the_place_of_this_one_is_told() {
     });
 }
 
-/// A log beside the first, with an id of its own.
+/// Creates a log beside the first, with its own id.
 fn create_aside(storage: &Arc<dyn Storage>, format: Format, seed: u64) -> Log {
     let new = given!(teamlog_engine::NewLog; name: "demo", format, origin: "restore");
     let options = given!(LogOptions, ids: Arc::new(teamlog_engine::SeededIds(seed.into())),

@@ -1,6 +1,6 @@
-//! Holds the documents against the code: the worked example of `docs/format.md` is what the engine writes and
-//! reads, every constant that it names has that value, the reader that was written from it understands real
-//! logs, and `docs/durability.md` prints the table by which recovery decides.
+//! Compares the documents with the code: the worked example of `docs/format.md` equals the engine's bytes, every
+//! constant that it names has that value, the reader that was written from it reads real logs, and `docs/durability.md`
+//! prints the table of recovery.
 
 use crate::support::*;
 use std::path::{Path, PathBuf};
@@ -12,7 +12,7 @@ use teamlog_engine::{
     Cause, Durability, Format, Json, Log, LogOptions, NewEvent, Ref, RefNames, internals::codec,
 };
 
-/// A file of the workspace.
+/// Reads a file of the workspace.
 fn workspace(path: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(path)
 }
@@ -22,7 +22,7 @@ fn text(path: &str) -> String {
     std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
 }
 
-/// What stands between the fences behind `<!-- example: NAME -->`.
+/// Returns the fenced block after `<!-- example: NAME -->`.
 fn block(document: &str, name: &str) -> String {
     let marker = format!("<!-- example: {name} -->");
     let (_, behind) = document
@@ -34,7 +34,7 @@ fn block(document: &str, name: &str) -> String {
     content.to_owned()
 }
 
-/// The rows of the table behind a marker, each cell without blanks and back quotes around it.
+/// Returns the rows of the table after a marker, each cell without blanks and back quotes around it.
 fn table(document: &str, name: &str) -> Vec<Vec<String>> {
     let marker = format!("<!-- table: {name} -->");
     let (_, behind) = document
@@ -55,7 +55,7 @@ fn table(document: &str, name: &str) -> Vec<Vec<String>> {
     rows.map(cells).collect()
 }
 
-/// Bytes as `hexdump -C` shows them.
+/// Formats bytes like `hexdump -C`.
 fn dump(bytes: &[u8]) -> String {
     let mut out = String::new();
     let mut before: Option<&[u8]> = None;
@@ -85,7 +85,7 @@ fn dump(bytes: &[u8]) -> String {
     out
 }
 
-/// The bytes of a dump.
+/// Reads the bytes of a dump.
 fn undump(dump: &str) -> Vec<u8> {
     let mut bytes: Vec<u8> = Vec::new();
     let mut last: Vec<u8> = Vec::new();
@@ -212,7 +212,7 @@ fn the_example_is_what_the_engine_reads() {
     }
 }
 
-/// What stands behind `const NAME: … =` in a source file.
+/// Returns the expression after `const NAME: … =` in a source file.
 fn constant(file: &str, name: &str) -> String {
     let source = text(&format!("engine/src/{file}"));
     let at = source
@@ -222,7 +222,7 @@ fn constant(file: &str, name: &str) -> String {
     value.split_once(';').unwrap().0.trim().to_owned()
 }
 
-/// The number that an expression of the source stands for.
+/// Evaluates an expression of the source as a number.
 fn number(expression: &str) -> Option<u128> {
     let digits = expression.replace('_', "");
     if let Some((base, shift)) = digits.split_once("<<") {
@@ -279,8 +279,8 @@ fn the_recovery_table_of_the_document_is_that_of_the_code() {
     assert_eq!(shown, expected);
 }
 
-/// A log in which everything occurs that the format knows: several days and segments, groups, all refs, strings of
-/// every kind, a tail that was set aside.
+/// A log that uses everything in the format: several days and segments, groups, all refs, strings of every kind, a tail
+/// in quarantine.
 fn write_rich_log(storage: &Arc<dyn Storage>, format: Format, refs: &RefNames) -> Log {
     let (clock, options) = options();
     let options = given!(LogOptions, segment_bytes_max: 6_000, refs: refs.clone(), ..options);
@@ -326,7 +326,7 @@ fn write_rich_log(storage: &Arc<dyn Storage>, format: Format, refs: &RefNames) -
     log
 }
 
-/// The reader that was written from the document alone, run on a team's directory.
+/// Runs the reader that was written from the document alone on a team's directory.
 fn read_with_python(team: &Path) -> Option<(bool, String, String)> {
     let python = Command::new("python3")
         .arg("--version")
@@ -367,7 +367,7 @@ fn a_reader_written_from_the_document_reads_what_the_engine_writes() {
         assert!(done, "{format:?}: {said}");
         assert!(lines == expected, "{format:?}: the lines differ");
 
-        // It must not be possible to please the reader with anything.
+        // The reader must not accept everything.
         let segment = team.join("events").join(&head.name);
         let sound = std::fs::read(&segment).unwrap();
         for at in [0, 30, sound.len() / 2, sound.len() - 3] {
@@ -386,7 +386,7 @@ fn a_reader_written_from_the_document_reads_what_the_engine_writes() {
             !done,
             "{format:?}: the last byte is gone, and the reader is content"
         );
-        // Bytes past the head are none of the log.
+        // Bytes past the head do not belong to the log.
         std::fs::write(&segment, [&sound[..], b"{\"seq\":"].concat()).unwrap();
         let (done, lines, _) = read_with_python(&team).unwrap();
         assert!(done && lines == expected, "{format:?}: past the head");

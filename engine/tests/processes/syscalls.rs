@@ -1,7 +1,7 @@
-//! What an append, a rotation and a read ask of the operating system, counted under strace.
+//! System calls of an append, a rotation and a read, counted under strace.
 //!
-//! The test starts itself again under strace as [`traced_steps`]. Counts do not depend on how busy the machine is.
-//! Where strace is missing or may not trace, the tests say so and pass.
+//! The test starts itself again under strace as [`traced_steps`]. Counts do not depend on how busy the machine is. If
+//! strace is missing or may not trace, the tests print that and pass.
 
 use crate::support::{FORMATS, create, open, options, say, writer};
 use std::path::Path;
@@ -14,24 +14,24 @@ use tempfile::TempDir;
 const ROOT: &str = "TEAMLOG_TRACED_ROOT";
 const STEPS: &str = "TEAMLOG_TRACED_STEPS";
 const SYSCALLS: &str = "trace=write,pwrite64,writev,pwritev,pwritev2,fsync,fdatasync,sync,syncfs,sync_file_range,msync";
-/// Those that wait for no disk.
+/// System calls that wait for no disk.
 const LOOKS: &str = "openat,openat2,stat,fstat,newfstatat,statx,close,flock";
 const THREADS: usize = 32;
 const EACH: usize = 25;
-/// Rotates every few events.
+/// Segment size that rotates every few events.
 const SMALL_SEGMENT: u64 = 1_000;
 
-/// Rotates once a writer stays.
+/// Segment size that rotates with a long-lived writer.
 const MIDDLING_SEGMENT: u64 = 12_000;
 const MANY: usize = 160;
-/// Is looked for between two appends.
+/// Path that separates two appends in the trace.
 const BETWEEN: &str = "teams/between";
 
-/// Calls as strace wrote them, on files of the log only.
+/// Calls in strace's format, on files of the log only.
 struct Calls(Vec<String>);
 
 impl Calls {
-    /// How many calls of these names were made on paths that contain that.
+    /// Returns the number of calls with these names on paths that contain `path`.
     fn count(&self, names: &[&str], path: &str) -> usize {
         let one_of = |line: &&String| names.iter().any(|name| line.contains(&format!("{name}(")));
         self.0
@@ -57,17 +57,17 @@ impl Calls {
         ];
         self.count(&names, path)
     }
-    /// Calls that look at a file or open and close one.
+    /// Returns the number of calls that check, open or close a file.
     fn looks(&self) -> usize {
         self.count(&LOOKS.split(',').collect::<Vec<_>>(), "/")
     }
-    /// Syncs of directories, whose names have no dot here.
+    /// Returns the number of syncs of directories, whose names have no dot here.
     fn directory_syncs(&self) -> usize {
         self.syncs("/teams>") + self.syncs("/demo>") + self.syncs("/events>")
     }
 }
 
-/// A directory on the disk that holds the build, for on a file system in memory nothing waits for a sync.
+/// A directory on the disk of the build: on a file system in memory nothing waits for a sync.
 fn directory() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
@@ -76,7 +76,7 @@ fn storage(root: &Path) -> Arc<dyn Storage> {
     Arc::new(Files::create(root).unwrap())
 }
 
-/// A log with one event.
+/// Creates a log with one event.
 fn existing(format: Format) -> TempDir {
     let root = directory();
     let log = create(&storage(root.path()), format, &options().1);
@@ -86,7 +86,7 @@ fn existing(format: Format) -> TempDir {
     root
 }
 
-/// Runs `steps` in a process of its own; `None` where nothing can be traced.
+/// Runs `steps` in a process of its own; `None` if tracing is not possible.
 fn traced(steps: &str, root: &Path) -> Option<Calls> {
     let trace = root.join("trace");
     let strace = || {
@@ -119,7 +119,7 @@ fn traced(steps: &str, root: &Path) -> Option<Calls> {
     assert!(output.status.success(), "{output:?}");
     let text = std::fs::read_to_string(&trace).unwrap();
     let teams = root.join("teams").display().to_string();
-    // A look names its file from the root on.
+    // A check names its file from the root on.
     let looks = |line: &str| line.contains("statx(") && line.contains("\"teams/");
     let ours = text
         .lines()
@@ -127,14 +127,14 @@ fn traced(steps: &str, root: &Path) -> Option<Calls> {
     Some(Calls(ours.map(str::to_owned).collect()))
 }
 
-/// What runs under strace; by itself it does nothing.
+/// The steps that run under strace; alone the test does nothing.
 #[test]
 #[ignore = "started by the other tests"]
 fn traced_steps() {
     let (Ok(root), Ok(steps)) = (std::env::var(ROOT), std::env::var(STEPS)) else {
         return;
     };
-    // The clock stands still, so that no midnight asks for a segment.
+    // The clock does not move, so that midnight causes no new segment.
     let (storage, options) = (storage(Path::new(&root)), options().1);
     match steps.as_str() {
         "append" => {
@@ -211,8 +211,8 @@ fn a_synced_append_is_one_write_one_sync_one_head_and_one_witness() {
     }
 }
 
-/// What a group costs beside its write, sync and head: a look at the lock file and one at the segment, before it is
-/// written and before its head is, and two at the head before it is written.
+/// Cost of a group beside its write, sync and head: a check of the lock file and of the segment, before it is written
+/// and before its head is, and two of the head before it is written.
 #[test]
 fn a_group_looks_twice_whether_the_log_is_still_ours() {
     for format in FORMATS {
@@ -241,7 +241,7 @@ fn threads_share_syncs() {
             THREADS * EACH
         );
         assert_eq!(calls.syncs("/"), syncs, "{:#?}", calls.0);
-        // Zeros ahead are filled once, without a sync of their own.
+        // Zeros ahead are written once, without a sync of their own.
         let filled = usize::from(format == Format::Binary && syncs > 16);
         assert_eq!(
             (calls.writes("/events/"), calls.writes("/head>")),
@@ -250,7 +250,7 @@ fn threads_share_syncs() {
     }
 }
 
-/// What a rotation waits for is shared by the last append of the one segment and the first of the next.
+/// The last append of a segment and the first of the next share the syncs of a rotation.
 #[test]
 fn the_appends_around_a_rotation_share_its_syncs() {
     for format in FORMATS {
@@ -283,7 +283,7 @@ fn the_appends_around_a_rotation_share_its_syncs() {
         ];
         assert_eq!(begins[..], waits, "{format:?}");
         assert_eq!(behind[..], ["fdatasync segment"], "{format:?}");
-        // Zeros go ahead of the second group of a segment.
+        // Zeros are written ahead from the second group of a segment on.
         let most = calls.0.split(between).map(|lines| {
             let writes = lines.iter().filter(|line| line.contains("pwrite64("));
             writes.map(|line| bytes(line)).max().unwrap_or(0)
@@ -293,7 +293,7 @@ fn the_appends_around_a_rotation_share_its_syncs() {
     }
 }
 
-/// Which call waited for what.
+/// Names the call that waited, and its file.
 fn waited(line: &str, format: Format) -> String {
     let call = ["fdatasync", "fsync"]
         .into_iter()
@@ -309,7 +309,7 @@ fn waited(line: &str, format: Format) -> String {
     format!("{call} {}", of.map_or("something else", |(_, what)| what))
 }
 
-/// What a call says that it has done.
+/// Returns the result of a call.
 fn bytes(line: &str) -> usize {
     let answer = line.rsplit("= ").next().unwrap_or_default();
     answer.trim().parse().unwrap_or(0)
@@ -329,8 +329,8 @@ fn directories_are_synced_at_rotation_only() {
             .unwrap()
             .count();
         assert!(segments > 2, "{segments} segments");
-        // One each, and one for the header of each new segment; in `binary` also one for a segment that its last group did
-        // not end.
+        // One each, and one for the header of each new segment; in `binary` also one for a segment that its last group
+        // did not end.
         let others = calls.syncs("/events/") - EACH;
         let most = (segments - 1) * if format == Format::Binary { 2 } else { 1 };
         assert!((segments - 1..=most).contains(&others), "{:#?}", calls.0);

@@ -1,4 +1,4 @@
-//! How tests write what they expect: fields of JSON, rows of a table, lists of names.
+//! Macros for expectations in tests: fields of JSON, rows of a table, lists of names.
 
 #![allow(
     dead_code,
@@ -9,8 +9,8 @@
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// Holds fields of a JSON value against one literal: `has!(event, {"actor": "dev", "/payload/epoch": 1})`. A key that
-/// begins with `/` is the way to a field further down; what is not there is `null`.
+/// Compares fields of a JSON value with one literal: `has!(event, {"actor": "dev", "/payload/epoch": 1})`. A key that
+/// begins with `/` is a path to a deeper field; a missing field is `null`.
 macro_rules! has {
     ($found:expr, $fields:tt $(, $($said:tt)+)?) => {{
         let wanted = serde_json::json!($fields);
@@ -19,8 +19,8 @@ macro_rules! has {
     }};
 }
 
-/// The rows of a table; JSON objects stand in them as they are: `cases![("send", {"to": "dev"}, 3), ...]`. Instead of a
-/// comma, `=>` may stand between what is given and what is expected.
+/// The rows of a table, with JSON objects written as literals: `cases![("send", {"to": "dev"}, 3), ...]`. Instead of a
+/// comma, `=>` may separate input and expectation.
 macro_rules! cases {
     (@row ($($done:expr,)*)) => { ($($done,)*) };
     (@row ($($done:expr,)*) {$($json:tt)*} $(, $($rest:tt)*)?) => {
@@ -35,12 +35,12 @@ macro_rules! cases {
     ($(($($cell:tt)*)),+ $(,)?) => { [$(cases!(@row () $($cell)*)),+] };
 }
 
-/// Holds texts against names: `names!(kinds(&mut team)[3..] => task_updated task_blocked)`.
+/// Compares texts with names: `names!(kinds(&mut team)[3..] => task_updated task_blocked)`.
 macro_rules! names {
     ($found:expr => $($name:ident)+) => { assert_eq!($found, [$(stringify!($name)),+]) };
 }
 
-/// Holds a text against what it must say: `shows!(cli.ok("head demo") => starts "demo: ", has "events", lacks "torn")`.
+/// Checks parts of a text: `shows!(cli.ok("head demo") => starts "demo: ", has "events", lacks "torn")`.
 macro_rules! shows {
     (@$how:ident $shown:ident.$test:ident($text:expr), $wanted:literal) => {
         assert_eq!($shown.$test($text), $wanted, "{} {:?} in {}", stringify!($how), $text, $shown)
@@ -56,7 +56,7 @@ macro_rules! shows {
     }};
 }
 
-/// Those fields of a value that are named.
+/// Returns the named fields of a value.
 pub fn fields(found: &impl Serialize, named: &Value) -> Value {
     let found = serde_json::to_value(found).unwrap();
     let field = |key: &String| match key.starts_with('/') {

@@ -1,4 +1,4 @@
-//! Failing at every call in turn, and what a crash leaves.
+//! Faults at every call in turn, and states after a crash.
 
 use super::{arc, dir};
 use std::collections::hash_map::DefaultHasher;
@@ -13,19 +13,19 @@ use teamlog_engine::storage::{Memory, Storage};
 
 /// A run in which one call failed.
 pub struct Failed<T> {
-    /// The number of the call.
+    /// Number of the call.
     pub call: usize,
-    /// What was called, of which path.
+    /// Name and path of the call.
     pub name: &'static str,
     pub path: PathBuf,
-    /// The storage as the run left it.
+    /// The storage after the run.
     pub memory: Memory,
-    /// What the run came to.
+    /// Result of the run.
     pub done: T,
 }
 
-/// Runs `act` on copies of `start`, failing at each call in turn, and shows every such run. Gives what comes of it where
-/// nothing fails.
+/// Runs `act` on copies of `start`, failing at each call in turn, and calls back with every such run. Returns the
+/// result without faults.
 pub fn at_every_call<T>(
     start: &Memory,
     fault: Fault,
@@ -53,14 +53,14 @@ pub fn at_every_call<T>(
 }
 
 impl<T> Failed<T> {
-    /// What a failed sync leaves: what it should have made durable reads well, and no later sync makes it so.
+    /// Simulates a failed sync: the bytes can be read, but no later sync makes them durable.
     pub fn forget_unsynced(&self) {
         if ["sync_data", "sync_all"].contains(&self.name) {
             let _ = self.memory.forget_unsynced(&self.path);
         }
     }
 
-    /// The states that a crash can leave now: each with a name, for messages.
+    /// Returns the states that a crash can leave now, each with a name for messages.
     pub fn crashes(&self, random: usize) -> Vec<(String, Memory)> {
         let Failed {
             call, name, path, ..
@@ -73,7 +73,8 @@ impl<T> Failed<T> {
     }
 }
 
-/// The process died and the machine did not; power was lost, with all or nothing unsynced landing, or any part of it.
+/// Returns the states after the process died (but not the machine), and after a power loss with all, none or any part
+/// of the unsynced changes kept.
 pub fn crashes(memory: &Memory, seed: u64, random: usize) -> Vec<(String, Memory)> {
     let mut states = vec![
         ("all lost".to_owned(), memory.lose_unsynced()),
@@ -88,7 +89,7 @@ pub fn crashes(memory: &Memory, seed: u64, random: usize) -> Vec<(String, Memory
     states
 }
 
-/// Every file below a directory with its bytes.
+/// Returns every file below a directory with its bytes.
 pub fn tree(storage: &dyn Storage, dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut found = BTreeMap::new();
     let mut open = vec![dir.to_path_buf()];
@@ -108,17 +109,17 @@ pub fn tree(storage: &dyn Storage, dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// The states that were checked before. Most calls change no file, and most crashes lose nothing or all: a check that
-/// depends on the files alone need not be done on the same files again.
+/// States that were checked before. Most calls change no file, and most crashes lose nothing or everything: a check
+/// that depends on the files alone need not run again on the same files.
 #[derive(Default)]
 pub struct Checked {
     seen: HashSet<u64>,
-    /// States that were met, those that were checked before included.
+    /// Number of states seen, including those checked before.
     pub met: usize,
 }
 
 impl Checked {
-    /// Whether these files were not met before together with whatever else the check depends on.
+    /// Returns true if these files were not seen before together with `beside`, the check's other input.
     pub fn is_new(&mut self, memory: &Memory, beside: impl Hash) -> bool {
         self.met += 1;
         let mut hasher = DefaultHasher::new();

@@ -1,4 +1,4 @@
-//! Segments as somebody makes them who knows the format: every CRC fits.
+//! Forged segments in which every CRC is correct.
 
 use super::dir;
 use std::path::{Path, PathBuf};
@@ -7,7 +7,7 @@ use teamlog_engine::internals::layout::EVENTS_DIR;
 use teamlog_engine::storage::{OpenMode, Storage};
 use teamlog_engine::{Event, Format};
 
-/// A segment taken apart.
+/// A segment, decoded.
 pub struct Segment {
     pub header: SegmentHeader,
     pub groups: Vec<Vec<Event<'static>>>,
@@ -57,7 +57,7 @@ impl Segment {
     }
 }
 
-/// Lets an event of a segment say something else of the same length.
+/// Changes an event of a segment to another text of the same length.
 pub fn change_an_event(storage: &dyn Storage, format: Format, name: &str) {
     let mut segment = Segment::read(storage, format, name);
     let event = &mut segment.groups[0][0];
@@ -66,7 +66,7 @@ pub fn change_an_event(storage: &dyn Storage, format: Format, name: &str) {
     segment.write(storage, format, name);
 }
 
-/// Lets the header of segment `index` (from 0) describe the segment before it as it is now.
+/// Updates the header of segment `index` (from 0) to describe the segment before it as it is now.
 pub fn chain_again(storage: &dyn Storage, format: Format, index: usize) {
     let names = names(storage);
     let before = read(storage, &path(&names[index - 1]));

@@ -1,4 +1,4 @@
-//! What the engine's tests share: a log on any storage, with a clock and ids that a test owns.
+//! Helpers for the engine's tests: a log on any storage, with a clock and ids under the test's control.
 #![allow(
     dead_code,
     unused_imports,
@@ -41,7 +41,7 @@ pub fn dir() -> PathBuf {
     PathBuf::from("teams/demo")
 }
 
-/// Options with a clock that stands still and seeded ids.
+/// Options with a fixed clock and seeded ids.
 pub fn options() -> (Arc<ManualClock>, LogOptions) {
     let clock = Arc::new(ManualClock::new(start()));
     let options = given!(LogOptions, clock: clock.clone(), ids: Arc::new(SeededIds(42.into())),
@@ -73,7 +73,7 @@ pub fn create_shared(storage: &Arc<dyn Storage>, format: Format, options: &LogOp
     Log::create_from(identity, storage.clone(), &dir(), options.clone()).unwrap()
 }
 
-/// Options by which every log is written through clones of this journal.
+/// Options with which every log is written through clones of this journal.
 pub fn through<J>(journal: J, options: &LogOptions) -> LogOptions
 where
     J: Journal + Clone + Sync + 'static,
@@ -108,13 +108,13 @@ pub fn writer(log: &Log) -> Writer<()> {
     log.lock().unwrap().into_writer(())
 }
 
-/// An event that says `text`.
+/// An event with `text`.
 pub fn said(text: &str) -> NewEvent {
     let payload = Json::from_value(&serde_json::json!({ "text": text })).unwrap();
     NewEvent::new("note_said", "lead", payload).with_ref(undeclared::TRACE, "tr_1")
 }
 
-/// The texts of all events of the log, in order.
+/// Returns the texts of all events of the log, in order.
 pub fn texts(log: &Log) -> Vec<String> {
     events(log)
         .iter()
@@ -136,19 +136,18 @@ pub fn events(log: &Log) -> Vec<Event<'static>> {
         .collect()
 }
 
-/// The file of the only (or first) segment.
+/// Returns the file of the only (or first) segment.
 pub fn segment(format: Format) -> PathBuf {
     Path::new("teams/demo/events").join(format!("2026-11-21.{}", format.extension()))
 }
 
-/// Options with small segments, so that there are several, and ids of their own for each seed.
+/// Options with small segments, so that there are several, and different ids for each seed.
 pub fn small(seed: u64) -> LogOptions {
     given!(LogOptions, segment_bytes_max: 2_000, ids: Arc::new(SeededIds(seed.into())),
         ..options().1)
 }
 
-/// A handle on a storage in memory.
-/// Makes the end of the log unknown that was acknowledged, for states that no crash leaves.
+/// Makes the acknowledged end of the log unknown, for states that no crash leaves.
 pub fn forget_witness(memory: &Memory) {
     memory.truncate(&dir().join(LOCK_FILE), 0).unwrap();
 }
@@ -164,7 +163,7 @@ pub fn other(format: Format) -> Format {
     }
 }
 
-/// Appends one event that says `text`.
+/// Appends one event with `text`.
 pub fn say<S: State>(writer: &Writer<S>, text: &str) -> AppendedGroup {
     let appended = writer.append(vec![said(text)], Durability::Synced);
     appended.unwrap().unwrap()
@@ -184,7 +183,7 @@ pub fn on_disk(format: Format) -> (tempfile::TempDir, Log) {
     (dir, log)
 }
 
-/// JournalInfo a directory of the real file system with all that is in it.
+/// Copies a directory of the real file system with its content.
 pub fn copy_dir(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {

@@ -3,17 +3,17 @@
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Below what Linux gives to connections that go out (32,768 and up): one of those takes the port of a server that is stopped,
-/// which then does not start again.
+/// Lowest port to try; below those that Linux gives to outgoing connections (32,768 and up): one of those could take
+/// the port of a stopped server, which then would not start again.
 const FIRST: u32 = 10_000;
 const COUNT: u32 = 22_000;
 
-/// How many this process has looked at.
+/// Number of ports that this process has tried.
 static LOOKED_AT: AtomicU32 = AtomicU32::new(0);
 
-/// A loopback port that nobody listens on.
+/// Returns a loopback port without a listener.
 pub fn free_port() -> u16 {
-    // Test programs that run beside each other begin far from each other.
+    // Test programs that run at the same time start far from each other.
     let begin = std::process::id().wrapping_mul(2_654_435_761) >> 16;
     let next = |_| {
         let at = begin + LOOKED_AT.fetch_add(1, Ordering::Relaxed);

@@ -1,9 +1,9 @@
-//! Several handles on one directory at once.
+//! Several handles on one directory at the same time.
 
 use super::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Round `round` sets every key to its number: whatever a reader sees must be of one round.
+/// Round `round` sets every key to its number: a reader must see a single round.
 fn round_of(round: u64) -> Changes {
     (0..200_u8)
         .map(|key| (vec![1, key], Some(round.to_be_bytes().to_vec())))

@@ -1,4 +1,4 @@
-//! Power loss and failing calls: nothing is synced, so anything may be lost, but nothing goes wrong unnoticed.
+//! Power loss and failing calls: nothing is synced, so anything may be lost, but every loss is detected.
 
 use super::*;
 use crate::prelude::*;
@@ -7,7 +7,7 @@ use crate::storage::{Fault, Faulty, Memory};
 const ROUNDS: u64 = 12;
 const EVENTS: u64 = 5;
 
-/// What rounds `from..to` changed, as one run has it.
+/// Changes of the rounds `from..to`, as one run.
 fn changes_of(rounds: std::ops::Range<u64>) -> Changes {
     rounds.flat_map(|round| sample(round, 8)).collect()
 }
@@ -31,14 +31,14 @@ fn history(storage: &Arc<dyn Storage>) -> Result<(), Error> {
     Ok(())
 }
 
-/// Everything that is live, or the damage that was met.
+/// Returns all live entries, or the damage.
 fn walk(store: &Store) -> Result<BTreeMap<Vec<u8>, Vec<u8>>, Error> {
     let all = store.scan(&[0], &[0xff; 8], false);
     all.map(|entry| entry.map(|(key, value)| (key, value.to_vec())))
         .collect()
 }
 
-/// Folds damaged runs again until nothing is damaged; says how many there were.
+/// Folds damaged runs again until nothing is damaged; returns their number.
 fn mend(storage: &Arc<dyn Storage>) -> u64 {
     let mut store = open(storage);
     let mut mended = 0;
@@ -48,7 +48,7 @@ fn mend(storage: &Arc<dyn Storage>) -> u64 {
             let rounds = store.covered().map_or(0, |last| last.seq / EVENTS);
             assert_eq!(walked.unwrap(), folded([changes_of(0..rounds)]));
             for seq in 1..=rounds * EVENTS {
-                // Places lie on a page of their own, which the walk did not touch.
+                // Places are on a page of their own, which the walk did not read.
                 match store.place(seq) {
                     Ok(found) => assert_eq!(found, Some(place(seq))),
                     Err(Error::Derived { .. }) => break,
@@ -77,7 +77,7 @@ fn a_power_loss_leaves_a_store_that_is_right_or_known_to_be_damaged() {
     let (mut sound, mut mended) = (0, 0);
     for seed in 0..400_u64 {
         let mut state = seed;
-        // Mostly "it landed": else hardly any name would, and there would be no store to look at.
+        // Mostly "it landed": else hardly any name would, and there would be no store.
         let crashed = memory.crash(&mut |answers| {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
@@ -121,7 +121,7 @@ fn a_call_that_fails_leaves_the_store_as_it_was() {
         let covered = store.covered().map_or(0, |last| last.seq);
         assert!(covered >= last, "call {call}: {covered} after {last}");
         last = covered;
-        // Only removing what is no longer needed may fail in silence, and nothing comes behind the last of it.
+        // Only the removal of old files may fail silently, and no call comes after the last of it.
         assert!(done.is_err() || covered == ROUNDS * EVENTS, "call {call}");
         let first = covered + 1;
         assert!(write(&store, first, first, &Changes::new()).is_some());

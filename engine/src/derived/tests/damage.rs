@@ -1,9 +1,9 @@
-//! Whatever happens to a file: noticed, or harmless.
+//! Damage to any file is detected, or harmless.
 
 use super::*;
 use crate::prelude::*;
 
-/// A store of one small run, with everything that it answers.
+/// Creates a store of one small run, with all of its answers.
 fn small() -> (Arc<dyn Storage>, Truth) {
     let storage = memory();
     let changes = sample(0, 60);
@@ -23,7 +23,7 @@ struct Truth {
 }
 
 impl Truth {
-    /// Asks for everything; an `Err` is damage that was noticed. Panics on a wrong answer.
+    /// Compares all answers; an `Err` is detected damage. Panics on a wrong answer.
     fn ask(&self, store: &Store) -> Result<(), Error> {
         for (key, value) in &self.live {
             assert_eq!(store.get(key)?.as_deref(), Some(value.as_slice()));
@@ -42,7 +42,7 @@ impl Truth {
         }
         Ok(())
     }
-    /// Whether damage was noticed: by an error, which then names a run, or by a store that knows of nothing.
+    /// Returns true if damage was detected: by an error, which then names a run, or by an empty store.
     fn notices(&self, storage: &Arc<dyn Storage>) -> bool {
         let store = open(storage);
         if store.runs().is_empty() {
@@ -52,7 +52,7 @@ impl Truth {
             return true;
         }
         assert_eq!(store.left_out(), None);
-        // A store that has not been asked anything yet.
+        // A newly opened store.
         let checked = open(storage).check();
         assert_eq!(store.runs().len(), self.runs);
         match self.ask(&store) {
@@ -133,7 +133,7 @@ fn pages_that_never_reached_the_disk_are_noticed() {
     }
 }
 
-/// Three runs; the middle one is spoilt by `spoil`, found, folded again and mended.
+/// Damages the middle one of three runs by `spoil`, then detects and repairs it.
 fn mends(spoil: impl Fn(&dyn Storage, &Path)) {
     let storage = memory();
     let rounds: Vec<Changes> = (0..3).map(|round| sample(round, 100)).collect();
@@ -145,7 +145,7 @@ fn mends(spoil: impl Fn(&dyn Storage, &Path)) {
     spoil(&*storage, &Path::new(DIR).join(&names[1]));
 
     let store = open(&storage);
-    // A walk over everything needs the damaged run; that the walk fails is what tells.
+    // A walk over everything needs the damaged run; its failure shows the damage.
     let walk: Result<Vec<_>, Error> = store.scan(&[0], &[0xff], false).collect();
     assert!(matches!(walk, Err(Error::Derived { .. })));
     let damaged = store.damaged().unwrap();
@@ -226,7 +226,7 @@ fn a_store_without_its_manifest_is_empty_and_can_be_built_again() {
     assert_eq!(names, ["00000002.run", "manifest"], "the orphan is gone");
 }
 
-/// What may stand where the store, or a file of it, belongs.
+/// The next writer replaces any file or directory in the place of the store or its files.
 #[test]
 fn what_stands_in_the_way_of_the_store_gives_way_to_the_next_writer() {
     let on_disk = || {

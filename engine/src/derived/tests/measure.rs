@@ -7,7 +7,7 @@ use std::time::Instant;
 const EVENTS: u64 = 1_000_000;
 const FLUSH: u64 = 512;
 
-/// What `each` takes on average, in ns.
+/// Returns the average duration of `each`, in ns.
 fn ns(rounds: u64, mut each: impl FnMut(u64)) -> f64 {
     let start = Instant::now();
     for round in 0..rounds {
@@ -26,7 +26,7 @@ fn trace(number: u64) -> String {
     format!("trace-{:012x}", filter_like(number) >> 16)
 }
 
-/// The changes of one flush: each event is a message in a trace of 20, to one of 50 agents.
+/// Changes of one flush: each event is a message in a trace of 20, to one of 50 agents.
 fn changes(first: u64) -> Changes {
     let mut changes = Changes::new();
     for seq in first..first + FLUSH {

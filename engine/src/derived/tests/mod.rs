@@ -1,4 +1,4 @@
-//! Tests of the store as a whole, and what they share.
+//! Tests of the store as a whole, and their helpers.
 
 mod concurrent;
 mod crash;
@@ -16,29 +16,29 @@ use crate::prelude::*;
 use crate::storage::{Files, Memory};
 use std::collections::BTreeMap;
 
-/// Where the tests keep the store.
+/// Directory of the store in tests.
 const DIR: &str = "teams/demo/derived/v1";
 
-/// Changes as a model has them.
+/// Changes for a model.
 type Changes = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 
-/// A storage of its own for each test; the directory lives as long as the first part.
+/// Creates a storage for one test; its directory exists as long as the first part.
 fn files() -> (tempfile::TempDir, Arc<dyn Storage>) {
     let dir = tempfile::tempdir().unwrap();
     let files = Files::open(dir.path()).unwrap();
-    // The team's directory is there before its derived store.
+    // The team's directory exists before its derived store.
     files.create_dir_all(Path::new("teams/demo")).unwrap();
     (dir, Arc::new(files))
 }
 
-/// The same in memory.
+/// Creates a storage in memory.
 fn memory() -> Arc<dyn Storage> {
     let memory = Memory::new();
     memory.create_dir_all(Path::new("teams/demo")).unwrap();
     Arc::new(memory)
 }
 
-/// The place that every test gives the event with that seq.
+/// Returns the place of the event with that seq in all tests.
 fn place(seq: u64) -> Place {
     Place {
         segment: (seq / 1000) as u32 + 1,
@@ -61,12 +61,12 @@ fn open(storage: &Arc<dyn Storage>) -> Store {
     Store::open(Arc::clone(storage), Path::new(DIR), &mut |_| Ok(true)).unwrap()
 }
 
-/// The same with every run open.
+/// Opens the store with every run open.
 fn held(storage: &Arc<dyn Storage>) -> Store {
     Store::open_held(Arc::clone(storage), Path::new(DIR), &mut |_| Ok(true)).unwrap()
 }
 
-/// Writes `changes` as those of the next `events` events; panics where the lock is not to be had.
+/// Writes `changes` as those of the next `events` events; panics if the lock is taken.
 fn flush(store: &Store, events: u64, changes: &Changes) -> Store {
     let first = store.runs().last().map_or(1, |run| run.last.seq + 1);
     write(store, first, first + events - 1, changes).unwrap()
@@ -86,7 +86,7 @@ fn write(store: &Store, first: u64, last: u64, changes: &Changes) -> Option<Stor
     store.write(delta).unwrap()
 }
 
-/// Everything that is live, by a scan.
+/// Returns all live entries, by a scan.
 fn live(store: &Store) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let all = store.scan(&[0], &[0xff; 8], false);
     all.map(|entry| entry.map(|(key, value)| (key, value.to_vec())).unwrap())
@@ -99,7 +99,7 @@ fn series_key(namespace: u8, name: &str, number: u64) -> Vec<u8> {
     key
 }
 
-/// Changes of some entries and series, different for each `round`.
+/// Returns changes of some entries and series, different for each `round`.
 fn sample(round: u64, keys: u64) -> Changes {
     let mut changes = Changes::new();
     for index in 0..keys {
@@ -116,7 +116,7 @@ fn sample(round: u64, keys: u64) -> Changes {
     changes
 }
 
-/// What the changes leave, one after the other.
+/// Returns the result of the changes in order.
 fn folded(rounds: impl IntoIterator<Item = Changes>) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let mut model = BTreeMap::new();
     for (key, value) in rounds.into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Views of a store: against the log, beside another one, one after the other.
+//! Views of a store: compared with the log, several at a time, and in sequence.
 
 use super::*;
 use crate::prelude::*;
@@ -183,7 +183,7 @@ fn opening_while_the_runs_are_merged_away_takes_the_new_ones() {
     }
     let mut asked = 0;
     let opened = Store::open_held(Arc::clone(&storage), Path::new(DIR), &mut |_| {
-        // The manifest is read, the runs are not open yet.
+        // The manifest is read, but the runs are not open yet.
         if asked == 0 {
             store.merge_all()?.unwrap();
         }
@@ -215,7 +215,7 @@ fn a_run_that_was_merged_away_before_it_was_needed_is_missing_and_the_view_super
     );
 }
 
-/// A run is opened only for what it may hold, as far as the manifest tells.
+/// A run is opened only if it may hold the key according to the manifest.
 #[test]
 fn runs_that_cannot_hold_the_key_stay_closed() {
     let storage = memory();

@@ -1,4 +1,4 @@
-//! A line to a journal in memory that is cut, or on which a group comes late.
+//! A connection to a journal in memory that is cut, or that delivers a group late.
 
 use crate::support::*;
 use std::sync::Mutex;
@@ -10,20 +10,20 @@ use teamlog_engine::journal::{
 };
 use teamlog_engine::{Identity, JournalFault, JournalIdentity};
 
-/// A line to a journal that is cut at a call, before it or behind it.
+/// A connection to a journal that is cut at a call, before or after the call is carried out.
 #[derive(Debug, Clone, Default)]
 pub struct Line {
     pub journal: MemoryJournal,
-    /// Calls until then, and whether that one is carried out.
+    /// Number of calls until the cut, and true if that call is carried out.
     cut: Arc<Mutex<Option<(usize, bool)>>>,
     happened: Arc<AtomicBool>,
     /// A group that was sent, and arrives with the next one.
     late: Arc<Mutex<Option<LateTurn>>>,
-    /// Whether the next one that brings the log into another state is late.
+    /// True if the next group that changes the log's state is late.
     pub delays: Arc<AtomicBool>,
 }
 
-/// A group that comes to stand there later than its answer was waited for.
+/// A group that arrives after its sender gave up waiting.
 #[derive(Debug, Clone)]
 struct LateTurn {
     log: LogId,
@@ -39,7 +39,7 @@ impl Line {
         *self.cut.lock().unwrap() = None;
     }
 
-    /// One that is whole.
+    /// A connection without faults.
     pub fn to(journal: MemoryJournal) -> Line {
         Line {
             journal,
@@ -56,7 +56,7 @@ impl Line {
         }
     }
 
-    /// Whether a call is carried out, and whether it is answered.
+    /// Returns if a call is carried out, and if it is answered.
     fn call(&self) -> (bool, bool) {
         match &mut *self.cut.lock().unwrap() {
             None => (true, true),
@@ -71,7 +71,7 @@ impl Line {
         }
     }
 
-    /// Whether it was cut.
+    /// Returns true if it was cut.
     pub fn is_cut(&self) -> bool {
         self.happened.load(Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! Events to encode: any that the engine would accept, and a few fixed ones.
+//! Events to encode: random valid ones, and a few fixed ones.
 
 use proptest::prelude::*;
 use std::borrow::Cow;
@@ -11,7 +11,7 @@ pub fn id(at: &str, random: u64) -> EventId {
     EventId::new(Timestamp::from_canonical(at.as_bytes()).unwrap(), random)
 }
 
-/// An event with nothing that can be left out.
+/// An event with only the mandatory fields.
 pub fn bare(seq: u64) -> Event<'static> {
     let id = id("2026-11-21T10:00:00.000001Z", seq);
     given!(Event; seq, id, created_at: id.created_at(), kind: "note", actor: "ann",
@@ -47,7 +47,7 @@ pub fn part(index: u32, len: u32) -> GroupPart {
     GroupPart { index, len }
 }
 
-/// A name that the engine accepts: any characters but controls, 1 to 128 bytes.
+/// A name that the engine accepts: any characters except controls, 1 to 128 bytes.
 pub fn identifier() -> impl Strategy<Value = Cow<'static, str>> {
     let any = proptest::collection::vec(
         prop_oneof![4 => proptest::char::range(' ', '~'), 1 => any::<char>(), 1 => Just('"'), 1 => Just('\\')],

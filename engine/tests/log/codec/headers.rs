@@ -1,4 +1,4 @@
-//! Segment headers: round trips, damage, and versions to come.
+//! Segment headers: round trips, damage, and future versions.
 
 use super::events::{FORMATS, identifier};
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! Bytes that are not frames: none panics, none is taken for one.
+//! Bytes that are not frames: none panics, none is accepted.
 
 use super::events::{FORMATS, alone, bare, event, full};
 use crate::support::*;
@@ -14,7 +14,7 @@ fn read_all(format: Format, bytes: &[u8]) -> bool {
     let _ = SegmentHeader::decode(format, bytes);
     if let Ok(frame) = &decoded {
         assert!(frame.len <= bytes.len());
-        // Whatever is a frame is exactly what we would have written.
+        // An accepted frame is exactly our own output.
         let mut again = Vec::new();
         teamlog_engine::internals::codec::encode_body(format, &frame.event, &mut again);
         let mut sealed = Vec::new();
@@ -48,7 +48,7 @@ proptest! {
         }
     }
 
-    /// Changed bytes, checksum put right again: what is still accepted is a frame that we would have written.
+    /// Changed bytes with a corrected checksum: an accepted frame is still our own output.
     #[test]
     fn changed_frames_with_right_checksums_are_still_checked(
         event in event(), at in any::<proptest::sample::Index>(), byte in any::<u8>(), cut in any::<bool>(),
@@ -63,7 +63,7 @@ proptest! {
     }
 }
 
-/// The same bytes with the length and checksum that a writer of nonsense would have given them.
+/// Returns the same bytes with a correct length and checksum.
 fn with_right_checksum(format: Format, mut bytes: Vec<u8>) -> Vec<u8> {
     match format {
         Format::Jsonl => {
@@ -105,7 +105,7 @@ fn golden(format: Format) -> Vec<Vec<u8>> {
 fn every_flipped_bit_is_seen() {
     for format in FORMATS {
         for frame in golden(format) {
-            // Another frame behind it, so that a lost newline has somewhere to run on to.
+            // Another frame after it, so that the search for a lost newline finds another one.
             let mut bytes = [&frame[..], &frame[..]].concat();
             for bit in 0..frame.len() * 8 {
                 bytes[bit / 8] ^= 1 << (bit % 8);
@@ -140,7 +140,7 @@ fn every_cut_is_incomplete() {
     }
 }
 
-/// Lines whose checksum is right and which no writer would write.
+/// Lines with a correct checksum that no writer would write.
 #[test]
 fn only_the_one_way_of_writing_is_read() {
     let line = String::from_utf8(alone(Format::Jsonl, &full(2))).unwrap();
@@ -283,7 +283,7 @@ fn bytes_that_cannot_become_a_frame_are_damaged_at_once() {
     ));
 }
 
-/// A payload that is a stored line, as an object, as a string, deep inside and with a line of its own behind it.
+/// A payload that is a stored line, as an object, as a string, deep inside and followed by a line of its own.
 fn smuggled() -> Vec<String> {
     let line = String::from_utf8(alone(Format::Jsonl, &bare(1))).unwrap();
     let object = line.trim_end();
@@ -326,7 +326,8 @@ fn content_that_holds_a_frame_is_not_taken_for_one() {
     }
 }
 
-/// The same where the checksum does not help: the inner line ends in the checksum that the outer one would need.
+/// The same for a payload that the checksum does not protect: the inner line ends in the checksum that the outer one
+/// would need.
 #[test]
 fn a_frame_within_a_payload_is_refused_even_if_its_checksum_matches() {
     for payload in ["{}", "[]", "{\"x\":[{}]}"] {

@@ -5,7 +5,7 @@ use proptest::prelude::*;
 use std::sync::atomic::AtomicU64;
 use teamlog_engine::{EventId, IdSource, RandomIds, SeededIds, Timestamp};
 
-/// Gives the same bits for ever.
+/// Always returns the same bits.
 #[derive(Debug)]
 struct Stuck(u64);
 
@@ -98,7 +98,7 @@ fn a_burst_within_one_microsecond_has_room() {
         assert!(id > previous && id.created_at() == now);
         previous = id;
     }
-    // The same bits again and again still give another id.
+    // The same bits repeatedly still give another id.
     let next = EventId::after(Some(previous), now, &Stuck(0)).unwrap();
     assert_eq!(random_part(next), random_part(previous) + 1);
 }

@@ -1,4 +1,4 @@
-//! Canonical JSON: what becomes what, and what is refused.
+//! Canonical JSON: results, and refused texts.
 
 use proptest::prelude::*;
 use teamlog_engine::Json;
@@ -182,7 +182,7 @@ fn value() -> impl Strategy<Value = serde_json::Value> {
 }
 
 proptest! {
-    /// Compact, spaced out, and with every character escaped: one canonical text, and it means the same.
+    /// Compact, spaced out, and with every character escaped: one canonical text with the same meaning.
     #[test]
     fn one_value_has_one_text(value in value()) {
         let compact = serde_json::to_string(&value).unwrap();
@@ -195,7 +195,7 @@ proptest! {
         prop_assert_eq!(meaning(&canonical), meaning(&compact));
     }
 
-    /// We accept no more than another parser does, and no less but for our limits.
+    /// Accepts the same texts as another parser, except for our limits.
     #[test]
     fn what_is_accepted_is_json(text in "[\\[\\]{}\",:\\\\utrfalsn0-9 eE.+-]{0,24}") {
         let theirs = serde_json::from_str::<serde_json::Value>(&text).is_ok();
@@ -206,7 +206,7 @@ proptest! {
     }
 }
 
-/// The same JSON with every character of every string as `\u` escapes.
+/// Returns the same JSON with every character of every string as `\u` escapes.
 fn all_escaped(compact: &str) -> String {
     let (mut out, mut rest) = (String::new(), compact);
     while let Some(quote) = rest.find('"') {

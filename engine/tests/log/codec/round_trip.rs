@@ -1,4 +1,4 @@
-//! What goes in comes out, in both formats, and means the same in both.
+//! Encoded events decode to the same events, in both formats, with the same meaning.
 
 use super::events::{FORMATS, alone, bare, event, full, part};
 use crate::support::*;
@@ -29,7 +29,7 @@ proptest! {
                 let end = ends.iter().copied().find(|end| *end >= about).unwrap_or(out.len());
                 prop_assert_eq!(split(format, &out, about), Ok(end), "{:?} {}", format, about);
             }
-            // What is damaged is in the piece all the same, for whoever decodes it.
+            // A damaged frame is still in the piece; decoding it finds the damage.
             out[30] ^= 1;
             prop_assert_eq!(split(format, &out, ends[0]), Ok(ends[0]));
         }
@@ -77,7 +77,7 @@ proptest! {
     fn exported_lines_read_back(event in event(), rotate in 0_usize..20) {
         let line = public(&event);
         prop_assert_eq!(parse_public_json(&line), Ok(event.clone()));
-        // Another order of the fields and whitespace between them.
+        // Another order of the fields, with whitespace between them.
         let members: Vec<(String, Box<serde_json::value::RawValue>)> = members(&line);
         let mut texts: Vec<String> = members.iter().map(|(name, value)| format!(" \"{name}\" : {value}\t")).collect();
         let middle = rotate % texts.len();
@@ -102,7 +102,7 @@ proptest! {
     }
 }
 
-/// The members of an object in their order, without a parser of our own.
+/// Returns the members of an object in their order, without our own parser.
 fn members(line: &str) -> Vec<(String, Box<serde_json::value::RawValue>)> {
     struct InOrder(Vec<(String, Box<serde_json::value::RawValue>)>);
     impl<'de> serde::Deserialize<'de> for InOrder {

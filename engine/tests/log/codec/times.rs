@@ -1,4 +1,4 @@
-//! Times: the canonical text, against another calendar, and the texts that people write.
+//! Times: the canonical text, compared with another calendar, and texts that people write.
 
 use proptest::prelude::*;
 use teamlog_engine::Timestamp;

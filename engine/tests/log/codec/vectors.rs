@@ -1,5 +1,5 @@
-//! Frames and headers written out by hand, so that no change of the code changes the formats unseen.
-//! The checksums were computed with another implementation of CRC-32 (`zlib`).
+//! Frames and headers written out by hand, so that no change of the code changes the formats unnoticed. The checksums
+//! were computed with another implementation of CRC-32 (`zlib`).
 
 use super::events::{alone, bare, full, part};
 use crate::support::*;

@@ -1,10 +1,10 @@
-//! Crash, recover, and crash again: what a recovery showed is as durable as what was acknowledged, what it set aside is
-//! kept, and it goes on in no segment that does not follow.
+//! Crash, recover, and crash again: events that a recovery showed are as durable as acknowledged ones, its quarantine
+//! is kept, and it continues only in a segment that follows.
 
 use super::*;
 use teamlog_engine::internals::codec::{Predecessor, SegmentHeader};
 
-/// The states that a first crash in the history can leave, each with and without its head.
+/// The possible states after a first crash in the history, each with and without its head.
 fn after_a_crash(format: Format) -> Vec<(String, Memory)> {
     let (mut states, mut seen) = (Vec::new(), HashSet::new());
     for fault in [Fault::Stop, Fault::Os(5)] {
@@ -67,7 +67,7 @@ fn a_torn_tail_is_kept_whatever_its_recovery_is_stopped_at() {
     for format in FORMATS {
         let (memory, now, next) = with_next_group(format);
         let first_group = group_len(format, &next);
-        // A torn group alone, and one behind a complete group.
+        // A torn group alone, and one after a complete group.
         for (start, end) in [(0, first_group / 2), (first_group, next.len() - 3)] {
             let torn = &next[start..end];
             let count = if start == 0 { 3 } else { 5 };
@@ -118,7 +118,7 @@ fn quarantined(storage: &Arc<dyn Storage>) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// What is wrong with a header or with the segment before it.
+/// A fault in a header or in the segment before it.
 type Harm = fn(&mut SegmentHeader, &mut Vec<u8>);
 
 fn previous(header: &mut SegmentHeader) -> &mut Predecessor {
@@ -147,7 +147,7 @@ fn a_segment_that_does_not_continue_the_one_before_is_not_gone_on_in() {
         let read = |path: &Path| arc(&memory).read(path, 1 << 20).unwrap();
         let (before, bytes) = (read(&first), read(&second));
         let (header, header_len) = SegmentHeader::decode(format, &bytes).unwrap();
-        // A rotation that did not get to its last head, and no head at all.
+        // A rotation without its last head, and no head at all.
         let rotating = given!(Head, segment: 1,
             name: first.file_name().unwrap().to_str().unwrap().to_owned(), end: before.len() as u64,
             last_seq: 2, last_id, rotating: true, ..head);

@@ -1,15 +1,15 @@
-//! The rows of the recovery table, and what else a crash can leave, made byte by byte.
+//! The rows of the recovery table, and other states after a crash, made byte by byte.
 
 use super::*;
 use teamlog_engine::verify::Report;
 
-/// What a verification found, by word.
+/// Returns the kinds of the problems in a report.
 fn problems(report: &Report) -> Vec<&'static str> {
     let problems = report.problems.iter();
     problems.map(|problem| problem.kind.name()).collect()
 }
 
-/// A log with `acked` appends acknowledged, and the bytes that one more append would add.
+/// Returns a log with `acked` appends acknowledged, and the bytes that one more append would add.
 pub fn with_next_group(format: Format) -> (Memory, Vec<u8>, Vec<u8>) {
     let memory = fresh(format);
     run(&arc(&memory), &[Step::Append(2, 40), Step::Append(1, 20)]);
@@ -41,7 +41,7 @@ fn a_failed_sync_is_known_as_one_wherever_it_is() {
             &segment(format),
             &[&now, &next[..next.len() - 1]].concat(),
         );
-        // Sets the torn tail aside, then rotates.
+        // Moves the torn tail to quarantine, then rotates.
         let fail = |call: usize, fault: Fault| {
             let faulty = Faulty::new(arc(&memory.snapshot()));
             faulty.arm(call, fault);
@@ -94,7 +94,7 @@ fn the_table_on_real_bytes() {
         let (_, log, opened) = state(&next);
         shows!(opened.unwrap()[0] => has "adopted events 4 to 6");
         assert_eq!(texts(&log).len(), 6);
-        // Cut anywhere inside the first group: torn, set aside, named by an event.
+        // Cut anywhere inside the first group: torn, moved to quarantine, named by an event.
         for cut in 1..first_group {
             let (memory, log, opened) = state(&next[..cut]);
             assert!(
@@ -108,7 +108,7 @@ fn the_table_on_real_bytes() {
                 .read(&dir().join(QUARANTINE_DIR).join(&kept[0]), 1 << 20)
                 .unwrap();
             let torn = &next[..cut];
-            // In `binary` zeros at the end are nobody's.
+            // In `binary` zeros at the end are ignored.
             let written = match format {
                 Format::Binary => torn.iter().rposition(|byte| *byte != 0).unwrap() + 1,
                 Format::Jsonl => cut,
@@ -117,7 +117,7 @@ fn the_table_on_real_bytes() {
             every_quarantine_file_is_named(&arc(&memory), &log, "cut");
             assert!(log.verify(None).unwrap().ok);
         }
-        // Cut inside the second: the first is adopted, the rest set aside.
+        // Cut inside the second: the first is adopted, the rest moved to quarantine.
         for cut in first_group + 1..next.len() {
             let (_, log, opened) = state(&next[..cut]);
             assert_eq!(opened.unwrap().len(), 2, "{format:?} {cut}");
@@ -131,7 +131,7 @@ fn the_table_on_real_bytes() {
             assert!(opened.unwrap()[0].contains("set aside"), "{format:?} {at}");
             assert_eq!(texts(&log).len(), 3);
         }
-        // Damage with a later group behind it had been synced: corrupt, and nothing is touched.
+        // A damaged group before a later one had been synced: corrupt, and nothing is changed.
         for at in 0..first_group {
             let mut tail = next.clone();
             tail[at] ^= 0x10;
@@ -147,7 +147,7 @@ fn the_table_on_real_bytes() {
             );
             assert!(log.reader().is_err() && !log.verify(None).unwrap().ok);
         }
-        // Zeros are nobody's in `binary`, and a torn write in `jsonl`.
+        // Zeros are ignored in `binary`, and a torn write in `jsonl`.
         let (_, log, opened) = state(&[0; 700]);
         assert_eq!(opened.unwrap().is_empty(), format == Format::Binary);
         assert_eq!(texts(&log).len(), 3);
@@ -203,7 +203,7 @@ fn without_a_head_only_a_clean_log_is_opened() {
         let log = open(&arc(&memory), &options().1);
         let error = log.lock().err().unwrap();
         assert!(error.to_string().contains("no valid head"), "{error}");
-        // One damaged slot is no loss.
+        // One damaged slot loses nothing.
         let memory = self::fresh(format);
         run(
             &arc(&memory),
@@ -240,7 +240,7 @@ fn a_reader_stops_at_the_head_while_somebody_writes() {
     }
 }
 
-/// A log of two segments, and the bytes of its first one and of its head before it had a second event.
+/// Returns a log of two segments, and the bytes of its first one and of its head before it had a second event.
 pub fn two_segments(format: Format) -> (Memory, Vec<u8>) {
     let memory = fresh(format);
     run(&arc(&memory), &[Step::Append(1, 5)]);
@@ -289,7 +289,7 @@ fn a_tail_torn_right_behind_a_rotation_is_a_warning() {
         let head = log.reader().unwrap().head().clone();
         let first = storage.read(&segment(format), 1 << 20).unwrap();
         let last_id = events(&log)[1].id;
-        // As it stood while the first group of the second segment was being written.
+        // The state while the first group of the second segment was being written.
         let rotating = given!(Head, segment: 1,
             name: format!("2026-11-21.{}", format.extension()), end: first.len() as u64,
             last_seq: 2, last_id, rotating: true, ..head.clone());

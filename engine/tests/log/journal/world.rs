@@ -1,5 +1,5 @@
-//! Three hosts that write one log through one journal, in one thread: whoever is about to speak to the journal lets others
-//! act before, answers are lost, groups land late, processes die and disks forget, all by one seed.
+//! Three hosts that write one log through one journal, in one thread. Before each call to the journal other hosts may
+//! act; answers are lost, groups arrive late, processes die and disks forget, all by one seed.
 
 use crate::support::*;
 use std::sync::{Mutex, MutexGuard};
@@ -11,11 +11,11 @@ use teamlog_engine::{
 
 pub const HOSTS: usize = 3;
 
-/// What a host folds: every claim takes the next epoch, and only its holder gives it back.
+/// State that a host folds: every claim takes the next epoch, and only its holder releases it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Claims {
     pub texts: Vec<String>,
-    /// How many of them are durable.
+    /// Number of durable events.
     settled: usize,
 }
 
@@ -25,7 +25,7 @@ impl Claims {
         claims.count()
     }
 
-    /// Who holds the claim, if somebody does.
+    /// Returns the holder of the claim, if any.
     pub fn holder(&self) -> Option<usize> {
         let mut words = self.texts.last()?.split(' ');
         match (words.next(), words.nth(1)) {
@@ -54,7 +54,7 @@ impl State for Claims {
     }
 }
 
-/// What became of a job, with the times at which it was asked and answered.
+/// Outcome of a job, with the times of its start and end.
 #[derive(Debug, Clone)]
 pub struct Done {
     pub asked: u64,
@@ -65,9 +65,9 @@ pub struct Done {
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CameTo {
-    /// Recorded under this seq.
+    /// Recorded with this seq.
     Acked(u64),
-    /// Refused on a state of so many events.
+    /// Refused on a state of that many events.
     Refused(u64),
     /// Nothing was recorded.
     Nothing,
@@ -75,7 +75,7 @@ pub enum CameTo {
     Unknown,
 }
 
-/// How a world goes.
+/// Settings of a world.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
     pub seed: u64,
@@ -85,14 +85,14 @@ pub struct Plan {
     pub death: Option<Death>,
 }
 
-/// Where the first host dies.
+/// The point at which the first host dies.
 #[derive(Debug, Clone, Copy)]
 pub enum Death {
     /// Before the call of its storage with this number.
     Storage(usize),
     /// Before the call of its journal with this number.
     BeforeJournal(usize),
-    /// Behind it.
+    /// After the call of its journal with this number.
     BehindJournal(usize),
 }
 
@@ -105,7 +105,7 @@ pub struct World {
     hosts: [Mutex<Option<Host>>; HOSTS],
     time: AtomicU64,
     pub done: Mutex<Vec<Done>>,
-    /// Whether nothing goes wrong any more.
+    /// True if no more faults happen.
     calm: Mutex<bool>,
     jobs: AtomicU64,
     /// Calls of the first host to its journal.
@@ -114,9 +114,9 @@ pub struct World {
 
 /// How a process ends.
 enum End {
-    /// As one that stayed.
+    /// Like a long-lived process.
     Close,
-    /// As a command does.
+    /// Like a command.
     Release,
     Death,
 }
@@ -179,7 +179,7 @@ impl World {
         self.arrive(usize::MAX);
     }
 
-    /// 0 to `n - 1`.
+    /// Returns a number from 0 to `n - 1`.
     fn pick(&self, n: u64) -> u64 {
         self.rng.random() % n
     }
@@ -192,7 +192,7 @@ impl World {
         self.time.fetch_add(1, std::sync::atomic::Ordering::SeqCst)
     }
 
-    /// One host does something, unless it is in the middle of something.
+    /// One host acts, unless it is in the middle of an action.
     fn step(self: &Arc<World>) {
         let slot = &self.hosts[self.pick(HOSTS as u64) as usize];
         let Some(mut host) = guard(slot).take() else {
@@ -216,7 +216,7 @@ impl World {
         *guard(slot) = Some(host);
     }
 
-    /// Up to so many groups that were under way arrive.
+    /// Delivers at most `most` late groups.
     fn arrive(&self, most: usize) {
         let late: Vec<Late> = {
             let mut late = guard(&self.late);
@@ -243,7 +243,7 @@ impl World {
         }
     }
 
-    /// What every host has in the end, without the other hosts' help.
+    /// Returns every host's log at the end, without help of the other hosts.
     pub fn logs(self: &Arc<World>) -> Vec<(Log, Memory)> {
         let ended = |slot: &Mutex<Option<Host>>| {
             let host = guard(slot).take().unwrap();
@@ -262,7 +262,7 @@ impl World {
 impl Host {
     fn new(number: usize, memory: Memory, seed: u64) -> Host {
         let clock = Arc::new(ManualClock::new(start()));
-        // A second apart: within what hosts of a journal may differ.
+        // A second apart: within the allowed difference of clocks.
         clock.advance(number as i64 * 500_000);
         let options = given!(LogOptions, clock: clock.clone(), segment_bytes_max: 2_000,
             ids: Arc::new(SeededIds((seed * 31 + number as u64).into())), ahead_from_group: 1,
@@ -277,7 +277,7 @@ impl Host {
         }
     }
 
-    /// The process ends.
+    /// Ends the process.
     fn end(mut self, world: &World, end: End) -> Host {
         match (self.writer.take(), end) {
             (Some(writer), End::Close) => drop(writer.close()),
@@ -357,7 +357,7 @@ impl Host {
         }
     }
 
-    /// Claims what nobody holds, or gives its claim back; else it is refused.
+    /// Claims a free task, or releases its own claim; else it is refused.
     fn job(&self, world: &World, writer: &Writer<Claims>) {
         let number = world.jobs.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         let host = self.number;
@@ -400,7 +400,7 @@ impl Host {
     }
 }
 
-/// A host's line to the journal.
+/// A host's connection to the journal.
 #[derive(Clone)]
 struct Line {
     world: Arc<World>,
@@ -409,7 +409,7 @@ struct Line {
 }
 
 impl Line {
-    /// What happens before a call; `false` where the caller is dead.
+    /// Runs the faults before a call; `None` if the caller is dead.
     fn before(&self) -> Option<u64> {
         if !*guard(&self.world.calm) {
             for _ in 0..self.world.pick(3) {
@@ -437,7 +437,7 @@ impl Line {
         }
     }
 
-    /// Where the first host still has to die.
+    /// Returns the point at which the first host will die.
     fn death(&self) -> Option<Death> {
         self.world.plan.death.filter(|_| !*guard(&self.world.calm))
     }
@@ -448,7 +448,7 @@ impl Line {
         let _ = storage.stat(&dir());
     }
 
-    /// Whether the storage takes no call any more.
+    /// Returns true if the storage accepts no more calls.
     fn is_dead(&self) -> bool {
         let storage: &dyn Storage = &self.faulty;
         matches!(storage.stat(&dir()), Err(error) if Faulty::is_stop(&error))
@@ -468,7 +468,7 @@ impl Journal for Line {
         let outcome = match groups {
             _ if world.one_in(12) => vec![Outcome::Unreachable(gone())],
             _ if world.one_in(12) => vec![Outcome::Unknown(gone())],
-            // As a server says that counts otherwise than by log.
+            // As a server answers that does not count by log.
             _ if world.one_in(20) => vec![Outcome::Conflict],
             [group] if world.one_in(10) => {
                 guard(&world.late).push(Late {
@@ -508,7 +508,7 @@ impl Journal for Line {
         if self.world.one_in(15) {
             return Err(ReadError::Unreachable(gone()));
         }
-        // A page of one group, now and then.
+        // Sometimes a page of one group.
         let bytes_max = bytes_max.min(1 << (10 * self.world.pick(3)));
         let page = self.world.journal.clone().read(log, after, bytes_max);
         self.behind(call);

@@ -1,4 +1,4 @@
-//! What a salvage takes of a damaged group, event by event.
+//! Salvage of a damaged group, event by event.
 
 use super::*;
 use teamlog_engine::internals::layout::SALVAGED;
@@ -11,8 +11,8 @@ fn noted(text: &str) -> NewEvent {
     event
 }
 
-/// One event, a batch of 12, one event. In the batch: 5 leads to 6, 8 is none of a foreign kind, 10 is led to by the first
-/// event of the log, 11 was written under the key of 8.
+/// One event, a batch of 12, one event. In the batch: 5 causes 6, 8 is not foreign, 10 is caused by the first event of
+/// the log, 11 has the key of 8.
 fn batch(format: Format) -> Memory {
     let memory = Memory::new();
     let log = create(&arc(&memory), format, &options().1);
@@ -35,7 +35,7 @@ fn foreign_events_of_a_damaged_batch_are_kept_one_by_one() {
     for format in FORMATS {
         let whole = batch(format);
         let before = events(&opened(&whole));
-        // Whatever is damaged, 5 and 6 go, for one led to the other, and so do 8 and 11.
+        // For any damage, 5 and 6 are lost, because one causes the other, and so are 8 and 11.
         let bound = [5u64, 6, 8, 11];
         for damaged in 2..=13u64 {
             let what = format!("{format:?}, event {damaged}");
@@ -43,7 +43,7 @@ fn foreign_events_of_a_damaged_batch_are_kept_one_by_one() {
             let (path, offset) = place(&whole, damaged);
             memory.corrupt(&path, offset + 60, 4).unwrap();
             let mut gone: Vec<u64> = bound.to_vec();
-            // Of two that belong together the first one is not known to once the second cannot be read.
+            // If the second of two related events cannot be read, the first one is not known to be related.
             match damaged {
                 6 => gone.retain(|seq| *seq != 5),
                 8 => gone.retain(|seq| *seq != 11),
@@ -52,7 +52,7 @@ fn foreign_events_of_a_damaged_batch_are_kept_one_by_one() {
             gone.push(damaged);
             gone.sort_unstable();
             gone.dedup();
-            // A cut stays refused inside the group and behind the damage.
+            // A cut stays refused inside the group and after the damage.
             for to in 2..=14 {
                 opened(&memory).plan_cut(to).unwrap_err();
             }
@@ -98,7 +98,7 @@ fn foreign_events_of_a_damaged_batch_are_kept_one_by_one() {
                 serde_json::json!(split.gone),
                 "{what}"
             );
-            // Each is a group of its own now, so the log can be cut behind any of them.
+            // Each is a group of its own now, so the log can be cut after any of them.
             let taken = report.events;
             assert_eq!(report.groups, taken, "{what}");
             (1..=taken).for_each(|to| assert_eq!(log.plan_cut(to).unwrap().to, to, "{what}"));
@@ -117,7 +117,7 @@ fn nothing_of_a_torn_batch_past_the_head_is_salvaged() {
         let log = open(&arc(&ahead), &options().1);
         writer(&log).append(torn, Durability::Synced).unwrap();
         let (known, whole) = (read(&acknowledged), read(&ahead));
-        // The damage lies well before the torn batch, or right before it and over its first event.
+        // The damage is well before the torn batch, or directly before it and over its first event.
         let seam = vec![place(&ahead, 14).1, place(&ahead, 15).1];
         for (damaged, kept) in [(vec![place(&ahead, 1).1], 13), (seam, 13)] {
             for (headless, torn) in [(false, 0), (true, 6 - damaged.len() as u64)] {

@@ -1,4 +1,4 @@
-//! Cutting a log after an event: before the one write that decides it is what it was, after it what it is to be.
+//! Cutting a log after an event: before the deciding write it is unchanged, after it cut.
 
 use super::*;
 use teamlog_engine::internals::layout::CUT;
@@ -53,7 +53,7 @@ fn a_log_is_cut_after_a_group_and_the_originals_are_kept() {
                 (payload["to"].as_u64(), payload["events"].as_u64()),
                 (Some(to), Some(24 - to))
             );
-            // Whatever was changed or removed lies in the archive as it was.
+            // All changed or removed bytes are in the archive.
             let archive = dir().join(payload["archive"].as_str().unwrap());
             let kept = tree(&memory, &archive);
             let after = tree(&memory, &dir());
@@ -61,7 +61,7 @@ fn a_log_is_cut_after_a_group_and_the_originals_are_kept() {
                 let same = after.get(path) == Some(bytes) || kept.get(path) == Some(bytes);
                 assert!(same, "{what}: {} is lost", path.display());
             }
-            // An old receipt is broken, also once the log has grown past it.
+            // An old receipt no longer holds, also after the log has grown past it.
             assert!(!log.verify(Some(&old)).unwrap().ok, "{what}");
             let writer = log.lock().unwrap().into_writer(());
             for _ in 0..30 {
@@ -135,7 +135,7 @@ fn death_and_power_loss_at_every_call_of_a_cut() {
         };
         let check = |after: &Memory, what: &str| {
             let what = &format!("{format:?}, {what}");
-            // As it was, or cut: nothing in between.
+            // Unchanged, or cut: nothing in between.
             let seen = opened(after).verify(None).unwrap();
             drop(
                 opened(after)
@@ -163,7 +163,7 @@ fn death_and_power_loss_at_every_call_of_a_cut() {
                     assert_eq!(now.get(path), Some(bytes), "{what}: {}", path.display());
                 }
             }
-            // Done again it is done once.
+            // Repeating it cuts only once.
             drop(opened(after).cut(9, "lead").unwrap());
             assert_eq!(texts(&opened(after)).len(), 9, "{what}");
             verified(after, what);

@@ -1,4 +1,4 @@
-//! Taking what can be read into a new log, by whole groups.
+//! Copies readable events into a new log, by whole groups.
 
 use super::*;
 use teamlog_engine::internals::layout::SALVAGED;
@@ -53,7 +53,7 @@ fn what_can_be_read_is_salvaged_by_whole_groups() {
         let head = dir().join("head");
         let identity = dir().join("log.json");
         type Damage<'a> = Box<dyn Fn(&Memory) + 'a>;
-        // What is done, what is lost of it, and how many events the answer counts as lost.
+        // The damage, the lost events, and the expected count of lost events.
         let cases: Vec<(&str, Damage<'_>, Vec<u64>)> = vec![
             ("one event", Box::new(|m| spoil(m, 5)), vec![5]),
             (
@@ -119,7 +119,7 @@ fn what_can_be_read_is_salvaged_by_whole_groups() {
                 "{what}"
             );
         }
-        // A segment that is gone, first, middle and last.
+        // A missing segment: first, middle and last.
         for index in 0..names.len() {
             let what = format!("{format:?}: segment {index} is missing");
             let memory = whole.snapshot();
@@ -187,13 +187,13 @@ fn death_and_power_loss_at_every_call_of_a_salvage() {
         let check = |after: &Memory, what: &str| {
             let what = &format!("{format:?}, {what}");
             if opened(after).identity().log == old {
-                // As it was: nothing is missing.
+                // Unchanged: nothing is missing.
                 let now = tree(after, &dir());
                 for (path, bytes) in &original {
                     assert_eq!(now.get(path), Some(bytes), "{what}: {}", path.display());
                 }
             } else {
-                // Whoever comes next, reader or writer, finishes.
+                // The next process, reader or writer, finishes.
                 let reading = after.snapshot();
                 assert_eq!(texts(&opened(&reading)).len(), expected.len() + 1, "{what}");
                 drop(

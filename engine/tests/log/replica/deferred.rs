@@ -1,10 +1,10 @@
-//! A replica is written without waiting for the disk: what a power loss takes is fetched from the journal again, and what a
-//! failed sync leaves in doubt is written again.
+//! A replica is written without syncs: after a power loss the rest is fetched from the journal, and after a failed sync
+//! the bytes are written again.
 
 use super::*;
 use teamlog_engine::limits::UNSYNCED_BYTES_MAX;
 
-/// Two hosts that have five events. The first one's command ended without a sync of the last four, if that may be.
+/// Two hosts with five events. The first one's command ended without a sync of the last four, if that is allowed.
 fn written(format: Format) -> Hosts {
     let hosts = Hosts::new(format, Compares::Position);
     let writer = hosts.writer(0);
@@ -51,7 +51,7 @@ fn a_journal_that_lost_what_a_power_loss_took_is_refused() {
         let log = hosts.log(0).identity().log;
         let groups = hosts.journal.groups(log);
         hosts.put_back();
-        // The head reached the disk, and what it stands for did not.
+        // The head reached the disk, but its bytes did not.
         let (path, bytes) = hosts.segments(0).pop_first().unwrap();
         let first = groups[0].bytes.len() + SegmentHeader::decode(format, &bytes).unwrap().1;
         let path = dir().join(EVENTS_DIR).join(path);
@@ -59,7 +59,7 @@ fn a_journal_that_lost_what_a_power_loss_took_is_refused() {
         for _ in 0..2 {
             assert_eq!(texts(&hosts.log(0)), ["a"]);
             assert_eq!(fault(hosts.lock(0)), Some(JournalFault::Behind));
-            // Nothing of what says so is lost by another one.
+            // A second power loss does not remove the note.
             hosts.hosts[0] = hosts.hosts[0].lose_unsynced();
         }
         for (before, group) in groups.iter().zip(&groups[1..]) {
@@ -104,7 +104,7 @@ fn what_a_failed_sync_leaves_in_doubt_is_written_again() {
             }
             assert!(closed.is_err_and(|error| error.is_sync_error()));
             failed += 1;
-            // The system takes what it could not write for written.
+            // The system treats bytes as written although their write failed.
             hosts.hosts[0]
                 .forget_unsynced(&faulty.calls()[at].1)
                 .unwrap();
@@ -121,7 +121,7 @@ fn what_a_failed_sync_leaves_in_doubt_is_written_again() {
     assert_eq!(failed, FORMATS.len());
 }
 
-/// Whether a call is the sync of a segment.
+/// Returns true if a call is the sync of a segment.
 fn is_of_segment((name, path): &&(&'static str, PathBuf)) -> bool {
     *name == "sync_data" && path.parent() == Some(&dir().join(EVENTS_DIR))
 }
@@ -152,7 +152,7 @@ fn a_bounded_part_of_a_segment_waits_for_its_sync() {
     }
 }
 
-/// A log whose segments are of the usual size.
+/// A log with segments of the usual size.
 fn large(format: Format) -> (Log, Memory) {
     let memory = Memory::new();
     let small = create_shared(&arc(&Memory::new()), format, &options().1);
@@ -221,8 +221,8 @@ fn a_sync_that_fails_while_a_log_is_opened_is_made_up_for() {
     assert!(failed > 0);
 }
 
-/// The first host's head reached the disk, and of what it stands for only the first group did; the rest is missing, or is there in
-/// part.
+/// The first host's head reached the disk, and of its bytes only the first group did; the rest is missing, or partly
+/// there.
 fn broken(format: Format, is_missing: bool) -> Hosts {
     let hosts = written(format);
     let groups = hosts.journal.groups(hosts.log(0).identity().log);
@@ -237,7 +237,7 @@ fn broken(format: Format, is_missing: bool) -> Hosts {
     hosts
 }
 
-/// All that a log tells whoever only reads.
+/// Returns the texts that a reader sees.
 fn read(log: &Log) -> Result<Vec<String>, Error> {
     let reader = log.reader()?;
     let events = reader.events(None).map(|event| Ok(text(&event?.2)));
@@ -274,7 +274,7 @@ fn what_is_there_is_read_whoever_else_recovers_and_whatever_cannot_be_written() 
             "{report:?}"
         );
         drop(held);
-        // Whenever another process recovers.
+        // At any point of another process's recovery.
         for call in 0..60 {
             let memory = hosts.hosts[0].snapshot();
             let faulty = Faulty::new(arc(&memory));
