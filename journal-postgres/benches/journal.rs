@@ -1,5 +1,5 @@
-//! What a commit through PostgreSQL costs beside a bare `write` and `fdatasync` of as many bytes, in the same run: one
-//! primary and one standby, which has to have it, all on this machine and its one disk.
+//! Cost of a commit through PostgreSQL, compared with a bare `write` and `fdatasync` of the same bytes in the same run:
+//! a primary and a synchronous standby, both on this machine and its one disk.
 //!
 //! `TEAMLOG_POSTGRES=/usr/lib/postgresql/15/bin cargo bench -p teamlog-journal-postgres`
 #![expect(
@@ -30,7 +30,7 @@ use teamlog_engine::{
 };
 use teamlog_journal_postgres::PostgresJournals;
 
-/// How long each row is measured in each round.
+/// Time for which each row is measured in each round.
 const SPAN: Duration = Duration::from_millis(1_500);
 const ROUNDS: usize = 5;
 
@@ -39,7 +39,7 @@ fn event() -> NewEvent {
     NewEvent::new("note_said", "lead", payload)
 }
 
-/// Turns a second.
+/// Returns the number of calls per second.
 fn rate(mut turn: impl FnMut()) -> f64 {
     let (started, mut turns) = (Instant::now(), 0.0);
     while started.elapsed() < SPAN {
@@ -55,14 +55,14 @@ fn commit(writer: &Writer<()>, events: usize) {
         .unwrap();
 }
 
-/// Appends groups, and does nothing else.
+/// Appends groups.
 struct Alone {
     journal: Box<dyn Journal>,
     log: LogId,
     end: Position,
 }
 
-/// Groups a second of so many threads, each of which appends one to each of its logs in turn.
+/// Returns the groups per second of that many threads, each of which appends one to each of its logs in turn.
 fn together(threads: &mut [Vec<Alone>], bytes: &[u8]) -> f64 {
     thread::scope(|scope| {
         let one = |logs: &mut Vec<Alone>| {
@@ -138,7 +138,7 @@ fn main() {
     let Some(mut cluster) = Cluster::start() else {
         return;
     };
-    // A second standby would only take the disk from the others.
+    // A second standby would only use the disk.
     cluster.kill(2);
     let id = cluster.journal();
     let dir = tempfile::tempdir().unwrap();
@@ -172,7 +172,7 @@ fn main() {
         };
         (0..threads).map(thread).collect()
     };
-    // As many threads as there are connections never go together: one commit a team.
+    // With one connection per thread there are no common commits: one commit per team.
     let (mut apart, mut many_teams) = (teams(4, 16, 4), teams(64, 16, 5));
     let mut bare = std::fs::File::create(dir.path().join("bare")).unwrap();
     let bytes = [b'x'; 420];

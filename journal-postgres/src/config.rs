@@ -1,4 +1,4 @@
-//! Which server the journal is, and how to get in.
+//! The configuration of a journal: its servers, and the credentials.
 
 use crate::host::HostName;
 use crate::tls::{Tls, TlsFiles};
@@ -12,29 +12,29 @@ use teamlog_engine::Result;
 use teamlog_engine::journal::{ConfigError, Durability};
 use tokio_postgres::config::{Host, SslMode, TargetSessionAttrs};
 
-/// What names a journal.
+/// Configuration of a journal.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Config {
     /// `postgres://user@host,host/database?options`, without a password.
     pub url: String,
     /// A file of passwords, in the form of PostgreSQL's `~/.pgpass`.
     pub passfile: Option<PathBuf>,
-    /// What this host calls itself in the journal.
+    /// Name of this host in the journal.
     pub host: String,
-    /// The file with the id by which the journal knows this host, made at the first connection; without it the name is the id.
+    /// File with this host's id in the journal, created at the first connection; without it the name is the id.
     pub host_id_file: Option<PathBuf>,
-    /// Time in which a server has to let a connection in, before the next one is tried; 1.5 s if it is not given.
+    /// Time limit for connecting to a server, before the next one is tried; default 1.5 s.
     pub connect_timeout: Option<Duration>,
     /// The layer that keeps the copies.
     pub durability: Durability,
-    /// What a server is known by, and this host by a server.
+    /// Certificates for TLS.
     pub tls: TlsFiles,
 }
 
-/// One server, and how it is reached.
+/// A server and its connection settings.
 pub(crate) struct Server {
     pub client: tokio_postgres::Config,
-    /// `None` where the connection is not encrypted.
+    /// TLS settings; absent if the connection is not encrypted.
     pub tls: Option<Tls>,
     /// As [`Config::connect_timeout`].
     pub connect_timeout: Duration,
@@ -44,7 +44,7 @@ pub(crate) struct Server {
 const CONNECT: Duration = Duration::from_millis(1_500);
 
 impl Server {
-    /// Connection settings that do not ask whether the server takes writes: the first query tells.
+    /// Connection settings for any server, read-only or not: the first query tells.
     pub fn client_of_any(&self) -> tokio_postgres::Config {
         let mut client = self.client.clone();
         client.target_session_attrs(TargetSessionAttrs::Any);
@@ -64,7 +64,7 @@ impl fmt::Display for Server {
     }
 }
 
-/// The port of a server whose URL names none.
+/// Default port.
 const PORT: u16 = 5432;
 const SECRET: ConfigError = ConfigError::SecretInUrl(
     "url must hold no password, but has one: put it into a passfile that only you may read",
@@ -75,8 +75,8 @@ fn invalid(why: impl Into<String>) -> ConfigError {
 }
 
 impl Config {
-    /// The servers of the URL: each is given its own time to answer. An error where the URL is none, or holds a password; where
-    /// `sslmode` is another than those that are known; where the passfile or a file of certificates cannot be used.
+    /// Returns the servers of the URL, each with its own time limit. An error if the URL is invalid, or holds a
+    /// password; if `sslmode` is unknown; if the passfile or a file of certificates cannot be used.
     pub(crate) fn servers(&self) -> Result<Vec<Server>, ConfigError> {
         let (url, sslmodes) = without_sslmode(&self.url);
         check_options(&url)?;
@@ -90,7 +90,7 @@ impl Config {
             let rule = "url must name a user and a database: postgres://USER@HOST/DATABASE";
             return Err(invalid(rule));
         };
-        // Prefer is what the client takes where nothing is said: another one was said in a way that is not known here.
+        // The client reports Prefer if `sslmode` is missing: any other value was given in an unknown form.
         if config.get_ssl_mode() != SslMode::Prefer {
             return Err(unknown_spelling());
         }
@@ -137,7 +137,7 @@ impl Config {
         }
     }
 
-    /// The name of this host, and its id.
+    /// Returns the name of this host, and its id.
     pub(crate) fn host_name(&self) -> Result<HostName> {
         HostName::new(&self.host, self.host_id_file.as_deref())
     }
@@ -165,7 +165,7 @@ impl Config {
     }
 }
 
-/// Returns the password of the first line that fits host, port, database and user, as libpq does.
+/// Returns the password of the first line that matches host, port, database and user, as libpq does.
 fn password(passwords: &str, server: [&str; 4]) -> Option<String> {
     passwords.lines().find_map(|line| {
         let fields = fields(line);
@@ -179,7 +179,7 @@ fn password(passwords: &str, server: [&str; 4]) -> Option<String> {
     })
 }
 
-/// The fields of a line of a passfile; `\` takes the meaning from what follows it.
+/// Splits a line of a passfile into fields; `\` escapes the next character.
 fn fields(line: &str) -> Vec<String> {
     let mut fields = vec![String::new()];
     let mut letters = line.chars();
@@ -218,7 +218,8 @@ fn is_local(host: &Host) -> bool {
     }
 }
 
-/// What stands before the options of a URL, the options, and what parts them. `name=value name=value` is options alone.
+/// Returns the part of a URL before the options, the options, and their separator. `name=value name=value` has only
+/// options.
 fn options(url: &str) -> (&str, &str, char) {
     match url.split_once('?') {
         Some((start, options)) => (start, options, '&'),
@@ -227,7 +228,7 @@ fn options(url: &str) -> (&str, &str, char) {
     }
 }
 
-/// Takes every `sslmode` out of a URL, or out of `name=value name=value`: the client knows other words for it.
+/// Removes every `sslmode` from a URL, or from `name=value name=value`, because the client knows other values.
 fn without_sslmode(url: &str) -> (String, Vec<String>) {
     let (start, options, parted_by) = options(url);
     let (mut modes, mut others) = (Vec::new(), Vec::new());
@@ -244,12 +245,12 @@ fn without_sslmode(url: &str) -> (String, Vec<String>) {
     }
 }
 
-/// Whether connections are encrypted; `None` where that is not said: beyond this machine they are.
+/// Returns true if connections are encrypted; `None` if not specified: then connections to other machines are.
 fn encrypts(sslmodes: &[String]) -> Result<Option<bool>, ConfigError> {
     let [mode] = sslmodes else {
         return match sslmodes.len() {
             0 => Ok(None),
-            // One that is passed over could be the one that was meant.
+            // An ignored value could be the intended one.
             _ => Err(invalid(format!(
                 "sslmode must be given once, but is given as {}",
                 sslmodes.join(" and ")
@@ -265,8 +266,8 @@ fn encrypts(sslmodes: &[String]) -> Result<Option<bool>, ConfigError> {
     }
 }
 
-/// Files stand beside the URL, where it is checked who may read them. The client refuses them and other spellings of `sslmode`
-/// too, or passes the latter over, but says nothing of which option it was.
+/// Refuses files in the URL: they belong beside it, where their permissions are checked. The client also refuses them,
+/// or ignores other spellings of `sslmode`, without naming the option.
 fn check_options(url: &str) -> Result<(), ConfigError> {
     let (_, options, _) = options(url);
     if options.contains("sslmode") {
@@ -281,7 +282,8 @@ fn check_options(url: &str) -> Result<(), ConfigError> {
     }
 }
 
-/// What is taken from a configuration; every connection is to a server that decides, whether it says so or not.
+/// Returns the used part of a configuration; every connection is to a server that takes writes, with or without that
+/// option.
 fn what_is_used(
     config: &tokio_postgres::Config,
     user: &str,
@@ -300,7 +302,7 @@ fn what_is_used(
     used
 }
 
-/// What is taken for each server.
+/// Returns the settings for all servers.
 fn common(config: &tokio_postgres::Config, user: &str, database: &str) -> tokio_postgres::Config {
     let mut common = tokio_postgres::Config::new();
     common.user(user).dbname(database);

@@ -1,4 +1,4 @@
-//! One connection to the server that decides, and whether it may be believed.
+//! A connection to the deciding server, with the checks that its answers can be trusted.
 
 use crate::config::{Config, Server};
 use crate::copies::Shown;
@@ -17,7 +17,8 @@ use teamlog_engine::{Error, JournalFault, Result};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Row, Statement};
 
-/// Time for which a fence counts. After it, term, copies and barrier of a connection are checked again before its next use.
+/// Time for which a fence is valid. After it, term, copies and barrier of a connection are checked again before its
+/// next use.
 const FENCED_FOR: Duration = Duration::from_secs(3);
 
 /// A connection that passed a fence.
@@ -31,9 +32,9 @@ pub struct Connection {
     followed: Statement,
     /// State of the server when the connection was opened.
     found: JournalInfo,
-    /// The probes that the server answered then; those that it refused are not repeated.
+    /// Probes that the server answered then; refused ones are not repeated.
     probes: Vec<Probe>,
-    /// Time at which the last barrier was sent that was acknowledged.
+    /// Time at which the last acknowledged barrier was sent.
     fenced: Instant,
     /// Index of the server in the configuration.
     pub server: usize,
@@ -51,17 +52,17 @@ impl Deref for Connection {
 }
 
 impl Connection {
-    /// The term of its server.
+    /// Returns the term of its server.
     pub fn term(&self) -> Term {
         self.found.term
     }
 
-    /// Time at which the last barrier was sent that was acknowledged.
+    /// Returns the time at which the last acknowledged barrier was sent.
     pub fn fenced(&self) -> Instant {
         self.fenced
     }
 
-    /// Connects to the journal of that id, on the first server that may be trusted; to the one to avoid last.
+    /// Connects to the journal with that id, on the first trusted server; tries `avoid` last.
     pub fn connect(
         config: &Config,
         expected: &str,
@@ -73,7 +74,7 @@ impl Connection {
         })
     }
 
-    /// Connects to one server, and fences the connection; all in one round trip behind the handshake.
+    /// Connects to one server, and fences the connection, in one round trip after the handshake.
     fn to(
         config: &Config,
         (at, server): (usize, &Server),
@@ -141,8 +142,8 @@ impl Connection {
         })
     }
 
-    /// Commits a write of its own: WAL is in order, so what was read before is on as many servers as it is. A server that lost its
-    /// standbys to another primary never acknowledges it.
+    /// Commits a write of its own. WAL is in order, so every earlier read is on as many servers as this write. A server
+    /// that lost its standbys to another primary never acknowledges it.
     pub fn pass_barrier(&mut self) -> Result<(), Lost> {
         let sent = Instant::now();
         let params: Params<'_> = &[&self.host.id(), &self.host.name, &self.found.journal];
@@ -171,7 +172,7 @@ impl Connection {
             }
             matches!(looked, Some(Err(_)))
         }));
-        // A server that is not fit may not answer the barrier.
+        // A server that fails the checks may not answer the barrier.
         let Some(looked) = looked else {
             return passed.map(drop);
         };
@@ -185,7 +186,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads groups of a log; and notes up to which event this host has it, if that is given. The reader does not wait for the note.
+    /// Reads groups of a log, and, if given, notes up to which event this host has it. The reader does not wait for the
+    /// note.
     pub fn read_page(
         &self,
         bytes: usize,
@@ -203,14 +205,14 @@ impl Connection {
         Ok(page.map(Reply::into_rows).unwrap_or_default())
     }
 
-    /// Notes which digest this host's state has at an event.
+    /// Notes the digest of this host's state at an event.
     pub fn note_state(&self, log: &String, seq: i64, digest: &str) -> Result<(), Lost> {
         let host = &self.host;
         let params: Params<'_> = &[&host.id(), log, &seq, &digest, &host.name];
         self.rows(schema::NOTE_STATE, params).map(drop)
     }
 
-    /// Fences the connection unless that was done a moment ago.
+    /// Fences the connection unless the last fence is recent.
     pub fn fence_if_due(&mut self, last_term: impl Fn(Term) -> Term) -> Result<(), Lost> {
         match self.fenced.elapsed() < FENCED_FOR {
             true => Ok(()),
@@ -219,10 +221,10 @@ impl Connection {
     }
 }
 
-/// Number of the reply with the mark of the session, among those to [`Raw::begin`].
+/// Index of the reply with the session's mark, among those to [`Raw::begin`].
 const MARKED: usize = 1;
 
-/// The statements that a connection prepares, in the order of its fields.
+/// Returns the statements that a connection prepares, in the order of its fields.
 fn statements(durability: Durability) -> [&'static str; 6] {
     [
         schema::APPEND,
@@ -234,11 +236,11 @@ fn statements(durability: Durability) -> [&'static str; 6] {
     ]
 }
 
-/// Why a server is not reached: what says more comes later.
+/// Reasons for a failed connection; more informative ones come later.
 const TELLING: [JournalFault; 5] = [Unreachable, NotDurable, Denied, OtherJournal, Unconfigured];
 
-/// The first server of a configuration with which that works; else what says most about why none does, of each that says it.
-/// The one to avoid is tried last.
+/// Returns the result for the first server for which `connect` succeeds; else the most informative error, with the
+/// servers that it applies to. Tries `avoid` last.
 pub fn any_server<T>(
     config: &Config,
     avoid: Option<usize>,

@@ -1,4 +1,4 @@
-//! A few connections, for all logs of a process.
+//! A small pool of connections, for all logs of a process.
 
 use crate::config::Config;
 use crate::connection::Connection;
@@ -10,18 +10,18 @@ use teamlog_engine::JournalFault::Unreachable;
 use teamlog_engine::journal::Term;
 use teamlog_engine::{Error, Result};
 
-/// At most so many are open at a time; whoever comes then waits.
+/// Largest number of open connections; further callers wait.
 const CONNECTIONS_MAX: usize = 4;
 
-/// What is shared by all handles of one journal.
+/// The pool shared by all handles of one journal.
 pub struct Connections {
     pub config: Config,
     pub journal: String,
-    /// The last term that was seen: a server in one before is a former primary.
+    /// The last term seen: a server in an earlier one is a former primary.
     last_term: Mutex<Term>,
     pool: Mutex<Pool>,
     given_back: Condvar,
-    /// Held while one caller confirms a read: its barrier serves all that asked before it was sent.
+    /// Held while one caller confirms a read: its barrier is valid for all callers that asked before it was sent.
     confirming: Mutex<()>,
     pub gathered: Gathered,
 }
@@ -30,17 +30,17 @@ pub struct Connections {
 struct Pool {
     idle: Vec<Connection>,
     open: usize,
-    /// Number of the server that is believed, counted anew with each change. A connection of another number is dropped.
+    /// Number of the trusted server, changed with each new one. A connection with another number is dropped.
     generation: u64,
-    /// The server that is believed, by its index, and its term.
+    /// The trusted server by its index, and its term.
     believed: Option<(usize, Term)>,
-    /// Time at which the last barrier was sent there that was acknowledged.
+    /// Time at which the last acknowledged barrier was sent there.
     fenced: Option<Instant>,
-    /// The server that was believed last and failed.
+    /// The server that was trusted last and failed.
     avoid: Option<usize>,
 }
 
-/// One of the connections that may be open.
+/// A place for an open connection.
 struct Slot<'a>(&'a Connections);
 
 impl Drop for Slot<'_> {
@@ -50,7 +50,7 @@ impl Drop for Slot<'_> {
 }
 
 impl Pool {
-    /// Believes no server until the next connection is open. Returns the idle connections, to be dropped.
+    /// Trusts no server until the next connection is open. Returns the idle connections, to be dropped.
     fn distrust(&mut self) -> Vec<Connection> {
         self.generation += 1;
         self.fenced = None;
@@ -78,8 +78,8 @@ impl Connections {
         }
     }
 
-    /// Lets `work` have a connection that was fenced not long ago, opened if there is none. One that `work` says is spent is not
-    /// used again, and none that was idle then: the server may have gone from all of them, or decide no more.
+    /// Calls `work` with a recently fenced connection, opened if there is none. If `work` reports it as broken, it is
+    /// not used again, and neither are the idle ones: the server may have closed them all, or no longer decide.
     pub fn with<A>(&self, work: impl FnOnce(&mut Connection) -> (A, bool)) -> Result<A> {
         let (slot, mut connection) = self.fenced()?;
         let (answer, spent) = work(&mut connection);
@@ -90,7 +90,7 @@ impl Connections {
         Ok(answer)
     }
 
-    /// A connection that is idle and passes its fence where that is due, else a new one.
+    /// Returns an idle connection that passes its fence if due, else a new one.
     fn fenced(&self) -> Result<(Slot<'_>, Connection)> {
         let (idle, avoid) = {
             let mut pool = self.pool();
@@ -102,7 +102,7 @@ impl Connections {
             pool.open += usize::from(idle.is_none());
             (idle, pool.avoid)
         };
-        // Lost unless it is given back, also after a panic of the caller.
+        // Dropped unless it is given back, also after a panic of the caller.
         let slot = Slot(self);
         let mut avoid = avoid;
         if let Some(mut connection) = idle {
@@ -118,7 +118,7 @@ impl Connections {
         Ok((slot, opened))
     }
 
-    /// Believes the server of a new connection. Where another one was believed, its connections are dropped.
+    /// Trusts the server of a new connection. Drops the connections of another server.
     fn believe(&self, connection: &mut Connection) {
         let server = (connection.server, connection.term());
         let mut pool = self.pool();
@@ -133,7 +133,7 @@ impl Connections {
         self.lose(dropped.len());
     }
 
-    /// Believes the server of that connection no more.
+    /// Stops trusting the server of that connection.
     fn distrust(&self, connection: &Connection) {
         let mut pool = self.pool();
         let dropped = match connection.generation == pool.generation {
@@ -157,8 +157,8 @@ impl Connections {
         }
     }
 
-    /// Asks for what may be asked twice: a server that went away while nobody asked, or decides no more, takes its idle connections
-    /// with it, and that alone says nothing.
+    /// Runs a request that may be repeated. A server that restarted or no longer decides closes its idle connections;
+    /// that alone proves nothing, so the request is repeated.
     pub fn ask<A>(&self, ask: impl Fn(&mut Connection) -> Result<A, Lost>) -> Result<A> {
         let mut first = None;
         loop {
@@ -176,8 +176,8 @@ impl Connections {
         }
     }
 
-    /// Confirms that the server that answered with a connection of that generation still decided after `since`. A barrier serves
-    /// all who asked before it was sent.
+    /// Confirms that the server of a connection of that generation still decided after `since`. A barrier is valid for
+    /// all callers that asked before it was sent.
     pub fn confirm(&self, generation: u64, since: Instant) -> Result<()> {
         let _alone = self
             .confirming
@@ -214,7 +214,7 @@ impl Connections {
         Ok(pool.fenced.is_some_and(|fenced| fenced >= since))
     }
 
-    /// The last term that is known, be it this one; whatever is in one before is a former primary.
+    /// Returns the last known term, including this one; a server in an earlier term is a former primary.
     pub fn expect_term(&self, term: Term) -> Term {
         let mut last = self
             .last_term

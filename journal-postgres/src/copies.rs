@@ -7,7 +7,7 @@ use teamlog_engine::JournalFault::{NotDurable, Unreachable};
 use teamlog_engine::journal::{Durability, JournalInfo, Term};
 use tokio_postgres::Row;
 
-/// The facts that a server tells about itself.
+/// State of a server, as it reports it.
 pub struct Shown {
     pub copies: JournalInfo,
     is_standby: bool,
@@ -15,7 +15,7 @@ pub struct Shown {
     pub answering: Vec<Probe>,
 }
 
-/// Checks what a server shows of itself: that it decides, and keeps as many copies as the journal promises.
+/// Checks that a server decides, and keeps as many copies as the journal promises.
 pub fn check(shown: &Shown, last_term: impl Fn(Term) -> Term) -> Result<(), Lost> {
     let copies = &shown.copies;
     if shown.is_standby {
@@ -35,7 +35,7 @@ pub fn check(shown: &Shown, last_term: impl Fn(Term) -> Term) -> Result<(), Lost
     }
 }
 
-/// Reads a row of [`schema::LOOK`] or [`schema::LOOK_EXTERNAL`]; an inner error if the tables are of another version.
+/// Reads a row of [`schema::LOOK`] or [`schema::LOOK_EXTERNAL`]; an inner error if the tables have another version.
 pub fn shown(row: &Row, durability: Durability) -> Result<Result<Shown, String>, Lost> {
     if let Some(why) = other_tables(column(row, 0)?, column(row, 1)?) {
         return Ok(Err(why));
@@ -67,7 +67,7 @@ pub fn shown(row: &Row, durability: Durability) -> Result<Result<Shown, String>,
     }))
 }
 
-/// Says why tables of that version cannot be used.
+/// Returns the reason for which tables of that version cannot be used.
 fn other_tables(tables: i32, min_reader: i32) -> Option<String> {
     if min_reader > schema::SCHEMA {
         return Some(format!(
@@ -92,7 +92,7 @@ fn check_settings(row: &Row, copies: &mut JournalInfo) -> Result<(), Lost> {
         (6, "full_page_writes"),
     ] {
         let is: String = column(row, at)?;
-        // More than asked for is as good.
+        // A stronger setting is as good.
         if is == "on" || is == "remote_apply" {
             continue;
         }
@@ -128,7 +128,7 @@ fn count(standbys: u32, copies: &mut JournalInfo) {
     copies.copies = waits_for.min(standbys) + 1;
 }
 
-/// Counts no copies: they are made below the server. A journal that promises to count them contradicts that.
+/// Counts no copies, because they are made below the server. A journal that promises to count them contradicts that.
 fn count_none(copies: &mut JournalInfo) {
     copies.unverified.push(
         "how many copies there are: they are made below PostgreSQL, and the service alone shows them".into(),
@@ -141,8 +141,8 @@ fn count_none(copies: &mut JournalInfo) {
     }
 }
 
-/// The number of standbys that a commit waits for by a value of `synchronous_standby_names`: `FIRST n (…)`, `ANY n (…)`,
-/// `n (…)`, or a plain list, of which it waits for one. The server refuses any other form.
+/// Returns the number of standbys that a commit waits for with a value of `synchronous_standby_names`: `FIRST n (…)`,
+/// `ANY n (…)`, `n (…)`, or a plain list, of which it waits for one. The server refuses any other form.
 fn commit_waits_for(names: &str) -> u32 {
     let names = names.trim_start();
     if names.is_empty() {

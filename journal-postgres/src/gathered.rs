@@ -1,6 +1,6 @@
-//! Groups that many logs of a process append at the same time go in one commit: a commit costs what it waits for, not what it
-//! holds. Nobody waits for others to come: whoever finds a connection free goes at once, and who finds none goes together with
-//! all that wait by then.
+//! Groups that several logs of a process append at the same time share a commit, because a commit costs its wait, not
+//! its bytes. No caller waits for others: with a free connection it commits at once; without one it joins the next
+//! commit.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -8,14 +8,14 @@ use teamlog_engine::EventId;
 use teamlog_engine::LogId;
 use teamlog_engine::journal::{Append, Outcome, Position};
 
-/// At most so many groups go in one commit.
+/// Largest number of groups in one commit.
 const GROUPS_MAX: usize = 64;
-/// And about so many bytes.
+/// Approximate bytes of a commit.
 const BYTES_MAX: usize = 4 << 20;
 
-/// Who appends, and who waits.
+/// Callers that append, and callers that wait.
 pub struct Gathered {
-    /// At most so many append at once.
+    /// Largest number of concurrent commits.
     most: usize,
     queue: Mutex<Queue>,
 }
@@ -26,21 +26,21 @@ struct Queue {
     waiting: Vec<Waiting>,
 }
 
-/// A group whose owner waits.
+/// A group of a waiting caller.
 struct Waiting {
     group: Kept,
     told: SyncSender<Told>,
 }
 
-/// What a waiting owner is told.
+/// Message to a waiting caller.
 enum Told {
-    /// What became of its group.
+    /// The outcome of its group.
     Outcome(Outcome),
-    /// It is to append these, of which its own is the first.
+    /// It must append these groups; the first is its own.
     Lead(Vec<Waiting>),
 }
 
-/// A group that is kept for whoever appends it.
+/// A copy of a group, for the caller that appends it.
 struct Kept {
     log: LogId,
     after: Position,
@@ -75,7 +75,7 @@ impl Kept {
 }
 
 impl Gathered {
-    /// For so many connections.
+    /// Creates the queue for that many connections.
     pub fn new(most: usize) -> Gathered {
         Gathered {
             most,
@@ -83,7 +83,7 @@ impl Gathered {
         }
     }
 
-    /// Appends a group by `append`, together with those of others or by itself.
+    /// Appends a group by `append`, with those of other callers or alone.
     pub fn append(
         &self,
         group: &Append<'_>,
@@ -107,7 +107,7 @@ impl Gathered {
         }
     }
 
-    /// Appends what was gathered, and tells everybody but the first, whose outcome is returned.
+    /// Appends the collected groups, and sends each other caller its outcome. Returns the first one's.
     fn lead(
         &self,
         gathered: &[Waiting],
@@ -119,13 +119,13 @@ impl Gathered {
         let own = outcomes.next();
         for one in gathered.iter().skip(1) {
             let outcome = outcomes.next().unwrap_or_else(unanswered);
-            // Whoever waited is still there: it waits for nothing else.
+            // The waiting caller is still there, because it waits for nothing else.
             let _ = one.told.send(Told::Outcome(outcome));
         }
         own.unwrap_or_else(unanswered)
     }
 
-    /// Has the first of those who wait append for all of them; where nobody waits, one less appends.
+    /// Makes the first waiting caller append for all of them; if none waits, one commit less is running.
     fn pass_on(&self) {
         let mut queue = self.queue();
         let mut bytes = 0;
@@ -134,7 +134,7 @@ impl Gathered {
             bytes <= BYTES_MAX
         };
         let count = queue.waiting.iter().take(GROUPS_MAX).take_while(fits);
-        // One that is larger than all of them may be goes alone.
+        // A group larger than the limit goes alone.
         let count = count.count().max(1).min(queue.waiting.len());
         let gathered: Vec<Waiting> = queue.waiting.drain(..count).collect();
         match gathered.first().map(|first| first.told.clone()) {
@@ -151,7 +151,7 @@ impl Gathered {
     }
 }
 
-/// Lets others append once its owner has, also where that panicked.
+/// Starts the next commit after this one, also after a panic.
 struct PassesOn<'a>(&'a Gathered);
 
 impl Drop for PassesOn<'_> {
@@ -160,7 +160,7 @@ impl Drop for PassesOn<'_> {
     }
 }
 
-/// What became of a group of which nothing was said.
+/// Returns the outcome of a group without an answer.
 pub fn unanswered() -> Outcome {
     Outcome::Unknown("it gave no answer".into())
 }

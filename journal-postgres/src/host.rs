@@ -1,4 +1,4 @@
-//! Identity of a host at a journal: an id that the host made once, and a name. Several hosts may have one name.
+//! Identity of a host in a journal: an id that the host created once, and a name. Several hosts may have one name.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -7,20 +7,20 @@ use std::path::{Path, PathBuf};
 use teamlog_engine::IdSource;
 use teamlog_engine::{Error, JournalFault, RandomIds, Result};
 
-/// Digits of an id.
+/// Number of digits of an id.
 const ID_DIGITS: usize = 32;
 
 /// A host of a journal.
 #[derive(Debug)]
 pub struct HostName {
-    /// For people.
+    /// Name, for people.
     pub name: String,
     file: Option<PathBuf>,
     known: OnceCell<String>,
 }
 
 impl HostName {
-    /// A host of that name, with the file for its id.
+    /// Creates a host of that name, with the file for its id.
     ///
     /// # Errors
     /// `Journal`: the file holds no id, or cannot be read.
@@ -42,8 +42,8 @@ impl HostName {
         Err(Error::journal(JournalFault::Unconfigured, why))
     }
 
-    /// The id in its file, made if the file is missing. The name, as long as there is no file and none can be made: the team's
-    /// directory comes later than the first question to its journal.
+    /// Returns the id in its file; creates a missing file. Returns the name while the file cannot be created: a team's
+    /// directory is created after the first request to its journal.
     pub fn id(&self) -> &str {
         if self.known.get().is_none()
             && let Some(file) = &self.file
@@ -69,7 +69,7 @@ fn read(file: &Path) -> IoResult<Option<String>> {
     }
 }
 
-/// Makes an id. Of several processes that do so at once one wins: the file comes into its place whole.
+/// Creates an id. Of several processes that do so at once one wins, because the file is renamed into place.
 fn make(file: &Path) -> Option<String> {
     let random = || RandomIds.random().ok();
     let id = format!("{:016x}{:016x}", random()?, random()?);

@@ -1,4 +1,4 @@
-//! Appending groups, and reading them.
+//! Appends groups and reads them.
 
 use crate::connection::Connection;
 use crate::connections::Connections;
@@ -16,37 +16,37 @@ use teamlog_engine::{JournalFault, Timestamp};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::ToSql;
 
-/// No artifact is larger.
+/// Largest size of an artifact.
 const BLOB_BYTES_MAX: usize = 8 << 20;
-/// A handle notes at most so often, together with a read, how far its host has followed the log.
+/// Interval at which a handle notes, together with a read, how far its host has followed the log.
 const NOTED_FOR: Duration = Duration::from_secs(5);
-/// At most so many groups are read at once.
+/// Largest number of groups in one read.
 const GROUPS_MAX: i64 = 1024;
 
-/// A handle on the journal, for one log.
+/// A handle on the journal for one log.
 pub struct PostgresJournal {
     connections: Arc<Connections>,
     /// Generation of the connection that answered the last read.
     read_in: u64,
-    /// The id of the system of servers that this host knows; 0 before it knows one.
+    /// Id of the system of servers that this host knows; 0 for none.
     system: u64,
-    /// Time of the read that noted how far this host had followed its log.
+    /// Time of the last read with a note of how far this host has followed its log.
     noted: Option<Instant>,
 }
 
-/// Seqs are counted from 1 and far below what a bigint holds.
+/// Converts a seq, which is counted from 1 and far below the limit of a bigint.
 pub fn bigint(seq: u64) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
 }
 
-/// What an append asks of the state of its log, and what it makes it.
+/// The required state of the log, and its new state.
 #[derive(Clone, Copy)]
 struct By {
     within: LogState,
     to: LogState,
 }
 
-/// A group that was taken: its log, and the seq of its first event.
+/// A group that was inserted: its log, and the seq of its first event.
 type Taken = (String, i64);
 
 impl Journal for PostgresJournal {
@@ -77,7 +77,7 @@ impl Journal for PostgresJournal {
             self.check_system(connection)?;
             let page = read(connection, log, after, bytes_max, notes)?;
             if page.is_err() {
-                // A former primary ends earlier, or goes on otherwise.
+                // A former primary may lack groups, or have other ones.
                 self.connections.fence_since(connection, asked)?;
             }
             Ok((page, connection.generation))
@@ -151,7 +151,7 @@ impl Journal for PostgresJournal {
 }
 
 impl PostgresJournal {
-    /// A handle that has read nothing yet.
+    /// Creates a handle that has read nothing yet.
     pub fn new(connections: Arc<Connections>) -> PostgresJournal {
         PostgresJournal {
             connections,
@@ -208,26 +208,26 @@ struct Appending<'a> {
 }
 
 impl Appending<'_> {
-    /// Appends groups; says what became of each, and whether the connection is spent.
+    /// Appends groups; returns the outcome of each, and true if the connection is broken.
     fn insert(&mut self, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
         let all = |outcome: Outcome| vec![outcome; groups.len()];
         match taken(self.connection, groups, self.by) {
             Ok(taken) => self.settle(groups, Some(&taken)),
-            // A standby by now.
+            // It is a standby by now.
             Err(Lost::Refused(SqlState::READ_ONLY_SQL_TRANSACTION, why)) => {
                 (all(Outcome::Unreachable(why)), true)
             }
-            // One wrong group, for example one without its predecessor, keeps all from being taken.
+            // One wrong group, for example one without its predecessor, prevents all.
             Err(Lost::Refused(..)) if groups.len() > 1 => self.insert_each(groups),
             Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) => self.settle(groups, None),
             Err(lost @ Lost::Refused(..)) => (all(Outcome::of(lost.into(), false)), false),
-            // No statement was begun: another connection owns the session.
+            // No statement was started: another connection owns the session.
             Err(lost @ Lost::Unfit(..)) => (all(Outcome::of(lost.into(), false)), true),
             Err(Lost::Gone(why)) => (all(Outcome::Unknown(why)), true),
         }
     }
 
-    /// Inserts each by itself. Once the connection is spent nobody waits for it again.
+    /// Inserts each group alone. Once the connection is broken the rest is not tried.
     fn insert_each(&mut self, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
         let mut spent = false;
         let mut one = |group: &Append<'_>| {
@@ -242,7 +242,7 @@ impl Appending<'_> {
         (outcomes, spent)
     }
 
-    /// Says of each group whether it was taken, or what stands in its place; and whether the connection is spent.
+    /// Returns for each group if it was inserted, or the state of its place; and true if the connection is broken.
     fn settle(
         &mut self,
         groups: &[Append<'_>],
@@ -266,13 +266,13 @@ impl Appending<'_> {
         (outcomes, lost.is_some())
     }
 
-    /// Says what keeps a group from being taken, or that it was before.
+    /// Returns the reason for which a group was not inserted, or that it already was.
     fn stands(&mut self, group: &Append<'_>) -> Result<Outcome, Lost> {
         let outcome = stands(self.connection, group, self.by)?;
         match outcome {
             // A connection that did not wait for the copies may have committed it.
             Outcome::Appended => self.connection.pass_barrier()?,
-            // A former primary may say so of what it never had.
+            // A former primary may report a group that it never had.
             Outcome::Forked => self.connections.fence_since(self.connection, self.asked)?,
             _ => {}
         }
@@ -280,7 +280,7 @@ impl Appending<'_> {
     }
 }
 
-/// Inserts the groups in one commit, and gives those that were taken.
+/// Inserts the groups in one commit, and returns the inserted ones.
 fn taken(connection: &Connection, groups: &[Append<'_>], by: By) -> Result<BTreeSet<Taken>, Lost> {
     if let [group] = groups {
         return taken_alone(connection, group, by);
@@ -361,12 +361,12 @@ fn taken_row(row: &tokio_postgres::Row) -> Result<Taken, Lost> {
     Ok((column(row, 0)?, column(row, 1)?))
 }
 
-/// The names of the segments that begin before a group, as they are stored.
+/// Encodes the names of the segments that begin before a group.
 pub fn begins(group: &Append<'_>) -> Option<String> {
     (!group.begins.is_empty()).then(|| group.begins.join(" "))
 }
 
-/// Reads what stands in the place of a group.
+/// Reads the row in the place of a group.
 fn stands(connection: &Connection, group: &Append<'_>, by: By) -> Result<Outcome, Lost> {
     let (log, first) = (group.log.to_string(), bigint(group.after.last_seq + 1));
     let prev = &group.after.digest.0[..];
@@ -404,7 +404,7 @@ fn read(
     let rows = connection.read_page(bytes_max, params, (&log, followed))?;
     let stored = |row| {
         let (last_seq, chain): (i64, Vec<u8>) = (column(row, 0)?, column(row, 1)?);
-        // Text that is no digest equals no digest.
+        // Invalid text equals no digest.
         let digest = GroupDigest(<[u8; 32]>::try_from(chain).unwrap_or_default());
         let last_seq = u64::try_from(last_seq).unwrap_or(0);
         let position = Position { last_seq, digest };
@@ -447,7 +447,7 @@ fn read(
     }))
 }
 
-/// Where a log ends, and where what is kept of it begins.
+/// Returns the end of a log, and the start of its stored part.
 fn end(connection: &Connection, log: &String) -> Result<Option<(u64, u64)>, Lost> {
     let Some(row) = connection.row(schema::END, &[log])? else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! What is asked of a journal as a whole.
+//! Requests about a journal as a whole.
 
 use crate::KIND;
 use crate::config::Config;
@@ -44,7 +44,7 @@ impl Connector for Config {
         self.durability
     }
 
-    /// Makes its tables in the database. Those of an older version stay, and are an error.
+    /// Creates its tables in the database. Tables of an older version stay unchanged, and are an error.
     fn create(&self, min_copies: u32) -> Result<JournalInfo> {
         let raw = connect_unshared(self)?;
         if tables(&raw)?.is_none_or(|version| version == schema::SCHEMA) {
@@ -80,19 +80,19 @@ impl Connector for Config {
 }
 
 impl PostgresJournals {
-    /// The journal of that id; nothing is connected yet.
+    /// Returns the journal with that id, without connecting.
     #[must_use]
     pub fn new(config: Config, journal: String) -> PostgresJournals {
         PostgresJournals(Arc::new(Connections::new(config, journal)))
     }
 
-    /// A handle for one log.
+    /// Returns a handle for one log.
     #[must_use]
     pub fn journal(&self) -> Box<dyn Journal> {
         Box::new(PostgresJournal::new(self.0.clone()))
     }
 
-    /// What each row says that a statement gives.
+    /// Converts each row of a statement.
     fn all<A>(
         &self,
         statement: &str,
@@ -190,9 +190,9 @@ impl GroupStore for PostgresJournals {
     }
 }
 
-/// A row of [`schema::ROWS`].
+/// Converts a row of [`schema::ROWS`].
 fn stored(row: &Row) -> Result<JournalRow, Lost> {
-    // Text that is no digest equals no digest.
+    // Invalid text equals no digest.
     let digest = |bytes: Vec<u8>| GroupDigest(<[u8; 32]>::try_from(bytes).unwrap_or([0xff; 32]));
     let after: Option<Vec<u8>> = column(row, 2)?;
     Ok(JournalRow {
@@ -256,12 +256,12 @@ impl Journals for PostgresJournals {
     }
 }
 
-/// A number that is none below 0.
+/// Reads a number; negative ones become 0.
 fn count(row: &Row, at: usize) -> Result<u64, Lost> {
     Ok(u64::try_from(column::<i64>(row, at)?).unwrap_or(0))
 }
 
-/// The version of a journal's tables, where there are any.
+/// Returns the version of a journal's tables, if there are any.
 fn tables(raw: &Raw) -> Result<Option<i32>> {
     match raw.row(schema::VERSION, &[]) {
         Ok(row) => Ok(row.map(|row| column(&row, 0)).transpose()?),
@@ -270,7 +270,7 @@ fn tables(raw: &Raw) -> Result<Option<i32>> {
     }
 }
 
-/// Makes the tables, and says so by a statement.
+/// Creates or migrates the tables, and records it by a statement.
 fn make(raw: &Raw, statement: &str, params: Params<'_>) -> Result<()> {
     raw.wait(raw.client.batch_execute(schema::CREATE))?;
     raw.rows(statement, params)?;
@@ -283,7 +283,7 @@ fn connect_unshared(config: &Config) -> Result<Raw> {
     let shared = pooled().why();
     match connect(config) {
         Err(Error::Journal { why, .. }) if why.contains(&shared) => Err(pooled().into()),
-        // A second connection may be refused for other reasons: a session pooler may have one session only.
+        // A second connection may be refused for other reasons: a session pooler may allow only one session.
         _ => Ok(first),
     }
 }

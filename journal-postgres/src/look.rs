@@ -1,7 +1,7 @@
-//! A look at a server: its settings, its term and its session, asked for in one round trip.
+//! Reads a server's settings, its term and its session in one round trip.
 //!
-//! A managed service may refuse the functions that tell the term. With [`Durability::External`] each of them is a request of its own,
-//! so that one that is refused spoils no other.
+//! A managed service may refuse the functions for the term. With [`Durability::External`] each of them is a request of
+//! its own, so that a refused one does not affect the others.
 
 use crate::copies::{Shown, check, shown};
 use crate::lost::{Answer, Lost, column, is_of_pooler, pooled, said};
@@ -14,7 +14,7 @@ use teamlog_engine::journal::{Durability, GroupDigest, JournalInfo, Term};
 use tokio_postgres::error::SqlState;
 use tokio_postgres::{Client, Row};
 
-/// The probes of a new connection.
+/// Returns the probes for a new connection.
 pub fn probes(durability: Durability) -> Vec<Probe> {
     match durability {
         Durability::Standbys => Vec::new(),
@@ -22,7 +22,7 @@ pub fn probes(durability: Durability) -> Vec<Probe> {
     }
 }
 
-/// The statement that shows a server's settings.
+/// Returns the statement for a server's settings.
 pub fn statement(durability: Durability) -> &'static str {
     match durability {
         Durability::Standbys => schema::LOOK,
@@ -30,7 +30,7 @@ pub fn statement(durability: Durability) -> &'static str {
     }
 }
 
-/// Requests for probes, to be sent behind the request for the settings.
+/// Returns requests for probes, to be sent after the request for the settings.
 pub fn requests<'a>(client: &'a Client, probes: &[Probe]) -> Vec<Request<'a>> {
     let request = |probe: &Probe| {
         let asked = client.query_typed(probe.statement(), &[]);
@@ -39,7 +39,7 @@ pub fn requests<'a>(client: &'a Client, probes: &[Probe]) -> Vec<Request<'a>> {
     probes.iter().map(request).collect()
 }
 
-/// Returns whether a function is refused for good, and not by chance.
+/// Returns true if a function is refused permanently.
 fn is_refusal(state: &SqlState) -> bool {
     [
         SqlState::INSUFFICIENT_PRIVILEGE,
@@ -50,18 +50,18 @@ fn is_refusal(state: &SqlState) -> bool {
     .contains(state)
 }
 
-/// The replies to a look, heard one after the other.
+/// Collects the replies about a server.
 pub struct Look<'a> {
     durability: Durability,
     probes: &'a [Probe],
-    /// Number of the reply with the settings.
+    /// Index of the reply with the settings.
     first: usize,
     session: &'a str,
     shown: Option<Result<Shown, Lost>>,
 }
 
 impl<'a> Look<'a> {
-    /// A look whose settings come with that reply, and the replies to the probes behind it.
+    /// Creates a collector; the reply `first` has the settings, and the probes follow it.
     pub fn new(
         durability: Durability,
         probes: &'a [Probe],
@@ -77,7 +77,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Hears a reply. Returns what the server shows once all replies of the look were heard, or one was an error.
+    /// Takes a reply. Returns the server's state after the last reply, or at the first error.
     pub fn hear(&mut self, at: usize, reply: &Answer<Reply>) -> Option<Result<Shown, Lost>> {
         let at = at.checked_sub(self.first)?;
         let heard = match (at.checked_sub(1), self.shown.take()) {
@@ -113,20 +113,20 @@ impl<'a> Look<'a> {
     }
 }
 
-/// The term of a server that tells none: object ids of the journal's database stand for the system id.
+/// Returns a term for a server without one: object ids of the journal's database replace the system id.
 fn stand_in(row: &Row) -> Result<Term, Lost> {
     let objects: String = column(row, schema::LOOK_OBJECTS)?;
     let digest = GroupDigest::default().then(objects.as_bytes()).0;
     let mut system = [0; 8];
     system.copy_from_slice(&digest[..8]);
     Ok(Term {
-        // 0 is no system.
+        // 0 means no system.
         system: u64::from_le_bytes(system).max(1),
         number: 0,
     })
 }
 
-/// Takes in the reply to a probe.
+/// Adds the reply to a probe.
 fn told(probe: Probe, mut shown: Shown, reply: &Answer<Reply>) -> Result<Shown, Lost> {
     let row = match reply {
         Ok(Reply::Refused(why)) => {
@@ -154,7 +154,7 @@ fn told(probe: Probe, mut shown: Shown, reply: &Answer<Reply>) -> Result<Shown, 
     Ok(shown)
 }
 
-/// Says why a server does not show its settings.
+/// Returns the reason for which a server does not show its settings.
 fn unseen(error: &tokio_postgres::Error) -> Lost {
     let why = said(error);
     let Some(state) = error.code() else {
@@ -172,7 +172,7 @@ fn unseen(error: &tokio_postgres::Error) -> Lost {
     }
 }
 
-/// Refuses a server that is another journal, or may not be believed.
+/// Refuses a server that is another journal, or cannot be trusted.
 pub fn fit(shown: &Shown, expected: &str, last_term: impl Fn(Term) -> Term) -> Result<(), Lost> {
     let copies = &shown.copies;
     if copies.journal != expected {
@@ -185,7 +185,7 @@ pub fn fit(shown: &Shown, expected: &str, last_term: impl Fn(Term) -> Term) -> R
     check(shown, last_term)
 }
 
-/// Looks at a server whose journal is not known yet.
+/// Reads the state of a server whose journal is not known yet.
 pub fn look(raw: &Raw, durability: Durability) -> Result<JournalInfo, Lost> {
     let probes = probes(durability);
     let client = &raw.client;
@@ -203,7 +203,7 @@ pub fn look(raw: &Raw, durability: Durability) -> Result<JournalInfo, Lost> {
     }
 }
 
-/// Says that a look had no reply.
+/// Returns the error for a missing reply.
 pub fn silent() -> Lost {
     Lost::Gone("the server said nothing of itself".into())
 }

@@ -1,4 +1,4 @@
-//! Why a call has no answer.
+//! Reasons for a call without an answer.
 
 use teamlog_engine::JournalFault::{Denied, NotDurable, OtherJournal, Refused, Unreachable};
 use teamlog_engine::{Error, JournalFault};
@@ -6,19 +6,19 @@ use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{FromSql, ToSql};
 
-/// Why a call has no answer.
+/// Reason for a call without an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Lost {
-    /// The server said no: nothing was written.
+    /// The server refused it: nothing was written.
     Refused(SqlState, String),
-    /// The server may not be asked, for this reason. The connection is not to be used again.
+    /// The server must not be used, for this reason. Drop the connection.
     Unfit(JournalFault, String),
-    /// There was no answer, or none that says what became of it. The connection is not to be used again.
+    /// There was no answer, or none that tells the outcome. Drop the connection.
     Gone(String),
 }
 
 impl Lost {
-    /// In words.
+    /// Returns a description.
     pub fn why(self) -> String {
         match self {
             Lost::Refused(_, why) | Lost::Unfit(_, why) | Lost::Gone(why) => why,
@@ -36,7 +36,7 @@ impl From<Lost> for Error {
     }
 }
 
-/// Maps a refused statement to a fault: a missing right or table stays missing until a person changes it.
+/// Maps a refused statement to a fault: a missing right or table stays missing until an operator adds it.
 fn of_state(state: &SqlState) -> JournalFault {
     match *state {
         SqlState::INSUFFICIENT_PRIVILEGE => Denied,
@@ -52,7 +52,7 @@ pub type Answer<T> = Result<T, tokio_postgres::Error>;
 /// Parameters of a statement.
 pub type Params<'a> = &'a [&'a (dyn ToSql + Sync)];
 
-/// Returns whether a statement failed because the session is not the one that prepared it.
+/// Returns true if a statement failed because the session is not the one that prepared it.
 pub fn is_of_pooler(state: &SqlState) -> bool {
     [
         SqlState::INVALID_SQL_STATEMENT_NAME,
@@ -61,14 +61,14 @@ pub fn is_of_pooler(state: &SqlState) -> bool {
     .contains(state)
 }
 
-/// Refuses a pooler that gives a connection one session for a transaction and another one for the next.
+/// Returns the error for a pooler that gives a connection one session for a transaction and another one for the next.
 pub fn pooled() -> Lost {
     let why = "a pooler in front of the server shares one session among connections, so that settings and prepared statements \
         do not stay: use session pooling (pool_mode = session in PgBouncer)";
     Lost::Unfit(NotDurable, why.into())
 }
 
-/// An error with what lies beneath it.
+/// Formats an error with its causes.
 pub fn said(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
         Some(db) => format!("{} ({})", db.message(), db.code().code()),
@@ -79,7 +79,7 @@ pub fn said(error: &tokio_postgres::Error) -> String {
     }
 }
 
-/// A column of a row. Another type than ours stands there where somebody changed the tables.
+/// Reads a column of a row. An unexpected type means that the tables were changed.
 pub fn column<'a, T: FromSql<'a>>(row: &'a Row, at: usize) -> Result<T, Lost> {
     row.try_get(at).map_err(|error| Lost::Gone(said(&error)))
 }

@@ -1,4 +1,4 @@
-//! Requests that go to the server at once, so that a connection costs few round trips before it is used.
+//! Sends several requests to the server at once, so that a new connection costs few round trips.
 
 use crate::lost::{Answer, said};
 use std::future::{Future, poll_fn};
@@ -12,7 +12,7 @@ pub enum Reply {
     Done,
     Rows(Vec<Row>),
     Statement(Statement),
-    /// The server refuses it, for this reason.
+    /// The server refuses it, with this message.
     Refused(String),
 }
 
@@ -32,25 +32,25 @@ impl Reply {
     }
 }
 
-/// A request that is sent once it is polled.
+/// A request that is sent when it is polled.
 pub type Request<'a> = Pin<Box<dyn Future<Output = Answer<Reply>> + 'a>>;
 
-/// A request for the rows of a query.
+/// Returns a request for the rows of a query.
 pub fn rows<'a>(query: impl Future<Output = Answer<Vec<Row>>> + 'a) -> Request<'a> {
     Box::pin(async { Ok(Reply::Rows(query.await?)) })
 }
 
-/// A request to prepare a statement.
+/// Returns a request to prepare a statement.
 pub fn prepare<'a>(client: &'a Client, text: &'a str) -> Request<'a> {
     Box::pin(async { Ok(Reply::Statement(client.prepare(text).await?)) })
 }
 
-/// A request to run statements that give no rows.
+/// Returns a request to run statements without rows.
 pub fn run<'a>(client: &'a Client, text: &'a str) -> Request<'a> {
     Box::pin(async { client.batch_execute(text).await.map(|()| Reply::Done) })
 }
 
-/// A request that the server may refuse with such a state: that is a reply, and no error.
+/// Returns a request that the server may refuse with a state for which `may_be` is true: that is a reply, and no error.
 pub fn attempt(request: Request<'_>, may_be: fn(&SqlState) -> bool) -> Request<'_> {
     Box::pin(async move {
         match request.await {
@@ -60,8 +60,8 @@ pub fn attempt(request: Request<'_>, may_be: fn(&SqlState) -> bool) -> Request<'
     })
 }
 
-/// Sends requests at once and hears their replies in order, up to the first error, or until `ends` says so of a reply: what is asked
-/// behind it may never be answered.
+/// Sends requests at once and takes their replies in order, up to the first error, or until `ends` returns true for a
+/// reply: later requests may never be answered.
 pub async fn pipelined(
     mut requests: Vec<Request<'_>>,
     mut ends: impl FnMut(usize, &Answer<Reply>) -> bool,

@@ -1,15 +1,15 @@
-//! The functions by which a server tells its term. A managed service may refuse them.
+//! Functions of PostgreSQL for a server's term. A managed service may refuse them.
 
 use crate::schema;
 
-/// A function that tells a part of the term.
+/// A function for a part of the term.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Probe {
     Timeline,
     System,
 }
 
-/// All of them.
+/// All probes.
 pub const PROBES: [Probe; 2] = [Probe::Timeline, Probe::System];
 
 impl Probe {
@@ -20,7 +20,7 @@ impl Probe {
         }
     }
 
-    /// Says what is not known if the function is refused.
+    /// Describes the unknown part if the function is refused.
     pub fn consequence(self) -> &'static str {
         match self {
             Probe::Timeline => {
@@ -33,7 +33,7 @@ impl Probe {
     }
 }
 
-/// The number of a timeline from its hexadecimal digits; 0 for other text.
+/// Returns the number of a timeline from its hexadecimal digits; 0 for other text.
 pub fn timeline(digits: &str) -> u32 {
     u32::from_str_radix(digits, 16).unwrap_or(0)
 }

@@ -1,4 +1,4 @@
-//! A connection to one server before it is believed: its settings, its deadline, its warnings, and why a call has no answer.
+//! A connection to one server before any check: its settings, its time limit, its warnings, and its errors.
 
 use crate::config::Server;
 use crate::lost::{Answer, Lost, Params, column, is_of_pooler, pooled, said};
@@ -18,17 +18,17 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{AsyncMessage, Client, NoTls, Row, Socket, ToStatement};
 
-/// How long one call may take. Behind it the connection is dropped: to cancel a commit that waits for its copies would make
-/// it count without them.
+/// Time limit of a call. After it the connection is dropped: canceling a commit that waits for its copies would make it
+/// count without them.
 const CALL: Duration = Duration::from_secs(3);
-/// Least speed of a line. The time limit of a call grows by what its bytes need at this speed.
+/// Lowest expected speed of a line. The time limit of a call grows with its bytes at this speed.
 const BYTES_A_SECOND: u64 = 1 << 20;
 
-/// A connection with its settings, of which nothing is known yet.
+/// A connection with its settings, not checked yet.
 pub struct Raw {
     runtime: Runtime,
     pub client: Client,
-    /// Returns true if the server gave a warning since the last call of this function.
+    /// True if the server gave a warning since the last call of `warned`.
     warned: Arc<AtomicBool>,
     /// The mark of the session.
     session: String,
@@ -47,7 +47,7 @@ impl Raw {
         Ok(raw)
     }
 
-    /// Requests that begin a session: its settings, and its mark.
+    /// Returns the requests that begin a session: its settings, and its mark.
     pub fn begin(&self) -> Vec<Request<'_>> {
         let mark = async {
             let mark = &[(&self.session as &(dyn ToSql + Sync), Type::TEXT)];
@@ -56,7 +56,7 @@ impl Raw {
         vec![run(&self.client, schema::SETTINGS), rows(mark)]
     }
 
-    /// The mark of the session.
+    /// Returns the mark of the session.
     pub fn session(&self) -> &String {
         &self.session
     }
@@ -82,17 +82,17 @@ impl Raw {
         })
     }
 
-    /// The rows that a statement gives.
+    /// Runs a query and returns its rows.
     pub fn rows(&self, statement: &str, params: Params<'_>) -> Result<Vec<Row>, Lost> {
         self.wait(self.client.query(statement, params))
     }
 
-    /// The row that one gives that gives no other.
+    /// Runs a query that returns at most one row.
     pub fn row(&self, statement: &str, params: Params<'_>) -> Result<Option<Row>, Lost> {
         self.wait(self.client.query_opt(statement, params))
     }
 
-    /// Has a statement committed that carries so many bytes. A warning says that it may not be on as many servers as it must be.
+    /// Commits a statement with that many bytes. A warning means that it may be on too few servers.
     pub fn commit<S: ToStatement + ?Sized>(
         &self,
         bytes: usize,
@@ -105,7 +105,7 @@ impl Raw {
         Ok(rows)
     }
 
-    /// Has requests answered of which one is committed.
+    /// Runs requests of which one is committed.
     pub fn commit_all<T>(&self, requests: impl Future<Output = Answer<T>>) -> Result<T, Lost> {
         self.warned.store(false, Ordering::SeqCst);
         let replies = self.wait(requests)?;
@@ -127,7 +127,7 @@ impl Raw {
         self.wait_for(0, work)
     }
 
-    /// Waits for an answer; so many bytes go one way or the other.
+    /// Waits for an answer; the call transfers that many bytes.
     pub fn wait_for<T>(
         &self,
         bytes: usize,
@@ -143,7 +143,7 @@ impl Raw {
                 return Err(Lost::Gone(why));
             }
         };
-        // Of these classes the statement failed before anything was to be committed.
+        // For these classes the statement failed before the commit.
         let is_refused = |state: &SqlState| {
             let mut classes = ["22", "23", "25", "42"].iter();
             classes.any(|class| state.code().starts_with(class))
@@ -166,7 +166,7 @@ pub fn check_mark(reply: &Answer<Reply>) -> Result<(), Lost> {
     }
 }
 
-/// Connects, and keeps the connection going while its runtime is run.
+/// Connects, and keeps the connection running while its runtime is run.
 async fn connected<T>(
     server: &Server,
     client: &tokio_postgres::Config,
@@ -200,7 +200,8 @@ where
     Ok(client)
 }
 
-/// Why a connection was not opened: a wrong password or certificate stays wrong until a person changes it.
+/// Returns the reason for a failed connection: a wrong password or certificate stays wrong until an operator changes
+/// it.
 fn not_let_in(error: tokio_postgres::Error) -> Lost {
     let state = error.code().map(SqlState::code);
     let is_denied = state.is_some_and(|state| state.starts_with("28") || state == "42501")

@@ -3,12 +3,12 @@
 /// Version of the tables.
 pub const SCHEMA: i32 = 4;
 
-/// Makes the tables where they are not. A group stands behind exactly its predecessor: `first_seq` and `prev` are the
-/// `next_seq` and `chain` of another row; so a log's first row also says that the log is known. Hosts may insert groups and
-/// read; nothing is changed or deleted. The row from which a log begins is inserted by `teamlog_enroll` alone, and
-/// `teamlog_turn` alone brings a log into another state; these keep the path by which they find the tables, with temporary ones of
-/// whoever calls them last. `teamlog_readmit` lets a log that left be handed over again. In the table of hosts a role changes only rows
-/// that it wrote; a host is known there by an id that it made. Run on the tables of an older version it makes them those of this one.
+/// Creates missing tables. A group follows exactly its predecessor: `first_seq` and `prev` are the `next_seq` and
+/// `chain` of another row; so a log's first row also shows that the log is known. Hosts may insert groups and read;
+/// they change and delete nothing. Only `teamlog_enroll` inserts the row at the start of a log, and only `teamlog_turn`
+/// changes a log's state. Both fix the search path for the tables, with the caller's temporary ones last.
+/// `teamlog_readmit` lets a log that left be loaded again. In the table of hosts a role changes only its own rows; a
+/// host is known there by an id that it created. On the tables of an older version it migrates them to this one.
 pub const CREATE: &str = "
 select set_config('search_path', quote_ident(current_schema()) || ', pg_temp', false);
 create table if not exists teamlog_meta (
@@ -107,26 +107,27 @@ begin
 exception when undefined_object or insufficient_privilege then null;
 end $$;";
 
-/// Says which journal this is, once.
+/// Stores the journal's id, once.
 pub const NAME: &str = "
 insert into teamlog_meta (schema, min_reader, journal_id, min_copies)
 values ($1, $1, gen_random_uuid(), $2) on conflict do nothing";
 
-/// The version of the tables that are there.
+/// Reads the version of the existing tables.
 pub const VERSION: &str = "select schema from teamlog_meta";
 
-/// Says that the tables are those of this version, where they were older.
+/// Stores this version after a migration.
 pub const MIGRATED: &str = "update teamlog_meta set schema = $1, min_reader = $1 where schema < $1";
 
-/// Marks the session with a word of the connection. Gives the mark that it had: one of another connection, where a pooler shares it.
+/// Marks the session with a word of the connection. Returns its previous mark: that of another connection, if a pooler
+/// shares it.
 pub const MARK: &str = "
 select coalesce(current_setting('teamlog.session', true), ''), set_config('teamlog.session', $1, false)";
 
-/// What every connection lives by. A warning tells where a commit did not wait for its copies, so warnings have to come.
+/// Settings of every connection. A warning shows that a commit did not wait for its copies, so warnings must be on.
 pub const SETTINGS: &str = "
 set synchronous_commit = on; set client_min_messages = notice; set statement_timeout = 0; set lock_timeout = 0";
 
-/// Which journal this is, and how durable what it takes.
+/// Reads the journal's id, and the settings for its durability.
 pub const LOOK: &str = "
 select m.schema, m.min_reader, m.journal_id::text, m.min_copies,
   current_setting('synchronous_commit'), current_setting('fsync'), current_setting('full_page_writes'),
@@ -137,8 +138,8 @@ select m.schema, m.min_reader, m.journal_id::text, m.min_copies,
   pg_is_in_recovery(), coalesce(current_setting('teamlog.session', true), '')
 from teamlog_meta m";
 
-/// The same without the functions that a managed service may refuse; and the ids of the journal's objects, which a dump that is
-/// restored elsewhere does not have.
+/// As `LOOK` without the functions that a managed service may refuse; with the ids of the journal's objects, which a
+/// dump that is restored elsewhere does not have.
 pub const LOOK_EXTERNAL: &str = "
 select m.schema, m.min_reader, m.journal_id::text, m.min_copies,
   current_setting('synchronous_commit'), current_setting('fsync'), current_setting('full_page_writes'),
@@ -149,32 +150,33 @@ select m.schema, m.min_reader, m.journal_id::text, m.min_copies,
      where oid in ('teamlog_meta'::regclass, 'teamlog_log'::regclass, 'teamlog_group'::regclass, 'teamlog_artifact'::regclass)))
 from teamlog_meta m";
 
-/// Columns of both: whether the server is a standby, the mark of the session, the ids of objects.
+/// Columns of both: standby or not, the mark of the session, the ids of objects.
 pub const LOOK_STANDBY: usize = 12;
 pub const LOOK_SESSION: usize = 13;
 pub const LOOK_OBJECTS: usize = 14;
 
-/// The timeline of a server that decides.
+/// Reads the timeline of a primary.
 pub const TIMELINE: &str = "select case when pg_is_in_recovery() then null else substr(pg_walfile_name(pg_current_wal_lsn()), 1, 8) end";
 
-/// The id of the system of servers.
+/// Reads the id of the system of servers.
 pub const SYSTEM: &str = "select system_identifier::text from pg_control_system()";
 
-/// A commit of its own in the journal of that id: once it returns, all that was read before is on as many servers as it is.
+/// Commits a write in the journal with that id: after it, all earlier reads are on as many servers as this write.
 pub const BARRIER: &str = "
 insert into teamlog_host (host, name, log, seen_at)
 select $1, $2, '00000000-0000-0000-0000-000000000000', clock_timestamp() from teamlog_meta where journal_id = $3::text::uuid
 on conflict (host, log, owner) do update set name = excluded.name, seen_at = excluded.seen_at";
 
-/// Notes up to which event a host followed a log. Nothing depends on the note, so that the commit waits for no disk and no copy.
+/// Notes up to which event a host followed a log. Nothing depends on the note, so the commit waits for no disk and no
+/// copy.
 pub const FOLLOWED: &str = "
 with hint as materialized (select set_config('synchronous_commit', 'off', true))
 insert into teamlog_host (host, name, log, followed, seen_at)
 select $1, $2, $3::text::uuid, $4, clock_timestamp() from hint
 on conflict (host, log, owner) do update set name = excluded.name, followed = excluded.followed, seen_at = excluded.seen_at";
 
-/// Appends groups, in the order of their logs, so that two hosts never wait for each other. Gives those that were taken: none in a
-/// session of another connection, which may lack the settings.
+/// Appends groups, in the order of their logs, so that two hosts never wait for each other. Returns the inserted ones:
+/// none in a session of another connection, which may lack the settings.
 pub const APPEND: &str = "
 insert into teamlog_group (log, first_seq, last_seq, prev, chain, last_id, bytes, begins)
 select g.log::uuid, g.first_seq, g.last_seq, g.prev, g.chain, g.last_id::uuid, g.bytes, g.begins
@@ -183,21 +185,21 @@ from unnest($1::text[], $2::int8[], $3::int8[], $4::bytea[], $5::bytea[], $6::te
 join teamlog_log l on l.log = g.log::uuid and l.state = $9 and current_setting('teamlog.session', true) = $10
 order by g.log, g.first_seq on conflict do nothing returning log::text, first_seq";
 
-/// The same for one group, which a server answers sooner.
+/// As `APPEND` for one group, which a server answers faster.
 pub const APPEND_ONE: &str = "
 insert into teamlog_group (log, first_seq, last_seq, prev, chain, last_id, bytes, begins)
 select l.log, $2, $3, $4, $5, $6::text::uuid, $7, $8 from teamlog_log l
 where l.log = $1::text::uuid and l.state = $9 and current_setting('teamlog.session', true) = $10 on conflict do nothing returning log::text, first_seq";
 
-/// The same, and the log comes from one state into another.
+/// As `APPEND_ONE`, and changes the state of the log.
 pub const TURN: &str = "
 select $1::text, $2::int8 where current_setting('teamlog.session', true) = $10
   and teamlog_turn($1::text::uuid, $2::int8, $3, $4, $5, $6::text::uuid, $7, $8, $9, $11)";
 
-/// Names the version by which hosts have to fold, where a lower one was named.
+/// Sets the fold version for all hosts, if it is higher than the current one.
 pub const RAISE_FOLD_VERSION: &str = "select teamlog_raise_fold_version($1::text::uuid, $2)";
 
-/// Keeps the bytes of an artifact.
+/// Stores the bytes of an artifact.
 pub const PUT_BLOB: &str = "
 insert into teamlog_artifact (log, digest, bytes) values ($1::text::uuid, $2, $3) on conflict do nothing";
 
@@ -207,22 +209,22 @@ insert into teamlog_host (host, name, log, seq, state_digest, seen_at)
 values ($1, $5, $2::text::uuid, $3, $4, clock_timestamp())
 on conflict (host, log, owner) do update set name = excluded.name, seq = excluded.seq, state_digest = excluded.state_digest, seen_at = excluded.seen_at";
 
-/// The hosts whose state at the same event is another one.
+/// Reads the hosts with another state at the same event.
 pub const OTHER_STATES: &str = "
 select max(name) from teamlog_host where log = $1::text::uuid and seq = $2 and state_digest <> $3 group by host order by 1";
 
-/// The bytes of an artifact.
+/// Reads the bytes of an artifact.
 pub const BLOB: &str =
     "select bytes from teamlog_artifact where log = $1::text::uuid and digest = $2";
 
-/// What stands in a group's place, and whether its predecessor does.
+/// Reads the row in a group's place, and if its predecessor exists.
 pub const STANDS: &str = "
 select l.state, g.chain,
   exists (select from teamlog_group p where p.log = l.log and p.next_seq = $2 and p.chain = $3)
 from teamlog_log l left join teamlog_group g on g.log = l.log and g.first_seq = $2
 where l.log = $1::text::uuid";
 
-/// The row that a position names, and those behind it, up to some number and about as many bytes.
+/// Reads the row of a position, and the following ones, up to some number and about as many bytes.
 pub const READ: &str = "
 select last_seq, chain, bytes, begins, (extract(epoch from clock_timestamp()) * 1000000)::int8,
   (select fold_version from teamlog_log where log = $1::text::uuid) from (
@@ -231,7 +233,7 @@ select last_seq, chain, bytes, begins, (extract(epoch from clock_timestamp()) * 
     from teamlog_group where log = $1::text::uuid and next_seq >= $2 order by next_seq limit $4) page) sized
 where before < $3 order by last_seq";
 
-/// The rows of a log as they are stored, up to some number and about as many bytes.
+/// Reads the stored rows of a log, up to some number and about as many bytes.
 pub const ROWS: &str = "
 select first_seq, last_seq, prev, chain, bytes from (
   select *, sum(length(bytes)) over (order by first_seq) - length(bytes) as before from (
@@ -239,7 +241,7 @@ select first_seq, last_seq, prev, chain, bytes from (
     where log = $1::text::uuid and first_seq >= $2 order by first_seq limit 1024) page) sized
 where before < $3 order by first_seq";
 
-/// Puts a group into its place, whatever is there.
+/// Writes a group to its place, replacing any row there.
 pub const RESTORE: &str = "
 insert into teamlog_group as g (log, first_seq, last_seq, prev, chain, last_id, bytes, begins)
 values ($1::text::uuid, $2, $3, $4, $5, $6::text::uuid, $7, $8)
@@ -261,12 +263,12 @@ select 'role ' || current_user || ' lacks the right to ' || wanted || ' ' || nam
     as needed (name, wanted)
   where not coalesce(has_any_column_privilege(to_regclass(name), wanted), true)";
 
-/// Where a log ends, and where what is kept of it begins.
+/// Reads the end of a log, and the start of its stored part.
 pub const END: &str =
     "select max(last_seq), min(last_seq) from teamlog_group where log = $1::text::uuid";
 
-/// Removes what stands before an event, up to the end of a group, which becomes the row from which the log begins; a thousand groups at
-/// most. Gives how many groups and bytes went.
+/// Removes the rows before an event, up to the end of a group, which becomes the row at the start of the log; at most a
+/// thousand groups. Returns the number of removed groups and bytes.
 pub const TRIM: &str = "
 with border as (
   select max(next_seq) as next_seq from (
@@ -281,25 +283,25 @@ removed as (
 select count(*), coalesce(sum(length(bytes)), 0)::int8 from (
   select bytes from emptied union all select bytes from removed where not base) gone";
 
-/// The hosts that noted that they have a log up to an event.
+/// Reads the hosts that noted that they have a log up to an event.
 pub const HOLDERS: &str = "select max(name) from teamlog_host where log = $1::text::uuid and seq >= $2 group by host order by 1";
 
-/// Makes a log known.
+/// Registers a log.
 pub const ENROLL: &str = "select teamlog_enroll($1::text::uuid, $2, $3, $4, $5)";
 
-/// The log of a team, and its state.
+/// Reads the log of a team, and its state.
 pub const FIND: &str = "select identity, state from teamlog_log where team = $1";
 
-/// What a log holds.
+/// Reads the size of a log.
 pub const STATUS: &str = "
 select l.state, coalesce(max(g.last_seq), 0), count(g.last_seq) filter (where not g.base),
   coalesce(sum(length(g.bytes)), 0)::int8
 from teamlog_log l left join teamlog_group g on g.log = l.log where l.log = $1::text::uuid group by l.state";
 
-/// Lets a log that left be handed over again.
+/// Lets a log that left be loaded again.
 pub const READMIT: &str = "select teamlog_readmit($1::text::uuid, $2)";
 
-/// When each host was last seen, and up to which event it followed a log.
+/// Reads the last contact of each host, and up to which event it followed a log.
 pub const HOSTS: &str = "
 select host, max(name), extract(epoch from clock_timestamp() - max(seen_at))::float8,
   max(followed) filter (where log = $1::text::uuid)

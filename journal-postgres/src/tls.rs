@@ -1,4 +1,4 @@
-//! TLS to a PostgreSQL server: who it is is checked by its certificate and its name, and who asks may be by another one.
+//! TLS to a PostgreSQL server: checks the server's certificate and name, and may show a certificate of this host.
 
 use std::fmt;
 use std::future::Future;
@@ -17,26 +17,26 @@ use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer, ServerName};
 use tokio_rustls::rustls::{self, CertificateError, ClientConfig, RootCertStore};
 
-/// The files that TLS needs, as PEM.
+/// Files for TLS, as PEM.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// Who may vouch for the server; else whoever the system trusts.
+    /// Certificates of the trusted authorities; default: those of the system.
     pub sslrootcert: Option<PathBuf>,
-    /// The certificate by which this host shows who it is, with those that vouch for it.
+    /// Certificate of this host, with its chain.
     pub sslcert: Option<PathBuf>,
-    /// Its secret key.
+    /// Secret key of this host.
     pub sslkey: Option<PathBuf>,
 }
 
-/// What shakes hands with servers.
+/// TLS settings for handshakes.
 #[derive(Clone)]
 pub struct Tls(TlsConnector);
 
 impl Tls {
-    /// With what these files hold.
+    /// Loads these files.
     ///
     /// # Errors
-    /// In words: a file cannot be read or holds something else, or a certificate comes without its key.
+    /// A description: a file cannot be read or has the wrong content, or a certificate has no key.
     pub fn with(files: &TlsFiles) -> Result<Tls, String> {
         let provider = Arc::new(ring::default_provider());
         let builder = ClientConfig::builder_with_provider(provider)
@@ -114,7 +114,7 @@ impl TlsConnect<Socket> for Handshake {
     }
 }
 
-/// rustls says in words that a certificate is of another name or expired, but has a bare name for one that nobody vouches for.
+/// Explains an unknown authority, for which rustls has only a bare name.
 fn in_words(error: io::Error) -> io::Error {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
     match cause {
@@ -125,7 +125,7 @@ fn in_words(error: io::Error) -> io::Error {
     }
 }
 
-/// No trusted authority vouches for the server.
+/// No trusted authority signed the server's certificate.
 #[derive(Debug)]
 struct UnknownIssuer;
 
@@ -141,7 +141,7 @@ impl fmt::Display for UnknownIssuer {
 pub struct Encrypted(client::TlsStream<Socket>);
 
 impl TlsStream for Encrypted {
-    /// Nobody stands between: the name in the certificate was checked.
+    /// Not needed: the name in the certificate was checked.
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
@@ -175,7 +175,7 @@ impl AsyncWrite for Encrypted {
     }
 }
 
-/// Returns whether a connection failed by a certificate: the server's, or that of this host.
+/// Returns true if a connection failed because of a certificate: the server's, or this host's.
 pub(crate) fn is_of_certificate(error: &(dyn std::error::Error + 'static)) -> bool {
     use tokio_rustls::rustls::{AlertDescription as Alert, Error};
     let wrapped = error

@@ -1,5 +1,5 @@
-//! A log on several hosts, held against what a log is to be: each acknowledged job is recorded once, in the order in which it was
-//! answered, on a state that was the newest; every host has the same bytes.
+//! A log on several hosts: each acknowledged job is recorded once, in the order of the answers, decided on the newest
+//! state; every host has the same bytes.
 
 mod world;
 
@@ -17,7 +17,7 @@ fn plan(seed: u64, format: Format) -> Plan {
     }
 }
 
-/// Runs a world, and says what is wrong with what it came to.
+/// Runs a world, and returns the first broken rule.
 fn checked(plan: Plan) -> Result<Arc<World>, String> {
     let world = World::new(plan);
     let ran = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -42,7 +42,7 @@ fn checked(plan: Plan) -> Result<Arc<World>, String> {
     }
 }
 
-/// All hosts have the same files, which are the journal's groups, and nothing else.
+/// Checks that all hosts have the same files, with exactly the journal's groups.
 fn agree(world: &World, logs: &[(Log, Memory)]) -> Result<(), String> {
     let mut files: Option<BTreeMap<PathBuf, Vec<u8>>> = None;
     for (host, (log, memory)) in logs.iter().enumerate() {
@@ -69,7 +69,7 @@ fn agree(world: &World, logs: &[(Log, Memory)]) -> Result<(), String> {
     }
 }
 
-/// What all segments hold behind their headers.
+/// Returns the bytes of all segments after their headers.
 fn groups_of(memory: &Memory, format: Format) -> Vec<u8> {
     let segments = tree(memory, &dir().join(EVENTS_DIR)).into_values();
     let behind = |bytes: Vec<u8>| {
@@ -79,7 +79,7 @@ fn groups_of(memory: &Memory, format: Format) -> Vec<u8> {
     segments.flat_map(behind).collect()
 }
 
-/// The log against the history of those who asked.
+/// Compares the log with the callers' history.
 fn in_order(log: &[String], done: &[Done]) -> Result<(), String> {
     let mut claims = Claims::default();
     for (place, text) in log.iter().enumerate() {

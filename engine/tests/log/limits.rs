@@ -1,4 +1,4 @@
-//! What an append refuses: what is too large, malformed, or earlier than what is there.
+//! Events that an append refuses: too large, malformed, or earlier than the log's end.
 
 use crate::support::*;
 use std::sync::atomic::Ordering;
@@ -48,7 +48,7 @@ fn limits_are_exact_and_named() {
     say(&writer, "still here");
 }
 
-/// The events are refused because of that field.
+/// Checks that the events are refused because of that field.
 fn refused(writer: &Writer<()>, events: Vec<NewEvent>, because_of: &str) {
     let what = format!("{events:?}");
     match writer.append(events, Durability::Synced).unwrap_err() {
@@ -57,7 +57,7 @@ fn refused(writer: &Writer<()>, events: Vec<NewEvent>, because_of: &str) {
     }
 }
 
-/// The event as the log would record it next, for its length.
+/// Returns the event as the log would record it next, to measure its length.
 fn stamped(new: NewEvent) -> Event<'static> {
     given!(Event; seq: 1, id: EventId::new(start(), 0), created_at: start(),
         kind: new.kind, actor: new.actor, refs: new.refs, schema_version: 1, foreign: false,
@@ -112,7 +112,7 @@ fn nothing_is_appended_behind_the_last_id_there_is() {
     }
 }
 
-/// Random bits that give out.
+/// A source of random bits that runs out.
 #[derive(Debug)]
 struct GivingOut {
     left: AtomicU64,

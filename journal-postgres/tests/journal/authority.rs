@@ -1,9 +1,9 @@
-//! Certificates of the test's own, and who vouches for them.
+//! Certificates for the tests, and the authority that signs them.
 
 use std::path::PathBuf;
 use std::process::Command;
 
-/// Who vouches.
+/// An authority.
 pub struct Authority(tempfile::TempDir);
 
 const NEW_KEY: &str = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
@@ -26,7 +26,7 @@ impl Authority {
         assert!(output.status.success(), "openssl {line}: {said}");
     }
 
-    /// Makes `NAME.pem` and `NAME.key`, for that subject and another name of it, and for so many days.
+    /// Creates `NAME.pem` and `NAME.key`, for that subject and another name of it, valid for that many days.
     pub fn vouch(&self, name: &str, subject: &str, also: &str, days: u32) {
         let extensions = self.path("extensions");
         std::fs::write(extensions, format!("subjectAltName={also}\n")).unwrap();

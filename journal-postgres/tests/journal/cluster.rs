@@ -1,4 +1,4 @@
-//! Servers of the test's own, on loopback ports, as an unprivileged user.
+//! Servers for the tests, on loopback ports, as an unprivileged user.
 
 use crate::ports::free_port;
 use std::fs;
@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_journal_postgres::{Config, Connector};
 
-/// Where PostgreSQL's programs are, if the test is to use them.
+/// Directory of PostgreSQL's programs, if the tests should use them.
 fn programs() -> Option<PathBuf> {
     let given = std::env::var_os("TEAMLOG_POSTGRES")?;
     let dir = PathBuf::from(given);
@@ -23,7 +23,7 @@ fn programs() -> Option<PathBuf> {
     Some(dir)
 }
 
-/// One server.
+/// A server.
 pub struct Server {
     pub name: &'static str,
     pub port: u16,
@@ -31,7 +31,7 @@ pub struct Server {
     child: Option<Child>,
 }
 
-/// A primary and two standbys, of which one has to have what is committed.
+/// A primary and two standbys; a commit waits for one of them.
 pub struct Cluster {
     programs: PathBuf,
     dir: tempfile::TempDir,
@@ -53,7 +53,7 @@ fn owner() -> Option<u32> {
 }
 
 impl Cluster {
-    /// Starts it; `None` where PostgreSQL is not to be used, said on standard error.
+    /// Starts it; `None` without PostgreSQL's programs, with a message on standard error.
     pub fn start() -> Option<Cluster> {
         let Some(programs) = programs() else {
             eprintln!("skipped: TEAMLOG_POSTGRES names no PostgreSQL");
@@ -161,7 +161,7 @@ impl Cluster {
         self.servers[at].child = Some(child);
     }
 
-    /// Asks a server in SQL, and gives what it answers as text.
+    /// Runs SQL on a server, and returns the answer as text.
     pub fn sql(&self, at: usize, text: &str) -> String {
         self.sql_in(at, "postgres", text)
     }
@@ -185,7 +185,7 @@ impl Cluster {
         self.run("psql", &args.concat())
     }
 
-    /// Puts a copy of the journal's database into another system of servers.
+    /// Copies the journal's database into another system of servers.
     pub fn copy_to(&self, other: &Cluster) {
         let dump = other.dir.path().join("journal.sql");
         let (dump, port) = (dump.display().to_string(), self.servers[0].port.to_string());
@@ -195,7 +195,7 @@ impl Cluster {
         other.sql_in(0, "journal", &format!("\\i {dump}"));
     }
 
-    /// Waits until so many standbys are synchronous.
+    /// Waits until that many standbys are synchronous.
     pub fn wait_for_standbys(&self, at: usize, count: usize) {
         let end = Instant::now() + Duration::from_secs(60);
         let asked = "select count(*) from pg_stat_replication where state = 'streaming' and sync_state = 'quorum'";
@@ -205,7 +205,7 @@ impl Cluster {
         }
     }
 
-    /// The processes of a server, the first one last.
+    /// Lists the processes of a server, the first one last.
     fn processes(&self, at: usize) -> Vec<String> {
         let parent = self.servers[at].child.as_ref().unwrap().id().to_string();
         let output = Command::new("ps")
@@ -219,7 +219,7 @@ impl Cluster {
 
     fn signal(&self, at: usize, signal: &str) {
         let mut command = Command::new("kill");
-        // One that ended meanwhile is no failure.
+        // A process may have ended meanwhile.
         let _ = command
             .arg(signal)
             .args(self.processes(at))
@@ -227,7 +227,7 @@ impl Cluster {
             .status();
     }
 
-    /// Stops all processes of a server where they are.
+    /// Pauses all processes of a server.
     pub fn pause(&self, at: usize) {
         self.signal(at, "-STOP");
     }
@@ -236,7 +236,7 @@ impl Cluster {
         self.signal(at, "-CONT");
     }
 
-    /// Ends a server at once.
+    /// Kills a server.
     pub fn kill(&mut self, at: usize) {
         self.signal(at, "-KILL");
         if let Some(mut child) = self.servers[at].child.take() {
@@ -244,7 +244,7 @@ impl Cluster {
         }
     }
 
-    /// How far a standby has the WAL of its primary.
+    /// Returns how much WAL of its primary a standby has.
     pub fn received(&self, at: usize) -> u64 {
         self.sql(
             at,
@@ -254,19 +254,19 @@ impl Cluster {
         .unwrap()
     }
 
-    /// Makes a standby the primary; the other one follows it.
+    /// Promotes a standby to primary; the other one follows it.
     pub fn promote(&self, at: usize, other: usize) {
         self.promote_alone(at);
         self.follow(other, at);
     }
 
-    /// Makes a standby the primary.
+    /// Promotes a standby to primary.
     pub fn promote_alone(&self, at: usize) {
         let data = self.servers[at].dir.display().to_string();
         self.run("pg_ctl", &["promote", "-D", &data, "-w"]);
     }
 
-    /// Has standbys follow nobody, so that their primary goes on without copies.
+    /// Stops standbys from following, so that their primary continues without copies.
     pub fn detach(&self, standbys: &[usize]) {
         for at in standbys {
             self.sql(*at, "alter system set primary_conninfo = ''");
@@ -280,7 +280,7 @@ impl Cluster {
         }
     }
 
-    /// Lets a standby follow another server.
+    /// Makes a standby follow another server.
     fn follow(&self, standby: usize, primary: usize) {
         let from = self.servers[primary].conninfo();
         self.sql(
@@ -290,7 +290,7 @@ impl Cluster {
         self.sql(standby, "select pg_reload_conf()");
     }
 
-    /// Has a server let in whom these lines of `pg_hba.conf` let in.
+    /// Sets these lines as a server's `pg_hba.conf`.
     pub fn admit(&self, at: usize, hba: &str) {
         fs::write(self.servers[at].dir.join("pg_hba.conf"), hba).unwrap();
         self.sql(at, "select pg_reload_conf()");
@@ -298,8 +298,8 @@ impl Cluster {
         thread::sleep(Duration::from_millis(300));
     }
 
-    /// Has a server show a certificate, with its key, and believe those for which the last one vouches; and let in whom these
-    /// lines let in.
+    /// Gives a server a certificate with its key, and the authority for clients (the last file); sets these lines as
+    /// its `pg_hba.conf`.
     pub fn encrypt(&self, at: usize, files: [&Path; 3], hba: &str) {
         let dir = &self.servers[at].dir;
         let names = ["ssl_cert_file", "ssl_key_file", "ssl_ca_file"];
@@ -328,13 +328,13 @@ impl Cluster {
         thread::sleep(Duration::from_millis(300));
     }
 
-    /// The journal's configuration, with all servers.
+    /// Returns the journal's configuration, with all servers.
     pub fn config(&self, host: &str) -> Config {
         let ports: Vec<u16> = self.servers.iter().map(|server| server.port).collect();
         config(&ports, host)
     }
 
-    /// Makes the journal, or finds it.
+    /// Creates the journal, or finds it.
     pub fn journal(&self) -> String {
         let copies = self.config("maker").create(2).unwrap();
         assert_eq!(copies.wrong, Vec::<String>::new());
@@ -342,7 +342,7 @@ impl Cluster {
     }
 }
 
-/// A configuration with the servers on these ports.
+/// Returns a configuration with the servers on these ports.
 pub fn config(ports: &[u16], host: &str) -> Config {
     let hosts: Vec<String> = ports
         .iter()
@@ -366,18 +366,18 @@ impl Server {
         file.write_all(lines.as_bytes()).unwrap();
     }
 
-    /// Removes the shared memory of a server that was killed: the system has 4,096 pieces, and keeps them.
+    /// Removes the shared memory of a killed server: the system has 4,096 pieces, and keeps them.
     fn remove_shared_memory(&self) {
         let Ok(state) = fs::read_to_string(self.dir.join("postmaster.pid")) else {
             return;
         };
-        // Its seventh line is the key and the number.
+        // Its seventh line has the key and the number.
         let number = state
             .lines()
             .nth(6)
             .and_then(|line| line.split_whitespace().nth(1));
         if let Some(number) = number {
-            // What nobody removes is no failure of the test.
+            // A failure does not matter to the test.
             let _ = Command::new("ipcrm").args(["-m", number]).status();
         }
     }

@@ -1,4 +1,4 @@
-//! Outcomes that are not known: the answer lost, copies that are not there, an operator who ends the wait.
+//! Unknown outcomes: a lost answer, missing copies, an operator who ends the wait.
 
 use crate::cluster::{Cluster, config};
 use crate::conformance::{group, identity, one};
@@ -34,7 +34,7 @@ fn what_is_in_doubt_is_said_and_settled_by_appending_it_again() {
     fewer_copies_than_promised(&cluster, &id, end);
 }
 
-/// Between a commit and its answer the line is cut.
+/// The connection is cut between a commit and its answer.
 fn the_answer_is_lost(cluster: &Cluster, id: &str, end: Position) -> Position {
     let proxy = Proxy::to(cluster.servers[0].port);
     let journals = PostgresJournals::new(config(&[proxy.port], "ada"), id.to_owned());
@@ -47,7 +47,7 @@ fn the_answer_is_lost(cluster: &Cluster, id: &str, end: Position) -> Position {
         let append = group(1, end, bytes);
         let outcome = one(journal.as_mut(), append);
         assert!(is_unknown(&outcome), "{back:?}: {outcome:?}");
-        // Nothing can be sent now, so nothing is in doubt.
+        // Nothing can be sent now, so nothing is unknown.
         proxy.reset();
         let read = journal.read(LogId([1; 16]), end, 100);
         assert!(matches!(read, Err(ReadError::Unreachable(_))), "{read:?}");
@@ -65,7 +65,7 @@ fn the_answer_is_lost(cluster: &Cluster, id: &str, end: Position) -> Position {
     group(1, end, b"slow").position
 }
 
-/// Does something while the standbys stand still.
+/// Runs `work` while the standbys are paused.
 fn without_copies<A>(cluster: &Cluster, work: impl FnOnce() -> A) -> A {
     cluster.pause(1);
     cluster.pause(2);
@@ -76,7 +76,7 @@ fn without_copies<A>(cluster: &Cluster, work: impl FnOnce() -> A) -> A {
     done
 }
 
-/// The standbys stand still: the commit waits, the client gives up, and the group appears once they go on.
+/// The standbys are paused: the commit waits, the client gives up, and the group appears once they continue.
 fn the_copies_are_not_there(cluster: &Cluster, id: &str, end: Position) -> Position {
     let journals = PostgresJournals::new(cluster.config("ada"), id.to_owned());
     let mut journal = journals.journal();
@@ -85,7 +85,7 @@ fn the_copies_are_not_there(cluster: &Cluster, id: &str, end: Position) -> Posit
     without_copies(cluster, || {
         let outcome = one(journal.as_mut(), append);
         assert!(is_unknown(&outcome), "{outcome:?}");
-        // Whoever connects now passes no barrier, and believes nothing that it would read.
+        // A new connection passes no barrier, so its reads are not trusted.
         let read = journal.read(LogId([1; 16]), end, 100);
         assert!(matches!(read, Err(ReadError::Unreachable(_))), "{read:?}");
     });
@@ -94,7 +94,7 @@ fn the_copies_are_not_there(cluster: &Cluster, id: &str, end: Position) -> Posit
     append.position
 }
 
-/// An operator cancels the backend that waits: the server answers with success, and a warning.
+/// An operator cancels the waiting backend: the server answers with success, and a warning.
 fn an_operator_ends_the_wait(cluster: &Cluster, id: &str, end: Position) -> Position {
     let journals = PostgresJournals::new(cluster.config("ada"), id.to_owned());
     let mut journal = journals.journal();
@@ -125,7 +125,7 @@ fn an_operator_ends_the_wait(cluster: &Cluster, id: &str, end: Position) -> Posi
     append.position
 }
 
-/// What failover managers do unless they are told otherwise: the primary is to go on alone.
+/// The default of failover managers: the primary should continue alone.
 fn fewer_copies_than_promised(cluster: &Cluster, id: &str, end: Position) {
     let alone = |names: &str| {
         cluster.sql(

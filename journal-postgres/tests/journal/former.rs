@@ -1,4 +1,4 @@
-//! A primary that goes on after another server was promoted: nobody believes it, though their connections to it are whole.
+//! A primary that continues after another server was promoted: no host trusts it, although the connections to it work.
 
 use crate::cluster::{Cluster, config};
 use crate::conformance::identity;
@@ -26,12 +26,12 @@ fn record(writer: &Writer<()>, text: &str) -> u64 {
     }
 }
 
-/// A round that records nothing, as `head --fresh` is one: the seq of the last event, or why there is no answer.
+/// A round without events, like `head --fresh`: returns the seq of the last event, or the error.
 fn fresh(writer: &Writer<()>) -> Result<u64, Error> {
     loop {
         match writer.commit(Durability::Synced, |(), _| Ok::<_, ()>(((), Vec::new()))) {
             Ok(_) => return Ok(writer.with_reader(|(), reader| reader.head().last_seq)),
-            // Another host recorded something meanwhile: decided again.
+            // Another host recorded meanwhile: decide again.
             Err(CommitError::Conflict(_)) => {}
             Err(CommitError::Failed(error)) => return Err(error),
             Err(CommitError::Refused(())) => unreachable!(),
@@ -51,7 +51,7 @@ fn a_command_of_its_own_process_makes_four_round_trips() {
     journals.enroll(&identity, LogState::Open).unwrap();
     for number in 0..3 {
         let before = line.turns();
-        // Connected anew, as by a process that records one thing.
+        // A new connection, like that of a process that records once.
         let host = Host::new(number, &[line.port], &id, &identity);
         let writer = host.lock().unwrap().into_writer(());
         record(&writer, "once");
@@ -90,7 +90,7 @@ fn a_former_primary_that_goes_on_is_left() {
     let seq = record(&late, "on the new primary");
     let seen = fresh(&reader).unwrap();
     assert!(seen >= seq, "fresh, but event {seq} is not there: {seen}");
-    // Nothing was asked by this host since: its append has to come to the new primary within the call.
+    // This host has made no request since: its append has to reach the new primary within the call.
     let appended = recorder.append(note("by a host that had heard nothing"), Durability::Synced);
     match appended {
         Ok(appended) => assert!(appended.unwrap().last_seq > seq),
@@ -98,7 +98,7 @@ fn a_former_primary_that_goes_on_is_left() {
     }
     record(&recorder, "again");
     let last = record(&late, "last");
-    // By itself it only reads; and one that is further than the former primary does not believe that the journal lost anything.
+    // This host only reads; being ahead of the former primary, it does not conclude that the journal lost events.
     assert!(fresh(&ahead).unwrap() >= last);
     assert!(fresh(&reader).unwrap() >= last);
 }

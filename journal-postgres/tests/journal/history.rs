@@ -1,7 +1,7 @@
-//! Three hosts write one log through PostgreSQL while lines break, servers stop and the primary dies; then the history of
-//! what each was told is held against what each has.
+//! Three hosts write one log through PostgreSQL while connections break, servers stop and the primary dies; then each
+//! host's answers are compared with its log.
 //!
-//! `TEAMLOG_JOURNAL_ROUNDS` says how often the whole is done; once, where it is not set.
+//! `TEAMLOG_JOURNAL_ROUNDS` is the number of rounds; default 1.
 
 use crate::cluster::{Cluster, config};
 use crate::conformance::identity;
@@ -57,7 +57,7 @@ impl Host {
         Log::open(storage, &dir(), self.options())?.lock()
     }
 
-    /// Locks it, however long its journal needs.
+    /// Takes the lock, however long its journal needs.
     fn lock_at_last(&self) -> LockedLog {
         let end = Instant::now() + Duration::from_secs(60);
         loop {
@@ -110,7 +110,7 @@ struct Done {
     came_to: CameTo,
 }
 
-/// What all hosts share while they work.
+/// State shared by all hosts while they work.
 #[derive(Default)]
 struct Course {
     time: AtomicU64,
@@ -141,7 +141,7 @@ impl Course {
         acked.count()
     }
 
-    /// Waits until so many more were acknowledged.
+    /// Waits until that many more events were acknowledged.
     fn wait_for(&self, more: usize) {
         let (from, end) = (self.acked(), Instant::now() + Duration::from_secs(90));
         while self.acked() < from + more {
@@ -151,7 +151,7 @@ impl Course {
     }
 }
 
-/// Records events, one after the other, whatever happens.
+/// Records events, one after the other, despite faults.
 fn work(host: &Host, number: usize, course: &Course) {
     let mut writer: Option<Writer<()>> = None;
     let mut count = 0;
@@ -192,7 +192,7 @@ fn work(host: &Host, number: usize, course: &Course) {
             Err(CommitError::Refused(())) => unreachable!(),
         };
         course.note(asked, text, came_to);
-        // A process ends now and then, in good order or not.
+        // Processes end now and then, cleanly or not.
         if count % 40 == 0 {
             let ended = writer.take().unwrap();
             if count % 80 == 0 {
@@ -202,7 +202,7 @@ fn work(host: &Host, number: usize, course: &Course) {
     }
 }
 
-/// A former primary while another server is promoted.
+/// The former primary while another server is promoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Former {
     /// Paused; continues later.
@@ -211,7 +211,7 @@ enum Former {
     GoesOn,
 }
 
-/// What goes wrong, one after the other; the servers are behind these lines.
+/// Causes one fault after the other; hosts reach the servers through these connections.
 fn disturb(cluster: &mut Cluster, lines: &[Proxy], course: &Course, former: Former) -> Duration {
     course.wait_for(60);
     for back in [Back::Cut, Back::Stops] {
@@ -238,7 +238,7 @@ fn disturb(cluster: &mut Cluster, lines: &[Proxy], course: &Course, former: Form
         // Without this, events that it acknowledges meanwhile would be lost.
         Former::GoesOn => cluster.detach(&[1, 2]),
     }
-    // The one that has more is promoted: what was acknowledged is on it.
+    // The standby with more WAL is promoted: it has all acknowledged events.
     let (better, other) = match cluster.received(1) >= cluster.received(2) {
         true => (1, 2),
         false => (2, 1),
@@ -247,7 +247,7 @@ fn disturb(cluster: &mut Cluster, lines: &[Proxy], course: &Course, former: Form
     course.wait_for(1);
     let stall = from.elapsed();
     course.wait_for(60);
-    // A former primary that takes writes is not taken for the one that decides, though its lines are whole.
+    // A former primary that takes writes is not trusted, although the connections to it work.
     cluster.go_on(0);
     course.wait_for(40);
     cluster.kill(0);
@@ -255,7 +255,7 @@ fn disturb(cluster: &mut Cluster, lines: &[Proxy], course: &Course, former: Form
     stall
 }
 
-/// Everything that a history must be.
+/// Checks the rules for every history.
 fn check(done: &[Done], texts: &[String]) {
     let mut seqs: BTreeMap<&str, u64> = BTreeMap::new();
     for (at, text) in texts.iter().enumerate() {
@@ -294,7 +294,7 @@ fn check(done: &[Done], texts: &[String]) {
     by_seq.sort_by_key(|(seq, _)| *seq);
     let mut latest = 0;
     for (seq, one) in by_seq {
-        // Whoever was acknowledged before this was asked stands before it.
+        // An event that was acknowledged before this job started comes before it.
         assert!(one.answered > latest, "event {seq}: {one:?}");
         latest = latest.max(one.asked);
     }
@@ -353,7 +353,7 @@ fn round(number: u64, former: Former) {
     }
 }
 
-/// A standby that lags is promoted by mistake: the hosts have what it lacks, notice, and write nothing.
+/// A lagging standby is promoted by mistake: the hosts have events that it lacks, detect it, and write nothing.
 fn the_wrong_standby(mut cluster: Cluster, hosts: &[Host]) {
     let primary = if cluster.sql(1, "select pg_is_in_recovery()") == "f" {
         1
@@ -362,11 +362,11 @@ fn the_wrong_standby(mut cluster: Cluster, hosts: &[Host]) {
     };
     let standby = 3 - primary;
     cluster.sql_in(primary, "journal", "update teamlog_meta set min_copies = 1");
-    // The primary alone acknowledges from here on, as by the careless setting.
+    // The primary acknowledges alone from here on, as with the careless setting.
     cluster.sql(primary, "alter system set synchronous_standby_names = ''");
     cluster.sql(primary, "select pg_reload_conf()");
     thread::sleep(Duration::from_millis(300));
-    // Not only paused, for then it would read on what lies in its socket.
+    // Killed, not only paused: a paused one would still read its socket.
     cluster.kill(standby);
     let before = hosts[0].segments();
     let writer = hosts[0].lock_at_last().into_writer(());

@@ -1,4 +1,5 @@
-//! A managed service: its copies are made below PostgreSQL, and it refuses the functions that tell the term. `durability = "external"`.
+//! A managed service: its copies are made below PostgreSQL, and it refuses the functions for the term. `durability =
+//! "external"`.
 
 use crate::cluster::{Cluster, config};
 use crate::conformance::{group, identity, one, texts};
@@ -11,11 +12,11 @@ use teamlog_engine::journal::{
 use teamlog_engine::{Error, JournalFault};
 use teamlog_journal_postgres::{Config, PostgresJournals};
 
-/// The functions that Aurora refuses, as far as a role may be refused them.
+/// The functions that Aurora refuses, if they can be refused to a role.
 const REFUSED: &str =
     "revoke execute on function pg_current_wal_lsn(), pg_control_system() from public";
 
-/// A service without a standby that a role can see, and a role that sees no more than a managed service shows.
+/// A service without a standby that a role can see, and a role with the rights of a managed service.
 fn service() -> Option<Cluster> {
     let cluster = Cluster::start()?;
     for at in 0..cluster.servers.len() {
@@ -45,7 +46,7 @@ fn as_app(config: &Config) -> Config {
     }
 }
 
-/// Makes the journal, lets the role in and refuses it the functions.
+/// Creates the journal, gives the role its rights and refuses it the functions.
 fn create(cluster: &Cluster) -> JournalInfo {
     let made = external(cluster).create(1).unwrap();
     cluster.sql_in(
@@ -122,7 +123,7 @@ fn a_managed_service_is_a_journal_where_a_person_says_so() {
     a_copy_is_refused(&cluster, &config, &made.journal, a);
     settings_are_checked(&cluster, &config);
 
-    // The service lets another server take over. What stands for the system id stays.
+    // The service fails over to another server. The replacement of the system id stays.
     for journal in [&mut first, &mut second] {
         journal.expect_term(known);
     }
@@ -134,7 +135,7 @@ fn a_managed_service_is_a_journal_where_a_person_says_so() {
     assert_eq!(second.term().unwrap(), known);
 }
 
-/// What a role may not ask is not asked of it, and a restored dump is no standby.
+/// The role is not asked for refused functions, and a restored dump is no standby.
 fn a_copy_is_refused(cluster: &Cluster, own: &Config, id: &str, a: Append<'_>) {
     let Some(other) = service() else { return };
     cluster.copy_to(&other);
@@ -201,7 +202,7 @@ fn settings_are_checked(cluster: &Cluster, config: &Config) {
     promise(1);
 }
 
-/// A right or a password is not mended by asking again.
+/// Repetition does not repair a right or a password.
 #[test]
 fn a_wrong_password_is_a_permanent_fault() {
     let Some(cluster) = Cluster::start() else {

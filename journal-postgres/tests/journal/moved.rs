@@ -35,7 +35,7 @@ fn a_copy_of_the_database_is_refused() {
     assert!(refused(&turned), "{turned:?}");
     let read = copy.read(LogId([1; 16]), before.position, 100);
     assert!(matches!(read, Err(ReadError::Unfit(Moved, _))), "{read:?}");
-    // A person accepted it.
+    // An operator accepted it.
     copy.expect_term(system);
     assert_eq!(one(copy.as_mut(), behind), Outcome::Appended);
 }

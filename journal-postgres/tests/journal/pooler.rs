@@ -1,4 +1,4 @@
-//! A pooler in front of the server: PgBouncer, where it is installed.
+//! A pooler in front of the server: PgBouncer, if it is installed.
 
 use crate::cluster::{Cluster, config};
 use crate::conformance::{group, identity, one, texts};
@@ -64,7 +64,7 @@ impl Bouncer {
         bouncer
     }
 
-    /// Has it lead to another server.
+    /// Redirects it to another server.
     fn lead_to(&self, server: u16) {
         let text = settings(self.dir.path(), self.mode, self.port, server);
         fs::write(self.dir.path().join("pgbouncer.ini"), text).unwrap();
@@ -122,7 +122,7 @@ fn a_session_pooler_is_passed() {
         ["a", "b"]
     );
     second.confirm(Instant::now()).unwrap();
-    // A session that one host gave back is another one's next, without what the first left in it.
+    // A session that one host released is another one's next, without the first one's state.
     drop((second, eve));
     for number in 0..5 {
         let next = open(&format!("host-{number}"));
@@ -168,7 +168,7 @@ fn a_pooler_of_transactions_is_refused() {
     direct.enroll(&identity(1, &id), LogState::Open).unwrap();
     for mode in ["transaction", "statement"] {
         let bouncer = Bouncer::start(&program, &cluster, mode, cluster.servers[0].port);
-        // Once and again: what the first look left behind changes nothing.
+        // Twice: traces of the first inspection change nothing.
         for _ in 0..2 {
             match bouncer.config("ada").inspect() {
                 Err(Error::Journal {
@@ -189,7 +189,7 @@ fn a_pooler_of_transactions_is_refused() {
     }
 }
 
-/// Hosts that never looked: the pooler gives one the session of another, and neither records in it.
+/// Hosts that never inspected the journal: the pooler gives one the session of another, and neither records in it.
 #[test]
 fn hosts_that_share_a_session_do_not_record_in_it() {
     let Some(program) = program() else { return };
@@ -206,7 +206,7 @@ fn hosts_that_share_a_session_do_not_record_in_it() {
     assert_eq!(one(first.as_mut(), a), Outcome::Appended);
     let outcome = one(second.as_mut(), group(1, a.position, b"b"));
     assert!(matches!(outcome, Outcome::NotDurable(_)), "{outcome:?}");
-    // The session of the first is taken from it: as if it was given another one.
+    // Takes the session from the first host, as if it was given another one.
     cluster.sql(
         0,
         "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'teamlog'",

@@ -1,4 +1,4 @@
-//! What every journal does, on PostgreSQL, and what is this one's alone.
+//! The rules for every journal, on PostgreSQL, and the rules for this one alone.
 
 use crate::cluster::Cluster;
 use crate::conformance::{
@@ -63,7 +63,7 @@ fn a_team_is_found(journals: &PostgresJournals, id: &str) {
     assert_eq!(journals.find("team-9").unwrap(), None);
 }
 
-/// Of several servers that are not reached each says why.
+/// Each unreachable server reports its reason.
 fn every_server_says_why_it_is_not_reached(cluster: &Cluster) {
     let nobody = crate::cluster::config(&[1, 2], "ada");
     let why = nobody.inspect().unwrap_err().to_string();
@@ -71,7 +71,7 @@ fn every_server_says_why_it_is_not_reached(cluster: &Cluster) {
         why.contains("127.0.0.1:1: ") && why.contains("127.0.0.1:2: "),
         "{why}"
     );
-    // One that answers, and is not the one that decides, says more than one that is not there.
+    // The error of a server that answers but is not the deciding one is more useful than that of an unreachable one.
     let other = crate::cluster::config(&[1, cluster.servers[0].port], "ada");
     let journals = PostgresJournals::new(other, "00000000-0000-4000-8000-000000000000".into());
     let why = journals.hosts(LogId([1; 16])).unwrap_err().to_string();
@@ -91,7 +91,7 @@ fn another_journal_is_refused(cluster: &Cluster) {
     assert!(matches!(outcome, Outcome::Refused(_)), "{outcome:?}");
 }
 
-/// A role with a host's grants appends and reads, and neither changes, deletes nor begins anything.
+/// A role with a host's grants appends and reads, and neither changes, deletes nor starts anything.
 fn hosts_change_nothing(cluster: &Cluster) {
     let as_host = |text: &str| {
         let text = format!(
@@ -128,7 +128,7 @@ fn hosts_change_nothing(cluster: &Cluster) {
     );
 }
 
-/// Roots on one machine have one name; each has an id, and its lag is known by that. A role changes only the rows that it wrote.
+/// Roots on one machine have one name; each has an id, by which its lag is known. A role changes only its own rows.
 fn hosts_with_one_name_are_told_apart(cluster: &Cluster, id: &str) {
     let dir = tempfile::tempdir().unwrap();
     for role in ["ada_role", "eve_role"] {
@@ -152,7 +152,7 @@ fn hosts_with_one_name_are_told_apart(cluster: &Cluster, id: &str) {
     let start = Position::default();
     let journals = follow("ada_role", "first", start);
     follow("eve_role", "second", group(1, start, b"a").position);
-    // One host with another role.
+    // The same host with another role.
     follow("eve_role", "first", start);
     let seen = journals.hosts(LogId([1; 16])).unwrap();
     let lags: Vec<Option<u64>> = seen
@@ -190,7 +190,7 @@ fn what_is_trimmed_is_gone(journals: &PostgresJournals) {
     let (large, d) = (vec![b'l'; 300_000], b"d");
     let after_large = behind(after_b, 3, &large);
     for _ in 0..2 {
-        // Event 5 lies within a group, which stays whole.
+        // Event 5 is within a group, which stays whole.
         journals.trim(log, 5).unwrap();
         assert_eq!(journal.read(log, after_a, 10), Err(ReadError::Trimmed(2)));
         assert_eq!(

@@ -1,4 +1,4 @@
-//! A line to a server that a test can cut, delay or stop.
+//! A connection to a server that a test can cut, delay or stop.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// What the line does with what comes back from the server.
+/// Handling of the server's answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Back {
     Passes = 0,
-    /// It is swallowed, and the line closed.
+    /// Dropped, and the connection is closed.
     Cut = 1,
-    /// It is swallowed, and the line stays open.
+    /// Dropped, and the connection stays open.
     Stops = 2,
 }
 
@@ -26,7 +26,7 @@ pub struct Proxy {
     lines: Arc<Mutex<Vec<TcpStream>>>,
 }
 
-/// Number of round trips: the client sent again after its server had answered.
+/// Counts round trips: the client sent again after its server had answered.
 #[derive(Default)]
 pub struct Turns {
     count: AtomicU64,
@@ -80,7 +80,7 @@ impl Proxy {
         proxy
     }
 
-    /// What happens to answers from now on.
+    /// Sets the handling of further answers.
     pub fn back(&self, back: Back) {
         self.back.store(back as u8, Ordering::SeqCst);
     }
@@ -90,12 +90,12 @@ impl Proxy {
         self.delay_ms.store(ms, Ordering::SeqCst);
     }
 
-    /// The round trips so far.
+    /// Returns the round trips so far.
     pub fn turns(&self) -> u64 {
         self.turns.count.load(Ordering::SeqCst)
     }
 
-    /// Ends all lines that are open.
+    /// Closes all open connections.
     pub fn reset(&self) {
         for line in self.lines.lock().unwrap().drain(..) {
             let _ = line.shutdown(Shutdown::Both);
