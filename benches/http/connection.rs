@@ -1,4 +1,4 @@
-//! One client: a connection that is never waited for, and the task that it works on.
+//! One client: a non-blocking connection, and its current task.
 
 use serde::Deserialize;
 use std::io::{ErrorKind, Read, Write};
@@ -6,10 +6,10 @@ use std::net::TcpStream;
 use std::time::Instant;
 use teamlog_benches::daemon::{TEAM, create};
 
-/// Bytes that are read at once.
+/// Bytes to read at once.
 const READ_BYTES: usize = 16 << 10;
 
-/// What a client does next to its task.
+/// The next step of a client with its task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     Create,
@@ -17,7 +17,7 @@ pub enum Step {
     Complete,
 }
 
-/// What an answer says, as far as the next request needs it.
+/// The parts of an answer that the next request needs.
 #[derive(Debug, Deserialize)]
 struct Answer {
     task: Option<Task>,
@@ -37,11 +37,11 @@ struct Lease {
 /// One client.
 #[derive(Debug)]
 pub struct Connection {
-    /// Where its answers come from.
+    /// Stream of the connection.
     pub stream: TcpStream,
-    /// What it waits for.
+    /// The step of the pending request.
     pub step: Step,
-    /// Since when.
+    /// Time of the pending request.
     pub asked: Instant,
     agent: String,
     task: String,
@@ -52,7 +52,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects, and asks for the first task.
+    /// Connects, and requests the first task.
     pub fn open(address: &str, head: &str, number: usize) -> Connection {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_nodelay(true).unwrap();
@@ -95,11 +95,11 @@ impl Connection {
         )
         .unwrap();
         self.asked = Instant::now();
-        // So few bytes go into an empty buffer whole.
+        // A few bytes always fit into an empty buffer.
         self.stream.write_all(&self.request).unwrap();
     }
 
-    /// Takes what has arrived. Once the answer is whole: the step that it answers, and the task is ready for the next one.
+    /// Reads the available bytes. Once the answer is complete, returns its step, and prepares the next one.
     pub fn take(&mut self) -> Option<Step> {
         let held = self.answer.len();
         self.answer.resize(held + READ_BYTES, 0);
@@ -134,7 +134,7 @@ impl Connection {
     }
 }
 
-/// Head and body of an answer that has arrived whole.
+/// Returns head and body of a complete answer.
 fn whole(bytes: &[u8]) -> Option<(&str, &[u8])> {
     let end = bytes.windows(4).position(|four| four == b"\r\n\r\n")? + 4;
     let head = std::str::from_utf8(&bytes[..end]).unwrap();

@@ -9,61 +9,61 @@ use std::time::{Duration, Instant};
 use teamlog_benches::daemon::{Client, headers};
 
 const FLAG: &str = "--drive";
-/// What nobody counts: threads start, files and memory become warm.
+/// Time without measurement: threads start, files and memory become warm.
 const WARM_UP: Duration = Duration::from_millis(500);
 
-/// What the process is told.
+/// Orders for the process.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Order {
     pub address: String,
     pub token: String,
-    /// The daemon's process.
+    /// Pid of the daemon.
     pub pid: u32,
     pub clients: usize,
     pub window: Duration,
 }
 
-/// What came of it. Figures are of the whole window.
+/// Results, for the whole window.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Measured {
     pub seconds: f64,
     pub calls: f64,
-    /// Microseconds of each sort of call that half of them took at most.
+    /// Median microseconds of each sort of call.
     pub create: f64,
     pub claim: f64,
     pub complete: f64,
-    /// The same of all calls, and more.
+    /// Percentiles of all calls.
     pub p50: f64,
     pub p99: f64,
     pub max: f64,
-    /// Of the daemon.
+    /// Figures of the daemon.
     pub syncs: f64,
     pub switches: f64,
     pub kernel: f64,
     pub user: f64,
     pub written: f64,
-    /// Of this process.
+    /// Figures of this process.
     pub own: f64,
 }
 
 impl Order {
-    /// If this process is the second one.
+    /// Returns the orders, if this process is the second one.
     pub fn of_args(args: &[String]) -> Option<Order> {
         let [flag, order] = args else { return None };
         (flag == FLAG).then(|| serde_json::from_str(order).unwrap())
     }
 
-    /// What makes this program that process.
+    /// Returns the arguments that make this program that process.
     pub fn args(&self) -> [String; 2] {
         [FLAG.into(), serde_json::to_string(self).unwrap()]
     }
 }
 
-/// Microseconds of each call, by what it was.
+/// Microseconds of each call, by sort.
 #[derive(Debug, Default)]
 struct Latencies([Vec<f64>; 3]);
 
-/// Does it.
+/// Runs the orders.
 pub fn drive(order: &Order) -> Measured {
     let head = headers(&order.address, &order.token);
     let mut connections: Vec<Connection> = (0..order.clients)

@@ -1,4 +1,4 @@
-//! What to measure, and how thoroughly.
+//! The options: rows, rounds and durations.
 
 use std::path::PathBuf;
 use std::time::Duration;
@@ -19,26 +19,26 @@ const USAGE: &str = "usage: http [--quick] [--rounds N] [--seconds S] [--clients
 /// The command line.
 #[derive(Debug)]
 pub struct Options {
-    /// How often each row is measured.
+    /// Number of rounds for each row.
     pub rounds: usize,
-    /// How long each time.
+    /// Duration of each round.
     pub window: Duration,
     /// Numbers of clients.
     pub clients: Vec<usize>,
-    /// When view files are written.
+    /// Times at which view files are written.
     pub views: Vec<Views>,
-    /// Of the log.
+    /// Format of the log.
     pub format: String,
-    /// In which the command line is built.
+    /// Profile of the command line's build.
     pub profile: String,
-    /// A command line that is built already.
+    /// Path of a command line that is already built.
     pub teamlog: Option<PathBuf>,
-    /// Where the roots lie.
+    /// Directory of the roots.
     pub dir: Option<PathBuf>,
 }
 
 impl Options {
-    /// Reads the arguments; what cannot be understood is answered with the usage.
+    /// Parses the arguments; an error is the usage.
     pub fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, &'static str> {
         let mut options = Options {
             rounds: 5,

@@ -1,25 +1,25 @@
-//! What a process has used up so far, as the kernel counts it.
+//! Resources that a process has used so far, as the kernel counts them.
 
 use std::path::Path;
 
 /// Ticks of the kernel's clock in a second, on all systems that teamlog runs on.
 const TICKS: f64 = 100.0;
 
-/// What a process has used up.
+/// Resources that a process has used.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Resources {
-    /// Seconds on a processor outside of the kernel.
+    /// Seconds on a processor outside the kernel.
     pub user: f64,
-    /// Seconds in it.
+    /// Seconds in the kernel.
     pub kernel: f64,
-    /// How often one of its threads that live left the processor, by its own will or not.
+    /// Number of context switches of its living threads, voluntary or not.
     pub switches: f64,
-    /// Bytes that went towards the disk.
+    /// Bytes written towards the disk.
     pub written: f64,
 }
 
 impl Resources {
-    /// Of that process.
+    /// Reads those of a process.
     pub fn of(pid: &str) -> Resources {
         let proc = Path::new("/proc").join(pid);
         let text = |name: &str| std::fs::read_to_string(proc.join(name)).unwrap();
@@ -40,7 +40,7 @@ impl Resources {
         }
     }
 
-    /// What was used since then.
+    /// Returns the resources used since `then`.
     pub fn since(self, then: Resources) -> Resources {
         Resources {
             user: self.user - then.user,
@@ -53,7 +53,7 @@ impl Resources {
 
 fn switches(proc: &Path) -> f64 {
     let threads = std::fs::read_dir(proc.join("task")).unwrap();
-    // One that just ended has no status.
+    // A thread that just ended has no status.
     let statuses = threads
         .filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("status")).ok());
     let both = ["voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"];

@@ -1,4 +1,4 @@
-//! The table: each row in turns with the others, the median of the rounds, and how far apart they were.
+//! The table: each row in turns with the others, the median of the rounds, and their spread.
 
 use crate::driver::{Measured, Order};
 use crate::options::Options;
@@ -11,11 +11,11 @@ use teamlog_benches::directory::Directories;
 use teamlog_benches::release::{build, target};
 use teamlog_benches::rounds::{median, timed};
 
-/// About what a call writes.
+/// Approximate bytes that a call writes.
 const EVENT_BYTES: usize = 600;
 const SYNCS: u64 = 200;
 
-/// One row, and the rounds of it so far. A bare sync stands beside each, in microseconds.
+/// A row and its rounds so far, each with the duration of a bare sync in microseconds.
 struct Row {
     views: Views,
     clients: usize,
@@ -81,7 +81,7 @@ impl Row {
         self.rounds.push((measured, (before + after) / 2.0));
     }
 
-    /// The middle of a figure's rounds.
+    /// Returns the median of a figure.
     fn middle(&self, figure: impl Fn(&Measured, f64) -> f64) -> f64 {
         let figures = self
             .rounds
@@ -91,7 +91,7 @@ impl Row {
     }
 }
 
-/// Microseconds that half of the appends to a growing file take, each with its sync.
+/// Returns the median microseconds of an append with its sync to a growing file.
 fn bare_sync(dir: &Path) -> f64 {
     let file = File::create(dir.join("bare")).unwrap();
     let bytes = [b'x'; EVENT_BYTES];

@@ -32,7 +32,7 @@ fn writer(root: &Path, format: Format) -> Writer<()> {
     log(root, format).lock().unwrap().into_writer(())
 }
 
-/// The bytes that the format makes of each event.
+/// Returns the frame of each event in that format.
 fn frames(format: Format, count: u64) -> Vec<Vec<u8>> {
     let frame = |seq| {
         let mut frame = Vec::new();
@@ -73,7 +73,7 @@ fn one_durable(name: &str, format: Format, options: &Options) {
     times.row(name, Target::AtLeast(0.85), APPENDS as u32, " an append");
 }
 
-/// How long it takes until `THREADS` threads, started together, have each done `work` on their share.
+/// Returns the time until `THREADS` threads, started together, have each done `work` on their share.
 fn threads<T: Send>(shares: Vec<Vec<T>>, work: impl Fn(T) + Sync) -> Duration {
     let start = std::sync::Barrier::new(shares.len() + 1);
     std::thread::scope(|scope| {

@@ -86,7 +86,7 @@ fn long_against_short(names: &[String; 4], format: Format, options: &Options) {
     }
 }
 
-/// A root with a team of so many messages, views included.
+/// Creates a root with a team of that many messages, views included.
 fn imported(format: Format, count: u64, options: &Options) -> PathBuf {
     let dir = options.fresh();
     let mut envelopes = Vec::new();
@@ -97,7 +97,7 @@ fn imported(format: Format, count: u64, options: &Options) -> PathBuf {
     dir
 }
 
-/// One message of a team's past: 20 of a task, two seconds apart.
+/// Appends one message of a team's past: 20 per task, two seconds apart.
 fn envelope(seq: u64, out: &mut Vec<u8>) {
     let event = events::event(seq);
     let name = |kind| event.refs.get(kind);

@@ -1,4 +1,4 @@
-//! What to measure, and how thoroughly.
+//! The options: rows, rounds and sizes.
 
 use std::path::{Path, PathBuf};
 use teamlog_benches::directory::Directories;
@@ -38,7 +38,7 @@ impl Options {
         let mut args = args.peekable();
         while let Some(arg) = args.next() {
             match arg.as_str() {
-                // Cargo says so to every bench target.
+                // Cargo passes it to every bench target.
                 "--bench" => {}
                 "--quick" => options.quick = true,
                 "--worst" => options.worst = true,
@@ -55,18 +55,18 @@ impl Options {
         Ok(options)
     }
 
-    /// A fresh directory beneath the target directory, so that both sides write to one file system.
+    /// Creates a fresh directory below the target directory, so that both sides write to one file system.
     pub fn fresh(&self) -> PathBuf {
         self.directories.fresh()
     }
 
-    /// Whether that row is asked for.
+    /// Returns true if that row is wanted.
     pub fn wants(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.names.is_empty() || self.names.iter().any(|part| name.contains(part))
     }
 
-    /// Measures a row in both formats, as far as they are asked for.
+    /// Measures a row in the wanted formats.
     pub fn both(&self, what: &str, mut measure: impl FnMut(&str, Format)) {
         for format in FORMATS {
             let name = format!("{what}, {}", format.name());
@@ -76,7 +76,7 @@ impl Options {
         }
     }
 
-    /// `full`, or a part of it when in a hurry.
+    /// Returns `full`, or fewer rounds in quick mode.
     pub fn rounds(&self, full: usize) -> usize {
         if self.quick {
             full.div_ceil(4).max(3)

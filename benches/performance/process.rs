@@ -1,4 +1,4 @@
-//! Whole commands: a process from start to exit, a send into a long inbox, the rebuilding of a real team.
+//! Whole commands: a process from start to exit, a send into a long inbox, the rebuild of a real team.
 
 use crate::options::Options;
 use serde_json::json;
@@ -33,7 +33,7 @@ fn root(path: &Path) -> Root {
     Root::create(path, RootOptions::default()).unwrap()
 }
 
-/// A team of two without a past.
+/// Creates a team of two without a past.
 fn init(path: &Path, format: Format) {
     let init = Init {
         format: Some(format),
@@ -70,12 +70,12 @@ fn one_send(name: &str, teamlog: &Path, format: Format, options: &Options) {
             }
         })
     });
-    // So many that the tail of the derived store has been long and short.
+    // Enough rounds for a short and a long tail of the derived store.
     let times = run(options.rounds(131), vec![floor, ours]);
     times.row(name, Target::AtMost(1.5), PROCESSES, "");
 }
 
-/// One send by a handle that was opened for it.
+/// Sends once with a new handle.
 fn send(path: &Path, to: &str) {
     let mut team = root(path).team(TEAM).unwrap();
     let send = Send {
@@ -117,7 +117,7 @@ fn long_inbox(name: &str, format: Format, options: &Options) {
     times.row(name, Target::AtMost(1.2), SENDS, "");
 }
 
-/// Real messages, where they are at hand.
+/// Returns the file of real messages, if it exists.
 fn real_messages() -> Option<PathBuf> {
     let beside =
         Path::new(env!("CARGO_MANIFEST_DIR")).join("../../shared/data/agent-messages.jsonl");

@@ -1,4 +1,4 @@
-//! Replaying: jsonl beside bare `serde_json`, binary beside a bare checksum walk, one worker and two.
+//! Replay: jsonl compared with bare `serde_json`, binary with a bare checksum walk, one worker and two.
 
 use crate::options::Options;
 use std::hint::black_box;
@@ -11,7 +11,7 @@ use teamlog_engine::{Durability, Format, Reader, internals::codec};
 
 const EVENTS: u64 = 40_000;
 
-/// The rows about replaying.
+/// The rows about replay.
 pub fn rows(options: &Options) {
     let names = [
         "T8 jsonl replay, envelope and lazy payload",
@@ -30,7 +30,7 @@ pub fn rows(options: &Options) {
     }
 }
 
-/// A log of `EVENTS` events, closed, and its only segment's bytes behind the header.
+/// Returns a closed log of `EVENTS` events, and the bytes of its only segment after the header.
 fn written(format: Format, options: &Options) -> (Reader, Vec<u8>) {
     let dir = options.fresh();
     let log = log(&dir, format);
@@ -113,7 +113,7 @@ fn binary(names: [&str; 2], options: &Options) {
     );
 }
 
-/// Those rows that are asked for: which contestants, and how many times as fast the first must be.
+/// Prints the wanted rows: two contestants, and the required ratio of the first.
 fn rows_of(times: &Times, options: &Options, rows: &[(&str, [usize; 2], f64)]) {
     for (name, contestants, least) in rows.iter().filter(|row| options.wants(row.0)) {
         times.row_of(

@@ -1,4 +1,4 @@
-//! The scale mode: one long log in each format, and what it costs to build, open, append to and trace.
+//! The scale mode: the cost of building, opening, appending to and tracing one long log in each format.
 
 use crate::options::Options;
 use std::path::Path;
@@ -9,7 +9,7 @@ use teamlog_benches::past::{self, TEAM};
 use teamlog_benches::rounds::{human, median};
 use teamlog_benches::workspace::FORMATS;
 
-/// Builds logs of so many events and prints what they cost.
+/// Builds logs of that many events and prints their costs.
 pub fn run(count: u64, options: &Options) {
     println!(
         "| format | events | log | derived | build | peak | open | one append | peak | first trace of 20 | peak |"
@@ -54,7 +54,7 @@ pub fn run(count: u64, options: &Options) {
     }
 }
 
-/// Bytes of all files beneath a directory.
+/// Returns the bytes of all files below a directory.
 fn size(dir: &Path) -> u64 {
     let sizes = std::fs::read_dir(dir).unwrap().map(|entry| {
         let entry = entry.unwrap();

@@ -1,5 +1,5 @@
-//! The daemon: creates beside many tasks, events to many readers. Clients that create, claim and complete are driven by
-//! `benches/http`, from a process of their own.
+//! The daemon: creates with many existing tasks, and events to many readers. `benches/http` measures clients that
+//! create, claim and complete, from a process of its own.
 
 use crate::options::Options;
 use std::path::Path;
@@ -81,7 +81,7 @@ fn flatness(name: &str, teamlog: &Path, options: &Options) {
     row(name, Target::AtMost(1.3), figure, " x", &detail);
 }
 
-/// From a durable answer to the last of all readers.
+/// Measures the time from a durable answer to the last of all readers.
 fn fan_out(name: &str, teamlog: &Path, options: &Options) {
     const READERS: usize = 100;
     let events = if options.quick { 50 } else { 300 };

@@ -1,4 +1,4 @@
-//! The slowest of many durable appends, and whether a rotation was to blame.
+//! The slowest of many durable appends, and if a rotation was the reason.
 
 use crate::options::Options;
 use std::fs::File;
@@ -9,20 +9,20 @@ use teamlog_benches::table::{Target, row};
 use teamlog_benches::workspace::log;
 use teamlog_engine::Durability;
 
-/// So many are timed; the others before them fill the segment, so that it ends among those.
+/// Number of timed appends; earlier ones fill the segment, so that it ends among the timed ones.
 const APPENDS: u64 = 200_000;
 const BEFORE: u64 = 40_000;
-/// How many are named.
+/// Number of slowest appends to print.
 const NAMED: usize = 6;
 
-/// One append: how long it took, which event it was, and what else happened in it.
+/// One append: its duration, its event, and other actions during it.
 struct Timed {
     took: Duration,
     seq: u64,
     why: &'static str,
 }
 
-/// The rows, and beside each what the bare loop's slowest was in the same minute.
+/// Prints the rows, each with the slowest append of the bare loop in the same minute.
 pub fn rows(options: &Options) {
     options.both("T2 the worst of 200,000 durable appends", |name, format| {
         let appends = if options.quick { APPENDS / 10 } else { APPENDS };
@@ -76,7 +76,7 @@ pub fn rows(options: &Options) {
     });
 }
 
-/// The slowest first.
+/// Sorts by duration, slowest first.
 fn sorted(mut appends: Vec<Timed>) -> Vec<Timed> {
     appends.sort_unstable_by_key(|append| std::cmp::Reverse(append.took));
     appends

@@ -1,4 +1,4 @@
-//! One command in a process of its own, so that nothing is warm but the page cache, and memory is that of the command.
+//! One command in a process of its own, so that only the page cache is warm, and memory is that of the command.
 //!
 //! The harness starts itself again as `--child ROOT COMMAND ARGUMENT`; the child prints [`Cost`] as one line of JSON.
 
@@ -17,25 +17,25 @@ use teamlog_team::{Root, RootOptions, Team};
 
 const FLAG: &str = "--child";
 
-/// What a command cost.
+/// Cost of a command.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Cost {
-    /// From opening the root to having the team.
+    /// Time from opening the root to having the team.
     pub open: Duration,
-    /// From there to the answer.
+    /// Time from there to the answer.
     pub answer: Duration,
     /// `VmHWM` at the end, in KiB.
     pub peak_kib: u64,
 }
 
 impl Cost {
-    /// Opening and the command together.
+    /// Returns the sum of opening and command.
     pub fn total(&self) -> Duration {
         self.open + self.answer
     }
 }
 
-/// What a child is told.
+/// Arguments of a child.
 pub struct Child {
     root: PathBuf,
     command: String,
@@ -43,7 +43,7 @@ pub struct Child {
 }
 
 impl Child {
-    /// If this process is one.
+    /// Returns the arguments, if this process is a child.
     pub fn of_args() -> Option<Child> {
         let mut args = std::env::args().skip(1);
         if args.next()? != FLAG {
@@ -56,7 +56,7 @@ impl Child {
         })
     }
 
-    /// Does it and prints what it cost.
+    /// Runs the command and prints its cost.
     pub fn run(&self) {
         let started = Instant::now();
         let root = Root::open(&self.root, RootOptions::default()).unwrap();
@@ -138,7 +138,7 @@ pub fn cost(root: &Path, command: &str, argument: &str) -> Cost {
         .unwrap_or_else(|_| panic!("{command}: {}", String::from_utf8_lossy(&output.stderr)))
 }
 
-/// The most memory this process ever had, in KiB; 0 where the system does not tell.
+/// Returns the peak memory of this process in KiB; 0 if the system does not report it.
 fn peak_kib() -> u64 {
     let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));

@@ -1,4 +1,4 @@
-//! A daemon as a process of its own, and a connection to it that stays open.
+//! A daemon as a process of its own, and a connection to it.
 
 use crate::release::run_quietly;
 use serde_json::{Value, json};
@@ -7,13 +7,13 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// The team of every daemon that is measured.
+/// The team of every daemon.
 pub const TEAM: &str = "bench";
 
-/// When a daemon brings view files up to date.
+/// Time at which a daemon updates view files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Views {
-    /// Behind its answers.
+    /// After its answers.
     After,
     /// Before it answers.
     Before,
@@ -22,10 +22,10 @@ pub enum Views {
 }
 
 impl Views {
-    /// All of them.
+    /// All times.
     pub const ALL: [Views; 3] = [Views::After, Views::Before, Views::Off];
 
-    /// As the setting says it.
+    /// Returns the value of the setting.
     pub fn name(self) -> &'static str {
         match self {
             Views::After => "after_answer",
@@ -41,12 +41,12 @@ pub struct Daemon {
     child: Child,
     /// Host and port.
     pub address: String,
-    /// What a client shows.
+    /// Token for clients.
     pub token: String,
 }
 
 impl Daemon {
-    /// Makes a team in `root` and serves it.
+    /// Creates a team in `root` and serves it.
     pub fn start(teamlog: &Path, root: &Path, format: &str, views: Views) -> Daemon {
         let command = |args: &[&str]| {
             let mut command = Command::new(teamlog);
@@ -84,17 +84,17 @@ impl Daemon {
         }
     }
 
-    /// The number of its process.
+    /// Returns its pid.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// A connection.
+    /// Opens a connection.
     pub fn client(&self) -> Client {
         Client::connect(&self.address, &self.token)
     }
 
-    /// Resident memory in MiB.
+    /// Returns resident memory in MiB.
     pub fn memory(&self) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
         let mut lines = status
@@ -113,17 +113,17 @@ impl Drop for Daemon {
     }
 }
 
-/// The lines that every request has behind its first.
+/// Returns the header lines of every request.
 pub fn headers(address: &str, token: &str) -> String {
     format!("Host: {address}\r\nAuthorization: Bearer {token}\r\n")
 }
 
-/// A request that creates a task.
+/// Returns the body of a request that creates a task.
 pub fn create() -> Value {
     json!({"teamId": TEAM, "title": "look at the second half of the parser"})
 }
 
-/// One connection that stays open.
+/// A connection that stays open.
 #[derive(Debug)]
 pub struct Client {
     reader: BufReader<TcpStream>,
@@ -141,7 +141,7 @@ impl Client {
         }
     }
 
-    /// Asks, and waits for status and body.
+    /// Sends a request, and returns status and body.
     pub fn call(&mut self, method: &str, path: &str, body: &str) -> (u16, String) {
         let request = format!(
             "{method} {path} HTTP/1.1\r\n{}Content-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
@@ -175,7 +175,7 @@ impl Client {
         assert!((200..300).contains(&status), "{status} {answer}");
     }
 
-    /// Asks for a stream of events, and waits for none.
+    /// Requests a stream of events, without waiting for one.
     pub fn follow(&mut self, query: &str) {
         let request = format!(
             "GET /v1/events?{query} HTTP/1.1\r\n{}Accept: text/event-stream\r\n\r\n",
@@ -196,7 +196,7 @@ impl Client {
         }
     }
 
-    /// A counter of `/metrics`, summed over its labels.
+    /// Returns a counter of `/metrics`, summed over its labels.
     pub fn counter(&mut self, name: &str) -> f64 {
         let text = self.call("GET", "/metrics", "").1;
         text.lines()

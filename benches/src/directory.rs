@@ -1,11 +1,11 @@
-//! Fresh directories, all beneath one that is removed at the very end: whoever removes a large directory makes the next
-//! files dearer for half a minute, for ext4 steps over inodes that were freed a moment ago.
+//! Fresh directories, all below one that is removed at the very end: removing a large directory slows down file
+//! creation for half a minute, because ext4 skips recently freed inodes.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use tempfile::TempDir;
 
-/// Where all of them lie; removed when dropped.
+/// Parent of the directories; removed when dropped.
 #[derive(Debug)]
 pub struct Directories {
     above: TempDir,
@@ -13,7 +13,7 @@ pub struct Directories {
 }
 
 impl Directories {
-    /// Fresh ones somewhere within `place`, which is made if need be.
+    /// Creates fresh ones within `place`, which is created if missing.
     pub fn within(place: &Path) -> Directories {
         std::fs::create_dir_all(place).unwrap();
         Directories {
@@ -22,7 +22,7 @@ impl Directories {
         }
     }
 
-    /// One more.
+    /// Creates another one.
     pub fn fresh(&self) -> PathBuf {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let path = self.above.path().join(number.to_string());

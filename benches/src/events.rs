@@ -1,13 +1,13 @@
-//! Events as real teams write them: about 400 bytes as JSON, refs set, texts varied. The same numbers give the same events.
+//! Typical events of teams: about 400 bytes as JSON, refs set, texts varied. The same numbers give the same events.
 
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, EventId, Json, NewEvent, Refs, Timestamp};
 use teamlog_team::projections::RefKind;
 
-/// Events of one story.
+/// Number of events in a story.
 pub const STORY: u64 = 20;
 
-/// What the payload holds.
+/// Content of the payload.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Payload {
     /// A few words and the event's number.
@@ -24,18 +24,18 @@ pub struct Payload {
     pub labels: Vec<String>,
 }
 
-/// An event as `serde_json` would read and write it: every field owned and typed.
+/// An event for `serde_json`: every field owned and typed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Line {
-    /// Its place.
+    /// Its seq.
     pub seq: u64,
     /// Its id.
     pub id: String,
-    /// When it was recorded.
+    /// Time of recording.
     pub created_at: String,
-    /// What happened.
+    /// Kind of the event.
     pub kind: String,
-    /// Who did it.
+    /// Actor of the event.
     pub actor: String,
     /// Its story.
     pub trace_id: Option<String>,
@@ -45,11 +45,11 @@ pub struct Line {
     pub agent: Option<String>,
     /// Its message.
     pub message_id: Option<String>,
-    /// Version of the payload's shape.
+    /// Version of the payload's format.
     pub schema_version: u32,
     /// The payload.
     pub payload: Payload,
-    /// The checksum as a log has it.
+    /// The checksum in the log.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub crc: String,
 }
@@ -86,7 +86,7 @@ fn words(seed: u64, count: u64) -> String {
     words.join(" ")
 }
 
-/// The payload of event `seq`.
+/// Returns the payload of event `seq`.
 pub fn payload(seq: u64) -> Payload {
     let random = mixed(seq);
     Payload {
@@ -99,7 +99,7 @@ pub fn payload(seq: u64) -> Payload {
     }
 }
 
-/// The story of event `seq`.
+/// Returns the story of event `seq`.
 pub fn trace_id(seq: u64) -> String {
     format!("tr_{:05}", seq / STORY)
 }
@@ -122,7 +122,7 @@ fn actor(seq: u64) -> String {
     format!("agent-{:03}", mixed(seq ^ 11) % 160)
 }
 
-/// Event `seq`, to be appended.
+/// Returns event `seq`, to append it.
 pub fn new_event(seq: u64) -> NewEvent {
     let mut event = NewEvent::new(
         kind(seq),
@@ -133,7 +133,7 @@ pub fn new_event(seq: u64) -> NewEvent {
     event
 }
 
-/// Event `seq` as a log could hold it.
+/// Returns event `seq` as recorded.
 pub fn event(seq: u64) -> Event<'static> {
     let at = Timestamp::from_micros(1_795_255_200_000_000 + seq as i64 * 37).unwrap();
     Event {
@@ -152,7 +152,7 @@ pub fn event(seq: u64) -> Event<'static> {
     }
 }
 
-/// Event `seq` for `serde_json`.
+/// Returns event `seq` for `serde_json`.
 pub fn line(seq: u64) -> Line {
     let event = event(seq);
     let name = |kind| event.refs.get(kind).map(str::to_owned);

@@ -1,4 +1,4 @@
-//! A group commit as one writes it by hand: whoever finds nobody leading writes and syncs all that has queued.
+//! A simple group commit: the first thread without a leader writes and syncs all queued bytes.
 
 use std::fs::File;
 use std::os::unix::fs::FileExt;
@@ -14,15 +14,15 @@ pub struct GroupCommit {
 #[derive(Default)]
 struct Queue {
     waiting: Vec<u8>,
-    /// Bytes ever queued.
+    /// Number of bytes ever queued.
     queued: u64,
-    /// Bytes known to be durable.
+    /// Number of bytes known to be durable.
     durable: u64,
     led: bool,
 }
 
 impl GroupCommit {
-    /// On an empty file.
+    /// Starts with an empty file.
     pub fn new(file: File) -> GroupCommit {
         GroupCommit {
             file,

@@ -1,4 +1,4 @@
-//! What the measurements share: events, logs and teams to be measured, contestants in turns, tables, fresh directories, the
+//! Shared parts of the measurements: events, logs and teams, contestants in turns, tables, fresh directories, the
 //! released program and its daemon.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::unwrap_used)]

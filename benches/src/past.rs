@@ -11,10 +11,10 @@ use teamlog_team::log::append_batch::AppendBatch;
 use teamlog_team::projections::RefKind;
 use teamlog_team::{Root, RootOptions, Team};
 
-/// The team of every root that is measured.
+/// The team of every root.
 pub const TEAM: &str = "bench";
 
-/// A new root with a new team that anybody may work in.
+/// Creates a root with a new team that anybody may join.
 pub fn create(root: &Path, format: Format) -> Root {
     let root = Root::create(root, RootOptions::default()).unwrap();
     let init = Init {
@@ -38,7 +38,7 @@ pub fn import<R: BufRead + Seek>(root: &Path, format: Format, source: &mut R) {
     assert_eq!((answer.malformed, answer.duplicates), (0, 0));
 }
 
-/// Appends so many foreign events in batches; `story` says which story each belongs to.
+/// Appends that many foreign events in batches; `story` returns the story of each.
 pub fn fill(team: &mut Team, count: u64, story: fn(u64) -> String) {
     let source = Facts {
         next: 0,
@@ -51,7 +51,7 @@ pub fn fill(team: &mut Team, count: u64, story: fn(u64) -> String) {
     assert_eq!(answer.unwrap().count, count);
 }
 
-/// Events as the lines that a batch is made of, one after the other.
+/// Events as lines for a batch.
 struct Facts {
     next: u64,
     count: u64,

@@ -1,9 +1,9 @@
-//! The program as it is released.
+//! The released program.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// The directory that holds what cargo builds, this program included.
+/// Returns the build directory of cargo, which also holds this program.
 pub fn target() -> PathBuf {
     let own = std::env::current_exe().unwrap();
     let mut above = own.ancestors();
@@ -11,12 +11,12 @@ pub fn target() -> PathBuf {
     found.unwrap().to_path_buf()
 }
 
-/// Builds the command line in that profile; its file.
+/// Builds the command line in that profile; returns its file.
 pub fn build(profile: &str) -> PathBuf {
     built(profile, "teamlog", "teamlog")
 }
 
-/// Builds the program that locks a file, appends to another and syncs it; its file.
+/// Builds the program that locks a file, appends to another and syncs it; returns its file.
 pub fn build_floor(profile: &str) -> PathBuf {
     built(profile, "teamlog-benches", "append-floor")
 }
@@ -35,7 +35,7 @@ fn built(profile: &str, package: &str, program: &str) -> PathBuf {
     target.join(profile).join(program)
 }
 
-/// Runs a command that must succeed, and throws its answer away.
+/// Runs a command that must succeed, and ignores its output.
 pub fn run_quietly(command: &mut Command) {
     let status = command.stdout(Stdio::null()).status().unwrap();
     assert!(status.success(), "{command:?}");

@@ -3,13 +3,13 @@
 use crate::table::{Target, row};
 use std::time::{Duration, Instant};
 
-/// One of those that are measured. It times itself, so that it can prepare first.
+/// A contestant. It times itself, so that it can prepare first.
 pub type Contestant<'a> = Box<dyn FnMut() -> Duration + 'a>;
 
 /// The times of each contestant, round by round.
 pub struct Times(Vec<Vec<Duration>>);
 
-/// Runs all contestants in every round, as [`turns`] says.
+/// Runs all contestants in every round, in the order of [`turns`].
 pub fn run(rounds: usize, mut contestants: Vec<Contestant<'_>>) -> Times {
     let count = contestants.len();
     let mut times = vec![Vec::with_capacity(rounds); count];
@@ -22,8 +22,8 @@ pub fn run(rounds: usize, mut contestants: Vec<Contestant<'_>>) -> Times {
     Times(times)
 }
 
-/// Calls `measure` with a round and a contestant: each of `count` in every round, every other time in reverse. One round
-/// more, number 0, warms up and does not count.
+/// Calls `measure` with a round and a contestant: each of `count` in every round, every other time in reverse. An extra
+/// round, number 0, warms up and does not count.
 pub fn turns(rounds: usize, count: usize, mut measure: impl FnMut(usize, usize)) {
     for round in 0..=rounds {
         for turn in 0..count {
@@ -37,20 +37,20 @@ pub fn turns(rounds: usize, count: usize, mut measure: impl FnMut(usize, usize))
 }
 
 impl Times {
-    /// How many times as long `one` took as `other`: the median of the rounds' ratios.
+    /// Returns how many times as long `one` took as `other`: the median of the rounds' ratios.
     pub fn ratio(&self, one: usize, other: usize) -> f64 {
         let pairs = self.0[one].iter().zip(&self.0[other]);
         let ratio = |(one, other): (&Duration, &Duration)| one.as_secs_f64() / other.as_secs_f64();
         median(pairs.map(ratio).collect())
     }
 
-    /// A row: how many times as long the second contestant took as the first (at most so much), or the first as the second
-    /// (at least so much), and what one `thing` out of `count` took of each.
+    /// Prints a row: how many times as long the second contestant took as the first (for an upper limit), or the first
+    /// as the second (for a lower one), and the time per `thing` of each, out of `count`.
     pub fn row(&self, name: &str, target: Target, count: u32, thing: &str) {
         self.row_of(name, target, [1, 0], count, thing);
     }
 
-    /// The same of any two contestants.
+    /// As `row`, for any two contestants.
     pub fn row_of(
         &self,
         name: &str,
@@ -68,27 +68,27 @@ impl Times {
         row(name, target, figure, " x", &detail);
     }
 
-    /// The median time of one contestant.
+    /// Returns the median time of one contestant.
     pub fn median(&self, at: usize) -> Duration {
         let seconds = median(self.0[at].iter().map(Duration::as_secs_f64).collect());
         Duration::from_secs_f64(seconds)
     }
 }
 
-/// The middle value.
+/// Returns the median.
 pub fn median(mut values: Vec<f64>) -> f64 {
     values.sort_unstable_by(f64::total_cmp);
     values[values.len() / 2]
 }
 
-/// How long it takes.
+/// Returns the duration of `run`.
 pub fn timed(run: impl FnOnce()) -> Duration {
     let started = Instant::now();
     run();
     started.elapsed()
 }
 
-/// A duration for people.
+/// Formats a duration for people.
 pub fn human(duration: Duration) -> String {
     let micros = duration.as_secs_f64() * 1e6;
     match micros {

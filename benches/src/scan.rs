@@ -1,4 +1,4 @@
-//! Reading a whole log: envelopes alone, every field, payloads typed; by one thread and by several.
+//! Reads a whole log: envelopes alone, every field, payloads typed; with one thread and with several.
 
 use crate::events::Payload;
 use std::convert::Infallible;
@@ -8,12 +8,12 @@ use std::sync::Mutex;
 use teamlog_engine::internals::reader::{SPAN_BYTES, Span};
 use teamlog_engine::{Error, Event, Reader, internals::codec};
 
-/// Its spans, as large as they are read best.
+/// Returns its spans, of the best size for reading.
 pub fn spans(reader: &Reader) -> impl Iterator<Item = Span> + use<> {
     reader.spans(None, SPAN_BYTES).map(Result::unwrap)
 }
 
-/// Every envelope, checksums checked; the payload is at hand and not looked into. How many there are.
+/// Reads every envelope, with checksums checked and raw payloads. Returns their number.
 pub fn envelopes(reader: &Reader) -> u64 {
     let mut seen = 0;
     for span in spans(reader) {
@@ -27,14 +27,14 @@ pub fn envelopes(reader: &Reader) -> u64 {
     seen
 }
 
-/// Every event, checked in itself and against the one before, without looking into payloads. How many there are.
+/// Reads every event, with its order checked and raw payloads. Returns their number.
 pub fn full(reader: &Reader) -> u64 {
     each(reader, |event| {
         black_box(event);
     })
 }
 
-/// Every event with every field typed, the payload's too. How many there are.
+/// Reads every event with every field typed, including the payload's. Returns their number.
 pub fn full_typed(reader: &Reader) -> u64 {
     each(reader, |event| typed(&black_box(event).payload))
 }
@@ -52,12 +52,12 @@ fn each(reader: &Reader, mut see: impl FnMut(&Event<'_>)) -> u64 {
     seen
 }
 
-/// The payload of an event that has one of ours; the first event of a team has another.
+/// Parses the payload of a generated event; the first event of a team has another one.
 fn typed(payload: &str) {
     black_box(serde_json::from_str::<Payload>(payload).ok());
 }
 
-/// Every event with its payload typed, by `count` threads that take span after span.
+/// Reads every event with its payload typed, by `count` threads that take span after span.
 pub fn workers(reader: &Reader, count: usize) {
     let spans = Mutex::new(spans(reader));
     std::thread::scope(|scope| {

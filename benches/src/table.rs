@@ -1,23 +1,23 @@
-//! The table: what, target, figure, verdict.
+//! The table: row, target, figure, verdict.
 
-/// What a figure has to be.
+/// Required value of a figure.
 #[derive(Debug, Clone, Copy)]
 pub enum Target {
-    /// At least so much.
+    /// Lower limit.
     AtLeast(f64),
-    /// At most so much.
+    /// Upper limit.
     AtMost(f64),
-    /// Just to be known.
+    /// No limit.
     Report,
 }
 
-/// Begins the table.
+/// Prints the head of the table.
 pub fn head() {
     println!("| what | target | figure | verdict | in this run |");
     println!("|---|---|---|---|---|");
 }
 
-/// One row. `unit` stands behind the figure, `detail` says what it was made of.
+/// Prints a row. `unit` comes after the figure; `detail` explains it.
 pub fn row(what: &str, target: Target, figure: f64, unit: &str, detail: &str) {
     let number = |value: f64| match value.abs() {
         0.0..10.0 => format!("{value:.2}{unit}"),

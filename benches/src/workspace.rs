@@ -1,4 +1,4 @@
-//! The logs of measurements.
+//! Logs for measurements.
 
 use std::path::Path;
 use std::sync::Arc;
@@ -8,7 +8,7 @@ use teamlog_engine::{Format, Log, LogOptions, NewLog};
 /// Both formats, in the table's order.
 pub const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
 
-/// A new log in `root`.
+/// Creates a log in `root`.
 pub fn log(root: &Path, format: Format) -> Log {
     let storage: Arc<dyn Storage> = Arc::new(Files::create(root).unwrap());
     let new = NewLog {

@@ -1,14 +1,14 @@
-//! Coding agents: which files they read their configuration from, and what stands there so that they work with teamlog.
+//! Coding agents: their configuration files, and the entries with which they work with teamlog.
 //!
 //! | file | owns |
 //! |---|---|
-//! | [`mod@file`] | a file of configuration: read, replaced whole, removed |
-//! | [`json_text`] | JSON that a person keeps, changed in place |
-//! | [`block`] | lines of teamlog between two marks in a text that a person keeps |
+//! | [`mod@file`] | a configuration file: read, replaced whole, removed |
+//! | [`json_text`] | JSON of a person, changed in place |
+//! | [`block`] | lines of teamlog between two marks in a person's text |
 //! | [`settings`] | hooks in JSON settings |
-//! | [`guard_hook`] | the command line by which an agent asks the guard |
-//! | [`extension`] | the extension by which `pi` does |
-//! | [`event`] | what an agent tells a hook, and what it takes for an answer |
+//! | [`guard_hook`] | the command line with which an agent asks the guard |
+//! | [`extension`] | the extension of `pi` for that |
+//! | [`event`] | input of an agent's hook, and its answers |
 //! | [`subagent`] | the name under which a subagent acts |
 //!
 //! The formats are described, with dates and sources, in `docs/agents.md`.
@@ -44,7 +44,7 @@ pub enum Agent {
 }
 
 impl Agent {
-    /// The file that holds its hooks.
+    /// Returns the file of its hooks.
     pub fn hooks_file(
         self,
         context: &Context,
@@ -52,7 +52,7 @@ impl Agent {
         user: bool,
     ) -> Result<PathBuf, CommandError> {
         let name = match (self, user) {
-            // Paths of this machine stand in it, so that it is not the one that a project shares.
+            // The file has paths of this machine, so it is not the one that a project shares.
             (Agent::Claude, false) => ".claude/settings.local.json",
             (Agent::Claude, true) => ".claude/settings.json",
             (Agent::Codex, _) => ".codex/hooks.json",
@@ -63,13 +63,13 @@ impl Agent {
     }
 }
 
-/// A choice as it is typed.
+/// Returns the command line's word for a choice.
 pub fn typed(choice: &impl ValueEnum) -> String {
     let value = choice.to_possible_value();
     value.map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-/// The directory that an agent's files lie below: the project's, or the home of the user.
+/// Returns the directory above an agent's files: the project's, or the user's home.
 pub fn top(context: &Context, dir: Option<&Path>, user: bool) -> Result<PathBuf, CommandError> {
     let home = || {
         let home = context.env().var_set("HOME");
@@ -92,15 +92,15 @@ pub fn top(context: &Context, dir: Option<&Path>, user: bool) -> Result<PathBuf,
     }
 }
 
-/// A path that means the same from everywhere.
+/// Makes a path absolute.
 pub fn absolute(context: &Context, path: &Path) -> Result<PathBuf, CommandError> {
     let here = context.env().here();
     let here = here.map_err(|error| CommandError::io("find", "the working directory", &error))?;
-    // Without what means nothing.
+    // Normalises `.` and double slashes.
     Ok(here.join(path).components().collect())
 }
 
-/// The same as text.
+/// As `absolute`, as text.
 pub fn text(context: &Context, path: &Path) -> Result<String, CommandError> {
     let path = absolute(context, path)?;
     path.into_os_string().into_string().map_err(|path| {
@@ -109,7 +109,7 @@ pub fn text(context: &Context, path: &Path) -> Result<String, CommandError> {
     })
 }
 
-/// The data root, by one name, whichever links and dots led there.
+/// Returns the data root's canonical path.
 pub fn data_root(context: &Context) -> Result<String, CommandError> {
     text(
         context,
@@ -117,7 +117,7 @@ pub fn data_root(context: &Context) -> Result<String, CommandError> {
     )
 }
 
-/// Says what is wrong if the commands that agents are told to type would start no program, or another one.
+/// Returns a note if the commands that agents are told to type would start no program, or another one.
 pub fn path_note(context: &Context) -> Result<Option<String>, CommandError> {
     let name = context.called().name();
     let own = PathBuf::from(program(context)?);
@@ -144,7 +144,7 @@ fn is_program(file: &Path) -> bool {
     found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// This program, as an agent has to start it from wherever it is.
+/// Returns this program's path, for an agent with any working directory.
 pub fn program(context: &Context) -> Result<String, CommandError> {
     let program = std::env::current_exe()
         .map_err(|error| CommandError::io("find", "this program", &error))?;

@@ -1,4 +1,4 @@
-//! What may be typed: the global options and the subcommands.
+//! The command line: the global options and the subcommands.
 
 use crate::command::Command;
 use crate::global::Global;
@@ -37,17 +37,17 @@ Exit codes:
   0 done   1 refused   2 usage (doctor: unhealthy)   65 damaged log   69 daemon not to be reached   70 bug
   74 input/output   75 locked, try again   77 not permitted   78 unsafe file system";
 
-/// What was typed.
+/// Parses argv.
 pub fn typed(argv: &[OsString]) -> Result<Args, clap::Error> {
     quick(argv).or_else(|error| match error.kind() {
-        // The same, whichever subcommands there are.
+        // The same for all subcommands.
         ErrorKind::DisplayVersion => Err(error),
         _ => parse(Args::command(), argv),
     })
 }
 
-/// Parses by a definition that holds only the subcommands whose names were typed. Whatever it objects to (errors and
-/// calls for help) is for the whole definition to say, but for the version.
+/// Parses with a definition of only the typed subcommands. Errors and calls for help (except the version) are repeated
+/// with the whole definition.
 fn quick(argv: &[OsString]) -> Result<Args, clap::Error> {
     let teamlog = Global::augment_args(clap::Command::new("teamlog"))
         .version(env!("CARGO_PKG_VERSION"))
@@ -62,7 +62,7 @@ fn parse(definition: clap::Command, argv: &[OsString]) -> Result<Args, clap::Err
     Args::from_arg_matches(&matches)
 }
 
-/// `teamlog task show`: how far argv names subcommands.
+/// Returns the subcommand's name in argv: `teamlog task show`.
 pub fn subcommand(argv: &[OsString]) -> String {
     let mut root = Args::command();
     root.build();

@@ -1,6 +1,6 @@
-//! Tells one start of the machine from the next.
+//! Id of the machine's current start.
 
-/// The id of this start of the machine; `None` if the system does not say.
+/// Returns the id of this start of the machine; `None` if the system has none.
 pub fn id() -> Option<[u8; 16]> {
     let text = std::fs::read("/proc/sys/kernel/random/boot_id").ok()?;
     teamlog_team::engine::internals::uuid::from_text(text.trim_ascii())

@@ -1,6 +1,6 @@
-//! A call: an operation, or another request to a team, with its input and its answer. It is carried out where the command was
-//! typed, or in the daemon that has the team, which finds it by its name: the operations in [`teamlog_team::api`], the few
-//! others in `forward/transport.rs`.
+//! A call: an operation, or another request to a team, with its input and its answer. It is carried out in this
+//! process, or in the daemon that serves the team, which finds it by its name: the operations in [`teamlog_team::api`],
+//! the few others in `forward/transport.rs`.
 
 use crate::exit::{CommandError, Exit};
 use serde::de::DeserializeOwned;
@@ -15,47 +15,47 @@ use teamlog_team::engine::{Point, Receipt, Timestamp};
 use teamlog_team::projections::agent_token::event::AgentScope;
 use teamlog_team::{Root, Team};
 
-/// Who asks, and under which key.
+/// The caller and its key.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Who {
     pub actor: Option<String>,
-    /// The operating system's name of the caller; empty for a call without an actor.
+    /// The caller's user name in the operating system; empty for a call without an actor.
     pub user: String,
     pub origin: Origin,
     pub key: Option<String>,
     pub trace_id: Option<String>,
 }
 
-/// Where a call is carried out.
+/// Context of a call.
 pub struct Site<'a> {
     pub root: Root,
     pub team: &'a str,
     pub who: &'a Who,
-    /// The other process that asks, if it is one.
+    /// The other process that calls, if any.
     pub caller: Option<&'a Arc<Caller>>,
-    /// The point of the team's past that is asked about.
+    /// A point of the team's past for the call, if any.
     pub at: Option<Point>,
     /// The team, once it is open.
     pub opened: Option<Team>,
 }
 
-/// What can be asked: takes `I`, answers `A`.
+/// A call that takes `I` and answers `A`.
 pub struct Call<I, A> {
     pub name: &'static str,
     pub run: fn(&mut Site<'_>, I) -> Result<A, CommandError>,
 }
 
-/// A call on its way to another process, of whichever types.
+/// A call on its way to another process, with erased types.
 pub struct Sent<'a> {
     pub name: &'static str,
-    /// Writes its input down.
+    /// Serialises its input.
     pub input: &'a dyn Fn() -> serde_json::Result<Box<RawValue>>,
-    /// Reads the answer that comes back.
+    /// Deserialises the answer.
     pub read: &'a mut dyn FnMut(&RawValue) -> serde_json::Result<()>,
 }
 
 impl<I: Serialize, A: DeserializeOwned> Call<I, A> {
-    /// What `send` gives that sends it, and the answer if one came back.
+    /// Sends it by `send`; returns the result, and the answer if one came back.
     pub fn sent<R>(
         &self,
         input: &I,
@@ -75,7 +75,7 @@ impl<I: Serialize, A: DeserializeOwned> Call<I, A> {
 }
 
 impl Site<'_> {
-    /// The team, open; at the point of its past that is asked about.
+    /// Returns the open team; at the call's point of its past.
     pub fn team(&mut self) -> Result<&mut Team, CommandError> {
         let opened = match (self.opened.take(), self.at) {
             (Some(team), _) => team,
@@ -85,7 +85,7 @@ impl Site<'_> {
         Ok(self.opened.insert(opened))
     }
 
-    /// Waits for others on behalf of a caller, for as long as that one is there.
+    /// Waits for others on behalf of a caller, while the caller is there.
     pub fn waiting<A>(
         &mut self,
         wait: impl FnOnce(&mut Team) -> Result<A, CommandError>,
@@ -105,7 +105,7 @@ impl Site<'_> {
         waited.ok_or_else(crowded_waits)?
     }
 
-    /// Refuses what the token of an agent on another machine does not let it do.
+    /// Fails if the token of an agent on another machine does not permit it.
     pub fn check_scope(&self, wanted: AgentScope) -> Result<(), CommandError> {
         let admitted = self.caller.and_then(|caller| caller.admitted());
         let agent = admitted.and_then(|admitted| admitted.agent.as_ref());
@@ -118,7 +118,7 @@ impl Site<'_> {
         }
     }
 
-    /// Opens the team, to be changed by that operation on behalf of the caller.
+    /// Opens the team for changes by that operation on behalf of the caller.
     pub fn stamped(
         &mut self,
         operation: &str,
@@ -126,7 +126,7 @@ impl Site<'_> {
     ) -> Result<&mut Team, CommandError> {
         let control = Control {
             operation: operation.to_owned(),
-            // Nothing else asks for the request.
+            // Only an operation with a key uses the request.
             request: match &self.who.key {
                 Some(_) => self.request(input()),
                 None => Vec::new(),
@@ -140,7 +140,7 @@ impl Site<'_> {
         Ok(team)
     }
 
-    /// On whose behalf a team is changed, but for a key.
+    /// Returns the identity for changes, without a key.
     pub fn control(&self) -> Control {
         Control {
             actor: self.who.actor.clone(),
@@ -150,8 +150,8 @@ impl Site<'_> {
         }
     }
 
-    /// What identifies the request under its key: the bytes of the operation's input, which are the same whichever way
-    /// the operation is asked for.
+    /// Returns the bytes that identify the request under its key: the operation's input, which is the same on every
+    /// surface.
     fn request(&self, input: serde_json::Result<Value>) -> Vec<u8> {
         let mut fields = match input {
             Ok(Value::Object(fields)) => fields,
@@ -164,19 +164,19 @@ impl Site<'_> {
         serde_json::to_vec(&fields).unwrap_or_default()
     }
 
-    /// The last event that an answer about the past knows, and as of when it is.
+    /// Returns the last event of an answer about the past, and its time.
     pub fn moment(&self) -> Option<(u64, Timestamp)> {
         let moment = self.opened.as_ref().and_then(Team::moment);
         moment.map(|moment| (moment.seq, moment.time))
     }
 
-    /// Whether the answer is that of an earlier request under the same key.
+    /// Returns true for the stored answer of an earlier request under the same key.
     pub fn replayed(&self) -> bool {
         self.opened.as_ref().is_some_and(Team::repeated)
     }
 }
 
-/// A receipt for everything that is recorded in a team; what was recorded is recorded also where none can be made.
+/// Returns a receipt for all events of a team. Events stay recorded even if this fails.
 pub fn receipt(root: &Root, team: &str) -> Result<Receipt, String> {
     let head = root.team(team).and_then(|mut team| team.head());
     let told = |failure| {
@@ -190,7 +190,7 @@ pub fn receipt(root: &Root, team: &str) -> Result<Receipt, String> {
 }
 
 impl<O: Op + Serialize> Call<O, O::Data> {
-    /// An operation of the team API that records.
+    /// Creates the call of an operation that records.
     pub const fn operation() -> Call<O, O::Data> {
         Call {
             name: O::NAME,
@@ -203,7 +203,7 @@ impl<O: Op + Serialize> Call<O, O::Data> {
 }
 
 impl<O: Op> Call<O, O::Data> {
-    /// One that only reads.
+    /// Creates the call of an operation that only reads.
     pub const fn reading() -> Call<O, O::Data> {
         Call {
             name: O::NAME,
@@ -212,7 +212,7 @@ impl<O: Op> Call<O, O::Data> {
     }
 }
 
-/// Carries out a call whose input and answer are text.
+/// Carries out a call with serialised input and answer.
 pub fn handle<I: DeserializeOwned, A: Serialize>(
     call: &Call<I, A>,
     site: &mut Site<'_>,
@@ -223,18 +223,18 @@ pub fn handle<I: DeserializeOwned, A: Serialize>(
     to_raw_value(&answer).map_err(unreadable)
 }
 
-/// Caller and daemon are of one version, so that this is nobody's fault but ours.
+/// Caller and daemon have the same version, so this is a bug.
 pub fn unknown(what: &str) -> CommandError {
     let message = format!("the daemon must know what it is asked for, but: {what}");
     CommandError::bug(message)
 }
 
-/// The same of what does not read, or serialise.
+/// The same for input or answers that cannot be serialised.
 pub fn unreadable(error: serde_json::Error) -> CommandError {
     unknown(&error.to_string())
 }
 
-/// As many wait as may.
+/// Error if too many calls wait.
 pub fn crowded_waits() -> CommandError {
     let message = "the daemon lets as many commands wait as it can; nothing was done";
     CommandError::new(Exit::Locked, "busy", message).or_hint("try again")

@@ -1,4 +1,4 @@
-//! What a command sees of its process: its variables, its directory, its streams. The one reader of these in the crate.
+//! The process environment of a command: variables, directory, streams. Only this module reads these in the crate.
 
 use crate::render::escape::visible_json;
 use crate::render::style::Paint;
@@ -11,27 +11,27 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 use teamlog_team::projections::hidden::one_line_of_json;
 
-/// What a command sees of a process. Cheap to clone.
+/// The process environment of a command. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct ProcessEnv {
     terminals: Terminals,
 }
 
-/// Which of the standard streams are terminals.
+/// Standard streams that are terminals.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terminals {
     pub stdout: bool,
     pub stderr: bool,
 }
 
-/// The variable by which the C library takes its settings.
+/// The variable for settings of the C library.
 const TUNABLES: &str = "GLIBC_TUNABLES";
-/// Blocks of this size and more are given back to the system as soon as they are free. By itself the library keeps blocks of up
-/// to 32 MiB once it has seen a few, and with them the memory of the largest bodies that came at a time.
+/// Blocks of at least this size are returned to the system when they are freed. By default the library keeps blocks of
+/// up to 32 MiB once it has seen a few, and with them the memory of the largest concurrent bodies.
 const MMAP_THRESHOLD: &str = "glibc.malloc.mmap_threshold";
 const MMAP_THRESHOLD_BYTES: &str = "1048576";
 
-/// How wide the terminal is.
+/// Variable for the terminal's width.
 const COLUMNS: &str = "COLUMNS";
 
 impl ProcessEnv {
@@ -48,7 +48,7 @@ impl ProcessEnv {
         self.terminals
     }
 
-    /// The first word of argv, as it was typed.
+    /// Returns the first word of argv.
     pub fn program(&self) -> Option<OsString> {
         std::env::args_os().next()
     }
@@ -57,13 +57,13 @@ impl ProcessEnv {
         std::env::var_os(name)
     }
 
-    /// The same, unless it is empty.
+    /// Returns a variable, unless it is empty.
     pub fn var_set(&self, name: &str) -> Option<OsString> {
         self.var(name).filter(|value| !value.is_empty())
     }
 
-    /// The user whose process it is, as an actor: `user:alice`, or by its number where it has no name, `user:1000`. No
-    /// agent can have that name.
+    /// Returns the process's user as an actor: `user:alice`, or `user:1000` for a user without a name. No agent can
+    /// have that name.
     pub fn user(&self) -> String {
         let uid = rustix::process::getuid().as_raw();
         let users = std::fs::read("/etc/passwd").unwrap_or_default();
@@ -71,7 +71,7 @@ impl ProcessEnv {
         format!("user:{}", name.unwrap_or_else(|| uid.to_string()))
     }
 
-    /// The number of a group that is given by its name or its number.
+    /// Returns the number of a group from its name or its number.
     pub fn group(&self, named: &str) -> Option<u32> {
         let groups = std::fs::read("/etc/group").unwrap_or_default();
         let groups = String::from_utf8_lossy(&groups).into_owned();
@@ -86,7 +86,8 @@ impl ProcessEnv {
         std::env::temp_dir()
     }
 
-    /// How many columns the terminal of standard output has: `COLUMNS`, else what the terminal says; `None` off a terminal.
+    /// Returns the columns of the terminal on standard output: `COLUMNS`, else the terminal's own value; `None` off a
+    /// terminal.
     pub fn columns(&self) -> Option<usize> {
         if !self.terminals.stdout {
             return None;
@@ -99,7 +100,7 @@ impl ProcessEnv {
         columns.filter(|columns| *columns > 0)
     }
 
-    /// How many columns and rows a frame has: those of the terminal, else `COLUMNS` and `LINES`, else 80 and 24.
+    /// Returns columns and rows for a frame: those of the terminal, else `COLUMNS` and `LINES`, else 80 and 24.
     pub fn frame(&self) -> (u16, u16) {
         let size = match self.terminals.stdout {
             true => rustix::termios::tcgetwinsize(io::stdout()).ok(),
@@ -116,7 +117,7 @@ impl ProcessEnv {
         )
     }
 
-    /// Whether standard output is a terminal on which more can be done than lines be printed.
+    /// Returns true if standard output is a terminal with cursor movement.
     pub fn has_screen(&self) -> bool {
         let able = |term: OsString| term != "dumb";
         self.terminals.stdout && self.var_set("TERM").is_some_and(able)
@@ -130,8 +131,8 @@ impl ProcessEnv {
         self.paint(self.terminals.stderr)
     }
 
-    /// Colours on a terminal, unless `NO_COLOR` is set to something or the terminal is dumb; everywhere where
-    /// `CLICOLOR_FORCE` asks for them and `NO_COLOR` does not forbid them.
+    /// Colours on a terminal, unless `NO_COLOR` is set or the terminal is dumb; elsewhere if `CLICOLOR_FORCE` is set
+    /// and `NO_COLOR` is not.
     fn paint(&self, is_terminal: bool) -> Paint {
         let dumb = self.var("TERM").is_some_and(|value| value == "dumb");
         let forced = self
@@ -140,7 +141,7 @@ impl ProcessEnv {
         Paint::new(self.var_set("NO_COLOR").is_none() && (forced || is_terminal && !dumb))
     }
 
-    /// Standard input, line by line or whole, for whoever reads it to its end. Nothing is read before it is wanted.
+    /// Returns standard input, to read by lines or whole. Reads nothing in advance.
     pub fn stdin(&self) -> Box<dyn BufRead> {
         Box::new(io::stdin().lock())
     }
@@ -153,7 +154,7 @@ impl ProcessEnv {
         io::stdout()
     }
 
-    /// A value as a line of JSON for standard error.
+    /// Returns a value as a line of JSON for standard error.
     pub fn json_line(&self, value: &impl serde::Serialize) -> String {
         let line = serde_json::to_string(value).unwrap_or_default();
         match self.terminals.stderr {
@@ -162,13 +163,13 @@ impl ProcessEnv {
         }
     }
 
-    /// Says something on standard error. Nobody is left to tell when that is gone.
+    /// Prints on standard error, and ignores failures.
     pub fn say(&self, text: &str) {
         drop(io::stderr().lock().write_all(text.as_bytes()));
     }
 
-    /// Makes the allocator return the memory of large bodies. The C library reads its settings only at the start of a process, so
-    /// this starts the same program again in place of this process. If that fails, the process continues as it is.
+    /// Makes the allocator return the memory of large bodies. The C library reads its settings only at the start of a
+    /// process, so this executes the same program again. If that fails, the process continues unchanged.
     pub fn return_memory(&self) {
         let before = self.var(TUNABLES).unwrap_or_default();
         let mut tunables = before.into_encoded_bytes();
@@ -190,7 +191,7 @@ impl ProcessEnv {
         if let Some(name) = argv.next() {
             command.arg0(name);
         }
-        // It returns only where it fails.
+        // It returns only on failure.
         let _ = command
             .args(argv)
             .env(TUNABLES, OsString::from_vec(tunables))
@@ -198,7 +199,7 @@ impl ProcessEnv {
     }
 }
 
-/// The name of a user in the lines `name:password:uid:…`, if it can stand in an event.
+/// Returns the name of a user in the lines `name:password:uid:…`, if an event can hold it.
 fn name_of_user(uid: u32, users: &str) -> Option<String> {
     let uid = uid.to_string();
     let mut named = users.lines().filter_map(|line| {
@@ -211,7 +212,7 @@ fn name_of_user(uid: u32, users: &str) -> Option<String> {
     name.filter(is_plain).map(str::to_owned)
 }
 
-/// The number of a group in the lines `name:password:gid:…`.
+/// Returns the number of a group in the lines `name:password:gid:…`.
 fn number_of_group(named: &str, groups: &str) -> Option<u32> {
     groups.lines().find_map(|line| {
         let mut fields = line.split(':');
@@ -220,7 +221,7 @@ fn number_of_group(named: &str, groups: &str) -> Option<u32> {
     })
 }
 
-/// Far more than a user's name has, and less than an actor may have.
+/// Largest length of a user's name: more than any real one, and less than an actor may have.
 const NAME_BYTES_MAX: usize = 100;
 
 #[cfg(test)]

@@ -1,10 +1,10 @@
-//! A command whose writing the kernel holds to what an agent may write: which places that are ([`grounds`]), the rules
-//! made of them ([`rules`]), and the process from its start to its end ([`fenced`]) with all that it starts ([`family`]).
+//! Runs a command while the kernel limits its writes to its agent's paths: the places ([`grounds`]), the rules for them
+//! ([`rules`]), and the life of the process ([`fenced`]) with all its descendants ([`family`]).
 
 mod family;
 pub mod fenced;
 pub mod grounds;
 pub mod rules;
 
-/// Set for a fenced command, so that `teamlog` inside can say why the data root cannot be written.
+/// Set for a fenced command, so that `teamlog` inside can explain why the data root cannot be written.
 pub const VARIABLE: &str = "TEAMLOG_GUARD_EXEC";

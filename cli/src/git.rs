@@ -1,11 +1,12 @@
-//! Asks git which of a team's files it tracks. Only `doctor` starts git; discovery reads git's files (`root/worktree.rs`).
+//! Asks git which of a team's files it tracks. Only `doctor` starts git; discovery reads git's files
+//! (`root/worktree.rs`).
 
 use std::path::Path;
 use std::process::{Command, Stdio};
 use teamlog_team::doctor::TrackedByGit;
 use teamlog_team::handle::root::TEAMS_DIR;
 
-/// Variables by which git would look elsewhere.
+/// Variables that redirect git.
 const ELSEWHERE: [&str; 4] = [
     "GIT_DIR",
     "GIT_WORK_TREE",

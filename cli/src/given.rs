@@ -1,4 +1,4 @@
-//! JSON as the command line gives it: an object as text, in a file or on standard input, and single fields.
+//! JSON from the command line: an object as text, in a file or on standard input, and single fields.
 
 use crate::env::ProcessEnv;
 use crate::exit::CommandError;
@@ -9,13 +9,13 @@ use std::io::Read;
 use std::path::Path;
 use teamlog_team::engine::Json;
 
-/// Most bytes of it; far more than an event may have, so that its own limit is the one people meet.
+/// Size limit; far above that of an event, so that people meet the event's own limit.
 const BYTES_MAX: u64 = 8 << 20;
 
-/// The mark that some programs write before a text.
+/// The byte order mark that some programs write before a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// The object that an option gives: its text, `@` and a file that holds it, or `-` for standard input.
+/// Returns the object of an option: its text, `@` and a file, or `-` for standard input.
 pub fn object(
     env: &ProcessEnv,
     flag: &str,
@@ -29,12 +29,12 @@ pub fn object(
     parsed(flag, &text)
 }
 
-/// The object that is the text of an option.
+/// Parses the object in an option's text.
 pub fn parsed(flag: &str, text: &str) -> Result<Map<String, Value>, CommandError> {
     let invalid = |why: String| {
         CommandError::invalid(flag, format!("{flag} must be a JSON object, but {why}"))
     };
-    // Stricter than the parser below: no key twice, no number out of bounds, nothing nested without end.
+    // Stricter than the parser below: no duplicate keys, no numbers out of range, limited nesting.
     let json = Json::parse(text).map_err(|error| invalid(error.to_string()))?;
     if let Some(number) = json.rounded_integer() {
         return Err(invalid(format!(
@@ -48,7 +48,7 @@ pub fn parsed(flag: &str, text: &str) -> Result<Map<String, Value>, CommandError
     }
 }
 
-/// The same of an option that need not be there: without it there is nothing in it.
+/// As `object`, for an optional option: empty without it.
 pub fn maybe_object(
     env: &ProcessEnv,
     flag: &str,
@@ -61,7 +61,7 @@ pub fn stdin(env: &ProcessEnv, what: &str) -> Result<String, CommandError> {
     all(what, &mut env.stdin())
 }
 
-/// The text of a file, or of standard input for `-`.
+/// Reads the text of a file, or of standard input for `-`.
 pub fn text_of_file(env: &ProcessEnv, flag: &str, path: &Path) -> Result<String, CommandError> {
     match path == Path::new("-") {
         true => all(flag, &mut env.stdin()),
@@ -84,7 +84,7 @@ fn all(flag: &str, from: &mut dyn Read) -> Result<String, CommandError> {
     Ok(text)
 }
 
-/// `NAME=VALUE`: the value is JSON where it reads as such, else text.
+/// Parses `NAME=VALUE`: the value is JSON if it parses as such, else text.
 pub fn field(text: &str) -> Result<(String, Value), String> {
     let (name, value) = text
         .split_once('=')
@@ -97,7 +97,7 @@ pub fn field(text: &str) -> Result<(String, Value), String> {
     Ok((name.to_owned(), json.unwrap_or_else(|| value.into())))
 }
 
-/// Puts what the words say into the input, which may not say otherwise.
+/// Adds the fields from words to the input, which may not contradict them.
 pub fn named(
     input: &mut Map<String, Value>,
     field: &str,
@@ -117,13 +117,13 @@ pub fn named(
     }
 }
 
-/// The input as what the operation takes.
+/// Converts the input into the operation's type.
 pub fn typed<T: DeserializeOwned>(input: Map<String, Value>) -> Result<T, CommandError> {
     serde_json::from_value(Value::Object(input))
         .map_err(|error| CommandError::invalid("input", format!("input: {error}")))
 }
 
-/// A field of an object that is a string, if it is there.
+/// Returns a field of an object that is a string, if it is there.
 pub fn text(fields: &Map<String, Value>, field: &str) -> Result<Option<String>, CommandError> {
     match fields.get(field) {
         None | Some(Value::Null) => Ok(None),

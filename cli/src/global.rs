@@ -4,7 +4,7 @@ use clap::Args as _;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Flags that every subcommand takes, before or behind its name.
+/// Flags that every subcommand takes, before or after its name.
 #[derive(Debug, Clone, clap::Args)]
 #[command(next_help_heading = "Global options")]
 pub struct Global {
@@ -14,34 +14,34 @@ pub struct Global {
     /// Directory that holds `teams/` [default: $TEAMLOG_DATA_ROOT, the nearest ancestor with `teams/` of logs, or here]
     #[arg(long, global = true, value_name = "DIR")]
     pub data_root: Option<PathBuf>,
-    /// Who is acting; stands in for a missing --from or --agent [default: $TEAMLOG_AGENT]
+    /// Who is acting; replaces a missing --from or --agent [default: $TEAMLOG_AGENT]
     #[arg(long, global = true, value_name = "AGENT")]
     pub actor: Option<String>,
     /// Seconds to wait while another process writes to the team [default: 10]
     #[arg(long, global = true, value_name = "SECONDS", value_parser = lock_timeout)]
     pub lock_timeout: Option<std::time::Duration>,
-    /// Read clock times (14:00, yesterday) as UTC; times are shown in UTC always [default: $TEAMLOG_UTC, else local]
+    /// Read clock times (14:00, yesterday) as UTC; output is always in UTC [default: $TEAMLOG_UTC, else local]
     #[arg(long, global = true)]
     pub utc: bool,
-    /// Take in what other hosts recorded before anything is read; refused where the journal cannot be reached
+    /// Sync with other hosts first; fails if the journal cannot be reached
     #[arg(long, global = true)]
     pub fresh: bool,
-    /// The same as far as that event is not known here: that of an answer on another host
+    /// Wait until this host has event SEQ, for example that of another host's answer
     #[arg(long, global = true, value_name = "SEQ")]
     pub at_least: Option<u64>,
-    /// The same where what is here is older than so many seconds
+    /// Sync first if local data is older than SECONDS
     #[arg(long, global = true, value_name = "SECONDS", value_parser = lock_timeout)]
     pub max_stale: Option<std::time::Duration>,
-    /// With the answer of a command that records something, print a receipt that covers it
+    /// Also print a receipt that covers the recorded events
     #[arg(long, global = true)]
     pub receipt: bool,
-    /// Refuse, before anything is written, if the log no longer holds what this receipt vouches for
+    /// Fail before writing if the log no longer holds what this receipt covers
     #[arg(long, global = true, value_name = "JSON|@FILE")]
     pub last_receipt: Option<String>,
 }
 
 impl Global {
-    /// The options with their dashes, and whether each takes a value.
+    /// Returns the options with their dashes, and true for those with a value.
     pub fn options() -> Vec<(String, bool)> {
         let defined = Global::augment_args(clap::Command::new("teamlog"));
         let options = defined.get_arguments().filter_map(|option| {
@@ -52,7 +52,7 @@ impl Global {
     }
 }
 
-/// Whether the user asked for JSON, known before anything is parsed so that even a usage error comes out as asked.
+/// Returns true if the user asked for JSON, known before parsing so that usage errors have the right form.
 pub fn wants_json(argv: &[OsString]) -> bool {
     argv.iter()
         .skip(1)

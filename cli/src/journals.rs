@@ -24,7 +24,7 @@ use teamlog_team::engine::journal::{
 use teamlog_team::engine::{Error, Identity, JournalFault, JournalIdentity};
 use teamlog_team::handle::root::{HOST_ID_FILE, TEAMS_DIR};
 
-/// More than a file of journals needs.
+/// Size limit for the file of journals.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Debug, Default, Deserialize)]
@@ -39,11 +39,11 @@ struct Stored {
 struct Entry {
     url: String,
     passfile: Option<PathBuf>,
-    /// Which journal it must be; needed where several are named.
+    /// Id of the journal; needed if the file names several.
     id: Option<String>,
-    /// What this machine calls itself there.
+    /// Name of this machine in the journal.
     host: Option<String>,
-    /// Seconds in which a server has to let a connection in.
+    /// Time limit for connecting to a server, in seconds.
     connect_timeout: Option<f64>,
     /// The layer that keeps the copies: `standbys` (the default) or `external`.
     durability: Option<String>,
@@ -61,15 +61,15 @@ struct Entry {
 /// The journals of `journals.toml`. Opened when a log needs one, and kept.
 #[derive(Debug)]
 pub struct KnownJournals {
-    /// `None` where nothing says where the user's configuration is.
+    /// `None` if the user's configuration directory is unknown.
     file: Option<PathBuf>,
-    /// The file with the id of this host: each data root is a host.
+    /// File with the id of this host: each data root is a host.
     host_id_file: Option<PathBuf>,
     open: Mutex<BTreeMap<String, Arc<dyn Server>>>,
 }
 
 impl KnownJournals {
-    /// Those of `TEAMLOG_JOURNALS`, else of the user's configuration. Nothing is read yet.
+    /// Creates the list from `TEAMLOG_JOURNALS`, else from the user's configuration. Reads nothing yet.
     pub fn of(env: &ProcessEnv, data_root: Option<&Path>) -> KnownJournals {
         let config = || {
             let xdg = env.var_set("XDG_CONFIG_HOME").map(PathBuf::from);
@@ -83,7 +83,7 @@ impl KnownJournals {
         }
     }
 
-    /// The way to a journal by its name.
+    /// Returns the connector of the journal with that name.
     ///
     /// # Errors
     /// `journal_not_configured`, `key_exposed`, `secret_in_url`, `invalid_input`.
@@ -104,7 +104,7 @@ impl KnownJournals {
         entry.way(name, self.host_id_file.as_ref())
     }
 
-    /// The journal of that name, which is asked for its id.
+    /// Returns the id of the journal with that name, which it asks for, and its server.
     ///
     /// # Errors
     /// As [`KnownJournals::named`]; `journal_unreachable`, `journal_of_another`.
@@ -114,7 +114,7 @@ impl KnownJournals {
         Ok((id.clone(), self.kept(way.as_ref(), &id)))
     }
 
-    /// The journal of that id, by what the file says.
+    /// Returns the journal with that id.
     fn of_id(&self, id: &str) -> Result<Arc<dyn Server>, CommandError> {
         if let Some(open) = self.open().get(id) {
             return Ok(open.clone());
@@ -123,13 +123,13 @@ impl KnownJournals {
         Ok(self.kept(way.as_ref(), id))
     }
 
-    /// The name of the journal of that id in the file, and the way to it.
+    /// Returns the name of the journal with that id in the file, and its connector.
     ///
     /// # Errors
     /// Returns the same errors as [`KnownJournals::named`].
     pub fn way_of(&self, id: &str) -> Result<(String, Box<dyn Connector>), CommandError> {
         let mut entries = self.read()?.journals;
-        // An entry without an id is meant where there is no other.
+        // A single entry needs no id.
         let only = entries.len() == 1;
         entries.retain(|_, entry| entry.id.as_deref().map_or(only, |own| own == id));
         match entries.pop_first() {
@@ -187,7 +187,7 @@ impl KnownJournals {
 }
 
 impl Entry {
-    /// The way to the journal of that name, of the kind that its URL says.
+    /// Returns the connector of an entry, of the kind that its URL names.
     fn way(
         self,
         name: &str,
@@ -242,7 +242,7 @@ impl Entry {
     }
 }
 
-/// The way of that name, whose URL and files can be used.
+/// Checks URL and files of a connector.
 fn checked(name: &str, way: impl Connector + 'static) -> Result<Box<dyn Connector>, CommandError> {
     let Err(error) = way.check() else {
         return Ok(Box::new(way));
@@ -281,7 +281,7 @@ impl Journals for KnownJournals {
 }
 
 impl KnownJournals {
-    /// The journal that a log names.
+    /// Returns the journal of a log.
     pub fn of_log(&self, journal: &JournalIdentity) -> Result<Arc<dyn Server>, Error> {
         let unconfigured = |why: String| Error::Journal {
             fault: JournalFault::Unconfigured,
@@ -305,7 +305,7 @@ impl KnownJournals {
     }
 }
 
-/// Returns whether this program can speak to a journal of that kind.
+/// Returns true if this program supports that kind of journal.
 pub fn is_known(journal: &JournalIdentity) -> bool {
     journal.kind == KIND
 }

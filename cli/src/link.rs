@@ -1,22 +1,22 @@
-//! What was called, and argv as the rest of the program wants it.
+//! The called name, and argv in normal form.
 //!
 //! Through a link named `rcs`, `rcs team api …` and `rcs team await …` are `api …` and `await …`, and `rcs state …` is
-//! `state …`; so that what is printed for the link works without it too, `teamlog team api …` and `teamlog team await …`
-//! are the same. The words behind `api` have a grammar of their own, whose faults are answers too; the global flags among them
+//! `state …`. Printed commands for the link also work without it: `teamlog team api …` and `teamlog team await …` are
+//! the same. The words after `api` have a grammar of their own, whose errors are answers too; global flags among them
 //! are moved to the front.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 const LINK: &str = "rcs";
-/// The command whose words are not clap's.
+/// The command whose words clap does not parse.
 const API: &str = "api";
-/// The command whose callers know no other exit code for a refusal than 1.
+/// The command whose callers know only exit code 1 for a refusal.
 const STATE: &str = "state";
-/// The word that stands before a command of the link, and the commands that it stands before.
+/// The word before a command of the link, and the commands after it.
 const TEAM: &str = "team";
 const IN_TEAM: [&str; 2] = [API, "await"];
-/// Global flags that stand alone, and those with a value.
+/// Global flags without a value, and those with one.
 const FLAGS: [&str; 1] = ["--json"];
 const WITH_VALUE: [&str; 4] = ["--data-root", "--actor", "--lock-timeout", "--last-receipt"];
 
@@ -50,17 +50,17 @@ impl Called {
     }
 }
 
-/// Whether the words are those of `api`, behind global flags only.
+/// Returns true for the words of `api`, after global flags only.
 pub fn is_api(argv: &[OsString]) -> bool {
     place_of(API, argv).is_some()
 }
 
-/// Whether the words are those of `state`, behind global flags only.
+/// Returns true for the words of `state`, after global flags only.
 pub fn is_state(argv: &[OsString]) -> bool {
     place_of(STATE, argv).is_some()
 }
 
-/// The words as they would have been typed without the link, and with global flags before `api`.
+/// Returns the words without the link's form, and with global flags before `api`.
 pub fn arranged(argv: Vec<OsString>) -> Vec<OsString> {
     let called = Called::of(argv.first().map(OsString::as_os_str));
     let argv = match called {
@@ -74,7 +74,7 @@ pub fn arranged(argv: Vec<OsString>) -> Vec<OsString> {
     }
 }
 
-/// Without the flags that mean nothing here, and under the program's own name.
+/// Removes the flags without meaning here, and sets the program's own name.
 fn without_link(argv: Vec<OsString>) -> Vec<OsString> {
     let words = argv.into_iter().skip(1).filter(|word| !is_worktree(word));
     [OsString::from("teamlog")]
@@ -83,7 +83,8 @@ fn without_link(argv: Vec<OsString>) -> Vec<OsString> {
         .collect()
 }
 
-/// `team api` is `api`, and `team await` is `await`; through the link any other word behind `team` is left for the parser.
+/// Converts `team api` into `api`, and `team await` into `await`; the parser handles any other word after the link's
+/// `team`.
 fn without_team(mut argv: Vec<OsString>, called: Called) -> Vec<OsString> {
     let place = behind_globals(&argv);
     let next = |at: usize| argv.get(at + 1).and_then(|word| word.to_str());
@@ -96,7 +97,7 @@ fn without_team(mut argv: Vec<OsString>, called: Called) -> Vec<OsString> {
     argv
 }
 
-/// A flag that callers of the link may still send, and that never meant anything to the log.
+/// Returns true for a flag that callers of the link may still send, and that never had a meaning for the log.
 fn is_worktree(word: &OsStr) -> bool {
     let bytes = word.as_encoded_bytes();
     bytes == b"--worktree"
@@ -108,7 +109,7 @@ fn place_of(command: &str, argv: &[OsString]) -> Option<usize> {
     behind_globals(argv).filter(|at| argv.get(*at).is_some_and(|word| word == command))
 }
 
-/// Where the first word stands that is no global flag.
+/// Returns the index of the first word that is no global flag.
 fn behind_globals(argv: &[OsString]) -> Option<usize> {
     let mut at = 1;
     while let Some(word) = argv.get(at) {
@@ -121,7 +122,7 @@ fn behind_globals(argv: &[OsString]) -> Option<usize> {
     None
 }
 
-/// How many words a global flag takes; `None` for any other word.
+/// Returns the number of words of a global flag; `None` for any other word.
 fn width(word: &OsStr) -> Option<usize> {
     let with_value = |flag: &&str| {
         let bytes = word.as_encoded_bytes();
@@ -142,7 +143,7 @@ fn with_globals_first(argv: &[OsString], place: usize) -> Vec<OsString> {
     let mut rest = behind.iter().skip(1);
     while let Some(word) = rest.next() {
         match width(word) {
-            // What stands behind this flag is its value, whatever it looks like.
+            // The word after this flag is its value, in any form.
             None if word == "--input" => {
                 words.push(word.clone());
                 words.extend(rest.next().cloned());

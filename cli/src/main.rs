@@ -1,6 +1,6 @@
 //! The command line of teamlog: argv in, an answer out, an exit code.
 //!
-//! It knows how people and scripts talk to teamlog; what may happen is the business of `teamlog-team`.
+//! It only parses and renders; `teamlog-team` decides.
 #![forbid(unsafe_code)]
 
 mod agents;
@@ -48,10 +48,10 @@ fn main() -> std::process::ExitCode {
     u8::from(run::run(&argv, &env)).into()
 }
 
-/// A write past the limit for the size of a file (`ulimit -f`) is to be an error as any other, but its signal kills the
-/// process unless there is a handler.
+/// Makes a write past the limit for a file's size (`ulimit -f`) an ordinary error: without a handler its signal kills
+/// the process.
 fn outlive_size_limit() {
     let noted = std::sync::Arc::default();
-    // Without it the process ends as before; that is no reason not to start.
+    // Without it the process dies as before, which is no reason not to start.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, noted);
 }

@@ -1,8 +1,8 @@
-//! Standard output: the payload of an answer and nothing else.
+//! Standard output: only the answer.
 //!
-//! Invariants: JSON is one compact line per value, byte for byte as given unless it goes to a terminal; a terminal gets no
-//! hidden character but line ends, tabs and colours, whatever a command prints; when the
-//! reader has left (a broken pipe) everything further is dropped quietly and the exit code stays that of the command.
+//! Invariants: JSON is one compact line per value, byte for byte as given unless it goes to a terminal; a terminal gets
+//! no hidden character except line ends, tabs and colours, from any command; after the reader has left (a broken pipe)
+//! further output is dropped silently and the exit code stays that of the command.
 
 use crate::env::ProcessEnv;
 use crate::exit::CommandError;
@@ -22,7 +22,7 @@ pub struct Output {
     reader_left: bool,
 }
 
-/// Where a serialiser writes: standard output, whose error is kept as it is reported.
+/// Writer for a serialiser: standard output, whose error is kept for the report.
 struct Sink<'a> {
     output: &'a mut Output,
     failed: Option<CommandError>,
@@ -45,7 +45,7 @@ impl Write for Sink<'_> {
 }
 
 impl Output {
-    /// Standard output, for people or (`json`) for programs.
+    /// Opens standard output, for people or (`json`) for programs.
     pub fn stdout(json: bool, env: &ProcessEnv) -> Output {
         Output {
             terminal: env.terminals().stdout,
@@ -64,17 +64,17 @@ impl Output {
         self.paint
     }
 
-    /// Whether nobody reads any more, so that a long answer may stop.
+    /// Returns true if the reader has left, so that a long answer may stop.
     pub fn reader_left(&self) -> bool {
         self.reader_left
     }
 
-    /// One JSON value as one line.
+    /// Prints one JSON value as one line.
     pub fn json(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
         self.json_line(json_text(value)?.as_bytes())
     }
 
-    /// The same for a long value, whose text is not held whole.
+    /// As `json`, for a long value, which is not held in memory as text.
     pub fn json_streamed(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
         if self.terminal {
             return self.json(value);
@@ -91,7 +91,7 @@ impl Output {
         }
     }
 
-    /// One JSON value that is text already, as one line.
+    /// Prints one JSON value that is already text, as one line.
     pub fn json_line(&mut self, line: &[u8]) -> Result<(), CommandError> {
         if self.terminal {
             let text = String::from_utf8_lossy(line);
@@ -102,7 +102,7 @@ impl Output {
         self.write(b"\n")
     }
 
-    /// Whole characters of JSON, none of which a reader of lines takes for the end of one.
+    /// Writes whole characters of JSON, with characters escaped that line readers take for a line end.
     fn write_json(&mut self, bytes: &[u8]) -> Result<(), CommandError> {
         match std::str::from_utf8(bytes).map(one_line_of_json) {
             Ok(Cow::Owned(escaped)) => self.write(escaped.as_bytes()),
@@ -110,7 +110,7 @@ impl Output {
         }
     }
 
-    /// One line for people, made safe by whoever composed it.
+    /// Prints one line for people, which the caller has made safe.
     pub fn line(&mut self, line: impl std::fmt::Display) -> Result<(), CommandError> {
         self.text(&format!("{line}\n"))
     }
@@ -119,7 +119,7 @@ impl Output {
         lines.iter().try_for_each(|line| self.line(line))
     }
 
-    /// Bytes as they are, unless they go to a terminal.
+    /// Prints bytes unchanged, unless they go to a terminal.
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), CommandError> {
         match self.terminal {
             true => self.write(bytes_for_terminal(bytes).as_bytes()),
@@ -157,7 +157,7 @@ impl Output {
                 Ok(())
             }
             Err(error) => {
-                // What is buffered will not get out either, and would be tried again at the end.
+                // Buffered bytes would fail again at the end.
                 self.reader_left = true;
                 Err(CommandError::unwritten(&error))
             }
@@ -166,13 +166,13 @@ impl Output {
     }
 }
 
-/// A value as JSON text.
+/// Returns a value as JSON text.
 pub fn json_text(value: &impl Serialize) -> Result<String, CommandError> {
     serde_json::to_string(value).map_err(unwritable)
 }
 
-/// Puts a field behind those of a JSON text that is an object; any other stays as it is. Text, so that an answer of each type is
-/// written by one serialiser alone.
+/// Appends a field to a JSON object in text form; any other value stays unchanged. Text, so that each type of answer
+/// needs only one serialiser.
 pub fn add_field(
     text: &mut String,
     name: &str,

@@ -1,12 +1,12 @@
-//! A bar on standard error for work that takes over a second, and only where somebody watches.
+//! A progress bar on standard error, on terminals, for work of more than a second.
 
 use crate::env::ProcessEnv;
 use crate::render::time;
 use std::time::{Duration, Instant};
 
-/// Before this nobody has begun to wonder.
+/// Time before it appears.
 const QUIET: Duration = Duration::from_secs(1);
-/// Between two drawings.
+/// Time between two drawings.
 const STEP: Duration = Duration::from_millis(100);
 /// Characters of the bar.
 const WIDTH: u64 = 30;
@@ -37,11 +37,11 @@ impl Progress {
             return;
         }
         self.drawn = Some(Instant::now());
-        // A bar that cannot be drawn is no reason to stop the work.
+        // A failure to draw must not stop the work.
         self.env.say(&format!("\r{}", line(self.what, done, all)));
     }
 
-    /// Leaves the line empty, as if nothing had been there.
+    /// Clears the line.
     pub fn clear(&mut self) {
         if self.drawn.take().is_some() {
             self.env.say("\r\x1b[K");

@@ -1,12 +1,12 @@
-//! Names that nobody else gives: for what has to be recognised when it is asked for again.
+//! Unique random names, to recognise a repeated request.
 
 use crate::exit::CommandError;
 use std::io;
 
-/// Random bytes of a name.
+/// Number of random bytes in a name.
 const BYTES: usize = 12;
 
-/// `prefix_` and 24 random hex digits.
+/// Returns `prefix_` and 24 random hex digits.
 pub fn name(prefix: &str) -> Result<String, CommandError> {
     let digits: String = bytes::<BYTES>()?
         .iter()
@@ -15,7 +15,7 @@ pub fn name(prefix: &str) -> Result<String, CommandError> {
     Ok(format!("{prefix}_{digits}"))
 }
 
-/// Random bytes.
+/// Returns random bytes.
 pub fn bytes<const N: usize>() -> Result<[u8; N], CommandError> {
     let mut bytes = [0; N];
     getrandom::fill(&mut bytes)

@@ -1,4 +1,4 @@
-//! The way from argv to one subcommand; every error is reported here, once.
+//! From argv to one subcommand; all errors are reported here, once.
 
 use crate::args::{Args, subcommand, typed};
 use crate::command::{self, Command};
@@ -39,7 +39,7 @@ pub fn run(argv: &[OsString], env: &ProcessEnv) -> Exit {
     exit
 }
 
-/// Returns `teamlog help task claim` as `teamlog task claim --help`.
+/// Converts `teamlog help task claim` into `teamlog task claim --help`.
 fn asks_for_help(argv: &[OsString]) -> Option<Vec<OsString>> {
     let (program, words) = argv.split_first()?;
     let (_, words) = words.split_first().filter(|(first, _)| *first == "help")?;
@@ -51,7 +51,7 @@ fn asks_for_help(argv: &[OsString]) -> Option<Vec<OsString>> {
 
 fn attempt(args: Args, context: &mut Context) -> Outcome {
     let outcome = args.command.run(context);
-    // What was answered is owed to the reader also when something failed behind it.
+    // The answer is flushed even if a later step failed.
     let outcome = context.out.flush().and(outcome);
     context.say_notes();
     outcome.map_err(|error| context.advise(error))
@@ -64,11 +64,11 @@ struct ErrorOutput {
 
 enum ErrorFormat {
     Ours,
-    /// Those of the contract, for a call of that operation, if it could be read.
+    /// The contract's form, for a call of that operation, if it could be read.
     Contract(Option<&'static Operation>),
-    /// Those of callers of `rcs state`.
+    /// The form for callers of `rcs state`.
     State,
-    /// Our own, for an agent that takes every exit code but 2 for permission.
+    /// Our own form, for an agent that takes every exit code except 2 for permission.
     Guard,
 }
 
@@ -88,7 +88,7 @@ impl ErrorOutput {
     fn report(&self, error: CommandError, env: &ProcessEnv) -> Exit {
         match self.format {
             ErrorFormat::Guard => error.ending(Exit::Usage).report(self.json, env),
-            // Where standard output fails, no second answer goes there.
+            // If standard output fails, no second answer goes there.
             ErrorFormat::Contract(operation) if !error.is_unwritten() => {
                 command::api::undone(env, self.json, operation, error)
             }
@@ -103,7 +103,7 @@ fn usage(error: &clap::Error, argv: &[OsString], json: bool, env: &ProcessEnv) -
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     ) {
-        // Through clap, which colours headings where colours are wanted. A reader that left is no error.
+        // Through clap, which colours headings. A reader that left is no error.
         let _ = error.print();
         return Exit::Done;
     }

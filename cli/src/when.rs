@@ -1,7 +1,7 @@
-//! Times as people type them: `1h` is an hour ago, `14:00` the last time that it was two o'clock, `yesterday` its midnight.
-//! Clock times are those of the user's zone; ISO 8601 says its own, and means UTC where it does not.
+//! Times as people type them: `1h` is an hour ago, `14:00` the last time that it was two o'clock, `yesterday` its
+//! midnight. Clock times are in the user's zone; ISO 8601 has its own, and is UTC without one.
 //!
-//! What is typed is checked while arguments are read, and becomes a time once there is a now and a zone.
+//! The text is checked while arguments are parsed, and becomes a time once the current time and the zone are known.
 
 use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
@@ -9,26 +9,26 @@ use jiff::{Timestamp as Instant, ToSpan};
 use teamlog_team::engine::Point;
 use teamlog_team::engine::Timestamp;
 
-/// What a typed time must look like, for messages.
+/// Allowed forms of a time, for messages.
 const FORM: &str = "a time must look like 2026-11-21T10:00:00Z, 2026-11-21, 14:00, yesterday, \"yesterday 14:00\", today, \
     now, or like 90s, 15m, 1h30m, 2d or 1w for as long ago";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
-    /// Said in full.
+    /// A complete time.
     At(Timestamp),
-    /// So many microseconds ago.
+    /// Microseconds before now.
     Ago(i64),
-    /// A time of the day, so many days back.
+    /// A time of day, that many days ago.
     Day(i32, Time),
-    /// The last time that the clock said so.
+    /// The last time that the clock showed this.
     Last(Time),
 }
 
-/// A point of a log's past as it was typed.
+/// A point of a log's past on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Spot {
-    /// Once that event was recorded.
+    /// After that event was recorded.
     Seq(u64),
     /// At that time.
     Time(When),
@@ -54,7 +54,7 @@ impl When {
             None => match (ago(words), clock(words)) {
                 (Some(micros), _) => Ok(When::Ago(micros)),
                 (None, Some(time)) => Ok(When::Last(time)),
-                // A full time has its own words for what is wrong with it.
+                // A complete time has its own error message.
                 (None, None) if text.get(..4).is_some_and(is_year) => {
                     Timestamp::parse(text).map(When::At)
                 }
@@ -70,7 +70,7 @@ impl When {
             Ok(instant.to_zoned(zone.clone()).datetime())
         };
         let at = |civil: DateTime| {
-            // Where clocks are put back an hour comes twice, and the first is meant; a skipped time is the one behind.
+            // If clocks are set back, an hour occurs twice, and the first is meant; a skipped time means the next one.
             let zoned = civil.to_zoned(zone.clone()).map_err(|_| out())?;
             Timestamp::from_micros(zoned.timestamp().as_microsecond()).ok_or_else(out)
         };
@@ -96,7 +96,7 @@ impl When {
 }
 
 impl Spot {
-    /// Reads a point: a seq, or a time.
+    /// Parses a point: a seq, or a time.
     pub fn parse(text: &str) -> Result<Spot, String> {
         match text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
             true => text
@@ -166,7 +166,7 @@ mod tests {
         Timestamp::parse(text).unwrap()
     }
 
-    /// At 10:30 UTC, where it is 12:30.
+    /// Parses a time at 10:30 UTC, which is 12:30 local time.
     fn read(text: &str) -> String {
         let zone = TimeZone::fixed(Offset::from_hours(2).unwrap());
         let when = When::parse(text).unwrap();
@@ -189,9 +189,9 @@ mod tests {
             ("Yesterday 14:00", "2026-11-22T12:00:00.000000Z"),
             ("12:30", "2026-11-23T10:30:00.000000Z"),
             ("9:05:07", "2026-11-23T07:05:07.000000Z"),
-            // Not come yet today.
+            // Not yet reached today.
             ("14:00", "2026-11-22T12:00:00.000000Z"),
-            // Said in full, it is not the zone's to say.
+            // A complete time does not depend on the zone.
             ("2026-11-21", "2026-11-21T00:00:00.000000Z"),
             ("2026-11-21T10:00:00+01:00", "2026-11-21T09:00:00.000000Z"),
         ] {
@@ -201,7 +201,7 @@ mod tests {
 
     #[test]
     fn a_day_is_as_long_as_its_zone_makes_it() {
-        // Central Europe, by the rule as POSIX writes it: no files of the machine are read.
+        // Central Europe, as a POSIX rule: no files of the machine are read.
         let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
         let now = time("2026-10-25T12:00:00Z");
         let at = |text: &str| When::parse(text).unwrap().resolve(now, &zone).unwrap();

@@ -57,7 +57,7 @@ impl Log {
             None => false,
             Some(own) if own.id == journal.id => true,
             Some(own) => {
-                let why = format!("the log is journal {}'s already", own.id);
+                let why = format!("the log already belongs to journal {}", own.id);
                 return Err(Error::journal(JournalFault::OtherJournal, why));
             }
         };
@@ -106,7 +106,7 @@ impl Log {
         let largest = reader.lens()?.into_iter().max().unwrap_or(0);
         if largest > max(&there) {
             let why = format!(
-                "a segment has {largest} bytes by now, and on the other hosts none has more than {}",
+                "a segment has {largest} bytes, but the limit of the other hosts is {}",
                 max(&there)
             );
             return Err(Error::journal(JournalFault::Refused, why));

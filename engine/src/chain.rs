@@ -47,7 +47,7 @@ impl Reader {
                 let sealed = previous.as_ref().map_or(name, |sealed| &sealed.name);
                 let path = self.dir().join(EVENTS_DIR).join(sealed);
                 let why = format!(
-                    "it is not what the header of {name} says was sealed (name, length, digest)"
+                    "it differs from its description in the header of {name} (name, length, digest)"
                 );
                 return Err(Error::corrupt(path, 0, None, why));
             }

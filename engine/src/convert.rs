@@ -150,7 +150,7 @@ impl Log {
         storage.sync_pending().map_err(Error::io("sync", &dir))?;
         let reader = log.reader()?;
         if reader.content(from.head().last_seq)? != written {
-            let why = "the copy does not read back as the log that it was made of";
+            let why = "the copy differs from the original log";
             return Err(Error::corrupt(dir, 0, None, why));
         }
         let converted = Conversion {
@@ -187,7 +187,7 @@ impl LogDir<'_> {
             None => Ok(()),
             Some(name) => Err(Error::foreign(
                 events.join(name),
-                "it has the name of a segment of the converted log, and is none; move it away",
+                "it has the name of a segment but is none; move it away",
             )),
         }
     }

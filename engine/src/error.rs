@@ -106,13 +106,13 @@ pub enum Error {
         expected: String,
     },
     /// The directory holds no log.
-    #[error("there is no log in {}", path.display())]
+    #[error("no log in {}", path.display())]
     NoLog {
         /// The directory.
         path: PathBuf,
     },
     /// The directory already holds a log.
-    #[error("there is a log in {} already", path.display())]
+    #[error("{} already holds a log", path.display())]
     LogExists {
         /// The directory.
         path: PathBuf,
@@ -222,43 +222,43 @@ macro_rules! faults {
 
 faults! {
     /// Another host appended first: decide again.
-    Conflict = "journal_busy", "took another group first";
+    Conflict = "journal_busy", "took a group of another host first";
     /// The journal does not answer. Nothing was written: retry.
     Unreachable = "journal_unreachable", "does not answer, so nothing was written";
     /// The group was sent, and may be recorded or not: retry with the same id or key.
-    Unknown = "journal_unknown", "did not say whether it took what was written";
+    Unknown = "journal_unknown", "did not confirm the write, which may be recorded or not";
     /// The journal lacks groups that this host has.
-    Behind = "journal_behind", "lacks what this host has";
+    Behind = "journal_behind", "lacks events that this host has";
     /// The journal and this host have different histories.
     Forked = "journal_forked", "has another history";
     /// The journal has trimmed groups that this host lacks.
-    Trimmed = "journal_trimmed", "no longer has what is lacking here";
+    Trimmed = "journal_trimmed", "no longer has events that this host lacks";
     /// The journal holds too few copies, so nothing was written.
     NotDurable = "journal_not_durable", "holds too few copies, so nothing was written";
     /// The journal accepts nothing for this log.
-    Refused = "journal_refused", "takes nothing";
+    Refused = "journal_refused", "refuses it";
     /// The log is open in the journal already.
-    Opened = "journal_refused", "takes nothing";
+    Opened = "journal_refused", "refuses it";
     /// The clock of this host differs too much from the journal's. Nothing was written.
-    ClockSkew = "clock_skew", "tells another time, so nothing was written";
+    ClockSkew = "clock_skew", "has another time than this host, so nothing was written";
     /// Other hosts fold the log's events by a newer version. Nothing was written.
-    NewerHost = "newer_host", "is written by newer hosts, so nothing was written";
+    NewerHost = "newer_host", "requires a newer teamlog, so nothing was written";
     /// Copying the log to the journal has not finished.
-    Loading = "adoption_unfinished", "does not have all of it yet";
+    Loading = "adoption_unfinished", "does not have all groups yet";
     /// The log was taken off the journal, and continues on one host alone.
-    Left = "journal_left", "was left";
+    Left = "journal_left", "no longer orders it";
     /// The journal is not the one that the log names.
-    OtherJournal = "journal_of_another", "is another one";
+    OtherJournal = "journal_of_another", "is not the expected one";
     /// Another system of servers answers than before: it may be a copy of the journal.
     Moved = "journal_moved", "is on another system of servers than before";
     /// The servers refuse this host: wrong password, certificate or rights.
-    Denied = "journal_denied", "does not let this host in";
+    Denied = "journal_denied", "refuses this host";
     /// This program has no address for the journal.
     Unconfigured = "journal_not_configured", "is not configured";
     /// This program does not support this kind of journal.
     UnknownKind = "journal_not_configured", "is of a kind that this teamlog does not support";
     /// The operation changes a whole log, which is not possible while several hosts share it.
-    Shared = "journal_team", "orders the groups of several hosts";
+    Shared = "journal_team", "is shared by several hosts";
 }
 
 /// Returns true if there was no space: the disk is full, or a quota or file size limit is reached.
@@ -285,7 +285,7 @@ fn lock_lost(path: &Path, holder: Option<&str>, written: bool) -> String {
         format!(" and is now locked by {holder}")
     });
     let outcome = match written {
-        true => "what was being written may be recorded or not",
+        true => "the write may be recorded or not",
         false => "nothing was written",
     };
     let path = path.display();

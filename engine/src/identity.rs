@@ -152,7 +152,7 @@ impl Identity {
         match &self.journal {
             None => Ok(()),
             Some(_) => {
-                let why = "a log that other hosts have too cannot be changed as a whole";
+                let why = "several hosts share the log, so it cannot be changed as a whole";
                 Err(Error::journal(JournalFault::Shared, why))
             }
         }
@@ -222,7 +222,7 @@ impl Identity {
             return Err(Error::unsupported(path, identity.version, known));
         }
         if identity.encode() != bytes {
-            return Err(corrupt("its checksum does not fit its content"));
+            return Err(corrupt("its checksum does not match its content"));
         }
         Ok(identity)
     }

@@ -122,7 +122,7 @@ pub(crate) fn canonical(text: &str, depth_max: usize) -> Result<Cow<'_, str>, Js
     parser.value()?;
     match parser.peek() {
         None => Ok(parser.finish()),
-        Some(_) => parser.fail("unexpected text behind the value"),
+        Some(_) => parser.fail("unexpected text after the value"),
     }
 }
 

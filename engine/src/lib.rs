@@ -1,11 +1,11 @@
 //! A durable, ordered, checksummed log of events for one machine, without a server.
 //!
-//! A **log** is a directory. One writer at a time holds its lock and appends **groups** of events; a group is there whole or not
-//! at all, whatever a crash leaves. Any number of readers, in any number of processes, read up to the **head** without waiting for
-//! a lock. The bytes are documented and do not depend on this crate: `jsonl`, one event a line, or `binary`.
+//! A **log** is a directory. One writer at a time holds its lock and appends **groups** of events; after a crash a group is there
+//! whole or not at all. Any number of readers, in any number of processes, read up to the **head**, the end of the durable log,
+//! without a lock. The bytes are documented and do not depend on this crate: `jsonl`, one event a line, or `binary`.
 //!
-//! The engine knows no domain. A kind is a string, a payload is canonical JSON, and the creator of a log names its **refs**, the
-//! things that events point at ([`RefNames`]).
+//! The engine knows no domain. A kind is a string, a payload is canonical JSON, and the creator of a log names its **refs**: fields
+//! that point at things, such as an order or a session ([`RefNames`]).
 //!
 //! # A log in five steps
 //!
@@ -24,7 +24,7 @@
 //! let writer = log.lock()?.into_writer(());
 //! let called = NewEvent::new("tool_called", "agent-1", Json::parse(r#"{"command": "ls"}"#)?);
 //! let appended = writer.append(vec![called], Durability::Synced)?;
-//! // From here on the power may fail.
+//! // Durable: the event survives a power failure.
 //! assert_eq!(appended.map(|group| group.last_seq), Some(1));
 //! writer.close()?;
 //!
@@ -79,7 +79,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! Read the events that have a **ref**, under a name that the log declares:
+//! Read the events with a value of a **ref** that the log declares:
 //!
 //! ```
 //! use std::{path::Path, sync::Arc};
@@ -104,7 +104,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Follow** a log from another thread or process: a [`Watch`] wakes when the head moves, and a reader goes on behind the last
+//! **Follow** a log from another thread or process: a [`Watch`] wakes when the head moves, and a reader continues after the last
 //! [`Place`].
 //!
 //! ```
@@ -131,7 +131,7 @@
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
-//! **Verify** it, and keep a [`Receipt`]: evidence of all events up to now that anybody can check with `b3sum`.
+//! **Verify** it, and keep a [`Receipt`]: evidence of all events up to now, which can be checked with `b3sum` alone.
 //!
 //! ```
 //! # use std::{path::Path, sync::Arc};
@@ -148,16 +148,16 @@
 //! assert!(report.ok, "{:?}", report.problems);
 //!
 //! let receipt = log.reader()?.receipt()?.ok_or("the log is empty")?;
-//! // Later, wherever the receipt was kept:
+//! // Later, with the stored receipt:
 //! assert_eq!(log.check_receipt(&receipt)?, ReceiptStatus::Holds);
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! # Backup and recovery
 //!
-//! [`Log::lock`] **recovers** what a crash left: a torn group is set aside in `quarantine/`, never an acknowledged one.
-//! [`LockedLog::recovered`] says what was done. A damaged log is refused (`Corrupt`); [`repair`] cuts it or takes what can be read into
-//! a new log. [`backup`] copies a log beside its writer:
+//! [`Log::lock`] **recovers** from a crash: it moves a torn group to `quarantine/`, never an acknowledged one.
+//! [`LockedLog::recovered`] describes the recovery. A damaged log is refused (`Corrupt`); [`repair`] cuts it or copies the readable
+//! events into a new log. [`backup`] copies a log while its writer continues:
 //!
 //! ```
 //! use std::{path::Path, sync::Arc, time::Duration};
@@ -184,9 +184,9 @@
 //!
 //! # Modules
 //!
-//! Most names are at the root. [`storage`] is where logs lie, [`limits`] are all limits, [`journal`] orders a log that several hosts
-//! write. [`internals`] is for the crates that are built with this one and for tools that look into files: it follows no semantic
-//! versioning.
+//! Most names are at the root. [`storage`] is the access to files, [`limits`] has all limits, [`journal`] orders a log that several
+//! hosts write. [`internals`] is for the crates that are released with this one and for tools that read its files: it follows no
+//! semantic versioning.
 //!
 //! # Features
 //!
@@ -194,8 +194,8 @@
 //!
 //! # Errors
 //!
-//! Functions that read or write files fail by I/O, and those that read a log by damage (`Corrupt`); a section `# Errors` names further
-//! errors.
+//! Functions that read or write files can return I/O errors, and functions that read a log `Corrupt`. A section `# Errors` names
+//! other errors.
 #![deny(unsafe_code)]
 
 // Imports lead in one direction. From the bottom: names, limits and values (`layout`, `limits`, `timestamp`, `event`,

@@ -44,7 +44,7 @@ pub fn acquire(storage: &dyn Storage, dir: &Path, deadline: Duration) -> Result<
             });
         }
         if left().is_zero() {
-            let holder = "somebody who keeps replacing it".to_owned();
+            let holder = "a process that keeps replacing it".to_owned();
             return Err(failed(LockError::Busy(holder)));
         }
     }

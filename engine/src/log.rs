@@ -293,7 +293,7 @@ impl Log {
                     return Err(foreign);
                 }
                 let (head_file, mut recovered) = self.recovered(&identity)?;
-                let note = "finished putting the salvaged log in the place of the damaged one";
+                let note = "finished the replacement of the damaged log by the salvaged one";
                 recovered.notes.insert(0, note.to_owned());
                 self.exclusive(lock, identity, head_file, recovered)
             }

@@ -175,7 +175,7 @@ impl Reader {
         match self.frame_at(place)? {
             Some((event, _)) => Ok(event),
             None => {
-                let why = "no valid event stands where the index says";
+                let why = "there is no valid event at the place in the index";
                 let path = self.path(place.segment)?;
                 Err(Error::corrupt(path, place.offset, None, why))
             }
@@ -416,7 +416,7 @@ impl Reader {
         names.truncate(before.unwrap_or(names.len()));
         if names.len() + 1 != self.head().segment.max(1) as usize {
             let why = format!(
-                "{} segments stand before {}, which is segment {}",
+                "{} segments come before {}, which is segment {}",
                 names.len(),
                 self.head().name,
                 self.head().segment

@@ -41,7 +41,7 @@ pub fn follows(last: LastEvent, frame: &Frame<'_>, index: u32, len: u32) -> Resu
     let event = &frame.event;
     if event.seq != last.next() {
         return Err(format!(
-            "event {} stands where event {} should",
+            "found event {} instead of event {}",
             event.seq,
             last.next()
         ));
@@ -51,7 +51,7 @@ pub fn follows(last: LastEvent, frame: &Frame<'_>, index: u32, len: u32) -> Resu
     }
     if (frame.group.index, frame.group.len) != (index, len) {
         return Err(format!(
-            "it says that it is event {} of {} in its group, but is {} of {len}",
+            "its frame says event {} of {} in its group, but it is {} of {len}",
             frame.group.index, frame.group.len, index
         ));
     }

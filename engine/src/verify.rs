@@ -105,7 +105,7 @@ impl Check<'_> {
         let last = names.iter().position(|name| *name == head.name);
         names.truncate(last.map_or(names.len(), |at| at + 1));
         let message = format!(
-            "the log was cut after event {}; the next writer removes what is left behind it",
+            "the log was cut after event {}; the next writer removes the bytes after it",
             head.last_seq
         );
         self.warning(
@@ -215,7 +215,7 @@ impl Check<'_> {
         };
         for name in &listed {
             if SegmentName::parse(name, self.format()).is_none() {
-                let message = "no segment has such a name; it is not read".to_string();
+                let message = "this is no segment's name, so the file is ignored".to_string();
                 let file = format!("{EVENTS_DIR}/{name}");
                 self.warning(ProblemKind::UnknownFile, (&file, 0), None, message);
             }
@@ -315,7 +315,7 @@ impl Check<'_> {
         if header.number != number {
             let missing = header.number.saturating_sub(number);
             let message = format!(
-                "it is segment {}, but stands where segment {number} should: {missing} missing",
+                "it is segment {}, but segment {number} is expected: {missing} missing",
                 header.number
             );
             self.error(
@@ -398,7 +398,7 @@ impl Check<'_> {
                     ProblemKind::MisplacedEvent,
                     (file, offset),
                     Some(seq),
-                    format!("it belongs to another day than {day}"),
+                    format!("its day is not {day}"),
                 );
             }
             if let Some(group) = tail.groups.last() {
@@ -415,7 +415,7 @@ impl Check<'_> {
                 last && proves_none && head_end.is_some_and(|end| broken.start >= end);
             if unacknowledged {
                 let message = format!(
-                    "{} bytes of a write that was never acknowledged ({}); the next writer sets them aside",
+                    "{} bytes of a write that was never acknowledged ({}); the next writer moves them to quarantine",
                     bytes.len() as u64 - broken.start,
                     broken.why
                 );
@@ -428,7 +428,7 @@ impl Check<'_> {
                 return;
             }
             let message = match broken.later {
-                Some(later) => format!("{}; event {later} can be read again behind it", broken.why),
+                Some(later) => format!("{}; event {later} after it can be read", broken.why),
                 None => broken.why.clone(),
             };
             self.error(
@@ -471,7 +471,8 @@ impl Check<'_> {
                     .all(|problem| problem.kind != ProblemKind::DamagedHead)
             {
                 let message =
-                    "there is none; the next writer rebuilds it if the log is clean".to_string();
+                    "the head is missing; the next writer rebuilds it if the log is clean"
+                        .to_string();
                 self.warning(ProblemKind::MissingHead, (HEAD_FILE, 0), None, message);
             }
             return;
@@ -479,7 +480,7 @@ impl Check<'_> {
         let file = format!("{EVENTS_DIR}/{}", head.name);
         if let Some(last) = names.last().filter(|_| !ends_with(names, head)) {
             let message = format!(
-                "it names segment {} ({:?}), but {last} is the last one: an older head was put back",
+                "it names segment {} ({:?}), but {last} is the last one: an older head was restored",
                 head.segment, head.name
             );
             self.error(
@@ -534,14 +535,14 @@ impl Check<'_> {
             }
             ReceiptStatus::Malformed => {
                 let message = format!(
-                    "the receipt names {:?}, which no segment is called",
+                    "the receipt names {:?}, which is no segment's name",
                     receipt.segment
                 );
                 self.error(ProblemKind::ReceiptMalformed, (LOG_FILE, 0), seq, message);
             }
             ReceiptStatus::RolledBack(_) | ReceiptStatus::Cut => {
                 let message = format!(
-                    "the receipt vouches for {} bytes and event {}, which are no longer there",
+                    "the receipt covers {} bytes and event {}, which are missing",
                     receipt.length, receipt.seq
                 );
                 self.error(
@@ -553,14 +554,14 @@ impl Check<'_> {
             }
             ReceiptStatus::Changed | ReceiptStatus::ChangedBefore { .. } => {
                 let message = format!(
-                    "its first {} bytes are not those that the receipt vouches for",
+                    "its first {} bytes differ from those that the receipt covers",
                     receipt.length
                 );
                 self.error(ProblemKind::ChangedSinceReceipt, (&file, 0), seq, message);
             }
             ReceiptStatus::Holds if self.last.seq < receipt.seq => {
                 let message = format!(
-                    "the receipt vouches for event {}, but the log ends with event {}",
+                    "the receipt covers event {}, but the log ends with event {}",
                     receipt.seq, self.last.seq
                 );
                 self.error(

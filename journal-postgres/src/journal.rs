@@ -384,9 +384,7 @@ fn stands(connection: &Connection, group: &Append<'_>, by: By) -> Result<Outcome
             Some(state) => Outcome::Closed(state),
             None => Outcome::Refused("the log is in a state that is not known here".into()),
         }),
-        None => Ok(Outcome::Unknown(
-            "it took nothing in the group's place".into(),
-        )),
+        None => Ok(Outcome::Unknown("it has no group at that position".into())),
     }
 }
 

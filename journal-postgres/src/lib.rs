@@ -1,26 +1,26 @@
 //! PostgreSQL as a [journal](teamlog_engine::journal): it orders the groups of a log that several hosts write.
 //!
-//! A group is a row that names the row before it by a foreign key, on seq and digest, so that the database itself refuses
-//! gaps and forks. What is answered as appended is committed, on as many servers as the journal was made to ask for; where a
-//! commit's outcome is not known, that is said, and the same group is appended again. A connection is trusted only behind a
-//! barrier, a commit of its own: what it reads then is as durable as what is appended.
+//! A group is a row that names the previous row by a foreign key, on seq and digest, so that the database itself refuses gaps and
+//! forks. An append is answered after its commit, on as many servers as the journal was created for. If the outcome of a commit is
+//! unknown, the answer says so, and the same group is appended again. A connection is trusted only after a barrier, a commit of its
+//! own: everything read before the barrier is then as durable as the barrier.
 //!
 //! | file | owns |
 //! |---|---|
-//! | `config.rs` | which server, and what of it may not be said in a URL |
-//! | `tls.rs` | who a server is, and who asks it |
-//! | `lost.rs` | why a call has no answer |
-//! | `raw.rs` | one connection before it is believed: its settings, deadline and warnings |
-//! | `connection.rs` | one connection, and whether it may be believed |
-//! | `connections.rs` | a few of them, for all logs |
-//! | `copies.rs` | how many servers have a commit, and whether the one that says so decides |
-//! | `probe.rs` | the functions that tell the term |
-//! | `look.rs` | asking a server for its settings, its term and its session, of which a managed service or a pooler keeps some back |
-//! | `gathered.rs` | one commit for the groups that many logs append at once |
+//! | `config.rs` | the servers, and the rules for their URL |
+//! | `tls.rs` | certificates of servers and of this host |
+//! | `lost.rs` | reasons for a call without an answer |
+//! | `raw.rs` | one connection before any check: its settings, time limit and warnings |
+//! | `connection.rs` | one connection, with the checks that its answers can be trusted |
+//! | `connections.rs` | a small pool of connections, for all logs |
+//! | `copies.rs` | number of servers that have a commit, and the check that the server decides |
+//! | `probe.rs` | functions for a server's term |
+//! | `look.rs` | reading a server's settings, its term and its session, some of which a managed service or a pooler hides |
+//! | `gathered.rs` | one commit for groups that several logs append at the same time |
 //! | `pipeline.rs` | several requests in one round trip |
 //! | `schema.rs` | the tables and statements |
-//! | `host.rs` | how a journal knows this host |
-//! | `journals.rs` | what is asked of a journal as a whole: make it, enroll a log, find one, look at it |
+//! | `host.rs` | identity of this host in a journal |
+//! | `journals.rs` | requests about a journal as a whole: create it, enroll a log, find one, inspect it |
 //! | `journal.rs` | appending and reading |
 #![forbid(unsafe_code)]
 

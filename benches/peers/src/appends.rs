@@ -9,10 +9,10 @@ use std::sync::Barrier;
 use std::time::{Duration, Instant};
 use teamlog_benches::rounds::turns;
 
-/// Threads that append at once.
+/// Number of threads that append at once.
 pub const THREADS: usize = 32;
 
-/// Bytes that this process had written to the device.
+/// Returns the bytes that this process has written to the device.
 fn written() -> u64 {
     let io = std::fs::read_to_string("/proc/self/io").unwrap_or_default();
     let line = io
@@ -21,7 +21,7 @@ fn written() -> u64 {
     line.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)
 }
 
-/// Threads, started together, append their share; the time until the last is done, and that of each call.
+/// Appends with threads that start together; returns the time until the last one is done, and that of each call.
 fn append(sink: &dyn Sink, shares: Vec<Vec<Draft>>) -> (Duration, Vec<Duration>) {
     let start = Barrier::new(shares.len() + 1);
     std::thread::scope(|scope| {
@@ -48,7 +48,7 @@ fn append(sink: &dyn Sink, shares: Vec<Vec<Draft>>) -> (Duration, Vec<Duration>)
     })
 }
 
-/// The median call, or the time an event.
+/// The median call, or the time per event.
 enum Cost {
     Call,
     Event,
@@ -183,12 +183,12 @@ pub fn many(options: &Options) {
     }
 }
 
-/// One thread that waits for nothing.
+/// One thread that appends without waiting.
 pub fn buffered(options: &Options) {
     if !options.begins("Buffered append") {
         return;
     }
-    // Some commit each append to their files.
+    // Some append and commit to their files each time.
     let each = |one: Contestant| match one {
         Contestant::Redb | Contestant::Sqlite => 4_000,
         _ if options.quick => 20_000,

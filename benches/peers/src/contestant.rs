@@ -1,4 +1,4 @@
-//! Who is measured, and what each can do.
+//! The contestants, and the abilities of each.
 
 use crate::draft::{self, Draft};
 use crate::stores::{bare, commitlog, fjall, okaywal, raft_engine, redb, sqlite, teamlog};
@@ -6,7 +6,7 @@ use std::path::Path;
 use teamlog_benches::events::Line;
 use teamlog_engine::Format;
 
-/// One that is measured.
+/// A store or loop in the measurement.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Contestant {
     Engine(Format),
@@ -25,7 +25,7 @@ pub enum Contestant {
     Written,
 }
 
-/// On which side of a ratio it stands.
+/// The side of a ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     Ours,
@@ -38,7 +38,7 @@ use Contestant::*;
 const JSONL: Format = Format::Jsonl;
 const BINARY: Format = Format::Binary;
 
-/// Appends of which each is durable when it is answered.
+/// Contestants whose appends are durable when answered.
 pub const DURABLE: &[Contestant] = &[
     Engine(JSONL),
     Engine(BINARY),
@@ -57,7 +57,7 @@ pub const DURABLE: &[Contestant] = &[
     GroupPrewritten,
 ];
 
-/// Appends that wait for nothing.
+/// Contestants with appends that wait for nothing.
 pub const BUFFERED: &[Contestant] = &[
     Engine(JSONL),
     Engine(BINARY),
@@ -69,7 +69,7 @@ pub const BUFFERED: &[Contestant] = &[
     Written,
 ];
 
-/// Those that a whole history is kept in and read from. The first three ways of one format share a directory.
+/// Contestants that keep and read a long history. The first three of one format share a directory.
 pub const LONG: &[Contestant] = &[
     Indexed(JSONL),
     Indexed(BINARY),
@@ -84,33 +84,33 @@ pub const LONG: &[Contestant] = &[
     Written,
 ];
 
-/// What one thread appends with.
+/// Appends events for one thread.
 pub type Appender<'a> = Box<dyn FnMut(Draft) + 'a>;
 
-/// Where events are appended, by any number of threads.
+/// A place to append events, by any number of threads.
 pub trait Sink: Sync {
-    /// For one thread.
+    /// Returns an appender for one thread.
     fn appender(&self) -> Appender<'_>;
-    /// Makes durable what is not yet, behind what is measured.
+    /// Makes remaining events durable, after the measurement.
     fn settle(&self) {}
 }
 
-/// How deep a scan looks.
+/// Depth of a scan.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
-    /// Every record is handed out; of teamlog the checksum is checked and the envelope read.
+    /// Returns every record; for teamlog checks the checksum and reads the envelope.
     Records,
-    /// Every field is read; of teamlog also checked, with order and groups.
+    /// Reads every field; for teamlog also checks order and groups.
     Fields,
-    /// The payload, too, into its type.
+    /// Also reads the payload into its type.
     Typed,
 }
 
 /// A long history.
 pub trait History {
-    /// Reads all of it; how many events there were. Nothing where it cannot be shared between so many threads.
+    /// Reads all of it; returns the number of events. `None` if it cannot be shared between that many threads.
     fn scan(&self, depth: Depth, threads: u64) -> Option<u64>;
-    /// Reads the events of a trace; how many there were. Nothing where it has no index.
+    /// Reads the events of a trace; returns their number. `None` without an index.
     fn trace(&self, _: &str) -> Option<usize> {
         None
     }
@@ -137,7 +137,7 @@ impl Contestant {
         }
     }
 
-    /// The one with that name.
+    /// Returns the contestant with that name.
     pub fn of_name(name: &str) -> Option<Contestant> {
         let all = [DURABLE, BUFFERED, LONG].concat();
         all.into_iter().find(|one| one.name() == name)
@@ -151,7 +151,7 @@ impl Contestant {
         }
     }
 
-    /// Event `seq` in its form.
+    /// Returns event `seq` in its form.
     pub fn draft(self, seq: u64) -> Draft {
         match self {
             Engine(_) | Indexed(_) => Draft::Event(draft::event(seq)),
@@ -160,7 +160,7 @@ impl Contestant {
         }
     }
 
-    /// A new one in an empty directory.
+    /// Creates a new one in an empty directory.
     pub fn sink(self, dir: &Path, durable: bool) -> Box<dyn Sink> {
         match self {
             Engine(format) => Box::new(teamlog::Engine::create(dir, format, durable)),
@@ -180,7 +180,7 @@ impl Contestant {
         }
     }
 
-    /// Fills an empty directory with a history of so many events.
+    /// Fills an empty directory with a history of that many events.
     pub fn load(self, dir: &Path, count: u64) {
         match self {
             Engine(format) | Indexed(format) | Team(format) => teamlog::load(dir, format, count),
@@ -194,7 +194,7 @@ impl Contestant {
         }
     }
 
-    /// Opens what [`Contestant::load`] wrote.
+    /// Opens a history of [`Contestant::load`].
     pub fn open(self, dir: &Path, count: u64) -> Box<dyn History> {
         match self {
             Engine(_) | Indexed(_) => Box::new(teamlog::Opened::open(dir)),
@@ -210,7 +210,7 @@ impl Contestant {
     }
 }
 
-/// What a reader does with the bytes of one event.
+/// Reads the bytes of one event.
 pub fn take(line: &[u8], depth: Depth) {
     use std::hint::black_box;
     match depth {
@@ -226,7 +226,7 @@ pub fn take(line: &[u8], depth: Depth) {
     }
 }
 
-/// The fields of a line, nothing copied that need not be, the payload as it stands.
+/// The fields of a line, without needless copies, and the raw payload.
 #[derive(serde::Deserialize)]
 #[allow(dead_code)]
 struct Fields<'a> {
@@ -245,7 +245,7 @@ struct Fields<'a> {
     crc: &'a str,
 }
 
-/// Lets each of so many threads read its part of `0..count`; the sum of what they saw.
+/// Lets each of that many threads read its part of `0..count`; returns the sum of their counts.
 pub fn parts(count: u64, threads: u64, read: impl Fn(std::ops::Range<u64>) -> u64 + Sync) -> u64 {
     let share = count.div_ceil(threads);
     std::thread::scope(|scope| {

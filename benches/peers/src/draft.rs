@@ -1,5 +1,5 @@
-//! The same events for everybody, in the form that each takes: finished bytes for those that store bytes, fields for
-//! teamlog, which encodes within the measured time.
+//! The same events for all contestants, each in its own form: encoded bytes for stores of bytes, fields for teamlog,
+//! which encodes within the measured time.
 
 use teamlog_benches::events::{self, STORY};
 use teamlog_engine::internals::codec::encode_group;
@@ -9,7 +9,7 @@ use teamlog_team::log::append::Append;
 
 const KIND: &str = "step_taken";
 
-/// An event that is to be appended.
+/// An event to append.
 pub enum Draft {
     /// For a store of bytes.
     Record(Record),
@@ -19,12 +19,12 @@ pub enum Draft {
     Input(Append),
 }
 
-/// An event as a store of bytes takes it.
+/// An event for a store of bytes.
 pub struct Record {
     pub seq: u64,
-    /// What it can be found by.
+    /// Key for its index.
     pub trace: String,
-    /// The line that teamlog would write of it.
+    /// The line that teamlog would write for it.
     pub line: Vec<u8>,
 }
 
@@ -51,20 +51,20 @@ impl Draft {
     }
 }
 
-/// Events that lie together whose stories lie in the same way.
+/// Number of neighbouring events whose stories have the same order.
 const BLOCK: u64 = 1_000;
 const STORIES: u64 = BLOCK / STORY;
 
-/// How the events of a story lie in a history.
+/// Order of a story's events in a history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Lie {
-    /// One behind the other.
+    /// Directly after each other.
     Adjacent,
-    /// Each among those of other stories, 50 events apart.
+    /// Among those of other stories, 50 events apart.
     Spread,
 }
 
-/// The story of event `seq`: in every other block they are spread.
+/// Returns the story of event `seq`: in every other block they are spread.
 pub fn story(seq: u64) -> String {
     let (block, within) = (seq / BLOCK, seq % BLOCK);
     let story = match block % 2 {
@@ -74,7 +74,7 @@ pub fn story(seq: u64) -> String {
     format!("tr_{:05}", block * STORIES + story)
 }
 
-/// One of the stories of a history that lie like that, another one for each number.
+/// Returns a story of a history with that order, a different one for each number.
 pub fn some_story(number: u64, count: u64, lie: Lie) -> String {
     let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     let (block, story) = (mixed % (count / BLOCK / 2), mixed % STORIES);
@@ -84,7 +84,7 @@ pub fn some_story(number: u64, count: u64, lie: Lie) -> String {
     }
 }
 
-/// Event `seq` as bytes.
+/// Returns event `seq` as bytes.
 pub fn record(seq: u64) -> Record {
     let mut event = events::event(seq);
     event.kind = KIND.into();
@@ -99,7 +99,7 @@ pub fn record(seq: u64) -> Record {
     }
 }
 
-/// Event `seq` for the engine: of a vocabulary that no fold looks into.
+/// Returns event `seq` for the engine, of a kind that no fold reads.
 pub fn event(seq: u64) -> NewEvent {
     let mut event = events::new_event(seq);
     event.kind = KIND.into();
@@ -108,7 +108,7 @@ pub fn event(seq: u64) -> NewEvent {
     event
 }
 
-/// Event `seq` for a team.
+/// Returns event `seq` for a team.
 pub fn input(seq: u64) -> Append {
     let event = event(seq);
     let name = |kind| event.refs.get(kind).map(str::to_owned);

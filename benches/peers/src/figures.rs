@@ -1,30 +1,30 @@
-//! What was measured of each contestant, the ratios between them, and the tables.
+//! Figures of each contestant, their ratios, and the tables.
 
 use crate::contestant::{Contestant, Side};
 use crate::options::Options;
 use std::time::Duration;
 use teamlog_benches::rounds::median;
 
-/// One contestant's figures of one section. A round's cost is a time, so less is better.
+/// One contestant's figures in one section. A round's cost is a time, so less is better.
 #[derive(Debug, Clone, Default)]
 pub struct Series {
-    /// The cost of each round.
+    /// Cost of each round.
     pub rounds: Vec<f64>,
-    /// Each call of all rounds.
+    /// Durations of the calls in all rounds.
     pub calls: Vec<Duration>,
     /// Bytes that went to the device.
     pub written: u64,
-    /// Events of all rounds.
+    /// Number of events in all rounds.
     pub events: u64,
 }
 
 impl Series {
-    /// The middle round; nothing where there is none.
+    /// Returns the median round; `None` without rounds.
     pub fn cost(&self) -> Option<f64> {
         (!self.rounds.is_empty()).then(|| median(self.rounds.clone()))
     }
 
-    /// The call at that place in the order of all, in microseconds.
+    /// Returns the call at that percentile, in microseconds.
     pub fn call(&self, place: f64) -> String {
         let at = (self.calls.len() as f64 * place) as usize;
         let call = self.calls.get(at.min(self.calls.len().saturating_sub(1)));
@@ -37,7 +37,7 @@ impl Series {
         self
     }
 
-    /// How many times as fast as another: the median of the rounds' ratios.
+    /// Returns how many times as fast it is as another: the median of the rounds' ratios.
     fn against(&self, other: &Series) -> Option<f64> {
         let pairs = self.rounds.iter().zip(&other.rounds);
         let ratios: Vec<f64> = pairs.map(|(own, other)| other / own).collect();
@@ -49,7 +49,7 @@ impl Series {
 pub struct Field<'a>(pub &'a [Contestant], pub Vec<Series>);
 
 impl Field<'_> {
-    /// The peer that was fastest in this run.
+    /// Returns the fastest peer of this run.
     pub fn best_peer(&self) -> Option<usize> {
         let peers = (0..self.0.len()).filter(|at| self.0[*at].side() == Side::Peer);
         let timed = peers.filter_map(|at| Some((at, self.1[at].cost()?)));
@@ -58,18 +58,18 @@ impl Field<'_> {
             .map(|(at, _)| at)
     }
 
-    /// How many times as fast as another contestant.
+    /// Returns how many times as fast it is as another contestant.
     pub fn ratio(&self, at: usize, other: Option<usize>) -> String {
         let ratio = other.and_then(|other| self.1[at].against(&self.1[other]));
         ratio.map_or("–".into(), |ratio| format!("{ratio:.2} x"))
     }
 
-    /// Where a contestant stands.
+    /// Returns the index of a contestant.
     pub fn of(&self, contestant: Contestant) -> Option<usize> {
         self.0.iter().position(|one| *one == contestant)
     }
 
-    /// The name, and what it is measured against, in bold.
+    /// Returns the name, in bold for the reference.
     pub fn name(&self, at: usize) -> String {
         let name = self.0[at].name();
         match self.best_peer() == Some(at) {
@@ -79,7 +79,7 @@ impl Field<'_> {
     }
 }
 
-/// A number with as many digits as it bears.
+/// Formats a number with a useful number of digits.
 pub fn number(value: f64) -> String {
     match value.abs() {
         0.0..10.0 => format!("{value:.2}"),
@@ -88,19 +88,19 @@ pub fn number(value: f64) -> String {
     }
 }
 
-/// The head of a table.
+/// Prints the head of a table.
 pub fn head(columns: &[&str]) {
     row(columns.iter().map(|column| column.to_string()));
     row(columns.iter().map(|_| "---".into()));
 }
 
-/// A row of it.
+/// Prints a row.
 pub fn row(cells: impl IntoIterator<Item = String>) {
     let cells: Vec<String> = cells.into_iter().collect();
     println!("| {} |", cells.join(" | "));
 }
 
-/// What the run is about.
+/// Prints the conditions of the run.
 pub fn about(options: &Options) {
     let cores = std::thread::available_parallelism().map_or(0, usize::from);
     let read = |path: &str| std::fs::read_to_string(path).unwrap_or_default();
@@ -115,7 +115,7 @@ pub fn about(options: &Options) {
     load("at the start");
 }
 
-/// How busy the machine is.
+/// Prints the load of the machine.
 pub fn load(when: &str) {
     let load = std::fs::read_to_string("/proc/loadavg").unwrap_or_default();
     let load: Vec<&str> = load.split(' ').take(3).collect();

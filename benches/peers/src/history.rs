@@ -10,11 +10,11 @@ use std::time::{Duration, Instant};
 use teamlog_benches::events::STORY;
 use teamlog_benches::rounds::{timed, turns};
 
-/// Where the histories of [`LONG`] lie; empty where no section asks for one.
+/// Directories of the histories of [`LONG`]; empty if no section needs one.
 pub struct Kept(pub Vec<PathBuf>);
 
 impl Kept {
-    /// That contestant's directory.
+    /// Returns that contestant's directory.
     pub fn dir(&self, one: Contestant) -> Option<&Path> {
         let at = LONG.iter().position(|long| *long == one)?;
         self.0.get(at).map(PathBuf::as_path)
@@ -25,7 +25,7 @@ const ON_DISK: &str = "A history on disk";
 const SCAN: &str = "Scan of a history";
 const TRACE: &str = "20 events of a trace, warm";
 
-/// The sections about a history that is open; those behind need it as well.
+/// Prints the sections about an open history; later sections need it too.
 pub fn sections(options: &Options) -> Kept {
     let need = [
         ON_DISK,
@@ -83,7 +83,7 @@ fn load(options: &Options) -> Kept {
     Kept(kept)
 }
 
-/// Bytes that the files beneath a directory take.
+/// Returns the bytes of all files below a directory.
 pub fn on_disk(dir: &Path) -> u64 {
     use std::os::unix::fs::MetadataExt;
     let entries = std::fs::read_dir(dir).unwrap().map(|entry| {
@@ -97,7 +97,7 @@ pub fn on_disk(dir: &Path) -> u64 {
     entries.sum()
 }
 
-/// Which scan, how deep, by how many threads.
+/// The scans: name, depth, number of threads.
 const SCANS: [(&str, Depth, u64); 4] = [
     ("records", Depth::Records, 1),
     ("every field", Depth::Fields, 1),

@@ -15,17 +15,17 @@ const FLAG: &str = "--open";
 pub const WARM: &str = "Open and first trace in a new process";
 pub const COLD: &str = "Open and first trace in a new process, caches dropped";
 
-/// What a new process took.
+/// Cost of a new process.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Cost {
     open: Duration,
-    /// From the start of opening to the answer, where it has an index.
+    /// Time from the start of opening to the answer, if it has an index.
     trace: Option<Duration>,
-    /// Read from the disk.
+    /// Bytes read from the disk.
     read_bytes: u64,
 }
 
-/// The new process.
+/// Runs the new process.
 pub fn child(args: &[String]) -> bool {
     let [flag, name, count, story, dir] = args else {
         return false;
@@ -74,7 +74,7 @@ fn run(one: Contestant, dir: &Path, number: u64, options: &Options) -> Cost {
     serde_json::from_str(&text).unwrap_or_else(|_| panic!("{}: {stderr}", one.name()))
 }
 
-/// Drops the caches of the whole system, but for this program. False where that is not permitted.
+/// Drops the caches of the whole system, except for this program. False without permission.
 fn drop_caches() -> bool {
     let synced = Command::new("sync").status();
     let dropped = std::fs::write("/proc/sys/vm/drop_caches", "3");
@@ -82,7 +82,7 @@ fn drop_caches() -> bool {
     synced.is_ok() && dropped.is_ok() && program.is_ok()
 }
 
-/// Warm and cold.
+/// Prints both tables: warm and cold.
 pub fn section(kept: &Kept, options: &Options) {
     if options.begins(WARM) {
         table(kept, options.rounds() * 2 + 1, false, options);

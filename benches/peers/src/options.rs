@@ -1,4 +1,4 @@
-//! What to measure, and how thoroughly.
+//! The options: sections, rounds and sizes.
 
 use std::path::PathBuf;
 use teamlog_benches::directory::Directories;
@@ -16,14 +16,14 @@ const USAGE: &str = "usage: cargo peers [--quick] [--profile NAME] [SECTION ...]
 pub struct Options {
     pub quick: bool,
     pub profile: String,
-    /// Of how many events histories are plotted, where that is asked for.
+    /// Lengths of histories to plot, if asked for.
     pub plots: Option<Vec<u64>>,
     names: Vec<String>,
     directories: Directories,
 }
 
 impl Options {
-    /// Reads the arguments; what cannot be understood is answered with the usage.
+    /// Parses the arguments; an error is the usage.
     pub fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
         let mut options = Options {
             quick: false,
@@ -48,18 +48,18 @@ impl Options {
         Ok(options)
     }
 
-    /// A fresh directory on the file system of the build; all of them are removed at the end.
+    /// Creates a fresh directory on the file system of the build; all of them are removed at the end.
     pub fn fresh(&self) -> PathBuf {
         self.directories.fresh()
     }
 
-    /// Whether that section is asked for.
+    /// Returns true if that section is wanted.
     pub fn wants(&self, heading: &str) -> bool {
         let name = heading.to_lowercase();
         self.names.is_empty() || self.names.iter().any(|part| name.contains(part))
     }
 
-    /// Prints the heading of a section if it is asked for.
+    /// Prints the heading of a section if it is wanted.
     pub fn begins(&self, heading: &str) -> bool {
         let wanted = self.wants(heading);
         if wanted {
@@ -68,12 +68,12 @@ impl Options {
         wanted
     }
 
-    /// Rounds that count.
+    /// Returns the number of measured rounds.
     pub fn rounds(&self) -> usize {
         if self.quick { 2 } else { 5 }
     }
 
-    /// Events of a long history.
+    /// Returns the number of events of a long history.
     pub fn history(&self) -> u64 {
         if self.quick { 100_000 } else { 1_000_000 }
     }

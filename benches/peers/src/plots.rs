@@ -1,5 +1,5 @@
-//! What a command costs in a new process against the length of a history: measured into `docs/performance/cost.csv`, drawn as
-//! SVG beside it. Sizes may be measured one after the other; what is measured again replaces what stood there.
+//! Cost of a command in a new process against the length of a history: written to `docs/performance/cost.csv`, and
+//! drawn as SVG beside it. Sizes may be measured in several runs; a new measurement replaces an old one.
 
 use crate::options::Options;
 use plotters::coord::Shift;
@@ -16,7 +16,7 @@ use teamlog_engine::Format;
 const SIZES: [u64; 3] = [1_000, 100_000, 1_000_000];
 const HEAD: &str = "what,format,events,value";
 
-/// What is drawn: its name, its title, whether it grows with the history, so that its axis is logarithmic.
+/// The plots: name, title, and true for a logarithmic axis, if the cost grows with the history.
 const PLOTS: [(&str, &str, bool); 7] = [
     ("append", "one append, ms", false),
     ("trace", "first trace of 20 events, ms", false),
@@ -27,17 +27,17 @@ const PLOTS: [(&str, &str, bool); 7] = [
     ("disk", "log and derived files, MiB", true),
 ];
 
-// Each stands out on white and on black.
+// Visible on white and on black.
 const INK: RGBColor = RGBColor(125, 133, 144);
 const COLOURS: [(&str, RGBColor); 2] = [
     ("jsonl", RGBColor(217, 115, 13)),
     ("binary", RGBColor(47, 129, 247)),
 ];
 
-/// Figures by what, format and events.
+/// Figures by plot, format and number of events.
 type Figures = BTreeMap<(String, String, u64), f64>;
 
-/// Measures these sizes, and draws everything that is known.
+/// Measures these sizes, and draws all known figures.
 pub fn run(sizes: &[u64], options: &Options) {
     let dir = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/performance");
     let csv = dir.join("cost.csv");
@@ -74,7 +74,7 @@ fn write(csv: &Path, figures: &Figures) {
     std::fs::write(csv, format!("{HEAD}\n{lines}")).unwrap();
 }
 
-/// A team of so many events, and what commands on it cost.
+/// Measures commands on a team of that many events.
 fn measure(size: u64, format: Format, options: &Options) -> Vec<(&'static str, f64)> {
     let dir = options.fresh();
     past::create(&dir, format);
@@ -134,7 +134,7 @@ fn draw_all(dir: &Path, figures: &Figures) {
     }
 }
 
-/// A line for each format, by the number of events.
+/// Returns a line for each format, by the number of events.
 fn lines(name: &str, figures: &Figures) -> [Vec<(u64, f64)>; 2] {
     COLOURS.map(|(format, _)| {
         let of = figures

@@ -1,4 +1,5 @@
-//! Whole processes, from start to exit, beside a program that locks a file, appends 600 bytes to another and syncs it.
+//! Whole processes, from start to exit, compared with a program that locks a file, appends 600 bytes to another and
+//! syncs it.
 
 use crate::contestant::Contestant;
 use crate::draft::{Lie, some_story};
@@ -14,10 +15,10 @@ use teamlog_engine::Format;
 
 pub const ALL: &str = "Whole processes";
 const PAYLOAD: &str = r#"{"subject":"the second half of the parser","body":"it has no test for an empty line yet; please look again before the merge"}"#;
-/// Processes of a round.
+/// Number of processes in a round.
 const PROCESSES: u32 = 10;
 
-/// All of them.
+/// Prints the section.
 pub fn section(kept: &Kept, options: &Options) {
     if !options.begins(ALL) {
         return;
@@ -68,7 +69,7 @@ fn on(teamlog: &Path, root: &Path) -> Command {
     command
 }
 
-/// What the command line of SQLite does to insert a row, where it is installed.
+/// Returns the command for SQLite's command line to insert a row, if it is installed.
 fn sqlite(dir: &Path) -> Option<(String, Command)> {
     let database = dir.join("sqlite");
     let create = Command::new("sqlite3")

@@ -1,5 +1,5 @@
-//! Does each sync as often as it says? This program starts itself again under strace and counts what reaches the files of
-//! the contestant.
+//! Proves how often each contestant syncs: this program starts itself again under strace and counts the calls on the
+//! contestant's files.
 
 use crate::contestant::{Appender, Contestant};
 use crate::options::Options;
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 const FLAG: &str = "--proof";
-/// Opened in vain, so that the trace shows where counting begins and ends.
+/// A missing file; opening it marks start and end of the count in the trace.
 const MARK: &str = "/teamlog-peers-mark";
 const WRITES: [&str; 5] = ["write", "pwrite64", "writev", "pwritev", "pwritev2"];
 const SYNCS: [&str; 6] = [
@@ -19,7 +19,7 @@ const SYNCS: [&str; 6] = [
     "sync",
 ];
 
-/// What strace counted; nothing where it may not trace.
+/// Counts of strace; absent if it may not trace.
 pub struct Proof(Option<Counts>);
 
 struct Counts {
@@ -89,7 +89,7 @@ fn count(one: Contestant, threads: usize, each: usize, options: &Options) -> Opt
     })
 }
 
-/// What runs under strace.
+/// Runs under strace.
 pub fn child(args: &[String]) -> bool {
     let [flag, name, threads, each, dir] = args else {
         return false;
@@ -113,7 +113,7 @@ pub fn child(args: &[String]) -> bool {
             }
         });
     };
-    // What comes with the first appends alone is not counted.
+    // Calls of the first appends alone are not counted.
     run(1, 1);
     let _ = std::fs::File::open(MARK);
     run(each, threads + 1);

@@ -1,9 +1,9 @@
-//! Lines of teamlog between two marks in a text that a person keeps. All else stays byte for byte, and taking the lines out
-//! leaves the text as it was before they came.
+//! Lines of teamlog between two marks in a person's text. The rest stays byte for byte, and removing the lines restores
+//! the original text.
 
 use std::ops::Range;
 
-/// How the lines are marked.
+/// The marks around the lines.
 #[derive(Debug, Clone, Copy)]
 pub struct Block {
     pub begin: &'static str,
@@ -20,7 +20,7 @@ pub const MARKDOWN: Block = Block {
 };
 
 impl Block {
-    /// The text with these lines between the marks: where such stand already, else at its end.
+    /// Returns the text with these lines between the marks: replacing existing ones, else at its end.
     ///
     /// # Errors
     /// There is a first mark without a last one, as the rest of a sentence.
@@ -33,12 +33,12 @@ impl Block {
         Ok(match text {
             "" => format!("{block}\n"),
             _ if text.ends_with('\n') => format!("{text}\n{block}\n"),
-            // Without a line break behind it, so that it can be told that there was none.
+            // Without a line break after it, to record that there was none.
             _ => format!("{text}\n\n{block}"),
         })
     }
 
-    /// The text without them.
+    /// Returns the text without the lines.
     pub fn without(self, text: &str) -> Result<String, String> {
         let Some(place) = self.place(text)? else {
             return Ok(text.to_owned());
@@ -54,7 +54,7 @@ impl Block {
         })
     }
 
-    /// From the first mark to the end of the last one.
+    /// Returns the range from the first mark to the end of the last one.
     fn place(self, text: &str) -> Result<Option<Range<usize>>, String> {
         let Some(start) = line(text, self.begin, 0) else {
             return Ok(None);
@@ -71,7 +71,7 @@ fn around<'a>(text: &'a str, place: &Range<usize>) -> (&'a str, &'a str) {
     (before, text.get(place.end..).unwrap_or_default())
 }
 
-/// Where the line begins, behind a place.
+/// Returns the start of a line, after `from`.
 fn line(text: &str, wanted: &str, from: usize) -> Option<usize> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {

@@ -1,4 +1,4 @@
-//! What an agent tells a hook on standard input, and what it takes for an answer.
+//! Input of an agent's hook on standard input, and its answers.
 
 use super::subagent::Subagent;
 use crate::context::Context;
@@ -8,15 +8,15 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The fields that the hooks of Claude Code and of Codex share, as far as they matter here; all others are passed by.
+/// The used fields that the hooks of Claude Code and of Codex share; others are ignored.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct HookEvent {
     /// `SessionStart`, `SubagentStart`, `Stop`, …
     pub event: String,
     pub session_id: Option<String>,
-    /// The subagent in which the hook fires, if it does in one.
+    /// The subagent in which the hook fires, if any.
     pub subagent: Option<Subagent>,
-    /// Whether the agent goes on already because a hook kept it from stopping.
+    /// True if the agent already continues because a hook kept it from stopping.
     pub stop_hook_active: bool,
 }
 
@@ -37,20 +37,20 @@ impl HookEvent {
     }
 }
 
-/// `{hookSpecificOutput}`: what an agent is told beside what it knows.
+/// `{hookSpecificOutput}`: additional context for an agent.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextAnswer {
-    /// What the hook says
+    /// Output of the hook
     hook_specific_output: HookOutput,
 }
 
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct HookOutput {
-    /// The event that is answered: `UserPromptSubmit`, `SessionStart` or `SubagentStart`
+    /// The event: `UserPromptSubmit`, `SessionStart` or `SubagentStart`
     hook_event_name: &'static str,
-    /// What the agent is told beside its prompt; empty where there is nothing to tell
+    /// Context for the agent, added to its prompt; may be empty
     additional_context: String,
 }
 
@@ -65,13 +65,13 @@ impl ContextAnswer {
     }
 }
 
-/// `{decision, reason}`: the agent is to go on.
+/// `{decision, reason}`: the agent has to continue.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct StopAnswer {
     /// Always `block`
     #[schemars(extend("enum" = ["block"]))]
     decision: &'static str,
-    /// Why, for the agent
+    /// Reason, for the agent
     reason: String,
 }
 

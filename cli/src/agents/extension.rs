@@ -1,4 +1,4 @@
-//! The extension by which `pi` asks the guard.
+//! The extension of `pi` that asks the guard.
 
 use serde_json::json;
 
@@ -28,15 +28,15 @@ export default function (pi: any) {
 }
 "#;
 
-/// What stands before the words.
+/// Text before the words.
 const WORDS: &str = "const [PROGRAM, ...ARGS] = ";
 
-/// The whole file.
+/// Returns the whole file.
 pub fn text(words: &[String]) -> String {
     TEXT.replacen("WORDS", &json!(words).to_string(), 1)
 }
 
-/// The words that an extension starts the guard with; `None` where teamlog did not write it.
+/// Returns the words with which an extension starts the guard; `None` if teamlog did not write it.
 pub fn words(text: &str) -> Option<Vec<String>> {
     let line = text.lines().find_map(|line| line.strip_prefix(WORDS))?;
     serde_json::from_str(line.strip_suffix(';')?).ok()

@@ -1,4 +1,4 @@
-//! A file of configuration: read, replaced whole, removed. The file is whole at every moment.
+//! A configuration file: read, replaced whole, removed. The file is complete at every moment.
 
 use super::json_text::JsonText;
 use crate::exit::CommandError;
@@ -7,15 +7,15 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Far more than the settings of an agent have.
+/// Size limit, far above the settings of any agent.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Through a link to where the file is, which then is what gets replaced.
+/// Follows a link to the real file, which is then replaced.
 pub fn followed(file: PathBuf) -> PathBuf {
     fs::canonicalize(&file).unwrap_or(file)
 }
 
-/// What it holds, if it is there.
+/// Returns its content, if it exists.
 pub fn read(file: &Path) -> Result<Option<String>, CommandError> {
     let failed = |error| CommandError::io("read", &file.display().to_string(), &error);
     let size = match fs::metadata(file) {
@@ -30,18 +30,18 @@ pub fn read(file: &Path) -> Result<Option<String>, CommandError> {
     }
 }
 
-/// The settings in JSON that its text is.
+/// Parses its text as JSON settings.
 pub fn json(file: &Path, text: Option<&str>) -> Result<JsonText, CommandError> {
     JsonText::parse(text).map_err(|why| unusable(file, &why))
 }
 
-/// Why the file cannot be taken, as the rest of a sentence.
+/// Creates the error for an unusable file; `why` is the rest of a sentence.
 pub fn unusable(file: &Path, why: &str) -> CommandError {
     let message = format!("{} must hold settings, but {why}", file.display());
     CommandError::invalid("file", message)
 }
 
-/// Puts a whole file in the place of another, whose mode it takes over.
+/// Replaces a file by a complete one with the same mode.
 pub fn replace(file: &Path, content: &str) -> Result<(), CommandError> {
     let failed = |error: io::Error| CommandError::io("write", &file.display().to_string(), &error);
     let dir = file.parent().unwrap_or(Path::new("/"));
@@ -50,7 +50,7 @@ pub fn replace(file: &Path, content: &str) -> Result<(), CommandError> {
     let mode = fs::metadata(file).map(|found| found.permissions()).ok();
     let written = write_aside(&aside, content, mode).and_then(|()| fs::rename(&aside, file));
     if written.is_err() {
-        // The error that led here is the one to be told.
+        // The first error is reported, not this one.
         let _ = fs::remove_file(&aside);
     }
     written.map_err(failed)?;
@@ -85,7 +85,7 @@ pub fn remove(file: &Path, top: &Path) -> Result<(), CommandError> {
     let top = followed(top.to_owned());
     let above = file.ancestors().skip(1);
     for dir in above.take_while(|dir| dir.starts_with(&top) && *dir != top) {
-        // One that holds something stays.
+        // A directory that is not empty stays.
         if fs::remove_dir(dir).is_err() {
             break;
         }

@@ -1,4 +1,4 @@
-//! The command line by which an agent asks the guard: made, and read out of what is installed.
+//! The command line with which an agent asks the guard: written, and parsed from installed hooks.
 
 use super::settings::{self, Hook};
 use super::{Agent, data_root, extension, file, program, text, typed};
@@ -8,7 +8,7 @@ use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use teamlog_team::shell;
 
-/// How it ends, so that a guard that is gone or ends in any other way is a no as well: agents take such an end for a yes.
+/// End of the line: a missing or failing guard must deny, because agents take any other exit code for permission.
 const ELSE: &str = " || exit 2";
 
 /// The answer if the guard cannot tell which files a call writes.
@@ -25,18 +25,19 @@ pub enum OnUnknown {
     AllowWhenFree,
 }
 
-/// What a guard is started with.
+/// Arguments of the guard.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GuardHook {
-    /// The team; else the guard finds it.
+    /// The team; without it the guard finds it.
     pub team: Option<String>,
-    /// Who is to write; else the guard asks the environment.
+    /// The writing agent; without it the guard reads the environment.
     pub agent: Option<String>,
-    /// The repository; else the team's setting.
+    /// The repository; without it the team's setting applies.
     pub root: Option<String>,
-    /// What may be written without a lease.
+    /// Directories that may be written without a lease.
     pub scratch: Vec<String>,
-    /// The answer if the guard cannot tell which files a call writes; else the team's setting `guard.unknown`.
+    /// The answer if the guard cannot tell which files a call writes; without it the team's setting `guard.unknown`
+    /// applies.
     pub on_unknown: Option<OnUnknown>,
     /// The coding agent that starts it; hooks of earlier versions do not say.
     pub client: Option<Agent>,
@@ -58,7 +59,7 @@ pub struct GuardOptions {
 }
 
 impl GuardOptions {
-    /// The hook with what was typed; what was not comes from `there`.
+    /// Returns the hook with the typed options; the others come from `there`.
     pub fn hook(
         &self,
         context: &Context,
@@ -91,7 +92,7 @@ impl GuardOptions {
 }
 
 impl GuardHook {
-    /// The guard as the agent will start it, with absolute paths, since nobody knows from where.
+    /// Returns the guard's command line for the agent, with absolute paths, because its working directory is unknown.
     pub fn words(&self, context: &Context) -> Result<Vec<String>, CommandError> {
         let mut words = vec![
             program(context)?,
@@ -112,7 +113,7 @@ impl GuardHook {
         Ok(words)
     }
 
-    /// What it is told beside who writes in which team, as words.
+    /// Returns the options except agent and team, as words.
     pub fn options(&self) -> Vec<String> {
         let root = self.root.iter().map(|root| ("--root", root.clone()));
         let scratch = self.scratch.iter().map(|dir| ("--scratch", dir.clone()));
@@ -124,7 +125,7 @@ impl GuardHook {
             .collect()
     }
 
-    /// The one that an agent's file has.
+    /// Returns the hook in an agent's file.
     pub fn installed(
         whose: Agent,
         file: &Path,
@@ -140,12 +141,12 @@ impl GuardHook {
         Ok(read.find_map(|hook| hook))
     }
 
-    /// What an installed command line was made of; `None` where teamlog did not make it.
+    /// Parses an installed command line; `None` if teamlog did not write it.
     pub fn read(line: &str) -> Option<GuardHook> {
         GuardHook::of_words(&shell::words(line.strip_suffix(ELSE)?)?)
     }
 
-    /// The same of its words.
+    /// As `read`, from words.
     pub fn of_words(words: &[String]) -> Option<GuardHook> {
         let mut words = words.iter().skip(1);
         if words.next()? != "guard" {
@@ -168,7 +169,7 @@ impl GuardHook {
         Some(hook)
     }
 
-    /// Refuses to put the hook of one agent in the place of another's.
+    /// Refuses to replace the hook of one agent by another's.
     pub fn check_agent(&self, there: &GuardHook, file: &Path) -> Result<(), CommandError> {
         match (&there.agent, &self.agent) {
             (Some(there), Some(agent)) if there != agent => {
@@ -184,12 +185,12 @@ impl GuardHook {
     }
 }
 
-/// Words as an agent runs them; any end but a yes is a no, also that of a program which is not there any more.
+/// Returns the command line for an agent; any failure means no, also if the program is missing.
 pub fn line(words: &[String]) -> String {
     format!("{}{ELSE}", joined(words))
 }
 
-/// Words as a shell takes them.
+/// Quotes words for a shell.
 pub fn joined(words: &[String]) -> String {
     let words: Vec<String> = words.iter().map(|word| shell::quoted(word)).collect();
     words.join(" ")

@@ -1,7 +1,7 @@
-//! JSON that a person keeps, changed in place: all else stays as it was written, order, blanks and line breaks included.
+//! JSON of a person, changed in place: everything else stays as written, with order, blanks and line breaks.
 //!
-//! The text is checked before, so that what looks through it need only find where values begin and end. Where it does not
-//! find them all the same, nothing is changed.
+//! The text is validated first, so the code below only has to find where values begin and end. If it fails to, nothing
+//! is changed.
 
 use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
@@ -16,7 +16,7 @@ pub enum Step<'a> {
     Key(&'a str),
     /// An item of a list.
     At(usize),
-    /// Behind the last item of a list.
+    /// After the last item of a list.
     End,
 }
 
@@ -54,7 +54,7 @@ impl Container {
 }
 
 impl JsonText {
-    /// Takes a text; nothing, or nothing but blanks, is an empty object.
+    /// Parses a text; an empty or blank one is an empty object.
     ///
     /// # Errors
     /// It is no JSON object, as the rest of a sentence.
@@ -64,7 +64,7 @@ impl JsonText {
                 text: "{}\n".to_owned(),
             });
         };
-        // Stricter than other parsers, which would drop a key that is there twice.
+        // Stricter than other parsers, which would drop a duplicate key.
         Json::parse(text.trim()).map_err(|error| error.to_string())?;
         let text = text.to_owned();
         match serde_json::from_str(&text) {
@@ -86,11 +86,10 @@ impl JsonText {
         self.value().as_object().is_none_or(Map::is_empty)
     }
 
-    /// Puts a value to where the steps lead, in the place of the one that is there, else behind the others. What is missing
-    /// on the way is made.
+    /// Puts a value at the path: replaces an existing one, else adds it after the others. Creates missing containers.
     ///
     /// # Errors
-    /// Something on the way is neither an object nor a list, as the rest of a sentence.
+    /// A value on the path is neither an object nor a list, as the rest of a sentence.
     pub fn put(&mut self, path: &[Step<'_>], value: &Value) -> Result<(), String> {
         let mut open = blank_end(&self.text, 0);
         for (depth, step) in path.iter().enumerate() {
@@ -114,7 +113,7 @@ impl JsonText {
         Ok(())
     }
 
-    /// Takes out what the steps lead to, and the objects and lists that hold nothing else. Says whether it was there.
+    /// Removes the value at the path, and containers that become empty. Returns true if it was there.
     pub fn remove(&mut self, path: &[Step<'_>]) -> bool {
         let mut way = Vec::new();
         let mut open = blank_end(&self.text, 0);
@@ -186,7 +185,7 @@ impl JsonText {
         Ok(())
     }
 
-    /// What stands before the items of a container, where each has a line of its own.
+    /// Returns the text before the items of a container that has a line for each.
     fn indent(&self, container: &Container) -> Option<String> {
         let last = container.items.last()?;
         let line = self.line_indent(last.start);
@@ -196,7 +195,7 @@ impl JsonText {
         (own && container.open < begun).then(|| line.to_owned())
     }
 
-    /// The blanks at the beginning of the line that a place is in.
+    /// Returns the blanks at the start of the line of an offset.
     fn line_indent(&self, at: usize) -> &str {
         let before = self.text.get(..at).unwrap_or_default();
         let line = before.rsplit('\n').next().unwrap_or_default();
@@ -204,7 +203,7 @@ impl JsonText {
         line.get(..blanks).unwrap_or_default()
     }
 
-    /// What one level is set in by.
+    /// Returns the indentation of one level.
     fn unit(&self) -> String {
         let root = container(&self.text, blank_end(&self.text, 0));
         let unit = root.and_then(|root| self.indent(&root));
@@ -212,7 +211,7 @@ impl JsonText {
         unit.unwrap_or_else(|| "  ".to_owned())
     }
 
-    /// A value as text: on lines of its own that begin with `indent`, else on one line.
+    /// Formats a value: on lines of its own that begin with `indent`, else on one line.
     fn rendered(&self, value: &Value, indent: Option<&str>) -> String {
         let Some(indent) = indent else {
             return value.to_string();
@@ -222,7 +221,7 @@ impl JsonText {
         let formatter = PrettyFormatter::with_indent(unit.as_bytes());
         let mut serializer = Serializer::with_formatter(&mut bytes, formatter);
         match value.serialize(&mut serializer) {
-            // A string holds no line break as such.
+            // A string holds no raw line break.
             Ok(()) => String::from_utf8_lossy(&bytes).replace('\n', &format!("\n{indent}")),
             Err(_) => value.to_string(),
         }
@@ -252,7 +251,7 @@ fn shown(path: &[Step<'_>]) -> String {
     }
 }
 
-/// The value within what the steps would have found.
+/// Returns the value wrapped in the containers of the path.
 fn nested(path: &[Step<'_>], value: &Value) -> Value {
     path.iter()
         .rev()
@@ -266,13 +265,13 @@ fn nested(path: &[Step<'_>], value: &Value) -> Value {
         })
 }
 
-/// Where the next thing begins.
+/// Returns the offset of the next token.
 fn blank_end(text: &str, at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     at + (rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len())
 }
 
-/// Where a value that begins there ends.
+/// Returns the end of the value that begins there.
 fn value_end(text: &str, start: usize) -> Option<usize> {
     let (mut depth, mut string, mut escaped) = (0_usize, false, false);
     for (at, c) in text.get(start..)?.char_indices() {

@@ -1,7 +1,7 @@
 //! Hooks in the JSON settings of Claude Code and of Codex.
 //!
-//! Both have the same form: `hooks`, an event, a list of groups, each with what it applies to and a list of commands. A
-//! group of teamlog has one command. What else stands there stays.
+//! Both have the same form: `hooks`, an event, a list of groups, each with a matcher and a list of commands. A group of
+//! teamlog has one command. All other content stays unchanged.
 
 use super::Agent;
 use super::json_text::{JsonText, Step};
@@ -15,17 +15,17 @@ const TIMEOUT: u64 = 10;
 pub enum Hook {
     /// Ask the guard before a tool writes.
     Guard,
-    /// Tell an agent where it stands when its session starts, also after a compaction.
+    /// Tell an agent its state when its session starts, also after a compaction.
     Start,
-    /// Register a subagent, and tell it who it is and where it stands.
+    /// Register a subagent, and tell it its name and state.
     SubagentStart,
     /// Tell a subagent once that it still holds tasks.
     SubagentStop,
     /// Retired: agents ignore the output of a hook that runs before a compaction.
     Compaction,
-    /// Carry out what a prompt asks for.
+    /// Carry out the modes in a prompt.
     Prompt,
-    /// Say how modes end.
+    /// Tell how modes end.
     Stop,
 }
 
@@ -42,12 +42,12 @@ impl Hook {
         }
     }
 
-    /// Where its groups stand.
+    /// Returns the path of its groups.
     fn place(self, group: Step<'static>) -> [Step<'static>; 3] {
         [Step::Key("hooks"), Step::Key(self.event()), group]
     }
 
-    /// The command of teamlog that is run.
+    /// Returns the teamlog command.
     pub fn verb(self) -> &'static str {
         match self {
             Hook::Guard => "guard",
@@ -57,20 +57,20 @@ impl Hook {
         }
     }
 
-    /// Whether a command line is one that teamlog wrote for this.
+    /// Returns true if teamlog wrote that command line for this hook.
     fn wrote(self, command: &str) -> bool {
         let begun = command.contains(&format!(" {} --data-root ", self.verb()));
         begun && (self == Hook::Guard || command.contains(" --hook "))
     }
 
-    /// What stands in the settings.
+    /// Returns the group for the settings.
     pub fn group(self, whose: Agent, command: &str) -> Value {
         let mut run = json!({"type": "command", "command": command, "timeout": TIMEOUT});
         let mut group = json!({});
         if self == Hook::Guard {
             group["matcher"] = json!(matcher(whose));
             if whose == Agent::Claude {
-                // Else a hook that cannot be started, or takes too long, lets the call through.
+                // Without it a hook that cannot be started, or takes too long, lets the call through.
                 run["onFailure"] = json!("block");
             }
         }
@@ -79,8 +79,8 @@ impl Hook {
     }
 }
 
-/// The tools that write or run commands, as the agents name them, and all tools of MCP servers. The guard knows which of these
-/// write.
+/// Returns the tools that write or run commands, by the agents' names, and all tools of MCP servers. The guard knows
+/// which of these write.
 fn matcher(whose: Agent) -> &'static str {
     match whose {
         Agent::Codex => "^(Bash|apply_patch|Edit|Write|mcp__.*)$",
@@ -90,11 +90,11 @@ fn matcher(whose: Agent) -> &'static str {
     }
 }
 
-/// A hook of teamlog that is there.
+/// A hook of teamlog in the settings.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Installed {
     at: usize,
-    /// Which command of the group, where others stand beside it.
+    /// Index of the command in a group with other commands.
     beside: Option<usize>,
     pub group: Value,
     pub command: String,
@@ -125,7 +125,7 @@ pub fn installed(settings: &JsonText, hook: Hook) -> Vec<Installed> {
     found
 }
 
-/// Puts a hook in the place of an older one of ours, else behind those that are there.
+/// Replaces an older hook of teamlog, or adds one after the existing hooks.
 ///
 /// # Errors
 /// `hooks` is no object, or the event no list, as the rest of a sentence.
@@ -151,7 +151,7 @@ pub fn remove(settings: &mut JsonText, hook: Hook) {
 }
 
 fn take_out(settings: &mut JsonText, hook: Hook, found: &[Installed]) {
-    // From behind, so that the places of the others stay.
+    // From the end, so that the other indexes stay valid.
     for one in found.iter().rev() {
         let group = hook.place(Step::At(one.at));
         match one.beside {
@@ -181,7 +181,7 @@ pub fn mcp_entry(words: &[String]) -> Value {
     Value::Object(entry)
 }
 
-/// Whether an entry starts the server of teamlog, and nothing else.
+/// Returns true if an entry only starts the server of teamlog.
 pub fn is_own_mcp(entry: &Value) -> bool {
     let args = entry.get("args").and_then(Value::as_array);
     args.is_some_and(|args| {
@@ -244,7 +244,7 @@ mod tests {
             json!([{"command": "mine"}])
         );
         assert_eq!(value["hooks"]["Stop"][1], group);
-        // What a person wrote with the same command is no hook of ours.
+        // A person's hook with the same command is not ours.
         let own =
             json!({"hooks": {"Stop": [{"hooks": [{"command": "teamlog mode outcome x forge"}]}]}});
         let mut settings = JsonText::parse(Some(&own.to_string())).unwrap();

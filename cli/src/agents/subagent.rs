@@ -1,8 +1,8 @@
 //! The name under which a subagent acts.
 //!
-//! Hooks that fire inside a subagent carry `agent_id` and `agent_type`. `TEAMLOG_AGENT` decides for all agents of a session.
-//! Without it a subagent has a name of its own, made of its type and its id, if the team lets it act; in a team with a list of
-//! members it acts as its parent.
+//! Hooks that fire inside a subagent carry `agent_id` and `agent_type`. `TEAMLOG_AGENT` decides for all agents of a
+//! session. Without it a subagent has a name of its own, made of its type and its id, if the team lets it act; in a
+//! team with a list of members it acts as its parent.
 
 use crate::context::Context;
 use crate::exit::CommandError;
@@ -10,12 +10,12 @@ use crate::given;
 use serde_json::{Map, Value};
 use teamlog_team::{Failure, Team};
 
-/// Most letters of a name that come from the type of a subagent.
+/// Largest number of letters in a name from the type of a subagent.
 const TYPE_MAX: usize = 40;
-/// Letters of a name that come from the end of its id: ids may begin with a time.
+/// Number of letters in a name from the end of its id: ids may begin with a time.
 const ID_LETTERS: usize = 8;
 
-/// A subagent, as the event of a hook names it.
+/// A subagent, from a hook's event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subagent {
     kind: String,
@@ -66,7 +66,7 @@ impl Subagent {
     }
 }
 
-/// Small letters, digits and single hyphens.
+/// Keeps lower-case letters, digits and single hyphens.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     for letter in text.chars() {
@@ -80,7 +80,7 @@ fn plain(text: &str) -> String {
 }
 
 impl Acting {
-    /// Finds out who acts: `named` is the agent that the hook was installed for.
+    /// Returns the acting agent; `named` is the agent for which the hook was installed.
     ///
     /// # Errors
     /// No agent is named, and the subagent may not act under its own name.

@@ -1,22 +1,22 @@
-//! All processes that a command started and that still run, whichever of them started which.
+//! All running processes that a command started, directly or through others.
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
-/// What the kernel tells of a process in `/proc/PID/stat`.
+/// State of a process from `/proc/PID/stat`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// Whether it ended, and its parent has not asked how.
+    /// True if it ended and its parent has not waited for it.
     pub has_ended: bool,
     pub parent: i32,
     pub group: i32,
-    /// The group that its terminal listens to, if it has one.
+    /// The foreground process group of its terminal, if it has one.
     pub foreground: Option<i32>,
 }
 
 impl Stat {
-    /// That of a process; its number, or `self`.
+    /// Reads that of a process; its number, or `self`.
     pub fn of(process: &str) -> Option<Stat> {
         Stat::read(&fs::read(format!("/proc/{process}/stat")).ok()?)
     }
@@ -48,19 +48,19 @@ pub fn ignored_signals() -> u64 {
         .unwrap_or_default()
 }
 
-/// Sends a signal to all that descend from this process; whether there is any. Those whose parents ended count, once this
-/// process adopts orphans.
+/// Sends a signal to all descendants of this process; returns true if there are any. Descendants of ended processes
+/// count, if this process adopts orphans.
 pub fn signal(signal: Signal) -> bool {
     let descendants = descendants(std::process::id().cast_signed(), &running());
     for pid in &descendants {
-        // A number may be given to another process at any time, so that it is looked at once it cannot change hands.
+        // A number may be reused for another process at any time, so the check comes after the process is pinned.
         let process = Pid::from_raw(*pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
         let stat = Stat::of(&pid.to_string());
         let still = stat.is_some_and(|stat| {
             stat.parent == std::process::id().cast_signed() || descendants.contains(&stat.parent)
         });
         if let (Some(process), true) = (process, still) {
-            // One that ended meanwhile needs none.
+            // A process that ended meanwhile needs none.
             let _ = pidfd_send_signal(process, signal);
         }
     }
@@ -71,7 +71,7 @@ pub fn is_alive() -> bool {
     !descendants(std::process::id().cast_signed(), &running()).is_empty()
 }
 
-/// The parent of every process, those left out that have ended.
+/// Returns the parent of every running process.
 fn running() -> BTreeMap<i32, i32> {
     let names = fs::read_dir("/proc").into_iter().flatten().flatten();
     names

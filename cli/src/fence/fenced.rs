@@ -1,7 +1,8 @@
-//! A child process with the signals that are meant for it, and the end of all that descends from this process.
+//! A child process with forwarded signals, and the end of all its descendants.
 //!
-//! `guard exec` runs two of these, one in the other: the supervisor runs the init stage ([`Fenced::keep`]), which runs the command
-//! ([`Fenced::hold`]). The supervisor watches the leases; the stage ends the whole tree, also if the supervisor is killed.
+//! `guard exec` runs two of these, one in the other: the supervisor runs the init stage ([`Fenced::keep`]), which runs
+//! the command ([`Fenced::hold`]). The supervisor watches the leases; the stage ends the whole tree, also if the
+//! supervisor is killed.
 
 use super::family::{self, Stat};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -21,24 +22,24 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a command may go on once a lease of its agent ended.
+/// Time that a command gets after a lease of its agent ended.
 pub const GRACE: Duration = Duration::from_secs(5);
-/// How often to look at the leases, at least.
+/// Longest time between two checks of the leases.
 const LOOK: Duration = Duration::from_secs(1);
-/// How often to look whether all has ended.
+/// Time between two checks that all processes have ended.
 const ENDING_LOOK: Duration = Duration::from_millis(20);
-/// How long to wait for what was killed. It ends, unless the kernel is in the middle of something for it.
+/// Time to wait for killed processes. They end, unless the kernel is busy with a call for them.
 const KILLED: Duration = Duration::from_secs(2);
-/// The supervisor's order to its init stage to end the command. It does nothing to a process that does not expect it, so that
-/// the supervisor may send it as often as it likes.
+/// The supervisor's order to its init stage to end the command. Other processes ignore this signal, so the supervisor
+/// may send it repeatedly.
 const END: Signal = Signal::URG;
 
-/// A signal, by number and by name, and whether a terminal sends it to the command by itself.
+/// A signal, by number and by name, and true if a terminal sends it to the command anyway.
 type PassedOn = (i32, Signal, bool);
-/// Whether a signal came, its name, and whether a terminal sends it to the command by itself.
+/// A flag for a caught signal, its name, and true if a terminal sends it to the command anyway.
 type Caught = (Arc<AtomicBool>, Signal, bool);
 
-/// Signals that are passed on.
+/// Signals to forward.
 const PASSED_ON: [PassedOn; 6] = [
     (SIGHUP, Signal::HUP, false),
     (SIGINT, Signal::INT, true),
@@ -50,9 +51,9 @@ const PASSED_ON: [PassedOn; 6] = [
 
 #[derive(Debug)]
 pub enum NotStarted {
-    /// The kernel does not see to the rules.
+    /// The kernel does not enforce the rules.
     Unfenced(String),
-    /// The system's reason.
+    /// The system failed.
     Failed(io::Error),
 }
 
@@ -64,19 +65,19 @@ pub struct Fenced {
     came: Vec<Caught>,
     /// Set by [`END`].
     told_to_end: Arc<AtomicBool>,
-    /// The process with which this one must end, while it lives.
+    /// The process with which this one must end.
     supervisor: Option<OwnedFd>,
-    /// With which code the child ended.
+    /// Exit code of the child, once it ended.
     code: Option<u8>,
     ended_by_signal: bool,
 }
 
-/// Opens the supervisor for [`Fenced::hold`]: the parent of this process, if it has that number still.
+/// Opens the supervisor for [`Fenced::hold`]: the parent of this process, if it still has that number.
 pub fn supervisor(number: i32) -> io::Result<OwnedFd> {
     let gone = || io::Error::other("its supervisor ended");
     let pid = Pid::from_raw(number).ok_or_else(gone)?;
     let supervisor = pidfd_open(pid, PidfdFlags::empty())?;
-    // A parent keeps its number until it has ended, and this process has another parent from then on.
+    // A parent keeps its number until it has ended; then this process has another parent.
     match getppid() == Some(pid) {
         true => Ok(supervisor),
         false => Err(gone()),
@@ -84,7 +85,7 @@ pub fn supervisor(number: i32) -> io::Result<OwnedFd> {
 }
 
 impl Fenced {
-    /// Starts a command from a thread that gave up rights by `restrict`. Returns what `restrict` told as well.
+    /// Starts a command from a thread that dropped rights by `restrict`. Also returns the result of `restrict`.
     pub fn start<R: Send>(
         mut command: Command,
         restrict: impl FnOnce() -> Result<R, String> + Send,
@@ -98,8 +99,8 @@ impl Fenced {
             .and_then(|_| pipe::register(SIGURG, waker.try_clone()?))
             .and_then(|_| Ok(set_child_subreaper(Some(Pid::INIT))?));
         prepared.map_err(NotStarted::Failed)?;
-        // A command that was to ignore a signal has to start while this process still ignores it. All others are caught
-        // before it starts: from then on it must not be left alone.
+        // To make the command ignore a signal, this process must ignore it while starting it. All other signals are
+        // caught before the start: from then on the command must not be left alone.
         let ignored = family::ignored_signals();
         let (later, before): (Vec<_>, Vec<_>) = PASSED_ON
             .into_iter()
@@ -121,15 +122,15 @@ impl Fenced {
         Ok((fenced, told))
     }
 
-    /// Waits for the end of the init stage, and passes signals on. Once a lease ended, which `lease_ended` knows, the stage
-    /// is told to end the command. Where the stage was killed, all that the command started is killed here.
+    /// Waits for the end of the init stage, and forwards signals. Once `lease_ended` returns true, tells the stage to
+    /// end the command. If the stage was killed, kills all processes of the command.
     pub fn keep(mut self, mut lease_ended: impl FnMut() -> bool) -> io::Result<u8> {
         while self.code.is_none() && !lease_ended() {
             self.wait(LOOK)?;
         }
         let begun = Instant::now();
         while self.code.is_none() && begun.elapsed() < GRACE + KILLED {
-            // Its number is its own until its end was taken note of.
+            // Its number is not reused before it was waited for.
             let _ = kill_process(self.pid, END);
             self.wait(ENDING_LOOK)?;
         }
@@ -139,8 +140,8 @@ impl Fenced {
         Ok(self.code.unwrap_or(code_of_signal(Signal::KILL.as_raw())))
     }
 
-    /// Waits for the end of the command, and passes signals on. Once it ended, or the supervisor says so, all that it started is
-    /// told to end, and made to after [`GRACE`]; once the supervisor is no more, it is killed at once.
+    /// Waits for the end of the command, and forwards signals. After its end, or on the supervisor's order, tells its
+    /// descendants to end, and kills them after [`GRACE`]; if the supervisor has ended, kills them at once.
     pub fn hold(mut self, supervisor: OwnedFd) -> io::Result<u8> {
         self.supervisor = Some(supervisor);
         while self.code.is_none() && self.supervisor.is_some() && !self.is_told_to_end() {
@@ -157,7 +158,7 @@ impl Fenced {
         self.told_to_end.load(Ordering::Relaxed)
     }
 
-    /// Kills again and again: a process that was being started at the first time is there at the second.
+    /// Kills repeatedly: a process that was just being started the first time is found the second time.
     fn kill_all(&mut self, most: Option<Duration>) -> io::Result<()> {
         let begun = Instant::now();
         while family::signal(Signal::KILL) && most.is_none_or(|most| begun.elapsed() < most) {
@@ -166,7 +167,7 @@ impl Fenced {
         self.wait(Duration::ZERO)
     }
 
-    /// Waits until nothing runs any more or the supervisor ended, at most so long.
+    /// Waits until all processes or the supervisor ended, at most `most`.
     fn await_all(&mut self, most: Duration) -> io::Result<()> {
         let begun = Instant::now();
         while family::is_alive() && self.supervisor.is_some() && begun.elapsed() < most {
@@ -175,7 +176,7 @@ impl Fenced {
         Ok(())
     }
 
-    /// Waits for a signal, at most so long, and does what it asks for.
+    /// Waits for a signal, at most `most`, and handles it.
     fn wait(&mut self, most: Duration) -> io::Result<()> {
         let most = Timespec::try_from(most).map_err(io::Error::other)?;
         let mut fds = vec![PollFd::new(&self.wake, PollFlags::IN)];
@@ -189,14 +190,14 @@ impl Fenced {
         if supervisor_ended {
             self.supervisor = None;
         }
-        // Nothing to read is what mostly happens.
+        // Usually there is nothing to read.
         while matches!(self.wake.read(&mut [0; 64]), Ok(1..)) {}
         self.reap();
         self.pass_on();
         Ok(())
     }
 
-    /// Takes note of what ended: the command, and orphans that it left to this process.
+    /// Waits for ended children: the command, and adopted orphans.
     fn reap(&mut self) {
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
             if pid == self.pid {
@@ -212,7 +213,7 @@ impl Fenced {
 
     fn pass_on(&self) {
         for (came, signal, by_terminal) in &self.came {
-            // Its number is its own as long as nobody asked how it ended.
+            // Its number is not reused before it was waited for.
             let came = came.swap(false, Ordering::Relaxed) && self.code.is_none();
             if came && !(*by_terminal && in_foreground()) {
                 let _ = kill_process(self.pid, *signal);
@@ -221,7 +222,7 @@ impl Fenced {
     }
 }
 
-/// Has signals noted, and the waiter woken by them, instead of what they do otherwise.
+/// Catches signals: sets their flags, and wakes the waiter.
 fn caught(signals: &[PassedOn], waker: &UnixStream) -> io::Result<Vec<Caught>> {
     let caught = signals.iter().map(|(number, signal, by_terminal)| {
         let came = Arc::default();
@@ -232,7 +233,7 @@ fn caught(signals: &[PassedOn], waker: &UnixStream) -> io::Result<Vec<Caught>> {
     caught.collect()
 }
 
-/// Starts it from a thread of its own, whose rights never come back. What that starts inherits the lack of them.
+/// Starts it from a thread of its own, which drops its rights for ever. The child inherits this.
 fn started<R: Send>(
     command: &mut Command,
     restrict: impl FnOnce() -> Result<R, String> + Send,
@@ -250,12 +251,13 @@ fn started<R: Send>(
     })
 }
 
-/// Whether what is typed at the terminal reaches this process, and so the command, which is of the same group.
+/// Returns true if this process is in the terminal's foreground group, and so is the command, which is in the same
+/// group.
 fn in_foreground() -> bool {
     Stat::of("self").is_some_and(|stat| stat.foreground == Some(stat.group))
 }
 
-/// As shells have it.
+/// Returns the exit code for a signal, like shells do.
 fn code_of_signal(signal: i32) -> u8 {
     u8::try_from(signal).unwrap_or_default().saturating_add(128)
 }

@@ -1,23 +1,23 @@
-//! Which places a fenced command may write. Pure, but for the listing of directories that it is given.
+//! The places that a fenced command may write. Pure, except for the listing of directories, an argument.
 //!
-//! The kernel only knows grants, each for a place and all below it. Everything but the repository and the data root is to
-//! be writable, so that what is granted are the neighbours of the way from `/` to these two, and what is leased inside.
+//! The kernel only knows grants, each for a place and all below it. Everything except the repository and the data root
+//! is to be writable. So the grants are the neighbours of the path from `/` to these two, and the leased paths inside.
 
 use std::path::{Path, PathBuf};
 use teamlog_team::resource::pattern::Pattern;
 
-/// Where a command runs. Every path is absolute and without symbolic links.
+/// Directories that matter to a fenced command. Every path is absolute and without symbolic links.
 #[derive(Debug, Clone)]
 pub struct Grounds {
-    /// Writable where a lease says so.
+    /// Writable for leased paths.
     pub repository: PathBuf,
-    /// Read-only.
+    /// Read-only, except for scratch.
     pub data_root: PathBuf,
-    /// What teamlog itself keeps in the data root: read-only whatever else is granted.
+    /// Files of teamlog in the data root: always read-only.
     pub own: Vec<PathBuf>,
     /// Writable, also inside of the two.
     pub scratch: Vec<PathBuf>,
-    /// What the agent holds, relative to the repository.
+    /// Paths that the agent holds, relative to the repository.
     pub leased: Vec<Pattern>,
 }
 
@@ -28,7 +28,7 @@ pub struct Node {
     pub is_dir: bool,
 }
 
-/// What the innermost of the named directories around a place is.
+/// Kind of the innermost named directory around a place.
 enum Around {
     Nothing,
     Repository,
@@ -37,8 +37,8 @@ enum Around {
 }
 
 impl Grounds {
-    /// All that may be written. `list` names what lies in a directory, symbolic links left out: where one leads is a place
-    /// of its own.
+    /// Returns all writable places. `list` returns the entries of a directory, without symbolic links: the target of a
+    /// link is a place of its own.
     pub fn writable(&self, list: impl Fn(&Path) -> Vec<Node>) -> Vec<Node> {
         let mut writable = Vec::new();
         let mut left = vec![Node {
@@ -60,7 +60,7 @@ impl Grounds {
         writable
     }
 
-    /// Leased paths that stand for nothing that is there: nothing can be granted for them.
+    /// Returns leased paths that do not exist: nothing can be granted for them.
     pub fn missing(&self, is_there: impl Fn(&Path) -> bool) -> Vec<String> {
         let literal = self.leased.iter().filter(|leased| leased.is_literal());
         let names = literal.map(ToString::to_string);
@@ -80,7 +80,7 @@ impl Grounds {
         }
     }
 
-    /// Whether something below a free place is not free.
+    /// Returns true if something below a free place is not free.
     fn holds_closed(&self, path: &Path) -> bool {
         let closed = [&self.repository, &self.data_root];
         closed
@@ -89,7 +89,7 @@ impl Grounds {
             .any(|closed| closed != path && closed.starts_with(path))
     }
 
-    /// Whether something below a closed place may be free.
+    /// Returns true if something below a closed place may be free.
     fn may_hold_free(&self, path: &Path) -> bool {
         let free = self.scratch.iter().chain([&self.repository]);
         let mut free = free.filter(|free| *free != path);
@@ -114,7 +114,7 @@ impl Grounds {
         }
     }
 
-    /// A path of the repository as resources name it.
+    /// Returns a path of the repository in the form of resources.
     fn inside(&self, path: &Path) -> String {
         let inside = path.strip_prefix(&self.repository).unwrap_or(path);
         inside.to_string_lossy().into_owned()
@@ -125,7 +125,7 @@ impl Grounds {
 mod tests {
     use super::*;
 
-    /// Every file of a small disk; a directory is what has something below it, or ends in a slash.
+    /// Every file of a small disk; a path with entries below, or with a slash at its end, is a directory.
     const DISK: &[&str] = &[
         "/bin/sh",
         "/dev/null",
@@ -177,7 +177,7 @@ mod tests {
         }
     }
 
-    /// The writable places, directories with a slash at their end.
+    /// Returns the writable places, directories with a slash at their end.
     fn told(grounds: &Grounds) -> Vec<String> {
         let shown = |node: Node| match node.is_dir {
             true => format!("{}/", node.path.display()),
@@ -186,7 +186,7 @@ mod tests {
         grounds.writable(list).into_iter().map(shown).collect()
     }
 
-    /// What is leased and scratch, with the repository and the data root side by side, and what is free inside of them.
+    /// Leased paths, scratch, and the resulting free places, with the repository and the data root side by side.
     const INSIDE: &[(&str, &str, &str)] = &[
         ("", "", ""),
         ("src/io", "", "/home/me/app/src/io/"),
@@ -209,7 +209,7 @@ mod tests {
         text.split_whitespace().collect()
     }
 
-    /// What is free outside of a home, and this.
+    /// Free places outside of a home, and `more`.
     fn outside(more: &str) -> Vec<String> {
         let mut all = words("/bin/ /dev/ /home/you/ /tmp/");
         all.extend(words(more));

@@ -1,4 +1,4 @@
-//! The rules of the kernel (Landlock) for what a command may write.
+//! The kernel's rules (Landlock) for the places that a command may write.
 
 use super::grounds::Node;
 use landlock::{
@@ -10,13 +10,13 @@ use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-/// The first version of Landlock that sees to all of writing: to truncating a file by its name, too.
+/// The first version of Landlock that covers all of writing: also truncating a file by its name.
 const NEEDED: ABI = ABI::V3;
 
-/// The first version that can keep signals inside.
+/// The first version that can block signals to processes outside.
 const SCOPES_SIGNALS: ABI = ABI::V6;
 
-/// What lies in a directory, as [`super::grounds::Grounds::writable`] wants it. What cannot be read holds nothing.
+/// Lists a directory for [`super::grounds::Grounds::writable`]. An unreadable directory is empty.
 pub fn listed(dir: &Path) -> Vec<Node> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries
@@ -30,11 +30,11 @@ pub fn listed(dir: &Path) -> Vec<Node> {
         .collect()
 }
 
-/// Takes from this thread, and from all that it starts from now on, the right to write anywhere else. Returns if
-/// [`restrict_signals`] can do something here.
+/// Drops the right to write anywhere else, for this thread and its later children. Returns true if
+/// [`restrict_signals`] has an effect here.
 ///
 /// # Errors
-/// Why the kernel does not see to all of it. The thread is then of no use.
+/// The reason for which the kernel does not enforce all of it. The thread must then not be used.
 pub fn restrict(nodes: &[Node]) -> Result<bool, String> {
     let status = restricted(nodes).map_err(refused)?;
     match lacking(&status.landlock, status.ruleset) {
@@ -43,11 +43,11 @@ pub fn restrict(nodes: &[Node]) -> Result<bool, String> {
     }
 }
 
-/// Takes from this thread, and from all that it starts from now on, the right to send signals to processes outside, if the
-/// kernel can do that.
+/// Drops the right to send signals to processes outside, for this thread and its later children, if the kernel
+/// supports it.
 ///
 /// # Errors
-/// Why a kernel that can does not.
+/// The reason for which a kernel with support fails.
 pub fn restrict_signals() -> Result<(), String> {
     signals_restricted().map(drop).map_err(refused)
 }
@@ -77,7 +77,7 @@ fn restricted(nodes: &[Node]) -> Result<RestrictionStatus, RulesetError> {
         .handle_access(AccessFs::from_write(NEEDED))?
         .create()?;
     for node in nodes {
-        // What is gone since it was listed, or is another thing now, is not granted.
+        // A place that was removed or replaced since it was listed is not granted.
         if let Some((place, access)) = opened(node) {
             rules = rules.add_rule(PathBeneath::new(place, access))?;
         }
@@ -85,7 +85,7 @@ fn restricted(nodes: &[Node]) -> Result<RestrictionStatus, RulesetError> {
     rules.restrict_self()
 }
 
-/// The place itself, no symbolic link on the way, and what may be granted there.
+/// Opens the place itself, without following symbolic links, and returns the rights that may be granted there.
 fn opened(node: &Node) -> Option<(OwnedFd, BitFlags<AccessFs>)> {
     let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let place = openat2(
@@ -105,7 +105,7 @@ fn opened(node: &Node) -> Option<(OwnedFd, BitFlags<AccessFs>)> {
     Some((place, access))
 }
 
-/// Why the kernel does not see to all of it, if it does not.
+/// Returns the reason for which the kernel does not enforce all of it, if any.
 fn lacking(landlock: &LandlockStatus, enforced: RulesetStatus) -> Option<String> {
     let why = match landlock {
         LandlockStatus::Available { .. } if enforced == RulesetStatus::FullyEnforced => {

@@ -1,12 +1,12 @@
-//! How new an answer is, where other hosts record in the team too.
+//! Age of an answer in a team with several hosts.
 
 use teamlog_team::engine::{Clock, SystemClock, Timestamp};
 use teamlog_team::lifecycle::freshness::AsOf;
 
-/// An answer that may be older than this says so to people, in microseconds.
+/// Age in microseconds from which an answer tells people about it.
 const OLD: i64 = 5_000_000;
 
-/// What people are told of an answer that may be old.
+/// Returns the note about an answer that may be old.
 pub fn note(as_of: &AsOf) -> Option<String> {
     let read_at = as_of.checked_at.as_ref();
     let read_at = read_at.and_then(|at| Timestamp::parse(at).ok());

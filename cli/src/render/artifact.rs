@@ -1,4 +1,4 @@
-//! Artifacts: what became of one, and all of them.
+//! Artifacts: the result for one, and the list.
 
 use crate::render::prelude::*;
 use teamlog_team::artifact::{
@@ -18,7 +18,7 @@ pub fn stored(answer: &ArtifactPutAnswer, view: &View) -> Vec<String> {
     )]
 }
 
-/// What was written to a file.
+/// Describes what was written to a file.
 pub fn got(answer: &ArtifactGetAnswer, _: &View) -> Vec<String> {
     vec![line(&answer.artifact)]
 }

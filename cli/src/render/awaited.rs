@@ -1,4 +1,4 @@
-//! What happened to a team that somebody waited for.
+//! The answer to a wait for an event of a team.
 
 use crate::render::prelude::*;
 use schemars::JsonSchema;
@@ -6,7 +6,7 @@ use serde::Serialize;
 use teamlog_team::log::await_event::{AwaitEventAnswer, AwaitStatus};
 use teamlog_team::log::team_event::TeamEvent;
 
-/// How a wait ended.
+/// Result of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Status {
@@ -26,14 +26,14 @@ pub struct Answer {
     pub team_name: String,
     /// How it ended
     pub status: Status,
-    /// What to give as known the next time, which then misses nothing
+    /// Value to pass as known the next time, so that nothing is missed
     pub cursor: String,
-    /// What happened; `null` where nothing did
+    /// The event; `null` if there was none
     pub event: Option<TeamEvent>,
 }
 
 impl Answer {
-    /// Of that team, in the words of the command.
+    /// Converts the answer for that team into the command's form.
     pub fn of(team: &str, answer: AwaitEventAnswer) -> Answer {
         Answer {
             team_name: team.to_owned(),

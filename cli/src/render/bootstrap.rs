@@ -1,4 +1,4 @@
-//! Runs of the bootstrap contract: what came of a report, and where a run stands.
+//! Runs of the bootstrap contract: the result of a report, and the state of a run.
 
 use crate::render::prelude::*;
 use crate::render::pretty;
@@ -20,7 +20,7 @@ pub fn started(answer: &BootstrapStarted, view: &View) -> Vec<String> {
     shown
 }
 
-/// How it is said what came of a report, or would come of it.
+/// Words for the result of a report, real or hypothetical.
 struct Words {
     refused: &'static str,
     fell: &'static str,
@@ -35,7 +35,7 @@ const SUPPOSED: Words = Words {
     fell: "would be recorded, and fall back to",
 };
 
-/// Where the run stands now, and why if the report was not accepted.
+/// The state of the run now, and the reason if the report was not accepted.
 pub fn recorded(answer: &BootstrapRecorded, view: &View) -> Vec<String> {
     let mut shown = vec![standing(&answer.run, answer.state, view)];
     shown.extend(outcome(answer, &DONE, view));
@@ -64,7 +64,7 @@ fn outcome(answer: &BootstrapRecorded, words: &Words, view: &View) -> Vec<String
     shown
 }
 
-/// The same of what did not happen.
+/// As `recorded`, for a report that was not made.
 pub fn explained(answer: &BootstrapExplained, view: &View) -> Vec<String> {
     let records = names_or("nothing", &answer.records);
     let mut shown = vec![format!(
@@ -135,7 +135,7 @@ pub fn shown(answer: &BootstrapShown, view: &View) -> Vec<String> {
     shown
 }
 
-/// What people ask of a run beside its steps.
+/// Facts about a run beside its steps.
 fn facts(run: &RunShown, view: &View) -> Vec<Vec<Cell>> {
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
     let breach = run.last_breach.as_ref().map(|breach| {

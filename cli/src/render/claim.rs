@@ -1,4 +1,4 @@
-//! Claims: what became of a task that somebody makes, takes, finishes or gives back.
+//! Claims: the result of creating, claiming, finishing or releasing a task.
 
 use crate::render::prelude::*;
 use crate::render::{doubts, paths};
@@ -9,12 +9,12 @@ use teamlog_team::task::finish::HolderAnswer;
 use teamlog_team::task::record::TaskRecord;
 use teamlog_team::task::renew::RenewAnswer;
 
-/// A task that came to be.
+/// A task that was created.
 pub fn created(answer: &TaskAnswer, view: &View) -> Vec<String> {
     stood("created ", answer, view)
 }
 
-/// A task that its caller need not hold.
+/// A task that was changed without a claim.
 pub fn changed(answer: &TaskAnswer, view: &View) -> Vec<String> {
     stood("", answer, view)
 }
@@ -28,12 +28,12 @@ fn stood(did: &str, answer: &TaskAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// A task that its holder is done with.
+/// A task that its holder finished or released.
 pub fn held(answer: &HolderAnswer, view: &View) -> Vec<String> {
     stands("", &answer.task, view)
 }
 
-/// A task that somebody took, and what shows that it is theirs.
+/// A claimed task, with the proof of the claim.
 pub fn claimed(answer: &ClaimAnswer, view: &View) -> Vec<String> {
     let (task, until) = (&answer.task, answer.leased_until);
     let mut shown = taken(task, Some(&answer.claim_token), until, view);
@@ -41,13 +41,13 @@ pub fn claimed(answer: &ClaimAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// A task whose claim was prolonged; what shows that it is theirs only to whoever may learn it.
+/// A task with a renewed claim; the proof is shown only to a caller who may see it.
 pub fn renewed(answer: &RenewAnswer, view: &View) -> Vec<String> {
     let (token, until) = (answer.claim_token.as_deref(), answer.leased_until);
     taken(&answer.task, token, until, view)
 }
 
-/// The same, if there was one to take.
+/// The next task, if there was one to claim.
 pub fn next(answer: &ClaimNextAnswer, view: &View) -> Vec<String> {
     match (&answer.task, &answer.claim_token, answer.leased_until) {
         (Some(task), Some(token), Some(until)) => {
@@ -59,7 +59,7 @@ pub fn next(answer: &ClaimNextAnswer, view: &View) -> Vec<String> {
     }
 }
 
-/// `T-1  completed  Fix it`, with what it waits for, brought or failed with.
+/// `T-1 completed Fix it`, with its dependencies, its result or its error.
 fn stands(did: &str, task: &TaskRecord, view: &View) -> Vec<String> {
     let style = match &*task.status {
         "completed" => Style::Good,

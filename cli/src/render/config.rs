@@ -1,11 +1,11 @@
-//! Settings: all of them, one, or what became of one.
+//! Settings: all of them, one, or the result of a change.
 
 use crate::render::prelude::*;
 use teamlog_team::lifecycle::config::{
     ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer, ConfigStatus, SettingShown,
 };
 
-/// `key  value  what it is for`; what somebody set stands out.
+/// `key value description`; changed values are highlighted.
 pub fn page(answer: &ConfigListAnswer, view: &View) -> Vec<String> {
     let mut shown = lines(answer.settings.iter().map(row), 0, view);
     shown.extend(more_below("more", &answer.next_cursor));

@@ -1,4 +1,4 @@
-//! Deliveries: what a tick did, dead letters, and what became of one.
+//! Deliveries: the result of a tick, dead letters, and the result for one of them.
 
 use crate::render::event::said_text;
 use crate::render::prelude::*;
@@ -10,7 +10,7 @@ use teamlog_team::message::deliveries::{DeliveryListAnswer, DeliveryShown};
 use teamlog_team::message::nudge::{ExecStatus, Executed, NudgeAnswer, Nudged, Skipped};
 use teamlog_team::projections::message::MessageType;
 
-/// `demo: 2 retried, 1 dead letter; next due in 40s`, and what became of tasks if anything did.
+/// `demo: 2 retried, 1 dead letter; next due in 40s`, and changes of tasks, if any.
 pub fn ticked(answer: &TickAnswer, view: &View) -> Vec<String> {
     let delivery = &answer.delivery;
     let next = match answer.next_due_at.as_deref().map(parsed) {
@@ -40,7 +40,7 @@ pub fn ticked(answer: &TickAnswer, view: &View) -> Vec<String> {
     vec![format!("{team}: {}; {next}", parts.join(", "))]
 }
 
-/// Messages that wait for their ack, the next one that is due first.
+/// Messages that wait for their ack, the next due one first.
 pub fn open(answer: &DeliveryListAnswer, view: &View) -> Vec<String> {
     let count = time::plural(answer.count as u64, "message");
     let rest = format!(": {count} waiting for an ack");
@@ -115,7 +115,7 @@ pub fn requeued(answer: &RequeueAnswer, view: &View) -> Vec<String> {
     )]
 }
 
-/// Who was nudged, and how many were left alone.
+/// The nudged agents, and the number of those left alone.
 pub fn nudged(answer: &NudgeAnswer, view: &View) -> Vec<String> {
     let would = if answer.dry_run {
         "would nudge"
@@ -150,7 +150,7 @@ pub fn nudged(answer: &NudgeAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// `2 unread, 1 post, 3 news`; zeros are left out but for `unread`.
+/// `2 unread, 1 post, 3 news`; zeros are left out except `unread`.
 fn unseen(nudged: &Nudged) -> String {
     let mut text = format!("{} unread", nudged.unread);
     if nudged.posts > 0 {

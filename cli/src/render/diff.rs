@@ -1,4 +1,4 @@
-//! What changed between two points: tasks field by field, inboxes, members.
+//! Changes between two points: tasks field by field, inboxes, members.
 
 use crate::render::event::cut;
 use crate::render::mode::place;
@@ -6,7 +6,7 @@ use crate::render::prelude::*;
 use serde_json::Value;
 use teamlog_team::log::diff::{Change, DiffAnswer, ModeTurn, TaskChange};
 
-/// Most characters of a value that a line shows.
+/// Largest number of characters of a value in a line.
 const SHOWN_MAX: usize = 60;
 
 pub fn changes(answer: &DiffAnswer, view: &View) -> Vec<String> {
@@ -115,7 +115,7 @@ fn runs(answer: &DiffAnswer, view: &View) -> Vec<String> {
     lines(rows, 0, view)
 }
 
-/// A value in one short piece.
+/// Returns a value as one short text.
 fn value(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),

@@ -1,4 +1,4 @@
-//! What `doctor` found and did.
+//! Answers of `doctor`.
 
 use crate::render::prelude::*;
 use teamlog_team::doctor::repair::RepairAnswer;
@@ -7,7 +7,7 @@ use teamlog_team::engine::AcceptedRollback;
 use teamlog_team::engine::repair::{Lost, SalvageReport};
 use teamlog_team::handle::staging::CleanAnswer;
 
-/// What `doctor check` found; `deep` is the command that looks at everything.
+/// Findings of `doctor check`; `deep` is the command for the complete check.
 pub fn checked(answer: &DoctorAnswer, deep: &str, view: &View) -> Vec<String> {
     let (style, word) = shown(answer.overall_status);
     let team = view.paint.show(Style::Bold, visible(&answer.team));
@@ -30,7 +30,7 @@ pub fn checked(answer: &DoctorAnswer, deep: &str, view: &View) -> Vec<String> {
     told
 }
 
-/// What `doctor repair` took away, or would; `again` is the command that does.
+/// Result or plan of `doctor repair`; `again` is the command that carries out the plan.
 pub fn repaired(answer: &RepairAnswer, again: &str, view: &View) -> Vec<String> {
     let cut = &answer.cut;
     if let Some(rollback) = &answer.rollback {
@@ -68,7 +68,7 @@ pub fn repaired(answer: &RepairAnswer, again: &str, view: &View) -> Vec<String> 
     told
 }
 
-/// The events that a rollback took away.
+/// The events that a rollback removed.
 fn accepted(answer: &RepairAnswer, rollback: &AcceptedRollback, view: &View) -> Vec<String> {
     let lost = rollback.known_seq.saturating_sub(rollback.last_seq);
     let rest = format!(
@@ -90,7 +90,7 @@ fn accepted(answer: &RepairAnswer, rollback: &AcceptedRollback, view: &View) -> 
     told
 }
 
-/// What `doctor clean` removed, or would; `again` is the command that does.
+/// Result or plan of `doctor clean`; `again` is the command that carries out the plan.
 pub fn cleaned(answer: &CleanAnswer, again: &str, view: &View) -> Vec<String> {
     let head = match answer.status {
         "unchanged" => "nothing is left of killed commands",
@@ -115,7 +115,7 @@ pub fn cleaned(answer: &CleanAnswer, again: &str, view: &View) -> Vec<String> {
     told
 }
 
-/// What a salvage took and could not.
+/// The events that a salvage copied, and the losses.
 pub fn salvaged(salvaged: &SalvageReport, view: &View) -> Vec<String> {
     let mut told = vec![format!(
         "salvaged {} in {}; the damaged log is kept in {}",
@@ -154,7 +154,7 @@ fn lost(lost: &Lost) -> Vec<Cell> {
     vec![plain(events), plain(place), plain(&lost.why)]
 }
 
-/// The style of a health, and its sign with its word. The page has the same signs (`dashboard/src/panels/integrity/health.ts`).
+/// Returns style, sign and word for a health. The page has the same signs (`dashboard/src/panels/integrity/health.ts`).
 fn shown(health: Health) -> (Style, &'static str) {
     match health {
         Health::Healthy => (Style::Good, "✓ healthy"),

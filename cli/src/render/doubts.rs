@@ -1,4 +1,4 @@
-//! Notes below an answer: names in a command that are probably not meant, and agents that stopped.
+//! Notes below an answer: names in a command that are probably typos, and agents that stopped.
 
 use crate::render::prelude::*;
 use teamlog_team::doubts::{RecipientDoubts, RecipientsDoubts, TaskDoubts};

@@ -1,14 +1,14 @@
-//! Makes text from the log safe to show: what an agent wrote must not drive the reader's terminal, nor hide there.
+//! Makes text from the log safe to print: an agent's text must neither control the reader's terminal nor hide in it.
 //!
-//! Invariants: the result holds no hidden character ([`hidden`]): no control character, none that turns or hides text, none
-//! without width. Everything else stays as it is.
+//! Invariants: the result holds no hidden character ([`hidden`]): no control character, none that changes direction or
+//! hides text, none without width. All other characters stay unchanged.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 use teamlog_team::projections::hidden;
 pub use teamlog_team::projections::hidden::escaped_in_json as visible_json;
 
-/// The text on one line, hidden characters written out: `\n`, `\t`, `\u{1b}` …
+/// Returns the text on one line, with hidden characters written out: `\n`, `\t`, `\u{1b}` …
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !hidden::has_any(text) {
         return Cow::Borrowed(text);
@@ -33,13 +33,13 @@ fn write_out(c: char, shown: &mut String) {
     }
 }
 
-/// Several lines, each made [`visible`].
+/// Returns several lines, each made [`visible`].
 pub fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
-/// Text that goes to a terminal as it was composed: line ends, tabs and colours stay, any other hidden character is written
-/// out. Whatever a command prints passes here, also if it was not made [`visible`] before.
+/// Returns text for a terminal: line ends, tabs and colours stay, any other hidden character is written out. All output
+/// passes through here, even if it was not made [`visible`] before.
 pub fn for_terminal(text: &str) -> Cow<'_, str> {
     if !hidden::has_any(text) {
         return Cow::Borrowed(text);
@@ -59,7 +59,7 @@ pub fn for_terminal(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// How many characters a colour has that the text begins with: `ESC [ 1 ; 31 m`; 0 if it begins with none.
+/// Returns the length of a colour at the start of the text: `ESC [ 1 ; 31 m`; 0 if there is none.
 fn colour_at(text: &str) -> usize {
     let Some(codes) = text.strip_prefix("\x1b[") else {
         return 0;
@@ -69,8 +69,8 @@ fn colour_at(text: &str) -> usize {
     ended.map_or(0, |end| "\x1b[m".len() + end)
 }
 
-/// Bytes of any kind as text for a terminal: those that are no text are written out, as is any hidden character but line ends
-/// and tabs.
+/// Returns bytes as text for a terminal: invalid bytes are written out, and hidden characters except line ends and
+/// tabs.
 pub fn bytes_for_terminal(bytes: &[u8]) -> String {
     let mut shown = String::with_capacity(bytes.len() + 16);
     for chunk in bytes.utf8_chunks() {

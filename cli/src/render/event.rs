@@ -1,4 +1,4 @@
-//! One event as one line: what happened, in words where the kind is known, else its payload.
+//! One event as one line: in words if the kind is known, else with its payload.
 
 use crate::render::escape::visible;
 use crate::render::style::Style;
@@ -8,16 +8,16 @@ use teamlog_team::engine::{Event, Timestamp};
 use teamlog_team::projections::RefKind;
 use unicode_width::UnicodeWidthStr;
 
-/// Most characters of a payload that a line shows.
+/// Largest number of characters of a payload in a line.
 const SHOWN_MAX: usize = 100;
 
-/// Columns from which on a line has the whole date and time.
+/// Terminal width from which a line has the whole date and time.
 const WIDE: usize = 120;
-/// The least columns that the text of an event is cut to.
+/// Smallest width for the text of an event.
 const TEXT_WIDTH_MIN: usize = 12;
 
-/// `seq  date time  actor  kind  task  what`, in fixed columns because a replay is streamed. In a terminal what the event
-/// says is cut to what is left of the line.
+/// `seq date time actor kind task text`, in fixed columns because a replay is streamed. In a terminal the text is cut
+/// to the rest of the line.
 pub fn line(event: &Event<'_>, view: &View) -> String {
     let kind = if event.foreign {
         Style::Dim
@@ -44,7 +44,8 @@ pub fn line(event: &Event<'_>, view: &View) -> String {
     line.trim_end().to_owned()
 }
 
-/// `2026-11-28 14:55:01.123Z`; in a narrow terminal the time of a moment of today, else its day: `14:55:01`, `11-27 14:55`.
+/// `2026-11-28 14:55:01.123Z`; in a narrow terminal only the time for today, else without year and seconds: `14:55:01`,
+/// `11-27 14:55`.
 fn moment(at: Timestamp, view: &View) -> String {
     let (text, now) = (at.to_string(), view.now.to_string());
     let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default();
@@ -57,7 +58,7 @@ fn moment(at: Timestamp, view: &View) -> String {
     }
 }
 
-/// What happened, made visible.
+/// Describes the event, made visible.
 pub fn what(event: &Event<'_>) -> String {
     let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();
     let text = match &*event.kind {
@@ -130,7 +131,7 @@ pub fn what(event: &Event<'_>) -> String {
     visible(&cut(&text, SHOWN_MAX)).into_owned()
 }
 
-/// A message envelope: `task_update to lead  T-1  status=done note=…`; its sender too where somebody else recorded it.
+/// A message envelope: `task_update to lead T-1 status=done note=…`; with its sender if another agent recorded it.
 fn message(event: &Event<'_>, envelope: &Value) -> String {
     let from = envelope["from"].as_str();
     let from = from.filter(|from| *from != event.actor);
@@ -147,7 +148,7 @@ fn message(event: &Event<'_>, envelope: &Value) -> String {
     text
 }
 
-/// What happened to a task: `T-1  worker=dev epoch=1`. Whose the claim is the token proves, so it is not shown around.
+/// A change of a task: `T-1 worker=dev epoch=1`. The token is not shown, because it proves the claim.
 fn task(event: &Event<'_>, mut payload: Value) -> String {
     if let Some(fields) = payload.as_object_mut() {
         fields.retain(|name, _| !matches!(name.as_str(), "task_id" | "token"));
@@ -161,12 +162,12 @@ pub fn said_text(payload: &str) -> String {
     said(&serde_json::from_str(payload).unwrap_or_default())
 }
 
-/// What people look for first, in that order; anything else follows.
+/// Fields that come first, in this order; any other field follows.
 const FIRST: [&str; 8] = [
     "subject", "status", "blocked", "progress", "eta", "note", "body", "details",
 ];
 
-/// A message's payload as words: `in_progress progress=40% "reproduced it"`. What speaks for itself needs no name.
+/// A message's payload as words: `in_progress progress=40% "reproduced it"`. Self-explaining values have no name.
 pub fn said(payload: &Value) -> String {
     let Some(fields) = payload.as_object() else {
         return String::new();
@@ -221,7 +222,7 @@ fn reference(event: &Event<'_>, kind: RefKind) -> String {
     event.refs.get(kind).unwrap_or("-").to_owned()
 }
 
-/// A string without its quotes, anything else as JSON.
+/// Returns a string without its quotes, any other value as JSON.
 pub fn word(value: &Value) -> String {
     match value {
         Value::String(text) if text.contains(' ') => format!("{text:?}"),
@@ -230,7 +231,7 @@ pub fn word(value: &Value) -> String {
     }
 }
 
-/// At most so many characters.
+/// Cuts to that many characters.
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

@@ -1,9 +1,9 @@
-//! Events of modes and of bootstrap runs, in words: whose and what first, then the fields that tell something.
+//! Events of modes and of bootstrap runs, in words: the mode or run first, then the informative fields.
 
 use super::event::{said, word};
 use serde_json::Value;
 
-/// Fields of a state that the kind of the event says already, or that only programs look at.
+/// Fields of a state that repeat the kind of the event, or that are for programs.
 const UNSAID: [&str; 12] = [
     "active",
     "auto_completed_reason",
@@ -19,7 +19,7 @@ const UNSAID: [&str; 12] = [
     "updated_at",
 ];
 
-/// What happened to a mode: `forge in session S  executing iteration=2`.
+/// An event of a mode: `forge in session S executing iteration=2`.
 pub fn mode(kind: &str, payload: &Value) -> String {
     match kind {
         "mode_transitioned" => transition(payload),
@@ -57,7 +57,7 @@ pub fn mode(kind: &str, payload: &Value) -> String {
     }
 }
 
-/// What happened in a bootstrap run: `run 1  domain=physics`.
+/// An event of a bootstrap run: `run 1 domain=physics`.
 pub fn bootstrap(kind: &str, payload: &Value) -> String {
     let run = format!("run {}", word(&payload["run"]));
     let text = |name: &str| payload[name].as_str().unwrap_or("-").to_owned();
@@ -126,7 +126,7 @@ fn list(names: &Value) -> String {
     }
 }
 
-/// The fields of a state that tell something beside the kind of the event.
+/// Returns the informative fields of a state.
 fn told(state: &Value) -> Value {
     let nothing = |value: &Value| value.is_null() || *value == 0;
     let fields = state.as_object().into_iter().flatten();
@@ -135,7 +135,7 @@ fn told(state: &Value) -> Value {
     Value::Object(fields.collect())
 }
 
-/// The payload without what is said already.
+/// Returns the payload without the fields that are already shown.
 fn others(payload: &Value, but: &[&str]) -> Value {
     let said = |name: &str| matches!(name, "run" | "mode" | "session_id") || but.contains(&name);
     let fields = payload.as_object().into_iter().flatten();

@@ -1,4 +1,4 @@
-//! Work at hand: what can be taken up, what has arrived, what an agent should know.
+//! Current work: tasks to claim, new events, and the briefing of an agent.
 
 use crate::render::event;
 use crate::render::prelude::*;
@@ -44,7 +44,7 @@ fn row(task: &Listed, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// What arrived, one event a line.
+/// New events, one a line.
 pub fn arrived(answer: &WaitAnswer, view: &View) -> Vec<String> {
     if answer.events.is_empty() {
         return vec![format!(
@@ -103,7 +103,7 @@ pub fn primed(answer: &PrimeAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// The unread messages, and the wake-ups among them apart.
+/// Splits the unread messages into mail and wake-ups.
 fn parted(answer: &PrimeAnswer) -> (Few<Mail>, Few<Mail>) {
     let all = answer.unread.items.iter().cloned();
     let (wakeups, mail) = all.partition(Mail::is_wakeup);
@@ -154,7 +154,7 @@ fn brief(task: &Brief) -> String {
     text
 }
 
-/// `  waits for T-1 (in_progress), 2 more`; nothing for a task that waits for none.
+/// ` waits for T-1 (in_progress), 2 more`; empty for a task without open dependencies.
 fn waits_for(open: &[Dependency], more: usize) -> String {
     let mut names: Vec<String> = open
         .iter()
@@ -247,7 +247,7 @@ fn mail(mail: &Mail) -> String {
     format!("  {id}  {kind} from {from}  {task}  {text}")
 }
 
-/// `  msg-…  thread-0001  T-4  from dev  text`; of news only the sentence.
+/// ` msg-… thread-0001 T-4 from dev text`; for news only the sentence.
 fn notice(notice: &Notice) -> String {
     let Some(thread) = &notice.thread_id else {
         return format!("  {}", notice.text);
@@ -257,7 +257,7 @@ fn notice(notice: &Notice) -> String {
     format!("  {id}  {thread} from {from}  {task}  {text}")
 }
 
-/// How far the view files are.
+/// The state of the view files.
 pub fn synced(answer: &SyncViewsAnswer, _: &View) -> Vec<String> {
     let SyncViewsAnswer { team, status, seq } = answer;
     vec![match status {

@@ -1,4 +1,4 @@
-//! Messages: what was sent, what lies in an inbox, what was acknowledged.
+//! Messages: the result of sending, an inbox, the result of an ack.
 
 use crate::render::doubts;
 use crate::render::event::said_text;
@@ -78,7 +78,7 @@ pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
         .collect()
 }
 
-/// Lines that begin with `NOT APPLIED`: what the message did not change, and why.
+/// Lines that begin with `NOT APPLIED`: the change that the message did not make, and the reason.
 fn unapplied(answer: &SendAnswer) -> Vec<String> {
     let task = visible(answer.message.task_id.as_deref().unwrap_or_default());
     if answer.applied == Some(Applied::Superseded) {
@@ -118,7 +118,7 @@ fn kept(kept: &KeptAsReport) -> String {
     format!("NOT APPLIED: task {task} {claimed} and stays {status}; recorded as a comment")
 }
 
-/// Notes on names in the message that are probably not meant.
+/// Notes on names in the message that are probably typos.
 fn doubt_notes(answer: &SendAnswer) -> Vec<String> {
     let doubts = &answer.doubts;
     let task = visible(answer.message.task_id.as_deref().unwrap_or_default());
@@ -139,7 +139,7 @@ fn doubt_notes(answer: &SendAnswer) -> Vec<String> {
     notes
 }
 
-/// ` (by cyd)` behind a sender in whose name somebody else acted.
+/// ` (by cyd)`, after a sender for whom another agent acted.
 pub fn by(actor: Option<&str>) -> String {
     actor.map_or_else(String::new, |actor| format!(" (by {})", visible(actor)))
 }
@@ -217,7 +217,7 @@ fn row(message: &Message, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// How an ack ended, where it did not fail.
+/// Result of an ack, unless it failed.
 pub fn acked(answer: &AckAnswer, view: &View) -> Vec<String> {
     let word = match answer.status {
         AckStatus::Acked => view.paint.show(Style::Good, "acked").to_string(),

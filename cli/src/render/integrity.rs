@@ -1,4 +1,4 @@
-//! Evidence: what was checked, rebuilt, imported, and what is not as it should be.
+//! Evidence: checks, rebuilds, imports, and their problems.
 
 use crate::render::doctor;
 use crate::render::prelude::*;
@@ -83,7 +83,7 @@ pub fn rehydrated(answer: &RehydrateAnswer, view: &View) -> Vec<String> {
     let rows = counts
         .into_iter()
         .map(|(name, count)| vec![plain(name), number(time::count(count))]);
-    // The rate of a moment says nothing.
+    // A rate over a very short time means nothing.
     let rate = match answer.elapsed_ms {
         0..100 => String::new(),
         _ => format!(" ({} events/s)", time::count(answer.events_per_second)),
@@ -99,7 +99,7 @@ pub fn rehydrated(answer: &RehydrateAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// Counts of an import, and how many messages have something that was not applied to a task.
+/// Counts of an import, and the number of messages with changes that were not applied to a task.
 pub fn counted(counts: &[(&str, u64, Style)], not_applied: &Reasons, view: &View) -> Vec<String> {
     let counts = counts.iter();
     let counts = counts.map(|(name, count, style)| ((*name).to_owned(), *count, *style));
@@ -113,7 +113,7 @@ pub fn counted(counts: &[(&str, u64, Style)], not_applied: &Reasons, view: &View
     lines(rows, 2, view)
 }
 
-/// What an import says on standard error where it left something of a message aside; `None` where it did not.
+/// Note for standard error if an import ignored a part of a message; `None` if it did not.
 pub fn left_aside(not_applied: &Reasons) -> Option<String> {
     let parts = not_applied.iter();
     let parts = parts.map(|(reason, count)| format!("{reason} {}", time::count(*count)));

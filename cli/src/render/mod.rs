@@ -1,8 +1,8 @@
-//! Answers for people: each function takes an answer and gives lines.
+//! Answers for people: each function converts an answer into lines.
 //!
-//! Invariants: every text that came from outside passes through [`escape::visible`]; no line ends in a space;
-//! the same answer gives the same lines on and off a terminal, but for colours, and for what is cut or left out where a line
-//! would be wider than the terminal.
+//! Invariants: every text from outside passes through [`escape::visible`]; no line ends in a space; the same answer
+//! gives the same lines on and off a terminal, except for colours, and for parts that are cut or left out to fit the
+//! width of the terminal.
 
 pub mod age;
 pub mod artifact;
@@ -43,44 +43,44 @@ pub mod who;
 use style::Paint;
 use teamlog_team::engine::Timestamp;
 
-/// How and when things are shown.
+/// Settings for rendering.
 #[derive(Debug, Clone, Copy)]
 pub struct View {
     /// Colours, or none.
     pub paint: Paint,
-    /// The time that relative times refer to.
+    /// Reference time for relative times.
     pub now: Timestamp,
-    /// How many columns the terminal has, if one shows it.
+    /// Number of columns, on a terminal.
     pub width: Option<usize>,
-    /// Shows everything, however many screens it takes.
+    /// True to show everything, on any number of screens.
     pub whole: bool,
 }
 
 impl View {
-    /// How long ago something was.
+    /// Returns how long ago something was.
     pub fn ago(&self, then: Timestamp) -> String {
         time::ago(self.now.micros(), then.micros())
     }
 
-    /// The same of a time as text; nothing where it is none.
+    /// As `ago`, from a time as text; empty if it is none.
     pub fn ago_of(&self, then: &str) -> String {
         Timestamp::parse(then).map_or_else(|_| String::new(), |then| self.ago(then))
     }
 }
 
-/// How to go on to the next page, if there is one.
+/// Returns the command for the next page, if there is one.
 pub fn more(words: &str, cursor: &Option<String>) -> Option<String> {
     let cursor = cursor.as_deref()?;
     Some(format!("{words}: --cursor {}", escape::visible(cursor)))
 }
 
-/// The same behind an empty line.
+/// As `more`, after an empty line.
 pub fn more_below(words: &str, cursor: &Option<String>) -> Vec<String> {
     let more = more(words, cursor);
     more.map_or_else(Vec::new, |more| vec![String::new(), more])
 }
 
-/// A page of rows and how to go on, or that there is nothing.
+/// A page of rows and the command for the next one, or that there is nothing.
 pub fn page(
     rows: impl IntoIterator<Item = Vec<table::Cell>>,
     nothing: &str,
@@ -95,7 +95,7 @@ pub fn page(
     shown
 }
 
-/// Lines behind an empty one, if there are any.
+/// Appends lines after an empty one, if there are any.
 pub fn push_below(shown: &mut Vec<String>, below: Vec<String>) {
     if !below.is_empty() {
         shown.push(String::new());
@@ -103,7 +103,7 @@ pub fn push_below(shown: &mut Vec<String>, below: Vec<String>) {
     }
 }
 
-/// Names, or that word where there are none.
+/// Returns the names, or `none` if there are none.
 pub fn names_or(none: &str, names: &[String]) -> String {
     if names.is_empty() {
         none.to_owned()
@@ -112,7 +112,7 @@ pub fn names_or(none: &str, names: &[String]) -> String {
     }
 }
 
-/// A heading that names what follows and for whom.
+/// A heading: a name and more words.
 pub fn heading(view: &View, name: &str, rest: &str) -> String {
     let name = escape::visible(name);
     let rest = escape::visible(rest);

@@ -1,4 +1,4 @@
-//! Modes: what became of one, how it stands, and all of them.
+//! Modes: the result of a change, the state of one, and the list.
 
 use crate::render::prelude::*;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use teamlog_team::mode::sessions::{SessionEndedAnswer, SessionsAnswer};
 use teamlog_team::mode::show::{ModeListAnswer, ModeShowAnswer};
 use teamlog_team::projections::mode::Mode;
 
-/// What became of a request: `forge  active  starting  in session s-1`.
+/// Result of a request: `forge active starting in session s-1`.
 pub fn stands(answer: &ModeAnswer, view: &View) -> Vec<String> {
     let mut row = row(&answer.shown, view);
     row.truncate(3);
@@ -104,7 +104,7 @@ pub fn card(answer: &ModeShowAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// What the heading says, and what only readers of files look at.
+/// Fields that the heading shows, and fields for readers of files.
 const LEFT_OUT: [&str; 4] = ["mode", "schema_version", "schemaVersion", "session_id"];
 
 /// `mode  active  phase  when`.
@@ -122,7 +122,7 @@ fn word(active: bool) -> &'static str {
     if active { "active" } else { "ended" }
 }
 
-/// `in session s-1`; nothing at the root.
+/// `in session s-1`; empty at the root.
 pub fn place(session_id: &Option<String>) -> String {
     let session = session_id.as_deref();
     session.map_or_else(String::new, |session| format!("in session {session}"))
@@ -133,7 +133,7 @@ pub fn names(modes: &[Mode]) -> String {
     names_or("none", &names)
 }
 
-/// A string without its quotes, anything else as JSON.
+/// Returns a string without its quotes, any other value as JSON.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

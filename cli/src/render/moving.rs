@@ -1,4 +1,4 @@
-//! What was moved: converted, backed up, restored.
+//! Conversions, backups and restores.
 
 use crate::render::integrity;
 use crate::render::prelude::*;

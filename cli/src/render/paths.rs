@@ -1,4 +1,4 @@
-//! Paths: who may write them, and what is held twice.
+//! Paths: who may write them, and overlapping claims.
 
 use crate::render::prelude::*;
 use std::borrow::Cow;
@@ -19,11 +19,11 @@ pub fn verdict(verdict: &WriteVerdict, view: &View) -> Vec<String> {
     )]
 }
 
-/// Why nothing may be written where the journal is not there.
+/// Reason for which nothing may be written while the journal does not answer.
 pub const STALE: &str =
     "what other hosts recorded lately is not known here, and their journal does not answer";
 
-/// Why a path may be written, or not, as a part of a sentence.
+/// Reason for which a path may be written, or not, as a part of a sentence.
 fn why(verdict: &WriteVerdict, view: &View) -> String {
     match verdict.reason {
         WriteReason::NoActiveLeaseForPath => "nobody holds a task that declares it".to_owned(),
@@ -46,7 +46,7 @@ fn text(field: &Option<String>) -> Cow<'_, str> {
     visible(field.as_deref().unwrap_or("-"))
 }
 
-/// What others hold of what somebody took, a line each.
+/// Overlaps of a claim with those of others, a line each.
 pub fn overlaps(overlaps: &[Overlap], view: &View) -> Vec<String> {
     let warn = |overlap: &Overlap| {
         let held = held(

@@ -1,4 +1,4 @@
-//! What most answers are shown with.
+//! Names that most files of this folder use.
 
 pub use super::escape::visible;
 pub use super::style::Style;

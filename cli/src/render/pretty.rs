@@ -3,14 +3,14 @@
 use super::escape::visible_json;
 use serde::Serialize;
 
-/// A value as JSON on lines of its own, made visible.
+/// Returns a value as JSON on lines of its own, made visible.
 pub fn of(value: &impl Serialize) -> Vec<String> {
     let text = serde_json::to_string(value).unwrap_or_default();
     let text = indented(&visible_json(&text));
     text.lines().map(str::to_owned).collect()
 }
 
-/// Compact JSON, indented by two spaces.
+/// Indents compact JSON by two spaces.
 pub fn indented(compact: &str) -> String {
     let mut shown = String::with_capacity(compact.len() * 2);
     let mut depth = 0_usize;

@@ -1,4 +1,4 @@
-//! A team at a glance: members and what they have not read, tasks and what holds them up.
+//! A team at a glance: members and their unread messages, tasks and their obstacles.
 
 use crate::render::mode::place;
 use crate::render::prelude::*;
@@ -58,7 +58,7 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// Lines that a terminal shows of an answer before its first line is gone; the prompt takes one.
+/// Lines that a terminal shows of an answer with its first line visible; the prompt takes one.
 const SCREEN_LINES: usize = 23;
 
 /// A list of the answer.
@@ -68,10 +68,10 @@ struct Section {
     total: usize,
 }
 
-/// The lists that hold anything.
+/// Lists that are not empty.
 struct Sections {
     all: Vec<Section>,
-    /// True if an empty line comes before each.
+    /// True to put an empty line before each.
     spaced: bool,
 }
 
@@ -95,7 +95,7 @@ impl Sections {
         rows + self.all.len() * before
     }
 
-    /// Cuts the longest lists until all have at most that many lines, the line that says so included.
+    /// Cuts the longest lists until the lines fit, including the line about the cut.
     fn fit(&mut self, most: usize) {
         if self.line_count() <= most {
             return;
@@ -112,7 +112,7 @@ impl Sections {
         }
     }
 
-    /// The names of those that were cut.
+    /// Returns the names of the cut lists.
     fn cut(&self) -> Vec<String> {
         let cut = self.all.iter();
         let cut = cut.filter(|section| section.rows.len() < section.total);
@@ -134,7 +134,7 @@ impl Sections {
     }
 }
 
-/// `task  for those that failed`.
+/// `task for the failed ones`.
 fn in_vain(answer: &StatusAnswer, view: &View) -> Vec<String> {
     let row = |(task, failed): (&String, &Vec<String>)| {
         let failed = format!("for {}", failed.join(", "));
@@ -143,7 +143,7 @@ fn in_vain(answer: &StatusAnswer, view: &View) -> Vec<String> {
     lines(answer.failed_dependencies.iter().map(row), 2, view)
 }
 
-/// Unread messages by agent; those without any share a line.
+/// Unread messages by agent; agents without any share a line.
 fn members(answer: &StatusAnswer, view: &View) -> Vec<String> {
     let (none, some): (Vec<_>, Vec<_>) = answer
         .unread_counts

@@ -1,27 +1,27 @@
-//! Colour, where somebody can see it: on a terminal that did not ask for none.
+//! Colours on terminals, unless disabled.
 
 use std::fmt::{self, Display};
 
-/// How a piece of text stands out.
+/// Style of a text.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Style {
     #[default]
     Plain,
     /// A name or a heading.
     Bold,
-    /// Detail that the eye may skip.
+    /// Unimportant detail.
     Dim,
-    /// It went well.
+    /// Success.
     Good,
-    /// Worth a look.
+    /// Warning.
     Warn,
-    /// It did not go well.
+    /// Failure.
     Bad,
-    /// The name of something to go to.
+    /// A name to follow.
     Name,
 }
 
-/// Whether to colour; decided once per stream.
+/// Colours on or off; decided once per stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paint {
     on: bool,
@@ -36,7 +36,7 @@ impl Paint {
         self.on
     }
 
-    /// The text in that style. Padding is the caller's business: escapes have no width but do have length.
+    /// Returns the text in that style. The caller pads before: escapes have no width but do have length.
     pub fn show(self, style: Style, text: impl Display) -> impl Display {
         let style = if self.on { style } else { Style::Plain };
         Painted { style, text }

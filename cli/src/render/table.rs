@@ -1,5 +1,5 @@
-//! Aligned columns, by the width that a terminal gives each character; free text goes last, and is cut where a row would
-//! be wider than the terminal. Every cell is made visible as it is made, so a table cannot drive a terminal.
+//! Aligned columns, by the width of each character in a terminal; free text goes last, and is cut if a row would be
+//! wider than the terminal. Every cell is made visible when it is created, so a table cannot control a terminal.
 
 use crate::render::View;
 use crate::render::escape::visible;
@@ -7,11 +7,11 @@ use crate::render::style::{Paint, Style};
 use std::fmt::Write;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Free text is not cut below this many columns: what is left has to tell one row from another.
+/// Smallest width of free text: the rest must tell one row from another.
 const FREE_TEXT_WIDTH_MIN: usize = 16;
-/// Nor below this many beside a mark, which tells rows apart too.
+/// Smallest width of free text with a mark, which also tells rows apart.
 const BESIDE_MARK_MIN: usize = 8;
-/// A column that may be left out is left out before free text becomes narrower than that.
+/// Width of free text below which optional columns are left out first.
 const FREE_TEXT_WIDTH_GOOD: usize = 24;
 /// The space between two columns.
 const GAP: &str = "  ";
@@ -19,7 +19,7 @@ const GAP: &str = "  ";
 #[derive(Debug, Clone, Default)]
 pub struct Cell {
     text: String,
-    /// Stands behind the text, and is kept where the text is cut.
+    /// Comes after the text, and is kept if the text is cut.
     mark: String,
     style: Style,
     right: bool,
@@ -32,7 +32,7 @@ impl Cell {
         self.text.is_empty() && self.mark.is_empty()
     }
 
-    /// The cell with words behind its text that are never cut: `(lease expired)`.
+    /// Adds words after its text that are never cut: `(lease expired)`.
     pub fn marked(self, mark: &str) -> Cell {
         let gap = if self.text.is_empty() || mark.is_empty() {
             ""
@@ -45,7 +45,7 @@ impl Cell {
         }
     }
 
-    /// The cell in a column that is left out where a row would be wider than the terminal.
+    /// Makes the column optional: left out if a row would be wider than the terminal.
     pub fn optional(self) -> Cell {
         Cell {
             optional: true,
@@ -57,7 +57,7 @@ impl Cell {
         self.text.width() + self.mark.width()
     }
 
-    /// The cell's text in at most `width` columns.
+    /// Returns the cell's text in at most `width` columns.
     fn within(&self, width: usize) -> String {
         let room = width.saturating_sub(self.mark.width());
         format!("{}{}", cut(&self.text, room), self.mark)
@@ -72,7 +72,7 @@ pub fn styled(style: Style, text: impl AsRef<str>) -> Cell {
     }
 }
 
-/// A cell of what somebody wrote, such as a subject or a title: the only kind that may be cut.
+/// A cell with a person's text, such as a subject or a title: the only kind that may be cut.
 pub fn free_text(style: Style, text: impl AsRef<str>) -> Cell {
     Cell {
         free: true,
@@ -99,12 +99,13 @@ pub fn number_styled(style: Style, text: impl AsRef<str>) -> Cell {
     }
 }
 
-/// What stands above the columns.
+/// Returns the titles of the columns.
 pub fn titles<const N: usize>(titles: [&str; N]) -> Vec<Cell> {
     titles.map(|title| styled(Style::Dim, title)).to_vec()
 }
 
-/// The rows with two spaces between columns and `indent` spaces before; nothing is padded behind a row's last cell.
+/// Returns the rows with two spaces between columns and `indent` spaces before; there is no padding after a row's last
+/// cell.
 pub fn lines(rows: impl IntoIterator<Item = Vec<Cell>>, indent: usize, view: &View) -> Vec<String> {
     let rows: Vec<Vec<Cell>> = rows.into_iter().collect();
     let mut columns = Columns::of(&rows);
@@ -121,9 +122,9 @@ struct Columns(Vec<Column>);
 #[derive(Default)]
 struct Column {
     width: usize,
-    /// How narrow it may become; its width where it holds no free text.
+    /// Smallest possible width; its full width without free text.
     least: usize,
-    /// Least width before columns are left out.
+    /// Smallest width before columns are left out.
     good: usize,
     optional: bool,
     left_out: bool,
@@ -155,8 +156,8 @@ impl Columns {
         Columns(columns)
     }
 
-    /// Leaves out columns that may be, then takes from whichever column is the widest of those that may be narrower, until
-    /// a row fits or none is left.
+    /// Leaves out optional columns, then narrows the widest column that may be narrower, until a row fits or none is
+    /// left.
     fn narrow(&mut self, available: usize) {
         while self.wanted(|column| column.good) > available {
             let mut optional = self
@@ -187,7 +188,7 @@ impl Columns {
     }
 }
 
-/// The text in at most `width` columns, with `…` in place of what does not fit.
+/// Cuts the text to `width` columns, with `…` for the rest.
 pub fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();

@@ -42,7 +42,7 @@ pub fn row(task: &Listed, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// What it is about, and whether its lease ran out, which no event says yet.
+/// Subject of the task, and a mark if its lease expired, which no event records yet.
 pub fn subject(task: &Listed) -> Cell {
     let mark = match task.lease_expired() {
         true => "(lease expired)",
@@ -51,7 +51,7 @@ pub fn subject(task: &Listed) -> Cell {
     free_text(Style::Plain, task.subject.as_deref().unwrap_or("")).marked(mark)
 }
 
-/// What was reported of a task that only claims move: `reported blocked, 40%: waits for the schema (by dev)`.
+/// Last report on a claimed task: `reported blocked, 40%: waits for the schema (by dev)`.
 fn reported(task: &Task) -> String {
     let words = report::words(task);
     match (words.is_empty(), &task.reported.by) {
@@ -103,7 +103,7 @@ fn writes(task: &Task) -> String {
     text
 }
 
-/// What people ask of a task, in the order in which they ask; what only programs need is in the JSON.
+/// Fields of a task for people, the most wanted first; the JSON has more.
 fn fields(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
     let (task, failed) = (&answer.task, &answer.failed_dependencies);
     let text = |field: &Option<String>| plain(field.as_deref().unwrap_or(""));
@@ -141,7 +141,7 @@ fn fields(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
     ]
 }
 
-/// The last decision on it: `rejected by lead: the tests are missing  (required)`.
+/// The last decision on it: `rejected by lead: the tests are missing (required)`.
 fn approval(answer: &TaskShowAnswer) -> Cell {
     let is_gated = answer.task.requires_approval();
     let Some(last) = &answer.approval else {
@@ -161,7 +161,7 @@ fn approval(answer: &TaskShowAnswer) -> Cell {
     styled(style, format!("{}{required}", approval::words(last)))
 }
 
-/// Who holds it until when, and what came of it.
+/// The holder with the end of its lease, and the result.
 fn claim(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
     let (task, governed) = (&answer.task, &answer.task.governed);
     let text = |field: &Option<String>| plain(field.as_deref().unwrap_or(""));
@@ -196,7 +196,7 @@ fn claim(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
     rows
 }
 
-/// A string without its quotes, anything else as JSON.
+/// Returns a string without its quotes, any other value as JSON.
 fn unquoted(json: &Json) -> String {
     serde_json::from_str::<String>(json.as_str()).unwrap_or_else(|_| json.as_str().to_owned())
 }

@@ -4,7 +4,7 @@ use crate::render::prelude::*;
 use teamlog_team::lifecycle::teams::TeamListed;
 use teamlog_team::log::traces::{TraceOutcome, TracesAnswer};
 
-/// `team  open  members  events  last event`; of those that cannot be read, why.
+/// `team open members events last event`; the reason for teams that cannot be read.
 pub fn list(teams: &[TeamListed], failed: &[(&str, &str)], view: &View) -> Vec<String> {
     let mut rows: Vec<Vec<Cell>> = teams.iter().map(|team| row(team, view)).collect();
     rows.extend(failed.iter().map(|(team, why)| {

@@ -1,4 +1,4 @@
-//! Threads: one of them, what was said in it, all of them, and what a search found.
+//! Threads: one of them, its posts, the list, and the results of a search.
 
 use crate::render::doubts;
 use crate::render::escape::visible_lines;
@@ -79,7 +79,7 @@ fn row(thread: &ThreadShown, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// A page of threads, each with what was said last in it.
+/// A page of threads, each with its last post.
 pub fn list(answer: &ThreadListAnswer, view: &View) -> Vec<String> {
     let rows = answer.threads.iter().map(|one| listed(one, view));
     page(rows, "no threads", ("older", &answer.next_cursor), view)
@@ -99,7 +99,7 @@ fn listed(thread: &ThreadListed, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// What happened to a thread: `thread-0001  lead: begin`.
+/// An event of a thread: `thread-0001 lead: begin`.
 pub fn event(kind: &str, payload: &Value) -> String {
     let said = match kind {
         "thread_started" => format!(

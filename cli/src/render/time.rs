@@ -1,4 +1,4 @@
-//! Times, spans and counts as people read them. All times are UTC.
+//! Times, spans and counts for people. All times are UTC.
 
 /// Microseconds in a second.
 pub const SECOND: i64 = 1_000_000;
@@ -20,7 +20,7 @@ pub fn span(micros: i64) -> String {
     }
 }
 
-/// The same of milliseconds that something took.
+/// Formats a duration in milliseconds.
 pub fn took(ms: u64) -> String {
     match i64::try_from(ms) {
         Ok(0) => "under 1ms".to_owned(),
@@ -29,7 +29,8 @@ pub fn took(ms: u64) -> String {
     }
 }
 
-/// How long ago `then` was at `now`, coarsely: `just now`, `12s ago`, `3m ago`, `2h ago`, `5d ago`; `in 3m` if it is ahead.
+/// Formats the time since `then`, coarsely: `just now`, `12s ago`, `3m ago`, `2h ago`, `5d ago`; `in 3m` for a time in
+/// the future.
 pub fn ago(now_micros: i64, then_micros: i64) -> String {
     let gap = now_micros.saturating_sub(then_micros);
     let size = gap.saturating_abs();
@@ -46,7 +47,8 @@ pub fn ago(now_micros: i64, then_micros: i64) -> String {
     format!("{text} ago")
 }
 
-/// A time that is left, to the nearest second, minute, hour or day: a quarter of an hour is `15m` a moment later too.
+/// Formats a remaining time, to the nearest second, minute, hour or day: a quarter of an hour is still `15m` a moment
+/// later.
 pub fn about(micros: i64) -> String {
     let nearest = |unit: i64| micros.max(0).saturating_add(unit / 2) / unit;
     match (nearest(SECOND), nearest(MINUTE), nearest(HOUR)) {

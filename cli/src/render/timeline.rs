@@ -1,5 +1,5 @@
-//! A story as a timeline: in order, indented by what led to what, with offsets from its first event, the time between
-//! events, how long tasks and messages took, and what changed nothing.
+//! A story as a timeline: in order, indented by cause, with offsets from its first event, the time between events, the
+//! duration of tasks and messages, and a mark for events without effect.
 
 use crate::render::style::Style;
 use crate::render::table::{self, Cell, free_text, number_styled, plain, styled};
@@ -8,14 +8,14 @@ use teamlog_team::Recorded;
 use teamlog_team::story::trace::TraceAnswer;
 use teamlog_team::story::{Outcome, OutsideCause, Parent, Span, Step, Story};
 
-/// A gap from which on the time between two events is worth a word.
+/// Shortest time between two events that is shown.
 const GAP_SHOWN_MICROS: i64 = time::SECOND;
 
-/// Deeper steps are not indented further: a chain of causes may be as long as the story.
+/// Largest indentation: a chain of causes may be as long as the story.
 const DEPTH_SHOWN_MAX: usize = 12;
-/// The deepest indentation in a terminal narrower than [`NARROW`], where the text of each event needs the room.
+/// Largest indentation in a terminal narrower than [`NARROW`], in which the text of each event needs the space.
 const DEPTH_NARROW_MAX: usize = 3;
-/// Columns below which a terminal is narrow.
+/// Width below which a terminal is narrow.
 const NARROW: usize = 110;
 
 pub fn story(answer: &TraceAnswer, view: &View) -> Vec<String> {
@@ -35,12 +35,12 @@ pub fn story(answer: &TraceAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// Events of which no trace was asked, as [`steps`].
+/// Events without a trace, as [`steps`].
 pub fn lines(events: &[Recorded], view: &View) -> Vec<String> {
     steps(&Story::of(events, &[]), view)
 }
 
-/// The steps, each behind its offset, the time since the one before and its seq.
+/// The steps, each after its offset, the time since the one before and its seq.
 fn steps(story: &Story<'_>, view: &View) -> Vec<String> {
     let mut tree = Tree::new(view);
     let steps = story.steps.iter().enumerate();
@@ -63,7 +63,7 @@ fn steps(story: &Story<'_>, view: &View) -> Vec<String> {
     shown
 }
 
-/// What a reader takes from the indentation alone: the last step at each depth that nothing shallower followed.
+/// Causes that the indentation already shows: the last step at each depth that nothing shallower followed.
 struct Tree {
     last: Vec<usize>,
     depth_max: usize,
@@ -83,12 +83,12 @@ impl Tree {
         }
     }
 
-    /// Indentation of a step.
+    /// Returns the indentation of a step.
     fn depth(&self, step: &Step<'_>) -> usize {
         step.depth.min(self.depth_max)
     }
 
-    /// The step that seems to be above this one, which is next.
+    /// Returns the step that the indentation shows as cause of the next step.
     fn parent_shown(&mut self, at: usize, step: &Step<'_>) -> Option<usize> {
         self.last.truncate(self.depth(step));
         let above = self.last.last().copied();
@@ -169,7 +169,7 @@ fn ended(span: &Span) -> Option<String> {
     Some(format!("{word} after {lasted}"))
 }
 
-/// Where the event comes from, if the indentation does not say it.
+/// The cause of the event, if the indentation does not show it.
 fn from(story: &Story<'_>, step: &Step<'_>, parent_shown: Option<usize>) -> Option<String> {
     match step.parent {
         Parent::None => None,

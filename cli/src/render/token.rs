@@ -33,7 +33,7 @@ fn row(token: &TokenShown, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// Names the tokens that came with a log and let nobody in here, and the command that accepts them.
+/// Names the tokens that came with a log and are not valid here, and the command that accepts them.
 pub fn unaccepted(team: &str, tokens: &[TokenShown]) -> Vec<String> {
     let token = |token: &TokenShown| {
         let (id, agent) = (visible(&token.token_id), visible(&token.agent));

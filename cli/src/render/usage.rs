@@ -1,4 +1,4 @@
-//! Tokens that were used, and may be.
+//! Tokens of language models: used ones and budgets.
 
 use crate::render::escape::visible;
 use crate::render::style::Style;
@@ -6,7 +6,7 @@ use crate::render::table::{lines, plain, styled};
 use crate::render::{View, more, time};
 use teamlog_team::usage::report::{BudgetShown, UsageAnswer};
 
-/// What the team used, what it may, and its agents.
+/// Usage and budget of the team, and of its agents.
 pub fn card(answer: &UsageAnswer, view: &View) -> Vec<String> {
     let used = time::plural(answer.used.tokens, "token");
     let budget = answer.budget.as_ref().map_or_else(String::new, budget);

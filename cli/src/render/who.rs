@@ -1,9 +1,9 @@
-//! Who does what: a line for each task in somebody's hands, and one for each agent that has none.
+//! Current work of each agent: a line for each claimed task, and one for each agent without one.
 
 use crate::render::prelude::*;
 use teamlog_team::worker::who::{WhoAgent, WhoAnswer, WhoTask};
 
-/// `agent  task  status  lease  last event  what it is about`.
+/// `agent task status lease last event subject`.
 pub fn who(answer: &WhoAnswer, view: &View) -> Vec<String> {
     let agents = time::plural(answer.count as u64, "agent");
     let claims = time::plural(answer.live_claims, "live claim");
@@ -51,7 +51,7 @@ fn agent_rows(agent: &WhoAgent, view: &View) -> Vec<Vec<Cell>> {
     rows
 }
 
-/// What an agent without a task is to be told of.
+/// Describes an agent without a task.
 fn said(agent: &WhoAgent) -> String {
     let state = agent.state;
     let state = state.map(|state| format!("says that it is {}", state.name()));

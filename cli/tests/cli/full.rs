@@ -458,7 +458,7 @@ fn a_writer_on_a_full_disk_cuts_nothing_and_says_what_is_wrong() {
     let error: Value = serde_json::from_str(lines.next().unwrap()).unwrap();
     assert_eq!(error["error"]["code"], "no_space", "{ran:?}");
     shows!(error["error"]["hint"].as_str().unwrap() => has "make room");
-    assert!(lines.next().unwrap().contains("set aside"), "{ran:?}");
+    assert!(lines.next().unwrap().contains("moved "), "{ran:?}");
 }
 
 #[test]

@@ -231,7 +231,7 @@ fn recovery_is_said_by_whoever_does_it_also_where_the_command_is_refused() {
         assert_eq!(ran.code, Some(code), "{line}: {ran:?}");
         let said: Vec<&str> = ran.stderr.lines().collect();
         assert!(
-            said[0].starts_with("note: set aside 4 bytes of an unfinished write"),
+            said[0].starts_with("note: moved 4 bytes of an unfinished write"),
             "{line}: {ran:?}"
         );
         assert_eq!(said.len() > 1, code == 1, "{line}: {ran:?}");

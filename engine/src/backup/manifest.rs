@@ -108,7 +108,7 @@ impl Manifest {
             version: u32,
         }
         let version = serde_json::from_str::<Version>(&text)
-            .map_err(|_| corrupt("it is no backup's manifest".into()))?
+            .map_err(|_| corrupt("it is not the manifest of a backup".into()))?
             .version;
         if version > BACKUP_VERSION {
             return Err(Error::unsupported(path, version, BACKUP_VERSION));
@@ -116,7 +116,7 @@ impl Manifest {
         let manifest: Manifest =
             serde_json::from_str(&text).map_err(|error| corrupt(error.to_string()))?;
         if manifest.encode() != bytes {
-            return Err(corrupt("its checksum does not fit its content".into()));
+            return Err(corrupt("its checksum does not match its content".into()));
         }
         if !manifest.is_sound() {
             return Err(corrupt(

@@ -24,7 +24,7 @@ pub const FILES_DIR: &str = "files";
 /// Directories beside a log with data that is not derived from its log.
 pub(crate) const DATA_DIRS: [&str; 2] = ["artifacts", "quarantine"];
 /// Error text for a wrong copy.
-const NOT_READ_BACK: &str = "what was copied does not read back as it was written";
+const NOT_READ_BACK: &str = "the copy differs from what was written";
 
 /// A backup of one log.
 #[derive(Debug)]
@@ -158,8 +158,8 @@ impl Backup {
         let found = self.storage.named().digest(&self.dir.join(file), length)?;
         let message = match found {
             Some(found) if found == blake3 => return Ok(()),
-            Some(_) => format!("its first {length} bytes are not those that were backed up"),
-            None => format!("the backup holds {length} bytes of it, which are not there"),
+            Some(_) => format!("its first {length} bytes differ from those that were backed up"),
+            None => format!("the backup should hold {length} bytes of it, but they are missing"),
         };
         report.add(
             Severity::Error,

@@ -136,8 +136,8 @@ impl Run<'_> {
             let within = kept.name != head.name || kept.length <= head.end;
             if !named || !same || !within || before.seq > head.last_seq {
                 return Err(foreign(format!(
-                    "it holds event {}, which this log does not have as it was: the log was rolled back, went \
-                     another way, or is damaged",
+                    "it holds event {}, which this log lacks or has otherwise: the log was rolled back, has another \
+                     history, or is damaged",
                     before.seq
                 )));
             }
@@ -351,7 +351,7 @@ impl Run<'_> {
 /// the backup still holds the original.
 fn not_as_it_was(path: &Path, known: &BackupSegment, offset: u64) -> Error {
     let why = format!(
-        "it is not what was backed up, {} bytes with digest {}; the backup still holds those",
+        "it differs from the {} bytes with digest {} that were backed up; the backup still has these",
         known.length, known.blake3
     );
     Error::corrupt(path, offset, None, why)

@@ -118,7 +118,7 @@ pub(super) fn extent(bytes: &[u8]) -> Result<usize, FrameError> {
         return Err(if MAGIC.starts_with(bytes) {
             FrameError::Incomplete
         } else {
-            FrameError::Damaged("the frame does not begin as it must")
+            FrameError::Damaged("the frame has a wrong start")
         });
     }
     let Some([_, _, _, _, length @ ..]) = bytes.first_chunk::<8>() else {
@@ -126,7 +126,7 @@ pub(super) fn extent(bytes: &[u8]) -> Result<usize, FrameError> {
     };
     let len = u32::from_le_bytes(*length) as usize;
     if len > BODY_BYTES_MAX {
-        return Err(FrameError::Damaged("the frame is longer than any may be"));
+        return Err(FrameError::Damaged("the frame is too long"));
     }
     if bytes.len() < HEAD_BYTES + len {
         return Err(FrameError::Incomplete);
@@ -197,7 +197,7 @@ pub(super) fn decode<'a>(declared: &RefNames, bytes: &'a [u8]) -> Result<Frame<'
     let before_cause = fixed.flags & (ref_flag(BEFORE_CAUSE) - 2);
     if before_cause >= ref_flag(declared.count()) {
         return Err(FrameError::Damaged(
-            "a flag is set of a ref that the log does not declare",
+            "a flag is set for a ref that the log does not declare",
         ));
     }
     let mut names = body.names(2 + before_cause.count_ones())?;
@@ -315,10 +315,12 @@ impl<'a> Fields<'a> {
             return Err(FrameError::Damaged("seq is 0"));
         }
         if fixed.group.index >= fixed.group.len {
-            return Err(FrameError::Damaged("group is not a place within a group"));
+            return Err(FrameError::Damaged(
+                "group is not a valid position in a group",
+            ));
         }
         if fixed.flags & !KNOWN_FLAGS != 0 {
-            return Err(FrameError::Damaged("a flag is set that has no meaning"));
+            return Err(FrameError::Damaged("an unknown flag is set"));
         }
         Ok(fixed)
     }
@@ -327,7 +329,9 @@ impl<'a> Fields<'a> {
         let len = self.u32()? as usize;
         let payload = self.take(len)?;
         if !self.0.is_empty() {
-            return Err(FrameError::Damaged("something stands behind the payload"));
+            return Err(FrameError::Damaged(
+                "there are unexpected bytes after the payload",
+            ));
         }
         super::check_payload_ends(payload)?;
         Ok(payload)

@@ -169,7 +169,7 @@ fn decode_jsonl(bytes: &[u8]) -> Result<(SegmentHeader, usize), FrameError> {
     };
     if !body.0.is_empty() {
         return Err(FrameError::Damaged(
-            "something stands behind the predecessor",
+            "there are unexpected bytes after the predecessor",
         ));
     }
     let header = SegmentHeader {
@@ -218,7 +218,7 @@ fn decode_binary(bytes: &[u8]) -> Result<(SegmentHeader, usize), FrameError> {
         return Err(if BINARY_MAGIC.starts_with(bytes) {
             FrameError::Incomplete
         } else {
-            FrameError::Damaged("the segment does not begin as it must")
+            FrameError::Damaged("the segment has a wrong start")
         });
     }
     let word = |at: usize| {
@@ -230,7 +230,7 @@ fn decode_binary(bytes: &[u8]) -> Result<(SegmentHeader, usize), FrameError> {
     check_version(Format::Binary, version)?;
     let body_len = word(12)?;
     if body_len as usize > HEADER_BYTES_MAX {
-        return Err(FrameError::Damaged("the header is longer than any may be"));
+        return Err(FrameError::Damaged("the header is too long"));
     }
     let crc = word(16)?;
     let len = BINARY_HEAD_BYTES + body_len as usize;
@@ -259,7 +259,7 @@ fn decode_binary(bytes: &[u8]) -> Result<(SegmentHeader, usize), FrameError> {
     };
     if !body.0.is_empty() {
         return Err(FrameError::Damaged(
-            "something stands behind the predecessor",
+            "there are unexpected bytes after the predecessor",
         ));
     }
     plausible(header).map(|header| (header, len))

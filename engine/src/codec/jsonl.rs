@@ -174,14 +174,14 @@ pub(super) fn line_len(bytes: &[u8], opening: &[u8], len_max: usize) -> Result<u
         return Err(if opening.starts_with(bytes) {
             FrameError::Incomplete
         } else {
-            FrameError::Damaged("the line does not begin as it must")
+            FrameError::Damaged("the line has a wrong start")
         });
     }
     let window = bytes.get(..len_max).unwrap_or(bytes);
     match memchr::memchr(b'\n', window) {
         Some(newline) => Ok(newline + 1),
         None if bytes.len() < len_max => Err(FrameError::Incomplete),
-        None => Err(FrameError::Damaged("the line is longer than any may be")),
+        None => Err(FrameError::Damaged("the line is too long")),
     }
 }
 
@@ -302,7 +302,7 @@ fn split_group(text: &str) -> Result<(&str, GroupPart), FrameError> {
     let Some((payload, index, len)) = group_suffix(text) else {
         return Ok((text, ALONE));
     };
-    let damaged = FrameError::Damaged("group is not a place within a group of several");
+    let damaged = FrameError::Damaged("group is not a valid position in a group of several");
     let (Ok(index), Ok(len)) = (Text(index).whole_number(), Text(len).whole_number()) else {
         return Err(damaged);
     };
@@ -386,7 +386,7 @@ impl<'a> Text<'a> {
             Ok(number)
         } else {
             Err(FrameError::Damaged(
-                "a number is followed by something else",
+                "there are unexpected bytes after a number",
             ))
         }
     }

@@ -124,7 +124,7 @@ struct Groups<'a> {
 
 impl<'a> Groups<'a> {
     fn new(content: &'a [u8]) -> Result<Groups<'a>, Damage> {
-        let nonsense = || Damage::new("the end of a block makes no sense");
+        let nonsense = || Damage::new("the end of a block is invalid");
         let (rest, count) = content.split_last_chunk().ok_or_else(nonsense)?;
         let (_, end) = rest.split_last_chunk().ok_or_else(nonsense)?;
         let count = usize::from(u16::from_le_bytes(*count));

@@ -169,9 +169,9 @@ impl Store {
     pub fn left_out(&self) -> Option<String> {
         let manifest = self.base.as_ref().as_deref()?;
         match manifest::decode(manifest) {
-            None => Some("its manifest is damaged, so nothing of it is used".to_owned()),
+            None => Some("its manifest is damaged, so it is not used".to_owned()),
             Some(named) if named.len() > self.runs.len() => Some(format!(
-                "{} of the {} runs that its manifest names end with an event that the log does not hold",
+                "{} of the {} runs in its manifest end with an event that the log does not have",
                 named.len() - self.runs.len(),
                 named.len()
             )),

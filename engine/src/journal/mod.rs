@@ -278,7 +278,9 @@ pub trait Journal: Send {
     /// # Errors
     /// [`ReadError`]; the bytes may be stored or not.
     fn put_blob(&mut self, _: LogId, _: &str, _: &[u8]) -> Result<(), ReadError> {
-        Err(ReadError::Refused("it keeps groups alone".into()))
+        Err(ReadError::Refused(
+            "it cannot store bytes beside a log".into(),
+        ))
     }
 
     /// Returns the bytes stored under a digest, if any. The caller checks them.

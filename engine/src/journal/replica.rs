@@ -258,7 +258,7 @@ impl Replica {
             return Ok(());
         }
         if own < named {
-            let why = format!("its hosts fold events by version {named}, and this one by {own}");
+            let why = format!("it requires fold version {named}, and this host has {own}");
             return Err(Error::journal(JournalFault::NewerHost, why));
         }
         let raised = self.journal.raise_fold_version(self.log, own);
@@ -338,10 +338,10 @@ impl Replica {
             Ok(page) => match page.groups.first() {
                 // It may not be as durable as the journal promises yet; only an append proves that.
                 Some(group) if group.position == append.position => {
-                    Outcome::Unknown("it has the group, and did not say for how long".into())
+                    Outcome::Unknown("it has the group, but did not confirm its durability".into())
                 }
                 Some(_) => Outcome::Conflict,
-                None => Outcome::Unknown("it took nothing in the group's place".into()),
+                None => Outcome::Unknown("it has no group at that position".into()),
             },
             Err(error) => Outcome::Unknown(format!("{error:?}")),
         }
@@ -356,7 +356,7 @@ fn check_term(term: Term, seen: Term) -> Result<()> {
     match term.is_before(seen) {
         true => {
             let why = format!(
-                "a server answers that decided once: its term is {}, and {} was seen",
+                "a former primary answers: its term is {}, and {} was seen",
                 term.number, seen.number
             );
             Err(Error::journal(JournalFault::Unreachable, why))
@@ -393,7 +393,7 @@ pub(crate) fn skew(asked: Timestamp, there: Timestamp, answered: Timestamp) -> O
     let seconds = |micros: i64| micros as f64 / 1e6;
     (off > CLOCK_SKEW_MAX).then(|| {
         format!(
-            "the clock of this host is {:.1} s {side} the journal's, and may be {} s",
+            "the clock of this host is {:.1} s {side} the journal's; the limit is {} s",
             seconds(off),
             seconds(CLOCK_SKEW_MAX)
         )
@@ -412,7 +412,7 @@ pub(super) fn of_outcome(outcome: Outcome, last_seq: u64) -> Error {
         Outcome::Unknown(why) => Error::journal(JournalFault::Unknown, why),
         Outcome::Closed(LogState::Loading) => Error::journal(
             JournalFault::Loading,
-            "the host that hands it over has not finished",
+            "a host is still copying the log to the journal",
         ),
         Outcome::Closed(LogState::Left) => left(),
         Outcome::Appended | Outcome::Closed(LogState::Open) => {
@@ -427,13 +427,13 @@ pub(crate) fn of_read(error: ReadError, last_seq: u64) -> Error {
         ReadError::Unreachable(why) => Error::journal(JournalFault::Unreachable, why),
         ReadError::Behind(end) => Error::journal(
             JournalFault::Behind,
-            format!("it ends with event {end}, but this host has all up to event {last_seq}"),
+            format!("it ends with event {end}, but this host has event {last_seq}"),
         ),
         ReadError::Forked => forked(last_seq),
         ReadError::Trimmed(end) => Error::journal(
             JournalFault::Trimmed,
             format!(
-                "it has what stands behind event {end}, and this host has all up to event {last_seq}"
+                "it was trimmed up to event {end}, and this host has only events up to {last_seq}"
             ),
         ),
         ReadError::NotDurable(why) => Error::journal(JournalFault::NotDurable, why),
@@ -450,7 +450,7 @@ pub(crate) fn conflict(last_seq: u64) -> Error {
 }
 
 fn left() -> Error {
-    let why = "the log goes on at one host alone, and this copy of it ends here";
+    let why = "the log left its journal and continues on one host; this copy has ended";
     Error::journal(JournalFault::Left, why)
 }
 

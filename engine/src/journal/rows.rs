@@ -86,7 +86,7 @@ pub(crate) fn check_rows(
         check.damaged.push(DamagedGroup {
             first_seq: 0,
             last_seq: 0,
-            why: "the row from which the log begins is missing",
+            why: "the first row of the log is missing",
         });
         return Ok(check);
     };
@@ -98,7 +98,7 @@ pub(crate) fn check_rows(
         let why = match last.cmp(&base.last_seq) {
             std::cmp::Ordering::Less => return Ok(()),
             std::cmp::Ordering::Equal if base.digest == group.position.digest => return Ok(()),
-            std::cmp::Ordering::Equal => Some("another group is where the log begins"),
+            std::cmp::Ordering::Equal => Some("the log starts with another group"),
             std::cmp::Ordering::Greater => match rows.take(group.after.last_seq + 1)? {
                 Found::End => return Ok(()),
                 Found::Row(row) => difference(&row, &group),
@@ -146,7 +146,7 @@ fn difference(row: &JournalRow, group: &StoredGroup<'_>) -> Option<&'static str>
     match () {
         () if row.bytes != group.bytes => Some("its bytes differ"),
         () if position != group.position => Some("its digest or its last event differs"),
-        () if row.after != Some(group.after.digest) => Some("it is behind another digest"),
+        () if row.after != Some(group.after.digest) => Some("it follows another digest"),
         () => None,
     }
 }

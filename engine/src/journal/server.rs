@@ -113,12 +113,12 @@ pub trait Server: Journals {
         let Some((identity, state)) = self.identity(name)? else {
             return Ok(None);
         };
-        let loading = "the host that hands it over has not finished";
+        let loading = "a host is still copying the log to the journal";
         match state {
             LogState::Open => Ok(Some(identity)),
             LogState::Loading => Err(Error::journal(JournalFault::Loading, loading)),
             LogState::Left => {
-                let left = "the log goes on at one host alone";
+                let left = "the log left the journal and continues on one host";
                 Err(Error::journal(JournalFault::Left, left))
             }
         }

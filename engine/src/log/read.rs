@@ -111,8 +111,7 @@ impl Log {
 
     fn reader_without_recovery(&self, head: Option<Head>, why: &str) -> Result<Reader> {
         let head = head.ok_or_else(|| {
-            let why =
-                "no valid head slot is left, and nothing is rebuilt while the log is only read";
+            let why = "no valid head slot is left, and a reader cannot rebuild the head";
             Error::corrupt(self.dir.join(HEAD_FILE), 0, None, why)
         })?;
         let settled = self.is_settled(&head);
@@ -121,7 +120,7 @@ impl Log {
         let beyond = self.beyond(&head)?;
         if beyond > 0 {
             notes.push(format!(
-                "{beyond} bytes lie beyond the durable head, and stay there until a command can recover them: {why}"
+                "{beyond} bytes after the durable head are not recovered: {why}"
             ));
         }
         let opening = Opening {

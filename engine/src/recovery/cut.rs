@@ -65,9 +65,12 @@ pub(super) fn finish(log: &RecoveryContext<'_>, mut head: Head) -> Result<Recove
     };
     head.rotating = false;
     let cut = found(storage, log.dir, &head)?;
-    let kept = cut.archive.as_deref().unwrap_or("nowhere any more");
+    let kept = cut
+        .archive
+        .as_deref()
+        .unwrap_or("an archive that was removed");
     let notes = vec![format!(
-        "cut the log after event {}; what was there before is kept in {kept}",
+        "cut the log after event {}; the original is in {kept}",
         cut.to
     )];
     Ok(Recovered {

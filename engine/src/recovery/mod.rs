@@ -120,7 +120,7 @@ fn recover_unchecked(log: &RecoveryContext<'_>) -> Result<Recovered> {
             // Not all of its segments were moved here yet: the existing ones are not the whole log.
             return Err(Error::foreign(
                 log.dir.join(HEAD_FILE),
-                "a salvage was cut short",
+                "a salvage was interrupted",
             ));
         }
         let mut rebuilt = whole::rebuild_head(log)?;
@@ -291,7 +291,7 @@ impl RecoveryContext<'_> {
         if let Some(broken) = &evidence.tail.broken {
             let mut why = broken.why.clone();
             if let Some(later) = broken.later {
-                why += &format!("; valid event {later} stands behind the damage");
+                why += &format!("; event {later} after the damage is valid");
             }
             evidence.damage = Some(Error::corrupt(path, broken.offset, broken.seq, why));
         }
@@ -364,7 +364,7 @@ impl RecoveryContext<'_> {
             }
             (Verdict::Corrupt | Verdict::RebuildHead | Verdict::NextSegment, _) => {
                 let head = &recovered.head;
-                let why = "bytes stand behind the end of a segment that another one follows";
+                let why = "there are bytes after the end of a segment that another one follows";
                 return Err(evidence.damage.unwrap_or_else(|| {
                     Error::corrupt(self.segment_path(&head.name), head.end, head.last_seq, why)
                 }));
@@ -406,7 +406,10 @@ impl RecoveryContext<'_> {
         head.name = name.file(self.identity.format);
         head.end = end;
         head.rotating = false;
-        let note = format!("went on in {}, which a rotation had just begun", head.name);
+        let note = format!(
+            "continued in {}, which a rotation had just started",
+            head.name
+        );
         self.sync_names()?;
         let mut recovered = self.act(self.examine(head)?)?;
         self.head_file.write(&mut recovered.head, true)?;
@@ -438,7 +441,7 @@ impl RecoveryContext<'_> {
         file.set_len(broken.start)?;
         file.sync_all()?;
         recovered.notes.push(format!(
-            "set aside {} bytes of an unfinished write at byte {} of {name} as {QUARANTINE_DIR}/{}",
+            "moved {} bytes of an unfinished write at byte {} of {name} to {QUARANTINE_DIR}/{}",
             count, broken.start, quarantine_tail.file
         ));
         recovered.unnamed.push(quarantine_tail);
@@ -462,7 +465,7 @@ impl RecoveryContext<'_> {
         file.cut_behind(group.end)?;
         file.write_again(head.end..group.end)?;
         recovered.notes.push(format!(
-            "adopted events {} to {} that stood complete behind the durable head",
+            "adopted complete events {} to {} after the durable head",
             head.last_seq + 1,
             group.last_seq
         ));

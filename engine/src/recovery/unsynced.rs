@@ -121,7 +121,7 @@ fn tail_behind(
 /// Describes the loss for people, from the head now and the one before.
 pub(crate) fn taken(whole: &Head, head: &Head) -> String {
     format!(
-        "a power loss took events {} to {}, which are to come from the journal again",
+        "a power loss removed events {} to {}, which will be fetched from the journal",
         whole.last_seq + 1,
         head.last_seq
     )

@@ -230,7 +230,7 @@ impl Walk<'_, '_> {
                     let before = header.previous.map(|previous| previous.name);
                     let before = before.unwrap_or_else(|| name.to_owned());
                     let why = format!(
-                        "it is not what the header of {name} says was sealed: an event in it may have been changed"
+                        "it differs from its description in the header of {name}: an event in it may have been changed"
                     );
                     self.lose(&format!("{EVENTS_DIR}/{before}"), 0, 0, why)?;
                 }
@@ -407,7 +407,7 @@ impl Walk<'_, '_> {
         let id = group.frames.first().map(|frame| frame.event.id);
         if first <= self.last.seq || (self.last.id.is_some() && id <= self.last.id) {
             let why = format!(
-                "events {first} to {last} stand behind event {}",
+                "events {first} to {last} come after event {}",
                 self.last.seq
             );
             return self.lose(file, group.start, group.end - group.start, why);
@@ -429,7 +429,7 @@ impl Walk<'_, '_> {
     fn end(&mut self) -> Result<()> {
         let head = self.survey.head_seq.unwrap_or(0);
         if head > self.last.seq && self.open.is_none() {
-            let why = "the head names events that are no longer there".to_owned();
+            let why = "the head names events that are missing".to_owned();
             self.lose(HEAD_FILE, 0, 0, why)?;
         }
         self.close((head > self.last.seq).then(|| head.saturating_add(1)))

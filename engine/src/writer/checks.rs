@@ -180,7 +180,7 @@ pub(super) fn behind(last: Option<EventId>, id: EventId) -> Result<EventId> {
     Err(Error::invalid(
         "created_at",
         id.created_at().to_string(),
-        "must leave room for an id behind the last event's",
+        "must leave space for an id after the last event's",
     ))
 }
 

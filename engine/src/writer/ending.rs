@@ -34,16 +34,16 @@ impl<S: State> Core<S> {
         let due = active.len().max(head.end);
         let is_free = || active.is_free(head.end).map_err(Error::io("read", &path));
         let why = match found {
-            None => "somebody took it away while it was written",
+            None => "it was removed while it was written",
             Some(found) if found.identity != active.identity => {
-                "somebody put another file in its place while it was written"
+                "it was replaced while it was written"
             }
-            Some(_) if end < due => "somebody cut it while it was written",
+            Some(_) if end < due => "it was cut while it was written",
             Some(_) if end > due || !is_free()? => {
-                "somebody else wrote behind its end while it was written"
+                "another process appended to it while it was written"
             }
             Some(_) if !written && !self.head_file.is_at(self.storage.as_ref())? => {
-                "somebody put another head in place while it was written"
+                "the head was replaced while it was written"
             }
             Some(_) => return Ok(()),
         };

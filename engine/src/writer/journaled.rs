@@ -121,7 +121,7 @@ impl<S: State> Core<S> {
         let is_one = tail.groups.len() == 1 && tail.broken.is_none();
         let last_seq = events.last().map(|event: &Event<'_>| event.seq);
         if !is_one || last_seq != Some(position.last_seq) {
-            return Err(misplaced(position, "is no group that continues this log"));
+            return Err(misplaced(position, "does not continue this log"));
         }
         self.check_place(&group, &events)
             .map_err(|why| misplaced(position, why))?;
@@ -161,7 +161,7 @@ impl<S: State> Core<S> {
         };
         match begun.is_some_and(|begun| of_its_day(&begun)) {
             true => Ok(()),
-            false => Err("begins segments that cannot stand before it"),
+            false => Err("begins segments that cannot come before it"),
         }
     }
 

@@ -1,4 +1,4 @@
-//! Bare loops: what the disk, the processor and a hand-written group commit allow.
+//! Bare loops: the limits of the disk, the processor and a hand-written group commit.
 
 use crate::contestant::{Appender, Depth, History, Sink, take};
 use crate::draft::record;
@@ -19,7 +19,7 @@ fn growing(dir: &Path) -> File {
 
 fn prewritten(dir: &Path) -> File {
     let mut file = growing(dir);
-    // Page by page: a write of more makes larger pieces of the page cache, of which each counts as written as a whole.
+    // Page by page: a larger write makes larger pieces of the page cache, and each counts as written as a whole.
     for _ in 0..FILLED >> 12 {
         file.write_all(&[0; 1 << 12]).unwrap();
     }
@@ -27,7 +27,7 @@ fn prewritten(dir: &Path) -> File {
     file
 }
 
-/// One write and one sync an event, one thread after the other.
+/// One write and one sync per event, one thread at a time.
 pub struct Loop {
     file: File,
     end: Mutex<u64>,
@@ -65,7 +65,7 @@ impl Sink for Loop {
     }
 }
 
-/// The group commit that `cargo bench` is held against.
+/// The group commit that `cargo bench` compares with.
 pub struct Group(GroupCommit);
 
 impl Group {
@@ -84,8 +84,8 @@ impl Sink for Group {
     }
 }
 
-/// A checksum of each event, and all of them into a file in large pieces. The file of its history has in front of each line
-/// its length.
+/// A checksum of each event, and all of them into a file in large pieces. In the file of its history each line comes
+/// after its length.
 pub struct Written(Mutex<BufWriter<File>>);
 
 impl Written {

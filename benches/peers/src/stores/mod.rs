@@ -1,4 +1,4 @@
-//! What is measured, one file each.
+//! The contestants, one file each.
 
 pub mod bare;
 pub mod commitlog;

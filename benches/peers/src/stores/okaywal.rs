@@ -1,5 +1,5 @@
-//! okaywal: an entry an event, group commit, segments that are used again. Its history is read by recovering it, and has a
-//! thousand events an entry, for each entry is a sync.
+//! okaywal: one entry per event, group commit, reused segments. Its history is read by recovering it, and has a
+//! thousand events per entry, because each entry is a sync.
 
 use crate::contestant::{Appender, Depth, History, Sink, take};
 use crate::draft::record;
@@ -20,7 +20,7 @@ pub enum Okaywal {
 }
 
 impl Okaywal {
-    /// With its own defaults, and nothing behind it that would want to keep what is recycled.
+    /// With its own defaults, and no reader of recycled segments.
     pub fn create(dir: &Path) -> Okaywal {
         Okaywal::Log(WriteAheadLog::recover(dir.join("wal"), LogVoid).unwrap())
     }

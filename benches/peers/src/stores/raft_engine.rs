@@ -1,4 +1,4 @@
-//! raft-engine: a group of its own for each thread, as its users have; a history is one group.
+//! raft-engine: each thread has its own group, as in typical use; a history is one group.
 
 use crate::contestant::{Appender, Depth, History, Sink, parts, take};
 use crate::draft::record;

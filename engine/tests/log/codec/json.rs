@@ -59,10 +59,10 @@ fn malformed_texts_are_refused_with_their_place() {
     for (text, message) in cases![
         ("" => "expected a value, found the end at byte 0"),
         (" " => "expected a value, found the end at byte 0"),
-        ("{} x" => "unexpected text behind the value at byte 3"),
-        ("{}{}" => "unexpected text behind the value at byte 2"),
+        ("{} x" => "unexpected text after the value at byte 3"),
+        ("{}{}" => "unexpected text after the value at byte 2"),
         ("tru" => "expected a value at byte 0"),
-        ("truex" => "unexpected text behind the value at byte 4"),
+        ("truex" => "unexpected text after the value at byte 4"),
         ("NaN" => "expected a value at byte 0"),
         ("Infinity" => "expected a value at byte 0"),
         ("+1" => "expected a value at byte 0"),
@@ -74,7 +74,7 @@ fn malformed_texts_are_refused_with_their_place() {
         ("1.e5" => "expected a digit at byte 2"),
         ("1e" => "expected a digit at byte 2"),
         ("1e+" => "expected a digit at byte 3"),
-        ("0x10" => "unexpected text behind the value at byte 1"),
+        ("0x10" => "unexpected text after the value at byte 1"),
         ("1e999" => "a number must fit a double at byte 0"),
         ("[-1e309]" => "a number must fit a double at byte 1"),
         ("[1,]" => "expected a value at byte 3"),
@@ -102,8 +102,8 @@ fn malformed_texts_are_refused_with_their_place() {
         ("\"\0\"" => "a control character in a string must be escaped at byte 1"),
         ("\"12345678\u{1e}\"" => "a control character in a string must be escaped at byte 9"),
         ("// no\n1" => "expected a value at byte 0"),
-        ("1\u{a0}" => "unexpected text behind the value at byte 1"),
-        ("1\u{b}" => "unexpected text behind the value at byte 1"),
+        ("1\u{a0}" => "unexpected text after the value at byte 1"),
+        ("1\u{b}" => "unexpected text after the value at byte 1"),
     ] {
         assert_eq!(canonical(text).unwrap_err(), message, "{text}");
     }
