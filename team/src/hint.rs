@@ -1,10 +1,10 @@
-//! Hints for callers of operations: which operation leads on after a refusal. Command lines have hints of their own, since
-//! only the program knows how it was called and from where.
+//! Hints for callers of operations: the operation to call after a refusal. Command lines have hints of their own, since
+//! only the program knows how it was called and from which directory.
 
 use crate::refusal::{Code, Refusal};
 
-/// Returns the explanation of a refusal and the operation that leads on. No operation here changes anything, so that every
-/// caller may follow it.
+/// Returns the hint of a refusal and the operation to call next. That operation only reads, so every caller may call
+/// it.
 pub fn for_operations(refusal: &Refusal) -> Option<String> {
     let operation = match refusal.code {
         Code::TaskNotFound => Some("list them with: list-tasks"),

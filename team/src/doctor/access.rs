@@ -1,16 +1,16 @@
-//! Access to the team's files: one owner, or a group that shares them.
+//! Check `access`: the owner and mode of the team's files. They have one owner, or a group that shares the root.
 
 use super::*;
 use crate::handle::root::TEAMS_DIR;
 use crate::lifecycle::sharing::{is_personal, shared_mode};
 use teamlog_engine::storage::{Access, Files};
 
-/// Group and others may write.
+/// Mode bits with which the group and others may write.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
-/// Files and directories that are looked at, the newest part of a log's files among them.
+/// Most files and directories that are checked.
 const LOOKED_MAX: usize = 20_000;
 
-/// The access of a team's files, held against that of its directory.
+/// Compares owner and mode of a team's files with those of the team's directory.
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let Some(files) = seen.root.files() else {
         return Ok(Check::healthy("the data root lies in memory"));
@@ -33,7 +33,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     Ok(judged(seen, &rule, &walk.faults))
 }
 
-/// The access that the files of a team must have.
+/// Owner, group and mode that the files of a team must have.
 #[derive(Clone, Copy)]
 struct Rule {
     teams: Access,
@@ -46,12 +46,12 @@ impl Rule {
     }
 }
 
-/// Files that break a rule, by the command that mends them.
+/// Files that break the rule, by the command that mends them.
 #[derive(Default)]
 struct Faults {
-    /// They belong to another user than the team's directory.
+    /// Files of another user than the owner of the team's directory.
     foreign: Vec<String>,
-    /// Group or others may write them, or the group that shares the root may not.
+    /// Files that group or others may write, or that the group of a shared root may not write.
     mode: Vec<String>,
 }
 

@@ -1,11 +1,12 @@
-//! Artifacts whose files are gone or were changed. Every one of them is read; a quick look looks at the lengths of some.
+//! Check `artifacts`: artifacts whose files are missing or changed. A full check reads every file; a quick check
+//! compares the lengths of some.
 
 use super::*;
 use crate::artifact::{ARTIFACT_BYTES_MAX, is_whole};
 use crate::projections::artifact::Artifact;
 use teamlog_engine::storage::Stat;
 
-/// A quick look looks at no more of them than this.
+/// Most artifacts that a quick check compares.
 const GLANCED_MAX: usize = 100;
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
@@ -15,7 +16,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let artifacts = artifacts.map_err(said)?;
     let is_damaged = |artifact: &&Artifact| {
         let path = seen.dir.join(artifact.stored.path());
-        // One that another host left comes from the journal when it is read.
+        // An artifact from another host is fetched from the journal when it is first read.
         if seen.has_journal() && matches!(seen.root.storage().stat(&path), Ok(None)) {
             return false;
         }

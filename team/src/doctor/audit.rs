@@ -1,23 +1,24 @@
-//! The parts of the audit: what is stored, held against the log. Whatever is wrong is mended by folding anew.
+//! Checks of the stored state against the log. Every fault is mended by folding the log anew.
 
 use super::*;
 use crate::projections::audit::Finding;
 
-/// Acks in the message index and unread counts, against every ack of the log.
+/// Compares acks in the message index and unread counts with all acks of the log.
 pub(super) fn acks(seen: &Observed<'_>) -> Seen<Check> {
     Ok(judge(&had(&seen.audit)?.acks, "acks and counts", seen))
 }
 
-/// The message index against inboxes and inbox files, by a sample of messages.
+/// Compares the message index with inboxes and inbox files, for a sample of messages.
 pub(super) fn inbox(seen: &Observed<'_>) -> Seen<Check> {
     Ok(judge(&had(&seen.audit)?.inbox, "lookups of messages", seen))
 }
 
-/// Every byte of the derived store, and a sample of events: each is where the index says and found by each of its refs.
+/// Verifies every byte of the derived store and, for a sample of events, that the index finds the event by its position
+/// and by each of its refs.
 pub(super) fn index(seen: &Observed<'_>) -> Seen<Check> {
     let found = had(&seen.found)?;
     if let Some(damage) = &found.damage {
-        // Damage is noticed before the store is used, so no answer is wrong; it only costs time.
+        // Damage is noticed before the store is used, so it makes no answer wrong and only costs time.
         let check = Check::warn(damage.clone()).recommend(seen.rehydrate());
         return Ok(check.details(json!({"runs": found.runs})));
     }
@@ -25,19 +26,18 @@ pub(super) fn index(seen: &Observed<'_>) -> Seen<Check> {
     Ok(check.details(json!({"runs": found.runs, "covered": found.covered})))
 }
 
-/// Task snapshots never fall behind or go back: each is at the newest message of its task, by `(created_at, id)`, and so is
-/// its file.
+/// Checks that each task snapshot and its file are at the newest message of the task, by `(created_at, id)`.
 pub(super) fn snapshots(seen: &Observed<'_>) -> Seen<Check> {
     let finding = &had(&seen.audit)?.snapshots;
     let check = judge(finding, "task snapshots", seen);
     if seen.sampled.is_some() {
-        // `views` looks at the files of the sample.
+        // Check `views` judges the files of the sample.
         return Ok(check);
     }
     let (true, Ok(log), Ok(live)) = (finding.faults.is_empty(), &seen.log, &seen.fresh) else {
         return Ok(check);
     };
-    // `views` judges files that a crash left behind.
+    // Check `views` judges files that a crash left.
     if !seen.views_are_current(live) || !keeps_views(live) {
         return Ok(check);
     }

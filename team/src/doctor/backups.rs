@@ -1,5 +1,5 @@
-//! The backups that are known, by the notes of earlier runs and by what the caller names: where the log is damaged, or was and
-//! is salvaged, which of them holds what is lost?
+//! Check `backups`: if events of a log are damaged, or were lost in a salvage, finds the backup that holds them, among
+//! the directories that earlier runs noted and those that the caller named.
 
 use super::*;
 use crate::backup::dir::BackupDir;
@@ -15,14 +15,14 @@ struct Known {
     backup: Backup,
 }
 
-/// What is lost of which log.
+/// Events that a log has lost.
 #[derive(Default)]
 struct Loss {
-    /// The log's id; `None` where nothing tells it.
+    /// The log's id; `None` if it cannot be read.
     log: Option<String>,
-    /// An event that cannot be read, the first one of them.
+    /// The first event that cannot be read.
     seq: Option<u64>,
-    /// Whether the rest was salvaged since.
+    /// True if the rest of the log was salvaged since.
     salvaged: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     Ok(check.details(json!({"known": listed, "unusable": unusable})))
 }
 
-/// The backups in every directory that is known, and the directories where none can be read, with the reason.
+/// Returns the backups in all known directories, and the directories in which none can be read, with the reason.
 fn known(seen: &Observed<'_>) -> (Vec<Known>, Vec<String>) {
     let (mut known, mut unusable) = (Vec::new(), Vec::new());
     for directory in seen.backup_directories() {
@@ -71,7 +71,7 @@ fn known(seen: &Observed<'_>) -> (Vec<Known>, Vec<String>) {
 
 fn loss(seen: &Observed<'_>) -> Seen<Option<Loss>> {
     let Ok(log) = &seen.log else {
-        // Not even its identity can be read.
+        // The log's identity cannot be read.
         return Ok(Some(Loss::default()));
     };
     let report = had(&seen.report)?;
@@ -90,7 +90,7 @@ fn loss(seen: &Observed<'_>) -> Seen<Option<Loss>> {
     }
 }
 
-/// What the last salvage could not take.
+/// Returns the events that the last salvage could not read.
 fn salvaged(reader: &Reader) -> Result<Option<Loss>, Error> {
     #[derive(serde::Deserialize)]
     struct Told {
@@ -127,13 +127,13 @@ fn none_needed(known: &[Known]) -> Check {
     })
 }
 
-/// Names the backup that holds most of what is lost, and how to get at it.
+/// Names the backup that holds most of the lost events, and the command that restores it.
 fn needed(seen: &Observed<'_>, known: &[Known], loss: &Loss) -> Check {
     let lost_log = loss.log.as_ref();
     let is_of_log = |known: &&Known| lost_log.is_none_or(|log| known.backup.manifest().log == *log);
     let mut of_log: Vec<&Known> = known.iter().filter(is_of_log).collect();
     of_log.sort_by_key(|known| std::cmp::Reverse(known.backup.manifest().seq));
-    // Never one that is damaged itself; it reads them only now that one is needed.
+    // Skips damaged backups. They are verified only here, because that reads them whole.
     let whole = |known: &&&Known| known.backup.verify().is_ok_and(|report| report.ok);
     let best = of_log.iter().find(whole).copied();
     let what = match (loss.seq, loss.salvaged) {
@@ -158,7 +158,7 @@ fn needed(seen: &Observed<'_>, known: &[Known], loss: &Loss) -> Check {
     let restore = restore(seen, best);
     let summary = format!("{what}; a backup holds it: {}", place(best));
     let check = match loss.salvaged {
-        // Whether that is still wanted nobody can know: the log is sound.
+        // The log is sound, so restoring is only an offer.
         true => Check::healthy(format!("{summary}; to look: {restore}")),
         false => Check::warn(summary).recommend(restore),
     };
@@ -175,7 +175,7 @@ fn place(known: &Known) -> String {
     )
 }
 
-/// The command that restores it beside the team, as it is typed.
+/// Returns the command line that restores the backup beside the team.
 fn restore(seen: &Observed<'_>, known: &Known) -> String {
     let (team, log) = (&seen.check.team, &known.backup.manifest().log);
     let free = |name: &String| !matches!(seen.root.storage().stat(&team_dir(name)), Ok(Some(_)));

@@ -1,16 +1,16 @@
-//! Runs of the bootstrap contract whose time-outs nobody recorded: a timer is missing that runs `tick`.
+//! Check `bootstrap`: bootstrap runs with a time-out that is due and not recorded, because no timer runs `tick`.
 
 use super::*;
 use crate::projections::bootstrap::RunShown;
 
-/// Runs that are asked for at most.
+/// Most runs that are read.
 const OVERDUE_MAX: usize = 1_000;
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let live = had(&seen.fresh)?;
     let now = seen.root.options().clock.now();
     let mut overdue = live.bootstrap_due_by(now, OVERDUE_MAX).map_err(said)?;
-    // Nothing times out in a team that was closed.
+    // In a closed team no run times out.
     if is_closed(live) {
         overdue.clear();
     }

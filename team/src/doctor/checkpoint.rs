@@ -1,4 +1,4 @@
-//! The checkpoint: the state that the derived store holds against one folded from the log alone, by their digests.
+//! Check `checkpoint`: compares the digest of the stored state with that of a state folded from the log alone.
 
 use super::*;
 

@@ -1,14 +1,14 @@
-//! Files of the log that a git repository tracks: git puts older bytes in their place.
+//! Check `git`: files of the log that a git repository tracks. A checkout would overwrite them with older bytes.
 
 use super::*;
 
-/// The files of a team that git tracks, as the caller found out; this crate never starts git.
+/// Files of a team that git tracks, found by the caller; this crate never starts git.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum TrackedByGit {
-    /// Git was not asked or did not answer.
+    /// The caller did not run git, or git did not answer.
     #[default]
     Unknown,
-    /// The files of the team that git tracks, relative to the data root.
+    /// Tracked files of the team, relative to the data root.
     Files(Vec<String>),
 }
 

@@ -1,16 +1,17 @@
-//! The host that a team lies on: its clock, who holds the lock, its file system and how much room is left.
+//! Checks of the host: its clock, the holder of the team's lock, the file system and free space.
 
 use super::*;
 use crate::time::AHEAD_TOLERATED_MICROS;
 use teamlog_engine::internals::layout::LOCK_FILE;
 use teamlog_engine::storage::{FileSystemKind, LockError, Space};
 
-/// Less is worth a look.
+/// With fewer free bytes the check warns.
 const FEW_BYTES: u64 = 1 << 30;
-/// So is less than one part in so many.
+/// With less than one part in this number free, the check warns.
 const FEW_PARTS: u64 = 20;
 
-/// The log's last time beside the clock: the log's times never go back, so a clock that once ran ahead leaves its mark.
+/// Compares the time of the last event with the clock. Times in a log never go back, so a clock that once was ahead
+/// shows.
 pub(super) fn clock(seen: &Observed<'_>) -> Seen<Check> {
     let last = had(&seen.reader)?.head().last_id.map(|id| id.created_at());
     Ok(judged_clock(last, seen.root.options().clock.now()))
@@ -34,11 +35,11 @@ fn judged_clock(last: Option<Timestamp>, now: Timestamp) -> Check {
     Check::warn(summary).details(json!({"last_event_at": at, "ahead_seconds": seconds}))
 }
 
-/// Whether the lock can be had now, and if not, who holds it.
+/// Tries to take the lock; if that fails, names its holder.
 pub(super) fn lock(seen: &Observed<'_>) -> Seen<Check> {
     let path = seen.dir.join(LOCK_FILE);
     let storage = seen.root.storage();
-    // To lock a file that is missing would make it.
+    // Locking a missing file would create it.
     let there = storage.stat(&path).map_err(said)?;
     if there.is_none_or(|stat| stat.is_dir) {
         return Err("there is no lock file".to_owned());
@@ -61,13 +62,13 @@ pub(super) fn lock(seen: &Observed<'_>) -> Seen<Check> {
     })
 }
 
-/// Returns whether the holder of a lock is that process: `pid 42`, `pid 42 (teamlog serve)`.
+/// Returns true if the holder of a lock (`pid 42`, `pid 42 (teamlog serve)`) is the process `pid`.
 fn is_process(holder: &str, pid: u32) -> bool {
     let rest = holder.strip_prefix(&format!("pid {pid}"));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// The file system: local, so that locks exclude and syncs reach a disk.
+/// Checks that the file system is local, so that locks exclude other writers and syncs reach a disk.
 pub(super) fn file_system(seen: &Observed<'_>) -> Seen<Check> {
     match seen.root.file_system() {
         None => Ok(Check::healthy("the data root lies in memory")),
@@ -86,7 +87,7 @@ fn judged_file_system(kind: &FileSystemKind) -> Check {
     }
 }
 
-/// Room for what comes next.
+/// Checks that there is free space for new events.
 pub(super) fn disk_space(seen: &Observed<'_>) -> Seen<Check> {
     let Some(space) = seen.root.space() else {
         return Ok(Check::healthy("the data root lies in memory"));

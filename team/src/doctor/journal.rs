@@ -1,13 +1,13 @@
-//! The log beside its journal: whether one lacks what the other has, and whether other hosts fold it to the same state.
+//! Check `journal`: compares the log with its journal, and its state with that of other hosts.
 
 use super::*;
 use teamlog_engine::JournalFault;
 use teamlog_engine::internals::comparison::Comparison;
 
-/// `None` for a team that lives on this host alone.
+/// Returns `None` for a team without a journal.
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Option<Check>> {
     let (log, reader) = (had(&seen.log)?, had(&seen.reader)?);
-    // Folding is what is compared, so a quick look has nothing to compare.
+    // A quick check folds nothing, so it has no digest to compare.
     let digest = match seen.sampled {
         None => Some(had(&seen.fresh)?.digest().map_err(said)?),
         Some(_) => None,
@@ -25,7 +25,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Option<Check>> {
     }
 }
 
-/// Compares all groups of the journal with the log. Says nothing of a journal that does not answer: it is asked again below.
+/// Compares all groups of the journal with the log. `None` if the journal does not answer: [`check`] reports that.
 fn damaged(seen: &Observed<'_>, log: &Log) -> Option<Check> {
     let compared = log.scrub_journal(&|_| true).ok()??;
     let check = Check::unhealthy(compared.first_difference()?);

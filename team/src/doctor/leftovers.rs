@@ -1,4 +1,5 @@
-//! What killed commands and older versions left: staging directories of the data root, derived files that nobody reads.
+//! Check `leftovers`: staging directories that killed commands left in the data root, and derived files of older
+//! versions.
 
 use super::*;
 use crate::handle::staging::{Leftover, Purpose};

@@ -1,4 +1,4 @@
-//! Lines of the view files that are no JSON objects. (The log's own lines are the business of `segments`.)
+//! Check `malformed_jsonl`: lines of view files that are no JSON objects. (Check `segments` reads the log's own lines.)
 
 use super::*;
 

@@ -1,11 +1,11 @@
-//! `doctor check`: is everything that belongs to a team as it should be, and if not, which command mends it?
+//! `doctor check`: checks everything that belongs to a team, and names the command that mends each fault.
 //!
-//! Invariants: a check changes nothing, neither on disk nor in the log; it never stops at the first problem; what cannot be
-//! checked says why, so that one broken part does not hide the others. `observed.rs` looks at everything once; each check
-//! judges what it saw.
+//! Invariants: a check changes nothing, neither on disk nor in the log; it never stops at the first problem; a check
+//! that cannot be made says why, so that one broken part does not hide the others. `observed.rs` reads everything once;
+//! each check judges the result.
 //!
-//! A long log is looked at quickly unless all of it is asked for: the checks of what grows with history then judge a
-//! sample. Where that leaves anything in doubt, everything is looked at after all, so that what is told is told exactly.
+//! For a long log the default is a quick check: checks whose cost grows with history judge a sample. If the sample
+//! leaves a doubt, everything is checked, so that the answer is exact.
 
 mod access;
 mod artifacts;
@@ -34,16 +34,16 @@ use crate::projections::views::ViewsSource;
 use crate::shell;
 use observed::{Observed, Seen, had, is_closed, keeps_views, said};
 
-/// Messages and events that are looked up one by one, unless the caller says otherwise.
+/// Default number of messages and events that are looked up one by one.
 pub const SAMPLE: u64 = 100;
 
-/// A shorter log is always looked at whole, which takes a moment.
+/// A log of at most this many events is always checked whole.
 const SHORT_EVENTS_MAX: u64 = 1_000;
-/// No check lists more things than this.
+/// Most entries that a check lists.
 const LISTED_MAX: usize = 20;
-/// So often a team is looked at whose log moves meanwhile.
+/// Attempts to check a team whose log changes meanwhile.
 const LOOKS_MAX: usize = 3;
-/// Checks of files that a writer changes behind the log.
+/// Checks of files that a writer changes after it appended to the log.
 const MOVING: [&str; 6] = [
     "malformed_jsonl",
     "snapshot_monotonicity",
@@ -53,7 +53,7 @@ const MOVING: [&str; 6] = [
     "modes",
 ];
 
-/// Checks that a quick look judges by a sample.
+/// Checks that a quick check judges by a sample.
 const SAMPLED: [&str; 10] = [
     "index_integrity",
     "malformed_jsonl",
@@ -67,58 +67,58 @@ const SAMPLED: [&str; 10] = [
     "artifacts",
 ];
 
-/// What `doctor check` is asked.
+/// Options of `doctor check`.
 #[derive(Debug, Clone)]
 pub struct DoctorCheck {
     /// The team.
     pub team: String,
-    /// About how many events, and messages, are looked up one by one; 0 is all.
+    /// About how many events and messages are looked up one by one; 0 means all.
     pub sample_size: u64,
-    /// Look at everything, however long the log is; else a long one is looked at by a sample.
+    /// Set to check everything however long the log is; else a long log is checked by a sample.
     pub deep: bool,
-    /// How the commands that are recommended begin: `teamlog`, with what names the data root if need be.
+    /// Start of the recommended commands: `teamlog`, and the option that names the data root if they need it.
     pub program: String,
-    /// Directories of backups to look into, beside those that the team knows of.
+    /// Directories with backups, beside those that the team has noted.
     pub backups: Vec<PathBuf>,
-    /// The data root, as commands that are recommended name it.
+    /// The data root, as recommended commands name it.
     pub data_root: PathBuf,
-    /// The files of the team that git tracks.
+    /// Files of the team that git tracks.
     pub tracked: TrackedByGit,
-    /// The process of the daemon that serves the team, if it answers.
+    /// Process id of the daemon that serves the team, if it answers.
     pub daemon: Option<u32>,
 }
 
-/// How something is.
+/// Result of a check.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
-    /// As it should be.
+    /// No fault.
     Healthy,
-    /// Nothing recorded is in doubt, but it is worth a look.
+    /// No recorded data is at risk, but a person should look at it.
     Warn,
-    /// Something is wrong.
+    /// A fault that must be mended.
     Unhealthy,
 }
 
-/// One check.
+/// A check and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Check {
     /// A stable name.
     pub name: &'static str,
-    /// How it is.
+    /// The result.
     pub status: Health,
-    /// In one line, for people.
+    /// The result in one line, for people.
     pub summary: String,
-    /// More, for machines.
+    /// Details for programs.
     #[schemars(with = "Value")]
     pub details: Map<String, Value>,
-    /// The commands that mend it, as they are typed.
+    /// Command lines that mend the fault.
     pub recommendations: Vec<String>,
 }
 
-/// What was looked at.
+/// Counts of what was checked.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Stats {
     /// Valid events.
@@ -127,13 +127,13 @@ pub struct Stats {
     pub segments: u64,
     /// Bytes of all segments.
     pub bytes: u64,
-    /// Messages; `null` where the state could not be folded.
+    /// Messages; `null` if the state could not be folded.
     pub messages: Option<u64>,
-    /// Tasks; `null` where the state could not be folded.
+    /// Tasks; `null` if the state could not be folded.
     pub tasks: Option<u64>,
-    /// About how many events, and messages, were looked up one by one; 0 is all.
+    /// About how many events and messages were looked up one by one; 0 means all.
     pub sample_size: u64,
-    /// Whether everything was looked at, and not the sample alone.
+    /// True if everything was checked; false for a sample.
     pub deep: bool,
     /// Checks that are healthy.
     pub healthy: u64,
@@ -143,27 +143,27 @@ pub struct Stats {
     pub unhealthy: u64,
 }
 
-/// The answer of the table, its parts in the order in which the checks are listed there.
+/// Answer of `doctor check`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct DoctorAnswer {
     /// The team.
     pub team: String,
-    /// When.
+    /// Time of the check.
     pub generated_at: String,
-    /// The worst of all checks.
+    /// The worst status of all checks.
     pub overall_status: Health,
-    /// 2 if that is unhealthy, else 0.
+    /// 2 if `overall_status` is unhealthy, else 0.
     pub exit_code: u8,
-    /// All of them, always in the same order.
+    /// All checks, always in the same order.
     pub checks: Vec<Check>,
-    /// What was looked at.
+    /// Counts of what was checked.
     pub stats: Stats,
-    /// The commands that mend what is not healthy, each once, the first ones first.
+    /// Commands that mend the faults, each once, in the order in which to run them.
     pub recommendations: Vec<String>,
 }
 
 impl Check {
-    /// A check, which gets its name from [`CHECKS`].
+    /// Returns a check without a name; [`all`] sets the name.
     fn new(status: Health, summary: impl Into<String>) -> Check {
         Check {
             name: "",
@@ -182,7 +182,7 @@ impl Check {
     fn unhealthy(summary: impl Into<String>) -> Check {
         Check::new(Health::Unhealthy, summary)
     }
-    /// A check that could not be made. Another check tells what stands in its way, and which command mends it.
+    /// Returns a check that could not be made. Another check reports the cause and the command that mends it.
     fn not_made(why: &str) -> Check {
         Check::warn(format!("not checked: {why}"))
     }
@@ -192,7 +192,7 @@ impl Check {
     fn named(self, name: &'static str) -> Check {
         Check { name, ..self }
     }
-    /// The same with these details: the fields of a JSON object.
+    /// Adds the fields of a JSON object to the details.
     fn details(mut self, details: Value) -> Check {
         if let Value::Object(details) = details {
             self.details.extend(details);
@@ -206,12 +206,12 @@ impl Check {
 }
 
 impl Root {
-    /// Checks everything that belongs to a team; changes nothing. Reads the whole log and all views where that is asked
-    /// for, where the log is short, and where anything seems wrong. `progress` then hears `(events done, events in all)`
-    /// now and then.
+    /// Checks everything that belongs to a team; changes nothing. Reads the whole log and all views if `deep` is set,
+    /// if the log is short, or if a sample shows a fault; `progress` is then called with `(events done, events in
+    /// all)`.
     ///
     /// # Errors
-    /// `invalid_input`, `team_not_found`. Whatever else is wrong is an answer, not an error.
+    /// `invalid_input`, `team_not_found`. Every other fault is part of the answer.
     pub fn doctor_check(
         &self,
         check: DoctorCheck,
@@ -228,7 +228,7 @@ impl Root {
         let overall = checks.iter().map(|check| check.status).max();
         let overall = overall.unwrap_or(Health::Healthy);
         let mut recommendations: Vec<String> = Vec::new();
-        // What mends the log comes before what mends things that follow from it.
+        // Unhealthy checks first: commands that mend the log come before those that mend its consequences.
         for worst in [Health::Unhealthy, Health::Warn] {
             let of_these = checks.iter().filter(|check| check.status == worst);
             for command in of_these.flat_map(|check| &check.recommendations) {
@@ -239,7 +239,7 @@ impl Root {
         }
         let salvage = seen.salvage();
         if recommendations.contains(&salvage) {
-            // A damaged log comes first; and a salvage ends with what a rehydration does.
+            // The salvage comes first; it ends with a rehydration, so that is left out.
             let rehydrate = seen.rehydrate();
             recommendations.retain(|command| *command != salvage && *command != rehydrate);
             recommendations.insert(0, salvage);
@@ -256,7 +256,7 @@ impl Root {
     }
 }
 
-/// What a sample shows; `None` where it leaves a doubt.
+/// Checks a sample; `None` if that leaves a doubt.
 fn glanced<'a>(
     root: &'a Root,
     check: &'a DoctorCheck,
@@ -269,7 +269,7 @@ fn glanced<'a>(
     Ok((!checks.iter().any(in_doubt)).then_some((seen, checks)))
 }
 
-/// What everything shows.
+/// Checks everything.
 fn looked<'a>(
     root: &'a Root,
     check: &'a DoctorCheck,
@@ -280,7 +280,7 @@ fn looked<'a>(
         let seen = Observed::look(root, check, progress)?;
         let mut checks = all(&seen);
         looks += 1;
-        // What is compared must be of one moment, and nobody is kept from writing.
+        // Writers are not kept out, so a fault may only mean that a writer was between two files: look again.
         if !checks.iter().any(Check::is_unwell) || !seen.has_moved() {
             return Ok((seen, checks));
         }
@@ -296,7 +296,7 @@ fn looked<'a>(
     }
 }
 
-/// A check. One that gives an error could not be made.
+/// A check; an error means that it could not be made.
 type Checker = fn(&Observed<'_>) -> Seen<Check>;
 
 /// The checks by name, in the order of the answer.
@@ -339,7 +339,8 @@ fn all(seen: &Observed<'_>) -> Vec<Check> {
     all
 }
 
-/// Recommends nothing that would rebuild or remove what still knows the lost events of a log that was rolled back.
+/// For a log that was rolled back, removes recommendations that would rebuild or delete the files that still know the
+/// lost events.
 fn keep_what_knows_more(seen: &Observed<'_>, checks: &mut [Check]) {
     let (rehydrate, salvage) = (seen.rehydrate(), seen.salvage());
     for check in checks {

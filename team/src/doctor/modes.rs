@@ -1,13 +1,14 @@
-//! Modes that somebody left behind, in the order in which stale state is looked for.
+//! Check `modes`: modes that were left active, and files that list other modes than the state. In the order of the
+//! checks:
 //!
-//! | looked at | wrong is | mended by |
+//! | checked | fault | mended by |
 //! |---|---|---|
-//! | states of sessions | active, though nothing was heard of the session for as long as makes it stale | clearing it |
-//! | states of the root | active, though that of a session ended later; or active and not heard of for as long | clearing it |
-//! | the files of active skills | other modes than `mode list` shows for the scope | writing them anew |
-//! | auto-completed states | listed there all the same | writing them anew |
+//! | states of sessions | active, but the session is silent for longer than the stale time | clearing it |
+//! | states of the root | active, but the state of a session ended later; or active and silent for longer than the stale time | clearing it |
+//! | files of active skills | the file lists other modes than `mode list` shows for the scope | writing them anew |
+//! | auto-completed states | the file still lists the mode as active | writing them anew |
 //!
-//! The first two are worth a look. The last two are files that somebody changed, and that hooks and displays believe.
+//! The first two warn. The last two are unhealthy: the file was changed from outside, and hooks and displays read it.
 
 use super::*;
 use crate::mode::rules::denial::session_option;
@@ -15,7 +16,7 @@ use crate::projections::Result;
 use crate::projections::mode::{Mode, ModeEntry, ModeScope, Scope, follows_root};
 
 const CLEARED: &str = "cleared";
-/// Sessions that are asked for at once.
+/// Most sessions that one query returns.
 const SESSIONS: usize = 1_000;
 
 /// The rows of the table.
@@ -27,7 +28,7 @@ const KINDS: [&str; 4] = [
 ];
 
 struct Fault {
-    /// Which row of the table found it.
+    /// The row of the table.
     kind: &'static str,
     scope: Scope,
     mode: Mode,
@@ -38,14 +39,14 @@ struct Fault {
 struct Found {
     states: u64,
     active: u64,
-    /// Seconds of silence after which something was left behind.
+    /// Seconds of silence after which a mode counts as left active.
     stale_seconds: u64,
     faults: Vec<Fault>,
 }
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let live = had(&seen.fresh)?;
-    // `views` judges files that a crash left behind.
+    // Check `views` judges files that a crash left.
     let current = seen.views_are_current(live) && keeps_views(live);
     let files = seen.log.as_ref().ok().filter(|_| current);
     let files = files.map(ViewsSource::new);
@@ -94,7 +95,7 @@ impl Fault {
     fn is_of_a_file(&self) -> bool {
         matches!(self.kind, "skill_active" | "auto_completed")
     }
-    /// `forge in session s-1`.
+    /// Returns the mode and its scope: `forge in session s-1`.
     fn place(&self) -> String {
         match &self.scope {
             Scope::Root => format!("{} at the root", self.mode),
@@ -139,12 +140,13 @@ fn look(live: &Live, files: Option<&ViewsSource>, now: Timestamp) -> Result<Foun
             continue;
         };
         for entry in &own.entries {
-            // A tombstone says what its session is to see, and nothing of the root.
+            // A tombstone (`cleared`) only hides the root's state from its session; it does not mean that the mode
+            // ended.
             if !entry.active && entry.phase.as_deref() != Some(CLEARED) {
                 ended.push((entry.mode, entry.seq, session.clone()));
             }
         }
-        // It goes on whatever became of that of the root.
+        // A session's state may be active although the root's has ended, so there is no contradiction to look for.
         let life = live.session_life(session)?;
         let seen = life.map(|life| life.seen_at);
         found.states_of(&own, "session_state", (now, seen), |_| None);
@@ -203,8 +205,9 @@ impl Found {
         }
     }
 
-    /// Compares the file of active skills of a scope with its states and, for a session that follows the root, the root's
-    /// states that no state of the session hides: with what `mode list` shows. The function that writes the file is not asked.
+    /// Compares the file of active skills of a scope with what `mode list` shows for it: the scope's states and, for a
+    /// session that follows the root, the root's states that no state of the session hides. Computes them here instead
+    /// of calling the function that writes the file, so that its faults show.
     fn list_of(
         &mut self,
         live: &Live,

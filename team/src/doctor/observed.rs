@@ -1,4 +1,5 @@
-//! Everything that the checks judge, looked at once. Where one part cannot be had, it says why, and the others are there.
+//! Everything that the checks judge, read once. A part that cannot be read holds the reason; the others are still
+//! there.
 
 use super::*;
 use crate::backup::notes as backup_notes;
@@ -12,7 +13,7 @@ use teamlog_engine::Rollback;
 use teamlog_engine::storage::Memory;
 use teamlog_engine::verify::Report;
 
-/// Something that was looked at, or why it could not be.
+/// A value, or the reason why it could not be read.
 pub(super) type Seen<T> = std::result::Result<T, String>;
 
 pub(super) struct Observed<'a> {
@@ -21,31 +22,31 @@ pub(super) struct Observed<'a> {
     pub check: &'a DoctorCheck,
     /// The log, if its identity can be read.
     pub log: Seen<Log>,
-    /// What verification says.
+    /// Result of verifying the log.
     pub report: Seen<Report>,
-    /// Reads up to the head, as it is.
+    /// Reader of the log up to its head, without recovery.
     pub reader: Seen<Reader>,
-    /// The derived store, and the state that it gives.
+    /// The derived store, and the state that it holds.
     pub found: Seen<Found>,
-    /// The state folded from the log alone; in a quick look the one that is stored.
+    /// State folded from the log alone; in a quick check the stored one.
     pub fresh: Seen<Live>,
-    /// The stored state held against the log.
+    /// Comparison of the stored state with the log.
     pub audit: Seen<Audit>,
-    /// Up to which event the views say that they are current.
+    /// Event up to which the views say that they are current.
     pub cursor: Seen<Option<u64>>,
     /// The rollback, if acknowledged events are missing.
     pub rollback: Option<Rollback>,
-    /// What a quick look rests on; `None` where everything was looked at.
+    /// Size of the sample of a quick check; `None` if everything was checked.
     pub sampled: Option<Sampled>,
 }
 
-/// What a quick look rests on.
+/// Size of the sample of a quick check.
 pub(super) struct Sampled {
-    /// How many events were looked up.
+    /// Events that were looked up.
     pub events: u64,
-    /// So many inboxes were looked at.
+    /// Inboxes that were checked.
     pub inboxes: u64,
-    /// The view files that belong to them; `None` where the team keeps none.
+    /// Checked view files of the sample; `None` if the team keeps none.
     pub views: Option<ViewsFound>,
 }
 
@@ -84,7 +85,7 @@ impl<'a> Observed<'a> {
             _ => 0,
         };
         let audit = had(&reader).and_then(|reader| {
-            // Where next to nothing is stored, the next command folds the same from the log.
+            // Without a stored state the next command folds the log, so the fresh state is the right one to check.
             let stored = found.as_ref().ok().and_then(|found| found.live.as_ref());
             let state = match stored {
                 Some(state) => state,
@@ -110,8 +111,8 @@ impl<'a> Observed<'a> {
         })
     }
 
-    /// Looks at a sample of what belongs to a team. `None` where that does not tell enough: where the log is short, where
-    /// something cannot be read, where the store is behind, where somebody is writing.
+    /// Reads a sample of what belongs to a team. `None` if a sample is not enough: the log is short, something cannot
+    /// be read, the store is older than the log, or a writer is active.
     pub fn glance(root: &'a Root, check: &'a DoctorCheck) -> Result<Option<Observed<'a>>> {
         names::check_known("team", &check.team)?;
         Ok(Observed::glanced(root, check).ok().flatten())
@@ -139,7 +140,7 @@ impl<'a> Observed<'a> {
         } = sample(&live, &reader, check.sample_size)?;
         let files = match (keeps_views(&live), is_closed(&live)) {
             (false, false) => None,
-            // There is to be none, which is seen at once.
+            // A closed team has no view files, which costs little to check.
             (_, true) => Some(views.against(&live, &reader)?),
             (true, false) if cursor == Some(live.seq()) => {
                 Some(views.sampled(&live, &reader, (&tasks, &agents))?)
@@ -167,7 +168,7 @@ impl<'a> Observed<'a> {
         }))
     }
 
-    /// Whether somebody has written since, the log or the views behind it.
+    /// Returns true if a writer has changed the log or the views since they were read.
     pub fn has_moved(&self) -> bool {
         let (Ok(log), Ok(reader)) = (&self.log, &self.reader) else {
             return false;
@@ -179,12 +180,12 @@ impl<'a> Observed<'a> {
         head || views != self.cursor.as_ref().ok().copied()
     }
 
-    /// Whether the views say that they are at the end of the log.
+    /// Returns true if the views say that they are at the end of the log.
     pub fn views_are_current(&self, live: &Live) -> bool {
         matches!(self.cursor, Ok(Some(seq)) if seq == live.seq())
     }
 
-    /// Directories with backups, as far as the team and the caller know.
+    /// Returns the directories with backups that the team or the caller has named.
     pub fn backup_directories(&self) -> Vec<PathBuf> {
         let mut directories = backup_notes::directories(self.root, &self.check.team);
         directories.extend(self.check.backups.iter().cloned());
@@ -193,24 +194,25 @@ impl<'a> Observed<'a> {
         directories
     }
 
-    /// A command on the team, as it is typed.
+    /// Returns a command line on the team.
     pub fn command(&self, name: &str, flags: &str) -> String {
         let space = if flags.is_empty() { "" } else { " " };
         let DoctorCheck { program, team, .. } = self.check;
         format!("{program} {name} {team}{space}{flags}")
     }
 
-    /// The command that builds everything derived anew.
+    /// Returns the command that builds everything derived anew.
     pub fn rehydrate(&self) -> String {
         self.command("rehydrate", "")
     }
 
-    /// The command with which a team goes on without what a rollback took.
+    /// Returns the command that accepts the loss of the events that a rollback took.
     pub fn accept_rollback(&self) -> String {
         self.command("doctor repair", "--accept-rollback")
     }
 
-    /// The command that takes over what can be read of a damaged log. One that a journal has is moved away first, and joined anew.
+    /// Returns the command that mends a damaged log: salvage or, for a log with a journal, joining anew after moving it
+    /// away.
     pub fn salvage(&self) -> String {
         let has_journal = |log: &Log| log.identity().journal.is_some();
         match self.log.as_ref().is_ok_and(has_journal) {
@@ -220,7 +222,7 @@ impl<'a> Observed<'a> {
     }
 }
 
-/// The rollback of a log, by its witness or by derived files.
+/// Returns the rollback of a log that its witness or derived files show.
 fn shown(log: &Log, reader: &Reader) -> Option<Rollback> {
     let by_witness = reader.rollback().cloned();
     by_witness.or_else(|| shown_by_files(log, reader).ok().flatten())
@@ -230,12 +232,12 @@ pub(super) fn keeps_views(live: &Live) -> bool {
     matches!(live.team(), Ok(Some(team)) if team.keeps_views())
 }
 
-/// Whether a team was closed, which removes its view files.
+/// Returns true if a team was closed, which removes its view files.
 pub(super) fn is_closed(live: &Live) -> bool {
     matches!(live.is_closed(), Ok(true))
 }
 
-/// What was looked at, for a check that cannot be made without it.
+/// Borrows a value, or passes on the reason why it is missing.
 pub(super) fn had<T>(seen: &Seen<T>) -> Seen<&T> {
     seen.as_ref().map_err(Clone::clone)
 }

@@ -1,4 +1,4 @@
-//! The quarantine: what recovery cut off lies there as it was, and an event of the log names each file.
+//! Check `quarantine`: recovery moves bytes that it cuts off there unchanged, and an event of the log names each file.
 
 use super::*;
 use std::io::ErrorKind;
@@ -60,14 +60,14 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
         .details(json!({"files": count, "bytes": bytes, "unnamed": unnamed, "changed": changed})))
 }
 
-/// Compares a digest with the 16 digits of it at the end of a file's name. A name without them says nothing.
+/// Compares a digest with its 16 digits at the end of a file's name. A name without digits matches every digest.
 fn is_as_named(file: &str, digest: &str) -> bool {
     let end = file.rsplit_once('.').map_or("", |(_, end)| end);
     let is_digest = end.len() == 16 && end.bytes().all(|byte| byte.is_ascii_hexdigit());
     !is_digest || digest.starts_with(end)
 }
 
-/// What the log says of the quarantine.
+/// Returns the quarantined files that events of the log name.
 fn named(reader: &Reader) -> Result<Vec<Quarantined>, Error> {
     let mut named = Vec::new();
     for event in reader.events(None) {

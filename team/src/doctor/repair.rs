@@ -1,4 +1,5 @@
-//! `doctor repair`: a log that is damaged, or says what it should not, is cut after an event. What goes is kept.
+//! `doctor repair`: cuts a log that is damaged, or has unwanted events at its end, after an event. The removed part is
+//! kept.
 
 use crate::handle::rollback;
 use crate::handle::team::input_fault;
@@ -11,45 +12,45 @@ use teamlog_engine::internals::layout::CUT;
 use teamlog_engine::repair::CutPlan;
 use teamlog_engine::{AcceptedRollback, LostEvent, internals::LOST_EVENTS_MAX};
 
-/// What `doctor repair` is asked.
+/// Options of `doctor repair`.
 #[derive(Debug, Clone, Default)]
 pub struct Repair {
-    /// The last event that is to stay; the last of its group.
+    /// The last event to keep; the last of its group.
     pub to: u64,
-    /// Do it; else only say what would go.
+    /// Set to cut; else only report the events that would be removed.
     pub yes: bool,
-    /// Who wants it; the actor of the event. Default `teamlog`.
+    /// Actor of the event that records the repair. Default `teamlog`.
     pub actor: Option<String>,
 }
 
-/// What goes, or went.
+/// Answer of `doctor repair`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RepairAnswer {
-    /// `planned` without `yes`, `repaired`, or `unchanged` where nothing lies behind that event; of a rollback `accepted`, or
-    /// `unchanged` where there was none.
+    /// `planned` without `yes`, `repaired`, or `unchanged` if no event follows `to`; for a rollback `accepted`, or
+    /// `unchanged` if there is none.
     #[schemars(extend("enum" = ["planned", "repaired", "unchanged", "accepted"]))]
     pub status: &'static str,
     /// The team.
     pub team: String,
-    /// What goes: from where on, how much, and what of it cannot be read.
+    /// The part of the log to remove: its start, its size, and the part that cannot be read.
     pub cut: CutPlan,
-    /// Where the originals lie, relative to the team's directory; `null` where nothing went.
+    /// Directory of the original files, relative to the team's directory; `null` if nothing was removed.
     pub archive: Option<String>,
-    /// The event that records it; `null` where nothing went.
+    /// Event that records the repair; `null` if nothing was removed.
     pub seq: Option<u64>,
-    /// Digest of the state now; `null` where nothing went.
+    /// Digest of the new state; `null` if nothing was removed.
     pub state_digest: Option<String>,
-    /// What was known of the events that a rollback took away, where one was accepted.
+    /// Known facts about the events that a rollback removed, if one was accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rollback: Option<AcceptedRollback>,
 }
 
 impl Team {
-    /// Cuts the log after an event and brings everything derived in line; without `yes` says what would go, and changes
-    /// nothing. The log need not be readable behind that event.
+    /// Cuts the log after an event and builds everything derived anew. Without `yes` only reports the events to remove,
+    /// and changes nothing. The part of the log after that event need not be readable.
     ///
     /// # Errors
-    /// `invalid_input` where the log cannot be cut there; the log's.
+    /// `invalid_input` if the log cannot be cut there; errors of the log.
     pub fn repair(&mut self, repair: Repair) -> Result<RepairAnswer> {
         names::check_free_given([("actor", &repair.actor)])?;
         if !repair.yes {
@@ -84,11 +85,11 @@ impl Team {
         })
     }
 
-    /// Records that the log was rolled back, with what is still known of the lost events, and brings everything derived in
-    /// line. Where nothing was lost, nothing is done.
+    /// Records that the log was rolled back, with the known facts about the lost events, and builds everything derived
+    /// anew. Does nothing if no event was lost.
     ///
     /// # Errors
-    /// The log's.
+    /// Errors of the log.
     pub fn accept_rollback(&mut self, actor: Option<&str>) -> Result<RepairAnswer> {
         if let Some(actor) = actor {
             names::check_free("actor", actor)?;
@@ -111,7 +112,7 @@ impl Team {
         })
     }
 
-    /// Records the rollback in the log alone; `None` if nothing was lost.
+    /// Records the rollback in the log alone; `None` if no event was lost.
     fn accept(&self, actor: &str) -> Result<Option<(AcceptedRollback, LockedLog)>> {
         let log = self.log.lock_rolled_back()?;
         let reader = log.reader();

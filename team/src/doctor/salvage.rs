@@ -1,4 +1,4 @@
-//! `rehydrate --salvage`: what can be read of a damaged log becomes the log, and the damaged one is kept as it was.
+//! `rehydrate --salvage`: replaces a damaged log by a log of its readable events, and keeps the damaged log unchanged.
 
 use crate::log::rehydrate::{Rehydrate, RehydrateAnswer};
 use crate::operation::prelude::*;
@@ -7,11 +7,11 @@ use std::ops::ControlFlow;
 use teamlog_engine::repair::salvage;
 
 impl Root {
-    /// Takes what can be read of a damaged log into a new log in its place, then builds everything derived anew. The damaged
-    /// log lies in the archive, every byte of it. Of a log that is not damaged only the latter is done.
+    /// Copies the readable events of a damaged log into a new log in its place, then builds everything derived anew.
+    /// The archive keeps every byte of the damaged log. An undamaged log stays; everything derived is still built anew.
     ///
     /// # Errors
-    /// `team_not_found`; the log's, where not even its segments are there.
+    /// `team_not_found`; errors of the log if not even its segments are there.
     pub fn salvage(
         &self,
         team: &str,
@@ -52,7 +52,8 @@ impl Root {
     }
 }
 
-/// A team whose creation is lost is created once more, open to whoever acts: nothing tells who its members were.
+/// Returns the events that create a team again whose creation was lost. The team is open, since its members are
+/// unknown.
 fn created_again(reader: &Reader, actor: &str) -> Result<Vec<NewEvent>, Error> {
     let created: Option<()> = reader.each(None, |located| {
         let event = &located.frame.event;

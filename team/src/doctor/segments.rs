@@ -1,4 +1,4 @@
-//! The segments: every byte of the log against everything that vouches for it, as `verify` does.
+//! Check `segments`: verifies every byte of the log, as `verify` does.
 
 use super::*;
 use teamlog_engine::internals::layout::HEAD_FILE;
@@ -31,7 +31,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     Ok(check.details(json!({"last_seq": report.last_seq})))
 }
 
-/// What problems make of a check, where there are any.
+/// Returns a check that reports these problems; `None` if there are none.
 pub(super) fn judge(problems: &[&Problem], seen: &Observed<'_>) -> Option<Check> {
     let first = worst_first(problems)?;
     let (
@@ -46,15 +46,15 @@ pub(super) fn judge(problems: &[&Problem], seen: &Observed<'_>) -> Option<Check>
     let count = plural(count as u64, "problem");
     let summary = format!("{count}, the first: {file} at byte {offset}: {message}");
     let (health, command) = match first.severity {
-        // The segments are clean to their end, so whoever takes the lock makes a new head.
+        // The segments are clean to their end, so the next writer writes a new head.
         Severity::Error if first.kind == ProblemKind::DamagedHead && only_the_head(seen) => {
             (Health::Unhealthy, Some(seen.rehydrate()))
         }
-        // `all` says which command takes the log as it is.
+        // `keep_what_knows_more` recommends the command for a rollback.
         Severity::Error if first.kind == ProblemKind::RolledBack => (Health::Unhealthy, None),
         Severity::Error => (Health::Unhealthy, Some(seen.salvage())),
         Severity::Warning if first.kind == ProblemKind::UnknownFile => (Health::Warn, None),
-        // What a crash left: whoever takes the lock next recovers it.
+        // Left by a crash: the next writer recovers it.
         Severity::Warning => (Health::Warn, Some(seen.rehydrate())),
     };
     let mut check = Check::new(health, summary);
@@ -62,7 +62,7 @@ pub(super) fn judge(problems: &[&Problem], seen: &Observed<'_>) -> Option<Check>
     Some(check.details(json!({"problems": problems})))
 }
 
-/// The rollback of the log, for people.
+/// Describes the rollback of the log.
 fn rolled_back(seen: &Observed<'_>) -> Option<String> {
     let rollback = seen.rollback.as_ref()?;
     Some(format!(

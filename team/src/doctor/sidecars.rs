@@ -1,4 +1,5 @@
-//! The small files beside the segments: identity, head, lock file, cursor of the views, manifest of the derived store.
+//! Check `sidecars`: the small files beside the segments: identity, head, lock file, cursor of the views, manifest of
+//! the derived store.
 
 use super::*;
 use crate::projections::live::DERIVED_DIR;
@@ -8,7 +9,7 @@ use teamlog_engine::verify::Problem;
 const DERIVED_LOCK_FILE: &str = "derived.lock";
 const VIEWS_FILE: &str = "views";
 
-/// What is wrong with a file: which one, how bad it is, and why.
+/// A fault in a file: the file, its severity and the reason.
 type Fault = (&'static str, Health, String);
 
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
@@ -54,12 +55,12 @@ fn head(seen: &Observed<'_>) -> Option<Check> {
             let problems: Vec<&Problem> = report.problems.iter().filter(of_head).collect();
             segments::judge(&problems, seen)
         }
-        // Verification reads the head before anything else; where it fails, the log's error says at what.
+        // Verification reads the head first, so its error may be one of the head.
         Err(why) => Some(Check::unhealthy(why.clone()).recommend(seen.salvage())),
     }
 }
 
-/// Whether there is a directory at that name, or something else; `None` for nothing.
+/// Returns true if the name is a directory, false if it is something else, `None` if it does not exist.
 fn is_dir(seen: &Observed<'_>, name: impl AsRef<Path>) -> Result<Option<bool>, std::io::Error> {
     let stat = seen.root.storage().stat(&seen.dir.join(name))?;
     Ok(stat.map(|stat| stat.is_dir))
@@ -83,7 +84,7 @@ fn lock_file(seen: &Observed<'_>) -> Option<Fault> {
 
 fn cursor(views: &ViewsSource, seen: &Observed<'_>) -> Option<Fault> {
     let (health, why) = match (&seen.cursor, views.has_cursor()) {
-        // No writer gets past it: the views fall behind for good.
+        // Every writer fails here, so the views are never updated again.
         (Err(why), _) => (Health::Unhealthy, why.clone()),
         (Ok(None), Ok(true)) => {
             let why = "the cursor of the views is damaged or another log's: the next writer looks at all views";
@@ -104,7 +105,7 @@ fn cursor(views: &ViewsSource, seen: &Observed<'_>) -> Option<Fault> {
     Some((VIEWS_FILE, health, why))
 }
 
-/// The derived store's own lock file. The first run makes it, so that it may be missing.
+/// Checks the derived store's own lock file. It may be missing until the first run creates it.
 fn derived_lock(seen: &Observed<'_>) -> Option<Fault> {
     let is_dir = is_dir(seen, DERIVED_LOCK_FILE).ok()??;
     let why = "derived.lock must be a file, but is a directory: remove it, or nothing derived is written any more";

@@ -1,4 +1,4 @@
-//! The view files, byte for byte, against the state folded from the log.
+//! Check `views`: compares the view files byte for byte with the state folded from the log.
 
 use super::*;
 
@@ -11,7 +11,8 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let against = || ViewsSource::new(log).against(live, reader);
     let found = match sampled.map_or_else(against, Ok) {
         Ok(found) => found,
-        // A directory in the place of a file, or the other way round: writers leave it alone, and fall behind.
+        // A directory in the place of a file or the reverse: writers leave it alone, so the views are never updated
+        // again.
         Err(error) => {
             let why = format!("{error}; move away what stands there, then write the views anew");
             return Ok(Check::unhealthy(why).recommend(seen.rehydrate()));
@@ -36,7 +37,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
                     let why = ", since they still know events that the log lost";
                     (Health::Warn, why.to_owned())
                 }
-                // A crash between the log and its views: the next writer catches up.
+                // A crash between the log and its views: the next writer updates them.
                 Ok(Some(seq)) => {
                     let why = format!(" since event {seq}, where a crash left them");
                     (Health::Warn, why)

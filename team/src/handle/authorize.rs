@@ -1,10 +1,10 @@
-//! Authorization: which agents may have a command carried out. It runs before every decision, in one place.
+//! Authorization: which agents may run a command. It is checked before every decision, in one place.
 
 use crate::budget;
 use crate::command::{Authority, CommandTerms, Ctx, mismatch};
 use crate::handle::prelude::*;
 
-/// Refuses a command whose caller may not have it carried out. Records nothing.
+/// Refuses a command that its caller may not run. Records nothing.
 pub(super) fn authorize(terms: &CommandTerms<'_>, ctx: &Ctx, live: &Live) -> Result<()> {
     let by = ctx.control.caller();
     match terms.authority {

@@ -1,38 +1,38 @@
-//! Checks of whole teams that a process which stays makes behind its answers.
+//! Checks of whole teams that a long-running process makes in the background.
 
 use crate::handle::prelude::*;
 
 /// A check of a whole team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Check {
-    /// Every byte of the log.
+    /// Verifies every byte of the log.
     Verify,
-    /// Everything that belongs to the team.
+    /// Checks everything that belongs to the team.
     Doctor,
 }
 
-/// How far a check is.
+/// Progress of a check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CheckProgress {
-    /// Bytes of the log that were looked at
+    /// Bytes of the log that were read
     pub bytes: u64,
     /// Bytes of all files of the log
     pub bytes_total: u64,
 }
 
-/// A check that was begun and has not ended.
+/// A check that was started and has not ended.
 #[derive(Debug, Clone, Copy)]
 pub struct RunningCheck {
-    /// When it was asked for.
+    /// Time when the check was requested.
     pub started_at: Timestamp,
-    /// How far it is.
+    /// Progress of the check.
     pub progress: CheckProgress,
 }
 
-/// What carries out checks behind the answers, in a process that stays.
+/// Runs checks in the background of a long-running process.
 pub trait Background: std::fmt::Debug + Send + Sync {
-    /// Has a check made, unless it is being made.
+    /// Starts a check unless it is running.
     fn start(&self, team: &str, check: Check, now: Timestamp);
-    /// The check, if it was begun and has not ended.
+    /// Returns the check if it was started and has not ended.
     fn running(&self, team: &str, check: Check) -> Option<RunningCheck>;
 }

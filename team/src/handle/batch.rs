@@ -1,9 +1,9 @@
 //! Commands whose answers wait together for one sync.
 //!
-//! In a process that stays, one thread carries out the commands of a team that came meanwhile, one after the other: each
-//! sees what those before it recorded, though that is not durable yet, and its answer is kept back. Then [`Batch::settle`]
-//! makes all of it durable at once. Where that fails nobody knows which events are in the log, so no answer goes out: the
-//! same commands are asked once more, and the batch answers each of them with that failure.
+//! In a long-running process one thread carries out the waiting commands of a team, one after the other. Each command
+//! sees the events of the commands before it, though these are not durable yet, and its answer is held back. Then
+//! [`Batch::settle`] makes all events durable at once. If that fails, the log may or may not hold the events, so no
+//! answer is sent: the same commands are called once more, and the batch answers each of them with the failure.
 
 use crate::handle::prelude::*;
 use crate::handle::resident::{Resident, WriterEnd, WriterSlot, locked};
@@ -11,7 +11,7 @@ use crate::handle::team::input_fault;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, RwLockReadGuard};
 
-/// A batch of one team, which [`Root::in_batch`] takes commands into. Cheap to clone.
+/// A batch of commands of one team; see [`Root::in_batch`]. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Batch(Arc<Shared>);
 
@@ -19,12 +19,13 @@ pub struct Batch(Arc<Shared>);
 struct Shared {
     log: Log,
     resident: Arc<Resident>,
-    /// The writer that has buffered what was recorded in the batch.
+    /// The writer that has buffered the batch's events.
     writer: Mutex<Option<Arc<WriterEnd>>>,
-    /// Whether a call recorded something, and whether it found no writer, since [`Batch::missed`] was asked.
+    /// True if a call recorded something since the last call of [`Batch::missed`].
     recorded: AtomicBool,
+    /// True if a call found no writer since the last call of [`Batch::missed`].
     missed: AtomicBool,
-    /// Why the batch is not durable.
+    /// The failure of the batch's sync.
     failed: OnceLock<Error>,
 }
 
@@ -52,10 +53,10 @@ impl Batch {
         &self.0.resident
     }
 
-    /// The slot with the writer that a command of the batch records through.
+    /// Returns the slot with the writer through which a command of the batch records.
     ///
     /// # Errors
-    /// The batch failed; or the writer gave way to somebody, for whom a batch does not wait.
+    /// The batch's failure; or the writer gave way to a command on the whole log, for which a batch does not wait.
     pub(crate) fn slot<'a>(
         &self,
         resident: &'a Resident,
@@ -67,7 +68,7 @@ impl Batch {
         if let Some(slot) = resident.taken() {
             return Ok(slot);
         }
-        // What recorded something already cannot begin anew outside of the batch.
+        // A call that has recorded something cannot be repeated outside the batch, so it waits.
         if self.0.recorded.load(Ordering::Relaxed) {
             return resident.filled(team);
         }
@@ -75,7 +76,7 @@ impl Batch {
         Err(Error::Poisoned("the writer gave way".into()).into())
     }
 
-    /// Notes by whom a command of the batch recorded.
+    /// Notes the writer through which a command of the batch recorded.
     pub(crate) fn waits_for(&self, end: &Arc<WriterEnd>) {
         self.0.recorded.store(true, Ordering::Relaxed);
         let mut writer = locked(&self.0.writer);
@@ -86,15 +87,16 @@ impl Batch {
         }
     }
 
-    /// Whether a call found no writer, asked once behind each call. It recorded nothing, its answer says nothing, and it is to
-    /// be carried out outside of the batch.
+    /// Returns true if a call found no writer, and resets the flag; to be called once after each call. Such a call
+    /// recorded nothing and its answer does not count: it has to be carried out outside the batch.
     #[must_use]
     pub fn missed(&self) -> bool {
         self.0.recorded.store(false, Ordering::Relaxed);
         self.0.missed.swap(false, Ordering::Relaxed)
     }
 
-    /// Makes durable what the commands of the batch recorded, and all that they saw; whether the answers may go out.
+    /// Makes durable the events that the commands of the batch recorded or saw. Returns true if the answers may be
+    /// sent.
     #[must_use]
     pub fn settle(&self) -> bool {
         let writer = locked(&self.0.writer).take();
@@ -106,14 +108,15 @@ impl Batch {
 
     fn settle_with(&self, writer: &Arc<WriterEnd>) {
         if let Err(error) = self.0.resident.settle(writer) {
-            // The first failure says what happened.
+            // Keep the first failure; later ones follow from it.
             let _ = self.0.failed.set(error);
         }
     }
 }
 
 impl Resident {
-    /// As [`Resident::log`], but `None` also where the lock that the writer holds is no longer the one that others would take.
+    /// Like [`Resident::log`], but also returns `None` if the lock file was replaced, so that others would take another
+    /// lock.
     pub fn log_in_place(&self) -> Option<Log> {
         let slot = self.slot.try_read().ok()?;
         let WriterSlot::Taken {
@@ -128,7 +131,7 @@ impl Resident {
         stays.then(|| log.clone())
     }
 
-    /// The log that the kept writer writes to; `None` where there is none, or where it is to give the log back.
+    /// Returns the log that the open writer writes to; `None` if there is no writer, or if it is to give the log back.
     pub fn log(&self) -> Option<Log> {
         match &*self.slot.try_read().ok()? {
             WriterSlot::Taken { log, .. } if *locked(&self.pauses) == 0 => Some(log.clone()),
@@ -136,17 +139,17 @@ impl Resident {
         }
     }
 
-    /// The slot, if its writer is there and may stay.
+    /// Returns the slot if its writer is open and need not give way.
     pub fn taken(&self) -> Option<RwLockReadGuard<'_, WriterSlot>> {
         let slot = self.read();
         let stays = *locked(&self.pauses) == 0;
         (stays && matches!(*slot, WriterSlot::Taken { .. })).then_some(slot)
     }
 
-    /// Makes what a writer has buffered durable, if it is still there; else says what became of it.
+    /// Syncs the writer's buffered events or, if it has left its slot, returns the result of its last sync.
     ///
     /// # Errors
-    /// Whether the events are durable is not known.
+    /// The events may or may not be durable.
     pub fn settle(&self, of: &Arc<WriterEnd>) -> Result<(), Error> {
         let slot = self.read();
         let synced = match &*slot {
@@ -160,7 +163,7 @@ impl Resident {
             _ => match of.get() {
                 Some(Ok(())) => return Ok(()),
                 Some(Err(error)) => return Err(error.again()),
-                // Cannot happen: it is set before the writer leaves.
+                // Cannot happen: the result is set before the writer leaves.
                 None => Err(Error::Poisoned("the writer left its slot".into())),
             },
         };
@@ -171,15 +174,15 @@ impl Resident {
         synced
     }
 
-    /// Answers from the kept state alone, also from what is not durable yet: for those who answer once it is. `None` as in
-    /// [`Resident::query`].
+    /// Answers from the open writer's state alone, including events that are not durable yet: for callers whose answer
+    /// waits for the sync. Returns `None` in the cases of [`Resident::query`].
     pub fn peek<A>(&self, answer: &mut impl FnMut(&Live) -> Result<A>) -> Option<Result<A>> {
         let slot = self.taken()?;
         let WriterSlot::Taken { writer, .. } = &*slot else {
             return None;
         };
         let answered = writer.with_state(|live| answer(live));
-        // Mended by who may wait for it.
+        // A damaged derived file is repaired by a caller that may wait.
         (!answered.as_ref().is_err_and(Failure::is_derived)).then_some(answered)
     }
 }
@@ -193,11 +196,11 @@ mod tests {
     use teamlog_engine::internals::storage::{Fault, Faulty};
     use teamlog_engine::storage::Memory;
 
-    /// A root with an open team `demo`, on a storage that counts its calls and fails where it is told to.
+    /// Opens a root with a team `demo`, on a storage that counts its calls and fails on demand.
     fn open() -> (Faulty, Root) {
         let faulty = Faulty::new(Arc::new(Memory::new()));
         let root = Root::on(Arc::new(faulty.clone()), RootOptions::default()).resident();
-        // View files are written when they will.
+        // View files are written at a time of their own, which would disturb the counts.
         let init = Init {
             no_views: true,
             ..Init::of("demo")
@@ -276,7 +279,7 @@ mod tests {
                 "{failure}"
             );
         }
-        // And from then on nothing is written.
+        // From then on nothing is written.
         let failure = create(&root, None).unwrap_err();
         assert_eq!(failure.refusal().unwrap().code, Code::SyncFailed);
     }

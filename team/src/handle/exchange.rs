@@ -1,22 +1,22 @@
-//! Answers in the form of another surface, stored under their key as they went out.
+//! Answers in the form of another surface, stored under their idempotency key exactly as they were sent.
 //!
-//! A command's own answer may get new fields with a new release. Whoever asks again under a key is to get the very bytes
-//! of the first time, so a surface whose answers are sent as they are gives them their form under the lock, from the
-//! state behind the events, and that is what is stored.
+//! A command's own answer may get new fields in a new release, but a repeated request must get the bytes of the first
+//! answer. So a surface that sends answers unchanged converts them under the lock, from the state after the events, and
+//! the converted answer is stored.
 
 use crate::handle::prelude::*;
 
-/// An answer as it goes out.
+/// An answer as it is sent.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Exchange {
-    /// What the surface says of it in a number.
+    /// Status code of the surface.
     pub status: u16,
-    /// The JSON text, byte for byte.
+    /// JSON text, byte for byte.
     pub body: Box<RawValue>,
 }
 
 impl Exchange {
-    /// Of a value that serialises.
+    /// Returns an answer with `body` as its JSON text.
     pub fn of(status: u16, body: &impl Serialize) -> Result<Exchange> {
         let body = serde_json::value::to_raw_value(body).map_err(|error| Error::Invalid {
             field: "answer".into(),
@@ -27,12 +27,12 @@ impl Exchange {
     }
 }
 
-/// Gives a command's answer its form.
+/// Converts a command's answer into the form of a surface.
 pub type Form<T> = fn(&Live, &T, Timestamp) -> Result<Exchange>;
 
-/// A command that can answer in another form than its own, which is `T`.
+/// A command whose answer `T` can be sent in another form.
 pub trait Exchanges<T>: Sized {
-    /// Carries it out.
+    /// Carries out the command.
     fn exchange(self, team: &mut Team, form: Form<T>) -> Result<Exchange>;
 }
 
@@ -45,18 +45,17 @@ impl<C: Command<Answer = T>, T: Send + 'static> Exchanges<T> for C {
 }
 
 impl Team {
-    /// Carries out a command, and answers in the form that is given; under a known key, with the bytes of the first
-    /// time.
+    /// Carries out a command and returns the answer in the given form; for a known key, the bytes of the first answer.
     pub fn exchange<T>(&mut self, command: impl Exchanges<T>, form: Form<T>) -> Result<Exchange> {
         command.exchange(self, form)
     }
 
-    /// Whether the last answer of this handle was the repetition of an earlier one.
+    /// Returns true if the last answer of this handle repeated an earlier one.
     pub fn repeated(&self) -> bool {
         self.repeated
     }
 
-    /// When the first answer under a key was recorded.
+    /// Returns the time when the first answer under a key was recorded.
     pub fn answered_at(&mut self, key: &str) -> Result<Option<Timestamp>> {
         let known = self.options.authenticated.clone();
         let agent = known.as_ref().map(|known| &*known.agent);

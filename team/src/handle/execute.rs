@@ -1,4 +1,5 @@
-//! Carries out commands: decides under the lock, records, answers; under a key that is known, repeats the first answer.
+//! Carries out commands: decides under the lock, records, answers; for a known idempotency key, repeats the first
+//! answer.
 
 use super::authorize::authorize;
 use super::execution::{AnyExecution, Execution, Shape, Text};
@@ -12,7 +13,7 @@ use teamlog_engine::limits::EVENT_BYTES_MAX;
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
 impl Team {
-    /// Who acts where the input names an actor of its own: that one, or the agent that the caller proved to be.
+    /// Returns the actor of a command whose input may name one: the named actor, or the authenticated agent.
     pub(crate) fn acting(&self, named: Option<String>) -> Result<Option<String>, Refusal> {
         let authenticated = self.options.authenticated.as_ref();
         match (authenticated.map(|known| &known.agent), named) {
@@ -22,7 +23,7 @@ impl Team {
     }
 }
 
-/// An execution behind its decision.
+/// An execution after its decision.
 struct Stage {
     execution: Box<dyn AnyExecution>,
     ctx: Ctx,
@@ -30,7 +31,7 @@ struct Stage {
 }
 
 enum Outcome {
-    /// It happens, and was not answered yet.
+    /// Granted, but not answered yet.
     Granted,
     Denied(Refusal),
     Answered,
@@ -38,20 +39,20 @@ enum Outcome {
     Repeated(String),
 }
 
-/// How a command was answered.
+/// Result of a command.
 enum Done {
     Answered(Box<dyn AnyExecution>),
     Repeated(String),
 }
 
 impl Team {
-    /// Acts on whose behalf, and under which key, the control says, from now on.
+    /// Sets the caller, the key and the other terms of the calls that follow.
     pub fn under(&mut self, control: Control) {
         self.control = control;
     }
 
-    /// Carries out a command: decides under the lock, records, answers. Under a key that is known it answers again what
-    /// it answered first, and records nothing.
+    /// Carries out a command: decides under the lock, records, answers. For a known key it returns the first answer and
+    /// records nothing.
     pub(crate) fn execute<C: Command>(&mut self, command: C) -> Result<C::Answer>
     where
         C::Answer: Serialize + DeserializeOwned,
@@ -59,7 +60,7 @@ impl Team {
         self.execute_as(command, |_, answer| Ok(answer))
     }
 
-    /// Executes a command like [`Team::execute`], but returns and stores the answer in another form.
+    /// Carries out a command like [`Team::execute`], but returns and stores the answer in another form.
     pub(crate) fn execute_as<C: Command, A>(
         &mut self,
         command: C,
@@ -82,7 +83,7 @@ impl Team {
         }
     }
 
-    /// Carries out a command on nobody's behalf and under no key, whatever this handle's control says.
+    /// Carries out a command without caller and key, regardless of this handle's control.
     pub(crate) fn execute_unkeyed<C: Command>(&mut self, command: C) -> Result<C::Answer> {
         let first = Execution::new(command, |_, answer| Ok(answer), |_| None);
         match self.carry_out(&first, &Control::default())? {
@@ -93,8 +94,8 @@ impl Team {
         }
     }
 
-    /// Returns the first answer under the control's key, for an operation that records several groups; `None` if the key is
-    /// new, or there is none.
+    /// Returns the first answer under the control's key, for an operation that records several groups; `None` if there
+    /// is no key or it is new.
     pub(crate) fn answer_under_key<A: DeserializeOwned>(&mut self) -> Result<Option<A>> {
         self.repeated = false;
         self.control.check()?;
@@ -137,8 +138,8 @@ impl Team {
         }
     }
 
-    /// Decides under the lock, records, answers. A derived file that proves damaged is rebuilt, once; and where another host of
-    /// the team came first, it is decided again on what that one recorded, for as long as a lock is waited for.
+    /// Decides under the lock, records, answers. Rebuilds a damaged derived file once. If another host recorded first,
+    /// decides again on the new state, until the lock deadline.
     fn carry_out(&mut self, first: &dyn AnyExecution, control: &Control) -> Result<Done> {
         let mut control = control.authenticated(self.options.authenticated.as_ref())?;
         control.owns_team_key = self.owns_team_key(&control)?;
@@ -154,7 +155,8 @@ impl Team {
         self.answered(stage, &events)
     }
 
-    /// Returns whether the agent recorded the answer of the team's key, before keys belonged to agents. Mostly there is none.
+    /// Returns true if the agent recorded the answer under the team's key, in a version in which keys belonged to the
+    /// team. Usually there is no such answer.
     fn owns_team_key(&mut self, control: &Control) -> Result<bool> {
         let (Some(agent), Some(key)) = (&control.authenticated, &control.key) else {
             return Ok(false);
@@ -172,7 +174,7 @@ impl Team {
         control: Control,
     ) -> Result<(Stage, Vec<Event<'static>>)> {
         let (team, durability) = (self.name().to_owned(), self.durability());
-        // Stored answers lie in the group of the command's events.
+        // A stored answer is written in the group of the command's events.
         let room = match control.key {
             Some(_) => Room {
                 events: 1,
@@ -198,7 +200,7 @@ impl Team {
             Outcome::Answered => {}
             Outcome::Denied(refusal) => return Err(refusal.into()),
             Outcome::Repeated(text) => return Ok(Done::Repeated(text)),
-            // Recorded, but the state could not be read for the answer; by now it may have been rebuilt.
+            // The events are recorded, but the state could not be read for the answer. It may have been rebuilt since.
             Outcome::Granted => {
                 let (team, ctx) = (&self.name().to_owned(), &stage.ctx);
                 self.query(|live, _| {
@@ -271,7 +273,7 @@ fn outcome(
     })
 }
 
-/// Answers, and stores the answer where there is a key.
+/// Answers, and returns the event that stores the answer if there is a key.
 fn answer(
     stage: &mut Stage,
     (team, live): (&str, &Live),
@@ -287,7 +289,7 @@ fn answer(
         events,
         ctx: &stage.ctx,
     };
-    // If the state cannot be read for the answer, the key stands for the request all the same.
+    // Even if the state cannot be read for the answer, the key is taken by the request.
     let answered = execution.answer(&after).is_ok();
     if answered {
         stage.outcome = Outcome::Answered;
@@ -295,7 +297,7 @@ fn answer(
     let Some(key) = &control.key else {
         return execution.stored_answers(&after);
     };
-    // What a closed team answers changes nothing, so it is answered anew each time.
+    // An answer of a closed team records nothing, so it is computed anew each time.
     if events.is_empty() && live.is_closed().unwrap_or(true) {
         return Vec::new();
     }
@@ -309,7 +311,7 @@ fn answer(
     vec![stored.event(actor, key)]
 }
 
-/// The keys that count for a request: those of the authenticated agent, else those of the team.
+/// The keys of a request: those of the authenticated agent, else those of the team.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct KeyScope<'a> {
     pub agent: Option<&'a str>,
@@ -349,7 +351,7 @@ pub(crate) fn first_answer(
     Ok(first.response)
 }
 
-/// Refuses a key that belongs to another request of that operation.
+/// Returns the refusal of a key that belongs to another request of that operation.
 pub(crate) fn key_reused(key: &str, operation: &str) -> Refusal {
     let key = shown(key);
     let message = format!(
@@ -359,7 +361,7 @@ pub(crate) fn key_reused(key: &str, operation: &str) -> Refusal {
     refusal.detail("operation", operation)
 }
 
-/// An answer that was stored once reads again.
+/// Returns the failure of a stored answer that cannot be parsed.
 pub(crate) fn unread(text: &str, error: &serde_json::Error) -> Failure {
     Failure::from(Error::Invalid {
         field: "response".into(),

@@ -1,33 +1,33 @@
-//! One execution of a command, of whichever type: what is done with it is the same for every command, and is built once.
+//! One execution of a command, behind a trait object, so that the code around it is compiled once and not per command.
 
 use crate::command::{After, CommandTerms, Ctx, Decision, unrecorded};
 use crate::handle::prelude::*;
 use std::any::Any;
 use teamlog_engine::Room;
 
-/// An execution whose type is of no concern.
+/// An execution of a command of any type.
 pub(super) trait AnyExecution: Any + Send {
-    /// Another one of the same command.
+    /// Returns a new execution of the same command.
     fn again(&self) -> Box<dyn AnyExecution>;
     /// See [`Command::terms`].
     fn terms(&self) -> CommandTerms<'_>;
     /// See [`Command::room`].
     fn room(&self) -> Room;
     fn is_consequence(&self, event: &NewEvent) -> bool;
-    /// Decides, and keeps what was decided.
+    /// Decides, and keeps the decision.
     fn decide(&mut self, ctx: &Ctx, live: &Live) -> Result<Decision<()>>;
-    /// Answers what was decided, and keeps the answer.
+    /// Answers the decision, and keeps the answer.
     fn answer(&mut self, after: &After<'_>) -> Result<()>;
-    /// The answer as it is stored under a key.
+    /// Returns the answer as it is stored under a key.
     fn text(&self) -> Option<String>;
     /// See [`Command::stored_answers`].
     fn stored_answers(&self, after: &After<'_>) -> Vec<NewEvent>;
 }
 
-/// Writes an answer down, to be stored under a key.
+/// Serializes an answer to store it under a key.
 pub(super) type Text<A> = fn(&A) -> Option<String>;
 
-/// Gives the answer of a command the form in which it goes out.
+/// Converts the answer of a command into the form in which it is sent.
 pub(crate) trait Shape<T, A>:
     Fn(&After<'_>, T) -> Result<A> + Clone + Send + 'static
 {
@@ -59,7 +59,7 @@ where
         }
     }
 
-    /// The answer of an execution of the same type.
+    /// Returns the answer of an execution of the same type.
     pub fn answer_of(&self, execution: Box<dyn AnyExecution>) -> Result<A> {
         let execution = (execution as Box<dyn Any>).downcast::<Execution<C, A, F>>();
         let answer = execution.ok().and_then(|execution| execution.answer);

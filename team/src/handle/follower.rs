@@ -1,12 +1,12 @@
-//! Going along with a log: what is there, then what is appended, by whichever process.
+//! Follows a log: reads the present events, then those that any process appends.
 //!
-//! A follower holds no lock. It knows the last event that it read by place and id, so it notices when another log, or
-//! another history of the same log, takes the place of the one it follows.
+//! A follower holds no lock. It remembers place and id of the last event read, so it notices if another log, or another
+//! history of the same log, has replaced the one it follows.
 
 use crate::handle::prelude::*;
 use teamlog_engine::{Identity, Place, Watch};
 
-/// Where a follower stands.
+/// Position of a reader that follows a log.
 #[derive(Debug)]
 pub struct Follower {
     watch: Watch,
@@ -15,13 +15,12 @@ pub struct Follower {
 }
 
 impl Follower {
-    /// Begins at the head of this moment, or where `start` says: it gets the state and its reader, and gives the seq of
-    /// the last event that counts as read.
+    /// Starts at the current head, or after the event whose seq `start` returns, given the state and its reader.
     pub fn start(
         team: &mut Team,
         mut start: impl FnMut(&Live, &Reader) -> Result<u64>,
     ) -> Result<Follower> {
-        // Before the first look at the log, so that nothing falls between.
+        // Watch before the first read of the log, so that no event is missed.
         let watch = team.log.watch()?;
         let last = team.survey(|live, reader| {
             let seq = start(live, reader)?;
@@ -31,15 +30,15 @@ impl Follower {
         Ok(Follower { watch, last })
     }
 
-    /// The seq of the last event read.
+    /// Returns the seq of the last event read.
     pub fn seq(&self) -> u64 {
         self.last.map_or(0, |(seq, ..)| seq)
     }
 
-    /// Shows every event behind the last one read, until `each` breaks off.
+    /// Passes every event after the last one read to `each`, until `each` breaks off.
     ///
     /// # Errors
-    /// `log_replaced`; the log's.
+    /// `log_replaced`; errors of the log.
     pub fn read(
         &mut self,
         team: &Team,
@@ -58,17 +57,17 @@ impl Follower {
         Ok(page::goes_on(broken.is_none()))
     }
 
-    /// Waits until there may be more to read, at most `timeout`, and for less where other hosts record in the team too. Whether
-    /// there may.
+    /// Waits until there may be more to read, at most `timeout`, or less if other hosts record in the team too. Returns
+    /// true if there may be more.
     pub fn wait(&mut self, team: &mut Team, timeout: Option<Duration>) -> Result<bool> {
         team.watched(&mut self.watch, timeout)
     }
 
-    /// A reader of the log that was followed so far.
+    /// Returns a reader of the followed log.
     fn reader(&self, team: &Team) -> Result<Reader> {
         self.check_identity(team)?;
         let reader = team.reader().or_else(|failure| {
-            // It may have been replaced between two looks.
+            // The log may have been replaced after the first check.
             self.check_identity(team)?;
             Err(failure)
         })?;
@@ -86,7 +85,7 @@ impl Follower {
         let log = &team.log;
         match Identity::load(log.storage().as_ref(), log.dir()) {
             Ok(now) if now.log == log.identity().log => Ok(()),
-            // Between the moments when the old one is taken away and the new one is put there, there is none.
+            // While a log is being replaced, there is none for a moment.
             Ok(_) | Err(Error::NoLog { .. }) => Err(self.replaced(team)),
             Err(error) => Err(error.into()),
         }

@@ -1,8 +1,8 @@
-//! The files that keep git away from logs: an older copy that git puts back would undo acknowledged events.
+//! `.gitignore` files that keep git away from logs: an older copy that git puts back would undo acknowledged events.
 //!
-//! Each team's directory ignores itself as a whole. The directory of all teams does so, too, if it holds nothing but teams; in
-//! one that holds other files only staging directories are ignored. To keep history in a repository there are `export` and
-//! `backup`. A file that does not begin with our line was written by the user and stays.
+//! Each team's directory ignores itself as a whole. The directory of all teams does so too if it holds nothing but
+//! teams; if it holds other files, only staging directories are ignored. Use `export` and `backup` to keep history in a
+//! repository. A file that does not begin with our first line was written by the user and is left alone.
 //!
 //! The file in the directory of all teams also marks that directory as ours ([`is_own`]).
 
@@ -12,29 +12,30 @@ use crate::handle::staging;
 use teamlog_engine::internals::layout::{EVENTS_DIR, LOG_FILE};
 use teamlog_engine::storage::Storage;
 
-/// The file's name.
+/// Name of the file.
 pub const IGNORE_FILE: &str = ".gitignore";
 /// First line of a file that may be replaced.
 const OWN: &str = "# Written by teamlog, and replaced by it.";
-/// More than such a file has.
+/// Upper limit of the size of such a file.
 const BYTES_MAX: u64 = 64 * 1024;
 
-/// In a directory that is ours as a whole.
+/// Patterns in a directory that is ours as a whole.
 const ALL: &[&str] = &["*"];
-/// In the directory of all teams if it holds other files as well: teams that are being made or removed, and this file.
+/// Patterns in the directory of all teams if it holds other files too: this file, and teams that are being created or
+/// removed.
 const STAGING: &[&str] = &["/.accepted-tokens*", "/.gitignore", "/.new-*", "/.purged-*"];
 
-/// In the data root: what a daemon writes there.
+/// Patterns in the data root: the files that a daemon writes there.
 const ROOT: &[&str] = &["/runtime.json", "/.runtime.json.new"];
 
-/// A file that git reads, and whether it is as it should be.
+/// A file that git reads.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IgnoreFile {
-    /// Where it lies, relative to the data root.
+    /// Path, relative to the data root.
     pub path: PathBuf,
-    /// What it should hold.
+    /// Required content.
     pub text: String,
-    /// Whether it is there: as it should be, or written by somebody else.
+    /// True if nothing has to be written: the content is right, or a user wrote the file.
     pub settled: bool,
 }
 
@@ -42,12 +43,12 @@ fn text(lines: &[&str]) -> String {
     format!("{OWN}\n{}\n", lines.join("\n"))
 }
 
-/// What git is told in the data root, by the daemon, where nobody tells it anything there.
+/// Returns the ignore file of the data root, which the daemon writes if there is none.
 pub fn of_root() -> String {
     text(ROOT)
 }
 
-/// Returns whether an ignore file is ours: it begins with our line.
+/// Returns true if an ignore file is ours: it begins with our line.
 pub fn is_own(bytes: &[u8]) -> bool {
     bytes.starts_with(OWN.as_bytes())
 }
@@ -58,7 +59,7 @@ fn look(storage: &dyn Storage, dir: &Path, lines: &[&str]) -> Result<IgnoreFile>
     let found = storage.stat(&path).map_err(Error::io("look at", &path))?;
     let settled = match found {
         None => false,
-        // One that cannot be read, or is a link, is not ours either.
+        // A file that cannot be read, or is a link, is not ours either.
         Some(_) => storage
             .read(&path, BYTES_MAX)
             .map_or(true, |bytes| bytes == text.as_bytes() || !is_own(&bytes)),
@@ -78,17 +79,17 @@ fn settle(storage: &dyn Storage, file: &IgnoreFile) -> Result<()> {
     Ok(written.map_err(Error::io("write", &file.path))?)
 }
 
-/// Writes the file of a team that lies in that directory.
+/// Writes the ignore file of a team's directory.
 pub(crate) fn write_in(storage: &dyn Storage, dir: &Path) -> Result<()> {
     settle(storage, &look(storage, dir, ALL)?)
 }
 
-/// Writes the file of the directory of all teams.
+/// Writes the ignore file of the directory of all teams.
 pub(crate) fn write_beside_teams(storage: &dyn Storage) -> Result<()> {
     settle(storage, &beside_teams(storage)?)
 }
 
-/// Brings the files up to date in a root that an older program made. A single look at the team's file if it is current.
+/// Updates the files in a root of an older version. Costs one `stat` of the team's file if they are current.
 pub(crate) fn keep_current(storage: &dyn Storage, team: &Path) -> Result<()> {
     if team.parent() != Some(Path::new(TEAMS_DIR))
         || staging::is_staging(team)
@@ -103,7 +104,7 @@ pub(crate) fn keep_current(storage: &dyn Storage, team: &Path) -> Result<()> {
     }
 }
 
-/// Returns whether the ignore file of a directory has the length of one that ignores everything.
+/// Returns true if the ignore file of a directory has the length of one that ignores everything.
 fn is_all(storage: &dyn Storage, dir: &Path) -> bool {
     let found = storage.look(&dir.join(IGNORE_FILE)).ok().flatten();
     found.is_some_and(|found| found.len == text(ALL).len() as u64)
@@ -112,14 +113,14 @@ fn is_all(storage: &dyn Storage, dir: &Path) -> bool {
 fn beside_teams(storage: &dyn Storage) -> Result<IgnoreFile> {
     let teams = Path::new(TEAMS_DIR);
     let whole = look(storage, teams, ALL)?;
-    // Once all is ignored it stays so, whatever else comes there.
+    // A directory that once was ignored as a whole stays so, even if other files are put there.
     match whole.settled || holds_only_teams(storage)? {
         true => Ok(whole),
         false => look(storage, teams, STAGING),
     }
 }
 
-/// Returns whether the directory of all teams holds only teams and the files that belong to them.
+/// Returns true if the directory of all teams holds only teams and the files that belong to them.
 fn holds_only_teams(storage: &dyn Storage) -> Result<bool> {
     let teams = Path::new(TEAMS_DIR);
     let names = storage.list(teams).map_err(Error::io("list", teams))?;
@@ -138,7 +139,7 @@ fn holds_only_teams(storage: &dyn Storage) -> Result<bool> {
 }
 
 impl Root {
-    /// The files that git should find beside a team.
+    /// Returns the ignore files of a team and of the directory of all teams.
     pub fn ignore_files(&self, team: &str) -> Result<Vec<IgnoreFile>> {
         let storage = self.storage().as_ref();
         Ok(vec![
@@ -147,7 +148,7 @@ impl Root {
         ])
     }
 
-    /// Writes those that are missing or of an older version.
+    /// Writes the ignore files that are missing or of an older version.
     pub fn write_ignore_files(&self, team: &str) -> Result<()> {
         let files = self.ignore_files(team)?;
         files

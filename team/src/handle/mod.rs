@@ -1,4 +1,4 @@
-//! What a caller holds: a data root, a team of it, and the one way to change it.
+//! Handles: a data root, a team in it, and the one way to change that team.
 
 mod authorize;
 mod background;

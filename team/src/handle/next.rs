@@ -1,10 +1,11 @@
-//! What an agent can type next: command lines that run as they stand, with the names of the team filled in. What stands
-//! in capitals (`TEXT`) is for the agent to say.
+//! Command lines that an agent can run next, with the team's names filled in. Words in capitals (`TEXT`) are
+//! placeholders for the agent to replace.
 
 use crate::names::LEADER;
 use crate::projections::Task;
 
-/// Actions of a claim's holder on its task; no message moves it. A task that waits for its approval is not completed.
+/// Returns the actions of a claim's holder on its task, which moves by its claim alone. Leaves out `complete` for a
+/// task that waits for approval.
 pub(crate) fn of_holder(
     team: &str,
     task: &str,
@@ -24,22 +25,22 @@ pub(crate) fn of_holder(
     completes.into_iter().chain(others).collect()
 }
 
-/// The claim of a task that is to be taken.
+/// Returns the command that claims a task.
 pub(crate) fn claim(team: &str, task: &str, worker: &str) -> String {
     format!("teamlog task claim {team} {task} --worker {worker}")
 }
 
-/// The command that shows a task and its history.
+/// Returns the command that shows a task and its history.
 pub(crate) fn show(team: &str, task: &str) -> String {
     format!("teamlog task show {team} {task} --history")
 }
 
-/// The report that moves a task which messages govern, to whoever gave it out.
+/// Returns the report that moves a task without a claim, addressed to the agent that assigned it.
 pub(crate) fn report(team: &str, task: &Task, from: &str, status: &str) -> String {
     tell(team, task, from, status) + " --note TEXT"
 }
 
-/// The same without a note.
+/// Like [`report`], without a note.
 pub(crate) fn tell(team: &str, task: &Task, from: &str, status: &str) -> String {
     let to = task.assigned_by.as_deref().filter(|to| *to != from);
     let (to, task) = (to.unwrap_or(LEADER), &task.task_id);

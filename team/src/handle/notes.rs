@@ -1,14 +1,14 @@
-//! What a command has to say beside its answer, also where it is refused: that it recovered the log, that it cannot see
-//! all of it, that view files fell behind.
+//! Notes that a command shows beside its answer or refusal: the log was recovered, a part of it cannot be read, view
+//! files are out of date.
 
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Collects what is said. Cheap to clone; clones collect into one place.
+/// Collects notes. Cheap to clone; clones share one list.
 #[derive(Debug, Clone, Default)]
 pub struct Notes(Arc<Mutex<Vec<String>>>);
 
 impl Notes {
-    /// Says something, once.
+    /// Adds a note unless it is there already.
     pub fn say(&self, text: impl Into<String>) {
         let text = text.into();
         let mut said = self.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -17,7 +17,7 @@ impl Notes {
         }
     }
 
-    /// What was said since the last time, in order, each a line for people.
+    /// Takes the notes since the last call, in order, each a line for people.
     pub fn take(&self) -> Vec<String> {
         std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
     }

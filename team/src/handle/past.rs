@@ -1,17 +1,17 @@
-//! A team as it was: a handle that stands at a point of the log's past.
+//! A team at a point of its past.
 //!
-//! Every query of such a handle reads the log as if it ended there, and takes the point's time for now. It has no
-//! future: whatever would record something is refused.
+//! Every query of such a handle reads the log as if it ended at the point, and takes the point's time for the current
+//! time. Mutations are refused.
 
 use crate::handle::prelude::*;
 use teamlog_engine::Point;
 
-/// Where a handle stands.
+/// A point in the past of a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Moment {
-    /// The last event that it knows.
+    /// Last event that counts.
     pub seq: u64,
-    /// Its now: the time asked for, or that of the event.
+    /// Current time of queries: the time asked for, or that of the event.
     pub time: Timestamp,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Past {
     pub moment: Moment,
 }
 
-/// Reads a point as people write it: a seq, or a time in ISO 8601.
+/// Parses a point as people write it: a seq, or a time in ISO 8601.
 pub fn point(text: &str) -> Result<Point, String> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Timestamp::parse(text).map(Point::Time);
@@ -36,16 +36,16 @@ fn last_time(reader: &Reader) -> Timestamp {
 }
 
 impl Team {
-    /// The team as it was at that point: a seq counts with its event, a time with all events up to it.
+    /// Returns the team as it was at that point: with the event of a seq, or with all events up to a time.
     ///
     /// # Errors
-    /// `point_unknown` for a point before the first event, behind the last one, or in the future; the log's.
+    /// `point_unknown` for a point before the first event, after the last event, or in the future; errors of the log.
     pub fn at(self, point: Point) -> Result<Team> {
         let past = self.look_back("at", point)?;
         Ok(self.standing_at(past))
     }
 
-    /// The log up to a point that `field` names.
+    /// Returns the log up to a point; `field` names the input in refusals.
     pub(crate) fn look_back(&self, field: &'static str, point: Point) -> Result<Past> {
         let reader = self.reader()?;
         let then = match point {
@@ -84,12 +84,12 @@ impl Team {
         Ok(refusal.field(field))
     }
 
-    /// Where this handle stands, unless it goes with the log.
+    /// Returns the point of this handle; `None` if it is at the present.
     pub fn moment(&self) -> Option<Moment> {
         self.past().map(|past| past.moment)
     }
 
-    /// The time that queries take for now.
+    /// Returns the time that queries take for the current time.
     pub fn now(&self) -> Timestamp {
         let past = self.past().map(|past| past.moment.time);
         past.unwrap_or_else(|| self.options.clock.now())
@@ -97,7 +97,7 @@ impl Team {
 }
 
 impl Past {
-    /// The refusal of a mutation on such a handle.
+    /// Returns the refusal of a mutation on such a handle.
     pub fn unchangeable(&self) -> Refusal {
         let Moment { seq, time } = self.moment;
         let message =

@@ -1,15 +1,15 @@
-//! Limits how many states of the past a daemon folds at a time. Each fold reads the log from its last usable run on, so
-//! that many at once would take the machine from those who record.
+//! Limits how many past states a daemon folds at a time. Each fold reads the log from its last usable run on, so many
+//! at once would slow down commands that record.
 
 use crate::handle::prelude::*;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// So many folds run at a time by default.
+/// Default number of folds at a time.
 pub const PAST_FOLDS: usize = 2;
-/// So long a question waits for one of them to end by default.
+/// Default time that a query waits for a fold to end.
 pub const PAST_FOLD_WAIT: Duration = Duration::from_secs(2);
 
-/// The folds of the past that may run at a time, all teams together.
+/// A limit on folds of past states that run at a time, for all teams together.
 #[derive(Debug)]
 pub struct PastFolds {
     free: Mutex<usize>,
@@ -18,7 +18,7 @@ pub struct PastFolds {
 }
 
 impl PastFolds {
-    /// So many at a time; a question that finds none free waits that long before it is refused.
+    /// Allows `all` folds at a time; a query that finds none free is refused after `wait`.
     pub fn new(all: usize, wait: Duration) -> PastFolds {
         PastFolds {
             free: Mutex::new(all),
@@ -27,10 +27,10 @@ impl PastFolds {
         }
     }
 
-    /// Takes one of the folds until the answer is dropped.
+    /// Takes a permit to fold, which is given back when the result is dropped.
     ///
     /// # Errors
-    /// `past_busy` if none becomes free in time.
+    /// `past_busy` if no permit becomes free in time.
     pub fn take(self: &Arc<PastFolds>) -> Result<PastFold, Refusal> {
         let free = self.free.lock().unwrap_or_else(PoisonError::into_inner);
         let waited = self
@@ -46,7 +46,7 @@ impl PastFolds {
     }
 }
 
-/// One of the folds, which is free again once this is dropped.
+/// A permit to fold a past state, given back on drop.
 #[derive(Debug)]
 pub struct PastFold(Arc<PastFolds>);
 

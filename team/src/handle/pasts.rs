@@ -1,8 +1,8 @@
-//! The pasts that are asked for most lately, kept folded: whoever moves through the history asks many questions at one
-//! point, and each would fold the log up to there anew.
+//! A cache of folded past states. A user who moves through the history asks many questions at one point; without the
+//! cache each question would fold the log up to there anew.
 //!
-//! What is kept is bounded in number and in the events folded for it; a past that took more events than that is folded for
-//! every question. A past that nobody asked for within a minute goes as well, if somebody calls [`Pasts::forget_idle`].
+//! The cache is bounded in number and in folded events; a past with more events than the bound is folded for every
+//! question. A past that was not asked for within a minute is dropped by [`Pasts::forget_idle`].
 
 use crate::handle::past::Past;
 use crate::handle::prelude::*;
@@ -10,34 +10,34 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use teamlog_engine::Point;
 
-/// So many pasts are kept of each team.
+/// Most cached pasts of a team.
 pub const PASTS_MAX: usize = 4;
-/// So many of all teams.
+/// Most cached pasts of all teams.
 pub const ALL_PASTS_MAX: usize = 16;
-/// So many events may have been folded in memory for all that are kept.
+/// Most events that were folded in memory for all cached pasts.
 pub const FOLDED_EVENTS_MAX: usize = 200_000;
-/// So many events in runs count as one in memory.
+/// Number of events in runs that count as one event in memory.
 const SPILLED_SHARE: u64 = 10;
-/// A past that nobody asked for so long goes.
+/// Age after its last use at which a past is dropped.
 pub const IDLE: Duration = Duration::from_secs(60);
 
-/// A few pasts, of any team of a root.
+/// Cached past states of the teams of a root.
 #[derive(Default)]
 pub struct Pasts {
-    /// The one asked for last stands first.
+    /// Cached states, most recently used first.
     kept: Mutex<VecDeque<Kept>>,
 }
 
 struct Kept {
     key: Key,
     asked: Instant,
-    /// How many events were folded for it.
+    /// Events that were folded for the state.
     events: usize,
-    /// `None` until the first one who asks has it folded; the others wait for that one.
+    /// `None` until the first query has folded it; other queries wait for that one.
     state: Arc<Mutex<Option<Live>>>,
 }
 
-/// Which state it is: the same log, up to the same event.
+/// Identifies a state: its log, and its last event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Key {
     team: String,
@@ -52,7 +52,8 @@ impl std::fmt::Debug for Pasts {
 }
 
 impl Pasts {
-    /// Asks the team as it was at that point, which `field` named; with the answer comes the last event that it knows.
+    /// Runs a query on the team as it was at that point, and returns the answer and the last event that counts. `field`
+    /// names the input in refusals.
     pub fn ask<A>(
         &self,
         team: Team,
@@ -73,22 +74,22 @@ impl Pasts {
         Ok((answer, seq))
     }
 
-    /// Lets go of what nobody asked for lately.
+    /// Drops the states that were not used lately.
     pub fn forget_idle(&self) {
         self.lock().retain(|one| one.asked.elapsed() < IDLE);
     }
 
-    /// How many are kept.
+    /// Returns the number of cached states.
     pub fn len(&self) -> usize {
         self.lock().len()
     }
 
-    /// Whether none is.
+    /// Returns true if no state is cached.
     pub fn is_empty(&self) -> bool {
         self.len() == 0
     }
 
-    /// The place of a state, which is now the one asked for last.
+    /// Returns the place of a state, and moves it to the front.
     fn state(&self, key: &Key) -> Arc<Mutex<Option<Live>>> {
         let mut all = self.lock();
         let known = all.iter().position(|one| one.key == *key);
@@ -105,7 +106,7 @@ impl Pasts {
         state
     }
 
-    /// Notes what a state takes; what is too much goes.
+    /// Notes how many events a state took, then drops the surplus.
     fn keep(&self, key: &Key, events: usize) {
         let mut all = self.lock();
         if let Some(one) = all.iter_mut().find(|one| one.key == *key) {
@@ -119,14 +120,14 @@ impl Pasts {
     }
 }
 
-/// How many events count as folded for a state.
+/// Returns how many events count as folded for a state.
 fn weight(live: &Live) -> usize {
     let spilled = live.spilled_events() / SPILLED_SHARE;
     live.folded_events()
         .saturating_add(usize::try_from(spilled).unwrap_or(usize::MAX))
 }
 
-/// Keeps those asked for last, as far as they are not too many.
+/// Drops the least recently used states above the bounds.
 fn drop_surplus(all: &mut VecDeque<Kept>) {
     let (mut of_team, mut kept, mut events) = (BTreeMap::new(), 0, 0);
     all.retain(|one| {

@@ -1,11 +1,11 @@
-//! A team that stays open between commands: its lock, its state and its views are kept by one writer, which all handles
-//! of the process share, so that commands of many threads go out with one sync.
+//! A team that stays open between commands: one writer keeps its lock, its state and its views. All handles of the
+//! process share the writer, so commands of many threads are made durable with one sync.
 //!
 //! | writer slot | meaning |
 //! |---|---|
-//! | empty | nobody wrote yet, the writer gave way to a command on the whole log, or it failed: the next command opens the log again, which recovers it |
-//! | taken | the writer is open; the log's lock is held |
-//! | dead | a sync failed: what is on the disk is unknown, and this process writes to the team no more |
+//! | empty | no write yet, the writer gave way to a command on the whole log, or it failed: the next command opens the log again, which recovers it |
+//! | taken | the writer is open; it holds the log's lock |
+//! | dead | a sync failed: the content of the disk is unknown, and this process no longer writes to the team |
 
 use crate::handle::prelude::*;
 use crate::handle::root::RootOptions;
@@ -18,13 +18,13 @@ use std::sync::{
 use teamlog_engine::internals::layout::LOCK_FILE;
 use teamlog_engine::{Commit, CommitError, Writer, WriterCounts};
 
-/// The least time between two batches of view files, so that a file is written once however often it changed meanwhile.
+/// Pause between two batches of view files, so that a file that changes often is written once.
 const VIEWS_PAUSE: Duration = Duration::from_millis(50);
 
-/// Waits for the writer up to this long do not count as queueing.
+/// A shorter wait for the writer does not count as queueing.
 const QUEUED: Duration = Duration::from_millis(100);
 
-/// Teams that are closed at a time.
+/// Number of teams that are closed at a time.
 const CLOSED_AT_ONCE: usize = 16;
 
 #[derive(Debug, Default)]
@@ -34,14 +34,14 @@ pub(crate) struct Residents {
 
 pub(crate) struct Resident {
     pub(super) slot: RwLock<WriterSlot>,
-    /// How many commands on the whole log want the writer to stay away.
+    /// Number of commands on the whole log that keep the writer away.
     pub(super) pauses: Mutex<usize>,
     resumed: Condvar,
     /// Wakes the thread that maintains the state.
     maintain: Sender<()>,
-    /// Wakes the thread that writes view files behind the answers; `None` where none could be started.
+    /// Wakes the thread that writes view files after the answers; `None` if no thread could be started.
     views: Option<Sender<()>>,
-    /// What writers that are gone have written.
+    /// Counts of earlier writers.
     before: Mutex<WriterCounts>,
 }
 
@@ -55,21 +55,21 @@ pub(crate) enum WriterSlot {
         log: Log,
         writer: Box<Writer<Live>>,
         end: Arc<WriterEnd>,
-        /// The lock file that the writer holds; `None` where `log` is not what lay there once it was held.
+        /// Identity of the lock file that the writer holds; `None` if the log was replaced before the lock was taken.
         lock: Option<(u64, u64)>,
     },
     Dead(String),
 }
 
-/// What became of the events that a writer had buffered when it left its slot: durable, or not known.
+/// Result of the last sync of a writer that has left its slot: its buffered events are durable, or may not be.
 pub(crate) type WriterEnd = OnceLock<Result<(), Error>>;
 
 impl WriterSlot {
-    /// Takes the writer out, once its views are written. Where a sync of it failed, the slot is dead from then on.
+    /// Takes the writer out after its views are written. If a sync of it failed, the slot becomes dead.
     fn leave(&mut self) -> Option<Box<Writer<Live>>> {
         let (next, writer) = match std::mem::replace(self, WriterSlot::Empty) {
             WriterSlot::Taken { writer, end, .. } => {
-                // Nobody else sets it.
+                // Only this function sets it.
                 let _ = end.set(writer.sync());
                 let dead = writer.unsynced().map(WriterSlot::Dead);
                 (dead.unwrap_or(WriterSlot::Empty), Some(writer))
@@ -77,7 +77,7 @@ impl WriterSlot {
             other => (other, None),
         };
         *self = next;
-        // What a writer that failed has folded is not in the log.
+        // A failed writer's state holds events that are not in the log.
         if let Some(writer) = writer.as_ref().filter(|writer| !writer.is_poisoned()) {
             writer.with_state(Live::finish_views);
         }
@@ -85,12 +85,13 @@ impl WriterSlot {
     }
 }
 
-/// While it lives, the writer of a team stays away.
+/// Keeps the writer of a team away until it is dropped.
 #[derive(Debug)]
 pub struct Pause(Arc<Resident>);
 
 impl Pause {
-    /// Does what takes the lock of the whole log, unless a sync failed before. Where one fails in it, the slot is dead.
+    /// Runs work that takes the lock of the whole log, unless a sync failed before. If a sync fails in it, the slot
+    /// becomes dead.
     pub(crate) fn guard<A>(
         &self,
         options: &RootOptions,
@@ -116,22 +117,22 @@ impl Drop for Pause {
 }
 
 impl Residents {
-    /// The team of that name, empty at first.
+    /// Returns the team of that name; at first its slot is empty.
     pub fn of(&self, name: &str) -> Arc<Resident> {
         let mut teams = locked(&self.teams);
         let resident = teams.entry(name.to_owned()).or_insert_with(Resident::new);
         Arc::clone(resident)
     }
 
-    /// The log of a team whose writer stays, without a look at anything but whether its lock file is still in its place: as
-    /// long as that is held there, the log is the one that was opened.
+    /// Returns the log of a team with an open writer. Only checks that the lock file is still in its place: while the
+    /// writer holds it there, the log is the one that was opened.
     pub fn log(&self, name: &str) -> Option<(Log, Arc<Resident>)> {
         let resident = locked(&self.teams).get(name).cloned()?;
         let log = resident.log_in_place()?;
         Some((log, resident))
     }
 
-    /// Closes every writer: all is synced and unlocked.
+    /// Closes every writer: syncs and unlocks its log.
     pub fn close(&self) -> Result<()> {
         let teams: Vec<_> = locked(&self.teams).values().cloned().collect();
         let share = teams.len().div_ceil(CLOSED_AT_ONCE).max(1);
@@ -139,7 +140,7 @@ impl Residents {
             let each = teams.iter().map(|resident| resident.close());
             each.fold(Ok(()), Result::and)
         };
-        // What takes the time is the disk, which syncs many files as fast as one.
+        // Close in parallel: most of the time is the disk's, which syncs many files as fast as one.
         std::thread::scope(|scope| {
             let shares = teams.chunks(share);
             let threads: Vec<_> = shares
@@ -153,7 +154,7 @@ impl Residents {
                 Ok(thread) => thread.join().unwrap_or_else(|_| {
                     Err(Error::Poisoned("closing a team panicked".into()).into())
                 }),
-                // No thread could be started for these.
+                // No thread could be started, so close these here.
                 Err(teams) => close(teams),
             });
             ended.fold(Ok(()), Result::and)
@@ -173,16 +174,16 @@ impl Resident {
             slot: RwLock::new(WriterSlot::Empty),
             pauses: Mutex::default(),
             resumed: Condvar::new(),
-            // Without the thread the state is as right, and only slower to open.
+            // Without the thread the state is still right, but slower to open.
             maintain: woken("merge", resident, Resident::maintain, Duration::ZERO)
                 .unwrap_or_else(|| bounded(0).0),
-            // Without it views are written before the answers.
+            // Without the thread views are written before the answers.
             views: woken("views", resident, Resident::write_views, VIEWS_PAUSE),
             before: Mutex::default(),
         })
     }
 
-    /// Lets `record` write through the kept writer, which is opened if there is none.
+    /// Lets `record` write through the open writer; opens the writer if needed.
     pub fn commit<R>(
         &self,
         team: &Team,
@@ -219,10 +220,10 @@ impl Resident {
         Err(failure)
     }
 
-    /// Wakes whoever has something to do behind a recorded event.
+    /// Wakes the threads that have work after a recorded event.
     pub(super) fn follow(&self, writer: &Writer<Live>) {
         if writer.try_state(|live| live.needs_maintenance()) == Some(true) {
-            // Full means that the thread is going to wake anyway.
+            // A full channel means that the thread will wake anyway.
             let _ = self.maintain.try_send(());
         }
         if let Some(views) = &self.views {
@@ -230,14 +231,14 @@ impl Resident {
         }
     }
 
-    /// Answers from the kept state; `None` where there is none to be had, so that the log itself has to be asked.
+    /// Answers from the open writer's state; `None` if it cannot be used, so that the log must be read.
     pub fn query(&self, team: &Team, answer: Question<'_>) -> Option<Result<()>> {
         let slot = self.filled(team).ok()?;
         let WriterSlot::Taken { writer, .. } = &*slot else {
             return None;
         };
         writer.with_reader(|live, reader| {
-            // What a failed group folded is not durable.
+            // The state may hold events of a failed group, which are not durable.
             if live.seq() != reader.head().last_seq {
                 return None;
             }
@@ -252,8 +253,8 @@ impl Resident {
         })
     }
 
-    /// Opens the team if it is not open. A writer under which the log was rolled back leaves, so that the team is opened anew,
-    /// which says so.
+    /// Opens the team if it is not open. If the log was rolled back under an open writer, opens the team anew, which
+    /// reports it.
     pub fn open(&self, team: &Team) -> Result<()> {
         let ended = match &*self.filled(team)? {
             WriterSlot::Taken { writer, .. } => writer.check_end(),
@@ -266,12 +267,12 @@ impl Resident {
         Ok(())
     }
 
-    /// Whether a sync failed, so that this process writes to the team no more.
+    /// Returns true if a sync failed, so that this process no longer writes to the team.
     pub fn is_dead(&self) -> bool {
         matches!(*self.read(), WriterSlot::Dead(_))
     }
 
-    /// What was written so far.
+    /// Returns the counts of all writers so far.
     pub fn counts(&self) -> WriterCounts {
         let slot = self.read();
         let mut counts = *locked(&self.before);
@@ -281,7 +282,7 @@ impl Resident {
         counts
     }
 
-    /// Gives the lock of the log back, and keeps it so while the pause lives.
+    /// Gives the log's lock back until the pause is dropped.
     pub fn pause(self: &Arc<Resident>) -> Pause {
         *locked(&self.pauses) += 1;
         let pause = Pause(Arc::clone(self));
@@ -290,12 +291,12 @@ impl Resident {
     }
 
     fn close(&self) -> Result<()> {
-        // The slot is held until the log is closed.
+        // Keep the slot locked until the log is closed.
         let writer = self.write().leave();
         writer.map_or(Ok(()), |writer| Ok(writer.close().map(drop)?))
     }
 
-    /// Makes the slot dead, for a sync that failed outside the writer.
+    /// Makes the slot dead because a sync failed outside the writer.
     fn end(&self, why: String) {
         let mut slot = self.write();
         drop(slot.leave());
@@ -304,17 +305,17 @@ impl Resident {
         }
     }
 
-    /// Empties the slot; where a sync failed, it is dead instead.
+    /// Empties the slot; if a sync failed, makes it dead instead.
     pub(super) fn vacate(&self) {
         let mut slot = self.write();
         if let Some(writer) = slot.leave() {
             locked(&self.before).add(writer.counts());
-            // Nothing is buffered, and a writer that failed has nothing left to say.
+            // Nothing is buffered, and a failed writer has reported its error.
             let _ = writer.release();
         }
     }
 
-    /// The slot with an open writer of the team's log.
+    /// Returns the slot with an open writer of the team's log.
     pub fn filled(&self, team: &Team) -> Result<RwLockReadGuard<'_, WriterSlot>> {
         let deadline = Instant::now() + team.options.lock_deadline;
         loop {
@@ -333,7 +334,7 @@ impl Resident {
         }
     }
 
-    /// Opens the log for writing, unless somebody else did meanwhile or wants the writer to stay away.
+    /// Opens the log for writing, unless another thread did so meanwhile or a command keeps the writer away.
     fn take(&self, team: &Team) -> Result<()> {
         let asked = Instant::now();
         let mut slot = self.write();
@@ -345,11 +346,12 @@ impl Resident {
         if stays || *locked(&self.pauses) > 0 {
             return Ok(());
         }
-        // Many wait here for one that waits for the lock; they do not wait once more, one behind the other.
+        // This thread has waited for another one that waited for the log's lock. It does not wait for that lock once
+        // more.
         if asked.elapsed() >= team.options.lock_deadline.max(QUEUED) {
             return Err(not_in_time(team, "somebody else"));
         }
-        // The lock of the log before comes back first.
+        // Give back the lock of the earlier log first.
         drop(slot.leave());
         if let WriterSlot::Dead(_) = &*slot {
             return Ok(());
@@ -385,7 +387,7 @@ impl Resident {
         Ok(())
     }
 
-    /// Puts the tail into a run and merges runs. The merge holds up nobody.
+    /// Flushes the tail into a run and merges runs. The merge does not block commands.
     fn maintain(&self) -> Result<()> {
         let slot = self.read();
         let WriterSlot::Taken { writer, .. } = &*slot else {
@@ -404,13 +406,13 @@ impl Resident {
         Ok(())
     }
 
-    /// Writes the view files that are due. The state is held up only while they are collected.
+    /// Writes the view files that are due. Blocks the state only while they are collected.
     fn write_views(&self) -> Result<()> {
         let slot = self.read();
         let WriterSlot::Taken { writer, .. } = &*slot else {
             return Ok(());
         };
-        // What a file shows must be durable.
+        // Collects durable events only, since a view file must not show others.
         if let Some(batch) = writer.with_reader(|live, _| live.collect_views()) {
             let written = batch.write();
             writer.with_state(|live| live.views_written(written));
@@ -431,7 +433,7 @@ impl Resident {
         Ok(outcome?)
     }
 
-    /// Has the file system synced in the background, if that is due for view files.
+    /// Wakes the thread that syncs the file system if view files need it.
     pub fn sync_views(&self) {
         let WriterSlot::Taken { writer, .. } = &*self.read() else {
             return;
@@ -451,7 +453,7 @@ impl Resident {
     }
 }
 
-/// A thread that works for a team whenever it is woken, with a pause behind it; `None` where none can be started.
+/// Starts a thread that does `work` whenever it is woken, then pauses. Returns `None` if no thread can be started.
 fn woken(
     name: &str,
     resident: &Weak<Resident>,
@@ -465,7 +467,7 @@ fn woken(
             let Some(resident) = resident.upgrade() else {
                 return;
             };
-            // What fails here costs time later and loses nothing; whoever meets damage repairs it.
+            // A failure costs time later and loses nothing; the next reader repairs damage.
             let _ = work(&resident);
             drop(resident);
             std::thread::sleep(pause);
@@ -480,7 +482,7 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// What the sync said, where one failed.
+/// Returns the message of a failed sync; `None` for another failure.
 fn unsynced(failure: &Failure) -> Option<String> {
     let error = failure.engine().filter(|error| error.is_sync_error())?;
     Some(error.to_string())
@@ -496,7 +498,8 @@ fn not_in_time(team: &Team, holder: &str) -> Failure {
     .into()
 }
 
-/// A sync failed in this process: what the disk holds is for the next one to find out.
+/// Returns the failure of a team whose sync failed in this process: only a new process can find out the state of the
+/// disk.
 fn may_not_write(options: &RootOptions, team: &str, why: &str) -> Failure {
     let message = format!(
         "this process no longer writes to team {team}, since a sync failed and it does not know what the disk holds: {why}"
@@ -527,11 +530,11 @@ mod tests {
         })
     }
 
-    /// A team that stays, on a storage that fails where it is told to.
+    /// Returns an open team, on a storage that fails on demand.
     fn team_of_its_own() -> (Faulty, Team, Arc<Resident>) {
         let faulty = Faulty::new(Arc::new(Memory::new()));
         let root = Root::on(Arc::new(faulty.clone()), RootOptions::default()).resident();
-        // Calls are counted, and those for view files come when they will.
+        // View files are written at a time of their own, which would disturb the counts of calls.
         let init = Init {
             no_views: true,
             ..Init::of("demo")
@@ -557,7 +560,7 @@ mod tests {
         drop(resident.commit(&team, record).unwrap());
         fail_next_sync(&faulty, &resident, &team);
         let late = resident.commit(&team, |writer| {
-            // Another thread's, which has not come to the slot yet.
+            // Stands for another thread that has not reached the slot yet.
             record(writer).unwrap_err();
             record(writer)
         });

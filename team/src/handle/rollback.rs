@@ -1,12 +1,12 @@
-//! Detects a rollback by the files beside the log if the log's own witness is not known: a log of an older teamlog has
-//! none, and a lock file can be lost.
+//! Detects a rollback by the files beside the log if the log has no witness: logs of older versions have none, and a
+//! lock file can be lost.
 
 use crate::handle::prelude::*;
 use crate::projections::live::known_end::known_end;
 use teamlog_engine::Rollback;
 
-/// The rollback that derived files show of the log up to the reader's head; `None` where the log has a witness, which knows
-/// better.
+/// Returns the rollback of the log up to the reader's head that derived files show; `None` if the log has a witness,
+/// which is more exact.
 pub(crate) fn shown_by_files(log: &Log, reader: &Reader) -> Result<Option<Rollback>> {
     if reader.is_end_known() {
         return Ok(None);
@@ -26,7 +26,7 @@ pub(crate) fn checked(log: &Log, reader: Reader) -> Result<Reader> {
     let Some(rollback) = shown_by_files(log, &reader)? else {
         return Ok(reader);
     };
-    // Others may have recorded between the looks at the log and at those files.
+    // Another process may have recorded after the log was read and before those files were.
     let now = log.peek()?;
     match now.head().last_seq >= rollback.known_seq {
         true => Ok(now),

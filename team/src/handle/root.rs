@@ -1,4 +1,4 @@
-//! A data root: the teams that lie in it.
+//! A data root and the teams in it.
 
 pub use crate::command::Authenticated;
 use crate::handle::background::Background;
@@ -16,47 +16,47 @@ use teamlog_engine::limits::SEGMENT_BYTES_MAX;
 use teamlog_engine::storage::{FileSystemKind, Files, Space};
 use teamlog_engine::{Clock, Identity, LogOptions, RandomIds, SystemClock, internals::Witness};
 
-/// The directory of the teams in a root.
+/// Directory of the teams in a root.
 pub const TEAMS_DIR: &str = "teams";
-/// The file, in the directory of all teams. No name of a team begins with a dot.
+/// Name of the file in the directory of all teams. No team's name begins with a dot.
 pub const ACCEPTED_TOKENS_FILE: &str = ".accepted-tokens";
-/// The file with the id by which journals know this data root as a host, in the directory of the teams. No name of a team begins with
-/// a dot.
+/// Name of the file with the id by which journals know this data root as a host, in the directory of all teams. No
+/// team's name begins with a dot.
 pub const HOST_ID_FILE: &str = ".host-id";
-/// The file in a team's directory, and in the root, by which a daemon says where it listens.
+/// Name of the file in a team's directory, and in the root, in which a daemon publishes its address.
 pub const RUNTIME_FILE: &str = "runtime.json";
 
-/// What a root needs from outside.
+/// Options of a root.
 #[derive(Debug, Clone)]
 pub struct RootOptions {
-    /// Tells the time.
+    /// Clock.
     pub clock: Arc<dyn Clock>,
-    /// Random bits.
+    /// Source of random bits.
     pub ids: Arc<dyn IdSource>,
-    /// How long to wait for a team's lock.
+    /// Time to wait for a team's lock.
     pub lock_deadline: Duration,
     /// See [`LogOptions::segment_bytes_max`].
     pub segment_bytes_max: u64,
     /// See [`LogOptions::boot`].
     pub boot: Option<[u8; 16]>,
-    /// Opens the journals that order the logs of teams on several hosts; without it such teams can only be read.
+    /// Opens the journals that order the logs of teams on several hosts; without it such teams are read-only.
     pub journals: Option<Arc<dyn Journals>>,
-    /// Hears what the teams of the root have to say beside their answers.
+    /// Collects the notes of the root's teams.
     pub notes: Notes,
-    /// Who proved to be that agent, where that was asked: they reach no other team, and what is recorded is recorded as
-    /// theirs, and nothing that says that another agent does it.
+    /// The authenticated agent, if there is one: it reaches no other team, is the actor of all its events, and cannot
+    /// record an event as another agent.
     pub authenticated: Option<Authenticated>,
-    /// For a process that stays: what carries out checks of whole teams behind the answers.
+    /// Runs checks of whole teams in the background; only in a long-running process.
     pub background: Option<Arc<dyn Background>>,
-    /// For a process that stays: how many states of the past it folds at a time. Default none: as many as are asked for.
+    /// Limits the folds of past states; only in a long-running process. Default: no limit.
     pub past_folds: Option<Arc<PastFolds>>,
-    /// For a process that stays: the commands that end it and start it again, a line each. A team that it may not write
-    /// any more says so.
+    /// Commands that stop this process and start it again, a line each; only in a long-running process. A team that the
+    /// process can no longer write names them.
     pub restart: Option<String>,
 }
 
 impl Default for RootOptions {
-    /// The machine's clock and random bits, 10 s, 64 MiB.
+    /// The machine's clock and random bits, a lock deadline of 10 s, segments of 64 MiB.
     fn default() -> RootOptions {
         RootOptions {
             clock: Arc::new(SystemClock),
@@ -75,7 +75,7 @@ impl Default for RootOptions {
 }
 
 impl RootOptions {
-    /// What its logs are opened with.
+    /// Returns the options of the root's logs.
     pub(crate) fn of_logs(&self) -> LogOptions {
         LogOptions {
             clock: self.clock.clone(),
@@ -94,12 +94,12 @@ impl RootOptions {
 #[derive(Debug, Clone)]
 pub struct Root {
     storage: Arc<dyn Storage>,
-    /// The same storage where it is a directory tree.
+    /// The same storage if it is a directory tree.
     files: Option<Arc<Files>>,
     options: RootOptions,
-    /// The teams that stay open, where they do.
+    /// The open teams of a root whose teams stay open.
     residents: Option<Arc<Residents>>,
-    /// The batch that its commands belong to.
+    /// The batch of the root's commands.
     batch: Option<Batch>,
 }
 
@@ -109,12 +109,12 @@ impl Root {
         let files = Files::open(path).map_err(Error::io("open", path))?;
         Ok(Root::of_files(files, options))
     }
-    /// The same, after making the directory if it is missing: for what creates teams (`init`, imports).
+    /// Like [`Root::open`], but creates a missing directory: for commands that create teams (`init`, imports).
     pub fn create(path: &Path, options: RootOptions) -> Result<Root> {
         let files = Files::create(path).map_err(Error::io("create", path))?;
         Ok(Root::of_files(files, options))
     }
-    /// The root that a handle belongs to, without what stays open.
+    /// Returns the root of a handle, without its open teams.
     pub fn of_team(team: &Team) -> Root {
         Root {
             files: team.files.clone(),
@@ -128,7 +128,7 @@ impl Root {
             ..Root::on(files, options)
         }
     }
-    /// A root on any storage.
+    /// Returns a root on any storage.
     pub fn on(storage: Arc<dyn Storage>, options: RootOptions) -> Root {
         Root {
             storage,
@@ -138,8 +138,8 @@ impl Root {
             batch: None,
         }
     }
-    /// The same root for a process that stays: the writer of each team is kept between commands, lock and state
-    /// included, and shared by all handles.
+    /// Returns the root for a long-running process: each team's writer, lock and state stay open between commands and
+    /// are shared by all handles.
     #[must_use]
     pub fn resident(self) -> Root {
         Root {
@@ -147,7 +147,7 @@ impl Root {
             ..self
         }
     }
-    /// The same root and the same open teams, for a caller with options of its own.
+    /// Returns a root with the same open teams and other options.
     #[must_use]
     pub fn with_options(&self, options: RootOptions) -> Root {
         Root {
@@ -155,29 +155,29 @@ impl Root {
             ..self.clone()
         }
     }
-    /// A batch of a team whose writer stays and is open; `None` where it is not.
+    /// Starts a batch of a team; `None` if no writer of the team is open.
     pub fn batch(&self, team: &str) -> Option<Batch> {
         let resident = self.residents.as_ref()?.of(team);
         let log = resident.log()?;
         Some(Batch::new(resident, log))
     }
-    /// The same root, whose commands belong to a batch.
+    /// Returns a root whose commands belong to a batch.
     #[must_use]
     pub fn in_batch(self, batch: Option<Batch>) -> Root {
         Root { batch, ..self }
     }
-    /// Closes the teams that stay open: all is synced and unlocked. The next command opens its team again.
+    /// Closes the open teams: syncs and unlocks their logs. The next command opens its team again.
     ///
     /// # Errors
-    /// The log's, the first one; the others are closed all the same.
+    /// The first error of a log; the other logs are closed nevertheless.
     pub fn close(&self) -> Result<()> {
         self.residents.as_ref().map_or(Ok(()), |all| all.close())
     }
-    /// Gives the lock of a team back, where its writer stays, and keeps it so while the pause lives: for another process
-    /// that is to have the team for itself.
+    /// Gives a team's lock back until the pause is dropped, so that another process can take it. `None` if no team
+    /// stays open.
     ///
     /// # Errors
-    /// `sync_failed`: what the disk holds is not known, so that this process must end first.
+    /// `sync_failed`: the content of the disk is unknown, so this process must end first.
     pub fn give_way(&self, team: &str) -> Result<Option<Pause>> {
         let pause = self.pause(team);
         if let Some(pause) = &pause {
@@ -185,7 +185,8 @@ impl Root {
         }
         Ok(pause)
     }
-    /// Keeps the writer of a team away while the pause lives, where one stays: for what has no handle of the team.
+    /// Keeps the writer of a team away until the pause is dropped, for callers without a handle of the team. `None` if
+    /// no team stays open.
     pub(crate) fn pause(&self, team: &str) -> Option<Pause> {
         let residents = self.residents.as_ref()?;
         Some(residents.of(team).pause())
@@ -194,7 +195,7 @@ impl Root {
     pub(crate) fn residents(&self) -> Option<&Residents> {
         self.residents.as_deref()
     }
-    /// Makes the names of its teams durable.
+    /// Makes the names of the teams durable.
     pub(crate) fn sync_teams(&self) -> Result<()> {
         let synced = self.storage.sync_dir(Path::new(TEAMS_DIR));
         Ok(synced.map_err(Error::io("sync", TEAMS_DIR))?)
@@ -205,20 +206,21 @@ impl Root {
         let found = self.find(team)?;
         found.map_or(Ok(()), |_| Err(team_exists(team).into()))
     }
-    /// The storage.
+    /// Returns the storage.
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage
     }
-    /// What it was opened with.
+    /// Returns the options.
     pub fn options(&self) -> &RootOptions {
         &self.options
     }
-    /// Whether a directory of that name holds segments: it was a team once, whatever became of its identity.
+    /// Returns true if a directory of that name holds segments: it was a team once, even if its identity is lost.
     pub(crate) fn holds_segments(&self, team: &str) -> bool {
         let events = team_dir(team).join(EVENTS_DIR);
         matches!(self.storage.stat(&events), Ok(Some(_)))
     }
-    /// The names of the teams, sorted. Skips what is no team: names that break the rule, directories without a log.
+    /// Returns the names of the teams, sorted. Skips other entries: names that break the rule, directories without a
+    /// log.
     pub fn teams(&self) -> Result<Vec<String>> {
         let dir = Path::new(TEAMS_DIR);
         if !self.holds_teams()? {
@@ -230,16 +232,16 @@ impl Root {
         for name in names {
             match Identity::load(self.storage.as_ref(), &team_dir(&name)) {
                 Err(Error::NoLog { .. }) if self.trace_of_log(&name)?.is_none() => {}
-                // A team that cannot be opened is still a team; whoever opens it is told why.
+                // A team that cannot be opened is still a team; opening it reports the error.
                 _ => teams.push(name),
             }
         }
         Ok(teams)
     }
-    /// The team that is meant where none is named: the only one that was not closed.
+    /// Returns the team of a command that names none: the only team that is not closed.
     ///
     /// # Errors
-    /// `invalid_input` where there is none, or where there are several, which the hint names; I/O.
+    /// `invalid_input` if there is no team, or if there are several, which the hint names; I/O errors.
     pub fn only_team(&self) -> Result<String> {
         let teams = self.teams()?;
         let open: Vec<&String> = teams.iter().filter(|team| !self.is_closed(team)).collect();
@@ -247,7 +249,7 @@ impl Root {
             return Ok((*team).clone());
         }
         let hint = match (teams.is_empty(), open.is_empty()) {
-            // The caller knows if one may lie elsewhere.
+            // The caller adds a hint if teams may be in another root.
             (true, _) => "there is no team yet".to_owned(),
             (false, true) => {
                 let teams = teams.join(", ");
@@ -262,7 +264,8 @@ impl Root {
         Err(refusal.hint(hint).into())
     }
 
-    /// Whether a team was closed. One whose state cannot be read is open: whoever opens it is told why.
+    /// Returns true if a team was closed. A team whose state cannot be read counts as open; opening it reports the
+    /// error.
     pub fn is_closed(&self, team: &str) -> bool {
         let closed = |mut team: Team| team.query(|live, _| Ok(live.is_closed()?));
         self.team(team).and_then(closed).unwrap_or(false)
@@ -275,7 +278,7 @@ impl Root {
         }
     }
 
-    /// Refuses another team than that of the agent that the caller proved to be.
+    /// Refuses another team than that of the authenticated agent.
     fn check_reach(&self, name: &str) -> Result<(), Refusal> {
         match &self.options.authenticated {
             Some(Authenticated { team, .. }) if team != name => {
@@ -349,11 +352,11 @@ impl Root {
         self.options.of_logs()
     }
 
-    /// What the root lies on; `None` in memory.
+    /// Returns the kind of file system of the root; `None` in memory.
     pub(crate) fn file_system(&self) -> Option<std::io::Result<FileSystemKind>> {
         self.files.as_ref().map(|files| files.file_system())
     }
-    /// How full that is; `None` in memory.
+    /// Returns the free space of the root; `None` in memory.
     pub(crate) fn space(&self) -> Option<std::io::Result<Space>> {
         self.files.as_ref().map(|files| files.space())
     }
@@ -372,7 +375,7 @@ impl Root {
         }
     }
 
-    /// Makes the directory of the teams if it is missing, and tells git to leave it alone.
+    /// Creates the directory of the teams if it is missing, and its ignore file.
     pub(crate) fn make_teams(&self) -> Result<()> {
         let teams = Path::new(TEAMS_DIR);
         if !self.holds_teams()? {
@@ -384,7 +387,7 @@ impl Root {
         ignored::write_beside_teams(self.storage.as_ref())
     }
 
-    /// The directory tree that it is; `None` in memory.
+    /// Returns the root's directory tree; `None` in memory.
     pub(crate) fn files(&self) -> Option<&Files> {
         self.files.as_deref()
     }
@@ -419,7 +422,7 @@ impl Root {
     }
 }
 
-/// `must` says where a data root must lie, and what is wrong.
+/// Returns the refusal of a file system; `must` says which one is needed and what is wrong.
 pub(crate) fn unsafe_file_system(must: &str) -> Refusal {
     Refusal::new(
         Code::UnsafeFileSystem,

@@ -1,5 +1,5 @@
-//! A team in the making: built aside, in a directory that no name can mean, and renamed whole when it is complete, so
-//! that nobody ever sees half a team and a crash leaves none.
+//! A team that is being built in a staging directory and renamed when it is complete, so that a half-built team is
+//! never visible and a crash leaves none.
 
 use crate::handle::ignored;
 use crate::handle::prelude::*;
@@ -7,18 +7,19 @@ use crate::handle::staging::{Purpose, Staging};
 use teamlog_engine::internals::storage::Deferred;
 use teamlog_engine::{LogOptions, NewLog, Writer};
 
-/// A team that nobody sees yet. Dropping it removes it.
+/// A team that is not visible yet. Dropping it removes it.
 pub(crate) struct StagedTeam {
     root: Root,
     name: String,
     staging: Staging,
-    /// Nothing of it counts before it has its name, so its syncs can wait until then.
+    /// Syncs are deferred until the rename, since the directory does not count before.
     storage: Deferred,
     settled: bool,
 }
 
 impl StagedTeam {
-    /// Creates an empty log aside. The handle to it is for filling it, and must be gone before [`StagedTeam::settle`].
+    /// Creates an empty log in a staging directory. The handle is for filling the log, and must be dropped before
+    /// [`StagedTeam::settle`].
     pub fn begin(
         root: &Root,
         name: &str,
@@ -36,7 +37,7 @@ impl StagedTeam {
         })
     }
 
-    /// The same, with a log that `create` makes.
+    /// Like [`StagedTeam::begin`], with a log that `create` makes.
     pub fn begin_with(
         root: &Root,
         name: &str,
@@ -49,8 +50,8 @@ impl StagedTeam {
         Ok((staged, Team::new(log, root.options().clone(), None)))
     }
 
-    /// Imports a new team: `fill` records its events, everything derived is built from them, and the team gets its name.
-    /// `None` where there is a team of that name by then.
+    /// Imports a new team: `fill` records its events, everything derived is built from them, then the team gets its
+    /// name. Returns `None` if a team of that name exists by then.
     pub fn import<A>(
         root: &Root,
         name: &str,
@@ -63,13 +64,13 @@ impl StagedTeam {
         let writer = team.lock()?.into_writer(());
         let filled = fill(&writer)?;
         writer.close()?;
-        // Everything derived is built at once from the whole log, which is cheaper than following every event.
+        // Building everything derived at once costs less than folding each event while it is recorded.
         team.rehydrate(Default::default(), &mut |_, _| {})?;
         drop(team);
         Ok(staged.settle()?.then_some(filled))
     }
 
-    /// A place for a log that is yet to be put there.
+    /// Reserves a staging directory for a log that the caller will put there.
     pub fn reserve(root: &Root, name: &str, anywhere: bool) -> Result<StagedTeam> {
         let storage = root.storage();
         root.make_teams()?;
@@ -93,15 +94,16 @@ impl StagedTeam {
         self.staging.dir()
     }
 
-    /// The storage to build it on: its syncs wait until [`StagedTeam::settle`].
+    /// Returns the storage to build the team on: it defers syncs until [`StagedTeam::settle`].
     pub fn storage(&self) -> &Deferred {
         &self.storage
     }
 
-    /// Gives the team its name. False where somebody else was faster: then this one is gone.
+    /// Gives the team its name. Returns false if another process took the name first; the staging directory is then
+    /// removed.
     ///
     /// # Errors
-    /// `team_exists` where a directory of that name stands in the way that is no team; I/O.
+    /// `team_exists` if a directory of that name is no team; I/O errors.
     pub fn settle(mut self) -> Result<bool> {
         let to = team_dir(&self.name);
         ignored::write_in(&self.storage, self.dir())?;
@@ -139,7 +141,7 @@ fn in_the_way(kind: ErrorKind) -> bool {
 impl Drop for StagedTeam {
     fn drop(&mut self) {
         if !self.settled {
-            // What cannot be removed is never taken for a team.
+            // A staging directory that cannot be removed is never taken for a team.
             let _ = self.root.storage().remove_dir_all(self.dir());
         }
     }

@@ -1,19 +1,19 @@
-//! Staging directories: where a team is built before it has its name, and where a purged one lies until it is gone. No name
-//! of a team begins as theirs do. Beside each lies a lock file, which is held for as long as a process works in it: so what
-//! a killed process left is told from what somebody still builds.
+//! Staging directories: a team is built in one before it has its name, and a purged team is moved to one until it is
+//! deleted. Their names are no valid names of teams. Beside each lies a lock file, held while a process works in the
+//! directory; so the remains of a killed process can be told from a directory in use.
 
 use crate::handle::prelude::*;
 use crate::handle::root::{TEAMS_DIR, unsafe_file_system};
 use teamlog_engine::internals::layout::{EVENTS_DIR, LOCK_FILE};
 use teamlog_engine::storage::{HeldLock, LockError};
 
-/// What a staging directory is for.
+/// Purpose of a staging directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Purpose {
-    /// A team that is created, imported or restored.
+    /// A team is created, imported or restored.
     New,
-    /// A team that is purged.
+    /// A team is purged.
     Purged,
 }
 
@@ -30,7 +30,7 @@ impl Purpose {
     }
 }
 
-/// Returns whether a path is a staging directory, or the lock beside one.
+/// Returns true if a path is a staging directory, or the lock file beside one.
 pub(crate) fn is_staging(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let prefixes = [Purpose::New, Purpose::Purged].map(Purpose::prefix);
@@ -46,7 +46,7 @@ pub(crate) struct Staging {
 }
 
 impl Staging {
-    /// Reserves a name that nobody else has. The directory is yet to be made.
+    /// Reserves an unused name. The caller creates the directory.
     pub fn begin(root: &Root, purpose: Purpose, team: &str) -> Result<Staging> {
         let random = root.options().ids.random()?;
         let name = format!("{}{team}-{random:016x}", purpose.prefix());
@@ -59,7 +59,7 @@ impl Staging {
         })
     }
 
-    /// Refuses a place where a second handle gets the lock that this one holds.
+    /// Refuses a file system on which a second handle gets the lock that this one holds.
     pub fn check_lock(&self) -> Result<()> {
         let lock = lock_of(&self.dir);
         match self.root.storage().lock(&lock, Duration::ZERO) {
@@ -72,7 +72,7 @@ impl Staging {
         }
     }
 
-    /// The directory.
+    /// Returns the directory.
     pub fn dir(&self) -> &Path {
         &self.dir
     }
@@ -80,7 +80,7 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // While it is still locked, so that no other process's lock file is removed. A failure here does no harm.
+        // Remove it while it is still locked, so that no other process's lock file is removed. A failure does no harm.
         let _ = self.root.storage().remove_file(&lock_of(&self.dir));
     }
 }
@@ -91,8 +91,8 @@ fn lock_of(dir: &Path) -> PathBuf {
     PathBuf::from(lock)
 }
 
-/// Takes the lock of a staging directory, waiting at most that long. It counts only if the locked file is still the one at
-/// its path: who clears up removes it.
+/// Takes the lock of a staging directory within `wait`. Checks that the locked file is still at its path, since a
+/// clean-up may have removed it.
 fn hold(storage: &dyn Storage, dir: &Path, wait: Duration) -> Result<Box<dyn HeldLock>> {
     let path = lock_of(dir);
     loop {
@@ -115,35 +115,35 @@ fn hold(storage: &dyn Storage, dir: &Path, wait: Duration) -> Result<Box<dyn Hel
     }
 }
 
-/// A staging directory, or what is left of one.
+/// A staging directory, or a part of one that was left.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Leftover {
     /// The directory, relative to the data root.
     pub path: String,
-    /// What it was for.
+    /// Purpose of the directory.
     pub purpose: Purpose,
     /// The team.
     pub team: String,
-    /// Whether it holds a log that can still be read.
+    /// True if the directory holds a log that can be read.
     pub readable: bool,
-    /// Who works in it, where somebody does; then it is left alone.
+    /// The process that works in the directory, if any; then it is left alone.
     pub holder: Option<String>,
-    /// Whether it was removed.
+    /// True if the directory was removed.
     pub removed: bool,
 }
 
-/// What `doctor clean` found, and removed if it was to.
+/// Answer of `doctor clean`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CleanAnswer {
-    /// `planned` without `yes`, `cleaned`, or `unchanged` where there is nothing to remove.
+    /// `planned` without `yes`, `cleaned`, or `unchanged` if there is nothing to remove.
     #[schemars(extend("enum" = ["planned", "cleaned", "unchanged"]))]
     pub status: &'static str,
-    /// Every staging directory of the data root.
+    /// All staging directories of the data root.
     pub leftovers: Vec<Leftover>,
 }
 
 impl Root {
-    /// The staging directories that there are, sorted by name. Changes nothing.
+    /// Returns the staging directories, sorted by name. Changes nothing.
     pub fn leftovers(&self) -> Result<Vec<Leftover>> {
         let teams = Path::new(TEAMS_DIR);
         if !self.holds_teams()? {
@@ -163,15 +163,15 @@ impl Root {
         Ok(leftovers)
     }
 
-    /// Removes the staging directories of processes that are gone; without `yes` says which they are. What somebody works in
-    /// stays.
+    /// Removes the staging directories of processes that have ended; without `yes` only lists them. Directories in use
+    /// stay.
     ///
     /// # Errors
-    /// I/O, the first; what can be removed is removed all the same.
+    /// The first I/O error; the other directories are removed nevertheless.
     pub fn clean(&self, yes: bool) -> Result<CleanAnswer> {
         let mut leftovers = self.leftovers()?;
         let mut status = "unchanged";
-        // One that cannot be removed keeps none of the others.
+        // A directory that cannot be removed does not stop the others.
         let mut failed = None;
         for leftover in &mut leftovers {
             if leftover.holder.is_some() {
@@ -202,7 +202,7 @@ impl Root {
         let dir = Path::new(TEAMS_DIR).join(name);
         let mut holder = None;
         for lock in locks(&dir) {
-            // To lock a file that is missing would make it.
+            // Locking a missing file would create it.
             let there = self.storage().stat(&lock);
             if there.is_ok_and(|stat| stat.is_some())
                 && let Err(LockError::Busy(who)) = self.storage().lock(&lock, Duration::ZERO)
@@ -221,7 +221,7 @@ impl Root {
         })
     }
 
-    /// Removes a directory that nobody works in; else says who does.
+    /// Removes a directory that no process works in; else returns the holder.
     fn remove_leftover(&self, dir: &Path) -> Result<Option<String>> {
         let storage = self.storage();
         let [beside, inside] = locks(dir);
@@ -236,7 +236,7 @@ impl Root {
             _ => None,
         };
         let removed = match storage.remove_dir_all(dir) {
-            // A file that somebody gave such a name.
+            // The user has a plain file of that name.
             Err(error) if error.kind() == ErrorKind::NotADirectory => storage.remove_file(dir),
             removed => removed,
         };
@@ -251,7 +251,7 @@ impl Root {
     }
 }
 
-/// The locks by which a process shows that it works in a directory: the one beside it, and the team's own.
+/// Returns the locks by which a process shows that it works in a directory: the one beside it, and the team's own.
 fn locks(dir: &Path) -> [PathBuf; 2] {
     [lock_of(dir), dir.join(LOCK_FILE)]
 }
@@ -263,7 +263,7 @@ fn busy(failure: Failure) -> Result<Option<String>> {
     }
 }
 
-/// What a staging directory of that name is for, and of which team.
+/// Returns purpose and team of a staging directory's name.
 fn parse(name: &str) -> Option<(Purpose, &str)> {
     [Purpose::New, Purpose::Purged]
         .into_iter()

@@ -1,8 +1,8 @@
 //! A team: load, decide, append, fold.
 //!
-//! A mutation takes the log's lock, brings the state up to the head, decides on it, and answers once its events are
-//! durable; the lock is never held while input is read. A query reads up to the head and takes no lock. Work that only
-//! saves time later waits for [`Team::finish`].
+//! A mutation takes the log's lock, brings the state up to the head, decides on it, and answers after its events are
+//! durable; input is never read while the lock is held. A query reads up to the head and takes no lock. Work that only
+//! saves time later is done in [`Team::finish`].
 
 use crate::handle::batch::Batch;
 use crate::handle::ignored;
@@ -20,21 +20,21 @@ use teamlog_engine::{Commit, CommitError, Durability, LockedLog, Writer, WriterC
 pub struct Team {
     pub(crate) log: Log,
     pub(crate) options: RootOptions,
-    /// The directory tree that its root is, where it is one.
+    /// Directory tree of the root, if it is one.
     pub(crate) files: Option<Arc<Files>>,
-    /// The state as this handle last saw it; good as long as the head names its last event.
+    /// State that this handle last loaded; current while the head names its last event.
     pub(crate) live: Option<Live>,
-    /// Where the writer is that all handles of this process share, if it stays.
+    /// The writer that all handles of a long-running process share.
     pub(super) resident: Option<Arc<Resident>>,
-    /// Set for a handle that had the whole log for itself: the writer stays away until it is gone.
+    /// Keeps the shared writer away until this handle is dropped, because the handle took the whole log.
     pub(super) pause: Option<Pause>,
-    /// Set for a handle that stands at a point of the past.
+    /// Point of the past, for a handle on one.
     pub(super) past: Option<Past>,
-    /// Set for a handle whose answers wait for the sync of a batch.
+    /// Batch whose sync the answers of this handle wait for.
     pub(super) batch: Option<Batch>,
-    /// On whose behalf, and under which key, this handle acts.
+    /// Caller, key and other terms of the calls of this handle.
     pub(crate) control: Control,
-    /// Whether its last answer was the repetition of an earlier one.
+    /// True if the last answer of this handle repeated an earlier one.
     pub(crate) repeated: bool,
 }
 
@@ -45,7 +45,7 @@ impl std::fmt::Debug for Team {
 }
 
 impl Team {
-    /// A handle, on the writer that stays where there is one.
+    /// Returns a handle, on the shared writer if there is one.
     pub(crate) fn new(log: Log, options: RootOptions, resident: Option<Arc<Resident>>) -> Team {
         Team {
             log,
@@ -60,7 +60,7 @@ impl Team {
             repeated: false,
         }
     }
-    /// Another handle on the same team, which takes the state along that this one has loaded.
+    /// Returns another handle on the same team, and moves the loaded state to it.
     pub(crate) fn sibling(&mut self) -> Team {
         Team {
             files: self.files.clone(),
@@ -72,36 +72,36 @@ impl Team {
             )
         }
     }
-    /// When what this handle records is to be durable.
+    /// Returns when events of this handle must be durable.
     pub(crate) fn durability(&self) -> Durability {
         match self.batch {
             Some(_) => Durability::Buffered,
             None => Durability::Synced,
         }
     }
-    /// The writer that stays, unless this handle has the log for itself or stands in the past.
+    /// Returns the shared writer, unless this handle took the whole log or is at a point of the past.
     fn resident(&self) -> Option<Arc<Resident>> {
         let alone = self.pause.is_some() || self.past.is_some();
         self.resident.clone().filter(|_| !alone)
     }
-    /// Whether the team can be written now. Where its writer stays, opens it; else nothing is looked at.
+    /// Opens the shared writer, to find out whether the team can be written. Without a shared writer does nothing.
     ///
     /// # Errors
-    /// What a command that records would fail with: the log is damaged, or locked by others, or a sync failed before.
+    /// Those of a command that records: the log is damaged, or locked by another process, or a sync failed before.
     pub fn writable(&self) -> Result<()> {
         let resident = self.resident();
         resident.map_or(Ok(()), |resident| resident.open(self))
     }
-    /// Whether a writer of this process stays between commands, and keeps the views.
+    /// Returns true if a writer of this process stays open between commands and keeps the views.
     pub(crate) fn stays_open(&self) -> bool {
         self.resident().is_some()
     }
-    /// What the writer that stays has written; nothing where it does not.
+    /// Returns the counts of the shared writer; zero without one.
     pub fn counts(&self) -> WriterCounts {
         let counts = self.resident().map(|resident| resident.counts());
         counts.unwrap_or_default()
     }
-    /// The same team, at a point of its past for good.
+    /// Returns the team at a point of its past.
     pub(crate) fn standing_at(self, past: Past) -> Team {
         Team {
             live: None,
@@ -112,15 +112,15 @@ impl Team {
     pub(crate) fn past(&self) -> Option<&Past> {
         self.past.as_ref()
     }
-    /// The team's name.
+    /// Returns the team's name.
     pub fn name(&self) -> &str {
         &self.log.identity().name
     }
-    /// Its log.
+    /// Returns the team's log.
     pub fn log(&self) -> &Log {
         &self.log
     }
-    /// Refuses to take a team's format for another.
+    /// Refuses a format that is not the team's.
     pub(crate) fn check_format(&self, asked: Option<Format>) -> Result<(), Refusal> {
         let format = self.log.identity().format;
         let Some(asked) = asked.filter(|asked| *asked != format) else {
@@ -131,8 +131,8 @@ impl Team {
         Err(Refusal::new(Code::FormatMismatch, message).field("format"))
     }
 
-    /// Work that may follow the answer: flush and merge derived runs, sync view files that were not for long. Call it once
-    /// the answer is printed; a failure here costs time later and loses nothing.
+    /// Does work that can follow the answer: flushes and merges derived runs, syncs view files that were not synced
+    /// lately. Call it after the answer is printed; a failure costs time later and loses nothing.
     pub fn finish(&mut self) -> Result<()> {
         if let Some(resident) = self.resident() {
             resident.sync_views();
@@ -144,7 +144,7 @@ impl Team {
         Ok(live.sync_views_if_due()?)
     }
 
-    /// Merges runs of the derived store, however large they are: for a caller that has the time.
+    /// Merges runs of the derived store regardless of their size, for a caller with time.
     pub(crate) fn merge_runs(&mut self) -> Result<()> {
         let live = self.live.as_mut();
         live.map_or(Ok(()), |live| Ok(live.merge_runs(u64::MAX)?))
@@ -170,7 +170,7 @@ impl Team {
         };
         if let Err(failure @ Failure::Failed(_)) = outcome {
             if failure.is_derived() {
-                // Only the state that met the damage knows where it is.
+                // The writer's state met the damage, so only it knows which file to rebuild.
                 writer.with_state(Live::repair)?;
             }
             return Err(failure);
@@ -179,18 +179,18 @@ impl Team {
         outcome
     }
 
-    /// Refuses to change what is past.
+    /// Refuses a mutation on a handle at a point of the past.
     pub(crate) fn changeable(&self) -> Result<()> {
         self.past()
             .map_or(Ok(()), |past| Err(past.unchangeable().into()))
     }
 
-    /// The lock; the log is recovered.
+    /// Takes the lock, which recovers the log.
     pub(crate) fn lock(&mut self) -> Result<LockedLog> {
         self.alone(Team::lock_alone)
     }
 
-    /// Keeps the writer that stays away while this handle lives, and does what takes the log's lock by itself.
+    /// Runs work that takes the log's lock directly, and keeps the shared writer away until this handle is dropped.
     pub(crate) fn alone<A>(&mut self, work: impl FnOnce(&Team) -> Result<A>) -> Result<A> {
         self.changeable()?;
         if let Some(resident) = self.resident() {
@@ -213,7 +213,7 @@ impl Team {
         Ok(exclusive)
     }
 
-    /// The lock, and under it a state with views, loaded anew: for the writer that stays.
+    /// Takes the lock and loads a state with views, for the shared writer.
     pub(crate) fn exclusive_alone(&self) -> Result<(LockedLog, Live)> {
         let exclusive = self.lock_alone()?;
         let reader = exclusive.reader();
@@ -223,13 +223,13 @@ impl Team {
         Ok((exclusive, live))
     }
 
-    /// A reader up to the head of this moment, or to where this handle stands; opening it may recover the log.
+    /// Returns a reader up to the current head, or to this handle's point of the past. Opening it may recover the log.
     pub(crate) fn reader(&self) -> Result<Reader> {
         if let Some(past) = &self.past {
             return Ok(past.reader.clone());
         }
         let reader = match self.resident() {
-            // Recovery writes, and this process may no more.
+            // Recovery writes, which this process may no longer do.
             Some(resident) if resident.is_dead() => self.log.peek()?,
             _ => self.log.reader()?,
         };
@@ -248,7 +248,7 @@ impl Team {
         }
     }
 
-    /// The lock, and under it the state up to the head, with views that are kept current.
+    /// Takes the lock and brings the state up to the head, with views that are kept current.
     pub(crate) fn exclusive(&mut self) -> Result<(LockedLog, Live)> {
         let exclusive = self.lock()?;
         let reader = exclusive.reader();
@@ -257,7 +257,7 @@ impl Team {
         Ok((exclusive, live))
     }
 
-    /// Keeps a state for the next command of this handle, and notes what it says of the views.
+    /// Keeps a state for the next command of this handle, and notes its errors of views.
     pub(crate) fn keep(&mut self, live: Live) {
         if let Some(error) = live.views_error() {
             let notes = &self.options.notes;
@@ -268,27 +268,28 @@ impl Team {
         self.live = Some(live);
     }
 
-    /// Answers from the state up to the head of this moment. A derived file that proves damaged is rebuilt, once.
-    /// Where the writer stays it waits for the answer: what takes long is for `survey`.
+    /// Answers from the state up to the current head. Rebuilds a damaged derived file once. The shared writer waits for
+    /// the answer, so use [`Team::survey`] for long work.
     pub fn query<A>(&mut self, answer: impl FnMut(&Live, &Reader) -> Result<A>) -> Result<A> {
         answered(answer, |question| self.queried(question))
     }
 
-    // The way to an answer is the same for every question, and built once.
+    // Not generic, so that it is compiled once.
     fn queried(&mut self, answer: Question<'_>) -> Result<()> {
         let resident = self.resident();
         let answered = resident.and_then(|resident| resident.query(self, &mut *answer));
         answered.unwrap_or_else(|| self.surveyed(answer))
     }
 
-    /// As [`Team::query`], from the state alone. In a batch what is not durable yet counts, for whose sync the answer waits.
+    /// Like [`Team::query`], from the state alone. In a batch it includes events that are not durable yet, since the
+    /// answer waits for the batch's sync.
     pub(crate) fn peek<A>(&mut self, mut answer: impl FnMut(&Live) -> Result<A>) -> Result<A> {
         let resident = self.resident().filter(|_| self.batch.is_some());
         let answered = resident.and_then(|resident| resident.peek(&mut answer));
         answered.unwrap_or_else(|| self.query(|live, _| answer(live)))
     }
 
-    /// As [`Team::query`], from a state of its own: an answer that takes long holds up nobody.
+    /// Like [`Team::query`], from a state of its own, so that a long query does not block the shared writer.
     pub(crate) fn survey<A>(
         &mut self,
         answer: impl FnMut(&Live, &Reader) -> Result<A>,
@@ -302,14 +303,14 @@ impl Team {
         let mut answered = answer(&live, &reader);
         if answered.as_ref().is_err_and(Failure::is_derived) {
             live.repair()?;
-            // The repaired state is that of now.
+            // The repaired state is at the current head, so read up to there.
             answered = answer(&live, &self.reader()?);
         }
         self.live = Some(live);
         answered
     }
 
-    /// The right to fold the past, where that is limited, for as long as the answer lives.
+    /// Takes a permit to fold a past state, if folds are limited. Hold it until the answer is complete.
     pub(crate) fn past_fold(&self) -> Result<Option<PastFold>, Refusal> {
         let folds = self.options.past_folds.as_ref();
         folds.map(PastFolds::take).transpose()
@@ -327,7 +328,7 @@ impl Team {
         }
     }
 
-    /// Brings the views up to the head, under the lock; all of them if nothing is known of any.
+    /// Brings the views up to the head under the lock; writes all of them if their cursor is missing.
     pub(crate) fn mend_views(&mut self) -> Result<()> {
         self.mend_views_within(Duration::MAX)
     }
@@ -353,7 +354,8 @@ impl Team {
         Ok(())
     }
 
-    /// Runs [`Team::mend_views`] if the files are behind the log or cannot be trusted. A writer that stays open does so itself.
+    /// Runs [`Team::mend_views`] if the files are older than the log or cannot be trusted. A shared writer does so
+    /// itself.
     pub(crate) fn mend_views_if_due(&mut self) -> Result<()> {
         if self.stays_open() {
             return Ok(());
@@ -370,10 +372,10 @@ impl Team {
     }
 }
 
-/// What is asked of a state, and of the log behind it.
+/// A question to a state and its log.
 pub(super) type Question<'a> = &'a mut dyn FnMut(&Live, &Reader) -> Result<()>;
 
-/// What is answered to a question, however that is asked.
+/// Returns the answer that `ask` obtains by passing on the question, of which it does not know the answer's type.
 fn answered<A>(
     mut answer: impl FnMut(&Live, &Reader) -> Result<A>,
     ask: impl FnOnce(Question<'_>) -> Result<()>,
@@ -390,7 +392,7 @@ fn unasked() -> Failure {
     Error::Poisoned("a question was not asked".into()).into()
 }
 
-/// Refuses to change a team that was closed.
+/// Refuses to change a closed team.
 pub(crate) fn open(live: &Live) -> Result<()> {
     let Some(at) = live.team()?.and_then(|team| team.closed_at) else {
         return Ok(());
@@ -401,7 +403,7 @@ pub(crate) fn open(live: &Live) -> Result<()> {
     Err(refusal.hint(hint).into())
 }
 
-/// The engine checks events once more; where it objects, the input is at fault and nothing was written.
+/// Turns a rejected event into a refusal of the input: the engine validates events again, and has written nothing.
 pub(crate) fn input_fault(error: Error) -> Failure {
     match error {
         Error::Invalid { ref field, .. } => {

@@ -1,9 +1,9 @@
-//! `doctor-last`, `doctor-start`: what the last look at everything that belongs to the team found.
+//! `doctor-last`, `doctor-start`: the result of the last check of everything that belongs to the team.
 
 use super::*;
 use crate::doctor::{DoctorAnswer, DoctorCheck, Health, SAMPLE, TrackedByGit};
 
-/// The file of the last result.
+/// File of the last result.
 const FILE: &str = "doctor.json";
 
 operation! {
@@ -16,45 +16,45 @@ operation! {
     "doctor-start": Reads(DoctorStart {}) -> Examination = Team::doctor_start
 }
 
-/// The last check of everything.
+/// The last check of everything that belongs to a team.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Examination {
     /// The team
     pub team: String,
-    /// Whether one was ever made, runs now, or ended
+    /// State of the check
     pub state: CheckState,
-    /// When the one that runs was asked for, else when the last one began
+    /// Time when the running check was requested, else the start of the last one
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// When the last one ended
+    /// End of the last check
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
-    /// Whether nothing that it found is wrong
+    /// True if the last check found nothing wrong
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub healthy: Option<bool>,
-    /// What it found, always in the same order
+    /// Results, always in the same order
     pub checks: Vec<Examined>,
-    /// Why it could not be made, if so
+    /// Reason if the check could not be made
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
-/// One thing that was looked at.
+/// Result of one check.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Examined {
     /// A stable name
     pub name: String,
-    /// How it is
+    /// The result
     pub status: Health,
-    /// In one line, for people
+    /// The result in one line, for people
     pub message: String,
-    /// The command that mends it
+    /// Command that mends the fault
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
 impl Team {
-    /// What the last check of everything found. Costs reading a small file.
+    /// Returns the result of the last check. Costs reading a small file.
     pub fn doctor_last(&mut self, _: DoctorLast) -> Result<Examination> {
         let mut last: Examination = read(&self.log, FILE).unwrap_or_default();
         last.team = self.name().to_owned();
@@ -65,7 +65,7 @@ impl Team {
         Ok(last)
     }
 
-    /// Has everything checked: in the background where there is one, else now.
+    /// Starts a check of everything: in the background if there is one, else at once.
     pub fn doctor_start(&mut self, _: DoctorStart) -> Result<Examination> {
         if !self.begin_check(Check::Doctor) {
             let check = DoctorCheck::of(self.name());
@@ -76,7 +76,7 @@ impl Team {
 }
 
 impl DoctorCheck {
-    /// The check of a team as `doctor check` makes it where nothing else is said.
+    /// Returns the check of a team that `doctor check` makes without options.
     pub fn of(team: &str) -> DoctorCheck {
         DoctorCheck {
             team: team.to_owned(),
@@ -92,10 +92,10 @@ impl DoctorCheck {
 }
 
 impl Root {
-    /// As [`Root::doctor_check`], and keeps the result for `doctor-last`.
+    /// Like [`Root::doctor_check`], and keeps the result for `doctor-last`.
     ///
     /// # Errors
-    /// As [`Root::doctor_check`].
+    /// Those of [`Root::doctor_check`].
     pub fn doctor_noting(
         &self,
         check: DoctorCheck,
@@ -103,7 +103,7 @@ impl Root {
     ) -> Result<DoctorAnswer> {
         let (team, began) = (check.team.clone(), self.options().clock.now());
         let checked = self.doctor_check(check, progress);
-        // What has no log that can be named has no place for a result either.
+        // Without a readable log there is no place to keep a result.
         let Ok(handle) = self.team(&team) else {
             return checked;
         };

@@ -1,10 +1,10 @@
-//! What the last checks of a whole team found, and having them made: `verify-last`, `verify-start`, `doctor-last`,
+//! Results of the last checks of a whole team, and starting such checks: `verify-last`, `verify-start`, `doctor-last`,
 //! `doctor-start`.
 //!
-//! The last result of each check is kept in a small file beside the derived store, by whoever makes one: `teamlog verify`,
-//! `verify-start`, `doctor-start`, the daemon; `teamlog doctor check` promises to write nothing. It is a convenience: a
-//! check that cannot write it is none the worse, and whoever deletes it loses nothing but the memory. Which log it is about
-//! stands in it, so that the result of a log that was replaced is no result of the one that is there now.
+//! The last result of each check is kept in a small file beside the derived store. `teamlog verify`, `verify-start`,
+//! `doctor-start` and the daemon write it; `teamlog doctor check` promises to write nothing. The file is a convenience:
+//! a check succeeds even if it cannot write it, and deleting it only loses the last result. It names its log, so that
+//! the result of a replaced log does not count for the new one.
 
 pub mod doctor;
 pub mod verify;
@@ -14,24 +14,24 @@ use crate::operation::prelude::*;
 use crate::projections::live::DERIVED_DIR;
 use serde::de::DeserializeOwned;
 
-/// A longer file is no result.
+/// A longer file is not read.
 const BYTES_MAX: u64 = 1 << 20;
 
-/// How it is with a check.
+/// State of a check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckState {
-    /// Nobody made it, as far as is known
+    /// Never made, or not known
     #[default]
     Never,
-    /// It was begun, or waits for its turn
+    /// Started, or waiting for its turn
     Running,
-    /// It ended
+    /// Ended
     Done,
 }
 
 impl Team {
-    /// Has a check made in the background; whether there is one.
+    /// Starts a check in the background; returns false if there is no background.
     fn begin_check(&self, check: Check) -> bool {
         let background = self.options.background.as_ref();
         let now = self.options.clock.now();
@@ -46,12 +46,12 @@ impl Team {
     }
 }
 
-/// What a file holds.
+/// Content of a result file.
 #[derive(Serialize, Deserialize)]
 struct Kept<T> {
-    /// The log's id.
+    /// Id of the log.
     log: String,
-    /// What was found.
+    /// The result.
     result: T,
 }
 
@@ -59,14 +59,14 @@ fn path(log: &Log, name: &str) -> PathBuf {
     log.dir().join(DERIVED_DIR).join(name)
 }
 
-/// The last result, if there is one of this log that can be read.
+/// Reads the last result, if there is one of this log.
 fn read<T: DeserializeOwned>(log: &Log, name: &str) -> Option<T> {
     let bytes = log.storage().read(&path(log, name), BYTES_MAX).ok()?;
     let kept: Kept<T> = serde_json::from_slice(&bytes).ok()?;
     (kept.log == log.identity().log.to_string()).then_some(kept.result)
 }
 
-/// Keeps a result in the place of the one before, where that can be written.
+/// Replaces the last result; ignores write errors.
 fn write<T: Serialize>(log: &Log, name: &str, result: &T) {
     let kept = Kept {
         log: log.identity().log.to_string(),

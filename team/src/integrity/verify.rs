@@ -1,9 +1,9 @@
-//! `verify-last`, `verify-start`: what the last look at every byte of the log found.
+//! `verify-last`, `verify-start`: the result of the last verification of the log.
 
 use super::*;
 use crate::log::verify::{Problem, VerifyAnswer};
 
-/// The file of the last result.
+/// File of the last result.
 const FILE: &str = "verify.json";
 
 operation! {
@@ -26,32 +26,32 @@ operation! {
 pub struct Verification {
     /// The team
     pub team: String,
-    /// Whether one was ever made, runs now, or ended
+    /// State of the verification
     pub state: CheckState,
-    /// How far the one is that runs
+    /// Progress of the running verification
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<CheckProgress>,
-    /// When the one that runs was asked for, else when the last one began
+    /// Time when the running verification was requested, else the start of the last one
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
-    /// When the last one ended
+    /// End of the last verification
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
-    /// Whether the last one found no error
+    /// True if the last verification found no error
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ok: Option<bool>,
-    /// The valid events that it found
+    /// Valid events in the log
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<u64>,
-    /// What it found, warnings too
+    /// Problems, warnings included
     pub problems: Vec<Problem>,
-    /// Why it could not be made, if so
+    /// Reason if the verification could not be made
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
 impl Team {
-    /// What the last verification found. Costs reading a small file.
+    /// Returns the result of the last verification. Costs reading a small file.
     pub fn verify_last(&mut self, _: VerifyLast) -> Result<Verification> {
         let mut last: Verification = read(&self.log, FILE).unwrap_or_default();
         last.team = self.name().to_owned();
@@ -63,7 +63,7 @@ impl Team {
         Ok(last)
     }
 
-    /// Has the whole log verified: in the background where there is one, else now.
+    /// Starts a verification of the whole log: in the background if there is one, else at once.
     pub fn verify_start(&mut self, _: VerifyStart) -> Result<Verification> {
         if !self.begin_check(Check::Verify) {
             self.verify_noting(&mut |_, _| {})?;
@@ -71,10 +71,11 @@ impl Team {
         self.verify_last(VerifyLast {})
     }
 
-    /// Verifies the whole log, and keeps the result for `verify-last`. `progress` hears `(bytes done, bytes in all)`.
+    /// Verifies the whole log, and keeps the result for `verify-last`. Calls `progress` with `(bytes done, bytes in
+    /// all)`.
     ///
     /// # Errors
-    /// I/O. Damage is an answer, not an error.
+    /// I/O errors. Damage is part of the answer.
     pub fn verify_noting(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<VerifyAnswer> {
         let began = self.options.clock.now();
         let mut verified = self.log.verify_telling(None, progress);
