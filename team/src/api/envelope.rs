@@ -4,37 +4,37 @@ use super::fault::Fault;
 use crate::operation::prelude::*;
 use crate::time::milliseconds;
 
-/// `{schema_version, timestamp, command, ok, operation, replayed?, data | error}`, in a line.
+/// `{schema_version, timestamp, command, ok, operation, replayed?, data | error}`, on one line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Envelope<'a> {
     /// Always `"1.0"`.
     pub schema_version: &'static str,
-    /// When the operation began: RFC 3339 in UTC, with milliseconds.
+    /// Start of the operation: RFC 3339 in UTC, with milliseconds.
     pub timestamp: String,
-    /// What was called; without the operation where the call itself could not be read.
+    /// The command; without the operation if the call could not be parsed.
     pub command: String,
-    /// Whether it was done.
+    /// True if the operation was carried out.
     pub ok: bool,
-    /// The operation; `unknown` where the call itself could not be read.
+    /// The operation; `unknown` if the call could not be parsed.
     pub operation: &'a str,
-    /// True where the answer is that of an earlier request under the same key, and nothing was done.
+    /// True if the answer is that of an earlier request with the same key; nothing was done then.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
-    /// What it answered.
+    /// The answer's data.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     pub data: Option<&'a RawValue>,
-    /// Why it has no answer.
+    /// The reason if there is no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<&'a Fault>,
 }
 
 const SCHEMA_VERSION: &str = "1.0";
-/// What stands in the place of an operation that could not be read.
+/// Name of an operation that could not be parsed.
 const UNKNOWN: &str = "unknown";
 
 impl<'a> Envelope<'a> {
-    /// Around what an operation answered. `program` is what was called, without the operation.
+    /// Returns the envelope of an answer. `program` is the command without the operation.
     pub fn done(
         program: &str,
         operation: &'a str,
@@ -48,7 +48,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// Around a fault; `operation` is `None` where the call itself could not be read.
+    /// Returns the envelope of a fault; `operation` is `None` if the call could not be parsed.
     pub fn failed(
         program: &str,
         operation: Option<&'a str>,
@@ -61,7 +61,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// The same, marked as the repetition of an earlier answer, if it is one.
+    /// Marks the answer as the repetition of an earlier one if `replayed` is set.
     #[must_use]
     pub fn replayed(self, replayed: bool) -> Envelope<'a> {
         Envelope { replayed, ..self }

@@ -1,7 +1,7 @@
-//! Why an operation has no data, as the envelope shows it.
+//! The reason why an operation has no data, as the envelope shows it.
 //!
-//! The code outside is the one that the contract has for such a fault: `invalid_input`, `operation_failed`, or that of
-//! the rule that refused. Where it says less than is known, the precise one is `details.code`.
+//! The outer code is the contract's code for such a fault: `invalid_input`, `operation_failed`, or the code of the
+//! refusal. If a more precise code is known, it is in `details.code`.
 
 use super::rules::TEAM;
 use crate::failure::{code_of, details_of};
@@ -14,18 +14,18 @@ use crate::projections;
 pub struct Fault {
     /// A stable word in snake_case.
     pub code: String,
-    /// For people.
+    /// Message for people.
     pub message: String,
-    /// More for machines, by name: `code` where it is more precise than the one outside, `field`, `hint` …
+    /// Details for programs, by name: `code` if it is more precise than the outer code, `field`, `hint` …
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }
 
-/// What could not be done, beneath every rule.
+/// Code of a fault that is no refusal of the contract.
 const FAILED: &str = "operation_failed";
 
 impl Fault {
-    /// A fault without details.
+    /// Returns a fault without details.
     pub fn new(code: &str, message: impl Into<String>) -> Fault {
         Fault {
             code: code.to_owned(),
@@ -34,14 +34,14 @@ impl Fault {
         }
     }
 
-    /// The same with one more detail.
+    /// Adds a detail.
     #[must_use]
     pub fn detail(mut self, name: &str, value: impl Into<Value>) -> Fault {
         self.details.insert(name.to_owned(), value.into());
         self
     }
 
-    /// Of a command that has no answer. `mutates`: whether it might have recorded something.
+    /// Returns the fault of a failed command. `mutates` is true if the command might have recorded something.
     pub(super) fn of(failure: &Failure, mutates: bool) -> Fault {
         let error = match failure {
             Failure::Refused(refusal) => return Fault::refused(refusal),
@@ -63,10 +63,10 @@ impl Fault {
         fault.detail("code", code)
     }
 
-    /// Of a refusal: its code is the one outside, unless the contract has another.
+    /// Returns the fault of a refusal. The outer code is the refusal's, unless the contract has another.
     pub fn refused(refusal: &Refusal) -> Fault {
         match refusal.code {
-            // A gate holds the whole team back; to the contract that is a failure with a telling message.
+            // The contract reports a gate as a failure, and tells gates apart by their message.
             Code::ShutdownGateBlocked | Code::ShutdownConfirm | Code::ShutdownRejected => {
                 Fault::failed(refusal)
             }
@@ -74,19 +74,19 @@ impl Fault {
         }
     }
 
-    /// Of a refusal that is a failure to the contract.
+    /// Returns the fault of a refusal that the contract reports as a failure.
     pub(super) fn failed(refusal: &Refusal) -> Fault {
         Fault::under(FAILED, refusal).detail("code", refusal.code.as_str())
     }
 
-    /// Of a name that breaks its rule.
+    /// Returns the fault of an invalid name.
     pub(super) fn misnamed(field: &str, refusal: &Refusal) -> Fault {
         let mut fault = Fault::failed(refusal);
         fault.message = format!("Invalid {field}: {}", fault.message);
         fault
     }
 
-    /// An answer that does not serialise, which is our own doing.
+    /// Returns the fault of an answer that cannot be serialized, which is a bug.
     pub(super) fn broken(error: &serde_json::Error) -> Fault {
         Fault::new(FAILED, format!("the answer did not serialise: {error}"))
     }
@@ -95,7 +95,7 @@ impl Fault {
         let mut details = refusal.details.clone();
         let mut message = refusal.message.clone();
         if let Some(field) = &refusal.field {
-            // Here the team has the name of its field.
+            // The field of the team has another name in the contract.
             let field = match &**field {
                 "team" => TEAM,
                 field => field,

@@ -1,9 +1,8 @@
-//! Reading an input: every fault names the field, the value and the rule.
+//! Reads an input. Every fault names the field, the value and the rule.
 //!
-//! Faults are looked for in this order: fields that are not known; names, whatever field is missing (`worker`,
-//! `from_worker`, `to_worker`, `task_id`, `team_name`); fields that are missing; values of another type. Numbers stand
-//! for the text that they are written as where a text is required; `null`, `false`, `0` and blank text there count as
-//! missing.
+//! Faults are looked for in this order: unknown fields; invalid names, even if another field is missing (`worker`,
+//! `from_worker`, `to_worker`, `task_id`, `team_name`); missing fields; values of the wrong type. For a required text a
+//! number counts as its text; `null`, `false`, `0` and blank text count as missing.
 
 use super::fault::Fault;
 use super::operation::{Operation, Shapes};
@@ -17,10 +16,10 @@ use crate::refusal::{Code, Refusal, shown};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 
-/// Fields that every operation takes.
+/// Accepted by every operation and ignored.
 const WORKING_DIRECTORY: &str = "workingDirectory";
 const EXPECTED_VERSION: &str = "expected_version";
-/// Read as a text that is required, though an epoch may stand in for it.
+/// Read like a required text, although the field is optional (an epoch can replace it).
 const TOKEN: &str = "claim_token";
 
 /// Names, in the order in which they are checked.
@@ -29,10 +28,10 @@ const NAMES: [&str; 5] = ["worker", "from_worker", "to_worker", "task_id", TEAM]
 /// Lists of names of tasks.
 const TASK_LISTS: [&str; 3] = ["blocked_by", "depends_on", "deps"];
 
-/// Most letters by which a field may differ from a known one to be taken for it, where others are kept.
+/// Most letters by which an unknown field may differ from a known one to be refused as a misspelling.
 const LOOKALIKE: usize = 2;
 
-/// An input that was checked, apart from what every operation takes.
+/// A checked input, without the fields that every operation takes.
 #[derive(Debug)]
 pub struct Request {
     pub team: String,
@@ -61,7 +60,7 @@ impl Request {
         Ok(reading.into_request(control))
     }
 
-    /// The worker that it is about, or whose tasks are listed.
+    /// Returns the worker of the input, or the owner by which tasks are listed.
     pub fn worker(&self) -> Option<String> {
         let named = ["worker", "owner"]
             .iter()
@@ -69,12 +68,12 @@ impl Request {
         named.and_then(Value::as_str).map(str::to_owned)
     }
 
-    /// The operation's own part.
+    /// Parses the operation's own fields.
     pub fn typed<T>(&self, read: impl FnOnce(Value) -> serde_json::Result<T>) -> Result<T, Fault> {
         read(Value::Object(self.own.clone())).map_err(|error| self.unreadable(&error))
     }
 
-    /// Why an input of the right types does not read: a word that is none of those that there are.
+    /// Returns the fault of an input whose types are right but that cannot be parsed: a choice has an unknown word.
     fn unreadable(&self, error: &serde_json::Error) -> Fault {
         for field in &self.shapes.own.fields {
             let (Kind::Choice(words), Some(Value::String(word))) =
@@ -109,7 +108,7 @@ impl Reading<'_> {
         self.operation.rules
     }
 
-    /// Other names of fields become the ones that are known.
+    /// Replaces aliases by the known names of fields.
     fn rename(&mut self) {
         for (alias, name) in self.rules().aliases {
             if let Some(value) = self.input.remove(*alias) {
@@ -136,15 +135,15 @@ impl Reading<'_> {
         }
     }
 
-    /// Whether a field that would be kept is one that somebody mistyped.
+    /// Returns true if an unknown field that would be kept looks like a misspelled known field.
     fn is_lookalike(&self, name: &str) -> bool {
         let near = spelling::nearest(name, self.known());
-        // Of a short name most letters would be others.
+        // In a short name fewer letters may differ, or most of the name would.
         let bound = LOOKALIKE.min(name.len().saturating_sub(1) / 2);
         !self.rules().keeps_lookalikes && near.is_some_and(|(_, far)| far <= bound)
     }
 
-    /// The names that somebody may have meant.
+    /// Returns the known names of fields.
     fn known(&self) -> impl Iterator<Item = &str> {
         let lifecycle = self.operation.rules.lifecycle.iter().copied();
         self.shapes.whole.names().chain(lifecycle)
@@ -246,7 +245,7 @@ impl Reading<'_> {
         Err(Fault::refused(&refusal))
     }
 
-    /// The field that was given, and only kept, where that one was probably meant.
+    /// Returns the unknown field that looks like a misspelling of the missing field.
     fn mistaken_for(&self, missing: &str) -> Option<&str> {
         let names = self.input.keys().map(String::as_str);
         let mut unknown = names.filter(|name| self.shapes.whole.field(name).is_none());
@@ -289,7 +288,7 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Takes off a field that every operation takes; one that the operation declares itself stays in its input.
+    /// Takes a field that every operation has out of the input, unless the operation declares it itself.
     fn take_common(&mut self, name: &str) -> Option<String> {
         match self.shapes.own.field(name) {
             Some(_) => None,
@@ -327,10 +326,10 @@ impl Reading<'_> {
 
 /// Most unknown fields that a message lists.
 const LISTED_MAX: usize = 20;
-/// Most characters of a field's name that is repeated.
+/// Most characters of a field's name that a message repeats.
 const CUT: usize = 80;
 
-/// Whether a list names tasks.
+/// Checks that the entries of a list are valid task ids.
 fn check_tasks(field: &Field, tasks: &Value) -> Result<(), Fault> {
     let tasks = tasks.as_array().into_iter().flatten();
     for task in tasks.filter_map(Value::as_str) {
@@ -352,7 +351,7 @@ fn mistyped(rules: Rules, field: &Field, rule: &str, value: &Value) -> Fault {
     }
 }
 
-/// Whether a field counts as not given.
+/// Returns true if a field counts as absent.
 fn lacks(field: &Field, value: &Value) -> bool {
     match (field.required, &field.kind) {
         (true, Kind::Text | Kind::Choice(_) | Kind::Any) => is_missing(value),
@@ -361,7 +360,7 @@ fn lacks(field: &Field, value: &Value) -> bool {
     }
 }
 
-/// What stands for nothing where a text is wanted.
+/// Returns true if a value counts as absent where a text is required.
 fn is_missing(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,
@@ -371,7 +370,7 @@ fn is_missing(value: &Value) -> bool {
     }
 }
 
-/// A scalar as the text that it stands for.
+/// Converts a scalar to the text that it stands for.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_owned()),
@@ -381,7 +380,7 @@ fn text(value: &Value) -> Option<String> {
     }
 }
 
-/// The text of a field, taken off.
+/// Takes a text out of the input.
 fn take(input: &mut Map<String, Value>, name: &str) -> Option<String> {
     match input.remove(name) {
         Some(Value::String(text)) => Some(text),
@@ -393,7 +392,7 @@ fn texts(items: &[Value]) -> bool {
     items.iter().all(Value::is_string)
 }
 
-/// A value as messages repeat it.
+/// Shortens a value for messages.
 fn brief(value: &Value) -> String {
     match value {
         Value::String(text) => shown(text),

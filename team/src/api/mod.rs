@@ -1,7 +1,8 @@
-//! The operations of the mutation contract: one table that feeds every surface.
+//! The operations of the mutation contract: one table from which every surface is built.
 //!
-//! An operation is the type of its input, with a record in the file that carries it out: see `operation!`.
-//! [`OPERATIONS`] holds each once; names, schemas and documents come out of it, and [`call`] is the one way in.
+//! An operation is the type of its input, with a record in the file that carries it out; see `operation!`.
+//! [`OPERATIONS`] lists each once; names, schemas and documents are generated from it, and [`call`] is the one entry
+//! point.
 
 mod envelope;
 mod fault;
@@ -23,16 +24,16 @@ use crate::handle::team::Team;
 use serde_json::value::RawValue;
 use serde_json::{Map, Value};
 
-/// What an operation answered.
+/// Answer of an operation.
 #[derive(Debug)]
 pub struct Answered {
     /// The data, as JSON.
     pub data: Box<RawValue>,
-    /// The team, which may have work to do behind the answer; see [`Team::finish`].
+    /// The team. Call [`Team::finish`] on it after the answer is sent.
     pub team: Option<Team>,
 }
 
-/// Carries out an operation. `control` gives what the input itself does not say (`key`, `trace_id`, `actor`).
+/// Carries out an operation. `control` gives `key`, `trace_id` and `actor` if the input has none.
 pub fn call(
     root: &Root,
     operation: &Operation,

@@ -17,9 +17,9 @@ use schemars::Schema;
 use schemars::generate::SchemaSettings;
 use std::sync::{Mutex, PoisonError};
 
-/// The codes with which every operation may refuse.
+/// Refusal codes of every operation.
 const REFUSALS: &[Code] = &[Code::InvalidInput, Code::TeamNotFound];
-/// Those with which every one may refuse that records something.
+/// Refusal codes of every operation that records.
 const RECORDING_REFUSALS: &[Code] = &[
     Code::TeamClosed,
     Code::TooLarge,
@@ -30,7 +30,7 @@ const RECORDING_REFUSALS: &[Code] = &[
     Code::ActorMismatch,
 ];
 
-/// The codes with which whoever records something, or does not, may refuse, beside its own.
+/// Returns the refusal codes of an operation, given its own.
 pub fn refusals(records: bool, own: &[Code]) -> impl Iterator<Item = Code> {
     let recording = RECORDING_REFUSALS.iter().filter(move |_| records);
     REFUSALS.iter().chain(recording).chain(own).copied()
@@ -38,7 +38,7 @@ pub fn refusals(records: bool, own: &[Code]) -> impl Iterator<Item = Code> {
 
 #[derive(Debug)]
 pub(super) struct Shapes {
-    /// With what every operation takes.
+    /// All fields, with those that every operation takes.
     pub whole: Shape,
     /// The operation's own fields.
     pub own: Shape,
@@ -46,15 +46,15 @@ pub(super) struct Shapes {
 
 /// A row of the table.
 pub struct Operation {
-    /// The name, in kebab case.
+    /// Name in kebab case.
     pub name: &'static str,
     /// One line of documentation, without a full stop.
     pub doc: &'static str,
-    /// Its effect on the log.
+    /// Effect on the log.
     pub effect: Effect,
-    /// The codes with which it refuses, beside those of every operation.
+    /// Refusal codes, beside those of every operation.
     pub refusals: &'static [Code],
-    /// How far the token of an agent has to let it.
+    /// Scope that an agent token needs.
     pub scope: AgentScope,
     pub(super) rules: Rules,
     input: fn() -> Schema,
@@ -65,18 +65,18 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// Carries it out on a team that is open, under the control that it has; the input holds nothing but the operation's own
+    /// Carries out the operation on an open team, under the team's control. The input has only the operation's own
     /// fields, under their own names.
     ///
     /// # Errors
-    /// `invalid_input` for what is no such input; the operation's.
+    /// `invalid_input` for an input that does not parse; errors of the operation.
     pub fn execute(&self, team: &mut Team, input: &str) -> Result<Box<RawValue>> {
         let input = (self.read_text)(input);
         let invalid = |error| Refusal::new(Code::InvalidInput, format!("input: {error}"));
         input.map_err(invalid)?.answer(team)
     }
 
-    /// Carries out what was asked of a team of that root.
+    /// Carries out a request on a team of the root.
     pub(super) fn run(&self, root: &Root, request: Request) -> Result<Answered, Fault> {
         let input = request.typed(self.read)?;
         let worker = request.worker().filter(|_| self.answers_empty);
@@ -88,7 +88,7 @@ impl Operation {
                     Ok((data, warning.transpose()?.flatten(), Some(team)))
                 })
             }
-            // An operation that records has no success without a team.
+            // An operation that records cannot succeed without a team.
             Err(failure) => match failure.refusal() {
                 Some(missing) if missing.code == Code::TeamNotFound && !self.mutates() => {
                     let meant = missing.details.get("nearest").and_then(Value::as_str);
@@ -107,7 +107,7 @@ impl Operation {
         Ok(Answered { data, team })
     }
 
-    /// What it is answered with where it failed.
+    /// Returns the fault of a failed call.
     fn fault(&self, failure: &Failure) -> Fault {
         debug_assert!(
             failure.refusal().is_none_or(|refusal| {
@@ -119,22 +119,23 @@ impl Operation {
         Fault::of(failure, self.mutates())
     }
 
-    /// Whether it records events.
+    /// Returns true if the operation records events.
     pub fn mutates(&self) -> bool {
         self.effect == Effect::Records
     }
-    /// The JSON schema of the input, with what every operation takes.
+    /// Returns the JSON schema of the input, with the fields that every operation takes.
     pub fn input_schema(&self) -> Schema {
         rules::complete(self.own_schema(), self.mutates())
     }
     pub(super) fn own_schema(&self) -> Schema {
         (self.input)()
     }
-    /// The input's fields.
+    /// Returns the fields of the input.
     pub fn shape(&self) -> Shape {
         Shape::of(&self.input_schema())
     }
-    /// The same, and its own ones: read off the schemas once, which takes longer than most operations do.
+    /// Returns all fields and the operation's own fields. Computed from the schemas once, because that takes longer
+    /// than most operations.
     pub(super) fn shapes(&self) -> Arc<Shapes> {
         static READ: Mutex<BTreeMap<&str, Arc<Shapes>>> = Mutex::new(BTreeMap::new());
         let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
@@ -147,7 +148,7 @@ impl Operation {
         });
         shapes.clone()
     }
-    /// The JSON schema of the answer's data.
+    /// Returns the JSON schema of the answer's data.
     pub fn data_schema(&self) -> Schema {
         (self.data)()
     }
@@ -180,7 +181,7 @@ pub(super) const fn row<O: Op>() -> Operation {
     }
 }
 
-/// An input that was read, of whichever operation.
+/// A parsed input of any operation.
 pub(super) trait Input {
     fn answer(self: Box<Self>, team: &mut Team) -> Result<Box<RawValue>>;
     fn answer_empty(&self, missing: Refusal) -> Result<Box<RawValue>>;
@@ -209,14 +210,14 @@ fn input_schema<T: JsonSchema>() -> Schema {
     schema::of::<T>(&mut settings.into_generator())
 }
 
-/// What an answer says beside its data.
+/// An answer's data with a warning.
 #[derive(JsonSchema)]
 #[schemars(rename = "{D}")]
 #[expect(dead_code, reason = "only its schema is used")]
 struct Warned<D> {
     #[serde(flatten)]
     data: D,
-    /// That there is no such team or worker, and which may be meant
+    /// Names the missing team or worker, and similar names
     #[schemars(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
@@ -225,7 +226,7 @@ fn warned_schema<T: JsonSchema>() -> Schema {
     schema::of_answer::<Warned<T>>()
 }
 
-/// An answer with a warning as its last field.
+/// Adds a warning as the last field of an answer.
 fn warned(data: &RawValue, warning: &str) -> serde_json::Result<Box<RawValue>> {
     let data = data.get();
     let fields = data.strip_suffix('}').unwrap_or(data);
@@ -234,7 +235,7 @@ fn warned(data: &RawValue, warning: &str) -> serde_json::Result<Box<RawValue>> {
     RawValue::from_string(format!("{fields}{comma}\"warning\":{warning}}}"))
 }
 
-/// The operation of that name: in any case, with `_` or `-`, with or without a leading `team_`.
+/// Returns the operation of that name: in any case, with `_` or `-`, with or without a leading `team_`.
 pub fn find(name: &str) -> Option<&'static Operation> {
     let lower = name.trim().to_lowercase();
     let bare = lower.strip_prefix("team_").unwrap_or(&lower);
@@ -242,14 +243,14 @@ pub fn find(name: &str) -> Option<&'static Operation> {
     OPERATIONS.iter().find(|operation| operation.name == kebab)
 }
 
-/// The name of the operation that somebody may have meant by that one.
+/// Returns the name of the operation that `name` probably misspells.
 pub fn meant(name: &str) -> Option<&'static str> {
     let lower = name.trim().to_lowercase();
     let bare = lower.strip_prefix("team_").unwrap_or(&lower);
     spelling::meant(bare, OPERATIONS.iter().map(|operation| operation.name))
 }
 
-/// Every operation, in the order in which they are documented.
+/// All operations, in the order of the documents.
 pub static OPERATIONS: &[Operation] = &[
     // messages and their delivery
     row::<message::send_message::SendMessage>(),
@@ -282,7 +283,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<task::release::TaskRelease>(),
     row::<task::cancel::TaskCancel>(),
     row::<task::reopen::TaskReopen>(),
-    // threads, and what agents are told
+    // threads, and the feed of agents
     row::<thread::start::ThreadStart>(),
     row::<thread::post::ThreadPost>(),
     row::<thread::list::ThreadList>(),
@@ -333,7 +334,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<story::trace::Trace>(),
     row::<log::traces::Traces>(),
     row::<log::points::ReadDiff>(),
-    // is it as it was written
+    // verification
     row::<integrity::verify::Verify>(),
     row::<integrity::verify::VerifyLast>(),
     row::<integrity::verify::VerifyStart>(),

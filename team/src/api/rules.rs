@@ -5,33 +5,33 @@ use serde_json::{Map, Value};
 
 pub(super) const TEAM: &str = "team_name";
 
-/// What every operation takes.
+/// Fields that every operation takes.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "it is there to be described")]
 struct Common {
     /// The team
     team_name: String,
-    /// Taken and passed by, for callers that send it
+    /// Accepted and ignored
     #[serde(rename = "workingDirectory")]
     working_directory: Option<String>,
 }
 
-/// What every operation takes that records something.
+/// Fields that every operation takes that records events.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "it is there to be described")]
 struct Controls {
-    /// Idempotency key: the same request under the same key is carried out once, and answered again
+    /// Idempotency key: a request with the same key is carried out once; later ones get the first answer
     key: Option<String>,
-    /// The story that its events belong to; else that of the task or the message
+    /// Trace that the events belong to. Default: the trace of the task or the message
     trace_id: Option<String>,
-    /// Who does it; else the agent that the input names
+    /// Actor of the events. Default: the agent that the input names
     actor: Option<String>,
-    /// The version that the task must have; where nothing has one, it is passed by
+    /// Version that the task must have; ignored by operations without a version
     #[schemars(range(min = 1))]
     expected_version: Option<u64>,
 }
 
-/// The schema of an operation's own fields, with those that every operation takes.
+/// Adds the fields that every operation takes to the schema of an operation's own fields.
 pub(super) fn complete(mut own: Schema, mutates: bool) -> Schema {
     let mut properties = properties_of(&own);
     let mut add = |more: Schema| {

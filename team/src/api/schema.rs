@@ -4,18 +4,18 @@ use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::borrow::Cow;
 
-/// The schema of `T`, with those of the types that it names.
+/// Returns the schema of `T`, with the schemas of the types that it names.
 pub fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     document(generator, T::schema_name, T::json_schema)
 }
 
-/// That of what is answered: what may be left out is not required.
+/// Returns the schema of an answer: fields that can be left out are not required.
 pub fn of_answer<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     of::<T>(&mut settings.into_generator())
 }
 
-// The same for every type, and built once.
+// Not generic, so that it is compiled once.
 fn document(
     generator: &mut SchemaGenerator,
     name: fn() -> Cow<'static, str>,

@@ -1,15 +1,14 @@
-//! What an input looks like, read off its schema: the fields that have to be there, as they are declared, then the
-//! others by name.
+//! The fields of an input, read from its schema: required fields as declared, then the others by name.
 
 use schemars::Schema;
 use serde_json::{Map, Value};
 
-/// The fields of an input, and whether there may be others.
+/// The fields of an input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Shape {
     /// The known fields.
     pub fields: Vec<Field>,
-    /// Whether fields are kept that are not known.
+    /// True if unknown fields are kept.
     pub open: bool,
 }
 
@@ -18,24 +17,24 @@ pub struct Shape {
 pub struct Field {
     /// Its name.
     pub name: String,
-    /// Whether it has to be there.
+    /// True if it is required.
     pub required: bool,
-    /// What it holds.
+    /// Kind of its values.
     pub kind: Kind,
-    /// What it is for, in a line.
+    /// One line of documentation.
     pub doc: String,
 }
 
-/// What a field holds.
+/// Kind of a field's values.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Kind {
     /// Text.
     Text,
     /// A whole number between bounds.
     Integer {
-        /// The least.
+        /// Minimum.
         min: Option<i64>,
-        /// The greatest.
+        /// Maximum.
         max: Option<i64>,
     },
     /// A number.
@@ -44,13 +43,13 @@ pub enum Kind {
     Boolean,
     /// A list of texts.
     Texts,
-    /// A list of anything.
+    /// A list of any values.
     List,
     /// An object.
     Object,
     /// One of these words.
     Choice(Vec<String>),
-    /// Anything.
+    /// Any value.
     Any,
 }
 
@@ -78,24 +77,24 @@ impl Shape {
         }
     }
 
-    /// The field of that name.
+    /// Returns the field of that name.
     pub fn field(&self, name: &str) -> Option<&Field> {
         self.fields.iter().find(|field| field.name == name)
     }
 
-    /// The names of all fields.
+    /// Returns the names of all fields.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.fields.iter().map(|field| field.name.as_str())
     }
 
-    /// The names of those that have to be there.
+    /// Returns the names of the required fields.
     pub fn required(&self) -> impl Iterator<Item = &str> {
         let required = self.fields.iter().filter(|field| field.required);
         required.map(|field| field.name.as_str())
     }
 }
 
-/// How far references are followed.
+/// Depth to which references are followed.
 const DEPTH_MAX: usize = 8;
 
 impl Kind {
@@ -145,7 +144,7 @@ impl Kind {
         }
     }
 
-    /// What a value of it is called: "must be …".
+    /// Returns the noun for such a value in messages: "must be …".
     pub fn rule(&self) -> String {
         match self {
             Kind::Text => "a string".to_owned(),
@@ -167,8 +166,8 @@ impl Kind {
         }
     }
 
-    /// Whether a value is of it. Which words there are is for the reader of the input to say: it knows other
-    /// spellings too.
+    /// Returns true if a value is of this kind. Accepts any text for a choice: the reader of the input also knows other
+    /// spellings of the words.
     pub fn holds(&self, value: &Value) -> bool {
         match self {
             Kind::Text | Kind::Choice(_) => value.is_string(),
@@ -190,7 +189,7 @@ impl Kind {
     }
 }
 
-/// The words of a choice, written as an `enum` or as a choice of constants.
+/// Returns the words of a choice, which is an `enum` or an `anyOf` of constants.
 fn words(property: &Map<String, Value>, root: &Value, depth: usize) -> Option<Vec<String>> {
     if let Some(Value::String(word)) = property.get("const") {
         return Some(vec![word.clone()]);

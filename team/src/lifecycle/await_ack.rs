@@ -1,6 +1,6 @@
-//! `send --wait`: the sender blocks until its message is acknowledged or is a dead letter.
-//! A waiting sender records what falls due for its own message, as `tick` does. Nothing is lost when it dies: `tick`,
-//! or the next one who waits, continues from the log.
+//! `send --wait`: the sender blocks until its message is acknowledged or is a dead letter. A waiting sender records due
+//! steps of its own message, as `tick` does. If the sender dies, `tick` or the next waiting sender continues from the
+//! log.
 
 use crate::command::deadline::Deadline;
 use crate::lifecycle::tick::Round;
@@ -11,21 +11,21 @@ use crate::operation::prelude::*;
 use crate::projections::delivery::{Delivery, State};
 use teamlog_engine::Watch;
 
-/// The clock may jump; it is looked at again after this long at the latest.
+/// Longest wait before the clock is read again, since the clock may jump.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
-/// How long to leave alone a log that somebody else holds.
+/// Pause before retrying while another process holds the log's lock.
 const WHILE_LOCKED: Duration = Duration::from_millis(100);
 
 impl Team {
-    /// Sends a message that needs an ack, and blocks until it has one or is a dead letter. A message that is known
-    /// already and waits for its ack is waited for, too, so that a sender that was killed goes on when it is started
-    /// again; one that needs none is answered as a duplicate. One whose sender has no deadline left is answered as it is:
-    /// it is recorded, and goes on waiting for its ack.
+    /// Sends a message that needs an ack, and blocks until it has one or is a dead letter. If a known message still
+    /// waits for its ack, waits for that, so that a killed sender can be started again; a known message that needs no
+    /// ack is answered as a duplicate. After the deadline the message is answered as it is: it is recorded and still
+    /// waits for its ack.
     pub fn send_and_wait(&mut self, mut send: Send, deadline: &Deadline) -> Result<SendAnswer> {
         send.delivery.get_or_insert_default();
         let actor = self.acting(self.control.actor.clone())?;
         let actor = actor.unwrap_or_else(|| send.from.clone());
-        // Before the message, so that no ack comes unnoticed.
+        // Watch before sending, so that no ack is missed.
         let mut watch = self.log.watch()?;
         let answer = self.send(send)?;
         match answer.status {
@@ -69,7 +69,7 @@ impl Team {
         }
     }
 
-    /// Lets time pass until something may have changed, and records what is due of that delivery.
+    /// Waits until the delivery may have changed, and records its due steps.
     fn pass(
         &mut self,
         delivery: &Delivery,
@@ -99,7 +99,7 @@ impl Team {
         }
     }
 
-    /// Waits until the log grows, the time is up or nobody waits any more.
+    /// Waits until the log grows, the time is up or the caller's deadline is over.
     fn doze(&mut self, watch: &mut Watch, left: Duration, deadline: &Deadline) -> Result<()> {
         let since = Instant::now();
         loop {

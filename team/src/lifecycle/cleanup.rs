@@ -1,7 +1,9 @@
-//! `cleanup`, `orphan-cleanup`: a team comes to its end. Its log stays; its view files go; from then on it is read only.
+//! `cleanup`, `orphan-cleanup`: close a team. Its log stays, its view files are removed, and it is read-only from then
+//! on.
 //!
-//! A cleanup passes a gate first: failed tasks must be confirmed, nothing may be left over, no worker may have rejected
-//! its shutdown. `force` passes it, and so does a team whose settings ask for no gate. An orphan's cleanup has none.
+//! A cleanup passes a gate first: failed tasks must be confirmed, no task may be unfinished, and no worker may have
+//! rejected its shutdown. `force` skips the gate, and so does a team whose settings ask for none. An orphan cleanup has
+//! no gate.
 
 use crate::lifecycle::closing;
 use crate::operation::Rules;
@@ -35,9 +37,9 @@ operation! {
     scope = Operate
 }
 
-/// The phase that a team is in while nobody says otherwise.
+/// Phase of a team that has recorded no phase.
 const FIRST_PHASE: &str = "team-exec";
-/// The phase of a team that was closed.
+/// Phase of a closed team.
 const LAST_PHASE: &str = "cancelled";
 
 /// `{team_name, cleanup_mode}`.
@@ -45,14 +47,14 @@ const LAST_PHASE: &str = "cancelled";
 pub struct CleanupAnswer {
     /// The team
     pub team_name: String,
-    /// Which way it was closed
+    /// Mode of the cleanup
     pub cleanup_mode: CleanupMode,
 }
 
 words! {
-    /// Which way a team was closed
+    /// Mode of a cleanup
     pub enum CleanupMode in json {
-        /// Through the gate, or past it by force
+        /// With the gate, or with `force`
         Shutdown = "shutdown",
         /// Without a gate
         OrphanCleanup = "orphan_cleanup",
@@ -60,18 +62,18 @@ words! {
 }
 
 impl Team {
-    /// Closes the team, if its gate lets it; closing a closed one changes nothing but what is still active in it.
+    /// Closes the team if its gate permits it. Closing a closed team only ends work that is still active in it.
     pub fn cleanup(&mut self, cleanup: Cleanup) -> Result<CleanupAnswer> {
         self.close(Some(cleanup))
     }
 
-    /// Closes the team, whatever is left over; closing a closed one changes nothing but what is still active in it.
+    /// Closes the team without a gate. Closing a closed team only ends work that is still active in it.
     pub fn orphan_cleanup(&mut self, _: OrphanCleanup) -> Result<CleanupAnswer> {
         self.close(None)
     }
 
-    /// Closes the team. What is active ends in the same group; what does not fit there, and what a closed team of an earlier
-    /// version left active, behind it.
+    /// Closes the team. Active work ends in the same group; work for which the group has no room, and work that a
+    /// closed team of an earlier version left active, ends in groups after it.
     fn close(&mut self, gate: Option<Cleanup>) -> Result<CleanupAnswer> {
         let answer = self.execute(Closing { gate })?;
         let mut more = self.query(|live, _| Ok(live.is_closed()? && closing::is_due(live)?))?;
@@ -87,7 +89,7 @@ impl Team {
     }
 }
 
-/// A team on its way to its end.
+/// The command that closes a team.
 #[derive(Debug, Clone)]
 struct Closing {
     gate: Option<Cleanup>,
@@ -110,7 +112,8 @@ impl Command for Closing {
         CommandTerms::of(Authority::Anyone).when_closed()
     }
 
-    /// Whoever closes a team says so by three events; what ends thereby are other stories, which end by themselves.
+    /// The caller is the actor of the three events of closing; events of ended work are consequences, in their own
+    /// traces.
     fn is_consequence(&self, event: &NewEvent) -> bool {
         !["shutdown_gated", "phase_changed", "team_closed"].contains(&&*event.kind)
     }
@@ -150,7 +153,7 @@ impl Command for Closing {
 }
 
 impl Closing {
-    /// The events that say that the team ends.
+    /// Returns the events that close the team.
     fn end(&self, live: &Live) -> Result<[NewEvent; 2]> {
         let phase = live.phase()?.map(|noted| noted.what);
         let phase = PhaseChanged {
@@ -200,7 +203,7 @@ impl Cleanup {
     }
 }
 
-/// The first worker that rejected its shutdown, and why. A rejection from before the last request counts no more.
+/// Returns the first worker that rejected its shutdown, and its reason. Ignores rejections before the last request.
 fn rejected(live: &Live) -> Result<Option<(String, String)>> {
     for worker in membership::workers(live)? {
         let Some(ack) = live.shutdown_ack(&worker)? else {

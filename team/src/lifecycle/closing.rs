@@ -1,11 +1,12 @@
-//! What ends when a team closes: everything that would stay active for ever, since nothing moves in a closed team.
+//! Ends the active work of a team that closes, since nothing can change in a closed team.
 //!
-//! Sessions end, modes are canceled, claims given back, open deliveries become dead letters, open dispatch requests fail; each by its
-//! own event, with the reason `team_closed` where its kind has one. Each event belongs to the story of what ends by it.
+//! Sessions end, modes are canceled, claims are released, open deliveries become dead letters, and open dispatch
+//! requests fail. Each has an event of its own, with the reason `team_closed` if its kind has a reason, in the trace of
+//! the ended work.
 //!
-//! Runs of the bootstrap contract do not end: the contract knows two ends, the fallback, whose reason must be that no team
-//! could be had, and the synthesis, and it would be wrong to record either. Nothing of a run is active in a closed team:
-//! nothing is recorded in it, and it is in time nowhere.
+//! Bootstrap runs do not end. The contract knows two ends, the fallback, whose reason must be that no team was
+//! available, and the synthesis; neither would be true. In a closed team no event can be recorded in a run, so none is
+//! active.
 
 use crate::lifecycle::tick;
 use crate::mode::prelude::*;
@@ -15,16 +16,16 @@ use crate::projections::message::{Dispatch, MessageInfo};
 use crate::projections::task::event::TaskAct;
 use crate::task::{blocking, holding};
 
-/// Why.
+/// Reason in events.
 pub(crate) const TEAM_CLOSED: &str = "team_closed";
-/// The same in words, where a text is kept.
+/// Reason in texts for people.
 const WHY: &str = "the team was closed";
-/// Most of each sort that end in one group.
+/// Most items of each kind that end in one group.
 const GROUP_MAX: usize = 1_000;
 /// Most sessions that end in one group.
 const SCOPES_MAX: usize = 200;
 
-/// Whether something is still active.
+/// Returns true if something is still active.
 pub(crate) fn is_due(live: &Live) -> Result<bool> {
     let board = Board::new(live, Timestamp::default());
     Ok(!board.open_in(&Scope::Root)?.is_empty()
@@ -34,7 +35,7 @@ pub(crate) fn is_due(live: &Live) -> Result<bool> {
         || !live.open_dispatches(1)?.is_empty())
 }
 
-/// Sessions that have not ended, and those in which a mode is active all the same.
+/// Returns the sessions that have not ended, and ended sessions in which a mode is still active.
 fn open_sessions(live: &Live) -> Result<BTreeSet<String>> {
     let mut open: BTreeSet<String> = live.active_sessions()?.into_iter().collect();
     for session in live.sessions(None, usize::MAX)? {
@@ -46,8 +47,8 @@ fn open_sessions(live: &Live) -> Result<BTreeSet<String>> {
     Ok(open)
 }
 
-/// Appends the events that end it, as many as fit in one group; `cause` is the event of the group that led to them. Whether
-/// there may be more.
+/// Appends the events that end active work, as many as fit in one group; `cause` is their cause among the group's
+/// events. Returns true if there may be more.
 pub(crate) fn end(
     live: &Live,
     now: Timestamp,
@@ -118,7 +119,7 @@ fn failed(live: &Live, dispatch: &Dispatch) -> Result<NewEvent> {
         Some(id) => live.message(id)?,
         None => None,
     };
-    // A log from elsewhere may not hold the message, and a request need not be about one.
+    // A log from elsewhere may not hold the message, and a request may be about none.
     let id = request.message_id.as_deref().unwrap_or_default();
     let message = known.unwrap_or_else(|| MessageInfo::unknown(id, &request.to_worker));
     let mut event = MailFact::DispatchFailed(moved).event(DEFAULT_ACTOR, &message);

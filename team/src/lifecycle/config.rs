@@ -1,4 +1,4 @@
-//! `config`: the settings of a team. A setting is changed by an event; one that nobody set has its default.
+//! `config`: the settings of a team. An event changes a setting; a setting without an event has its default.
 
 use crate::Recorded;
 use crate::operation::prelude::*;
@@ -61,26 +61,26 @@ operation! {
 pub struct ConfigChange {
     /// The setting.
     pub key: String,
-    /// Its value as text; `None` gives it back to its default.
+    /// Value as text; `None` restores the default.
     pub value: Option<String>,
 }
 
 /// A setting: `{key, value, default, set, about}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SettingShown {
-    /// Its key.
+    /// Key of the setting.
     pub key: String,
-    /// The value that counts.
+    /// Current value.
     pub value: Value,
-    /// The value where nobody sets it.
+    /// Default value.
     pub default: Value,
-    /// Whether somebody set it.
+    /// True if the setting was set.
     pub set: bool,
-    /// What it is for.
+    /// Description of the setting.
     pub about: Cow<'static, str>,
 }
 
-/// `{team, setting}`, the setting's fields in line.
+/// `{team, setting}`, the setting's fields inline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigGetAnswer {
     /// The team.
@@ -95,46 +95,46 @@ pub struct ConfigGetAnswer {
 pub struct ConfigListAnswer {
     /// The team.
     pub team: String,
-    /// The page.
-    pub settings: Vec<SettingShown>,
     /// Settings on the page.
+    pub settings: Vec<SettingShown>,
+    /// Number of settings on the page.
     pub count: usize,
-    /// The last key of the page while more follow.
+    /// Last key of the page; `null` on the last page.
     pub next_cursor: Option<String>,
 }
 
-/// How a change ended.
+/// Result of a change.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ConfigStatus {
-    /// It is recorded.
+    /// The change is recorded.
     Changed,
-    /// The setting was like that already; nothing was recorded.
+    /// The setting had that value already; nothing was recorded.
     Unchanged,
 }
 
 /// `{status, team, key, value, previous, set, event?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigChangeAnswer {
-    /// How it ended.
+    /// The result.
     pub status: ConfigStatus,
     /// The team.
     pub team: String,
     /// The setting.
     pub key: String,
-    /// The value that counts now.
+    /// New value.
     pub value: Value,
-    /// The value that counted before.
+    /// Previous value.
     pub previous: Value,
-    /// Whether it is set, and not its default.
+    /// True if the setting is set, false if it has its default.
     pub set: bool,
-    /// The event that records the change.
+    /// Event that records the change.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event: Option<Recorded>,
 }
 
 impl Team {
-    /// One setting.
+    /// Returns a setting.
     pub fn config_get(&mut self, key: &str) -> Result<ConfigGetAnswer> {
         let setting = find(key)?;
         self.query(|live, _| {
@@ -145,7 +145,7 @@ impl Team {
         })
     }
 
-    /// The settings, in the order of their table.
+    /// Returns the settings, in the order of their table.
     pub fn config_list(&mut self, list: ConfigList) -> Result<ConfigListAnswer> {
         let mut rest: Vec<Setting> = Setting::all().collect();
         if let Some(cursor) = &list.cursor {
@@ -167,14 +167,14 @@ impl Team {
         })
     }
 
-    /// Sets a setting, or gives it back to its default.
+    /// Sets a setting, or restores its default.
     pub fn config_change(&mut self, change: ConfigChange) -> Result<ConfigChangeAnswer> {
         self.execute(change)
     }
 }
 
 impl Command for ConfigChange {
-    /// The value and the one before.
+    /// New and previous value.
     type Decided = (Value, Value);
     type Answer = ConfigChangeAnswer;
 

@@ -1,23 +1,23 @@
-//! How new what is here is, where other hosts record in the team too.
+//! How current the local log is, if other hosts record in the team too.
 
 use crate::operation::prelude::*;
 use teamlog_engine::Watch;
 
-/// `{seq, checked_at?}`: what other hosts recorded behind that event after that time is not in an answer.
+/// `{seq, checked_at?}`: an answer lacks events after `seq` that other hosts recorded after `checked_at`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AsOf {
-    /// The last event that is here
+    /// Last local event
     pub seq: u64,
-    /// When the journal was last read here
+    /// Time when the journal was last read from this host
     #[schemars(with = "String", extend("format" = "date-time"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checked_at: Option<String>,
 }
 
-/// While anybody on this host waits for events, the journal is asked so often, by one of them for all.
+/// Interval at which the journal is read while a process on this host waits for events; one process reads for all.
 const FOLLOW: Duration = Duration::from_millis(100);
 
-/// What keeps whoever waits from asking, and passes: it is asked again.
+/// Temporary failures of reading the journal, after which a waiting process tries again.
 const PASSES: [&str; 6] = [
     "locked",
     "journal_busy",
@@ -28,8 +28,8 @@ const PASSES: [&str; 6] = [
 ];
 
 impl Team {
-    /// Waits until the log grows, at most `timeout`. What other hosts record comes here only when it is asked for: then it is
-    /// waited for less long, and asked. Whether it grew.
+    /// Waits until the log grows, at most `timeout`. Events of other hosts only arrive when the journal is read, so in
+    /// a team with a journal it waits less long and then reads it. Returns true if the log grew.
     pub(crate) fn watched(&mut self, watch: &mut Watch, timeout: Option<Duration>) -> Result<bool> {
         if self.log.identity().journal.is_none() {
             return Ok(watch.wait(timeout)?);
@@ -41,23 +41,23 @@ impl Team {
         }
     }
 
-    /// Takes in what the team's journal has and this host lacks, where it has one. Returns the last event's seq.
+    /// Fetches the events that the team's journal has and this host lacks. Returns the seq of the last event.
     ///
     /// # Errors
     /// `Journal`, `Locked`, I/O.
     pub fn catch_up(&mut self) -> Result<u64> {
         if self.log.identity().journal.is_some() {
-            // A round that records nothing is confirmed by the journal.
+            // A command without events still confirms the head with the journal, which fetches new events.
             let terms = CommandTerms::of(Authority::Anyone).when_closed();
             self.execute_unkeyed(act(terms, |_, _| Ok(((), Vec::new()))))?;
         }
         Ok(self.reader()?.head().last_seq)
     }
 
-    /// Takes in what is needed to know that event, and returns the last event's seq: nothing where it is known.
+    /// Fetches events if this host does not have event `seq`. Returns the seq of the last event.
     ///
     /// # Errors
-    /// `point_unknown` where no host recorded as much; those of [`Team::catch_up`].
+    /// `point_unknown` if no host has recorded that event; those of [`Team::catch_up`].
     pub fn know(&mut self, seq: u64) -> Result<u64> {
         let mut last_seq = self.reader()?.head().last_seq;
         if last_seq < seq {
@@ -73,7 +73,7 @@ impl Team {
             .into())
     }
 
-    /// How new what is here is; `None` for a team that lives on this host alone.
+    /// Returns how current the local log is; `None` for a team without a journal.
     ///
     /// # Errors
     /// `Corrupt`, I/O.
@@ -88,8 +88,7 @@ impl Team {
         }))
     }
 
-    /// Whether this host took in what others recorded no longer ago than that. A team that lives on this host alone is always as
-    /// new as can be.
+    /// Returns true if this host read the journal at most `most` ago. A team without a journal is always current.
     #[must_use]
     pub fn is_newer_than(&self, most: Duration) -> bool {
         if self.log.identity().journal.is_none() {
@@ -101,7 +100,7 @@ impl Team {
         self.log.journal_read_at().is_some_and(is_new)
     }
 
-    /// Takes in what others recorded, unless that was done no longer ago than that.
+    /// Fetches events of other hosts, unless the journal was read at most `most` ago.
     ///
     /// # Errors
     /// Those of [`Team::catch_up`].

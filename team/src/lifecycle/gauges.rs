@@ -1,42 +1,42 @@
-//! What somebody who watches a team reads again and again: each number is kept, but for the leases that run, which are
-//! counted.
+//! The numbers of a team that monitoring reads often. Each is stored, except the running leases, which are counted.
 
 use crate::attention::{Attention, AttentionKind};
 use crate::backup::notes as backup_notes;
 use crate::operation::prelude::*;
 use teamlog_engine::WriterCounts;
 
-/// A team in numbers.
+/// The numbers of a team.
 #[derive(Debug, Clone, Default)]
 pub struct Gauges {
     /// Events in the log.
     pub events: u64,
-    /// How many of them the state does not cover yet.
+    /// Events that the state does not cover yet.
     pub lag: u64,
-    /// Whether view files fell behind until the next command.
+    /// True if view files are out of date until the next command.
     pub views_behind: bool,
     /// Tasks by status.
     pub tasks: Vec<(&'static str, u64)>,
-    /// Leases that run.
+    /// Running leases.
     pub leases: u64,
-    /// Leases that were granted by claims, ever.
+    /// Leases that claims were granted, since the team was created.
     pub leases_granted: u64,
-    /// Leases that ran out before their task was finished or released, ever, as far as that is recorded.
+    /// Leases that expired before their task was finished or released, since the team was created, if that was
+    /// recorded.
     pub leases_expired: u64,
-    /// Messages that nobody acknowledged yet, of all inboxes.
+    /// Messages without an ack, in all inboxes.
     pub unread: u64,
-    /// Deliveries that ended in a dead letter, ever.
+    /// Deliveries that ended in a dead letter, since the team was created.
     pub dead_letters: u64,
     /// Attention items by kind, as `attention` counts them.
     pub attention: BTreeMap<AttentionKind, usize>,
-    /// When a backup was last made, as far as the team's directory tells.
+    /// Time of the last backup that the team's directory notes.
     pub backed_up_at: Option<Timestamp>,
-    /// What the writer that stays has written.
+    /// Counts of the process's writer, if it stays open.
     pub written: WriterCounts,
 }
 
 impl Team {
-    /// The team in numbers, as it is now.
+    /// Returns the current numbers of the team.
     pub fn gauges(&mut self) -> Result<Gauges> {
         let now = self.options.clock.now();
         let gauges = self.query(|live, reader| {

@@ -1,29 +1,29 @@
-//! `init`: a team comes into the world, or gains members.
+//! `init`: creates a team, or adds members to one.
 
 use crate::handle::staged::StagedTeam;
 use crate::operation::prelude::*;
 use crate::projections::team::event::TeamCreated;
 use teamlog_engine::{Format, JournalIdentity, NewLog};
 
-/// What `init` is asked.
+/// Options of `init`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Init {
     /// The team's name.
     pub team: String,
-    /// Its first members (or, for a team that exists, more of them).
+    /// First members of a new team; further members of an existing one.
     pub members: Vec<String>,
-    /// How events are stored; `None` is `jsonl` for a new team and "as it is" for an old one.
+    /// Storage format of events; `None` is `jsonl` for a new team and the present format of an existing one.
     pub format: Option<Format>,
-    /// Agents join by acting. A team without members is open whatever this says.
+    /// Set to let agents join by acting. A team without members is open in any case.
     pub open: bool,
-    /// Do without view files.
+    /// Set to keep no view files.
     pub no_views: bool,
-    /// Accept a network or host-shared file system.
+    /// Set to accept a network or host-shared file system.
     pub allow_network_fs: bool,
-    /// What orders the events of a new team on several hosts; `None` keeps it on this one.
+    /// Journal that orders the events of a new team on several hosts; `None` for a team on this host alone.
     #[serde(default)]
     pub journal: Option<JournalIdentity>,
-    /// Who does it; the `actor` of the events. Default `teamlog`.
+    /// Actor of the events. Default `teamlog`.
     pub actor: Option<String>,
 }
 
@@ -37,16 +37,16 @@ pub struct InitAnswer {
     pub team: String,
     /// All members, sorted.
     pub members: Vec<String>,
-    /// Whether the team is new.
+    /// True if the team is new.
     #[serde(skip)]
     pub created: bool,
-    /// The members that this call added.
+    /// Members that this call added.
     #[serde(skip)]
     pub added: Vec<String>,
 }
 
 impl Init {
-    /// An `init` of that team with everything else left out.
+    /// Returns the options of an `init` of that team without any option.
     pub fn of(team: impl Into<String>) -> Init {
         Init {
             team: team.into(),
@@ -56,7 +56,7 @@ impl Init {
 }
 
 impl Root {
-    /// Creates a team, or adds members to one; repeating it is harmless.
+    /// Creates a team, or adds members to an existing one. Repeating it does no harm.
     ///
     /// # Errors
     /// `invalid_input`, `format_mismatch`, `unsafe_file_system`, `team_exists`; I/O.
@@ -70,7 +70,7 @@ impl Root {
         names::check_free_given([("actor", &init.actor)])?;
         if let Some(team) = self.find(&init.team)? {
             let answer = join(team, init)?;
-            // For a team that is older than these files. What was asked for is done whatever becomes of them.
+            // Teams of older versions have no ignore files. A failure to write them does not fail the command.
             let _ = self.write_ignore_files(&answer.team);
             return Ok(answer);
         }
@@ -105,12 +105,12 @@ fn created(init: Init) -> InitAnswer {
     }
 }
 
-/// `init` of a team that exists.
+/// Carries out `init` on an existing team.
 fn join(mut team: Team, init: Init) -> Result<InitAnswer> {
     team.check_format(init.format)?;
     check_journal(&team, init.journal.as_ref())?;
     let name = init.team.clone();
-    // A host made its log known to a journal and died before the first event.
+    // A process registered the log in a journal and died before the first event.
     if team.query(|live, _| Ok(live.team()?.is_none()))? {
         create(&mut team, &init)?;
         return Ok(created(init));
@@ -128,7 +128,7 @@ fn join(mut team: Team, init: Init) -> Result<InitAnswer> {
     })
 }
 
-/// Refuses to take a team on one host for one on several, or one journal for another.
+/// Refuses to move a team between one host and a journal, or between two journals.
 fn check_journal(team: &Team, asked: Option<&JournalIdentity>) -> Result<()> {
     let id = |journal: &JournalIdentity| journal.id.clone();
     let there = team.log().identity().journal.as_ref().map(id);
@@ -156,7 +156,7 @@ fn create(team: &mut Team, init: &Init) -> Result<()> {
     }))
 }
 
-/// All members behind what is asked, and the new ones among them, with the event by which they join.
+/// Returns all members after the call, and the new ones among them.
 fn joining(live: &Live, init: &Init) -> Acted<(Vec<String>, Vec<String>)> {
     let mut added = Vec::new();
     for member in &init.members {

@@ -1,4 +1,4 @@
-//! `join`: a team that another host began, on this one.
+//! `join`: brings a team that another host created to this one.
 
 use crate::agent_token::TokenShown;
 use crate::backup::dir::BackupDir;
@@ -6,14 +6,14 @@ use crate::handle::staged::StagedTeam;
 use crate::operation::prelude::*;
 use teamlog_engine::Identity;
 
-/// What `join` is asked.
+/// Options of `join`.
 #[derive(Debug, Clone)]
 pub struct Join {
-    /// What the journal says of the team's log.
+    /// Identity of the team's log in the journal.
     pub identity: Identity,
-    /// Accept a network or host-shared file system.
+    /// Set to accept a network or host-shared file system.
     pub allow_network_fs: bool,
-    /// Let in whom the tokens of the log let in, but for those that were revoked here.
+    /// Set to accept the agent tokens of the log, except those that were revoked on this host.
     pub keep_tokens: bool,
 }
 
@@ -25,24 +25,24 @@ pub struct JoinAnswer {
     pub status: Cow<'static, str>,
     /// The team.
     pub team: String,
-    /// The id of its log, the same on all hosts.
+    /// Id of the team's log, the same on all hosts.
     pub log: String,
-    /// The last event that is here now.
+    /// Last local event.
     pub last_seq: u64,
-    /// Whether it came here by this call.
+    /// True if this call brought the team to this host.
     pub joined: bool,
-    /// Tokens of the log that let nobody in here until they are accepted.
+    /// Tokens of the log that are not valid on this host until they are accepted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unaccepted_tokens: Vec<TokenShown>,
 }
 
 impl Root {
-    /// Takes a team in that a journal has: all of its events come here, and from now on it is written from here too.
-    /// Repeating it brings the events that are new. What a backup has comes from there, and is checked; the journal tells only
-    /// what is behind it. `progress` hears `(events done, events in all)` of the fold.
+    /// Copies a team from a journal: fetches all of its events, and lets this host record in it. Repeating it fetches
+    /// new events. Events that are in a backup are read from the backup and verified against the journal; later ones
+    /// come from the journal. Calls `progress` with `(events done, events in all)` while folding.
     ///
     /// # Errors
-    /// `invalid_input`; `team_exists` where another log has that name here; `backup_not_found`; `Journal`; `Corrupt`, I/O.
+    /// `invalid_input`; `team_exists` if another log has that name here; `backup_not_found`; `Journal`; `Corrupt`, I/O.
     pub fn join(
         &self,
         join: Join,
@@ -63,7 +63,7 @@ impl Root {
         };
         let (staged, mut team) =
             StagedTeam::begin_with(self, &name, join.allow_network_fs, create)?;
-        // Takes in all groups, and builds everything derived at once.
+        // Fetches all groups, and builds everything derived at once.
         team.rehydrate(Default::default(), progress)?;
         drop(team);
         self.expect_foreign_tokens(&name)?;
@@ -76,7 +76,7 @@ impl Root {
     }
 }
 
-/// Brings a team that is here up to what its journal has.
+/// Fetches new events for a team that is here already.
 fn joined(mut team: Team, identity: &Identity, joined: bool) -> Result<JoinAnswer> {
     let own = team.log().identity();
     if own.log != identity.log || own.journal != identity.journal {

@@ -1,4 +1,5 @@
-//! `journal adopt`, `leave` and `heal`: a team comes to a journal, goes from it, and brings it what it lost.
+//! `journal adopt`, `leave` and `heal`: move a team to a journal, move it off its journal, and give the journal events
+//! that it lost.
 
 use crate::operation::prelude::*;
 use teamlog_engine::JournalIdentity;
@@ -13,13 +14,13 @@ pub struct JournalAnswer {
     pub team: String,
     /// The journal's id.
     pub journal: String,
-    /// Groups that the journal was handed.
+    /// Groups that were sent to the journal.
     pub groups: u64,
-    /// Their events.
+    /// Events in these groups.
     pub events: u64,
     /// Seq of the last event.
     pub last_seq: u64,
-    /// Whether it was otherwise before.
+    /// True if the call changed something.
     pub changed: bool,
 }
 
@@ -33,17 +34,17 @@ pub struct SystemAnswer {
     pub team: String,
     /// The journal's id.
     pub journal: String,
-    /// The id of the system of servers that this host accepts from now on.
+    /// Id of the database system that this host accepts from now on.
     pub system: String,
-    /// The id that it knew before; 0 for none.
+    /// Id that was accepted before; 0 for none.
     pub was: String,
-    /// `true` if the ids differ.
+    /// True if the ids differ.
     pub changed: bool,
 }
 
 impl Team {
-    /// Accepts that the team's journal is on another system of servers than before, see [`Log::accept_system`]. `None` if the
-    /// team has no journal.
+    /// Accepts that the team's journal moved to another database system, see [`Log::accept_system`]. `None` if the team
+    /// has no journal.
     ///
     /// # Errors
     /// `Journal`, `Locked`, `Corrupt`, I/O.
@@ -62,8 +63,8 @@ impl Team {
         }))
     }
 
-    /// Gives the team's log to a journal, so that other hosts can join; whole-log work. Repeating it goes on where it ended.
-    /// `progress` hears `(events done, events in all)`.
+    /// Moves the team's log to a journal, so that other hosts can join; takes the whole log. An interrupted call
+    /// continues when it is repeated. Calls `progress` with `(events done, events in all)`.
     ///
     /// # Errors
     /// `Journal`, `Locked`, `Corrupt`, I/O.
@@ -76,7 +77,7 @@ impl Team {
         self.keep_artifacts(journal, &mut kept)?;
         let adopted = self.alone(|team| Ok(team.log.adopt(journal, progress)?))?;
         self.reopen()?;
-        // Those that were left meanwhile.
+        // Artifacts that were stored meanwhile.
         self.keep_artifacts(journal, &mut kept)?;
         Ok(JournalAnswer {
             groups: adopted.pushed.groups,
@@ -87,7 +88,7 @@ impl Team {
         })
     }
 
-    /// Takes the team's log off its journal: it goes on on this host alone. `None` where it has none.
+    /// Moves the team's log off its journal; the team then lives on this host alone. `None` if it has no journal.
     ///
     /// # Errors
     /// `Journal`, `Locked`, `Corrupt`, I/O.
@@ -95,7 +96,8 @@ impl Team {
         self.left(Log::leave)
     }
 
-    /// Takes the team's log off its journal without asking it, see [`Log::leave_offline`]. `None` if it has none.
+    /// Moves the team's log off its journal without asking the journal, see [`Log::leave_offline`]. `None` if it has
+    /// none.
     ///
     /// # Errors
     /// `Locked`, `Corrupt`, I/O.
@@ -121,7 +123,7 @@ impl Team {
         }))
     }
 
-    /// Hands the team's journal what that lacks of what is here. `None` where the team has none. `progress` hears
+    /// Sends the team's journal the events that it lacks. `None` if the team has no journal. Calls `progress` with
     /// `(events done, events in all)`.
     ///
     /// # Errors
@@ -152,7 +154,7 @@ impl Team {
         journal.map(|journal| journal.id.clone())
     }
 
-    /// This handle knows the log as it was.
+    /// Opens the log again, since its identity has changed.
     fn reopen(&mut self) -> Result<()> {
         let log = &self.log;
         let log = Log::open(log.storage().clone(), log.dir(), log.options().clone())?;

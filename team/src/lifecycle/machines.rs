@@ -1,5 +1,5 @@
-//! `list-machines`: the bootstrap contract and the life of each workflow mode as states and steps, for whoever draws them.
-//! They are read off the tables that the rules have.
+//! `list-machines`: the bootstrap contract and each workflow mode as a state machine, for callers that draw them.
+//! Generated from the tables of the rules.
 
 use crate::bootstrap::events::EVENTS;
 use crate::mode::rules::table::rules;
@@ -8,9 +8,9 @@ use crate::projections::bootstrap::State;
 use crate::projections::mode::Mode;
 use crate::projections::mode::event::Change;
 
-/// Where a mode is that was never started, or whose state was cleared.
+/// State of a mode that was never started, or was cleared.
 const INACTIVE: &str = "inactive";
-/// Where one is that was started and did not end, whatever its phase.
+/// State of a mode that was started and has not ended, in any phase.
 const ACTIVE: &str = "active";
 const FAILED: &str = "failed";
 const CANCELLED: &str = "cancelled";
@@ -27,46 +27,46 @@ pub struct MachinesAnswer {
     pub machines: Vec<Machine>,
 }
 
-/// States, and the steps between them.
+/// A state machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Machine {
     /// `bootstrap`, or the mode
     pub name: &'static str,
-    /// What it is
+    /// Title for people
     pub title: String,
-    /// Where it begins
+    /// Initial state
     pub initial: &'static str,
-    /// Its states
+    /// The states
     pub states: Vec<MachineState>,
-    /// The steps; one that leads back to its state only records something
+    /// The transitions; a transition back to the same state only records something
     pub steps: Vec<MachineStep>,
 }
 
 /// A state of a machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MachineState {
-    /// Its name
+    /// Name of the state
     pub name: &'static str,
-    /// Whether it ended there
+    /// True if the machine ends in this state
     pub terminal: bool,
 }
 
-/// A step of a machine.
+/// A transition of a machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MachineStep {
-    /// From where
+    /// State before
     pub from: &'static str,
-    /// To where
+    /// State after
     pub to: &'static str,
-    /// What is reported or recorded
+    /// Event or change that causes the transition
     pub by: &'static str,
-    /// What else has to hold
+    /// Further condition
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doc: Option<&'static str>,
 }
 
 impl Team {
-    /// The machines. They are the same for every team.
+    /// Returns the state machines, which are the same for every team.
     pub fn machines(&self) -> MachinesAnswer {
         let mut machines = vec![bootstrap()];
         machines.extend(Mode::ALL.map(life));
@@ -136,7 +136,7 @@ fn life(mode: Mode) -> Machine {
     }
 }
 
-/// Where a change leads an active mode.
+/// Returns the state of an active mode after a change.
 fn ending(mode: Mode, change: Change) -> &'static str {
     match change {
         Change::Updated => ACTIVE,

@@ -1,5 +1,5 @@
-//! `read-config`, `read-manifest`: what the team is. Both are made from the log: its members, who of them registered, and
-//! its settings. What the log says nothing of has the value that says so.
+//! `read-config`, `read-manifest`: the team's configuration, computed from the log: members, registered workers and
+//! settings. Fields without data in the log have a fixed value that says so.
 
 use crate::operation::prelude::*;
 use crate::projections::worker::WorkerShown;
@@ -20,9 +20,9 @@ operation! {
     }
 }
 
-/// What a worker is there for that never registered.
+/// Role of a worker that never registered.
 const ROLE: &str = "executor";
-/// Workers that a team is said to have room for.
+/// Fixed `max_workers` of every team.
 const WORKERS_MAX: usize = 20;
 
 /// `{config}`.
@@ -39,18 +39,18 @@ pub struct ManifestAnswer {
     pub manifest: Manifest,
 }
 
-/// What configuration and manifest have in common
+/// Fields of both configuration and manifest
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Roster {
-    /// Members but the leader
+    /// Number of members without the leader
     pub worker_count: usize,
-    /// They, in the order of their index; one that never registered has a free index and a common role
+    /// Members without the leader, by index; a member that never registered has a free index and a default role
     pub workers: Vec<WorkerShown>,
-    /// When the team was created
+    /// Time when the team was created
     pub created_at: String,
-    /// The name that its terminal session would have
+    /// Name of the team's terminal session, if it has one
     pub tmux_session: String,
-    /// The number that the next task gets
+    /// Number of the next task
     pub next_task_id: u64,
     /// Always `null`
     pub leader_pane_id: Option<String>,
@@ -60,7 +60,7 @@ pub struct Roster {
     pub resize_hook_name: Option<String>,
     /// Always `null`
     pub resize_hook_target: Option<String>,
-    /// The index that the next worker gets
+    /// Index of the next worker
     pub next_worker_index: u32,
 }
 
@@ -71,15 +71,15 @@ pub struct TeamConfig {
     pub name: String,
     /// Always empty
     pub task: String,
-    /// What the first worker is there for
+    /// Role of the first worker
     pub agent_type: String,
     /// How workers are launched
     pub worker_launch_mode: &'static str,
     /// Always `default`
     pub lifecycle_profile: &'static str,
-    /// Workers that the team is said to have room for
+    /// Always 20; no limit is enforced
     pub max_workers: usize,
-    /// The rest
+    /// Members and counters
     #[serde(flatten)]
     pub roster: Roster,
 }
@@ -93,68 +93,68 @@ pub struct Manifest {
     pub name: String,
     /// Always empty
     pub task: String,
-    /// Who leads
+    /// The leader
     pub leader: Leader,
-    /// How it is shown and how mail is announced
+    /// Settings for display and dispatch
     pub policy: Policy,
-    /// What is demanded of it
+    /// Rules of the team
     pub governance: Governance,
     /// Always `default`
     pub lifecycle_profile: &'static str,
-    /// What workers may do, which is not known
+    /// Permissions of workers; unknown
     pub permissions_snapshot: Permissions,
-    /// The rest
+    /// Members and counters
     #[serde(flatten)]
     pub roster: Roster,
 }
 
-/// Who leads a team
+/// The leader of a team
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Leader {
-    /// Not known, so empty
+    /// Always empty; unknown
     pub session_id: String,
-    /// The leader's name among workers
+    /// The leader's name as a worker
     pub worker_id: &'static str,
     /// Always `coordinator`
     pub role: &'static str,
 }
 
-/// How a team is shown and how mail is announced
+/// Settings of a team for display and dispatch
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Policy {
-    /// How it is shown
+    /// Display mode
     pub display_mode: &'static str,
     /// How workers are launched
     pub worker_launch_mode: &'static str,
-    /// How mail is announced
+    /// How workers are notified of mail
     pub dispatch_mode: &'static str,
-    /// How long an announcement may take
+    /// Time-out of a notification
     pub dispatch_ack_timeout_ms: u32,
 }
 
-/// What is demanded of a team
+/// Rules of a team
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Governance {
-    /// Whether the leader only delegates
+    /// True if the leader only delegates
     pub delegation_only: bool,
-    /// Whether plans must be approved
+    /// True if plans must be approved
     pub plan_approval_required: bool,
-    /// Whether a team may have teams
+    /// True if a team may have teams
     pub nested_teams_allowed: bool,
-    /// Whether a leader has one team at a time
+    /// True if a leader has one team at a time
     pub one_team_per_leader_session: bool,
-    /// Whether work that is left over keeps the team from being closed
+    /// True if the team cannot be closed while work is unfinished
     pub cleanup_requires_all_workers_inactive: bool,
 }
 
-/// What workers may do
+/// Permissions of workers
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Permissions {
-    /// Not known
+    /// Unknown
     pub approval_mode: &'static str,
-    /// Not known
+    /// Unknown
     pub sandbox_mode: &'static str,
-    /// Whether they reach the network
+    /// True if workers may use the network
     pub network_access: bool,
 }
 
@@ -178,7 +178,7 @@ impl Roster {
     }
 }
 
-/// Every worker, in the order of index and name.
+/// Returns all workers, by index and name.
 fn workers(live: &Live) -> Result<Vec<WorkerShown>> {
     let (mut known, mut strangers) = (Vec::new(), Vec::new());
     for name in membership::workers(live)? {

@@ -1,11 +1,11 @@
-//! Asks of a team which agents it knows.
+//! Queries on the members of a team.
 
 use crate::operation::prelude::*;
 
 pub use crate::names::LEADER;
 
 impl Team {
-    /// What is to be said of a worker that nobody knows.
+    /// Returns a warning if the worker is unknown.
     pub fn unknown_warning(&mut self, worker: &str) -> Result<Option<String>> {
         self.query(|live, _| membership::unknown_warning(live, worker))
     }

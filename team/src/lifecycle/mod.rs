@@ -1,4 +1,4 @@
-//! A team's life: begun, set up, joined, kept in time, closed, deleted.
+//! The life of a team: creating, joining, time-outs, closing, deleting.
 
 pub(crate) mod await_ack;
 pub mod cleanup;

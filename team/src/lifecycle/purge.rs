@@ -1,4 +1,4 @@
-//! `purge`: a team that was closed is deleted, log and all. The one command that destroys events; nothing else calls it.
+//! `purge`: deletes a closed team with its log. No other command destroys events, and no other code calls this one.
 
 use crate::handle::staging::{Purpose, Staging};
 use crate::operation::prelude::*;
@@ -11,17 +11,17 @@ pub struct PurgeAnswer {
     pub status: &'static str,
     /// The team.
     pub team: String,
-    /// The id that its log had.
+    /// Id of the deleted log.
     pub log: String,
-    /// Events that the log held.
+    /// Events in the deleted log.
     pub events: u64,
 }
 
 impl Root {
-    /// Deletes a team that was closed. Nobody writes meanwhile, and from one moment to the next there is no such team.
+    /// Deletes a closed team. Takes the lock, and removes the team's name in one step.
     ///
     /// # Errors
-    /// `invalid_input`, `team_not_found`, `team_open`; the log's.
+    /// `invalid_input`, `team_not_found`, `team_open`; errors of the log.
     pub fn purge(&self, name: &str) -> Result<PurgeAnswer> {
         let mut team = self.team(name)?;
         let (exclusive, live) = team.exclusive()?;
@@ -34,7 +34,7 @@ impl Root {
             log: exclusive.identity().log.to_string(),
             events: exclusive.head().last_seq,
         };
-        // The lock is held until the name is free; who waits for it then finds another file, or none.
+        // Hold the lock until the name is free: a process that waits for it then finds another lock file, or none.
         let from = team_dir(name);
         let staging = Staging::begin(self, Purpose::Purged, name)?;
         let renamed = self.storage().rename(&from, staging.dir());

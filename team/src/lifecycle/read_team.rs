@@ -1,4 +1,4 @@
-//! `read-team`: who is in the team, what for, and how many tokens it may use.
+//! `read-team`: the members of a team, their roles, and its token budget.
 
 use crate::lifecycle::setup::ROLE;
 use crate::operation::prelude::*;
@@ -13,11 +13,11 @@ operation! {
 /// A team.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TeamShown {
-    /// Its name
+    /// Name of the team
     pub team: String,
-    /// Its members, sorted
+    /// The members, sorted
     pub agents: Vec<AgentShown>,
-    /// How many tokens it may use, if that was said
+    /// Token budget, if one is set
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetShown>,
 }
@@ -26,11 +26,11 @@ pub struct TeamShown {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Agent")]
 pub struct AgentShown {
-    /// Its name
+    /// Name of the agent
     pub id: String,
-    /// What it is there for
+    /// Role of the agent
     pub role: String,
-    /// The language model that it is, if that was said
+    /// Language model of the agent, if it was reported
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }
@@ -42,7 +42,7 @@ impl ReadTeam {
 }
 
 impl TeamShown {
-    /// The team of that name as the state has it.
+    /// Reads the team from the state.
     pub fn of(live: &Live, team: &str) -> Result<TeamShown> {
         let agents = live.members()?.into_iter().map(|id| {
             let identity = live.identity(&id)?;

@@ -1,45 +1,45 @@
-//! Setting a team up: who is in it, what for, and how many tokens it may use, all at once.
+//! Sets a team up in one call: its members, their roles and models, and its token budget.
 
 use crate::operation::prelude::*;
 use crate::projections::worker::event::{Identity, UNREGISTERED_ROLE, WorkerAct};
 use crate::usage::report::SetBudget;
 
-/// Most agents that are named at once.
+/// Most agents in one call.
 pub const AGENTS_MAX: usize = 256;
 
-/// What an agent is there for that never said.
+/// Role of an agent that never reported one.
 pub const ROLE: &str = UNREGISTERED_ROLE;
 
-/// What a team is set up with. What is not given stays; nobody leaves.
+/// Configuration of a team. Absent fields do not change; no agent leaves the team.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TeamSetup {
-    /// Who is in it
+    /// Members
     #[serde(default)]
     pub agents: Vec<AgentSetup>,
-    /// How many tokens it may use
+    /// Token budget
     #[serde(default)]
     pub budget: Option<SetBudget>,
 }
 
-/// Who is in a team, and what for.
+/// A member and its role.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AgentSetup {
-    /// Its name
+    /// Name of the agent
     pub id: String,
-    /// What it is there for
+    /// Role of the agent
     pub role: Option<String>,
-    /// The language model that it is
+    /// Language model of the agent
     pub model: Option<String>,
 }
 
-/// Who was named.
+/// Answer of a setup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TeamSetupAnswer {
     /// The team
     pub team: String,
-    /// The agents
+    /// Agents of the call
     pub agents: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ impl Command for TeamSetup {
 }
 
 impl TeamSetup {
-    /// The event by which those join who are not in the team.
+    /// Returns the event by which agents join that are no members yet.
     fn joining(&self, live: &Live) -> Result<Vec<NewEvent>> {
         if self.agents.len() > AGENTS_MAX {
             let message = format!("agents must name at most {AGENTS_MAX}");
@@ -101,7 +101,7 @@ impl TeamSetup {
         })
     }
 
-    /// The events that say what agents are there for and what they are, where that is new.
+    /// Returns the events that record new roles and models.
     fn identities(&self, live: &Live) -> Result<Vec<NewEvent>> {
         let mut events = Vec::new();
         for (index, agent) in (1..).zip(&self.agents) {
@@ -124,7 +124,7 @@ impl TeamSetup {
 }
 
 impl AgentSetup {
-    /// What is known of the agent, with what is said of it here.
+    /// Merges the setup of an agent into its known identity.
     fn identity(&self, known: Identity) -> Result<Identity> {
         let given = |field, text: &Option<String>| -> Result<Option<String>> {
             let text = text.as_deref().map(|text| names::filled(field, text));
@@ -138,7 +138,7 @@ impl AgentSetup {
     }
 }
 
-/// The event as one of a group in which others stand before those that it was decided with.
+/// Moves the event's cause by the number of events that precede it in the group.
 fn behind(mut event: NewEvent, before: usize) -> NewEvent {
     if let Some(Cause::Earlier(at)) = &mut event.cause {
         *at += before;

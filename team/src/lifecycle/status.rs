@@ -31,7 +31,7 @@ pub struct Status {
     pub limit: Option<usize>,
 }
 
-/// A message that waits for its ack too long: its envelope, and how long it waits.
+/// A message that waits too long for its ack: its envelope, and the time it waits.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StaleMessage {
     /// The message.
@@ -45,25 +45,25 @@ pub struct StaleMessage {
     pub to: String,
     /// Its task.
     pub task_id: Option<String>,
-    /// The story it belongs to.
+    /// Its trace.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
-    /// How urgent it is.
+    /// Its priority.
     pub priority: Priority,
     /// Its time.
     pub created_at: Timestamp,
     /// Version of the envelope.
     pub schema_version: u32,
-    /// What it says.
+    /// Its payload.
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub payload: Option<Box<RawValue>>,
-    /// Fields that the envelope does not know, as they came.
+    /// Fields that the envelope does not know, unchanged.
     #[serde(flatten)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub extra: BTreeMap<String, Option<Box<RawValue>>>,
-    /// The message, once more.
+    /// Copy of `id`.
     pub message_id: String,
-    /// Its recipient, once more.
+    /// Copy of `to`.
     pub agent: String,
     /// Whole minutes since it was recorded.
     pub age_minutes: u64,
@@ -71,7 +71,7 @@ pub struct StaleMessage {
 
 impl<'de> Deserialize<'de> for StaleMessage {
     fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<StaleMessage, D::Error> {
-        // A derived flattened field would not keep the text of the payload.
+        // Deserialized by hand: a derived flattened field would not keep the text of the payload.
         let mut fields = BTreeMap::<String, Box<RawValue>>::deserialize(from)?;
         Ok(StaleMessage {
             id: take(&mut fields, "id")?,
@@ -95,7 +95,7 @@ impl<'de> Deserialize<'de> for StaleMessage {
     }
 }
 
-/// Takes a field out of an object; one that is not there reads as `null`.
+/// Takes a field out of an object; a missing field reads as `null`.
 fn take<T: DeserializeOwned, E: serde::de::Error>(
     fields: &mut BTreeMap<String, Box<RawValue>>,
     name: &str,
@@ -105,7 +105,7 @@ fn take<T: DeserializeOwned, E: serde::de::Error>(
     serde_json::from_str(text).map_err(E::custom)
 }
 
-/// A mode that is active.
+/// An active mode.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ActiveMode {
     /// The mode.
@@ -115,61 +115,61 @@ pub struct ActiveMode {
     pub session_id: Option<String>,
     /// Its phase.
     pub phase: Option<String>,
-    /// When it became active.
+    /// Time when it became active.
     pub activated_at: Option<Timestamp>,
-    /// When it changed last.
+    /// Time of its last change.
     pub updated_at: Timestamp,
 }
 
-/// A run of the bootstrap contract, in short.
+/// Summary of a bootstrap run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapRun {
-    /// Its id.
+    /// Id of the run.
     pub run: String,
-    /// How far it is.
+    /// Its state.
     pub state: State,
     /// The team that it works with.
     pub team_name: Option<String>,
-    /// The domains that it is about.
+    /// Its domains.
     pub domains: Vec<String>,
     /// Violations of the contract so far.
     pub breaches: u64,
-    /// When the next thing of it times out.
+    /// Time of its next time-out.
     #[schemars(with = "Option<Timestamp>")]
     pub due_at: Option<String>,
-    /// When it last moved.
+    /// Time of its last change.
     #[schemars(with = "Timestamp")]
     pub updated_at: String,
 }
 
-/// Lines that are no JSON. A checksummed log cannot hold any: always zero.
+/// Lines that are no JSON. A checksummed log has none, so the count is always zero.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MalformedJsonl {
-    /// How many.
+    /// Number of lines.
     pub total: u64,
-    /// In which files.
+    /// Their files.
     pub files: Vec<String>,
 }
 
-/// The answer of the table, then what this log adds.
+/// Answer of `status`: the fields of the protocol, then those of this log.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct StatusAnswer {
     /// The team.
     pub team: String,
-    /// When it was closed; absent while it is open.
+    /// Time when the team was closed; absent while it is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub closed_at: Option<String>,
-    /// Its members, sorted.
+    /// The members, sorted.
     pub members: Vec<String>,
     /// Unread messages by agent, zeros included.
     pub unread_counts: BTreeMap<String, u64>,
-    /// Unread posts in threads by agent; without those that have none.
+    /// Unread posts in threads by agent, without zeros.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unread_posts: BTreeMap<String, u64>,
-    /// Tasks that are blocked, in natural order.
+    /// Blocked tasks, in natural order.
     #[schemars(with = "Vec<Task>")]
     pub blocked_tasks: Vec<Listed>,
-    /// What blocked tasks wait for in vain: dependencies that failed or were canceled, by task.
+    /// Failed or canceled dependencies of blocked tasks, by task.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failed_dependencies: BTreeMap<String, Vec<String>>,
     /// Unfinished tasks without an update for `stale_minutes`, in natural order.
@@ -177,11 +177,11 @@ pub struct StatusAnswer {
     pub stale_tasks: Vec<Listed>,
     /// Unread messages older than `stale_minutes`, oldest first.
     pub stale_messages: Vec<StaleMessage>,
-    /// Always zero here; kept for readers of the protocol.
+    /// Always zero; kept for readers of the protocol.
     pub malformed_jsonl: MalformedJsonl,
-    /// Modes that are active: those of the root, then session by session, each in the order in which they became so.
+    /// Active modes: those of the root, then session by session, each in the order in which they became active.
     pub active_modes: Vec<ActiveMode>,
-    /// Runs of the bootstrap contract, the newest first.
+    /// Bootstrap runs, newest first.
     pub bootstrap_runs: Vec<BootstrapRun>,
     /// Tasks of any status.
     pub task_count: u64,
@@ -198,21 +198,21 @@ pub struct StatusAnswer {
     /// `jsonl` or `binary`.
     #[schemars(with = "String", extend("enum" = ["jsonl", "binary"]))]
     pub format: Format,
-    /// Names of the lists that hold more than is shown.
+    /// Names of the lists that were shortened.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub truncated: Vec<Cow<'static, str>>,
-    /// Digest of the live state, if asked for.
+    /// Digest of the state, if requested.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub state_digest: Option<String>,
 }
 
-/// Minutes after which something is stale, unless the caller says otherwise.
+/// Default minutes after which an item is stale.
 pub const STALE_MINUTES: u64 = 90;
-/// Items that each list of the answer holds at most, unless the caller says otherwise.
+/// Default limit of each list of the answer.
 pub const LISTED: usize = 1_000;
 
 impl Team {
-    /// The team's state.
+    /// Returns the team's state.
     pub fn status(&mut self, status: Status) -> Result<StatusAnswer> {
         let now = self.now();
         let identity = self.log.identity().clone();
@@ -266,7 +266,7 @@ impl Team {
     }
 }
 
-/// Keeps lists to their limit, and in mind which were longer.
+/// Shortens lists to a limit, and collects the names of those it shortened.
 struct Cut {
     limit: usize,
     truncated: Vec<Cow<'static, str>>,

@@ -1,4 +1,4 @@
-//! `read-storage`: what a team takes on the disk, how much room is left, and which backups are known.
+//! `read-storage`: disk usage of a team, free space, and its known backups.
 
 use crate::backup::dir::BackupDir;
 use crate::backup::notes;
@@ -16,20 +16,20 @@ operation! {
 #[serde(deny_unknown_fields)]
 pub struct ReadStorage {}
 
-/// What a team takes on the disk.
+/// Disk usage of a team.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StorageShown {
     /// The team
     pub team: String,
-    /// The disk that the data root lies on; `null` in memory
+    /// Disk of the data root; `null` in memory
     pub disk: Option<DiskShown>,
     /// The log
     pub log: LogShown,
-    /// Bytes of what can be built anew from the log
+    /// Bytes of files that can be rebuilt from the log
     pub derived_bytes: u64,
-    /// The backups that can be read in the places where backups of the team were made
+    /// Readable backups, in the directories to which backups of the team were made
     pub backups: Vec<BackupShown>,
-    /// Those of these places where none can be read
+    /// Directories of backups without a readable backup
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub backups_unreadable: Vec<UnreadableShown>,
 }
@@ -38,7 +38,7 @@ pub struct StorageShown {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Disk")]
 pub struct DiskShown {
-    /// Bytes that are free
+    /// Free bytes
     pub free_bytes: u64,
     /// Bytes in all
     pub total_bytes: u64,
@@ -48,11 +48,11 @@ pub struct DiskShown {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "LogFiles")]
 pub struct LogShown {
-    /// Its format
+    /// Format of the log
     pub format: &'static str,
-    /// Its segments, the oldest first
+    /// The segments, oldest first
     pub segments: Vec<SegmentShown>,
-    /// Bytes of all of them
+    /// Bytes of all segments
     pub bytes: u64,
 }
 
@@ -60,15 +60,15 @@ pub struct LogShown {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Segment")]
 pub struct SegmentShown {
-    /// Its file, relative to the team's directory
+    /// File, relative to the team's directory
     pub file: String,
-    /// Its first event
+    /// First event
     pub first_seq: u64,
-    /// Its last event; one before the first where it holds none yet
+    /// Last event; `first_seq - 1` if the segment has no events yet
     pub last_seq: u64,
-    /// Its bytes, up to the head
+    /// Bytes up to the head
     pub bytes: u64,
-    /// Whether nothing is appended to it any more
+    /// True if no event is appended to it any more
     pub sealed: bool,
 }
 
@@ -76,28 +76,28 @@ pub struct SegmentShown {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "Backup")]
 pub struct BackupShown {
-    /// The directory that was given to `backup`
+    /// Directory that was given to `backup`
     pub path: String,
-    /// When it was made
+    /// Time of the backup
     pub taken_at: Timestamp,
-    /// The last event that it holds
+    /// Last event in the backup
     pub last_seq: u64,
-    /// Bytes that belong to it
+    /// Bytes of its files
     pub bytes: u64,
 }
 
-/// A place where a backup was made and none can be read.
+/// A directory to which a backup was made, but which holds no readable backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "UnreadableBackup")]
 pub struct UnreadableShown {
-    /// The directory that was given to `backup`
+    /// Directory that was given to `backup`
     pub path: String,
-    /// Why none can be read
+    /// Reason why no backup can be read
     pub why: String,
 }
 
 impl Team {
-    /// What the team takes on the disk. Opens every segment for its header, and every backup for what it says of itself.
+    /// Returns the team's disk usage. Reads the header of every segment, and the manifest of every backup.
     pub fn read_storage(&mut self, _: ReadStorage) -> Result<StorageShown> {
         let root = Root::of_team(self);
         let disk = root.space().transpose().map_err(Error::io("stat", "."))?;
@@ -181,7 +181,7 @@ impl Team {
     }
 }
 
-/// The bytes of the files beneath a directory; what goes meanwhile is not counted.
+/// Returns the bytes of the files below a directory, without files that are removed meanwhile.
 fn bytes_in(storage: &dyn Storage, dir: &Path) -> std::io::Result<u64> {
     let (mut left, mut bytes) = (vec![dir.to_path_buf()], 0);
     while let Some(path) = left.pop() {

@@ -1,31 +1,31 @@
-//! `teams`: the teams of a data root, each in a line.
+//! `teams`: the teams of a data root, one line each.
 
 use crate::operation::prelude::*;
 
-/// A team in few words.
+/// Summary of a team.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TeamListed {
     /// The team.
     pub team: String,
-    /// Whether it was not closed.
+    /// True unless the team was closed.
     pub open: bool,
-    /// When it was closed.
+    /// Time when it was closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Timestamp>")]
     pub closed_at: Option<String>,
-    /// How many members it has.
+    /// Number of members.
     pub members: usize,
-    /// How many events its log holds.
+    /// Number of events in its log.
     pub events: u64,
-    /// When the last one was recorded.
+    /// Time of the last event.
     #[schemars(with = "Option<Timestamp>")]
     pub last_event_at: Option<String>,
-    /// The kind of the last one.
+    /// Kind of the last event.
     pub last_event_kind: Option<String>,
 }
 
 impl Team {
-    /// The team in few words.
+    /// Returns a summary of the team.
     pub fn listed(&mut self) -> Result<TeamListed> {
         self.query(|live, reader| {
             let closed_at = live.team()?.and_then(|team| team.closed_at);

@@ -1,7 +1,8 @@
-//! `tick`: what is due by now is recorded. Everything that waits for time waits for this command.
+//! `tick`: records events that have become due. Every time-out of a team is recorded by this command.
 //!
-//! Due events follow from the log and one `now`, in the order of time, and a second tick records nothing. A late tick
-//! ends no attempt that was not made: of each delivery it begins one attempt, which has its full timeout from `now`.
+//! The due events follow from the log and one `now`, and are recorded in the order of time; a second tick records
+//! nothing. A late tick skips no delivery attempt: it starts one attempt of each delivery, with the full time-out from
+//! `now`.
 
 use crate::bootstrap::tick::BootstrapTicked;
 use crate::message::mailbox_mark::dispatch;
@@ -14,13 +15,13 @@ use crate::projections::message::event::{DispatchMoved, MailFact};
 use crate::projections::task::event::TaskAct;
 use crate::task::holding;
 
-/// Most events that a tick records as one group.
+/// Most delivery events in one group.
 const GROUP_MAX: usize = 256;
 
-/// Most leases that run out as one group, and most tasks that wait no longer.
+/// Most expired leases, and most unblocked tasks, in one group.
 const SWEPT_MAX: usize = 64;
 
-/// Why a message becomes a dead letter.
+/// Reason of a dead letter.
 const ACK_TIMEOUT: &str = "ack_timeout";
 
 operation! {
@@ -33,24 +34,24 @@ operation! {
 pub struct TickAnswer {
     /// The team.
     pub team: String,
-    /// The time by which things were due.
+    /// Time up to which events were due.
     pub now: String,
-    /// What became of deliveries.
+    /// Recorded events of deliveries.
     pub delivery: DeliveryTicked,
-    /// What became of claims.
+    /// Recorded events of claims.
     pub leases: LeasesTicked,
-    /// What became of tasks that wait for others.
+    /// Recorded events of tasks that waited for others.
     pub tasks: TasksTicked,
-    /// What timed out of runs of the bootstrap contract.
+    /// Recorded time-outs of bootstrap runs.
     pub bootstrap: BootstrapTicked,
-    /// When the next thing is due; `null` while nothing waits.
+    /// Time when the next event is due; `null` if nothing waits.
     pub next_due_at: Option<String>,
 }
 
 /// `{retried, dead_lettered}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryTicked {
-    /// Attempts that began.
+    /// Attempts that were started.
     pub retried: u64,
     /// Messages that became dead letters.
     pub dead_lettered: u64,
@@ -59,27 +60,28 @@ pub struct DeliveryTicked {
 /// `{expired}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeasesTicked {
-    /// Leases that ran out; their tasks are pending again.
+    /// Leases that expired; their tasks are pending again.
     pub expired: u64,
 }
 
 /// `{unblocked}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TasksTicked {
-    /// Blocked tasks whose dependencies were completed without saying so: by an import, or too many at once.
+    /// Tasks that were still blocked although their dependencies are completed: after an import, or after too many
+    /// completions at once.
     pub unblocked: u64,
 }
 
-/// One group of what is due.
+/// A request to record due events.
 #[derive(Debug, Clone)]
 pub(crate) struct Round {
     pub now: Timestamp,
-    /// Of one message only.
+    /// Only events of this message.
     pub message_id: Option<String>,
     pub actor: String,
 }
 
-/// What a round recorded, and whether there may be more.
+/// Counts of a recorded group.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Ticked {
     pub delivery: DeliveryTicked,
@@ -87,7 +89,7 @@ pub(crate) struct Ticked {
 }
 
 impl Team {
-    /// Records everything that is due by this moment.
+    /// Records all events that are due now.
     pub fn tick(&mut self, _: Tick) -> Result<TickAnswer> {
         if let Some(first) = self.answer_under_key()? {
             return Ok(first);
@@ -126,7 +128,7 @@ impl Team {
         })
     }
 
-    /// Records what is due, group by group. Where nothing is, no lock is taken.
+    /// Records due delivery events, group by group. Takes no lock if none is due.
     pub(crate) fn rounds(&mut self, round: &Round) -> Result<DeliveryTicked> {
         let mut sum = DeliveryTicked::default();
         let mut more = self.query(|live, _| Ok(!round.due(live, 1)?.is_empty()))?;
@@ -143,11 +145,12 @@ impl Team {
         Ok(sum)
     }
 
-    /// Records what time or others did to tasks, group by group. Where nothing is due, no lock is taken.
+    /// Records expired leases and unblocked tasks, group by group. Takes no lock if there are none.
     fn sweep(&mut self, round: &Round) -> Result<(LeasesTicked, TasksTicked)> {
         let mut sum = (LeasesTicked::default(), TasksTicked::default());
         let mut more = self.query(|live, _| round.has_to_sweep(live))?;
-        // What lies before the task at which a sweep ended was taken off the list, and the next one would step over it again.
+        // Task at which the last group ended. The next group starts after it, because the entries before it are removed
+        // from the list and would only be stepped over again.
         let mut behind = None;
         while more {
             let (round, last) = (round.clone(), behind);
@@ -164,12 +167,12 @@ impl Team {
     }
 }
 
-/// What a sweep recorded, and whether there may be more.
+/// Counts of a recorded group.
 #[derive(Debug, Clone)]
 struct Swept {
     expired: u64,
     unblocked: u64,
-    /// The last task that waits no longer.
+    /// The last unblocked task.
     last: Option<String>,
     more: bool,
 }
@@ -183,7 +186,7 @@ impl Round {
         Ok(!expired.is_empty() || !live.freed_tasks(None, 1)?.is_empty())
     }
 
-    /// One group of leases that ran out and tasks that wait no longer, of those the ones behind a task.
+    /// Returns one group of expired leases and of unblocked tasks after `behind`.
     fn swept(&self, live: &Live, behind: Option<&str>) -> Acted<Swept> {
         let Round { now, actor, .. } = self;
         let mut events = Vec::new();
@@ -205,7 +208,7 @@ impl Round {
         Ok((swept, events))
     }
 
-    /// Nothing happens in a team that was closed, whatever it waited for.
+    /// Returns due deliveries; none in a closed team.
     fn due(&self, live: &Live, limit: usize) -> Result<Vec<Due>> {
         if live.is_closed()? {
             return Ok(Vec::new());
@@ -213,7 +216,8 @@ impl Round {
         Ok(live.due_by(self.now, self.message_id.as_deref(), limit)?)
     }
 
-    /// One group of what is due. Attempts begin at `at`, which is later than `now` if the lock was waited for.
+    /// Returns one group of due delivery events. Attempts start at `at`, which is after `now` if the command waited for
+    /// the lock.
     fn ticked(&self, live: &Live, at: Timestamp) -> Acted<Ticked> {
         let all = self.due(live, GROUP_MAX)?;
         let mut ticked = Ticked {
@@ -256,7 +260,7 @@ fn event(live: &Live, due: &Due, now: Timestamp, actor: &str) -> Result<NewEvent
     Ok(event)
 }
 
-/// Nobody needs to be told any more of a message that became a dead letter.
+/// Returns the event that fails the open dispatch request of a message that became a dead letter.
 fn dispatch_failed(live: &Live, due: &Due, actor: &str) -> Result<Option<NewEvent>> {
     let delivery = &due.delivery;
     if let Step::Retry(_) = due.step {
@@ -272,13 +276,14 @@ fn dispatch_failed(live: &Live, due: &Due, actor: &str) -> Result<Option<NewEven
     ))
 }
 
-/// The message of a delivery, which a log from elsewhere may not hold; time goes on for it all the same.
+/// Returns the message of a delivery. A log from elsewhere may not hold it; the delivery times out nevertheless.
 pub(crate) fn message(live: &Live, delivery: &Delivery) -> Result<MessageInfo> {
     let known = live.message(&delivery.message_id)?;
     Ok(known.unwrap_or_else(|| MessageInfo::unknown(&delivery.message_id, &delivery.to)))
 }
 
-/// The id of what becomes of a delivery follows from the event that required it, so that whoever ticks names it the same.
+/// Returns the id of a dead letter. It follows from the event that required the ack, so that every tick gives the same
+/// id.
 pub(crate) fn dead_letter_id(required: Option<teamlog_engine::EventId>) -> String {
     let bytes = required.map(|id| id.bytes()).unwrap_or_default();
     format!("dlq_{}", crate::shapes::hex(&bytes))

@@ -1,5 +1,5 @@
-//! A JSON value of an input that is kept as the text that it was written as: its numbers and the order of its fields stay.
-//! For `#[serde(with = "crate::operation::json_text")]`.
+//! Serializes a JSON value of an input as its original text, so that its numbers and the order of its fields do not
+//! change. For `#[serde(with = "crate::operation::json_text")]`.
 
 use serde::Deserialize;
 use serde::de::Deserializer;

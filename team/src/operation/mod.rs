@@ -15,41 +15,42 @@ use serde::de::DeserializeOwned;
 /// The effect of an operation on the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It only reads.
+    /// Only reads.
     Reads,
-    /// It records events.
+    /// Records events.
     Records,
-    /// It only reads, and waits for something to happen.
+    /// Only reads, after waiting for an event.
     Waits,
 }
 
-/// An operation as a type: its fields are the input beside `team_name` and what every operation takes. It is written by
-/// `operation!`.
+/// An operation as a type. Its fields are its own input, without `team_name` and the other fields that every operation
+/// takes. Written by `operation!`.
 pub trait Op: DeserializeOwned + JsonSchema + 'static {
-    /// The answer's data.
+    /// Type of the answer's data.
     type Data: Serialize + JsonSchema;
-    /// The name, in kebab case.
+    /// Name in kebab case.
     const NAME: &'static str;
     /// One line of documentation, without a full stop.
     const DOC: &'static str;
-    /// Its effect on the log.
+    /// Effect on the log.
     const EFFECT: Effect;
-    /// The codes with which it refuses, beside those of every operation.
+    /// Refusal codes of the operation, beside those of every operation.
     const REFUSALS: &'static [Code] = &[];
-    /// How far the token of an agent has to let it.
+    /// Scope that an agent token needs for the operation.
     const SCOPE: AgentScope = match Self::EFFECT {
         Effect::Records => AgentScope::Act,
         Effect::Reads | Effect::Waits => AgentScope::Read,
     };
-    /// How its input is read where that differs from the others.
+    /// Rules for reading the input.
     const RULES: Rules = Rules::COMMON;
-    /// Whether an unknown worker is answered with empty data and a warning; so is an unknown team if the operation only reads.
+    /// True if an unknown worker is answered with empty data and a warning; so is an unknown team if the operation only
+    /// reads.
     const ANSWERS_EMPTY: bool = false;
 
-    /// Carries it out.
+    /// Carries out the operation.
     fn run(self, team: &mut Team) -> Result<Self::Data>;
 
-    /// The answer where there is no such team.
+    /// Returns the answer for a team that does not exist.
     fn without_team(&self, missing: Refusal) -> Result<Self::Data> {
         Err(missing.into())
     }

@@ -1,4 +1,4 @@
-//! Names that most files with operations use: commands, a team, the record of an operation, and the lowest names.
+//! Names that most files with operations use: commands, a team, `operation!`, and the names without dependencies.
 
 pub(crate) use crate::budget;
 pub(crate) use crate::command::{

@@ -1,24 +1,24 @@
-//! How the input of an operation is read if that differs from the others.
+//! Rules for reading the input of an operation.
 
-/// How an operation's input differs from that of the others.
+/// Differences in reading the input of an operation, beside [`Rules::COMMON`].
 #[derive(Debug, Clone, Copy)]
 pub struct Rules {
-    /// Fields that other operations change, and only they.
+    /// Fields that this operation refuses because only another operation changes them.
     pub lifecycle: &'static [&'static str],
-    /// Other names of fields.
+    /// Other names of fields, each with the name that it stands for.
     pub aliases: &'static [(&'static str, &'static str)],
-    /// Fields whose faults are no `invalid_input` to the contract, but `operation_failed`.
+    /// Fields whose faults have the code `operation_failed` instead of `invalid_input`.
     pub lookups: &'static [&'static str],
-    /// Fields in which `null` is a value of the wrong type; elsewhere it is as good as nothing.
+    /// Fields in which `null` is a value of the wrong type. In other fields `null` counts as absent.
     pub never_null: &'static [&'static str],
-    /// Fields that only words can fill that are called so.
+    /// Noun for the allowed values of a choice in messages: "must be one of the NOUN: …".
     pub choices: Option<&'static str>,
-    /// Whether fields that are nearly, but not quite, one of the known ones are kept too.
+    /// True if unknown fields are kept even if they look like a misspelled known field.
     pub keeps_lookalikes: bool,
 }
 
 impl Rules {
-    /// Nothing special.
+    /// Rules of an operation without differences.
     pub const COMMON: Rules = Rules {
         lifecycle: &[],
         aliases: &[],

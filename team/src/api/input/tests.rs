@@ -8,7 +8,7 @@ use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::json;
 
-/// A mutation of a task, as strict as most.
+/// A mutation of a task, with the usual rules.
 #[derive(Debug, PartialEq, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Turn {
@@ -44,7 +44,7 @@ operation! {
     }
 }
 
-/// A mutation that keeps what it does not know.
+/// A mutation that keeps unknown fields.
 #[derive(Deserialize, JsonSchema)]
 #[allow(dead_code, reason = "what is read is enough")]
 struct Keep {
@@ -65,7 +65,7 @@ operation! {
     }
 }
 
-/// A read.
+/// An operation that reads.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct Look {}
@@ -82,7 +82,7 @@ fn read<O: Op>(input: Value) -> Result<(Request, O), Fault> {
     Ok((request, own))
 }
 
-/// A good input of `turn` with that over it.
+/// Returns a valid input of `turn`, overwritten with these fields.
 fn turn(over: Value) -> Value {
     let mut input = json!({"team_name": "demo", "worker": "dev", "task_id": "1", "to": "failed"});
     let fields = input.as_object_mut().unwrap();
@@ -122,13 +122,13 @@ fn what_every_operation_takes_is_taken_off() {
     assert_eq!(control.actor.as_deref(), Some("boss"));
     assert_eq!(own.expected_version, Some(3));
     assert_eq!(own.confirm, Some(true));
-    // Where there is no version to compare, it is passed by.
+    // An operation on something without a version ignores the expected version.
     let more = json!({"team_name": "demo", "body": "b", "index": 1, "alive": false,
         "snapshot": {}, "expected_version": 3, "more": [null], "lane": 7});
     let (_, own) = read::<Keep>(more).unwrap();
     let kept: Vec<&str> = own.extra.keys().map(String::as_str).collect();
     assert_eq!(kept, ["lane", "more"]);
-    // A read has no story and no key.
+    // An operation that reads takes neither trace nor key.
     let fault = refused::<Look>(json!({"team_name": "demo", "key": "k"}));
     assert!(fault.message.contains("\"key\""), "{fault:?}");
     read::<Look>(json!({"team_name": "demo", "workingDirectory": "/"})).unwrap();
@@ -151,7 +151,7 @@ fn the_same_request_is_known_by_its_bytes_whatever_its_spelling() {
 
 #[test]
 fn faults_are_looked_for_in_their_order() {
-    // All of them at once, then one less each time.
+    // First all faults at once, then one fewer each time.
     said(
         "invalid_input",
         "lifecycle fields",
@@ -226,7 +226,7 @@ fn unknown_fields_are_refused_with_the_nearest_known_one() {
             .message
             .contains("it takes team_name, worker, task_id, to,")
     );
-    // However many and however long they are, the answer is short.
+    // The message stays short for many and for long names.
     let many: Map<String, Value> = (0..5_000)
         .map(|n| (format!("{n}{}", "x".repeat(1_000)), Value::Null))
         .collect();
@@ -297,7 +297,7 @@ fn scalars_stand_for_required_text_and_are_trimmed() {
         (&*own.task_id, &*own.worker, own.to),
         ("17", "dev", Word::Failed)
     );
-    // Optional text is taken as it is, and nothing else for it.
+    // An optional text is not converted.
     let (_, own) = read::<Turn>(turn(json!({"result": " r "}))).unwrap();
     assert_eq!(own.result.as_deref(), Some(" r "));
     said(
@@ -342,7 +342,7 @@ fn each_type_has_its_words() {
     ] {
         said("invalid_input", part, turn(over));
     }
-    // What is no word of the schema may still be another spelling.
+    // An unknown word of a choice may still be accepted: the reader of the input knows other spellings.
     let (_, own) = read::<Turn>(turn(json!({"to": "broken"}))).unwrap();
     assert_eq!(own.to, Word::Failed);
 }
