@@ -1,9 +1,9 @@
-//! The tokens of agents that this data root accepts: a file of the root, never part of a log or of a backup.
+//! The agent tokens that this data root accepts: a file of the root, which is not part of a log or a backup.
 //!
-//! A log says which tokens there are; the file says which of them let somebody in here. `token-add` accepts the token that
-//! it adds. A log that comes from elsewhere (`import --events`, `restore`, `join`) brings its tokens along, but none of
-//! them counts until the owner of the root accepts it. A root without the file was written by an older release: all its
-//! tokens are adopted once, when the file is first needed, so that a later import finds the file and adopts nothing.
+//! A log holds its tokens; the file says which of them are valid on this host. `token-add` accepts the token that it
+//! adds. A log from elsewhere (`import --events`, `restore`, `join`) brings its tokens along, but none of them is valid
+//! until the owner of the root accepts it. A root without the file was written by an older version: when the file is
+//! first needed, all tokens of the root are accepted once, so that a later import finds the file and accepts nothing.
 
 use crate::agent_token::TokenShown;
 use crate::handle::root::{ACCEPTED_TOKENS_FILE, RootOptions, TEAMS_DIR};
@@ -12,21 +12,21 @@ use crate::projections::agent_token::event::AgentScope;
 use crate::projections::agent_token::{AgentToken, id};
 use teamlog_engine::storage::LockError;
 
-/// Some forty thousand tokens.
+/// Enough for about forty thousand tokens.
 const BYTES_MAX: u64 = 8 << 20;
 
-/// The content of the file. A missing field is empty, so that `{}` accepts nothing.
+/// Content of the file. A missing field is empty, so `{}` accepts nothing.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct AcceptedTokens {
-    /// The tokens that let somebody in.
+    /// Tokens that are valid.
     #[serde(default)]
     accepted: BTreeSet<Accepted>,
-    /// Digests of tokens that were revoked here. A backup from before does not bring them back.
+    /// Digests of tokens that were revoked here. A backup from before the revocation does not make them valid again.
     #[serde(default)]
     revoked: BTreeSet<String>,
 }
 
-/// A token as it was accepted. Its digest covers the team and the agent that it names, but not its scope.
+/// An accepted token. Its digest covers the team and the agent that it names, but not its scope.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct Accepted {
     team: String,
@@ -45,7 +45,7 @@ impl Accepted {
 }
 
 impl AcceptedTokens {
-    /// Reads the file; `None` if there is none.
+    /// Reads the file; `None` if it does not exist.
     fn read(storage: &dyn Storage) -> Result<Option<AcceptedTokens>> {
         let path = path();
         let bytes = match storage.read(&path, BYTES_MAX) {
@@ -61,7 +61,7 @@ impl AcceptedTokens {
         self.accepted.contains(&accepted) && !self.revoked.contains(&token.digest)
     }
 
-    /// Accepts a live token, unless it was revoked here.
+    /// Accepts a token that is not revoked in the log, unless it was revoked here.
     fn accept(&mut self, team: &str, token: &AgentToken) {
         if token.revoked.is_none() && !self.revoked.contains(&token.digest) {
             self.accepted
@@ -84,7 +84,7 @@ fn unreadable(error: &serde_json::Error) -> Refusal {
 }
 
 impl Root {
-    /// The root for its own upkeep, which reaches every team.
+    /// Returns the root without its authenticated agent, so that it reaches every team.
     fn unrestricted(&self) -> Root {
         self.with_options(RootOptions {
             authenticated: None,
@@ -92,7 +92,7 @@ impl Root {
         })
     }
 
-    /// The content of the file; what an older release accepted if there is none yet.
+    /// Returns the content of the file; without a file, the tokens that an older version accepted.
     fn accepted_tokens(&self) -> Result<AcceptedTokens> {
         match AcceptedTokens::read(self.storage().as_ref())? {
             Some(tokens) => Ok(tokens),
@@ -126,7 +126,7 @@ impl Root {
         Ok(tokens)
     }
 
-    /// The live tokens of all teams. A team that cannot be read has none.
+    /// Returns the tokens of all teams that are not revoked. A team that cannot be read has none.
     fn adopted(&self) -> Result<AcceptedTokens> {
         let mut tokens = AcceptedTokens::default();
         for name in self.teams()? {
@@ -138,13 +138,14 @@ impl Root {
         Ok(tokens)
     }
 
-    /// Prepares for a log that comes from elsewhere under that name: nothing that was accepted for the name counts for it.
+    /// Prepares for a log from elsewhere under that name: removes everything that was accepted for the name.
     pub(crate) fn expect_foreign_tokens(&self, team: &str) -> Result<()> {
         self.change_accepted(|tokens| tokens.accepted.retain(|accepted| accepted.team != team))
             .map(drop)
     }
 
-    /// The live tokens of a team that do not let anybody in; with `keep` all but those that were revoked here are accepted.
+    /// Returns the tokens of a team that are not valid here. With `keep`, first accepts all but those that were revoked
+    /// here.
     pub(crate) fn foreign_tokens(&self, team: &str, keep: bool) -> Result<Vec<TokenShown>> {
         let live = self.team(team)?.agent_tokens()?;
         if keep {
@@ -165,10 +166,10 @@ impl Root {
         self.change_accepted(accept).map(drop)
     }
 
-    /// Accepts tokens of a team by their ids, or all of them. Returns those that let somebody in now.
+    /// Accepts tokens of a team by their ids, or all of them. Returns the tokens that are valid now.
     ///
     /// # Errors
-    /// `token_not_found` for an id of no live token, or of one that was revoked here; I/O.
+    /// `token_not_found` for an id of no token, or of a revoked one; I/O.
     pub fn accept_tokens(&self, team: &str, ids: &[String]) -> Result<Vec<TokenShown>> {
         let mut live = self.team(team)?.agent_tokens()?;
         let revoked = self.accepted_tokens()?.revoked;
@@ -191,7 +192,7 @@ impl Root {
 }
 
 impl Team {
-    /// The tokens that its log knows.
+    /// Returns the tokens in the team's log.
     pub(crate) fn agent_tokens(&mut self) -> Result<Vec<AgentToken>> {
         self.query(|live, _| Ok(live.agent_tokens()?))
     }
@@ -203,7 +204,7 @@ impl Team {
         token.map_or(Ok(()), |token| root.accept(&team, &[token]))
     }
 
-    /// Forgets that a token was accepted, before its revocation is recorded.
+    /// Removes a token from the accepted ones, before its revocation is recorded.
     pub(crate) fn forget_accepted(&mut self, token_id: &str) -> Result<()> {
         let token = self.peek(|live| Ok(live.agent_token(token_id)?))?;
         let Some(token) = token else {
@@ -218,7 +219,7 @@ impl Team {
         Root::of_team(self).change_accepted(forget).map(drop)
     }
 
-    /// Returns whether the data root accepts a token for this team.
+    /// Returns true if the data root accepts a token for this team.
     pub(crate) fn accepts(&self, token: &AgentToken) -> Result<bool> {
         Ok(Root::of_team(self)
             .accepted_tokens()?

@@ -1,4 +1,4 @@
-//! Why a command has no answer: refused by a rule, or failed beneath.
+//! The reason why a command has no answer: a rule refused it, or the log, its state or the disk failed.
 
 use crate::refusal::Refusal;
 use serde_json::{Map, Value, json};
@@ -7,13 +7,13 @@ use teamlog_engine as engine;
 use teamlog_engine::internals::error::{is_no_space, is_not_permitted};
 use teamlog_projections as projections;
 
-/// This crate's result.
+/// Result type of this crate.
 pub type Result<T, E = Failure> = std::result::Result<T, E>;
 
-/// A command's outcome where it is not an answer.
+/// The reason why a command has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// A rule says no; nothing was written (or only what the rule names).
+    /// Refused by a rule; nothing was written, or only the record that the rule names.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The log, its state or the disk failed.
@@ -22,52 +22,52 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Whether a journal did not take part.
+    /// Returns true if a journal failed.
     pub(crate) fn is_of_journal(&self) -> bool {
         self.engine()
             .is_some_and(|error| error.journal_fault().is_some())
     }
 
-    /// The refusal, if it is one.
+    /// Returns the refusal, if it is one.
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {
             Failure::Refused(refusal) => Some(refusal),
             Failure::Failed(_) => None,
         }
     }
-    /// What the engine reported, if it did.
+    /// Returns the engine's error, if there is one.
     pub fn engine(&self) -> Option<&engine::Error> {
         match self {
             Failure::Failed(projections::Error::Engine(error)) => Some(error),
             _ => None,
         }
     }
-    /// The stable word for it.
+    /// Returns a stable word for the failure.
     pub fn code(&self) -> &'static str {
         match self.refusal() {
             Some(refusal) => refusal.code.as_str(),
             None => self.engine().map_or("failed", code_of),
         }
     }
-    /// Whether somebody else holds the log's lock.
+    /// Returns true if another process holds the log's lock.
     pub(crate) fn is_locked(&self) -> bool {
         matches!(self.engine(), Some(engine::Error::Locked { .. }))
     }
-    /// Whether a newer teamlog wrote an event that stands in the way.
+    /// Returns true if the log has an event of a newer teamlog that this one cannot read.
     pub(crate) fn is_newer(&self) -> bool {
         matches!(self.engine(), Some(engine::Error::Newer { .. }))
     }
-    /// Whether another host of the team recorded something first, so that nothing was recorded and deciding again may help.
+    /// Returns true if another host of the team recorded first: nothing was recorded, and deciding again may succeed.
     pub(crate) fn is_conflict(&self) -> bool {
         self.engine().is_some_and(engine::Error::is_conflict)
     }
-    /// Whether a derived file is to blame, so that rebuilding it and a second try help.
+    /// Returns true if a derived file is damaged: rebuilding it and trying again helps.
     pub(crate) fn is_derived(&self) -> bool {
         matches!(self, Failure::Failed(error) if error.is_derived())
     }
 }
 
-/// The stable word for what the engine reported.
+/// Returns a stable word for an engine's error.
 pub fn code_of(error: &engine::Error) -> &'static str {
     match error {
         error if error.is_no_space() => "no_space",
@@ -93,7 +93,7 @@ pub fn code_of(error: &engine::Error) -> &'static str {
     }
 }
 
-/// The same for what the system reported outside the log.
+/// Returns a stable word for a system's error outside the log.
 pub fn code_of_io(error: &io::Error) -> &'static str {
     match error.kind() {
         kind if is_not_permitted(kind) => "not_permitted",
@@ -102,7 +102,7 @@ pub fn code_of_io(error: &io::Error) -> &'static str {
     }
 }
 
-/// What machines are told beside that, by name.
+/// Returns the details of an engine's error for programs.
 pub fn details_of(error: &engine::Error) -> Map<String, Value> {
     let details = match error {
         engine::Error::Corrupt {

@@ -1,9 +1,9 @@
-//! What may happen to a team: commands, rules and refusals over its log.
+//! Teams: commands, rules and refusals over a team's log.
 //!
-//! A [`Root`] is a data root; a [`Team`] is a handle on one of its teams that loads, decides, appends and folds.
-//! Each command is one file in the folder of its noun ([`task`], [`message`], …): its input, its pure `decide`, its
-//! answer (which serialises to the documented JSON, fields in documented order). A domain's "no" is a [`Refusal`];
-//! everything that went wrong beneath it is the other half of [`Failure`].
+//! A [`Root`] is a data root; a [`Team`] is a handle on one of its teams that loads, decides, appends and folds. Each
+//! command is one file in the folder of its noun ([`task`], [`message`], …) with its input, its pure `decide` and its
+//! answer, which serializes to the documented JSON with fields in documented order. A command that a rule forbids
+//! returns a [`Refusal`]; all other errors are the other half of [`Failure`].
 //!
 //! This crate prints nothing and knows no argv and no HTTP; clock, ids and paths are arguments.
 #![forbid(unsafe_code)]

@@ -1,51 +1,53 @@
-//! The rules for identifiers, checked before any path is built from one.
+//! The rules for identifiers, checked before a path is built from one.
 //!
 //! Names (teams, agents, task ids) and free identifiers (message ids, trace ids) follow the rules of
-//! [`projections::message`](crate::projections::message); here a broken rule becomes a [`Refusal`] that names field, value and rule.
+//! [`projections::message`](crate::projections::message); here a broken rule becomes a [`Refusal`] that names field,
+//! value and rule.
 
 use crate::projections::message::{InvalidMessage, Names, check_id, check_name, check_new_id};
 use crate::refusal::{Code, Refusal};
 
-/// Always a valid sender and mailbox, in every team.
+/// A valid sender and recipient in every team.
 pub const LEADER: &str = "leader-fixed";
 
-/// Who did it where nobody is named.
+/// Default actor.
 pub const DEFAULT_ACTOR: &str = "teamlog";
 
-/// Checks a name that is about to be given.
+/// Checks a new name.
 pub fn check_new(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_name(field, value, Names::New)?)
 }
 
-/// Checks a name that is looked up: it may be an imported one.
+/// Checks the name of something that exists, which may be imported.
 pub fn check_known(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_name(field, value, Names::Known)?)
 }
 
-/// Checks a free identifier that is about to be given: not empty, bounded, every character shows.
+/// Checks a new free identifier: not empty, bounded, only visible characters.
 pub fn check_free(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_new_id(field, value)?)
 }
 
-/// Checks a free identifier that is looked up: an older one may hold characters that do not show, but no control characters.
+/// Checks a free identifier of something that exists. An old one may have invisible characters, but no control
+/// characters.
 pub fn check_known_free(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_id(field, value)?)
 }
 
-/// Names or identifiers, each with its field, as far as they are given.
+/// Optional names or identifiers, each with its field.
 type Given<'a, const N: usize> = [(&'static str, &'a Option<String>); N];
 
-/// Checks names that are looked up, as far as they are given.
+/// Checks the given names as [`check_known`] does.
 pub(crate) fn check_known_given<const N: usize>(given: Given<'_, N>) -> Result<(), Refusal> {
     check_given(check_known, &given)
 }
 
-/// Checks free identifiers that are looked up, as far as they are given.
+/// Checks the given identifiers as [`check_known_free`] does.
 pub(crate) fn check_known_free_given<const N: usize>(given: Given<'_, N>) -> Result<(), Refusal> {
     check_given(check_known_free, &given)
 }
 
-/// Checks free identifiers that are about to be given, as far as they are.
+/// Checks the given identifiers as [`check_free`] does.
 pub(crate) fn check_free_given<const N: usize>(given: Given<'_, N>) -> Result<(), Refusal> {
     check_given(check_free, &given)
 }
@@ -58,14 +60,14 @@ fn check_given(
     given.try_for_each(|(field, value)| value.as_ref().map_or(Ok(()), |it| check(field, it)))
 }
 
-/// Whether a text can be the kind of an event: `^[a-z][a-z0-9_]*$`.
+/// Returns true if a text is a valid kind of event: `^[a-z][a-z0-9_]*$`.
 pub(crate) fn is_kind(kind: &str) -> bool {
     let mut bytes = kind.bytes();
     bytes.next().is_some_and(|byte| byte.is_ascii_lowercase())
         && bytes.all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
 }
 
-/// A text without the whitespace around it, which must leave something.
+/// Trims a text, and refuses a blank one.
 pub(crate) fn filled<'a>(field: &'static str, value: &'a str) -> Result<&'a str, Refusal> {
     match value.trim() {
         "" => Err(Refusal::invalid(field, value, "must not be empty")),
@@ -73,7 +75,7 @@ pub(crate) fn filled<'a>(field: &'static str, value: &'a str) -> Result<&'a str,
     }
 }
 
-/// The word of that name, of a list that finds it and says what there is.
+/// Parses a word with a function that returns the allowed words as its error.
 pub(crate) fn word<W>(
     field: &'static str,
     name: &str,

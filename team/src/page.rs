@@ -1,4 +1,4 @@
-//! Pages of a listing: their limits, their cursors, and the events that a cursor names.
+//! Pages of a listing: limits, cursors, and the events that cursors name.
 
 use crate::failure::Result;
 use crate::projections::RefKind;
@@ -8,10 +8,10 @@ use crate::refusal::{Code, Refusal};
 use std::ops::ControlFlow;
 use teamlog_engine::{Event, EventId, Reader};
 
-/// Items of a page unless the caller says otherwise.
+/// Default number of items on a page.
 pub const PAGE: usize = 50;
 
-/// A page's limit: `default` where none is given, everything for 0.
+/// Returns the limit of a page: `default` if none is given, no limit for 0.
 pub(crate) fn limit(asked: Option<usize>, default: usize) -> usize {
     match asked.unwrap_or(default) {
         0 => usize::MAX,
@@ -19,7 +19,7 @@ pub(crate) fn limit(asked: Option<usize>, default: usize) -> usize {
     }
 }
 
-/// A page's limit where there is a most: `default` where none is given, or 0.
+/// Returns the limit of a page, at most `most`: `default` if none is given, or 0.
 pub(crate) fn at_most(asked: Option<usize>, default: usize, most: usize) -> usize {
     match asked {
         None | Some(0) => default,
@@ -27,7 +27,7 @@ pub(crate) fn at_most(asked: Option<usize>, default: usize, most: usize) -> usiz
     }
 }
 
-/// A number that must lie between 1 and `most`.
+/// Checks that a number is between 1 and `most`.
 pub(crate) fn within(
     field: &'static str,
     asked: Option<usize>,
@@ -44,7 +44,7 @@ pub(crate) fn within(
     }
 }
 
-/// Whether a reading of events goes on.
+/// Converts "continue" to a [`ControlFlow`].
 pub(crate) fn goes_on(more: bool) -> ControlFlow<()> {
     match more {
         true => ControlFlow::Continue(()),
@@ -52,25 +52,25 @@ pub(crate) fn goes_on(more: bool) -> ControlFlow<()> {
     }
 }
 
-/// Cuts what was found to a page; whether there was more.
+/// Cuts a list to the limit of a page. Returns true if there was more.
 pub(crate) fn cut<T>(found: &mut Vec<T>, limit: usize) -> bool {
     let more = found.len() > limit;
     found.truncate(limit);
     more
 }
 
-/// The JSON text of a value that always serialises.
+/// Returns the JSON text of a value.
 pub(crate) fn json_text(value: &impl serde::Serialize) -> Option<String> {
     serde_json::to_string(value).ok()
 }
 
-/// The event with that seq, which the state covers.
+/// Returns the event with that seq, which the state must cover.
 pub(crate) fn event(live: &Live, reader: &Reader, seq: u64) -> Result<Event<'static>> {
     let event = live.event(reader, seq)?;
     Ok(event.ok_or_else(|| missing(seq))?)
 }
 
-/// The message that the event with that seq recorded.
+/// Returns the message that the event with that seq recorded.
 pub(crate) fn sent(live: &Live, reader: &Reader, seq: u64) -> Result<Message> {
     let message = live.sent(reader, seq)?;
     Ok(message.ok_or_else(|| missing(seq))?)
@@ -84,8 +84,8 @@ pub(crate) fn missing(seq: u64) -> Error {
     }
 }
 
-/// The first seq in `1..=last` whose event does not lie before what `before` looks for; `last + 1` if all do.
-/// Events are ordered by time and id as by seq, so that a bisection finds it.
+/// Returns the first seq in `1..=last` for whose event `before` is false; `last + 1` if there is none. Bisects, since
+/// events are ordered by time and id as they are by seq.
 pub(crate) fn first_not(
     live: &Live,
     reader: &Reader,
@@ -104,14 +104,14 @@ pub(crate) fn first_not(
     Ok(low)
 }
 
-/// The seq of the event that a cursor names.
+/// Returns the seq of the event that a cursor names.
 pub(crate) fn event_cursor(live: &Live, reader: &Reader, cursor: &str) -> Result<Option<u64>> {
     let id = EventId::from_text(cursor.as_bytes());
     let event = id.map(|id| event_of(live, reader, id)).transpose()?;
     Ok(event.flatten().map(|event| event.seq))
 }
 
-/// The event of that id.
+/// Returns the event with that id.
 pub(crate) fn event_of(
     live: &Live,
     reader: &Reader,
@@ -125,8 +125,8 @@ pub(crate) fn event_of(
     Ok(Some(event(live, reader, seq)?).filter(|event| event.id == id))
 }
 
-/// The seq before which a listing of the events with that ref goes on: that of the event which the cursor names and
-/// which has that very ref.
+/// Returns the seq of a cursor's event, before which a listing of events with that ref continues. The event must have
+/// the ref.
 pub(crate) fn before(
     live: &Live,
     reader: &Reader,
@@ -149,7 +149,7 @@ pub(crate) fn before(
     }
 }
 
-/// The refusal of a cursor that names nothing in its listing.
+/// Returns the refusal of a cursor that is not in its listing.
 pub(crate) fn unknown_cursor(cursor: &str, what: &str) -> Refusal {
     let message = format!(
         "cursor must be {what}, but is {}",
@@ -158,7 +158,7 @@ pub(crate) fn unknown_cursor(cursor: &str, what: &str) -> Refusal {
     Refusal::new(Code::CursorUnknown, message).field("cursor")
 }
 
-/// The story that a task belongs to, if there is such a task and such a story.
+/// Returns the trace of a task, if there is one.
 pub(crate) fn trace_of_task(live: &Live, task: Option<&str>) -> Result<Option<String>> {
     let task = task.map(|task| live.task(task)).transpose()?;
     Ok(task.flatten().and_then(|task| task.trace_id))

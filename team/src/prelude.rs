@@ -1,4 +1,4 @@
-//! The lowest names of this crate, which most files use: results and refusals, names, the projections' types, the engine's.
+//! Names that most files of this crate use: results, refusals, names, and types of the projections and the engine.
 
 pub(crate) use crate::failure::{Failure, Result};
 pub(crate) use crate::names::{self, DEFAULT_ACTOR, LEADER};

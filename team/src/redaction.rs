@@ -1,20 +1,20 @@
-//! Hides the tokens of other agents' claims in an answer for an agent that proved who it is.
+//! Hides the claim tokens of other agents in an answer for an authenticated agent.
 //!
-//! Answers for such an agent pass through [`redact`] on their way out, whatever made them. A claim is known by its fields,
-//! wherever it stands: in a task, in a `task_claimed` event, in an answer that is stored under a key. An event that lacks
-//! a token says `redacted`, so that a reader does not take it for damaged.
+//! Every answer for such an agent passes through [`redact`] before it is sent. A claim is recognized by its fields in
+//! any place: in a task, in a `task_claimed` event, in an answer that is stored under a key. An event without its token
+//! has the mark `redacted`, so that a reader does not take it for damaged.
 
 use crate::prelude::*;
 use serde::Deserializer;
 use serde::de::{MapAccess, Visitor};
 use std::fmt;
 
-/// Ends each name of a member that holds the token of a claim.
+/// End of each member's name that holds a claim token.
 const HINT: &str = "oken\"";
-/// The mark of an event that lacks a token.
+/// Mark of an event without its token.
 pub const REDACTED: &str = "redacted";
 
-/// The JSON text without the tokens of claims that other agents hold; `None` if it has none, or is no JSON.
+/// Returns the JSON text without the claim tokens of other agents; `None` if there are none to hide, or it is no JSON.
 pub fn redact(json: &str, agent: &str) -> Option<String> {
     if !json.contains(HINT) {
         return None;
@@ -32,7 +32,7 @@ pub fn redact(json: &str, agent: &str) -> Option<String> {
 struct Redaction<'a> {
     agent: &'a str,
     text: String,
-    /// How many tokens it lacks.
+    /// Number of removed tokens.
     hidden: usize,
 }
 
@@ -88,7 +88,7 @@ impl Redaction<'_> {
     }
 }
 
-/// The members of an object, in their order.
+/// The members of an object, in order.
 #[derive(Default)]
 struct Object<'a>(Vec<(String, &'a RawValue)>);
 
@@ -98,7 +98,7 @@ impl<'a> Object<'a> {
         members.find(|(own, _)| own == name).map(|(_, raw)| *raw)
     }
 
-    /// The member with a token that this agent may not see.
+    /// Returns the name of the member with a token that this agent may not see.
     fn hidden_from(&self, agent: &str) -> Option<&'static str> {
         if self.get("claimToken").is_some() {
             let task = self.get("task").map(|task| task.get());
@@ -116,7 +116,7 @@ impl<'a> Object<'a> {
         (is_claim && owner().is_none_or(other)).then_some("token")
     }
 
-    /// The holder of a task.
+    /// Returns the holder of a task.
     fn holder(&self) -> Option<String> {
         let claim = self.get("claim").map(|claim| claim.get());
         let claim: Option<Object<'_>> = claim.and_then(|claim| serde_json::from_str(claim).ok());
@@ -163,7 +163,7 @@ impl<'de> Visitor<'de> for Members {
 mod tests {
     use super::*;
 
-    /// `json` as `dev` and as its holder see it; without `SECRET` for `dev`.
+    /// Checks `json` as `dev` and as its holder see it: `dev` must not see `SECRET`.
     #[track_caller]
     fn hides(json: &str, for_dev: &str) {
         assert_eq!(redact(json, "ada"), None);

@@ -1,14 +1,14 @@
-//! Refusals: the domain's "no". A refusal has a stable code, writes nothing, and is not an error of the system.
+//! Refusals: a rule forbids a command. A refusal has a stable code, writes nothing, and is no error of the system.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::fmt::Display;
 
-/// Codes from one table: what each means, its name, its text.
+/// Declares the codes in one table: meaning, name, text.
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $code:ident = $text:literal,)*) => {
-        /// The stable codes of refusals, as machines read them.
+        /// The stable codes of refusals, for programs.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
         #[non_exhaustive]
         pub enum Code {
@@ -16,15 +16,15 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// The code as text, in snake_case (those of the bootstrap contract as it has them); never changes once
-            /// released.
+            /// Returns the code as text, in snake_case (codes of the bootstrap contract as the contract writes them).
+            /// Never changes after a release.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Code::$code => $text,)*
                 }
             }
 
-            /// What it means, in a sentence.
+            /// Returns the meaning of the code, in a sentence.
             pub fn meaning(self) -> &'static str {
                 match self {
                     $(Code::$code => concat!($($doc),+).trim_ascii(),)*
@@ -37,79 +37,79 @@ macro_rules! codes {
 codes! {
     /// A field of the input breaks a rule.
     InvalidInput = "invalid_input",
-    /// There is no team of that name.
+    /// No team has that name.
     TeamNotFound = "team_not_found",
-    /// There is a team of that name already.
+    /// A team of that name exists already.
     TeamExists = "team_exists",
-    /// The team exists already in another format.
+    /// The team exists already, in another format.
     FormatMismatch = "format_mismatch",
-    /// The agent is no member of a closed team.
+    /// The agent is no member of the team, which is not open to others.
     WorkerNotFound = "worker_not_found",
-    /// There is no task of that id.
+    /// No task has that id.
     TaskNotFound = "task_not_found",
-    /// There is no thread of that id.
+    /// No thread has that id.
     ThreadNotFound = "thread_not_found",
-    /// The team, or the agent, used as many tokens as it may.
+    /// The token budget of the team or of the agent is used up.
     BudgetExceeded = "budget_exceeded",
-    /// There is no artifact of that name.
+    /// No artifact has that name.
     ArtifactNotFound = "artifact_not_found",
-    /// There is another artifact of that name.
+    /// Another artifact has that name.
     ArtifactExists = "artifact_exists",
-    /// The file of an artifact is not what was left.
+    /// The file of an artifact is damaged or missing.
     ArtifactDamaged = "artifact_damaged",
-    /// The team has no token of that id.
+    /// No token of the team has that id.
     TokenNotFound = "token_not_found",
-    /// The team knows that token already.
+    /// The team has that token already.
     TokenExists = "token_exists",
-    /// Whoever was let in with the token of one agent would do it as another.
+    /// The caller's token belongs to another agent than the one that the request names.
     ActorMismatch = "actor_mismatch",
-    /// The cursor lies behind the end of the log.
+    /// The cursor is after the end of the log.
     CursorAhead = "cursor_ahead",
-    /// The cursor names nothing that this listing holds.
+    /// The cursor names no item of this listing.
     CursorUnknown = "cursor_unknown",
-    /// The log has no such point of its past.
+    /// The log has no such point in its past.
     PointUnknown = "point_unknown",
-    /// The daemon folds as many states of the past as it may.
+    /// The daemon reads as many past states as it may at a time.
     PastBusy = "past_busy",
-    /// The handle stands at a point of the past, where nothing can be recorded.
+    /// The team is opened at a point in its past, where nothing can be recorded.
     PastReadOnly = "past_read_only",
-    /// Another log, or another history of it, took the place of the one that was followed.
+    /// Another log, or another history of it, has replaced the log that was followed.
     LogReplaced = "log_replaced",
-    /// The kind belongs to teamlog's own vocabulary and is produced by its commands only.
+    /// The kind belongs to teamlog's own vocabulary and is recorded by its commands only.
     ReservedKind = "reserved_kind",
-    /// A time lies further ahead than clocks differ.
+    /// A time is further in the future than clocks may differ.
     CreatedAtAhead = "created_at_ahead",
-    /// Imported history is not newer than what the team holds.
+    /// Imported history is not newer than the team's last event.
     NotNewer = "not_newer",
-    /// The input holds more or larger things than a limit allows.
+    /// The input has more or larger items than a limit allows.
     TooLarge = "too_large",
-    /// There is no setting of that key.
+    /// No setting has that key.
     SettingUnknown = "setting_unknown",
-    /// There is no such dead letter.
+    /// No such dead letter exists.
     DeadLetterNotFound = "dead_letter_not_found",
-    /// The message waits for its ack already.
+    /// The message already waits for its ack.
     DeliveryOpen = "delivery_open",
     /// The message was acknowledged already.
     AlreadyAcked = "already_acked",
-    /// There is no backup of that team.
+    /// The backup directory has no backup of that team.
     BackupNotFound = "backup_not_found",
-    /// The backup that is there is not a past of the team's log.
+    /// The existing backup has events that the team's log does not have.
     BackupDiverged = "backup_diverged",
-    /// The team was closed; reads go on.
+    /// The team was closed; it can still be read.
     TeamClosed = "team_closed",
-    /// The team was not closed yet.
+    /// The team is not closed.
     TeamOpen = "team_open",
-    /// The key stands for another request.
+    /// The idempotency key belongs to another request.
     IdempotencyKeyReused = "idempotency_key_reused",
     /// The message id belongs to a message with other content.
     MessageIdReused = "message_id_reused",
-    /// The request was carried out, but its answer was too large to be kept for a repetition.
+    /// The request was carried out, but its answer was too large to be stored for a repetition.
     ResponseTooLarge = "response_too_large",
-    /// There is a task of that id already.
+    /// A task of that id exists already.
     TaskExists = "task_exists",
-    /// Somebody else holds the task, or it is not as the caller takes it to be.
+    /// Another agent holds the task, or its state is not the one that the caller expects.
     ClaimConflict = "claim_conflict",
-    /// Somebody else holds paths that the task declares.
+    /// Another agent holds paths that the task declares.
     ResourceConflict = "resource_conflict",
     /// A dependency of the task is not completed.
     BlockedDependency = "blocked_dependency",
@@ -117,43 +117,43 @@ codes! {
     AlreadyTerminal = "already_terminal",
     /// The task cannot go from that status to that one.
     InvalidTransition = "invalid_transition",
-    /// The lease of the claim ran out.
+    /// The lease of the claim has expired.
     LeaseExpired = "lease_expired",
-    /// The task was claimed anew since, or never with that number.
+    /// The task has been claimed anew since, or never with that epoch.
     EpochMismatch = "epoch_mismatch",
-    /// Somebody else claimed the task.
+    /// Another agent claimed the task.
     NotHolder = "not_holder",
     /// The task has another version than the caller expects.
     VersionConflict = "version_conflict",
-    /// The dependencies would lead back to the task.
+    /// The dependencies form a cycle.
     DependencyCycle = "dependency_cycle",
-    /// The result does not say how the work was delegated, which the task demands.
+    /// The result lacks the record of delegation that the task demands.
     MissingEvidence = "missing_delegation_compliance_evidence",
-    /// The task requires an approval that no reviewer gave.
+    /// The task requires an approval that no reviewer has given.
     ApprovalRequired = "approval_required",
-    /// There is no manifest, since there is no such team.
+    /// No manifest exists, because the team does not exist.
     ManifestNotFound = "manifest_not_found",
-    /// Work is left over, so the team is not closed.
+    /// The team is not closed, because tasks are unfinished.
     ShutdownGateBlocked = "shutdown_gate_blocked",
     /// Tasks failed, which must be confirmed before the team is closed.
     ShutdownConfirm = "shutdown_confirm_issues_required",
     /// A worker rejected its shutdown.
     ShutdownRejected = "shutdown_rejected",
-    /// There is no mode of that name.
+    /// No mode has that name.
     UnsupportedMode = "unsupported_mode",
-    /// The mode does not go with those that are active.
+    /// The mode cannot be active together with the modes that are.
     ModeDenied = "mode_denied",
     /// The mode is not active.
     ModeNotActive = "mode_not_active",
-    /// There is no state of the mode.
+    /// The mode has no state.
     ModeNotFound = "mode_not_found",
-    /// The event is not legal where the run stands.
+    /// The event is not allowed in the state of the run.
     IllegalEvent = "illegal_event",
-    /// The branch is not that of what TeamCreate answered.
+    /// The branch is not that of TeamCreate's answer.
     BranchMismatch = "branch_mismatch",
     /// The roster is not the core and every selected domain.
     RosterIncomplete = "roster_incomplete",
-    /// The evidence of a launch is not whole, or not what the log says.
+    /// The evidence of a launch is incomplete, or contradicts the log.
     EvidenceInvalid = "evidence_invalid",
     /// A result was reviewed before it was delivered.
     ReviewBeforeResult = "review_before_result",
@@ -161,51 +161,51 @@ codes! {
     Round1Incomplete = "round1_incomplete",
     /// A domain is left out without a reason.
     ReasonRequired = "reason_required",
-    /// A domain revises what nobody objected to.
+    /// A domain revises a result without an objection.
     UntriggeredRevision = "untriggered_revision",
-    /// Something stands against the synthesis, or it is not said why nothing does.
+    /// A condition of the synthesis is not met, or the reason why it is met is missing.
     GateRefused = "gate_refused",
-    /// The final synthesis is requested before the gate is cleared.
+    /// The final synthesis is requested before the gate is passed.
     GateNotCleared = "gate_not_cleared",
-    /// There is no bootstrap run of that id.
+    /// No bootstrap run has that id.
     RunNotFound = "run_not_found",
-    /// There is a bootstrap run of that id already.
+    /// A bootstrap run of that id exists already.
     RunExists = "run_exists",
-    /// There is no evidence of a launch before one.
+    /// The run has evidence of a launch before the launch.
     NotLaunched = "not_launched",
-    /// The first members were launched by tasks of the lead's.
+    /// The first members were launched by tasks of the lead.
     BreachInitialTaskLaunch = "PROTOCOL_BREACH_INITIAL_TASK_LAUNCH",
-    /// The fallback was entered although there is a team.
+    /// The fallback was entered although a team exists.
     BreachInvalidFallbackReason = "PROTOCOL_BREACH_INVALID_FALLBACK_REASON",
-    /// The core did not say that it is ready.
+    /// The core did not report that it is ready.
     BreachCoreNotReady = "PROTOCOL_BREACH_CORE_NOT_READY",
     /// Domains began to work before the core was ready.
     BreachDomainBeforeCoreReady = "PROTOCOL_BREACH_DOMAIN_BEFORE_CORE_READY",
-    /// The lead did the work of others.
+    /// The lead did work of the domains.
     BreachLeadSoloAnalysis = "PROTOCOL_BREACH_LEAD_SOLO_ANALYSIS",
     /// The first launch did not cover the whole roster at once.
     BreachPartialAtomicLaunch = "PROTOCOL_BREACH_PARTIAL_ATOMIC_LAUNCH",
-    /// There is no way to launch a team.
+    /// No tool can launch a team.
     BlockedTeamLaunchUnavailable = "PROTOCOL_BLOCKED_TEAM_LAUNCH_UNAVAILABLE",
-    /// The data root lies where locks or syncs cannot be trusted.
+    /// The data root is on a file system on which locks or syncs cannot be trusted.
     UnsafeFileSystem = "unsafe_file_system",
-    /// A sync of the team's log failed in this process, which writes to it no more.
+    /// A sync of the team's log failed in this process, which no longer writes to it.
     SyncFailed = "sync_failed",
-    /// Somebody took the log's lock between two groups of a batch: those before are recorded.
+    /// Another process took the log's lock between two groups of a batch: the groups before are recorded.
     PartlyAppended = "partly_appended",
-    /// A receipt vouches for events behind the end of the log: an older state was put back.
+    /// The receipt covers events after the end of the log: an older state of the log was put back.
     RolledBack = "rolled_back",
-    /// A receipt vouches for bytes that were cut off.
+    /// The receipt covers bytes that were cut off.
     CutBelowReceipt = "cut_below_receipt",
-    /// A receipt vouches for other bytes than the log holds.
+    /// The receipt covers other bytes than the log holds.
     ChangedSinceReceipt = "changed_since_receipt",
-    /// A receipt is of another log.
+    /// The receipt belongs to another log.
     ReceiptOfAnotherLog = "receipt_of_another_log",
-    /// A receipt that has to be signed is not.
+    /// The receipt has no signature, but one is required.
     SignatureMissing = "signature_missing",
-    /// A signature is not that of the receipt.
+    /// The signature does not match the receipt.
     SignatureInvalid = "signature_invalid",
-    /// A receipt is signed by somebody else.
+    /// The receipt is signed with another key.
     SignedByAnotherKey = "signed_by_another_key",
 }
 
@@ -215,27 +215,27 @@ impl std::fmt::Display for Code {
     }
 }
 
-/// Why a command may not happen.
+/// The refusal of a command.
 #[derive(Debug, Clone, PartialEq, Serialize, thiserror::Error)]
 #[error("{message}")]
 pub struct Refusal {
-    /// For machines.
+    /// Code for programs.
     pub code: Code,
-    /// For people: lower case, no full stop, names field, value and rule.
+    /// Message for people: lower case, no full stop.
     pub message: String,
-    /// The field of the input that is at fault, if one is.
+    /// The field of the input that is wrong, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
-    /// What to do next, for people.
+    /// The next step, for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
-    /// More for machines, by name.
+    /// Details for programs, by name.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }
 
 impl Refusal {
-    /// A refusal without field, hint and details.
+    /// Returns a refusal without field, hint and details.
     pub fn new(code: Code, message: impl Into<String>) -> Refusal {
         Refusal {
             code,
@@ -245,25 +245,25 @@ impl Refusal {
             details: Map::new(),
         }
     }
-    /// `invalid_input` for a field: "`field` `rule`, but is `value`".
+    /// Returns `invalid_input` for a field: "`field` `rule`, but is `value`".
     pub fn invalid(field: impl Into<String>, value: impl Display, rule: impl Display) -> Refusal {
         let field = field.into();
         let message = format!("{field} {rule}, but is {}", shown(&value.to_string()));
         Refusal::new(Code::InvalidInput, message).field(field)
     }
-    /// The same with the field named that is at fault.
+    /// Sets the field that is wrong.
     #[must_use]
     pub fn field(mut self, field: impl Into<String>) -> Refusal {
         self.field = Some(field.into());
         self
     }
-    /// The same with a hint.
+    /// Sets the hint.
     #[must_use]
     pub fn hint(mut self, hint: impl Into<String>) -> Refusal {
         self.hint = Some(hint.into());
         self
     }
-    /// The same with more details: the fields of a JSON object.
+    /// Adds details: the fields of a JSON object.
     #[must_use]
     pub(crate) fn details(mut self, details: Value) -> Refusal {
         if let Value::Object(details) = details {
@@ -271,12 +271,12 @@ impl Refusal {
         }
         self
     }
-    /// What its details hold, where it has that code.
+    /// Parses the details, if the refusal has that code.
     pub(crate) fn told<T: DeserializeOwned>(&self, code: Code) -> Option<T> {
         let details = (self.code == code).then(|| Value::Object(self.details.clone()))?;
         serde_json::from_value(details).ok()
     }
-    /// The same with one more detail.
+    /// Adds a detail.
     #[must_use]
     pub fn detail(mut self, name: &str, value: impl Into<Value>) -> Refusal {
         self.details.insert(name.to_owned(), value.into());
@@ -284,10 +284,10 @@ impl Refusal {
     }
 }
 
-/// Most characters of a value that a message repeats.
+/// Most characters of a value in a message.
 const SHOWN_MAX: usize = 80;
 
-/// A caller's value as messages repeat it: quoted, escaped and cut.
+/// Quotes, escapes and shortens a caller's value for messages.
 pub(crate) fn shown(value: &str) -> String {
     match value.char_indices().nth(SHOWN_MAX) {
         None => format!("{value:?}"),

@@ -1,4 +1,4 @@
-//! How answers show the stored shapes of the projections: as the very JSON that the projections give them.
+//! Serializes stored types of the projections in answers, with the JSON that the projections define.
 
 use crate::projections::message::{Envelope, Names};
 use crate::projections::task::ShownTask;
@@ -9,12 +9,12 @@ use serde_json::Value;
 use serde_json::value::RawValue;
 use teamlog_engine::{Json, Timestamp};
 
-/// Serialises a message as its envelope. For `#[serde(serialize_with)]`.
+/// Serializes a message as its envelope. For `#[serde(serialize_with)]`.
 pub(crate) fn message<S: Serializer>(message: &Message, serializer: S) -> Result<S::Ok, S::Error> {
     envelope(message).serialize(serializer)
 }
 
-/// Reads what [`message`] writes. For `#[serde(deserialize_with)]`.
+/// Parses the output of [`message`]. For `#[serde(deserialize_with)]`.
 pub(crate) fn read_message<'de, D: Deserializer<'de>>(from: D) -> Result<Message, D::Error> {
     let text = Box::<RawValue>::deserialize(from)?;
     let mut envelope = Envelope::parse(text.get()).map_err(D::Error::custom)?;
@@ -27,7 +27,7 @@ pub(crate) fn read_message<'de, D: Deserializer<'de>>(from: D) -> Result<Message
     })
 }
 
-/// Serialises messages as a list of envelopes.
+/// Serializes messages as a list of envelopes.
 pub(crate) fn messages<S: Serializer>(
     messages: &[Message],
     serializer: S,
@@ -35,7 +35,7 @@ pub(crate) fn messages<S: Serializer>(
     serializer.collect_seq(messages.iter().map(envelope))
 }
 
-/// Reads what [`messages`] writes.
+/// Parses the output of [`messages`].
 pub(crate) fn read_messages<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Message>, D::Error> {
     #[derive(Deserialize)]
     struct One(#[serde(deserialize_with = "read_message")] Message);
@@ -43,42 +43,42 @@ pub(crate) fn read_messages<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<Me
     Ok(all.into_iter().map(|one| one.0).collect())
 }
 
-/// Serialises a task as the record of its view file.
+/// Serializes a task as the record of its view file.
 pub(crate) fn task<S: Serializer>(task: &Task, serializer: S) -> Result<S::Ok, S::Error> {
     raw(task.to_json()).serialize(serializer)
 }
 
-/// Reads what [`task`] writes.
+/// Parses the output of [`task`].
 pub(crate) fn read_task<'de, D: Deserializer<'de>>(from: D) -> Result<Task, D::Error> {
     Ok(ShownTask::deserialize(from)?.task)
 }
 
-/// A message that was recorded keeps every rule of the envelope, so this is `None` for none.
+/// Returns the envelope of a message. Recorded messages follow the rules of the envelope, so it is never `None`.
 fn envelope(message: &Message) -> Option<Box<RawValue>> {
     raw(message.to_json().ok()?)
 }
 
-/// Canonical JSON is JSON, so this is `None` (shown as `null`) for no value there is.
+/// Returns canonical JSON as a raw value. Canonical JSON is JSON, so it is never `None`.
 pub(crate) fn raw(json: Json) -> Option<Box<RawValue>> {
     RawValue::from_string(json.as_str().to_owned()).ok()
 }
 
-/// Whether a count is left out.
+/// Returns true if a count is left out of an answer.
 pub(crate) fn is_none_of(count: &u64) -> bool {
     *count == 0
 }
 
-/// Returns the line for a number of items.
+/// Returns true if a count is left out of an answer.
 pub(crate) fn is_zero(count: &usize) -> bool {
     *count == 0
 }
 
-/// Bytes in lower-case hex.
+/// Returns bytes in lower-case hex.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// What a text says, or the JSON of anything else.
+/// Returns a text itself, and any other value as JSON.
 pub(crate) fn as_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,4 +1,4 @@
-//! Text that a shell takes back as one word, so that a command which is shown can be run as it stands.
+//! Quotes text for a shell, so that a shown command can be run unchanged.
 
 use crate::projections::hidden;
 use std::fmt::Write;
@@ -19,7 +19,7 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-/// As it stands between `$'` and `'`.
+/// Returns a character as it is written between `$'` and `'`.
 fn escaped((c, hidden): (char, bool)) -> String {
     let mut text = String::new();
     let code = u32::from(c);
@@ -34,7 +34,7 @@ fn escaped((c, hidden): (char, bool)) -> String {
     text
 }
 
-/// The words of a line that was made of such words; `None` where a quote is left open.
+/// Splits a line of quoted words; `None` if a quote is open.
 pub fn words(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -62,7 +62,7 @@ pub fn words(line: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Takes the escapes of [`quoted`] back, up to the quote that ends them.
+/// Reverts the escapes of [`quoted`], up to the quote that ends them.
 fn unescape(chars: &mut impl Iterator<Item = char>, word: &mut String) -> Option<()> {
     loop {
         let digits = match chars.next()? {

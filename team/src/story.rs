@@ -1,9 +1,9 @@
 //! A story: the events of a trace (or of a task) as a tree by cause, with offsets, gaps and durations.
 //!
-//! A pure function of the marked events. An event hangs below the one that it names as its cause; where it names none
-//! and is a fact about a message, below the sending of that message. A parent always stands before its child, so the
-//! tree is built in one pass and nothing that a log holds can make it loop. The renderers for machines, `chrome` and
-//! `otlp`, stand behind it; how it looks on a terminal is the command line's business.
+//! A pure function of the marked events. The parent of an event is its cause; without one, an event about a message has
+//! the sending of that message as its parent. A parent always precedes its child, so the tree is built in one pass and
+//! no content of a log can make it loop. `chrome` and `otlp` render it for programs; the command line renders it for a
+//! terminal.
 
 pub mod chrome;
 pub mod otlp;
@@ -15,65 +15,64 @@ pub use spans::{Outcome, Span, SpanKind};
 use crate::log::recorded::Recorded;
 use crate::operation::prelude::*;
 
-/// Some events in the order of the log, and what they are to each other.
+/// Events in log order, and their relations.
 #[derive(Debug)]
 pub struct Story<'a> {
-    /// One for each event, in the same order.
+    /// One step per event, in the same order.
     pub steps: Vec<Step<'a>>,
-    /// Tasks and messages from begin to end, in the order in which they began.
+    /// Spans of tasks and messages, in the order of their start.
     pub spans: Vec<Span>,
 }
 
-/// An event and its place in the story. Times in microseconds.
+/// An event and its place in the story. Times are in microseconds.
 #[derive(Debug)]
 pub struct Step<'a> {
     /// The event.
     pub recorded: &'a Recorded,
-    /// What led to it.
+    /// Its parent.
     pub parent: Parent<'a>,
-    /// Steps above it.
+    /// Number of steps above it.
     pub depth: usize,
-    /// Since the first step.
+    /// Time since the first step.
     pub offset: i64,
-    /// Since the step before; 0 for the first.
+    /// Time since the previous step; 0 for the first.
     pub gap: i64,
 }
 
-/// What led to an event.
+/// The parent of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parent<'a> {
-    /// Nothing that is known.
+    /// None is known.
     None,
     /// The step at that index, which the event names as its cause.
     Cause(usize),
     /// The step at that index, which sent the message that the event is about.
     Message(usize),
-    /// An event that is not part of the story.
+    /// An event outside the story.
     Outside(&'a OutsideCause),
-    /// An event that is not part of the story, and was not looked for.
+    /// An event outside the story that was not looked up.
     Unknown(EventId),
-    /// An event that does not precede this one: whoever named it was wrong.
+    /// An event that does not precede this one: the named cause is wrong.
     NotBefore(EventId),
 }
 
-/// A cause that an event names and its page does not hold. Where the log does not hold it either, only `id` is there.
+/// A cause that an event names and that is not on its page. If the log does not hold it either, only `id` is set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct OutsideCause {
-    /// The id that was named.
+    /// Id of the cause.
     pub id: String,
-    /// Its place in the log; `null` where the log holds no such event.
+    /// Seq of the cause; `null` if the log has no such event.
     pub seq: Option<u64>,
-    /// Its kind.
+    /// Kind of the cause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub kind: Option<String>,
-    /// The story that it belongs to.
+    /// Trace of the cause.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
 }
 
 impl<'a> Story<'a> {
-    /// The story of events that stand in the order of the log; `outside` says what is known of causes that are not
-    /// among them.
+    /// Builds the story of events in log order; `outside` describes causes that are not among them.
     pub fn of(events: &'a [Recorded], outside: &'a [OutsideCause]) -> Story<'a> {
         let mut index = Index {
             outside: outside.iter().map(|cause| (&*cause.id, cause)).collect(),
@@ -106,12 +105,12 @@ impl<'a> Story<'a> {
         }
     }
 
-    /// From the first event to the last, in microseconds.
+    /// Returns the time from the first event to the last, in microseconds.
     pub fn duration(&self) -> i64 {
         self.steps.last().map_or(0, |last| last.offset)
     }
 
-    /// The spans that begin with the step at that index.
+    /// Returns the spans that start with the step at that index.
     pub fn begun_by(&self, step: usize) -> &[Span] {
         let from = self.spans.partition_point(|span| span.first < step);
         let to = self.spans.partition_point(|span| span.first <= step);
@@ -119,7 +118,7 @@ impl<'a> Story<'a> {
     }
 }
 
-/// The distinct causes that events name and that are not among them, in the order of their ids.
+/// Returns the distinct causes that events name and that are not among them, in the order of their ids.
 pub(crate) fn causes_outside(events: &[Recorded]) -> Vec<EventId> {
     let events = || events.iter().map(|recorded| &recorded.event);
     let here: BTreeSet<EventId> = events().map(|event| event.id).collect();
@@ -131,7 +130,7 @@ fn at(recorded: &Recorded) -> i64 {
     recorded.event.created_at.micros()
 }
 
-/// What stands before the event at hand.
+/// The steps before the event at hand.
 #[derive(Default)]
 struct Index<'a> {
     steps: BTreeMap<EventId, usize>,
@@ -164,7 +163,7 @@ impl<'a> Index<'a> {
         outside.map_or(Parent::Unknown(cause), |outside| Parent::Outside(outside))
     }
 
-    /// A fact of ours about a message follows from the message.
+    /// Returns the step that sent the message of an event; only our own facts about messages have one.
     fn about(&self, event: &Event<'_>) -> Parent<'a> {
         if event.foreign || event.kind == "message_sent" {
             return Parent::None;

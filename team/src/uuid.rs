@@ -1,8 +1,8 @@
-//! Ids that nobody can guess: UUIDs of random bits (version 4).
+//! Ids that cannot be guessed: UUIDs of random bits (version 4).
 
 use teamlog_engine::{Error, IdSource, internals::uuid};
 
-/// Makes a UUID of bits from a source.
+/// Returns a UUID of bits from a source.
 ///
 /// # Errors
 /// The source has none.
@@ -10,7 +10,7 @@ pub(crate) fn new(ids: &dyn IdSource) -> Result<String, Error> {
     Ok(random(ids.random()?, ids.random()?))
 }
 
-/// The UUID of 122 of these random bits.
+/// Returns the UUID of 122 of these random bits.
 pub(crate) fn random(high: u64, low: u64) -> String {
     let mut bytes = (u128::from(high) << 64 | u128::from(low)).to_be_bytes();
     bytes[6] = bytes[6] & 0x0F | 0x40;

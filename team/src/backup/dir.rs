@@ -1,4 +1,4 @@
-//! A directory of backups, outside the data root: one directory for each team.
+//! A backup directory, outside the data root, with one directory per team.
 
 use crate::handle::root::RootOptions;
 use crate::operation::prelude::*;
@@ -12,7 +12,7 @@ use teamlog_engine::verify::Report;
 #[derive(Debug, Clone)]
 pub struct BackupDir {
     storage: Arc<dyn Storage>,
-    /// Where it lies, absolute; `None` in memory.
+    /// Absolute path; `None` in memory.
     pub(crate) path: Option<PathBuf>,
     pub(crate) options: RootOptions,
 }
@@ -31,8 +31,8 @@ impl BackupDir {
         }
     }
 
-    /// The same, after making the directory if it is missing. It must lie outside `data_root`: a backup there would go
-    /// the way of what it is a backup of.
+    /// Like [`BackupDir::open`], but creates a missing directory. It must be outside `data_root`, or losing the data
+    /// root would lose the backup too.
     pub fn create(path: &Path, data_root: &Path, options: RootOptions) -> Result<BackupDir> {
         let root = data_root.canonicalize();
         let root = root.map_err(Error::io("open", data_root))?;
@@ -48,14 +48,14 @@ impl BackupDir {
             true => Path::new("."),
             false => above,
         };
-        // Before anything is made inside the data root, and again with what was made.
+        // Check before creating anything, and again with the created directory.
         check_outside(path, here, &root)?;
         let files = Files::create(path).map_err(Error::io("create", path))?;
         check_outside(path, path, &root)?;
         Ok(BackupDir::at(path, files, options))
     }
 
-    /// A backup directory on any storage.
+    /// Returns a backup directory on any storage.
     pub fn on(storage: Arc<dyn Storage>, options: RootOptions) -> BackupDir {
         BackupDir {
             storage,
@@ -64,12 +64,12 @@ impl BackupDir {
         }
     }
 
-    /// The storage.
+    /// Returns the storage.
     pub fn storage(&self) -> &Arc<dyn Storage> {
         &self.storage
     }
 
-    /// Names of the teams that it has backups of, sorted.
+    /// Returns the names of the teams with backups, sorted.
     pub fn teams(&self) -> Result<Vec<String>> {
         let here = Path::new("");
         let mut names = self.storage.list(here).map_err(Error::io("list", "."))?;
@@ -84,8 +84,8 @@ impl BackupDir {
         Ok(found)
     }
 
-    /// The backup of a team; or that which lies in the directory itself. Of a team whose log was replaced there is one of each
-    /// log: `log` says which, else it is the one that was made last.
+    /// Returns the backup of a team, or the backup that the directory itself is. A team whose log was replaced has a
+    /// backup of each log; `log` selects one, and `None` the latest.
     ///
     /// # Errors
     /// `backup_not_found`, `invalid_input`; `Corrupt`, I/O.
@@ -118,7 +118,7 @@ impl BackupDir {
             .into())
     }
 
-    /// All backups of a team, each of another log: first the one that was made last.
+    /// Returns all backups of a team, one per log, the latest first.
     pub fn backups(&self, team: &str) -> Result<Vec<Backup>> {
         names::check_known("team", team)?;
         for dir in [Path::new(team), Path::new("")] {
@@ -151,10 +151,10 @@ impl BackupDir {
         Ok(refusal.detail("team", team).detail("known", known))
     }
 
-    /// Checks every byte of a team's backup, of that log if one is named. Changes nothing.
+    /// Verifies every byte of a team's backup; `log` selects the log. Changes nothing.
     ///
     /// # Errors
-    /// As [`BackupDir::backup`]. Damage is an answer.
+    /// Those of [`BackupDir::backup`]. Damage is part of the answer.
     pub fn verify(&self, team: &str, log: Option<&str>) -> Result<Report> {
         Ok(self.backup(team, log)?.verify()?)
     }

@@ -1,4 +1,4 @@
-//! Backups of a team: taken, listed, restored.
+//! Backups of a team: making, listing, restoring.
 
 pub mod dir;
 pub(crate) mod notes;

@@ -1,26 +1,26 @@
-//! Where backups of a team were made: a note in the team's directory for each place, so that whoever finds the log damaged
-//! knows where to look. A hint and no evidence: what is there says the backup itself.
+//! Notes of backups: a file in the team's directory for each directory to which a backup was made, so that `doctor` can
+//! find backups of a damaged log. A note is only a hint; the content of a backup is read from the backup itself.
 
 use crate::operation::prelude::*;
 use teamlog_engine::internals::receipt::hex_digest;
 use teamlog_engine::storage::Storage;
 
-/// The directory of the notes, within a team's.
+/// Directory of the notes in a team's directory.
 const NOTES_DIR: &str = "backups";
-/// A longer file is no note.
+/// A longer file is not read.
 const NOTE_BYTES_MAX: u64 = 16 << 10;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
-    /// The directory that was given to `backup`, absolute.
+    /// Absolute path that was given to `backup`.
     directory: PathBuf,
-    /// When a backup was last made there.
+    /// Time of the last backup to it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     made_at: Option<String>,
 }
 
-/// Notes that a backup of the team was made in that directory. Where nothing can be written, nobody misses it but the
-/// doctor and who watches the daemon's numbers.
+/// Notes that a backup of the team was made to that directory. Ignores write errors: only `doctor` and the daemon's
+/// metrics use the notes.
 pub(crate) fn put(storage: &dyn Storage, dir: &Path, directory: &Path, now: Timestamp) {
     let mut note = Note {
         directory: directory.to_path_buf(),
@@ -29,7 +29,7 @@ pub(crate) fn put(storage: &dyn Storage, dir: &Path, directory: &Path, now: Time
     let Ok(place) = serde_json::to_vec(&note) else {
         return;
     };
-    // One file for each place, so that two backups at once do not lose each other's.
+    // One file per directory, so that two concurrent backups do not overwrite each other's note.
     let name = hex_digest(&place).split_off(48);
     note.made_at = Some(now.to_string());
     let Ok(json) = serde_json::to_vec(&note) else {
@@ -42,7 +42,7 @@ pub(crate) fn put(storage: &dyn Storage, dir: &Path, directory: &Path, now: Time
         .and_then(|()| storage.replace(&path, &json, false));
 }
 
-/// The directories that notes name, sorted.
+/// Returns the noted directories, sorted.
 pub(crate) fn directories(root: &Root, team: &str) -> Vec<PathBuf> {
     let found = all(root.storage().as_ref(), &team_dir(team));
     let mut found: Vec<PathBuf> = found.into_iter().map(|note| note.directory).collect();
@@ -50,7 +50,7 @@ pub(crate) fn directories(root: &Root, team: &str) -> Vec<PathBuf> {
     found
 }
 
-/// When a backup of the team in that directory was last made, wherever that was.
+/// Returns the time of the team's last backup to any directory.
 pub(crate) fn last_made(storage: &dyn Storage, dir: &Path) -> Option<Timestamp> {
     let made = all(storage, dir).into_iter().filter_map(|note| {
         let made_at = note.made_at?;

@@ -1,4 +1,4 @@
-//! `restore`: a team from its backup, whole or not at all.
+//! `restore`: restores a team from a backup, completely or not at all.
 
 use crate::agent_token::TokenShown;
 use crate::backup::dir::BackupDir;
@@ -9,20 +9,20 @@ use crate::time::millis;
 use std::time::Instant;
 use teamlog_engine::{Format, Receipt};
 
-/// What is restored, and as what.
+/// Options of `restore`.
 #[derive(Debug, Clone, Default)]
 pub struct Restore {
     /// The new team.
     pub team: String,
     /// The team in the backup; `None` is the same name.
     pub from: Option<String>,
-    /// The log in the backup, where there are several of the team; `None` is the one that was backed up last.
+    /// The log in the backup, if there are several of the team; `None` is the latest.
     pub log: Option<String>,
-    /// Another format than the original's.
+    /// Format of the new log; `None` is that of the original.
     pub format: Option<Format>,
-    /// Accept a network or host-shared file system.
+    /// Set to accept a network or host-shared file system.
     pub allow_network_fs: bool,
-    /// Accept the agent tokens of the backup, except those that were revoked here.
+    /// Set to accept the agent tokens of the backup, except those that were revoked here.
     pub keep_tokens: bool,
 }
 
@@ -38,11 +38,11 @@ pub struct RestoreAnswer {
     pub from: String,
     /// The log's id.
     pub log: String,
-    /// Whether that is the id of the original, whose receipts then hold for what the backup had of it.
+    /// True if the log's id is that of the original, so that the original's receipts hold for the events in the backup.
     pub same_log: bool,
     /// `jsonl` or `binary`.
     pub format: &'static str,
-    /// Events that the backup held.
+    /// Events in the backup.
     pub events: u64,
     /// Seq of the last event: `log_restored`, unless other hosts have the log too.
     pub last_seq: u64,
@@ -50,25 +50,26 @@ pub struct RestoreAnswer {
     pub files: u64,
     /// Bytes of the log.
     pub bytes: u64,
-    /// When the backup was made.
+    /// Time of the backup.
     #[schemars(with = "String")]
     pub backed_up_at: Timestamp,
-    /// The receipt of the backup; `null` where it held no event.
+    /// Receipt of the backup; `null` if it has no events.
     pub backup_receipt: Option<Receipt>,
     /// Digest of the state.
     pub state_digest: String,
-    /// How long it took.
+    /// Duration in ms.
     pub elapsed_ms: u64,
-    /// Tokens of the log that let nobody in here until they are accepted.
+    /// Tokens of the log that are not valid on this host until they are accepted.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unaccepted_tokens: Vec<TokenShown>,
 }
 
 impl Root {
-    /// Restores a team, built aside and shown when it is complete and verified.
+    /// Restores a team in a staging directory, verifies it, and then gives it its name.
     ///
     /// # Errors
-    /// `team_exists`, `backup_not_found`, `invalid_input`, `unsafe_file_system`; `Corrupt` where the backup is damaged; I/O.
+    /// `team_exists`, `backup_not_found`, `invalid_input`, `unsafe_file_system`; `Corrupt` if the backup is damaged;
+    /// I/O.
     pub fn restore(&self, restore: Restore, backup_dir: &BackupDir) -> Result<RestoreAnswer> {
         let started = Instant::now();
         names::check_new("team", &restore.team)?;

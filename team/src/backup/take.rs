@@ -1,4 +1,4 @@
-//! `backup`: a copy of a team's log that goes on being one.
+//! `backup`: makes or updates a copy of a team's log.
 
 use crate::backup::dir::BackupDir;
 use crate::backup::notes as backup_notes;
@@ -8,7 +8,7 @@ use std::time::Instant;
 use teamlog_engine::Receipt;
 use teamlog_engine::backup::{self, MANIFEST_FILE};
 
-/// `{status, team, log, format, seq, previous_seq, …}`: what the backup holds and what this run copied.
+/// `{status, team, log, format, seq, previous_seq, …}`: the content of the backup, and the part that this run copied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BackupAnswer {
     /// Always `ok`.
@@ -22,56 +22,56 @@ pub struct BackupAnswer {
     pub format: &'static str,
     /// Seq of the last event in the backup.
     pub seq: u64,
-    /// That of the backup before; `null` where there was none of this log.
+    /// Seq of the last event in the previous backup; `null` if there was none of this log.
     pub previous_seq: Option<u64>,
     /// Segments in the backup.
     pub segments: u64,
-    /// Segments of which something was copied.
+    /// Segments of which this run copied at least a part.
     pub segments_copied: u64,
     /// Files beside the log: artifacts, quarantine.
     pub files: u64,
-    /// Those that were copied.
+    /// Of these, files that this run copied.
     pub files_copied: u64,
     /// Bytes of the log in the backup.
     pub bytes: u64,
-    /// Bytes copied by this run, read back and compared.
+    /// Bytes that this run copied, read back and compared.
     pub bytes_copied: u64,
-    /// Holds for the log and for the backup; `null` for an empty log.
+    /// Receipt that holds for the log and for the backup; `null` for an empty log.
     pub receipt: Option<Receipt>,
-    /// How long it took.
+    /// Duration in ms.
     pub elapsed_ms: u64,
 }
 
 /// `{status, backups[], failed[]}`: every team of a data root.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BackupAllAnswer {
-    /// `ok`, or `partial` where a team could not be backed up.
+    /// `ok`, or `partial` if a backup of a team failed.
     #[schemars(extend("enum" = ["ok", "partial"]))]
     pub status: &'static str,
-    /// The teams that were.
+    /// Backups that were made.
     pub backups: Vec<BackupAnswer>,
-    /// The teams that were not; the backups that they had are as they were.
+    /// Teams whose backup failed; their earlier backups are unchanged.
     pub failed: Vec<FailedBackup>,
     /// Bytes copied in all.
     pub bytes_copied: u64,
-    /// How long it took.
+    /// Duration in ms.
     pub elapsed_ms: u64,
 }
 
-/// A team that could not be backed up.
+/// A team whose backup failed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FailedBackup {
     /// The team.
     pub team: String,
-    /// Why.
+    /// The reason.
     pub message: String,
 }
 
 impl Team {
-    /// Brings the team's backup in the backup directory up to now. Takes no lock of the team: writers go on.
+    /// Updates the team's backup in the backup directory. Takes no lock of the team, so writers continue.
     ///
     /// # Errors
-    /// `backup_diverged`; the log's, the backup directory's. The backup that was there still is.
+    /// `backup_diverged`; errors of the log and of the backup directory. The earlier backup is kept.
     pub fn backup(&self, backup_dir: &BackupDir) -> Result<BackupAnswer> {
         let started = Instant::now();
         let reader = self.reader()?;
@@ -104,7 +104,7 @@ impl Team {
 }
 
 impl Root {
-    /// Backs up every team. One that fails does not keep the others from being backed up.
+    /// Backs up every team. A failure does not stop the others.
     pub fn backup_all(&self, backup_dir: &BackupDir) -> Result<BackupAllAnswer> {
         let started = Instant::now();
         let (mut backups, mut failed) = (Vec::new(), Vec::new());
@@ -127,7 +127,7 @@ impl Root {
     }
 }
 
-/// A backup that is not a past of the log is evidence, and is not written over.
+/// A backup with events that the log does not have is kept, because it may hold lost events.
 fn diverged(team: &str, error: Error) -> Failure {
     let why = match &error {
         Error::ForeignFile { path, why } if path.ends_with(MANIFEST_FILE) => why,

@@ -1,4 +1,4 @@
-//! `import --events`: an exported log, lossless, into a new team: seqs, ids and times stay what they were.
+//! `import --events`: imports an exported log without loss into a new team. Seqs, ids and times do not change.
 
 use crate::handle::root::team_exists;
 use crate::handle::staged::StagedTeam;
@@ -9,21 +9,21 @@ use crate::operation::prelude::*;
 use std::io::BufRead;
 use teamlog_engine::internals::codec;
 
-/// How events are imported. The team must not exist.
+/// Options of the import. The team must not exist.
 #[derive(Debug, Clone, Default)]
 pub struct ImportEvents {
     /// The new team.
     pub team: String,
     /// Its format; `None` is `jsonl`.
     pub format: Option<Format>,
-    /// Accept a network or host-shared file system.
+    /// Set to accept a network or host-shared file system.
     pub allow_network_fs: bool,
-    /// Accept the agent tokens of the log, except those that were revoked here.
+    /// Set to accept the agent tokens of the log, except those that were revoked here.
     pub keep_tokens: bool,
 }
 
 impl Root {
-    /// Imports what [`Team::export`](crate::Team::export) wrote. All lines get in, or the team does not come to be.
+    /// Imports the output of [`Team::export`](crate::Team::export). All lines are imported, or the team is not created.
     ///
     /// # Errors
     /// `invalid_input` (with the line), `team_exists`, `unsafe_file_system`; I/O.
@@ -71,7 +71,7 @@ impl Root {
     }
 }
 
-/// A line as the event that must get `seq`.
+/// Parses a line as the event with the seq `seq`.
 fn event(text: &str, seq: u64) -> Result<NewEvent, Refusal> {
     let event: Event<'static> = codec::parse_public_json(text).map_err(|why| {
         let refusal = Refusal::new(Code::InvalidInput, format!("the line is no event: {why}"));

@@ -1,8 +1,8 @@
-//! `import --messages`: history that lies in envelopes, JSON lines in any order.
+//! `import --messages`: imports message envelopes, which are JSON lines in any order.
 //!
-//! Two passes: the first checks every line and keeps of it only its key and its place in the input; the second reads the
-//! lines again in the order of `(created_at, id)` and records them. A new team is built aside, so that a failed import
-//! leaves nothing.
+//! Makes two passes. The first checks every line and keeps only its key and its place in the input. The second reads
+//! the lines again in the order of `(created_at, id)` and records them. A new team is built in a staging directory, so
+//! that a failed import leaves nothing.
 
 use crate::handle::staged::StagedTeam;
 use crate::handle::team;
@@ -16,29 +16,30 @@ use crate::task::approval;
 use std::io::{BufRead, Seek};
 use teamlog_engine::{Head, State, Writer};
 
-/// How messages are imported.
+/// Options of the import.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ImportMessages {
-    /// The team; it is created (open) when there is none.
+    /// The team; it is created as an open team if it does not exist.
     pub team: String,
-    /// The format of a new team; `None` is `jsonl`.
+    /// Format of a new team; `None` is `jsonl`.
     pub format: Option<Format>,
-    /// Stamp the events now; the original times stay in the messages.
+    /// Set to stamp the events with the current time; the messages keep their original times.
     pub restamp: bool,
-    /// Write nothing if any line is malformed, a duplicate, or says of a task what is not applied.
+    /// Set to write nothing if a line is malformed or a duplicate, or if a status in a message cannot be applied to its
+    /// task.
     pub strict: bool,
-    /// A new team does without view files.
+    /// Set to keep no view files for a new team.
     pub no_views: bool,
-    /// Accept a network or host-shared file system for a new team.
+    /// Set to accept a network or host-shared file system for a new team.
     pub allow_network_fs: bool,
 }
 
-/// Bytes of messages after which an import into a team lets its state write a run.
+/// Bytes of messages after which an import into an existing team flushes the state into a run.
 const FLUSH_BYTES: usize = 2 << 20;
 
 impl Root {
-    /// Imports envelopes. Into an old team, what it knows already is skipped, and the rest must be newer than its last
-    /// event (else `restamp`).
+    /// Imports envelopes. For an existing team skips messages that it has; the others must be newer than its last event
+    /// (unless `restamp` is set).
     ///
     /// # Errors
     /// `invalid_input`, `not_newer`, `format_mismatch`, `unsafe_file_system`; I/O.
@@ -137,27 +138,27 @@ impl Team {
     }
 }
 
-/// Tells of the messages that will be recorded what of them changes no task.
+/// Reports the messages that will be recorded but change no task.
 fn note_unapplied(entries: &[Entry], report: &mut Report) {
     for entry in entries.iter().filter(|entry| !entry.unapplied.is_empty()) {
         report.unapplied(entry.line, &entry.unapplied);
     }
 }
 
-/// Who occurs in the messages, sorted.
+/// Returns senders and recipients of the messages, sorted.
 fn agents(entries: &[Entry]) -> Vec<String> {
     let names = entries.iter().flat_map(|entry| [&*entry.from, &*entry.to]);
     let names: BTreeSet<&str> = names.collect();
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// A microsecond before the first message; now where the messages are stamped now.
+/// Returns the time one microsecond before the first message; with `restamp`, the current time.
 fn just_before(entries: &[Entry], restamp: bool) -> Option<Timestamp> {
     let first = entries.first().filter(|_| !restamp);
     first.map(|entry| entry.created_at.plus_micros(-1))
 }
 
-/// The event by which those who occur in the messages join an open team.
+/// Returns the event by which senders and recipients of the messages join an open team.
 fn joining(live: &Live, entries: &[Entry], restamp: bool) -> Result<Option<NewEvent>> {
     let mut members = Vec::new();
     for agent in agents(entries) {
@@ -173,7 +174,7 @@ fn joining(live: &Live, entries: &[Entry], restamp: bool) -> Result<Option<NewEv
     Ok(Some(event))
 }
 
-/// Appends the messages of the entries; returns the seqs of the first and the last one.
+/// Appends the messages of the entries. Returns the seqs of the first and the last one.
 fn record<S: State, R: BufRead + Seek>(
     writer: &Writer<S>,
     entries: &mut [Entry],
@@ -200,7 +201,7 @@ fn record<S: State, R: BufRead + Seek>(
     Ok((first, last))
 }
 
-/// The entries that the team does not know yet and whose agents may act in it.
+/// Returns the entries that are new to the team and whose agents may act in it.
 fn admitted(live: &Live, entries: Vec<Entry>, report: &mut Report) -> Result<Vec<Entry>> {
     let mut gated: BTreeMap<Box<str>, bool> = BTreeMap::new();
     let mut agents: BTreeMap<String, Option<String>> = BTreeMap::new();
@@ -236,8 +237,8 @@ fn admitted(live: &Live, entries: Vec<Entry>, report: &mut Report) -> Result<Vec
     Ok(admitted)
 }
 
-/// Returns whether no message of the import may complete a task, since the task requires an approval and has none. No
-/// message changes either, so each task is looked up once.
+/// Returns true if no message may complete the task, because it requires an approval and has none. No message changes
+/// either, so each task is looked up once.
 fn is_gated(live: &Live, task: &str, known: &mut BTreeMap<Box<str>, bool>) -> Result<bool> {
     if let Some(gated) = known.get(task) {
         return Ok(*gated);
@@ -250,7 +251,7 @@ fn is_gated(live: &Live, task: &str, known: &mut BTreeMap<Box<str>, bool>) -> Re
     Ok(gated)
 }
 
-/// Why an agent may not act in the team, if it may not. Imported names may begin with a hyphen.
+/// Returns the reason why an agent may not act in the team, if there is one. Imported names may begin with a hyphen.
 fn objection(live: &Live, field: &'static str, agent: &str) -> Result<Option<String>> {
     if live.team()?.is_none_or(|team| team.open) {
         return Ok(None);
@@ -262,7 +263,7 @@ fn objection(live: &Live, field: &'static str, agent: &str) -> Result<Option<Str
     }
 }
 
-/// History goes behind what is there, or not at all.
+/// Refuses messages that are not newer than the team's last event.
 fn check_newer(first: Option<&Entry>, head: &Head) -> Result<(), Refusal> {
     let (Some(first), Some(last)) = (first, head.last_id) else {
         return Ok(());

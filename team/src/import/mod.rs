@@ -1,4 +1,4 @@
-//! History from elsewhere: message envelopes, exported events, the public team chat.
+//! Imports: message envelopes, exported events, directories of the team chat protocol.
 
 pub mod events;
 pub mod messages;

@@ -1,4 +1,4 @@
-//! What an import answers: counts, and the first lines that did not get in.
+//! The answer of an import: counts, and the first lines that were not imported.
 
 use crate::agent_token::TokenShown;
 use crate::import::source::Found;
@@ -6,15 +6,15 @@ use crate::operation::prelude::*;
 use crate::projections::message::{NotApplied, Unapplied};
 use crate::time::millis;
 
-/// Most problems that a report lists.
+/// Most problems in a report.
 pub const PROBLEMS_MAX: usize = 100;
 
-/// What was wrong with one line.
+/// A problem with a line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LineProblem {
     /// The line, from 1.
     pub line: u64,
-    /// `malformed`, `duplicate`, or `not_applied`: the message is in the log, and something of it changed no task.
+    /// `malformed`, `duplicate`, or `not_applied`: the message is in the log, but a part of it changed no task.
     #[schemars(extend("enum" = ["malformed", "duplicate", "not_applied"]))]
     pub kind: Cow<'static, str>,
     /// Field, value and rule.
@@ -25,41 +25,41 @@ pub struct LineProblem {
 /// first_seq, last_seq, elapsed_ms}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportAnswer {
-    /// `ok`, or `rejected` where nothing was written: because of `strict`, or as no line was a message.
+    /// `ok`, or `rejected` if nothing was written, because of `strict` or because no line was a message.
     #[schemars(extend("enum" = ["ok", "rejected"]))]
     pub status: Cow<'static, str>,
     /// The team.
     pub team: String,
-    /// Whether the team is new.
+    /// True if the team is new.
     pub created: bool,
-    /// Messages (or events) that are in the log now.
+    /// Imported messages (or events).
     pub imported: u64,
-    /// Lines whose message is known already.
+    /// Lines with a message that is in the log already.
     pub duplicates: u64,
     /// Lines that are no message.
     pub malformed: u64,
-    /// How many messages say something that was not applied to a task, by reason: `no_task_id`, `unknown_status`,
+    /// Number of messages that were not applied to a task, at least in part, by reason: `no_task_id`, `unknown_status`,
     /// `wrong_type`.
     pub not_applied: Reasons,
     /// The first problems, in order of lines.
     pub problems: Vec<LineProblem>,
-    /// Problems beyond those.
+    /// Number of further problems.
     pub problems_omitted: u64,
     /// Seq of the first imported event.
     pub first_seq: Option<u64>,
     /// Seq of the last imported event.
     pub last_seq: Option<u64>,
-    /// How long it took.
+    /// Duration in ms.
     pub elapsed_ms: u64,
-    /// Artifacts of imported events, whose files an export does not hold.
+    /// Artifacts of imported events, whose files are not part of an export.
     #[serde(default, skip_serializing_if = "crate::shapes::is_zero")]
     pub artifacts_without_files: usize,
-    /// Tokens of an imported log that let nobody in here until they are accepted.
+    /// Tokens of an imported log that are not valid on this host until they are accepted.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unaccepted_tokens: Vec<TokenShown>,
 }
 
-/// How many messages have something that was not applied to a task, by reason.
+/// Number of messages that were not applied to a task, at least in part, by reason.
 pub type Reasons = BTreeMap<Cow<'static, str>, u64>;
 
 pub(crate) fn count(reasons: &mut Reasons, its: impl Iterator<Item = NotApplied>) {
@@ -79,18 +79,18 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// A line that is no message.
+    /// Counts a line that is no message.
     pub fn malformed(&mut self, line: u64, message: String) {
         self.malformed += 1;
         self.note(line, "malformed", message);
     }
-    /// A line whose message is known; `why` says whence.
+    /// Counts a line with a known message; `why` says from where it is known.
     pub fn duplicate(&mut self, line: u64, id: &str, why: &str) {
         self.duplicates += 1;
         let message = format!("message.id must be new, but {why}: {id:?}");
         self.note(line, "duplicate", message);
     }
-    /// A message that says something of a task in vain; it is recorded all the same.
+    /// Counts a message that was recorded but could not be applied to its task.
     pub fn unapplied(&mut self, line: u64, unapplied: &[Unapplied]) {
         let reasons = unapplied.iter().map(|one| one.reason);
         count(&mut self.not_applied, reasons);
@@ -98,7 +98,7 @@ impl Report {
             self.note(line, "not_applied", one.rule.to_string());
         }
     }
-    /// Whether a strict import stops here.
+    /// Returns true if a strict import stops here.
     pub fn rejects(&self, strict: bool) -> bool {
         strict && self.all > 0
     }

@@ -1,4 +1,4 @@
-//! The input of an import: which messages it holds, and where.
+//! The input of an import: its messages, and their places in it.
 
 use crate::failure::{Failure, Result};
 use crate::handle::team::input_fault;
@@ -11,7 +11,7 @@ use std::io::{BufRead, Seek, SeekFrom};
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 use teamlog_engine::{Durability, NewEvent, State, Timestamp, Writer};
 
-/// One message of the input: its key, who it concerns, and where it lies.
+/// A message of the input: its key, its agents, and its place.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub created_at: Timestamp,
@@ -21,15 +21,15 @@ pub(crate) struct Entry {
     pub line: u64,
     offset: u64,
     pub len: u32,
-    /// What it says of a task in vain.
+    /// Parts of the message that cannot be applied to its task.
     pub unapplied: Vec<Unapplied>,
     /// The task that it reports completed.
     pub completes: Option<Box<str>>,
-    /// The message itself, as long as there was room: it need not be read again.
+    /// The message itself, if there was room to keep it; else it is read again.
     held: Option<Box<Message>>,
 }
 
-/// So many bytes of lines stay in memory as messages between the two passes.
+/// Bytes of lines that are kept in memory between the two passes.
 const HELD_BYTES_MAX: u64 = 32 << 20;
 
 pub(crate) enum Found {
@@ -47,8 +47,8 @@ pub(crate) fn append<S: State>(writer: &Writer<S>, event: NewEvent) -> Result<Op
     Ok(appended.map_err(input_fault)?.map(|last| last.last_seq))
 }
 
-/// Reads the whole input once: its valid messages in the order of `(created_at, id)`, each id once (the first line
-/// that has it counts). With `latest`, times past it break a rule.
+/// Reads the whole input once. Returns its valid messages in the order of `(created_at, id)`, each id once (its first
+/// line counts). If `latest` is given, later times are malformed.
 pub(crate) fn index<R: BufRead>(
     source: &mut R,
     latest: Option<Timestamp>,
@@ -87,13 +87,13 @@ pub(crate) fn index<R: BufRead>(
     Ok(entries)
 }
 
-/// The task that a message reports completed.
+/// Returns the task that a message reports completed.
 fn completes(message: &Message) -> Option<Box<str>> {
     let id = message.task_id.as_deref()?;
     (message.reported_status() == Some(Status::Completed)).then(|| id.into())
 }
 
-/// An entry's message, read again if it is not held. `at` is where the source stands.
+/// Returns an entry's message, reading it again if it was not kept. `at` is the source's position.
 pub(crate) fn read<R: BufRead + Seek>(
     source: &mut R,
     at: &mut u64,
@@ -102,7 +102,8 @@ pub(crate) fn read<R: BufRead + Seek>(
     if let Some(message) = entry.held.take() {
         return Ok(*message);
     }
-    // A relative seek keeps what a buffered reader holds; an absolute one is for distances that have no sign.
+    // A relative seek keeps the content of a buffered reader. An absolute seek is only for distances that do not fit
+    // into an `i64`.
     match i64::try_from(i128::from(entry.offset) - i128::from(*at)) {
         Ok(distance) => source.seek_relative(distance),
         Err(_) => source.seek(SeekFrom::Start(entry.offset)).map(drop),
@@ -125,7 +126,7 @@ fn changed(entry: &Entry) -> Failure {
     unreadable(std::io::Error::new(std::io::ErrorKind::InvalidData, why))
 }
 
-/// A line as a message. History knows its ids and times; nothing is made up.
+/// Parses a line as a message. Id and time must be given; none is generated.
 fn message(text: &str) -> Result<Message, InvalidMessage> {
     let envelope = Envelope::parse(text)?;
     let given = [
@@ -143,10 +144,10 @@ fn message(text: &str) -> Result<Message, InvalidMessage> {
     fitting(message)
 }
 
-/// Most bytes of an event beside its payload, generously.
+/// Upper limit of the bytes of an event beside its payload.
 pub(crate) const EVENT_REST_BYTES_MAX: usize = 2048;
 
-/// A message that an event can hold.
+/// Checks that an event can hold the message.
 pub(crate) fn fitting(message: Message) -> Result<Message, InvalidMessage> {
     let bytes = message.sent()?.payload.as_str().len();
     match bytes + EVENT_REST_BYTES_MAX <= EVENT_BYTES_MAX {
@@ -170,7 +171,7 @@ fn not_after(message: Message, latest: Option<Timestamp>) -> Result<Message, Inv
     }
 }
 
-/// Of the entries with one id, the one of the first line stays.
+/// Drops repeated ids; the entry of the first line stays.
 fn drop_repeated(entries: &mut Vec<Entry>, report: &mut Report) {
     entries.sort_unstable_by(|a, b| (&a.id, a.line).cmp(&(&b.id, b.line)));
     entries.dedup_by(|next, kept| {

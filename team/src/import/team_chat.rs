@@ -1,5 +1,5 @@
-//! `import --team-chat`: a directory of the message protocol as it was kept in files: inboxes, acks, dead letters, and
-//! snapshots of tasks whose messages are gone, and what else happened. All of it gets into a new team, built aside, or none.
+//! `import --team-chat`: imports a directory of the team chat protocol: inboxes, acks, dead letters, snapshots of tasks
+//! whose messages are gone, and other events. Everything is imported into a new team, or nothing.
 
 use crate::handle::root::team_exists;
 use crate::handle::staged::StagedTeam;
@@ -11,22 +11,23 @@ use crate::operation::prelude::*;
 use crate::projections::team::event::{TeamCreated, TeamFact};
 use crate::time::millis;
 
-/// How a directory is imported. The team must not exist.
+/// Options of the import. The team must not exist.
 #[derive(Debug, Clone, Default)]
 pub struct ImportTeamChat {
     /// The new team.
     pub team: String,
     /// Its format; `None` is `jsonl`.
     pub format: Option<Format>,
-    /// Write nothing if anything is malformed, an orphan or a duplicate, or says of a task what is not applied.
+    /// Set to write nothing if an entry is malformed, an orphan or a duplicate, or if a status cannot be applied to its
+    /// task.
     pub strict: bool,
-    /// Do without view files.
+    /// Set to keep no view files.
     pub no_views: bool,
-    /// Accept a network or host-shared file system.
+    /// Set to accept a network or host-shared file system.
     pub allow_network_fs: bool,
 }
 
-/// What the directory held and what became of it; also the payload of `log_imported`.
+/// Counts of an import by kind of entry; also the payload of `log_imported`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChatCounts {
     /// Files read.
@@ -37,23 +38,23 @@ pub struct ChatCounts {
     pub acks: u64,
     /// Dead letters recorded.
     pub dead_letters: u64,
-    /// Tasks of which only the snapshot is left, recorded as such.
+    /// Tasks of which only the snapshot exists; recorded as snapshots.
     pub tasks: u64,
-    /// Snapshots that were passed by, since messages tell more of their tasks.
+    /// Snapshots that were skipped, because the messages of their tasks say more.
     pub tasks_from_messages: u64,
-    /// Other events, kept as they were under their kind with the `foreign` mark.
+    /// Other events, kept unchanged under their kind with the `foreign` mark.
     pub events_kept: u64,
-    /// Events that were passed by: the message or the dead letter that they tell of is recorded.
+    /// Events that were skipped, because their message or dead letter is recorded.
     pub events_passed_by: u64,
     /// Settings taken from `config.json`.
     pub settings: u64,
-    /// What is there more than once; the first counts.
+    /// Repeated entries; the first counts.
     pub duplicates: u64,
-    /// Acks of messages that are not there, or of somebody else's.
+    /// Acks of messages that do not exist, or by an agent that is not the recipient.
     pub orphans: u64,
-    /// Lines and files that are not what they should be.
+    /// Malformed lines and files.
     pub malformed: u64,
-    /// How many messages (and snapshots) say something that was not applied to a task, by reason: `no_task_id`,
+    /// Number of messages (and snapshots) that were not applied to a task, at least in part, by reason: `no_task_id`,
     /// `unknown_status`, `wrong_type`.
     pub not_applied: Reasons,
 }
@@ -61,23 +62,23 @@ pub struct ChatCounts {
 /// `{status, team, …counts, problems[], problems_omitted, first_seq, last_seq, elapsed_ms}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChatAnswer {
-    /// `ok`, or `rejected` where nothing was written: because of `strict`, or as nothing was found.
+    /// `ok`, or `rejected` if nothing was written, because of `strict` or because there was nothing to import.
     #[schemars(extend("enum" = ["ok", "rejected"]))]
     pub status: &'static str,
     /// The team.
     pub team: String,
-    /// How many of what.
+    /// The counts.
     #[serde(flatten)]
     pub counts: ChatCounts,
     /// The first problems, by file and line.
     pub problems: Vec<FileProblem>,
-    /// Problems beyond those.
+    /// Number of further problems.
     pub problems_omitted: u64,
     /// Seq of the first event.
     pub first_seq: Option<u64>,
-    /// Seq of the last one: `log_imported`.
+    /// Seq of the last event: `log_imported`.
     pub last_seq: Option<u64>,
-    /// How long it took.
+    /// Duration in ms.
     pub elapsed_ms: u64,
 }
 
@@ -89,7 +90,7 @@ struct Imported<'a> {
 }
 
 impl Root {
-    /// Imports a directory. What it says is held in memory meanwhile.
+    /// Imports a directory. Holds its content in memory meanwhile.
     ///
     /// # Errors
     /// `team_exists`, `invalid_input`, `unsafe_file_system`; I/O.
@@ -159,7 +160,7 @@ impl Root {
     }
 }
 
-/// The members that the directory names, and whoever occurs in a message.
+/// Returns the members that the directory names, and the senders and recipients of its messages.
 fn members(chat: &Chat) -> Vec<String> {
     let messages = chat.messages.iter().map(|read| &read.message);
     let occurring = messages.flat_map(|message| [&message.from, &message.to]);

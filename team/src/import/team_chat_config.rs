@@ -1,12 +1,11 @@
-//! `config.json` of the message protocol's directory: how long a delivery waits for its ack, and how often it is tried
-//! again, by type of message.
+//! `config.json` of a team chat directory: the time-out and the number of attempts of a delivery, by type of message.
 
 use crate::projections::team::event::ConfigChanged;
 use crate::projections::team::settings::Value;
 use crate::projections::{MessageType, Setting};
 use serde_json::{Map, Value as Any};
 
-/// The settings that an old configuration holds, and what of it cannot be taken.
+/// Returns the settings of an old configuration, and the entries that cannot be taken.
 pub(crate) fn settings(bytes: &[u8]) -> Result<(ConfigChanged, Vec<String>), String> {
     let config: Map<String, Any> = serde_json::from_slice(bytes)
         .map_err(|error| format!("must be a JSON object ({error})"))?;
@@ -52,7 +51,7 @@ pub(crate) fn settings(bytes: &[u8]) -> Result<(ConfigChanged, Vec<String>), Str
     Ok((changed, problems))
 }
 
-/// The type that a policy is for; `default` is for all others.
+/// Returns the message type of a policy; `default` stands for all other types.
 fn kind(name: &str) -> Option<Option<MessageType>> {
     match name {
         "default" => Some(None),

@@ -1,6 +1,7 @@
-//! Events in the files of the message protocol. What they say of the state follows from messages, acks and dead letters;
-//! what else happened (repetitions, suppressions, rejected acks, retries) is kept for its traces: the old event, whole, as
-//! the payload of one of the same kind with the `foreign` mark. Only here a reserved kind gets that mark.
+//! Events in the files of the team chat protocol. Messages, acks and dead letters give the state, so events about them
+//! are skipped. Other events (repetitions, suppressions, rejected acks, retries) are kept for their traces: the whole
+//! old event is the payload of an event of the same kind with the `foreign` mark. Only here a reserved kind gets that
+//! mark.
 
 use crate::import::source::EVENT_REST_BYTES_MAX;
 use crate::operation::prelude::*;
@@ -8,16 +9,16 @@ use crate::projections::message::{Names, check_id, check_name};
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 
 pub(crate) struct OldEvent {
-    /// Its id; files may hold it twice.
+    /// Id; files may hold it twice.
     pub id: Option<String>,
     pub kind: String,
-    /// When, as it says.
+    /// Time, as the event states it.
     pub created_at: String,
     whole: Json,
     fields: Map<String, Value>,
 }
 
-/// Where in an event a thing may be named: the field itself, or one of its payload, or of a message in that.
+/// Places of a field in an event: the event itself, its payload, or a message in the payload.
 const PLACES: [&[&str]; 3] = [&[], &["payload"], &["payload", "message"]];
 
 impl OldEvent {
@@ -49,13 +50,13 @@ impl OldEvent {
         })
     }
 
-    /// The id of the message that it is about.
+    /// Returns the id of the message that the event is about.
     pub fn message_id(&self) -> Option<&str> {
         let of_message = || self.at(&["payload", "message"])?.get("id")?.as_str();
         self.texts("message_id").next().or_else(of_message)
     }
 
-    /// The payload as JSON text; `null` where there is none.
+    /// Returns the payload as JSON text; `null` if there is none.
     pub fn payload(&self) -> String {
         let payload = self.fields.get("payload");
         payload.map_or_else(|| "null".to_owned(), Value::to_string)
@@ -84,7 +85,7 @@ impl OldEvent {
         event
     }
 
-    /// The first of its texts under that name that keeps a rule.
+    /// Returns the first text in a field of that name that follows a rule.
     fn first(&self, field: &str, keeps: impl Fn(&str) -> bool) -> Option<String> {
         let text = self.texts(field).find(|text| keeps(text));
         text.map(str::to_owned)

@@ -1,5 +1,5 @@
-//! What a directory of the message protocol says, as events in their order: by time, then messages before what is said of
-//! them, then by id.
+//! The content of a team chat directory as events in order: by time, then messages before events about them, then by
+//! id.
 
 use crate::import::report::count;
 use crate::import::team_chat::ChatCounts;
@@ -10,7 +10,7 @@ use crate::projections::delivery::event::{DeliveryDead, DeliveryFact};
 use crate::projections::message::MessageInfo;
 use crate::projections::message::event::MessageAcked;
 
-/// One event to come, with its place in the order.
+/// An event to record, with its place in the order.
 pub(crate) struct Item {
     pub at: Timestamp,
     rank: u8,
@@ -18,7 +18,7 @@ pub(crate) struct Item {
     pub event: NewEvent,
 }
 
-/// Everything that was read, in order. What is said of a message never comes before it.
+/// Returns all entries in order. A message always comes before the events about it.
 pub(crate) fn history(chat: &mut Chat) -> Vec<Item> {
     let messages = std::mem::take(&mut chat.messages);
     let known = messages.iter().map(|read| &read.message);
@@ -153,7 +153,7 @@ impl History<'_> {
         self.push(at, 2, &letter.dead.id, event);
     }
 
-    /// A snapshot counts only where no task message tells of the task.
+    /// Records a snapshot if no task message is about its task.
     fn task(&mut self, read: &ReadTask, told: bool) {
         if told {
             self.counts.tasks_from_messages += 1;

@@ -1,7 +1,7 @@
-//! The source of `import --team-chat`: which messages, acks, dead letters and snapshots a directory holds.
+//! The source of `import --team-chat`: reads messages, acks, dead letters and snapshots from a directory.
 //!
-//! Nothing in it is trusted: names and times are checked, links are not followed, and what is malformed is reported with
-//! file and line and left out.
+//! The content is not trusted: names and times are checked, links are not followed, and malformed entries are reported
+//! with file and line and left out.
 
 use crate::import::report::PROBLEMS_MAX;
 use crate::import::source::fitting;
@@ -19,27 +19,27 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::Cursor;
 
-/// A larger file is refused: it is read whole.
+/// Upper limit of a file's size, since files are read whole.
 const FILE_BYTES_MAX: u64 = 4 << 30;
-/// Larger snapshots are not read.
+/// Upper limit of a snapshot's size.
 const SNAPSHOT_BYTES_MAX: u64 = 4 << 20;
 
-/// What was wrong, and where.
+/// A problem and its place.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileProblem {
     /// The file, relative to the directory.
     pub file: String,
-    /// The line, from 1; 0 for the file as a whole.
+    /// The line, from 1; 0 for the whole file.
     pub line: u64,
-    /// `malformed`, `duplicate`, `orphan`: an ack without its message, or `not_applied`: the message is in the log, and
-    /// something of it changed no task.
+    /// `malformed`, `duplicate`, `orphan` (an ack without its message), or `not_applied`: the message is in the log,
+    /// but a part of it changed no task.
     #[schemars(extend("enum" = ["malformed", "duplicate", "orphan", "not_applied"]))]
     pub kind: &'static str,
     /// Field, value and rule.
     pub message: String,
 }
 
-/// The first problems; the rest is counted.
+/// The first problems; the others are counted.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     listed: Vec<FileProblem>,
@@ -67,7 +67,7 @@ impl Problems {
         }
     }
 
-    /// The list, and how many it leaves out.
+    /// Returns the list, and the number of problems that it leaves out.
     pub fn finish(self) -> (Vec<FileProblem>, u64) {
         let omitted = self.all - self.listed.len() as u64;
         (self.listed, omitted)
@@ -80,7 +80,7 @@ pub(crate) struct ReadMessage {
     pub line: u64,
 }
 
-/// An ack, with its event for the case that nothing is there to be acknowledged.
+/// An ack, with its event in case there is no message for it.
 pub(crate) struct ReadAck {
     pub message_id: String,
     pub agent: String,
@@ -90,14 +90,14 @@ pub(crate) struct ReadAck {
     pub line: u64,
 }
 
-/// A snapshot of a task, and what of it cannot be taken.
+/// A snapshot of a task, and the parts of it that cannot be taken.
 pub(crate) struct ReadTask {
     pub task: TaskImported,
     pub left_out: Vec<LeftOut>,
     pub file: String,
 }
 
-/// Why something of a snapshot is left out, and the same in words.
+/// The reason why a part of a snapshot is left out, as a word and as a text.
 pub(crate) type LeftOut = (NotApplied, String);
 
 pub(crate) struct ReadLetter {
@@ -144,7 +144,7 @@ struct LegacyLetter<'a> {
     message: Option<&'a RawValue>,
 }
 
-/// Reads a directory. Times past `latest` break a rule.
+/// Reads a directory. Times after `latest` are malformed.
 pub(crate) fn read_chat(source: &dyn Storage, latest: Timestamp) -> Result<Chat> {
     let mut reading = Reading {
         source,
@@ -184,11 +184,11 @@ struct Reading<'a> {
     source: &'a dyn Storage,
     latest: Timestamp,
     chat: Chat,
-    /// Where each id was first seen, by what it is the id of.
+    /// Place at which each id was first seen, by its kind.
     first: HashMap<(IdOf, String), String>,
 }
 
-/// What an id is of, and how problems name it.
+/// Kind of an id, and its name in problems.
 type IdOf = (Sort, &'static str);
 const OF_MESSAGE: IdOf = (Sort::Message, "message.id");
 const OF_EVENT: IdOf = (Sort::Event, "id");
@@ -201,7 +201,7 @@ impl Reading<'_> {
         self.chat.problems.note(file, line, "malformed", why.into());
     }
 
-    /// Whether the id was not seen before; else it is a duplicate.
+    /// Returns true if the id is new; else reports a duplicate.
     fn is_new(&mut self, file: &str, line: u64, of: IdOf, id: &str) -> bool {
         let here = format!("{file} line {line}");
         match self.first.entry((of, id.to_owned())) {
@@ -231,7 +231,7 @@ impl Reading<'_> {
         }
     }
 
-    /// The files of a directory with that ending, in order; none where it is missing.
+    /// Returns the files of a directory with that extension, in order; none if the directory is missing.
     fn files(&self, dir: &str, ending: &str) -> Result<Vec<String>> {
         let names = match self.source.list(Path::new(dir)) {
             Ok(names) => names,
@@ -242,7 +242,7 @@ impl Reading<'_> {
         Ok(wanted.map(|name| format!("{dir}/{name}")).collect())
     }
 
-    /// A file whole; what cannot be read because of what it is, is a problem and no error.
+    /// Reads a whole file. A file of the wrong kind is reported as a problem, not as an error.
     fn read(&mut self, file: &str, max: u64) -> Result<Option<Vec<u8>>> {
         match self.source.read(Path::new(file), max) {
             Ok(bytes) => {
@@ -320,14 +320,14 @@ impl Reading<'_> {
         Ok(())
     }
 
-    /// Whoever has an inbox is a member, also where nothing lies in it.
+    /// The owner of an inbox is a member, even if the inbox is empty.
     fn inbox(&mut self, file: &str) {
         let name = file.trim_start_matches("inboxes/");
         let member = name.strip_suffix(".jsonl").unwrap_or(name);
         self.member(file, member);
     }
 
-    /// An envelope, with the id and the time that history knows.
+    /// Parses an envelope, which must have an id and a time.
     fn envelope(&self, text: &str) -> Result<Message, String> {
         let envelope = Envelope::parse(text).map_err(said)?;
         if envelope.id.is_none() || envelope.created_at.is_none() {
@@ -358,7 +358,7 @@ impl Reading<'_> {
         });
     }
 
-    /// Acks are recorded as acks; whether another event says what nothing else does is seen once all is read.
+    /// Records an ack as an ack. Whether another event is needed is decided after everything is read.
     fn event(&mut self, file: &str, line: u64, text: &str) {
         let read = OldEvent::parse(text)
             .and_then(|event| self.time(&event.created_at).map(|at| (at, event)));
@@ -398,7 +398,7 @@ impl Reading<'_> {
                     return;
                 }
                 self.chat.dead_letters.push(letter);
-                // The message may be nowhere else.
+                // The message may be in no other file.
                 if let Some(message) = message {
                     let first = self.first.entry((OF_MESSAGE, message.id.clone()));
                     if let Entry::Vacant(entry) = first {
@@ -462,7 +462,7 @@ fn said(error: impl ToString) -> String {
     error.to_string()
 }
 
-/// A snapshot; what no task can have is left out.
+/// Parses a snapshot, and leaves out values that a task cannot have.
 fn snapshot(text: &str) -> Result<(TaskImported, Vec<LeftOut>), String> {
     let mut fields: Map<String, Value> = serde_json::from_str(text).map_err(said)?;
     if fields.get("trace_id").is_some_and(|trace| trace == "") {
@@ -480,7 +480,7 @@ fn snapshot(text: &str) -> Result<(TaskImported, Vec<LeftOut>), String> {
     Ok((task, left_out))
 }
 
-/// Why a task cannot have that value.
+/// Returns the reason why a task cannot have that value.
 fn unfit(field: &str, value: &Value) -> Option<(NotApplied, &'static str)> {
     let wrong_type = |rule| Some((NotApplied::WrongType, rule));
     match (field, value) {
@@ -494,9 +494,9 @@ fn unfit(field: &str, value: &Value) -> Option<(NotApplied, &'static str)> {
     }
 }
 
-/// Whether a file cannot be taken because of what it is: a link, a directory, too large.
+/// Returns true if a file is of the wrong kind: a link, a directory, too large.
 fn is_unfit(error: &std::io::Error) -> bool {
-    /// What the system says of a symbolic link where none may be.
+    /// The system's error number for a symbolic link that must not be followed (`ELOOP`).
     const LINK: i32 = 40;
     let kinds = [
         ErrorKind::FileTooLarge,

@@ -1,4 +1,4 @@
-//! `append`: a fact of a foreign vocabulary.
+//! `append`: records a fact of a foreign vocabulary.
 
 use crate::command::{Control, unrecorded};
 use crate::log::facts::{Fact, Facts};
@@ -40,15 +40,15 @@ operation! {
     refuses = [ReservedKind]
 }
 
-/// `{seq, id, created_at}` of the event that was recorded.
+/// `{seq, id, created_at}` of the recorded event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AppendAnswer {
-    /// The event's place in the log
+    /// Seq of the event
     pub seq: u64,
-    /// Its id
+    /// Id of the event
     #[schemars(with = "String")]
     pub id: EventId,
-    /// When it was recorded
+    /// Time when it was recorded
     pub created_at: Timestamp,
 }
 
@@ -63,15 +63,15 @@ impl AppendAnswer {
     }
 }
 
-/// Version of the payload's shape, which is not ours to know.
+/// Version of the payload's shape. Foreign payloads have no known versions, so it is fixed.
 const SCHEMA_VERSION: u32 = 1;
 
 impl Team {
-    /// Records a fact of a foreign vocabulary. Under a key that is known, with the same content, returns the first answer and
+    /// Records a fact of a foreign vocabulary. For a known key with the same content returns the first answer and
     /// records nothing.
     ///
     /// # Errors
-    /// `invalid_input`, `reserved_kind`, `idempotency_key_reused`, `team_closed`; the log's.
+    /// `invalid_input`, `reserved_kind`, `idempotency_key_reused`, `team_closed`; errors of the log.
     pub fn append(&mut self, append: Append) -> Result<AppendAnswer> {
         let append = append.completed(&self.control);
         let facts = Facts::new(vec![Fact::new(append.event()?, None)]);
@@ -83,7 +83,7 @@ impl Team {
 }
 
 impl Append {
-    /// Fills in what the control says beside the input.
+    /// Fills absent fields from the control.
     fn completed(self, control: &Control) -> Append {
         let doer = || control.actor.clone().or_else(|| control.user.clone());
         Append {
@@ -102,7 +102,7 @@ impl Append {
         payload(text).map(drop)
     }
 
-    /// The event, every field checked.
+    /// Returns the event, with every field checked.
     pub(crate) fn event(self) -> Result<NewEvent, Refusal> {
         check_kind(&self.kind)?;
         let actor = self.actor.unwrap_or_else(|| DEFAULT_ACTOR.to_owned());

@@ -1,4 +1,4 @@
-//! `append --batch`: many facts, streamed, one atomic group per batch.
+//! `append --batch`: records a stream of facts, one atomic group per batch.
 
 use crate::command::Control;
 use crate::log::append::Append;
@@ -9,26 +9,26 @@ use std::io::{self, BufRead};
 use teamlog_engine as engine;
 use teamlog_engine::limits::{EVENT_BYTES_MAX, GROUP_BYTES_MAX, GROUP_EVENTS_MAX};
 
-/// How a batch is appended. The lines are JSON objects
-/// `{kind, actor?, trace_id?, task_id?, agent?, message_id?, thread_id?, session_id?, key?, cause?, payload?}`.
+/// Options of a batch. The lines of the input are JSON objects `{kind, actor?, trace_id?, task_id?, agent?,
+/// message_id?, thread_id?, session_id?, key?, cause?, payload?}`.
 #[derive(Debug, Clone, Default)]
 pub struct AppendBatch {
-    /// Events of one atomic group; `None` is 1,000.
+    /// Events per atomic group; `None` is 1,000.
     pub batch_size: Option<usize>,
-    /// The actor of lines that name none; default `teamlog`.
+    /// Actor of lines without one; default `teamlog`.
     pub actor: Option<String>,
 }
 
 /// `{count, first_seq, last_seq, replayed_lines?}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BatchAnswer {
-    /// Events of the lines.
+    /// Number of lines whose events are recorded.
     pub count: u64,
-    /// Seq of the first; `null` if there was none.
+    /// Seq of the first event; `null` if there is none.
     pub first_seq: Option<u64>,
-    /// Seq of the last.
+    /// Seq of the last event.
     pub last_seq: Option<u64>,
-    /// Lines whose event was recorded earlier, under the line's key; omitted if there was none.
+    /// Lines whose event was recorded earlier under the line's key; absent if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replayed_lines: u64,
 }
@@ -52,7 +52,7 @@ impl BatchAnswer {
         self.replayed_lines = self.replayed_lines.saturating_add(replayed);
     }
 
-    /// Returns true if the fields can be the answer for the lines up to one.
+    /// Returns true if the fields can be an answer for the lines before a group.
     fn is_consistent(&self) -> bool {
         let seqs = match (self.count, self.first_seq, self.last_seq) {
             (0, None, None) => true,
@@ -67,7 +67,7 @@ impl BatchAnswer {
         self.count > 0 && self.replayed_lines == self.count
     }
 
-    /// What a failure adds to its message; nothing where nothing was recorded.
+    /// Returns the part of a failure's message that names the recorded events; empty if there are none.
     pub fn told(&self) -> String {
         self.last_seq.map_or_else(String::new, |last| {
             format!("; {} recorded before, up to event {last}", self.count)
@@ -75,21 +75,21 @@ impl BatchAnswer {
     }
 }
 
-/// Why a batch was not appended to its end, and what of it is recorded.
+/// The failure of a batch, with the part that is recorded.
 #[derive(Debug, thiserror::Error)]
 #[error("{failure}{}", recorded.told())]
 pub struct Stopped {
-    /// What happened.
+    /// The failure.
     pub failure: Failure,
-    /// What was recorded before.
+    /// Answer for the lines that were recorded before.
     pub recorded: BatchAnswer,
-    /// The first line that is not known to be recorded.
+    /// First line that may not be recorded.
     pub next_line: u64,
 }
 
-/// Events of one atomic group, unless the caller says otherwise.
+/// Default number of events per atomic group.
 pub const BATCH_SIZE: usize = 1_000;
-/// More than the framing of one event adds to its line.
+/// Upper limit of the bytes that framing adds to an event's line.
 const FRAMING_BYTES: usize = 512;
 
 #[derive(Deserialize)]
@@ -110,7 +110,7 @@ struct Fields<'a> {
 }
 
 impl AppendBatch {
-    /// The groups of an input.
+    /// Returns the groups of an input.
     pub fn groups(self, source: &mut dyn BufRead) -> Groups<'_> {
         Groups {
             batch: self,
@@ -151,28 +151,28 @@ pub struct AppendFacts {
     read: Vec<Fact>,
     #[serde(skip)]
     bytes: usize,
-    /// Lines with a key.
+    /// Number of lines with a key.
     #[serde(skip)]
     keys: usize,
 }
 
-/// The groups of an input, read as they are wanted.
+/// The groups of an input, read one at a time.
 pub struct Groups<'a> {
     batch: AppendBatch,
     lines: Lines<&'a mut dyn BufRead>,
-    /// The lines read since the last group went out.
+    /// Lines of the group that is being read.
     begun: AppendFacts,
-    /// What is recorded so far.
+    /// Answer for the groups that are recorded so far.
     recorded: BatchAnswer,
-    /// The first line that is not known to be recorded.
+    /// First line that may not be recorded.
     next_line: u64,
 }
 
 impl Groups<'_> {
-    /// The next group.
+    /// Reads the next group.
     ///
     /// # Errors
-    /// `invalid_input`, `reserved_kind`, `too_large`, each with the line and what is recorded; the source's.
+    /// `invalid_input`, `reserved_kind`, `too_large`, each with the line and the recorded part; errors of the source.
     pub fn read_next(&mut self) -> Result<Option<AppendFacts>> {
         let size = self.batch.batch_size.unwrap_or(BATCH_SIZE);
         let size = size.clamp(1, GROUP_EVENTS_MAX);
@@ -201,14 +201,14 @@ impl Groups<'_> {
         }
     }
 
-    /// The group that came last is recorded.
+    /// Notes that the group that was read last is recorded.
     pub fn advance(&mut self, last_line: u64, recorded: BatchAnswer) {
         self.recorded = recorded;
         self.next_line = last_line + 1;
     }
 
     fn stopped(&self, failure: Failure) -> Box<Stopped> {
-        // Boxed, since it is larger than what is answered by far.
+        // Boxed, since it is much larger than the answer.
         Box::new(Stopped {
             failure,
             recorded: self.recorded,
@@ -216,13 +216,13 @@ impl Groups<'_> {
         })
     }
 
-    /// What is recorded so far, and the first line that is not known to be.
+    /// Returns the answer for the recorded groups, and the first line that may not be recorded.
     pub fn so_far(&self) -> (BatchAnswer, u64) {
         (self.recorded, self.next_line)
     }
 }
 
-/// Facts as the texts that they were written as.
+/// Serializes facts as their original texts.
 mod texts {
     use serde::Deserialize;
     use serde::de::Deserializer;
@@ -247,7 +247,7 @@ mod texts {
 }
 
 impl AppendFacts {
-    /// Returns true if the group has room for a line, and for the answers that are stored under keys.
+    /// Returns true if the group has room for a line and for the answers that are stored under keys.
     fn has_room(&self, fact: &Fact, text: &str) -> bool {
         let keys = self.keys + usize::from(fact.key().is_some());
         let bytes = self.bytes + text.len() + FRAMING_BYTES;
@@ -266,12 +266,12 @@ impl AppendFacts {
         self.lines.push(line.number);
     }
 
-    /// Returns true if every line has a key, so that the group may be appended again.
+    /// Returns true if every line has a key, so that the group can be appended again.
     pub fn is_keyed(&self) -> bool {
         self.keys == self.read.len()
     }
 
-    /// Returns the number of its last line.
+    /// Returns the number of the last line.
     pub fn last_line(&self) -> u64 {
         match self.facts.len() {
             0 => 0,
@@ -279,13 +279,13 @@ impl AppendFacts {
         }
     }
 
-    /// Returns the number of the line at a place.
+    /// Returns the line number of the fact at an index.
     fn line(&self, place: usize) -> u64 {
         let counted = u64::try_from(place).unwrap_or(u64::MAX).saturating_add(1);
         self.lines.get(place).copied().unwrap_or(counted)
     }
 
-    /// Checks what the caller says of the file that the facts come from.
+    /// Checks the input's line numbers and its earlier answer.
     fn check(&self) -> Result<(), Refusal> {
         let invalid = |field: &'static str, rule: &str| {
             Err(Refusal::new(Code::InvalidInput, format!("{field} {rule}")).field(field))
@@ -302,7 +302,7 @@ impl AppendFacts {
         }
     }
 
-    /// Takes the facts, each checked.
+    /// Takes the facts, and checks each.
     fn take_facts(&mut self, control: &Control) -> Result<Vec<Fact>, Refusal> {
         if !self.read.is_empty() {
             return Ok(std::mem::take(&mut self.read));
@@ -319,8 +319,8 @@ impl AppendFacts {
 }
 
 impl Team {
-    /// Records many, from JSON lines, in bounded memory. At a bad line everything before its batch is in the log,
-    /// and the refusal's details say how much.
+    /// Records the facts of JSON lines, in bounded memory. If a line is bad, all batches before its batch are recorded,
+    /// and the refusal's details say how many events.
     pub fn append_batch(
         &mut self,
         batch: AppendBatch,
@@ -339,10 +339,11 @@ impl Team {
         }
     }
 
-    /// Records a group; returns what is recorded then, `before` included.
+    /// Records a group. Returns the answer for all recorded lines, `before` included.
     ///
     /// # Errors
-    /// `invalid_input`, `reserved_kind`, `too_large`, `team_closed`, each with the lines; `partly_appended`; the log's.
+    /// `invalid_input`, `reserved_kind`, `too_large`, `team_closed`, each with the lines; `partly_appended`; errors of
+    /// the log.
     pub fn append_group(&mut self, mut group: AppendFacts) -> Result<BatchAnswer> {
         self.repeated = false;
         group.check()?;
@@ -368,7 +369,7 @@ impl Team {
             return Ok(known);
         }
         appended.each.iter().for_each(|line| answer.add(line));
-        // The tail must not grow with the input.
+        // Flush, so that the tail does not grow with the input.
         let finished = self.finish();
         finished.map_err(|failure| cut_short(failure, last.saturating_add(1), &answer))?;
         Ok(answer)
@@ -401,7 +402,7 @@ fn read_line(text: &str, actor: Option<&str>) -> Result<NewEvent, Refusal> {
     .event()
 }
 
-/// A refusal tells what is in the log already.
+/// Adds the line to a refusal's message, and the recorded part to its details.
 fn so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
     let mut refusal = match failure {
         Failure::Refused(refusal) => refusal,
@@ -414,7 +415,8 @@ fn so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
     refusal.detail("last_seq", answer.last_seq).into()
 }
 
-/// A lock that is gone behind the first group is not `locked`: whoever repeated the whole would record that group twice.
+/// Turns a lost lock after the first group into `partly_appended` instead of `locked`: a caller that repeats the whole
+/// input would record that group twice.
 fn cut_short(failure: Failure, from: u64, answer: &BatchAnswer) -> Failure {
     let hint = match failure.engine() {
         Some(engine::Error::Locked { .. } | engine::Error::LockLost { written: false, .. }) => {
@@ -433,13 +435,13 @@ fn cut_short(failure: Failure, from: u64, answer: &BatchAnswer) -> Failure {
     so_far(refusal.detail("first_line", from).into(), answer)
 }
 
-/// The same of an input that can be read no further.
+/// Adds the recorded part to the failure of an input that cannot be read further.
 fn read_so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
     let Some(engine::Error::Io { source, .. }) = failure.engine() else {
         return so_far(failure, answer);
     };
     let recorded = match answer.last_seq {
-        // It is said with every failure.
+        // Every failure names the recorded part already.
         Some(_) => "",
         None => "; nothing of it was recorded",
     };

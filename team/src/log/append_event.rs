@@ -1,4 +1,4 @@
-//! `append-event`: what a worker reports. It is there for others to read, and moves no state, whatever its type says.
+//! `append-event`: records a report of a worker. It is for others to read, and changes no state, whatever its type.
 
 use crate::command::unrecorded;
 use crate::log::event_type::EventType;
@@ -63,7 +63,7 @@ pub struct AppendEvent {
 /// `{event}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AppendEventAnswer {
-    /// The event as it was recorded
+    /// The recorded event
     pub event: TeamEvent,
 }
 
@@ -71,7 +71,7 @@ pub struct AppendEventAnswer {
 const OWN: [&str; 3] = ["event_id", "team", "created_at"];
 
 impl Team {
-    /// Records what a worker reports.
+    /// Records a report of a worker.
     pub fn append_event(&mut self, append: AppendEvent) -> Result<AppendEventAnswer> {
         append.event()?;
         self.execute(append)

@@ -1,4 +1,4 @@
-//! `await-event`: returns when something happens to a team, whichever process records it. It sleeps in between.
+//! `await-event`: waits until an event is recorded in a team, by any process. Does not poll.
 
 use crate::handle::follower::Follower;
 use crate::log::event_type::EventType;
@@ -30,33 +30,33 @@ operation! {
     rules = FILTERS
 }
 
-/// How a wait ended.
+/// Result of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AwaitStatus {
-    /// Something happened
+    /// An event was recorded
     Event,
-    /// Nothing happened in time
+    /// No event was recorded in time
     Timeout,
 }
 
 /// `{status, cursor, event}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AwaitEventAnswer {
-    /// How it ended
+    /// Result of the wait
     pub status: AwaitStatus,
-    /// What to give as known the next time, which then misses nothing
+    /// Cursor for the next call (`after_event_id`), which then misses no event
     pub cursor: String,
-    /// What happened, in canonical form; `null` where nothing did
+    /// The event in canonical form; `null` after a time-out
     pub event: Option<TeamEvent>,
 }
 
 impl Team {
-    /// Waits until something happens to the team, or whoever asked is gone. Takes no lock.
+    /// Waits until an event is recorded, or the caller is gone. Takes no lock.
     pub fn await_event(&mut self, wait: &AwaitEvent) -> Result<AwaitEventAnswer> {
         let deadline = self.control.deadline.clone();
         let timeout = deadline.wait(wait.timeout_ms)?;
-        // One that ends behind the end of time never ends.
+        // A time-out that is too large to add means no time-out.
         let end = Instant::now().checked_add(timeout);
         let known = wait.after_event_id.as_deref().map(str::trim);
         let known = known.filter(|known| !known.is_empty());
@@ -67,7 +67,7 @@ impl Team {
                 Some(id) => place_of(live, reader, id)?.map(|(seq, _)| (seq, id.to_owned())),
                 None => None,
             };
-            // Behind an event that the log does not hold there is only what is to come.
+            // A cursor that names no event only waits for events after the present ones.
             let newest = || head.last_id.map(|id| id.to_string()).unwrap_or_default();
             let (seq, id) = known.unwrap_or_else(|| (head.last_seq, newest()));
             cursor = id;

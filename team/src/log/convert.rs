@@ -1,4 +1,4 @@
-//! `convert`: the same history in the other format, in place.
+//! `convert`: rewrites the log in the other format, in place.
 
 use crate::operation::prelude::*;
 use crate::time::millis;
@@ -7,36 +7,36 @@ use teamlog_engine::Size;
 /// `{status, team, format, events, groups, from, to, archive, original_receipt, …}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ConvertAnswer {
-    /// `converted`, or `unchanged` where the log has that format already.
+    /// `converted`, or `unchanged` if the log has that format already.
     #[schemars(extend("enum" = ["converted", "unchanged"]))]
     pub status: &'static str,
     /// The team.
     pub team: String,
-    /// The format now.
+    /// The new format.
     pub format: &'static str,
-    /// Events copied; one more says that the log was converted.
+    /// Copied events; the log has one more, which records the conversion.
     pub events: u64,
-    /// Groups copied.
+    /// Copied groups.
     pub groups: u64,
-    /// The log before; `null` where nothing was converted.
+    /// Size of the log before; `null` if it was not converted.
     pub from: Option<Size>,
-    /// The log now.
+    /// Size of the log now.
     pub to: Option<Size>,
-    /// Where the original lies, relative to the team's directory.
+    /// Directory of the original, relative to the team's directory.
     pub archive: Option<String>,
-    /// The last receipt of the original.
+    /// Last receipt of the original.
     pub original_receipt: Option<Receipt>,
-    /// Digest of the state, which is that of before.
+    /// Digest of the state, which the conversion does not change.
     pub state_digest: Option<String>,
-    /// How long it took.
+    /// Duration in ms.
     pub elapsed_ms: u64,
 }
 
 impl Team {
-    /// Converts the log, under its lock; whole-log work. What is derived is built anew.
+    /// Converts the log under its lock, and builds everything derived anew.
     pub fn convert(&mut self, format: Format) -> Result<ConvertAnswer> {
         let started = Instant::now();
-        // Recovers, and says so.
+        // Taking the lock recovers the log and notes that.
         drop(self.lock()?);
         let converted = self.alone(|team| Ok(team.log.convert(format)?))?;
         let mut answer = ConvertAnswer {

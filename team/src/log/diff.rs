@@ -1,6 +1,6 @@
-//! `diff`: what changed between two points of the log.
+//! `diff`: the changes between two points of the log.
 //!
-//! Its cost grows with the history before the points and with what lies between them.
+//! Its cost grows with the history before the points and with the number of events between them.
 
 use crate::handle::past::{Moment, Past};
 use crate::operation::prelude::*;
@@ -9,75 +9,75 @@ use crate::projections::mode::{Mode, ModeState, Scope};
 use crate::projections::natural;
 use teamlog_engine::Point;
 
-/// What `diff` is asked.
+/// Options of `diff`.
 #[derive(Debug, Clone)]
 pub struct Diff {
-    /// Where it begins.
+    /// First point.
     pub from: Point,
-    /// Where it ends; `None` is now.
+    /// Last point; `None` is the present.
     pub to: Option<Point>,
     /// Most tasks on the page; `None` is 50, 0 is all.
     pub limit: Option<usize>,
-    /// The last task id of the page before.
+    /// Last task id of the previous page.
     pub cursor: Option<String>,
 }
 
-/// What became of a task.
+/// Kind of change to a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
-    /// It is new.
+    /// The task is new.
     Created,
-    /// It was there before.
+    /// The task existed at the first point.
     Changed,
 }
 
-/// A field before and after.
+/// Values of a field before and after.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct FieldChange {
-    /// What it held; `null` for nothing.
+    /// Value before; `null` if it was empty.
     pub from: Value,
-    /// What it holds.
+    /// Value after.
     pub to: Value,
 }
 
-/// A task that is not what it was.
+/// A task that differs between the points.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TaskChange {
     /// The task.
     pub task_id: String,
-    /// What became of it.
+    /// Kind of change.
     pub change: Change,
-    /// Its fields that differ, by name.
+    /// Fields that differ, by name.
     pub fields: BTreeMap<String, FieldChange>,
 }
 
-/// What happened to an inbox.
+/// Changes of an inbox.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InboxChange {
-    /// Whose it is.
+    /// Owner of the inbox.
     pub agent: String,
-    /// Messages that came.
+    /// Messages that arrived.
     pub received: u64,
     /// Messages that were acknowledged.
     pub acked: u64,
-    /// Unread ones at the end.
+    /// Unread messages at the last point.
     pub unread: u64,
 }
 
-/// What became of a mode.
+/// Kind of change to a mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ModeTurn {
-    /// It is active and was not.
+    /// Active only at the last point.
     Started,
-    /// It was active and is not.
+    /// Active only at the first point.
     Ended,
-    /// It is in another phase, or was started anew.
+    /// In another phase, or started anew.
     Changed,
 }
 
-/// A mode that is not as it was.
+/// A mode that differs between the points.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ModeChange {
     /// The mode.
@@ -85,74 +85,75 @@ pub struct ModeChange {
     /// Its session; absent at the root.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// What became of it.
+    /// Kind of change.
     pub change: ModeTurn,
-    /// Its phase before; `null` where it had no state.
+    /// Phase before; `null` without a state.
     pub from: Option<String>,
-    /// Its phase now; `null` where it has no state.
+    /// Phase after; `null` without a state.
     pub to: Option<String>,
 }
 
-/// A run of the bootstrap contract that is not as it was.
+/// A bootstrap run that differs between the points.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunChange {
     /// The run.
     pub run: String,
-    /// Its state before; `null` where it had not begun.
+    /// State before; `null` if it had not started.
     pub from: Option<State>,
-    /// Its state now.
+    /// State after.
     pub to: State,
-    /// Violations of the contract in between.
+    /// Violations of the contract between the points.
     pub breaches: u64,
 }
 
-/// `{team, from, to, events, kinds, members_added, tasks_created, tasks_changed, tasks, count, next_cursor, inboxes, modes, runs}`.
+/// `{team, from, to, events, kinds, members_added, tasks_created, tasks_changed, tasks, count, next_cursor, inboxes,
+/// modes, runs}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct DiffAnswer {
     /// The team.
     pub team: String,
-    /// The first point; its event is not between.
+    /// First point; its own event is not counted.
     pub from: Moment,
-    /// The last point; its event is.
+    /// Last point; its own event is counted.
     pub to: Moment,
-    /// Events between.
+    /// Events between the points.
     pub events: u64,
-    /// How many of each kind; those of others count as `foreign`.
+    /// Number of events by kind; foreign ones are counted as `foreign`.
     pub kinds: BTreeMap<String, u64>,
-    /// Who became a member, sorted.
+    /// New members, sorted.
     pub members_added: Vec<String>,
-    /// Tasks that are new, in all.
+    /// Number of new tasks.
     pub tasks_created: u64,
-    /// Older tasks that differ, in all.
+    /// Number of changed tasks.
     pub tasks_changed: u64,
-    /// The page of these, in natural order of ids.
+    /// The page of these tasks, in natural order of ids.
     pub tasks: Vec<TaskChange>,
     /// Tasks on the page.
     pub count: usize,
-    /// The last id of the page while more remain.
+    /// Last id of the page if more tasks follow.
     pub next_cursor: Option<String>,
-    /// Inboxes that something came into or was acknowledged in, by agent.
+    /// Inboxes in which a message arrived or was acknowledged, by agent.
     pub inboxes: Vec<InboxChange>,
-    /// Modes that started, ended or are in another phase: those of the root, then session by session.
+    /// Modes that started, ended or changed their phase: those of the root, then session by session.
     pub modes: Vec<ModeChange>,
-    /// Runs of the bootstrap contract that began, moved or were violated, in natural order of their ids.
+    /// Bootstrap runs that started, moved or were violated, in natural order of their ids.
     pub runs: Vec<RunChange>,
 }
 
-/// What was touched between the points.
+/// Objects that events between the points name.
 #[derive(Default)]
 struct Touched {
     events: u64,
     kinds: BTreeMap<String, u64>,
-    /// By natural key, so in natural order.
+    /// By natural key, for natural order.
     tasks: BTreeMap<Vec<u8>, String>,
     agents: BTreeSet<String>,
     modes: BTreeSet<(Scope, Mode)>,
-    /// By natural key, so in natural order.
+    /// By natural key, for natural order.
     runs: BTreeMap<Vec<u8>, String>,
 }
 
-/// Whose event it is, of those of modes.
+/// Fields of a mode's event that identify the mode.
 #[derive(Deserialize)]
 struct OfMode {
     mode: Mode,
@@ -160,17 +161,17 @@ struct OfMode {
     session_id: Option<String>,
 }
 
-/// The same of those of runs.
+/// Fields of a run's event that identify the run.
 #[derive(Deserialize)]
 struct OfRun {
     run: String,
 }
 
 impl Team {
-    /// What changed between two points.
+    /// Returns the changes between two points.
     ///
     /// # Errors
-    /// `point_unknown`, `invalid_input` for points in the wrong order, `cursor_unknown`; the log's.
+    /// `point_unknown`, `invalid_input` for points in the wrong order, `cursor_unknown`; errors of the log.
     pub fn diff(&mut self, diff: &Diff) -> Result<DiffAnswer> {
         let from = self.look_back("from", self.not_before_first(diff.from)?)?;
         let to = match diff.to {
@@ -196,7 +197,7 @@ impl Team {
         answer
     }
 
-    /// The first event for a time before it: so much of that span as the log holds.
+    /// Replaces a time before the first event by the first event, so that the span begins with the log.
     fn not_before_first(&self, point: Point) -> Result<Point> {
         let Point::Time(time) = point else {
             return Ok(point);
@@ -268,7 +269,7 @@ fn touched(from: &Reader, to: &Reader) -> Result<Touched> {
 }
 
 impl Touched {
-    /// What an event of ours is about.
+    /// Notes the object of an event.
     fn note(&mut self, event: &Event<'_>) {
         if let Some(task) = event.refs.get(RefKind::Task) {
             let known = self.tasks.entry(natural::key(task));
@@ -292,7 +293,7 @@ impl Touched {
     }
 }
 
-/// The page of tasks that differ, and how many there are in all.
+/// The page of tasks that differ, and their number in all.
 #[derive(Default)]
 struct TaskPage {
     tasks: Vec<TaskChange>,
@@ -301,11 +302,11 @@ struct TaskPage {
     changed: u64,
 }
 
-/// Goes over the touched tasks one by one; only those of the page stay in memory.
+/// Compares the touched tasks one by one; only those of the page stay in memory.
 fn task_page(diff: &Diff, touched: &Touched, before: &Live, after: &Live) -> Result<TaskPage> {
     let limit = page::limit(diff.limit, page::PAGE);
     let mut page = TaskPage::default();
-    // The task that the cursor names, if it was not seen yet.
+    // The task of the cursor, until it is passed.
     let mut awaited = diff.cursor.as_deref();
     for id in touched.tasks.values() {
         let full = page.tasks.len() >= limit;
@@ -314,12 +315,12 @@ fn task_page(diff: &Diff, touched: &Touched, before: &Live, after: &Live) -> Res
             continue;
         };
         let is_listed = awaited.is_none() && !full;
-        // A new task that is not listed is only counted, so its fields are not compared.
+        // A new task outside the page is only counted, so its fields are not compared.
         let fields = match old.is_none() && !is_listed {
             true => None,
             false => Some(field_changes(old.as_ref(), &new)),
         };
-        // A message that came too late touches a task and changes nothing.
+        // A message that came too late touches a task without changing it.
         if old.is_some() && fields.as_ref().is_some_and(BTreeMap::is_empty) {
             continue;
         }
@@ -349,7 +350,7 @@ fn task_page(diff: &Diff, touched: &Touched, before: &Live, after: &Live) -> Res
     }
 }
 
-/// The fields of a task that differ, by name.
+/// Returns the fields of a task that differ, by name.
 fn field_changes(old: Option<&Task>, new: &Task) -> BTreeMap<String, FieldChange> {
     let old = old.map(fields).unwrap_or_default();
     let new = fields(new);
@@ -366,7 +367,7 @@ fn field_changes(old: Option<&Task>, new: &Task) -> BTreeMap<String, FieldChange
     differ
 }
 
-/// Second names of other fields, and what every change moves.
+/// Aliases of other fields, and fields that every change moves.
 const LEFT_OUT: [&str; 15] = [
     "schema_version",
     "schemaVersion",

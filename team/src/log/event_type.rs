@@ -1,9 +1,9 @@
-//! The types of team events, and which of them are worth waking somebody up for: one table.
+//! The types of team events and their notice, in one table.
 
 use crate::operation::prelude::*;
 
 words! {
-    /// The type of a team event.
+    /// Type of a team event.
     #[derive(
         Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema,
     )]
@@ -16,15 +16,15 @@ words! {
         TaskFailed = "task_failed",
         /// A worker's state changed.
         WorkerStateChanged = "worker_state_changed",
-        /// As reported only: a worker became idle. Reads as a changed state.
+        /// Only reported: a worker became idle. Read as a changed state.
         WorkerIdle = "worker_idle",
         /// A worker stopped.
         WorkerStopped = "worker_stopped",
         /// A message was put into a worker's inbox.
         MessageReceived = "message_received",
-        /// A word to the leader has to wait.
+        /// A notification of the leader was deferred.
         LeaderNotificationDeferred = "leader_notification_deferred",
-        /// No worker has anything to do.
+        /// All workers are idle.
         AllWorkersIdle = "all_workers_idle",
         /// A worker accepted or rejected its shutdown.
         ShutdownAck = "shutdown_ack",
@@ -32,9 +32,9 @@ words! {
         ShutdownGate = "shutdown_gate",
         /// The gate before a shutdown was forced.
         ShutdownGateForced = "shutdown_gate_forced",
-        /// What is to be cleaned up was decided.
+        /// The scope of a clean-up was decided.
         ForgeCleanupPolicy = "forge_cleanup_policy",
-        /// What was cleaned up.
+        /// Result of a clean-up.
         ForgeCleanupSummary = "forge_cleanup_summary",
         /// A reviewer decided on a task.
         ApprovalDecision = "approval_decision",
@@ -42,21 +42,21 @@ words! {
         TeamLeaderNudge = "team_leader_nudge",
         /// A worker's tree changed.
         WorkerDiffActivity = "worker_diff_activity",
-        /// What a worker's tree differs by.
+        /// Differences of a worker's tree.
         WorkerDiffReport = "worker_diff_report",
-        /// What became of merging a worker's tree.
+        /// Result of merging a worker's tree.
         WorkerMergeReport = "worker_merge_report",
-        /// A worker's tree does not merge.
+        /// A worker's tree has merge conflicts.
         WorkerMergeConflict = "worker_merge_conflict",
         /// A worker's tree could not be integrated.
         WorkerIntegrationFailed = "worker_integration_failed",
-        /// A worker wants its tree integrated.
+        /// A worker requested the integration of its tree.
         WorkerIntegrationAttemptRequested = "worker_integration_attempt_requested",
-        /// A commit of a worker was found elsewhere.
+        /// A commit of a worker was found on another branch.
         WorkerCherryPickDetected = "worker_cherry_pick_detected",
-        /// A commit of a worker was picked.
+        /// A commit of a worker was cherry-picked.
         WorkerCherryPickApplied = "worker_cherry_pick_applied",
-        /// A commit of a worker could not be picked.
+        /// A commit of a worker could not be cherry-picked.
         WorkerCherryPickConflict = "worker_cherry_pick_conflict",
         /// A worker's tree was rebased.
         WorkerRebaseApplied = "worker_rebase_applied",
@@ -70,31 +70,31 @@ words! {
         WorkerCrossRebaseSkipped = "worker_cross_rebase_skipped",
         /// A worker's tree has not changed for long.
         WorkerStaleDiff = "worker_stale_diff",
-        /// A worker has given no sign of life for long.
+        /// A worker has sent no heartbeat for long.
         WorkerStaleHeartbeat = "worker_stale_heartbeat",
         /// A worker has printed nothing for long.
         WorkerStaleStdout = "worker_stale_stdout",
     }
 }
 
-/// Who takes notice of an event.
+/// Recipients of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notice {
-    /// Whoever waits is woken up.
+    /// Wakes callers that wait.
     Wakes,
-    /// Whoever looks.
+    /// Visible to callers that read.
     Silent,
-    /// Auditors only; it stays for them.
+    /// Visible to auditors only.
     Audit,
 }
 
 impl EventType {
-    /// Who takes notice of it.
+    /// Returns the notice of the type.
     pub fn notice(self) -> Notice {
         use EventType as T;
         match self {
             T::WorkerDiffReport | T::WorkerMergeReport => Notice::Audit,
-            // As it reads it wakes.
+            // Its canonical form, a changed state, wakes callers.
             T::WorkerIdle => Notice::Silent,
             T::TaskCompleted
             | T::TaskFailed
@@ -118,7 +118,7 @@ impl EventType {
     }
 }
 
-/// Whether an event of that type, as it reads, wakes whoever waits. Types from elsewhere wake nobody.
+/// Returns true if an event of that type, in canonical form, wakes callers that wait. Foreign types wake none.
 pub fn is_wakeable(kind: &str) -> bool {
     EventType::from_name(kind).is_some_and(|kind| kind.notice() == Notice::Wakes)
 }

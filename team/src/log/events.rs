@@ -1,7 +1,6 @@
-//! `events`: pages of the log from a seq on, or back from one, for whoever reads it over a network.
+//! `events`: pages of the log, forward or backward from a seq, for callers over a network.
 //!
-//! A page examines so many events and no more, whatever is asked for; it says up to where it looked, and the next one
-//! goes on from there.
+//! A page examines a bounded number of events. It says up to which event it looked, and the next page continues there.
 
 mod newest;
 
@@ -12,13 +11,13 @@ use crate::log::text::Text;
 use crate::operation::prelude::*;
 use teamlog_engine::Place;
 
-/// Events of a page unless the caller says otherwise.
+/// Default number of events on a page.
 pub const EVENTS: usize = 100;
-/// Most events of a page.
+/// Most events on a page.
 pub const EVENTS_MAX: usize = 1_000;
-/// Events that a call examines.
+/// Most events that a call examines.
 const EXAMINED: u64 = 20_000;
-/// A page whose payloads hold so much already ends there.
+/// Payload bytes after which a page ends.
 const PAGE_BYTES: usize = 4 << 20;
 
 operation! {
@@ -56,51 +55,51 @@ pub struct Events {
     pub bookkeeping: Option<bool>,
 }
 
-/// Which events come first.
+/// Order of events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// From the beginning, or from behind `after`
+    /// From the beginning or after `after`, forward
     Oldest,
-    /// From the end, or from `before`, towards the beginning
+    /// From the end or before `before`, backward
     Newest,
 }
 
 /// `{events, count, next_after, last_seq, more, next_before?}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EventsAnswer {
-    /// The events, in the order that was asked for
+    /// The events, in the requested order
     pub events: Vec<Recorded>,
-    /// How many there are
+    /// Number of events
     pub count: usize,
-    /// Up to where the log was looked at: what to go on behind
+    /// `after` of the next page: the log was examined up to this event
     pub next_after: u64,
     /// Seq of the last event of the log
     pub last_seq: u64,
-    /// Whether the log goes on behind that; newest first, whether it goes on before the page
+    /// True if there are more events after the page or, newest first, before it
     pub more: bool,
-    /// Newest first: down to where the log was looked at, as the `before` of the page that goes on; `null` at the end
+    /// Newest first: `before` of the next page; `null` at the end
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<u64>")]
     pub next_before: Option<Option<u64>>,
 }
 
-/// Where the events lie that may be meant.
+/// Places of the events to examine.
 enum Plan {
-    /// Behind that place, up to that seq.
+    /// All events after the place, up to the seq.
     Behind(Option<Place>, u64),
     At(Vec<Place>),
 }
 
 impl Team {
-    /// A page of events.
+    /// Returns a page of events.
     pub fn events(&mut self, asked: &Events) -> Result<EventsAnswer> {
         let (filter, after) = (asked.filter(), asked.after.unwrap_or(0));
         filter.check()?;
         if asked.is_newest_first()? {
             return newest::page(self, asked);
         }
-        // Read outside of the query, which others wait for.
+        // Read outside of the query, so that the open writer is not blocked.
         let (reader, to, plan) = self.query(|live, reader| {
             let head = reader.head().last_seq;
             if after > head {
@@ -131,7 +130,7 @@ impl Team {
 }
 
 impl Events {
-    /// Which events are meant.
+    /// Returns the events to show.
     pub fn filter(&self) -> Replay {
         Replay {
             kind: self.kind.clone(),
@@ -145,10 +144,10 @@ impl Events {
         }
     }
 
-    /// Whether the newest come first.
+    /// Returns true if the order is newest first.
     ///
     /// # Errors
-    /// `invalid_input` where the order contradicts `before`.
+    /// `invalid_input` if the order contradicts `before`.
     pub fn is_newest_first(&self) -> Result<bool> {
         match (self.order, self.before) {
             (Some(Order::Oldest), Some(_)) => {
@@ -182,7 +181,7 @@ struct Page {
     limit: usize,
     events: Vec<Recorded>,
     bytes: usize,
-    /// The last event that was taken, where the page is full.
+    /// Last event of a full page.
     stopped: Option<u64>,
 }
 
@@ -222,7 +221,7 @@ impl Page {
     }
 }
 
-/// The refusal of a cursor, given as that field, behind the end of the log.
+/// Returns the refusal of a cursor after the end of the log; `field` names the cursor.
 pub fn ahead(field: &str, seq: u64, head: u64) -> Refusal {
     let message = format!("{field} must be at most {head}, the end of the log, but is {seq}");
     Refusal::new(Code::CursorAhead, message)

@@ -7,17 +7,18 @@ use crate::operation::prelude::*;
 use crate::time::milliseconds;
 use teamlog_projections::task::transitions::{Transition, Transitions};
 
-/// What a change of a task's status is called in an audit log.
+/// Type of a change of a task's status in an audit log.
 const STATUS_CHANGED: &str = "task_status_changed";
 
 impl Team {
-    /// Hands every event to `each` as its public JSON line (without newline), until it breaks. Returns how many.
+    /// Passes every event to `each` as its public JSON line (without newline), until it breaks. Returns the number of
+    /// events.
     pub fn export(&mut self, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<u64> {
         self.replay(Replay::default(), &mut |_, line| each(line))
     }
 
-    /// The same as lines of an audit log: what changed the status of a task says from which to which, everything else
-    /// what its event says. The statuses of all tasks are kept in memory meanwhile.
+    /// Like [`Team::export`], with lines of an audit log. A change of a task's status has the old and the new status,
+    /// so the statuses of all tasks are kept in memory meanwhile.
     pub fn export_audit(&mut self, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<u64> {
         let mut transitions = Transitions::default();
         let (mut given, mut failed) = (0, None);
@@ -98,7 +99,7 @@ fn line(event: &Event<'_>, transitions: &mut Transitions) -> Result<Option<Vec<u
             trace_id: refs(RefKind::Trace),
             cause: event.refs.cause.map(|cause| cause.to_string()),
         },
-        // What the log holds is JSON, and so is what is put together of it.
+        // All parts are JSON, so the whole is.
         data: RawValue::from_string(data).unwrap_or_default(),
         ts: milliseconds(event.created_at),
     };

@@ -1,4 +1,4 @@
-//! Facts of a foreign vocabulary on their way into the log: one group, each fact under its own idempotency key if it has one.
+//! Records facts of a foreign vocabulary: one group, each fact under its own idempotency key if it has one.
 //!
 //! An event that an older version appended under a key has no stored answer. Such an event is its own answer: the same
 //! content returns it, other content is refused.
@@ -14,19 +14,19 @@ use std::collections::HashMap;
 use teamlog_engine::Room;
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
-/// The operations that answers are stored under.
+/// The operation under which answers are stored.
 const OPERATION: &str = Append::NAME;
 const BATCH: &str = AppendFacts::NAME;
-/// Events of a key that are compared with a fact, newest first.
+/// Most events of a key that are compared with a fact, newest first.
 const COMPARED: usize = 64;
-/// More than a stored answer adds to a group.
+/// Upper limit of the bytes that a stored answer adds to a group.
 pub(crate) const ANSWER_BYTES: usize = 1_024;
 
 /// A checked fact.
 #[derive(Debug, Clone)]
 pub(crate) struct Fact {
     event: NewEvent,
-    /// The line of the batch that it stands in.
+    /// Line of the fact in the batch.
     line: Option<u64>,
     /// The event that an older version appended under the key.
     earlier: Option<AppendAnswer>,
@@ -45,7 +45,7 @@ impl Fact {
         self.event.refs.get(RefKind::Key)
     }
 
-    /// Returns the digest of all that the fact says, but for its key.
+    /// Returns the digest of the fact without its key.
     fn request(&self) -> String {
         let event = &self.event;
         let refs = REFS.map(|kind| event.refs.get(kind));
@@ -55,7 +55,8 @@ impl Fact {
         blake3::hash(&request).to_hex().to_string()
     }
 
-    /// Returns true if a recorded event says the same. An event may have inherited its trace, and have the authenticated agent as actor.
+    /// Returns true if a recorded event has the same content. Its trace may be inherited, and its actor be the
+    /// authenticated agent.
     fn equals(&self, recorded: &Event<'_>) -> bool {
         let event = &self.event;
         let same_ref = |kind: &RefKind| {
@@ -78,7 +79,7 @@ impl Fact {
     }
 }
 
-/// The refs that a fact may have beside its key.
+/// Refs that a fact may have beside its key.
 const REFS: [RefKind; 6] = [
     RefKind::Trace,
     RefKind::Task,
@@ -95,7 +96,7 @@ fn cause(cause: Option<Cause>) -> Option<String> {
     }
 }
 
-/// The answer for one fact.
+/// Answer for one fact.
 #[derive(Debug, Clone)]
 pub(crate) struct Appended {
     pub answer: AppendAnswer,
@@ -109,17 +110,17 @@ pub(crate) struct Facts {
     facts: Vec<Fact>,
     /// The authenticated agent, to which the keys belong.
     agent: Option<String>,
-    /// The key of all of them together.
+    /// Key of the batch.
     batch: Option<BatchKey>,
 }
 
-/// The key of a batch.
+/// Key of a batch.
 #[derive(Debug, Clone)]
 pub(crate) struct BatchKey {
     pub key: String,
-    /// The bytes that identify the request.
+    /// Bytes that identify the request.
     pub request: Vec<u8>,
-    /// The answer for the lines before the batch.
+    /// Answer for the lines before the batch.
     pub before: BatchAnswer,
 }
 
@@ -129,27 +130,27 @@ impl BatchKey {
     }
 }
 
-/// The decision on facts.
+/// Decision on facts.
 pub(crate) struct Decided {
     outcomes: Vec<Outcome>,
-    /// The first answer under the key of the batch, if that is known.
+    /// First answer under the key of the batch, if it is known.
     first: Option<BatchAnswer>,
 }
 
-/// The answers for facts.
+/// Answers for facts.
 pub(crate) struct FactAnswers {
     pub each: Vec<Appended>,
-    /// The first answer under the key of the batch, if that is known.
+    /// First answer under the key of the batch, if it is known.
     pub first: Option<BatchAnswer>,
 }
 
-/// The place of a fact.
+/// The event that answers for a fact.
 pub(crate) enum Outcome {
-    /// The event at that place of the group records it.
+    /// A new event, by its index in the group.
     New(usize),
-    /// It repeats the fact whose event is at that place of the group.
+    /// The event of an equal fact of the same call, by its index in the group.
     Again(usize),
-    /// It was recorded earlier.
+    /// An event that was recorded earlier.
     Known(AppendAnswer),
 }
 
@@ -162,7 +163,7 @@ impl Facts {
         }
     }
 
-    /// Records them under a key of all of them together.
+    /// Sets the key of the batch.
     pub fn under(self, batch: Option<BatchKey>) -> Facts {
         Facts { batch, ..self }
     }
@@ -173,7 +174,7 @@ impl Facts {
 }
 
 impl Team {
-    /// Records facts as one group, but for those whose key is known. Answers each.
+    /// Records facts as one group, except those with a known key. Answers each.
     pub(crate) fn append_facts(&mut self, mut facts: Facts) -> Result<FactAnswers> {
         let known = self.options.authenticated.as_ref();
         facts.agent = known.map(|known| known.agent.clone());
@@ -183,8 +184,8 @@ impl Team {
         self.execute_unkeyed(facts)
     }
 
-    /// Finds events that an older version appended under the facts' keys. No version appends such events any more, so no lock
-    /// is needed.
+    /// Finds events that an older version appended under the facts' keys. Needs no lock, since no version appends such
+    /// events any more.
     fn find_unanswered(&mut self, facts: &mut Facts) -> Result<()> {
         let found = self.query(|live, reader| {
             let each = facts.facts.iter();
@@ -223,7 +224,7 @@ fn unanswered(
             None => {}
         }
     }
-    // A fact with an answer is found by that. The keys of other agents are none of this one's.
+    // Skip facts with a stored answer, which is found otherwise, and keys of other agents.
     facts.retain(|event| !answered.contains(&event.seq));
     facts.retain(|event| agent.is_none_or(|agent| event.actor == agent));
     match facts.iter().find(|event| fact.equals(event)) {
@@ -233,7 +234,7 @@ fn unanswered(
     }
 }
 
-/// Returns the seq of the fact that a stored answer is about.
+/// Returns the seq of the fact whose answer is stored.
 fn answered_fact(event: &Event<'_>) -> Option<u64> {
     let stored: Value = serde_json::from_str(&event.payload).ok()?;
     let about_fact = stored.get("operation")? == OPERATION;
@@ -365,7 +366,7 @@ fn appended(outcomes: &[Outcome], after: &After<'_>) -> Result<Vec<Appended>> {
     each.collect()
 }
 
-/// Reads a stored answer.
+/// Parses a stored answer.
 fn read<A: DeserializeOwned>(text: &str) -> Result<A> {
     serde_json::from_str(text).map_err(|error| unread(text, &error))
 }
@@ -380,7 +381,7 @@ fn known(
     if let Some(earlier) = &fact.earlier {
         return Ok(Some(earlier.clone()));
     }
-    // Append stored no answers before keys belonged to agents.
+    // Older versions stored no answers of `append`, so there are none under a team's key.
     let scope = KeyScope {
         agent,
         ..KeyScope::default()
@@ -395,7 +396,7 @@ fn recorded(after: &After<'_>, place: usize) -> Result<AppendAnswer> {
     event.map(AppendAnswer::new).ok_or_else(unrecorded)
 }
 
-/// An event that names no trace belongs to that of its message, else of its task.
+/// Gives an event without a trace the trace of its message, else of its task.
 pub(crate) fn inherit_trace(live: &Live, event: &mut NewEvent) -> Result<()> {
     if event.refs.get(RefKind::Trace).is_some() {
         return Ok(());

@@ -4,20 +4,20 @@ use crate::operation::prelude::*;
 use std::io::{self, BufRead, Read};
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 
-/// Most bytes of one line: an event of the largest size, generously spaced and escaped.
+/// Most bytes of a line: an event of the largest size, with spaces and escapes.
 pub const LINE_BYTES_MAX: usize = 4 * EVENT_BYTES_MAX;
 
-/// The mark that some programs write before a text.
+/// Byte order mark that some programs write before a text.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
-/// One line that is not blank.
+/// A line that is not blank.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// From 1.
+    /// Number, from 1.
     pub number: u64,
-    /// Where it starts, in bytes from the start of the input.
+    /// Byte offset in the input.
     pub offset: u64,
-    /// Without the newline.
+    /// Text without the newline.
     pub text: String,
 }
 
@@ -36,10 +36,11 @@ impl<R: BufRead> Lines<R> {
         }
     }
 
-    /// The next line that is not blank; `None` at the end.
+    /// Returns the next line that is not blank; `None` at the end.
     ///
     /// # Errors
-    /// `too_large`, `invalid_input` for what is no UTF-8 (both with the line; the next call goes on behind it); the source's.
+    /// `too_large`, `invalid_input` for a line that is not UTF-8 (both with the line; the next call continues after
+    /// it); errors of the source.
     pub fn next(&mut self) -> Result<Option<Line>> {
         loop {
             let offset = self.offset;

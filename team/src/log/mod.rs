@@ -1,4 +1,4 @@
-//! The log itself: events appended, read, followed, compared, exported, checked, rebuilt.
+//! The log: append, read, follow, compare, export, verify and rebuild.
 
 pub mod append;
 pub mod append_batch;

@@ -1,4 +1,4 @@
-//! `diff` as an operation, whose points are text: a seq, or a time.
+//! `diff` as an operation, with points as text: a seq, or a time.
 
 use crate::handle::past::point;
 use crate::log::diff::{Diff, DiffAnswer};
@@ -22,7 +22,7 @@ operation! {
 }
 
 impl ReadDiff {
-    /// What changed.
+    /// Returns the changes.
     pub fn answer(self, team: &mut Team) -> Result<DiffAnswer> {
         team.diff(&self.parsed()?)
     }

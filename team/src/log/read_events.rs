@@ -1,4 +1,4 @@
-//! `read-events`: what happened to a team, for brokers, from a cursor on.
+//! `read-events`: team events for brokers, from a cursor on.
 
 use crate::log::event_type::EventType;
 use crate::log::team_event::TeamEvent;
@@ -6,7 +6,7 @@ use crate::operation::prelude::*;
 use page::event_cursor;
 use teamlog_engine::Place;
 
-/// What chooses events must be right, or nothing could be looked up.
+/// Rules of operations that filter events: a wrong filter has the code `operation_failed`, as in the contract.
 pub(crate) const FILTERS: Rules = Rules {
     lookups: &["wakeable_only", "type", "timeout_ms", "poll_ms"],
     never_null: &["wakeable_only", "type", "timeout_ms", "poll_ms"],
@@ -44,9 +44,9 @@ const LAST_MAX: usize = 1_000;
 /// `{count, cursor, events}`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ReadEventsAnswer {
-    /// How many events there are
+    /// Number of events
     pub count: usize,
-    /// The last of them, else what was given as known
+    /// Id of the last event; without events, the given cursor
     pub cursor: String,
     /// The events in canonical form, oldest first
     pub events: Vec<TeamEvent>,
@@ -65,7 +65,7 @@ pub(crate) struct Filter {
 pub(crate) struct Stream {
     team: String,
     filter: Filter,
-    /// The last one, whether it was asked for or not.
+    /// The last team event, also if the filter dropped it.
     before: Option<TeamEvent>,
 }
 
@@ -88,7 +88,7 @@ impl Stream {
         }
     }
 
-    /// What the next event of the log says, if it was asked for.
+    /// Returns the team event of the log's next event, if it passes the filter.
     pub fn take(&mut self, event: &Event<'_>) -> Option<TeamEvent> {
         let says = TeamEvent::of(event, &self.team)?.canonical();
         let repeats = |before: &TeamEvent| says.repeats(before);
@@ -101,7 +101,7 @@ impl Stream {
     }
 }
 
-/// The place of the event that a cursor names; `None` where no event has that id.
+/// Returns the place of the event that a cursor names; `None` if no event has that id.
 pub(crate) fn place_of(live: &Live, reader: &Reader, id: &str) -> Result<Option<(u64, Place)>> {
     let Some(seq) = event_cursor(live, reader, id)? else {
         return Ok(None);
@@ -109,8 +109,8 @@ pub(crate) fn place_of(live: &Live, reader: &Reader, id: &str) -> Result<Option<
     Ok(live.place(seq)?.map(|place| (seq, place)))
 }
 
-/// The newest events that are asked for, oldest first, read from the end of the log back to `after`. One that repeats the
-/// event before it is dropped as it is on the way forward.
+/// Returns the newest events that pass the filter, oldest first, by reading backward from the end of the log to
+/// `after`. Drops an event that repeats the event before it, as reading forward does.
 fn newest(
     team: &str,
     filter: &Filter,
@@ -120,7 +120,7 @@ fn newest(
 ) -> Result<Vec<TeamEvent>> {
     let first = after.map_or(0, |(seq, _)| seq);
     let mut found: Vec<TeamEvent> = Vec::new();
-    // What is taken once the event before it is known.
+    // The last event read; it is kept or dropped when the event before it is known.
     let mut open: Option<TeamEvent> = None;
     let mut settle = |open: Option<TeamEvent>, before: Option<&TeamEvent>| {
         let kept = open.filter(|event| !before.is_some_and(|before| event.repeats(before)));
@@ -150,7 +150,7 @@ fn newest(
 }
 
 impl ReadEvents {
-    /// The answer where there are no such events.
+    /// Returns the answer without events.
     pub(crate) fn empty(&self) -> ReadEventsAnswer {
         ReadEventsAnswer {
             cursor: self.after().unwrap_or_default().to_owned(),
@@ -174,7 +174,7 @@ impl ReadEvents {
 }
 
 impl Team {
-    /// What happened to the team behind a cursor. Behind one that names no event there is nothing.
+    /// Returns the team events after a cursor; none if the cursor names no event.
     pub fn read_events(&mut self, read: &ReadEvents) -> Result<ReadEventsAnswer> {
         if let (Some(last), Some(_)) = (read.last, read.limit) {
             let rule = "must stand alone, without limit: the one counts from the end, the other from the cursor";

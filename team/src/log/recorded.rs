@@ -1,4 +1,4 @@
-//! An event as answers show it: the public JSON line, whichever format stores it.
+//! An event in answers: its public JSON line, the same for both storage formats.
 
 use crate::operation::prelude::*;
 use crate::redaction::REDACTED;
@@ -7,40 +7,40 @@ use serde::de::Error as _;
 use serde::{Deserializer, Serializer};
 use teamlog_engine::internals::codec;
 
-/// An event of the log with what the team's state says about it. Serialises to the event's public JSON, with each
-/// mark that is true as one more field.
+/// An event with marks from the team's state. Serializes to the event's public JSON, with each true mark as a further
+/// field.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
     /// The event.
     pub event: Event<'static>,
-    /// What is known of it beside.
+    /// Marks of the event.
     pub marks: Marks,
 }
 
-/// What the team's state says about an event.
+/// Marks that the team's state gives an event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Marks {
     /// A task message that came too late and changed nothing.
     pub superseded: bool,
-    /// A repetition of something known, which changed nothing.
+    /// A repetition that changed nothing.
     pub duplicate: bool,
-    /// A fact about something refused.
+    /// The record of a refusal.
     pub refused: bool,
-    /// A message that its recipient has acknowledged by now.
+    /// A message that its recipient has acknowledged.
     pub acked: bool,
-    /// An event that lacks the token of another agent's claim.
+    /// An event without the token of another agent's claim, which was removed.
     pub redacted: bool,
 }
 
 impl Recorded {
-    /// An event without marks.
+    /// Returns an event without marks.
     pub fn plain(event: Event<'static>) -> Recorded {
         Recorded {
             event,
             marks: Marks::default(),
         }
     }
-    /// An event with the marks that the state gives it.
+    /// Returns an event with the marks of the state.
     pub(crate) fn marked(live: &Live, event: Event<'static>) -> Result<Recorded> {
         let mut marks = Marks::default();
         if !event.foreign {
@@ -56,12 +56,12 @@ impl Recorded {
         }
         Ok(Recorded { event, marks })
     }
-    /// The events with these seqs, in that order, with their marks.
+    /// Returns the events with these seqs, in that order, with their marks.
     pub(crate) fn all(live: &Live, reader: &Reader, seqs: Vec<u64>) -> Result<Vec<Recorded>> {
         let events = seqs.into_iter().map(|seq| page::event(live, reader, seq));
         events.map(|event| Recorded::marked(live, event?)).collect()
     }
-    /// The JSON text.
+    /// Returns the JSON text.
     pub fn json(&self) -> String {
         let mut line = Vec::with_capacity(256);
         codec::public_json(&self.event, &mut line);
@@ -108,7 +108,7 @@ impl<'de> Deserialize<'de> for Recorded {
             }
             set
         };
-        // The last one first.
+        // Marks are the last fields, so remove the last one first.
         let marks = Marks {
             redacted: take(REDACTED),
             acked: take("acked"),
@@ -121,70 +121,70 @@ impl<'de> Deserialize<'de> for Recorded {
     }
 }
 
-/// What [`Recorded::json`] writes.
+/// Schema of [`Recorded::json`].
 #[derive(JsonSchema)]
 #[expect(dead_code, reason = "it is there to be described")]
 struct PublicEvent {
-    /// Its place in the log, from 1
+    /// Position in the log, from 1
     #[schemars(range(min = 1))]
     seq: u64,
-    /// Its id, a UUID that holds its time and grows with `seq`
+    /// Id, a UUID that holds the time and grows with `seq`
     id: String,
-    /// When it was recorded
+    /// Time when it was recorded
     created_at: Timestamp,
-    /// What happened: a past-tense fact
+    /// Kind, a past-tense fact
     kind: String,
-    /// Who did it
+    /// Actor
     actor: String,
-    /// The story it belongs to
+    /// Trace
     #[serde(skip_serializing_if = "Option::is_none")]
     trace_id: Option<String>,
-    /// The task concerned
+    /// Task
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<String>,
-    /// The agent concerned; of messages their recipient
+    /// Agent; of messages the recipient
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
-    /// The message concerned
+    /// Message
     #[serde(skip_serializing_if = "Option::is_none")]
     message_id: Option<String>,
-    /// The thread concerned
+    /// Thread
     #[serde(skip_serializing_if = "Option::is_none")]
     thread_id: Option<String>,
-    /// The session concerned
+    /// Session
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<String>,
-    /// The id of the event that led to it
+    /// Id of the event that caused it
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<String>,
-    /// Its idempotency key
+    /// Idempotency key
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<String>,
-    /// Version of its payload's shape
+    /// Version of the payload's shape
     schema_version: u32,
-    /// It is a fact of somebody else's vocabulary and moves no state
+    /// Set for a fact of a foreign vocabulary, which changes no state
     #[serde(skip_serializing_if = "Option::is_none")]
     foreign: Option<True>,
-    /// What the fact says; its fields depend on the kind
+    /// Payload; its fields depend on the kind
     payload: Value,
-    /// A task message that came too late and changed nothing
+    /// Set for a task message that came too late and changed nothing
     #[serde(skip_serializing_if = "Option::is_none")]
     superseded: Option<True>,
-    /// A repetition of something known, which changed nothing
+    /// Set for a repetition that changed nothing
     #[serde(skip_serializing_if = "Option::is_none")]
     duplicate: Option<True>,
-    /// A fact about something refused
+    /// Set for the record of a refusal
     #[serde(skip_serializing_if = "Option::is_none")]
     refused: Option<True>,
-    /// A message that its recipient has acknowledged by now
+    /// Set for a message that its recipient has acknowledged
     #[serde(skip_serializing_if = "Option::is_none")]
     acked: Option<True>,
-    /// The payload lacks the token of another agent's claim, as for every agent on another machine
+    /// Set if the payload lacks the token of another agent's claim, as for every agent on another machine
     #[serde(skip_serializing_if = "Option::is_none")]
     redacted: Option<True>,
 }
 
-/// Marks are left out where they are not true.
+/// A mark; marks that are not true are absent.
 struct True;
 
 impl JsonSchema for True {

@@ -1,17 +1,17 @@
-//! `rehydrate`: everything derived, anew from the log.
+//! `rehydrate`: builds everything derived anew from the log.
 
 use crate::operation::prelude::*;
 use crate::projections::rebuild::{Progress, rehydrate};
 use teamlog_engine::repair::SalvageReport;
 
-/// How to rehydrate.
+/// Options of `rehydrate`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rehydrate {
-    /// Decoding threads; `None` is as many as the machine has cores. Any number gives the same bytes.
+    /// Decoding threads; `None` is the number of cores. The result does not depend on it.
     pub workers: Option<usize>,
 }
 
-/// The answer of the table, then what this log adds.
+/// Answer of `rehydrate`: the fields of the protocol, then those of this log.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RehydrateAnswer {
     /// Always `ok`.
@@ -21,25 +21,25 @@ pub struct RehydrateAnswer {
     pub team: String,
     /// Messages of all inboxes.
     pub message_count: u64,
-    /// Events folded (or, foreign ones, passed by).
+    /// Events read, foreign ones included.
     pub event_count: u64,
-    /// Messages acknowledged.
+    /// Acknowledged messages.
     pub ack_count: u64,
     /// Tasks.
     pub task_count: u64,
-    /// How long it took.
+    /// Duration in ms.
     pub elapsed_ms: u64,
-    /// How fast it was.
+    /// Events per second.
     pub events_per_second: u64,
-    /// Digest of the rebuilt state.
+    /// Digest of the new state.
     pub state_digest: String,
-    /// What a salvage took and what it could not, if there was one.
+    /// Result of the salvage, if there was one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub salvaged: Option<SalvageReport>,
 }
 
 impl Team {
-    /// Builds everything derived anew, under the lock. `progress` hears `(events done, events in all)` now and then.
+    /// Builds everything derived anew, under the lock. Calls `progress` with `(events done, events in all)`.
     pub fn rehydrate(
         &mut self,
         options: Rehydrate,

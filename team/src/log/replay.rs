@@ -1,59 +1,58 @@
 //! `replay`: events in order, filtered, streamed.
 //!
-//! Where a ref is asked for, the postings of that ref say which events to read; times are found by bisection. Without
-//! any of these the log itself is read from the first seq on, so that a replay works (up to the damage) where
-//! the state cannot be loaded.
+//! With a ref in the filter, the ref's postings give the events to read; times are found by bisection. Without either
+//! the log is read from the first seq on, so that a replay works (up to the damage) even if the state cannot be loaded.
 
 use crate::log::text::Text;
 use crate::operation::prelude::*;
 use page::{event, first_not};
 use teamlog_engine::{Place, internals::codec};
 
-/// Which events; everything absent lets everything through.
+/// A filter of events; absent fields match every event.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Replay {
-    /// The first seq.
+    /// First seq.
     pub from_seq: Option<u64>,
-    /// The last seq.
+    /// Last seq.
     pub to_seq: Option<u64>,
-    /// The earliest `created_at`.
+    /// Earliest `created_at`.
     pub since: Option<Timestamp>,
-    /// The latest `created_at`.
+    /// Latest `created_at`.
     pub until: Option<Timestamp>,
-    /// Only of that kind, or of one of several, with commas between them.
+    /// Kind, or several separated by commas.
     pub kind: Option<String>,
-    /// Only by that actor.
+    /// Actor.
     pub actor: Option<String>,
-    /// Only of that story.
+    /// Trace.
     pub trace_id: Option<String>,
-    /// Only of that task.
+    /// Task.
     pub task_id: Option<String>,
-    /// Only of that agent.
+    /// Agent.
     pub agent: Option<String>,
-    /// At most so many; `None` and 0 are all.
+    /// Most events; `None` and 0 are all.
     pub limit: Option<u64>,
-    /// Newest first.
+    /// Set for newest first.
     pub reverse: bool,
-    /// Only those that hold that text.
+    /// Text that the event must contain.
     pub text: Option<Text>,
-    /// Without answers that are kept for retries (`response_stored`).
+    /// Set to leave out answers that are stored for retries (`response_stored`).
     pub without_bookkeeping: bool,
 }
 
-/// The kind of events that only keep an answer for retries, and tell nothing of the team.
+/// Kind of events that only store an answer for retries.
 pub(super) const BOOKKEEPING: &str = "response_stored";
 
-/// Seqs that one page of postings holds.
+/// Seqs per page of postings.
 const PAGE: usize = 1_024;
-/// Most kinds that can be asked for at once.
+/// Most kinds in a filter.
 const KINDS_MAX: usize = 64;
 
-/// What hears the events.
+/// Callback that receives the events.
 pub type Sink<'a> = &'a mut dyn FnMut(&Event<'_>, &[u8]) -> ControlFlow<()>;
 
 impl Team {
-    /// Hands the chosen events to `each`, in order, as they are and as public JSON (without newline), until it
-    /// breaks. Returns how many it was given.
+    /// Passes the matching events to `each`, in order, decoded and as public JSON (without newline), until it breaks.
+    /// Returns the number of events passed.
     pub fn replay(&mut self, replay: Replay, each: Sink<'_>) -> Result<u64> {
         replay.check()?;
         let mut output = Output::new(&replay, each);
@@ -62,7 +61,7 @@ impl Team {
             return Ok(output.given);
         }
         match self.survey(|live, reader| replay.run_on_state(live, reader, &mut output)) {
-            // There is no state up to the head, but events can still be read one after another.
+            // The state cannot be loaded up to the head, but the events can be read in sequence.
             Err(failure) if failure.is_newer() && !replay.reverse => {
                 replay.run_on_log(&self.reader()?, &mut output)?;
             }
@@ -73,7 +72,7 @@ impl Team {
 }
 
 impl Replay {
-    /// Whether what it names can be a name.
+    /// Checks the names in the filter.
     pub fn check(&self) -> Result<()> {
         let kinds = self.kind.as_deref().unwrap_or("any");
         if kinds.split(',').count() > KINDS_MAX {
@@ -99,7 +98,7 @@ impl Replay {
         self.reverse || self.since.is_some() || self.until.is_some() || self.posting().is_some()
     }
 
-    /// The ref to look up; the narrowest first.
+    /// Returns the ref to look up; the most selective first.
     pub(super) fn posting(&self) -> Option<(RefKind, &str)> {
         let refs = [
             (RefKind::Trace, &self.trace_id),
@@ -110,7 +109,7 @@ impl Replay {
             .find_map(|(kind, value)| value.as_deref().map(|value| (kind, value)))
     }
 
-    /// Whether its refs, its kind and its actor are those that are asked for.
+    /// Returns true if refs, kind and actor of an event match.
     pub fn matches(&self, event: &Event<'_>) -> bool {
         let equal = |asked: &Option<String>, found: Option<&str>| {
             asked.as_deref().is_none_or(|asked| found == Some(asked))
@@ -125,7 +124,7 @@ impl Replay {
             && self.text.as_ref().is_none_or(|text| text.is_in(event))
     }
 
-    /// Reads the log itself, however long it is.
+    /// Reads the whole log, however long it is.
     fn run_on_log(&self, reader: &Reader, output: &mut Output<'_>) -> Result<()> {
         let behind = match self.from_seq.unwrap_or(1) {
             0 | 1 => None,
@@ -137,7 +136,7 @@ impl Replay {
         self.stream(reader, behind, output)
     }
 
-    /// Reads the log forward from behind a place.
+    /// Reads the log forward from a place.
     fn stream(
         &self,
         reader: &Reader,
@@ -187,7 +186,7 @@ impl Replay {
         }
     }
 
-    /// The first and the last seq that seqs and times let through.
+    /// Returns the first and the last seq in the filter's range of seqs and times.
     fn range(&self, live: &Live, reader: &Reader) -> Result<Option<(u64, u64)>> {
         let head = reader.head().last_seq;
         let mut first = self.from_seq.unwrap_or(1).max(1);
@@ -204,7 +203,7 @@ impl Replay {
     }
 }
 
-/// All seqs of a ref within the range, newest first.
+/// Returns all seqs of a ref in the range, newest first.
 pub(super) fn postings(live: &Live, of: (RefKind, &str), range: (u64, u64)) -> Result<Vec<u64>> {
     let mut all = Vec::new();
     newest_first(live, of, range, |seqs| {
@@ -214,7 +213,7 @@ pub(super) fn postings(live: &Live, of: (RefKind, &str), range: (u64, u64)) -> R
     Ok(all)
 }
 
-/// Hands out the seqs of a ref within the range, the newest page of postings first, for as long as more are wanted.
+/// Passes the seqs of a ref in the range to `more`, page by page, the newest page first, while `more` returns true.
 fn newest_first(
     live: &Live,
     (kind, value): (RefKind, &str),
@@ -247,7 +246,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// Filters, counts and renders what is read. Never gives an event twice, should a query be run again.
+/// Filters, counts and renders events. Passes no event twice, even if a query is repeated.
 pub(super) struct Output<'a> {
     replay: &'a Replay,
     each: Sink<'a>,

@@ -1,4 +1,4 @@
-//! `replay-events`: the events behind a seq, in order, for a program that asks again from the last one.
+//! `replay-events`: the events after a seq, in order, for programs that poll.
 
 use crate::log::recorded::Recorded;
 use crate::log::replay::Replay;
@@ -22,7 +22,7 @@ operation! {
     }) -> ReplayEventsAnswer = Team::replay_events
 }
 
-/// Events of an answer unless the caller says otherwise.
+/// Default number of events.
 const EVENTS: u64 = 50;
 
 /// `{team, events, count, last_seq}`.
@@ -32,14 +32,14 @@ pub struct ReplayEventsAnswer {
     pub team: String,
     /// The events, oldest first
     pub events: Vec<Recorded>,
-    /// How many there are
+    /// Number of events
     pub count: usize,
-    /// What to ask for next as `since`
+    /// `since` of the next call
     pub last_seq: u64,
 }
 
 impl Team {
-    /// The events since a seq.
+    /// Returns the events after a seq.
     pub fn replay_events(&mut self, asked: ReplayEvents) -> Result<ReplayEventsAnswer> {
         let replay = Replay {
             from_seq: Some(asked.since.saturating_add(1)),

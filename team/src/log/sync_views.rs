@@ -1,4 +1,5 @@
-//! `sync-views`: returns once the view files hold all that was recorded before. A daemon writes them behind its answers.
+//! `sync-views`: waits until the view files hold all events recorded before the call. A daemon writes the files after
+//! its answers.
 
 use crate::operation::prelude::*;
 use crate::projections::views::ViewsSource;
@@ -12,7 +13,7 @@ operation! {
     }) -> SyncViewsAnswer = |team, asked| team.sync_views(&asked)
 }
 
-/// How the wait ended.
+/// Result of the wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SyncViewsStatus {
@@ -20,7 +21,7 @@ pub enum SyncViewsStatus {
     Synced,
     /// The team keeps no view files
     None,
-    /// They did not in time
+    /// The files were not written in time
     Timeout,
 }
 
@@ -29,19 +30,19 @@ pub enum SyncViewsStatus {
 pub struct SyncViewsAnswer {
     /// The team
     pub team: String,
-    /// How it ended
+    /// Result of the wait
     pub status: SyncViewsStatus,
-    /// The last event that there was when the wait began
+    /// Last event when the wait began
     pub seq: u64,
 }
 
 const LOOK: Duration = Duration::from_millis(5);
-/// A daemon takes at most 250 ms; behind that nobody is at work.
+/// Time after which no process is writing the files: a daemon takes at most 250 ms.
 const NOBODY: Duration = Duration::from_millis(300);
 
 impl Team {
-    /// Waits until the view files hold every event that is recorded now. Where no process is at work on them, as after a
-    /// crash, it brings them up to date itself, under the lock.
+    /// Waits until the view files hold every event recorded before the call. If no process is writing them, for example
+    /// after a crash, writes them under the lock.
     pub fn sync_views(&mut self, sync: &SyncViews) -> Result<SyncViewsAnswer> {
         let deadline = self.control.deadline.clone();
         let timeout = deadline.wait(sync.timeout_ms)?;
@@ -51,7 +52,7 @@ impl Team {
             Ok((live.seq(), kept, reader.rollback().cloned()))
         })?;
         if let Some(rollback) = rollback {
-            // The files hold what the log lost, and are left so.
+            // After a rollback the files still hold lost events, and are left alone.
             return Err(self.log.rolled_back(rollback).into());
         }
         let source = ViewsSource::new(self.log());
@@ -59,7 +60,7 @@ impl Team {
             if !kept {
                 break SyncViewsStatus::None;
             }
-            // A writer that stays has mended what could not be believed when it opened the team.
+            // An open writer repaired the views when it opened the team, so their cursor can be trusted.
             let cursor = match self.stays_open() {
                 true => source.cursor()?,
                 false => source.current()?,
@@ -79,8 +80,8 @@ impl Team {
         Ok(SyncViewsAnswer { team, status, seq })
     }
 
-    /// Brings the views up to date, unless another process has the lock, which then does so itself. Waits for the lock no
-    /// longer than the caller waits.
+    /// Writes the views, unless another process has the lock: that process writes them. Waits for the lock at most
+    /// `left`.
     fn mend_unless_locked(&mut self, left: Duration) -> Result<()> {
         match self.mend_views_within(left) {
             Err(failure) if failure.is_locked() => Ok(()),

@@ -1,24 +1,24 @@
-//! `tail` and every other way to follow: the newest events, then those to come.
+//! `tail` and the other ways to follow a log: the newest events, then new ones.
 
 use crate::handle::follower::Follower;
 use crate::log::replay::Replay;
 use crate::log::replay::{Output, Sink, each};
 use crate::operation::prelude::*;
 
-/// Which events.
+/// Options of `tail`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Tail {
-    /// Which of them at all.
+    /// Filter of events.
     pub filter: Replay,
-    /// How many of those that are there, the newest; `None` is all.
+    /// Number of present events to show, the newest ones; `None` is all.
     pub last: Option<u64>,
 }
 
-/// Events of those that are there, unless the caller says otherwise.
+/// Default number of present events.
 pub const LAST: u64 = 10;
 
 impl Team {
-    /// Hands the newest of the chosen events to `each`, in order. Returns how many it was given.
+    /// Passes the newest matching events to `each`, in order. Returns the number of events passed.
     pub fn tail(&mut self, tail: &Tail, each: Sink<'_>) -> Result<u64> {
         tail.filter.check()?;
         let mut output = Output::new(&tail.filter, each);
@@ -26,11 +26,11 @@ impl Team {
         Ok(output.given)
     }
 
-    /// As [`Team::tail`], and then hands on every chosen event as it is appended, until one of the two breaks off;
-    /// `idle` is asked before each wait. Takes no lock, and ends where the log it follows is no longer there.
+    /// Like [`Team::tail`]; then passes on every matching event when it is appended, until `each` or `idle` breaks.
+    /// Calls `idle` before each wait. Takes no lock, and ends if the log is replaced or removed.
     ///
     /// # Errors
-    /// `invalid_input` for a filter that has an end or runs backward, `log_replaced`; the log's.
+    /// `invalid_input` for a filter that has an end or is newest first, `log_replaced`; errors of the log.
     pub fn follow(
         &mut self,
         tail: &Tail,

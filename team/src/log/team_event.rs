@@ -1,7 +1,7 @@
-//! Team events: what happens to a team, as brokers read it. Each is another look at one event of the log, whether it was
-//! reported as such or says the same in the log's own words.
+//! Team events: the log's events in the form that brokers read. Each is another form of one event of the log, which was
+//! either reported with `append-event` or recorded by an operation.
 //!
-//! In canonical form a reported `worker_idle` is a changed state, and fields of the wrong sort are left out.
+//! In canonical form a reported `worker_idle` is a changed state, and fields of the wrong type are left out.
 
 use crate::log::event_type::{self, EventType};
 use crate::operation::prelude::*;
@@ -10,57 +10,57 @@ use crate::projections::worker::event::WorkerState;
 
 pub(crate) const REPORTED: &str = "worker_event_reported";
 
-/// `{event_id, team, type, worker, task_id?, message_id, …, created_at}` and whatever else was reported.
+/// `{event_id, team, type, worker, task_id?, message_id, …, created_at}` and further reported fields.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TeamEvent {
-    /// The id of the log's event
+    /// Id of the log's event
     pub event_id: String,
     /// The team
     pub team: String,
-    /// The type; one from elsewhere is passed on as it is
+    /// Type; a foreign type is passed on unchanged
     #[serde(rename = "type")]
     pub kind: String,
-    /// The worker concerned; of messages their recipient
+    /// Worker; of messages the recipient
     pub worker: String,
-    /// The task concerned
+    /// Task
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// The message concerned
+    /// Message
     #[serde(default)]
     pub message_id: Option<String>,
-    /// Why
+    /// Reason
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What somebody is to do about it
+    /// Action that the reporter asks for
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<String>,
-    /// The worker's state
+    /// State of the worker
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// Its state before
+    /// Previous state of the worker
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prev_state: Option<String>,
-    /// How many workers there are
+    /// Number of workers
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker_count: Option<u64>,
-    /// Another worker concerned
+    /// Another worker
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_worker: Option<String>,
-    /// The type as it was reported, where it reads as another one
+    /// Type as reported, if it differs in canonical form
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_type: Option<String>,
-    /// More, as it was reported
+    /// Further data, as reported
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// When it was recorded
+    /// Time when it was recorded
     pub created_at: String,
-    /// Whatever else was reported
+    /// Further fields, as reported
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }
 
 impl TeamEvent {
-    /// What an event of the log says to brokers, as it was reported; `None` where it says nothing to them.
+    /// Returns the team event of an event of the log, as reported; `None` if the event is none for brokers.
     pub fn of(event: &Event<'_>, team: &str) -> Option<TeamEvent> {
         if event.foreign {
             return None;
@@ -85,7 +85,7 @@ impl TeamEvent {
         })
     }
 
-    /// The same in canonical form.
+    /// Converts it to canonical form.
     #[must_use]
     pub fn canonical(mut self) -> TeamEvent {
         let known = |state: &String| WorkerState::from_name(state).is_some();
@@ -99,7 +99,7 @@ impl TeamEvent {
         self
     }
 
-    /// Whether it only repeats, as a report that a worker is idle, what the one right before it says.
+    /// Returns true if it is a report that a worker is idle and the event before it says so already.
     pub fn repeats(&self, before: &TeamEvent) -> bool {
         self.is_source(EventType::WorkerIdle)
             && before.kind == EventType::WorkerStateChanged.name()
@@ -108,7 +108,7 @@ impl TeamEvent {
             && (&self.state, &self.prev_state) == (&before.state, &before.prev_state)
     }
 
-    /// Whether it is of that type, or was reported as such.
+    /// Returns true if it has that type, or was reported with it.
     pub fn is(&self, kind: EventType) -> bool {
         self.kind == kind.name() || (kind == EventType::WorkerIdle && self.is_source(kind))
     }
@@ -120,7 +120,7 @@ impl TeamEvent {
         self.worker == worker || recipients.any(|one| one == worker)
     }
 
-    /// Whether it wakes whoever waits.
+    /// Returns true if it wakes callers that wait.
     pub fn is_wakeable(&self) -> bool {
         event_type::is_wakeable(&self.kind)
     }
@@ -154,7 +154,7 @@ fn reference(event: &Event<'_>, kind: RefKind) -> Option<String> {
     event.refs.get(kind).map(str::to_owned)
 }
 
-/// What was reported: known fields if they are of their sort, all others as they are.
+/// Returns the team event of a report: known fields of the right type, all others unchanged.
 fn reported(payload: &Map<String, Value>) -> TeamEvent {
     let mut says = TeamEvent::default();
     for (name, value) in payload {
@@ -172,7 +172,7 @@ fn reported(payload: &Map<String, Value>) -> TeamEvent {
             "source_type" => says.source_type = text(),
             "worker_count" => says.worker_count = value.as_u64(),
             "metadata" => says.metadata = value.as_object().cloned(),
-            // The log's own.
+            // Set by the log.
             "event_id" | "team" | "created_at" => {}
             _ => drop(says.extra.insert(name.clone(), value.clone())),
         }
@@ -189,10 +189,11 @@ fn of_message(event: &Event<'_>) -> TeamEvent {
     }
 }
 
-/// The recipients of a post, among what a team event has beside its own fields.
+/// Further field of a team event: the recipients of a post.
 const TO_WORKERS: &str = "to_workers";
 
-/// A post in a thread, as received by each agent that it is addressed to; `None` if it is addressed to none.
+/// Returns the team event of a post in a thread, which each addressed agent receives; `None` if it is addressed to
+/// none.
 fn of_post(event: &Event<'_>) -> Option<TeamEvent> {
     let payload = payload(event);
     let recipients = payload.get("to").cloned()?;

@@ -1,18 +1,18 @@
-//! A text that is looked for in events, in any case.
+//! Searches events for a text, ignoring case.
 
 use crate::operation::prelude::*;
 
-/// What an event must hold: in its kind, its actor, a ref, or its payload.
+/// Text that an event must contain: in its kind, its actor, a ref or its payload.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Text {
-    /// In small letters.
+    /// In lower case.
     wanted: String,
-    /// The same as it stands in a string of JSON.
+    /// The text as it is escaped in a JSON string.
     in_payload: String,
 }
 
 impl Text {
-    /// Looks for that text.
+    /// Returns a search for that text.
     pub fn new(text: &str) -> Text {
         let wanted = text.to_lowercase();
         Text {
@@ -21,12 +21,12 @@ impl Text {
         }
     }
 
-    /// What is looked for, in small letters.
+    /// Returns the text in lower case.
     pub fn wanted(&self) -> &str {
         &self.wanted
     }
 
-    /// Whether an event holds it.
+    /// Returns true if an event contains the text.
     pub fn is_in(&self, event: &Event<'_>) -> bool {
         let refs = RefKind::ALL.map(|kind| event.refs.get(kind));
         let names = [&*event.kind, &*event.actor].into_iter();
@@ -35,7 +35,7 @@ impl Text {
             || self.is_said(&event.payload.to_lowercase())
     }
 
-    /// Whether a payload holds it. The second letter of an escape (`\n`) begins no text.
+    /// Returns true if a payload contains the text. A match must not start at the second character of an escape (`\n`).
     fn is_said(&self, payload: &str) -> bool {
         payload.match_indices(&self.in_payload).any(|(at, _)| {
             let before = payload.as_bytes().get(..at).unwrap_or_default();

@@ -1,17 +1,17 @@
-//! `traces`: the stories that the newest events belong to, newest first. It looks at so many events and no more, however
-//! long the log is.
+//! `traces`: the traces of the newest events, newest first. Examines a bounded number of events, however long the log
+//! is.
 
 use crate::log::replay::Replay;
 use crate::operation::prelude::*;
 
-/// Traces that are listed unless the caller says otherwise.
+/// Default number of traces.
 const LISTED: usize = 20;
 const LISTED_MAX: usize = 200;
-/// Events in which traces are looked for, the newest.
+/// Newest events in which traces are looked for.
 const LOOKED_AT: u64 = 10_000;
-/// Events of a trace that are counted.
+/// Most events of a trace that are counted.
 const COUNTED: usize = 1_000;
-/// Events of a trace whose actors are read, the newest.
+/// Newest events of a trace whose actors are read.
 const READ: usize = 50;
 
 operation! {
@@ -28,49 +28,49 @@ operation! {
 pub struct TracesAnswer {
     /// The team.
     pub team: String,
-    /// The traces, that of the newest event first.
+    /// The traces, the one with the newest event first.
     pub traces: Vec<TraceListed>,
-    /// How many they are.
+    /// Number of traces.
     pub count: usize,
-    /// Whether there may be older ones: behind the limit, or behind the newest 10,000 events.
+    /// True if there may be older traces: beyond the limit, or before the newest 10,000 events.
     pub more: bool,
 }
 
-/// A story in few words.
+/// Summary of a trace.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TraceListed {
-    /// Its id.
+    /// Id of the trace.
     pub trace_id: String,
-    /// When its first event was recorded; of a story of more than 1,000 events, the first of the newest 1,000.
+    /// Time of its first event; of a trace with more than 1,000 events, the first of the newest 1,000.
     pub first_at: Timestamp,
-    /// When its last event was recorded.
+    /// Time of its last event.
     pub last_at: Timestamp,
     /// Milliseconds between the two.
     pub span_ms: u64,
-    /// How many events it has, counted up to 1,000.
+    /// Number of events, at most 1,000.
     pub events: usize,
-    /// Whether it has more.
+    /// True if it has more events.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub events_more: bool,
-    /// Who acted in its newest 50 events, sorted.
+    /// Actors of its newest 50 events, sorted.
     pub agents: Vec<String>,
-    /// What became of the tasks that its newest 50 events are about.
+    /// Outcome of the tasks of its newest 50 events.
     pub outcome: TraceOutcome,
 }
 
-/// What became of the tasks of a story
+/// Outcome of the tasks of a trace
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum TraceOutcome {
-    /// All are done
+    /// All tasks are completed
     Completed,
-    /// None is left to do, and at least one failed
+    /// All tasks ended, and at least one failed
     Failed,
-    /// None is left to do, none failed, and at least one was canceled
+    /// All tasks ended, none failed, and at least one was canceled
     Canceled,
-    /// At least one is left to do
+    /// At least one task is unfinished
     Running,
-    /// There are none
+    /// The trace has no tasks
     None,
 }
 
@@ -91,7 +91,7 @@ impl TraceOutcome {
 }
 
 impl Team {
-    /// The stories that the newest events belong to.
+    /// Returns the traces of the newest events.
     pub fn traces(&mut self, traces: &Traces) -> Result<TracesAnswer> {
         let limit = page::within("limit", traces.limit, LISTED, LISTED_MAX)?;
         let (mut found, mut oldest) = (Vec::<String>::new(), 1);
@@ -127,7 +127,7 @@ impl Team {
     }
 }
 
-/// Nothing where the state does not know the story, which somebody recorded a moment ago.
+/// Returns a summary; `None` if the state does not have the trace yet because it was recorded after the state was read.
 fn listed(live: &Live, reader: &Reader, trace: &str) -> Result<Option<TraceListed>> {
     let page = live.with_ref(RefKind::Trace, trace, None, COUNTED)?;
     let (Some(first), Some(last)) = (page.seqs.first(), page.seqs.last()) else {

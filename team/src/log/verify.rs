@@ -1,14 +1,15 @@
-//! `verify`: is every byte of the log as it was written, and does an old receipt still hold?
+//! `verify`: checks every byte of the log, and an old receipt.
 
 use crate::handle::rollback::shown_by_files;
 use crate::operation::prelude::*;
 pub use teamlog_engine::verify::{Problem, Report as VerifyAnswer, Severity};
 
 impl Team {
-    /// Checks every byte of the log, and (if given) that nothing a receipt covers was changed or cut. Changes nothing.
+    /// Checks every byte of the log and, if a receipt is given, that no event that it covers was changed or cut.
+    /// Changes nothing.
     ///
     /// # Errors
-    /// I/O. Damage is an answer, not an error.
+    /// I/O errors. Damage is part of the answer.
     pub fn verify(&self, against: Option<&Receipt>) -> Result<VerifyAnswer> {
         let mut report = self.log.verify(against)?;
         self.add_rollback(&mut report);

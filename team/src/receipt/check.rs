@@ -1,4 +1,5 @@
-//! `check-receipt`: does a receipt that somebody kept still hold, and if not, what changed first?
+//! `check-receipt`: checks whether the log still holds the events of an earlier receipt, and finds the first change if
+//! not.
 
 use crate::log::verify::{Problem, Severity, VerifyAnswer};
 use crate::operation::prelude::*;
@@ -15,43 +16,43 @@ operation! {
     }) -> CheckedReceipt = Team::check_receipt
 }
 
-/// What the log says to a receipt.
+/// Result of checking a receipt.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CheckedReceipt {
     /// The team
     pub team: String,
-    /// Whether every byte is there that it vouches for, and its signature, if it has one, is good
+    /// True if the log holds every byte that the receipt covers, and the signature, if there is one, is valid
     pub holds: bool,
-    /// The last event that it vouches for
+    /// Last event that the receipt covers
     pub seq: u64,
-    /// The public key of who signed it, where the signature is good
+    /// Public key of the signer, if the signature is valid
     #[serde(skip_serializing_if = "Option::is_none")]
     pub signed_by: Option<String>,
-    /// If the signature covers the team's name; signatures of older versions do not
+    /// True if the signature covers the team's name; signatures of older versions do not
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team_signed: Option<bool>,
-    /// Why it does not hold
+    /// Reason if the receipt does not hold
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<ReceiptProblem>,
 }
 
-/// Why a receipt does not hold.
+/// The reason why a receipt does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ReceiptProblem {
-    /// A stable word: that of a problem of `verify`, or `signature_invalid`
+    /// A stable word: the kind of a problem of `verify`, or `signature_invalid`
     pub kind: String,
-    /// The file that changed, relative to the team's directory
+    /// File that changed, relative to the team's directory
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// The first event that changed; where only a digest tells, the first one that may have
+    /// First event that changed or, if only a digest differs, that may have changed
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// For people
+    /// Message for people
     pub message: String,
 }
 
 impl Team {
-    /// Holds a receipt against the log. Reads all of the log, as `verify --against` does, and changes nothing.
+    /// Compares a receipt with the log. Reads the whole log, as `verify --against` does, and changes nothing.
     pub fn check_receipt(&mut self, asked: CheckReceipt) -> Result<CheckedReceipt> {
         let given = GivenReceipt::read(&Value::Object(asked.receipt).to_string())?;
         let mut checked = CheckedReceipt {
@@ -83,13 +84,13 @@ impl Team {
         Ok(checked)
     }
 
-    /// What changed first of what a receipt covers.
+    /// Returns the first change of the part that a receipt covers.
     fn changed_since(&self, receipt: &Receipt) -> Result<Option<ReceiptProblem>> {
         let report = self.verify(Some(receipt))?;
         if let Some(first) = first_change(&report, receipt) {
             return Ok(Some(self.located(first, receipt)?));
         }
-        // Where a log has more problems than a report lists.
+        // A report lists a limited number of problems, so the change may not be listed.
         let holds = self.log.check_receipt(receipt)? == ReceiptStatus::Holds;
         Ok((!holds).then(|| ReceiptProblem {
             kind: ProblemKind::ChangedSinceReceipt.name().to_owned(),
@@ -99,7 +100,7 @@ impl Team {
         }))
     }
 
-    /// A problem with the file that changed, and the first event in it that did or may have.
+    /// Returns a problem with the file that changed, and with the first event in it that changed or may have changed.
     fn located(&self, problem: &Problem, receipt: &Receipt) -> Result<ReceiptProblem> {
         let mut located = ReceiptProblem {
             kind: problem.kind.name().to_owned(),
@@ -108,7 +109,7 @@ impl Team {
             message: problem.message.clone(),
         };
         match problem.kind {
-            // The header tells of the segment before it.
+            // The header holds the digest of the segment before it, so that segment changed.
             ProblemKind::BrokenChain => {
                 if let Some((file, first)) = self.segment_before(&problem.file)? {
                     (located.file, located.seq) = (Some(file), Some(first));
@@ -127,7 +128,7 @@ impl Team {
         Ok(located)
     }
 
-    /// The segment before the one of that file: its file, and its first event.
+    /// Returns file and first event of the segment before the one of that file.
     fn segment_before(&self, file: &str) -> Result<Option<(String, u64)>> {
         let reader = self.log.peek()?;
         let names = reader.segments()?;
@@ -150,7 +151,8 @@ impl Team {
     }
 }
 
-/// The first problem of a report that concerns what a receipt covers. What an event itself says counts before digests.
+/// Returns the first problem of a report that concerns the part covered by a receipt. Prefers problems of events to
+/// problems of digests.
 fn first_change<'a>(report: &'a VerifyAnswer, receipt: &Receipt) -> Option<&'a Problem> {
     let of_receipt = |kind| {
         matches!(
@@ -161,7 +163,7 @@ fn first_change<'a>(report: &'a VerifyAnswer, receipt: &Receipt) -> Option<&'a P
                 | ProblemKind::ChangedSinceReceipt
         )
     };
-    // These are of the head, or of what the log held all along.
+    // Problems of the head, or of old files that the receipt does not cover.
     let beside = |kind| {
         matches!(
             kind,

@@ -1,4 +1,4 @@
-//! A receipt as somebody hands it in again, and what the log says to it.
+//! A receipt that a user kept, and its comparison with the log.
 
 use crate::operation::prelude::*;
 use crate::receipt::key::{PublicKey, ReceiptSigner, Signed};
@@ -9,14 +9,14 @@ use teamlog_engine::ReceiptStatus;
 pub struct GivenReceipt {
     /// The team's name, if it is given; a signature covers it.
     pub team: Option<String>,
-    /// The position and digest of the log.
+    /// Position and digest of the log.
     pub receipt: Receipt,
-    /// Who signed it, as it says itself.
+    /// The signature and the key that it claims, both unchecked.
     pub signed: Option<Signed>,
 }
 
 impl GivenReceipt {
-    /// Reads a receipt as `head --json` prints it (the team's name may be left out), or any answer that holds one as
+    /// Parses a receipt as `head --json` prints it (the team's name may be left out), or any answer that holds one as
     /// its `receipt`.
     pub fn read(text: &str) -> Result<GivenReceipt, Refusal> {
         read(text).map_err(|error| {
@@ -69,8 +69,8 @@ fn read(text: &str) -> Result<GivenReceipt, serde_json::Error> {
 }
 
 impl Team {
-    /// Whether the log still holds everything that a receipt vouches for. Changes nothing, recovery included; costs what
-    /// [`Log::check_receipt`](teamlog_engine::Log::check_receipt) says.
+    /// Checks that the log still holds everything that a receipt covers. Changes nothing and recovers nothing. For the
+    /// cost see [`Log::standing`](teamlog_engine::Log::standing).
     ///
     /// # Errors
     /// `rolled_back`, `cut_below_receipt`, `changed_since_receipt`, `receipt_of_another_log`; I/O.

@@ -1,4 +1,4 @@
-//! `head`, `read-head`: a receipt for everything up to now.
+//! `head`, `read-head`: a receipt for all events so far.
 
 use crate::operation::prelude::*;
 use crate::receipt::key::SecretKey;
@@ -11,7 +11,7 @@ operation! {
     }) -> HeadAnswer = Team::read_head
 }
 
-/// `{team, log, seq, segment, length, digest}`: `head -c LENGTH SEGMENT | b3sum` gives `digest`. Signed, also
+/// `{team, log, seq, segment, length, digest}`: `head -c LENGTH SEGMENT | b3sum` gives `digest`. If it is signed, also
 /// `public_key` and `signature`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct HeadAnswer {
@@ -20,16 +20,16 @@ pub struct HeadAnswer {
     /// The receipt.
     #[serde(flatten)]
     pub receipt: Receipt,
-    /// Who signed it, 64 hex digits.
+    /// Public key of the signer, 64 hex digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_key: Option<String>,
-    /// The signature, 128 hex digits.
+    /// Signature, 128 hex digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
 }
 
 impl HeadAnswer {
-    /// The same, signed.
+    /// Signs the receipt.
     #[must_use]
     pub fn signed(mut self, key: &SecretKey) -> HeadAnswer {
         let signed = key.sign(&self.team, &self.receipt);
@@ -40,7 +40,7 @@ impl HeadAnswer {
 }
 
 impl Team {
-    /// As [`Team::head`], for who has no key.
+    /// Like [`Team::head`]; refuses to sign, because only the command line has keys.
     pub fn read_head(&mut self, asked: ReadHead) -> Result<HeadAnswer> {
         if asked.sign == Some(true) {
             let message = "sign must be false, since there is no key here, but is true";
@@ -52,7 +52,7 @@ impl Team {
         self.head()
     }
 
-    /// A receipt for everything up to now. Costs reading the active segment so far: damaged bytes get no receipt. Refused for
+    /// Returns a receipt for all events so far. Reads the active segment, so that damaged bytes get no receipt. Refuses
     /// a log without events.
     pub fn head(&mut self) -> Result<HeadAnswer> {
         let message = "the log must hold an event, but is empty";

@@ -1,7 +1,7 @@
-//! Ed25519 keys, and what is signed with them: receipts.
+//! Ed25519 keys, with which receipts are signed.
 //!
-//! Keys are kept in the text forms that other tools read: PKCS #8 for the secret one, SubjectPublicKeyInfo for the
-//! public one (RFC 8410), both as PEM (RFC 7468). A secret key is never shown: not by `Debug`, not in an error.
+//! Keys are kept in text forms that other tools read: PKCS #8 for the secret key, SubjectPublicKeyInfo for the public
+//! key (RFC 8410), both as PEM (RFC 7468). Neither `Debug` nor an error shows a secret key.
 
 use crate::refusal::{Code, Refusal, shown};
 use crate::shapes::hex;
@@ -13,22 +13,22 @@ use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use std::{fmt, io};
 use teamlog_engine::Receipt;
 
-/// Bytes of random that a secret key is made of.
+/// Random bytes of a secret key.
 pub const SEED_BYTES: usize = 32;
 
-/// The first line of a signed statement, which keeps signatures of receipts apart from any others.
+/// First line of a signed statement. It keeps signatures of receipts apart from other signatures.
 pub const SIGNED_OPENING: &str = "teamlog receipt 2";
-/// The first line of a statement of older versions, which did not cover the team's name.
+/// First line of a statement of older versions, which did not cover the team's name.
 pub const SIGNED_OPENING_WITHOUT_TEAM: &str = "teamlog receipt 1";
 
 /// A key that signs.
 pub struct SecretKey(SigningKey);
 
-/// A key that tells who signed.
+/// A key that checks signatures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);
 
-/// A signature as answers show it, and whose it claims to be.
+/// A signature as answers show it, and the key that it claims.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signed {
     /// The public key, 64 hex digits.
@@ -37,12 +37,12 @@ pub struct Signed {
     pub signature: String,
 }
 
-/// The signer of a receipt, after the signature was checked.
+/// The signer of a receipt whose signature was checked.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceiptSigner {
     /// The public key, 64 hex digits.
     pub public_key: String,
-    /// If the signature covers the team's name; signatures of older versions do not.
+    /// True if the signature covers the team's name; signatures of older versions do not.
     pub covers_team: bool,
 }
 
@@ -53,15 +53,15 @@ impl fmt::Debug for SecretKey {
 }
 
 impl SecretKey {
-    /// The key that is made of these random bytes.
+    /// Returns the key of these random bytes.
     pub fn from_seed(seed: [u8; SEED_BYTES]) -> SecretKey {
         SecretKey(SigningKey::from_bytes(&seed))
     }
 
-    /// Reads a secret key as PEM, in version 1 or 2 of PKCS #8.
+    /// Parses a secret key from PEM, in version 1 or 2 of PKCS #8.
     ///
     /// # Errors
-    /// `invalid_input`, without a word of the text.
+    /// `invalid_input`; the message does not repeat the text.
     pub fn parse(text: &str) -> Result<SecretKey, Refusal> {
         let rule = "key must be a secret Ed25519 key as keygen writes it, but is not";
         SigningKey::from_pkcs8_pem(text.trim())
@@ -69,8 +69,8 @@ impl SecretKey {
             .map_err(|_| Refusal::new(Code::InvalidInput, rule).field("key"))
     }
 
-    /// Returns the key as PEM, for a file that its owner alone may read. Without the public key, which OpenSSL does not accept
-    /// beside a secret one.
+    /// Returns the key as PEM, for a file that only its owner may read. Leaves out the public key, which OpenSSL does
+    /// not accept in the file of a secret key.
     ///
     /// # Errors
     /// The key cannot be encoded.
@@ -83,7 +83,7 @@ impl SecretKey {
         text.map(|text| text.to_string()).map_err(io::Error::other)
     }
 
-    /// The key that others check with.
+    /// Returns the public key, with which others check signatures.
     pub fn public(&self) -> PublicKey {
         PublicKey(self.0.verifying_key())
     }
@@ -99,7 +99,7 @@ impl SecretKey {
 }
 
 impl PublicKey {
-    /// Reads a public key as PEM.
+    /// Parses a public key from PEM.
     ///
     /// # Errors
     /// `invalid_input` for any other text.
@@ -119,7 +119,7 @@ impl PublicKey {
         text.map_err(io::Error::other)
     }
 
-    /// Reads what [`PublicKey::hex`] writes.
+    /// Parses the output of [`PublicKey::hex`].
     pub fn from_hex(text: &str) -> Result<PublicKey, Refusal> {
         let point = bytes_of::<{ ed25519_dalek::PUBLIC_KEY_LENGTH }>(text);
         let key = point.and_then(|point| VerifyingKey::from_bytes(&point).ok());
@@ -132,7 +132,7 @@ impl PublicKey {
         })
     }
 
-    /// Its 32 bytes as 64 hex digits.
+    /// Returns its 32 bytes as 64 hex digits.
     pub fn hex(&self) -> String {
         hex(self.0.as_bytes())
     }
@@ -182,14 +182,14 @@ impl PublicKey {
     }
 }
 
-/// The signed statement of a receipt: lines of ASCII text, each ended by `\n`.
+/// Returns the signed statement of a receipt: lines of ASCII text, each ended by `\n`.
 pub fn signed_bytes(team: &str, receipt: &Receipt) -> Vec<u8> {
     let mut statement = format!("{SIGNED_OPENING}\nteam {team}\n").into_bytes();
     statement.extend(receipt_lines(receipt));
     statement
 }
 
-/// The statement that older versions signed.
+/// Returns the statement that older versions signed.
 pub fn signed_bytes_without_team(receipt: &Receipt) -> Vec<u8> {
     let mut statement = format!("{SIGNED_OPENING_WITHOUT_TEAM}\n").into_bytes();
     statement.extend(receipt_lines(receipt));
@@ -204,7 +204,7 @@ fn receipt_lines(receipt: &Receipt) -> Vec<u8> {
     .into_bytes()
 }
 
-/// So many bytes as hex digits: only lower-case ones, and no signs.
+/// Parses `N` bytes from lower-case hex digits.
 fn bytes_of<const N: usize>(text: &str) -> Option<[u8; N]> {
     let mut bytes = [0; N];
     if text.len() != 2 * N {
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_key_of_the_standard_reads_as_in_the_standard() {
-        // RFC 8410, section 10.3 and 10.1.
+        // RFC 8410, sections 10.3 and 10.1.
         let secret = "-----BEGIN PRIVATE KEY-----\n\
             MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n\
             -----END PRIVATE KEY-----\n";
@@ -302,7 +302,7 @@ mod tests {
         let other = SecretKey::from_seed([8; SEED_BYTES]);
         let by_another = refused(&other, &receipt(), &signed);
         assert_eq!(by_another, Code::SignedByAnotherKey);
-        // A signature under a borrowed name.
+        // A signature that claims another key.
         let mut borrowed = other.sign("demo", &receipt());
         borrowed.public_key = signed.public_key.clone();
         assert_eq!(refused(&key, &receipt(), &borrowed), invalid);
@@ -347,7 +347,7 @@ mod tests {
         );
     }
 
-    /// What stands between the fences behind that example's name in the document of the format.
+    /// Returns the fenced text of an example in the document of the format.
     fn documented(name: &str) -> &'static str {
         let document = include_str!("../../../docs/format.md");
         let marker = format!("<!-- example: {name} -->");
@@ -366,7 +366,7 @@ mod tests {
         let answer: serde_json::Value =
             serde_json::from_str(documented("signed receipt").trim()).unwrap();
         let field = |name: &str| answer[name].as_str().unwrap();
-        // As another program would, from the document alone.
+        // Check with the document alone, as another program would.
         let message = documented("signed bytes").as_bytes();
         let point: [u8; 32] = unhex(field("public_key")).try_into().unwrap();
         let signature: [u8; 64] = unhex(field("signature")).try_into().unwrap();
@@ -377,7 +377,7 @@ mod tests {
         let log = documented("jsonl events/2026-11-21.jsonl");
         let (start, _) = log.as_bytes().split_at(1009);
         assert_eq!(field("digest"), blake3::hash(start).to_hex().as_str());
-        // And as we do.
+        // Check with our own code.
         let presented = crate::GivenReceipt::read(&answer.to_string()).unwrap();
         let key = PublicKey::parse(documented("public key")).unwrap();
         assert_eq!(key.hex(), field("public_key"));

@@ -1,4 +1,4 @@
-//! Receipts as people keep them: signed, handed in again, held against the log.
+//! Receipts: signing, reading, comparing with the log.
 
 pub mod check;
 pub mod given;

@@ -1,9 +1,8 @@
-//! A story in the Trace Event Format, which trace viewers in browsers load.
+//! A trace in the Trace Event Format, which trace viewers in browsers load.
 //!
-//! Every agent is a process. Its thread 0 holds the events that it recorded, as instants; the threads behind hold the
-//! tasks in its hands and the messages that it acknowledged, as complete events, on so many lanes that those of one
-//! lane never overlap (viewers draw what overlaps on one thread wrongly). Serialised as it is walked: the text is never
-//! held whole.
+//! Every agent is a process. Its thread 0 holds the events that it recorded, as instants. The further threads are lanes
+//! with its tasks and the messages that it acknowledged, as complete events; events of one lane never overlap, because
+//! viewers draw overlapping events of a thread wrongly. Serialized while it is walked: the text is never held whole.
 
 use super::{Span, SpanKind};
 use crate::log::recorded::Recorded;
@@ -24,7 +23,7 @@ pub struct Chrome<'a> {
 }
 
 impl<'a> Chrome<'a> {
-    /// The page, laid out.
+    /// Returns the page, with its lanes assigned.
     pub fn of(answer: &'a TraceAnswer) -> Chrome<'a> {
         let mut tracks = Tracks::default();
         for recorded in &answer.events {
@@ -47,7 +46,7 @@ impl<'a> Chrome<'a> {
     }
 }
 
-/// A message that nobody acknowledged yet has no length to draw; its sending is an instant.
+/// Returns false for a message without an ack: it has no duration to draw, only its sending as an instant.
 fn is_drawn(span: &Span) -> bool {
     span.kind == SpanKind::Task || span.last_seq.is_some()
 }
@@ -59,7 +58,7 @@ fn micros(recorded: &Recorded) -> i64 {
 /// Agents as processes, their lanes as threads.
 #[derive(Debug, Default)]
 struct Tracks<'a> {
-    /// In the order in which they appear; process 1 is the first.
+    /// In order of appearance; the first is process 1.
     agents: Vec<Agent<'a>>,
     processes: BTreeMap<&'a str, usize>,
 }
@@ -67,7 +66,7 @@ struct Tracks<'a> {
 #[derive(Debug)]
 struct Agent<'a> {
     name: &'a str,
-    /// How many there are, and when each is free, the earliest on top.
+    /// Number of lanes; `free` has the time from which each is free, the earliest on top.
     lanes: usize,
     free: BinaryHeap<Reverse<(i64, usize)>>,
 }
@@ -94,7 +93,7 @@ impl<'a> Tracks<'a> {
         })
     }
 
-    /// Takes a lane of its agent that is free by then, else a new one. Spans come in the order in which they begin.
+    /// Assigns a span to a free lane of its agent, or to a new lane. Spans must come in order of their start.
     fn bar(&mut self, span: &'a Span, from: i64, to: i64) -> Bar<'a> {
         let process = self.process(&span.agent);
         let mut lane = 0;
@@ -129,7 +128,7 @@ struct Entry<'a, A> {
     ts: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     dur: Option<i64>,
-    /// Of an instant: drawn on its thread alone.
+    /// Scope of an instant: drawn on its thread alone.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<&'static str>,
     pid: usize,
@@ -185,7 +184,7 @@ fn label<'a>(what: &'static str, pid: usize, tid: usize, name: &'a str) -> Entry
     }
 }
 
-/// An event without the token of a claim: trace files are passed on.
+/// An event without claim tokens, since trace files are passed on.
 struct Masked<'a>(&'a Recorded);
 
 impl Serialize for Masked<'_> {

@@ -1,9 +1,9 @@
-//! A story as OTLP/JSON, which collectors of traces take.
+//! A trace as OTLP/JSON, which trace collectors accept.
 //!
-//! Every task and every message is a span; events that belong to neither lie on one more span, that of the page, which
-//! has no parent. A span's parent is that of its cause; the message by which a task was given out lies within the task.
-//! All ids are derived from the trace's and the events', so that pages of one trace, exported apart and at different
-//! times, fit together. Serialised as it is walked: the text is never held whole.
+//! Every task and every message is a span. Other events are on the span of the page, which has no parent. The parent of
+//! a span is the span of its cause; the message that assigned a task is within the task's span. All ids are derived
+//! from the ids of trace and events, so that pages of one trace fit together even if they are exported at different
+//! times. Serialized while it is walked: the text is never held whole.
 
 use super::{Outcome, OutsideCause, Parent, Span, SpanKind, Step, Story};
 use crate::operation::prelude::*;
@@ -17,22 +17,22 @@ use serde::ser::SerializeSeq;
 pub struct Otlp<'a> {
     answer: &'a TraceAnswer,
     story: Story<'a>,
-    /// Of each step the spans that it belongs to.
+    /// The spans of each step.
     step_spans: Vec<StepSpans>,
-    /// Of each span the steps that lie on it.
+    /// The steps on each span.
     span_steps: Vec<Vec<usize>>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct StepSpans {
-    /// The one that it lies on; `None` is that of the page.
+    /// Span that the step is on; `None` is the page's span.
     home: Option<usize>,
-    /// That of its task, where the task is in somebody's hands.
+    /// Span of its task, if an agent has the task.
     task: Option<usize>,
 }
 
 impl<'a> Otlp<'a> {
-    /// The page, each event on its span.
+    /// Assigns each event of the page to its span.
     pub fn of(answer: &'a TraceAnswer) -> Otlp<'a> {
         let story = answer.story();
         let step_spans = step_spans(&story);
@@ -78,7 +78,7 @@ impl<'a> Otlp<'a> {
         self.step_spans.get(step).copied().unwrap_or_default()
     }
 
-    /// The span above a task or a message: that of its cause, else that of its task, else that of the page.
+    /// Returns the parent of a task's or message's span: the span of its cause, else of its task, else of the page.
     fn above(&self, span: &Span) -> Option<String> {
         let task = match span.kind {
             SpanKind::Message => self.spans_of(span.first).task,
@@ -97,7 +97,7 @@ impl<'a> Otlp<'a> {
         }
     }
 
-    /// Whether an event of another page belongs to the same trace.
+    /// Returns true if an event of another page belongs to the same trace.
     fn is_here(&self, cause: &OutsideCause) -> bool {
         cause.trace_id.as_ref() == Some(&self.answer.trace_id)
     }
@@ -124,7 +124,7 @@ impl<'a> Otlp<'a> {
     }
 
     fn span(&self, at: usize, span: &'a Span) -> OtlpSpan<'_> {
-        // A message that is not acknowledged has not begun to last; a task lasts as long as the page does.
+        // A message without an ack has no duration yet; an open task lasts until the end of the page.
         let end = match (span.last, span.kind) {
             (Some(last), _) => last,
             (None, SpanKind::Message) => span.first,
@@ -156,7 +156,7 @@ impl<'a> Otlp<'a> {
         }
     }
 
-    /// A cause in another trace is no parent, but a link.
+    /// Returns a link to a cause in another trace, which cannot be a parent.
     fn link(&self, span: &Span) -> Option<Link> {
         match self.step(span.first)?.parent {
             Parent::Outside(cause) if !self.is_here(cause) => Some(Link {
@@ -192,14 +192,14 @@ fn step_spans(story: &Story<'_>) -> Vec<StepSpans> {
     all
 }
 
-/// The span that an event of another page lies on, where that is certain: a sent message has its own.
+/// Returns the span of an event on another page, if it is certain: a sent message has a span of its own.
 fn outside_span(cause: &OutsideCause) -> Option<String> {
     let id = EventId::from_text(cause.id.as_bytes())?;
     (cause.kind.as_deref() == Some("message_sent")).then(|| span_id(SpanKind::Message.name(), id))
 }
 
-/// 16 bytes in hex: the trace's own id where that has this very shape already, as one that came with a `traceparent`
-/// has; else the first bytes of a hash of it.
+/// Returns 16 bytes in hex: the trace's own id if it has this form already (as one from a `traceparent` has), else the
+/// first bytes of its hash.
 fn trace_id(trace: &str) -> String {
     let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     if trace.len() == 32 && trace.bytes().all(is_hex) && trace.bytes().any(|byte| byte != b'0') {
@@ -212,7 +212,7 @@ fn span_id(kind: &str, first: EventId) -> String {
     derived(kind, &first.bytes(), 8)
 }
 
-/// Hex of the first `len` bytes of BLAKE3 over `teamlog`, a blank, what it is for, a zero byte, and what it is of.
+/// Returns hex of the first `len` bytes of BLAKE3 over `teamlog`, a space, `kind`, a zero byte, and `of`.
 fn derived(kind: &str, of: &[u8], len: usize) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(format!("teamlog {kind}\0").as_bytes());
@@ -327,7 +327,7 @@ fn happened<'a>(step: &Step<'a>) -> Happened<'a> {
         let value = Value::Flag(true);
         attributes.push(Attribute { key, value });
     }
-    // Many people read a collector: no token of a claim goes there.
+    // Remove claim tokens, since many people can read a collector.
     let payload = match redact(&event.payload, "") {
         Some(redacted) => Cow::Owned(redacted),
         None => Cow::Borrowed(&*event.payload),
@@ -352,7 +352,7 @@ fn ref_key(kind: RefKind) -> &'static str {
     }
 }
 
-/// The spans of a page, the page's own first.
+/// The spans of a page, the page's own span first.
 struct Spans<'a>(&'a Otlp<'a>);
 
 impl Serialize for Spans<'_> {

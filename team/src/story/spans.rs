@@ -1,8 +1,8 @@
-//! Tasks and messages from begin to end, as the events of a story show them.
+//! Spans of tasks and messages, from the events of a trace.
 //!
-//! A message lasts from its sending to its ack, or to the dead letter that it became. A task lasts from the assignment
-//! or claim by which somebody got it to the report that nothing is left to do; given out again after that, it has
-//! another span. What came too late, was repeated or refused begins and ends nothing.
+//! A message lasts from its sending to its ack or dead letter. A task lasts from the assignment or claim that gave it
+//! to an agent to the report that ends it; assigned again after that, it has another span. Events that came too late,
+//! were repetitions or record refusals neither start nor end a span.
 
 use crate::log::recorded::Recorded;
 use crate::operation::prelude::*;
@@ -10,70 +10,70 @@ use crate::projections::Fact;
 use crate::projections::event::Sent;
 
 words! {
-    /// What a span is about.
+    /// Subject of a span.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum SpanKind {
-        /// A task in somebody's hands.
+        /// A task that an agent has.
         Task = "task",
-        /// A message on its way to being acknowledged.
+        /// A message until its ack.
         Message = "message",
     }
 }
 
 words! {
-    /// How a span ended.
+    /// End of a span.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum Outcome {
-        /// Not yet.
+        /// Not ended.
         Open = "open",
         /// The message was acknowledged.
         Acked = "acked",
         /// The message became a dead letter.
         DeadLetter = "dead_letter",
-        /// The task is done.
+        /// The task was completed.
         Completed = "completed",
-        /// The task was given up with an error.
+        /// The task failed.
         Failed = "failed",
-        /// The task is not to be done.
+        /// The task was canceled.
         Canceled = "canceled",
-        /// The task was given back.
+        /// The task was released.
         Released = "released",
-        /// The task was in somebody's hands for too long.
+        /// The lease on the task expired.
         LeaseExpired = "lease_expired",
     }
 }
 
-/// A task or a message from begin to end.
+/// A task or a message from start to end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Span {
-    /// What it is about.
+    /// Its subject.
     pub kind: SpanKind,
-    /// The task's or the message's id.
+    /// Id of the task or message.
     pub id: String,
-    /// Whose turn it is: the owner of the task, the recipient of the message.
+    /// Owner of the task, or recipient of the message.
     pub agent: String,
     /// How it ended.
     pub outcome: Outcome,
-    /// When it began.
+    /// Time of its start.
     pub started_at: Timestamp,
-    /// Seq of the event that began it.
+    /// Seq of the event that started it.
     pub first_seq: u64,
-    /// Seq of the event that ended it, where that is on the page.
+    /// Seq of the event that ended it, if it is on the page.
     pub last_seq: Option<u64>,
-    /// From one to the other, in microseconds.
+    /// Duration in microseconds.
     pub duration_us: Option<i64>,
-    /// Index of the event that began it; 0 in an answer that was read back.
+    /// Index of the event that started it; 0 in an answer that was parsed.
     #[serde(skip)]
     pub first: usize,
-    /// Index of the event that ended it; `None` in an answer that was read back.
+    /// Index of the event that ended it; `None` in an answer that was parsed.
     #[serde(skip)]
     pub last: Option<usize>,
 }
 
 impl Outcome {
-    /// That of a task in that state.
+    /// Returns the outcome of a task with that status.
     fn of(status: Status) -> Outcome {
         match status {
             Status::Completed => Outcome::Completed,
@@ -84,8 +84,7 @@ impl Outcome {
     }
 }
 
-/// The spans of events that stand in the order of the log, in the order in which they began; of a task and the message
-/// by which it was given the task comes first.
+/// Returns the spans of events in log order, sorted by their start; a task comes before the message that assigned it.
 pub(super) fn of(events: &[Recorded]) -> Vec<Span> {
     let mut fold = Fold {
         events,
@@ -133,7 +132,7 @@ impl<'a> Fold<'a> {
 
     fn sent(&mut self, at: usize, recorded: &'a Recorded) {
         let event = &recorded.event;
-        // Whoever asked for the story got it from a log whose state is folded: what cannot be read was an error there.
+        // The events were folded before, so an event that cannot be decoded was an error there.
         let fact = Fact::decode(event);
         let Ok(Some(sent)) = fact.as_ref().map(Fact::sent) else {
             return;
@@ -175,7 +174,7 @@ impl<'a> Fold<'a> {
         }
     }
 
-    /// The span of the message that an event is about.
+    /// Returns the span of the message that an event is about.
     fn message(&self, event: &Event<'_>) -> Option<usize> {
         let message = event.refs.get(RefKind::Message)?;
         self.messages.get(message).copied()
@@ -187,7 +186,7 @@ impl<'a> Fold<'a> {
         }
     }
 
-    /// A dead letter that is given another chance is on its way again.
+    /// Opens the span of a dead letter again that is retried.
     fn required_again(&mut self, event: &Event<'_>) {
         let span = self.message(event);
         let span = span.and_then(|span| self.spans.get_mut(span));

@@ -1,4 +1,4 @@
-//! `trace`: the events of one story.
+//! `trace`: the events of one trace.
 
 use crate::log::recorded::Recorded;
 use crate::operation::prelude::*;
@@ -29,29 +29,29 @@ pub struct Trace {
 pub struct TraceAnswer {
     /// The team.
     pub team: String,
-    /// The story.
+    /// The trace.
     pub trace_id: String,
-    /// The newest events that fit, in `(created_at, id)` order, marked.
+    /// The newest events that fit, in `(created_at, id)` order, with marks.
     pub events: Vec<Recorded>,
     /// Events on the page.
     pub count: usize,
-    /// The oldest id of the page while older ones remain.
+    /// Oldest id of the page if older events remain.
     pub next_cursor: Option<String>,
-    /// The tasks and messages that begin on the page, in that order, with their durations.
+    /// Tasks and messages that start on the page, in that order, with their durations.
     pub spans: Vec<Span>,
-    /// What is known of causes that events of the page name and the page does not hold, in the order of their ids.
+    /// Causes that events of the page name and that are not on the page, in the order of their ids.
     pub causes_outside: Vec<OutsideCause>,
 }
 
 impl TraceAnswer {
-    /// The events as a tree.
+    /// Returns the events as a tree.
     pub fn story(&self) -> Story<'_> {
         Story::of(&self.events, &self.causes_outside)
     }
 }
 
 impl Team {
-    /// The events of a story.
+    /// Returns the events of a trace.
     pub fn trace(&mut self, trace: Trace) -> Result<TraceAnswer> {
         names::check_known_free("trace_id", &trace.trace_id)?;
         self.survey(|live, reader| {
