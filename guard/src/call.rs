@@ -1,4 +1,4 @@
-//! Tool calls as the common coding agents show them to a hook before they run.
+//! Tool calls in the forms in which common coding agents pass them to a hook before they run.
 //!
 //! | form | tool | input |
 //! |---|---|---|
@@ -19,46 +19,46 @@ use serde_json::{Map, Value};
 pub struct Call {
     /// The tool, as the agent names it.
     pub tool: String,
-    /// What it does.
+    /// Effect of the call.
     pub deed: Deed,
-    /// Where it runs, if the call says so.
+    /// Working directory, if the call names one.
     pub cwd: Option<String>,
-    /// The form of the hook that it was shown to.
+    /// Form of the call.
     pub form: Form,
 }
 
-/// How a call is written down, and how its answer is expected.
+/// Form of a call, and of the answer that its hook expects.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
     /// `{tool_name, tool_input}`: a native hook.
     Native,
-    /// Any other.
+    /// Any other form.
     Plain,
 }
 
-/// What a tool call does.
+/// Effect of a tool call.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Deed {
-    /// It writes these files.
+    /// Writes these files.
     Files(Vec<String>),
-    /// It runs a command in a shell.
+    /// Runs a command in a shell.
     Shell(String),
-    /// It runs a program with arguments, without a shell.
+    /// Runs a program with arguments, without a shell.
     Program(Vec<String>),
-    /// It writes nothing.
+    /// Writes nothing.
     Reads,
     /// Unknown writes, with the reason, and the files that the call names.
     Unknown(String, Vec<String>),
-    /// The tool is not known, but a team may trust it; the files that it names.
+    /// A tool that is not known but that a team may trust, with the files that it names.
     Foreign(Vec<String>),
 }
 
-/// Why a text is no tool call.
+/// The reason why a text is no tool call.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{0}")]
 pub struct CallError(String);
 
-/// Where a call may say its tool, and where the tool's input.
+/// Fields that may hold the tool, and fields that may hold its input.
 const FORMS: [(&str, &str); 6] = [
     ("tool_name", "tool_input"),
     ("toolName", "input"),
@@ -72,7 +72,7 @@ const INPUTS: [&str; 4] = ["tool_input", "input", "params", "arguments"];
 const PLACES: [&str; 3] = ["cwd", "workdir", "working_directory"];
 
 impl Call {
-    /// Reads a call out of the JSON that a hook is given, which must be an object and name its tool.
+    /// Parses a tool call from the JSON that a hook receives. It must be an object that names its tool.
     ///
     /// # Errors
     /// The error names the missing part, or the field that occurs twice.
@@ -125,7 +125,8 @@ impl Call {
         })
     }
 
-    /// What it would write, run at `place`, or where it says itself, with these programs known beside those of the table.
+    /// Returns the writes of the call, run at `place` or in the call's own directory; `programs` are known beside those
+    /// of the table.
     pub fn writes(&self, place: &Place, programs: &Programs) -> Writes {
         let place = match &self.cwd {
             Some(cwd) => place.within(cwd),
@@ -163,7 +164,7 @@ impl Call {
     }
 }
 
-/// Says why a call cannot be told that names something in several fields.
+/// Returns a reason for a doubt if a call names something in several fields.
 fn several(what: &str, fields: &Map<String, Value>, names: &[&str]) -> Option<String> {
     let given: Vec<&str> = names
         .iter()
@@ -173,7 +174,7 @@ fn several(what: &str, fields: &Map<String, Value>, names: &[&str]) -> Option<St
     (given.len() > 1).then(|| format!("the call names {what} in {}", given.join(" and ")))
 }
 
-/// Some tools know the home by its sign.
+/// Expands `~`, which some tools do themselves.
 fn at_home(file: &str, place: &Place) -> String {
     match (file.strip_prefix("~/"), &place.home) {
         (Some(rest), Some(home)) => format!("{home}/{rest}"),
@@ -181,7 +182,7 @@ fn at_home(file: &str, place: &Place) -> String {
     }
 }
 
-/// Reads an object, also one that is written as text. Anything else is an empty one.
+/// Parses an object, which may be given as text. Any other value is an empty object.
 fn object(value: &Value) -> Result<Map<String, Value>, serde_json::Error> {
     let parsed = match value {
         Value::String(text) => serde_json::from_str::<Unique>(text)?.0,
@@ -222,7 +223,7 @@ fn deed(tool: &str, input: &Map<String, Value>) -> Deed {
             ),
         };
     }
-    // The name of another server's tool proves nothing, but it may say that the tool writes.
+    // The name of another server's tool proves nothing, but it may show that the tool writes.
     let bare = name.rsplit("__").next().unwrap_or(name);
     match shell::lists("@tool-writes", bare) {
         true => Deed::Foreign(files(input)),
@@ -230,7 +231,8 @@ fn deed(tool: &str, input: &Map<String, Value>) -> Deed {
     }
 }
 
-/// A tool that writes the files that it names. Some do more than one thing, and say which in `command`.
+/// Returns the effect of a tool that writes the files that it names. Some have several functions, selected by
+/// `command`.
 fn files_deed(tool: &str, input: &Map<String, Value>) -> Deed {
     let files = files(input);
     if input.get("command").and_then(Value::as_str) == Some("view") {
@@ -245,7 +247,7 @@ fn files_deed(tool: &str, input: &Map<String, Value>) -> Deed {
     }
 }
 
-/// The files that an input names.
+/// Returns the files that an input names.
 fn files(input: &Map<String, Value>) -> Vec<String> {
     let fields = input
         .iter()
@@ -255,7 +257,7 @@ fn files(input: &Map<String, Value>) -> Vec<String> {
         .collect()
 }
 
-/// Returns if the fields of an input say where something is written, or name both a place and a content.
+/// Returns true if the fields of an input name a place to write to, or both a place and a content.
 fn may_write(input: &Map<String, Value>) -> bool {
     let has = |list: &str| {
         input
@@ -265,7 +267,7 @@ fn may_write(input: &Map<String, Value>) -> bool {
     has("@tool-output") || (has("@tool-place") && has("@tool-content"))
 }
 
-/// The words of a field's name, in small letters: `dirForAssets`, `out_file`.
+/// Splits a field's name into words in lower case: `dirForAssets`, `out_file`.
 fn parts(field: &str) -> Vec<String> {
     let mut parts = vec![String::new()];
     for letter in field.chars() {

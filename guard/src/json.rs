@@ -1,11 +1,11 @@
-//! JSON in which no object names a field twice: of two values, each reader may take another one.
+//! JSON in which no object names a field twice: readers differ in the value that they take.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error, MapAccess, SeqAccess, Visitor};
 use serde_json::{Map, Number, Value};
 use std::fmt;
 
-/// A value without a field that is named twice.
+/// A value whose objects name each field once.
 pub(crate) struct Unique(pub Value);
 
 impl<'de> Deserialize<'de> for Unique {

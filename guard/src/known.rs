@@ -1,49 +1,49 @@
-//! Programs that are known beside those of the table: our own commands, and those that a team trusts.
+//! Programs that are known beside those of the table: teamlog's own commands, and programs that a team trusts.
 
-/// What a command of our own does.
+/// Effect of a command of teamlog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Effect {
-    /// It reads, or answers on standard output.
+    /// Reads, or prints its answer.
     Reads,
-    /// It writes the data of teams, where those lie, and nothing else.
+    /// Writes the data of teams and nothing else.
     TeamData,
-    /// It writes files, or where its words say.
+    /// Writes files, or the places that its arguments name.
     Files,
-    /// It runs other programs, or serves those who do.
+    /// Runs other programs, or serves programs that do.
     Runs,
 }
 
-/// A command of our own.
+/// A command of teamlog.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Command {
-    /// As it is typed.
+    /// Name on the command line.
     pub name: &'static str,
-    /// What it does.
+    /// Its effect.
     pub effect: Effect,
-    /// Options, and words before all options, with which it writes files or runs programs.
+    /// Options, and first arguments, with which it writes files or runs programs.
     pub raised: &'static [&'static str],
 }
 
-/// Our own program, as its caller knows it.
+/// The teamlog program, described by the caller.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Own {
     /// Its commands.
     pub commands: &'static [Command],
-    /// The options of all of them, with dashes; whether each takes a value.
+    /// Options of all commands, with dashes; true for an option that takes a value.
     pub options: Vec<(String, bool)>,
 }
 
 /// Programs that are known beside those of the table.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Programs {
-    /// Our own.
+    /// The teamlog program.
     pub own: Own,
-    /// Those that are trusted: each a program as it is typed, or with the words that have to follow it.
+    /// Trusted programs, each as typed, with or without arguments that must follow.
     pub trusted: Vec<String>,
 }
 
 impl Programs {
-    /// Reads a list of programs to trust, parted by commas.
+    /// Parses a list of trusted programs, separated by commas.
     pub fn trusting(own: Own, list: &str) -> Programs {
         let entries = list.split(',').map(|entry| {
             let words: Vec<&str> = entry.split_whitespace().collect();
@@ -55,7 +55,7 @@ impl Programs {
         }
     }
 
-    /// Returns how many of the words the longest entry names that they begin with.
+    /// Returns the number of words of the longest entry with which the command begins.
     pub(crate) fn trusted_words(&self, words: &[Option<&str>]) -> Option<usize> {
         let named = self.trusted.iter().filter_map(|entry| {
             let mut words = words.iter();

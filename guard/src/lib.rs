@@ -1,16 +1,14 @@
-//! What a tool call of a coding agent would write.
+//! Finds the files that a tool call of a coding agent would write.
 //!
-//! A hook sees a tool call before it runs. This crate reads it and answers with the paths that it would write, and with
-//! the places where that cannot be told. It reads no log and no disk; what our own subcommands do, its caller says. It
-//! proves nothing: a program that is allowed to run can write what it likes.
+//! A hook sees a tool call before it runs. This crate parses the call and returns the paths that it would write, and
+//! doubts for parts whose writes are unknown. It reads no log and no disk; the caller describes teamlog's own commands.
+//! It cannot prove anything: a program that is allowed to run can write any file.
 //!
 //! ```
 //! use teamlog_guard::{Place, Programs, shell};
 //!
 //! let writes = shell::writes("cd src && sort a.txt > b.txt", &Place::at("/repo"), &Programs::default());
-//! assert_eq!(writes.paths().collect::<Vec<_>>(), ["/repo/src/b.txt"]);
-//! assert!(writes.doubts().is_empty());
-//! ```
+//! assert_eq!(writes.paths().collect::<Vec<_>>(), ["/repo/src/b.txt"]); assert!(writes.doubts().is_empty()); ```
 #![forbid(unsafe_code)]
 
 mod call;

@@ -1,6 +1,6 @@
-//! The files that a patch in the envelope form of `apply_patch` names.
+//! The files in a patch in the envelope form of `apply_patch`.
 
-/// The files that a patch adds, updates, deletes or moves to; `None` where the text is no such patch.
+/// Returns the files that a patch adds, updates, deletes or moves to; `None` if the text is no such patch.
 ///
 /// ```
 /// let text = "*** Begin Patch\n*** Update File: a.rs\n*** Move to: b.rs\n@@\n-x\n+y\n*** End Patch";
@@ -16,7 +16,7 @@ pub fn files(text: &str) -> Option<Vec<String>> {
     let mut begun = false;
     let mut files = Vec::new();
     for line in text.lines() {
-        // A head may be indented; what a patch puts into a file begins with a sign.
+        // A header may be indented; lines of content begin with `+`, `-` or a space.
         let line = line.trim();
         if line == "*** Begin Patch" {
             begun = true;

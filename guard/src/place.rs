@@ -1,26 +1,26 @@
-//! Where a call runs.
+//! The place at which a call runs.
 
-/// Where a call runs, as far as that is known. All by text: nothing here looks at a disk.
+/// The place at which a call runs. Paths are handled as text; the disk is not read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Place {
-    /// The working directory, absolute; `None` where nobody can say.
+    /// Working directory, absolute; `None` if it is unknown.
     pub dir: Option<String>,
-    /// What `~` stands for.
+    /// Home directory, for `~`.
     pub home: Option<String>,
-    /// The top of the repository, absolute: what `git` changes as a whole.
+    /// Top of the repository, absolute: `git` may change everything below it.
     pub top: Option<String>,
 }
 
 impl Place {
-    /// At a directory, with no home and in no repository.
+    /// Returns a place at a directory, with no home and in no repository.
     pub fn at(dir: &str) -> Place {
         Place {
             dir: Some(dir.to_owned()),
             ..Place::default()
         }
     }
-    /// A path as seen from here; `None` where that depends on a directory which is not known. A `..` stays where it is:
-    /// where it leads depends on the links before it.
+    /// Returns the absolute form of a path; `None` if it depends on an unknown directory. Keeps `..`, because its
+    /// target depends on the symbolic links before it.
     pub fn resolve(&self, path: &str) -> Option<String> {
         match (path.starts_with('/'), &self.dir) {
             (true, _) => Some(joined(path)),
@@ -28,17 +28,17 @@ impl Place {
             (false, None) => None,
         }
     }
-    /// The same, behind a change of the directory. Shells resolve its `..` by text.
+    /// Returns the place after `cd dir`. Shells resolve `..` by text.
     #[must_use]
     pub fn within(&self, dir: &str) -> Place {
         self.with(self.resolve(dir).map(|dir| tidy(&dir)))
     }
-    /// Paths as a program takes them that puts a directory before them: a `..` stays where it is.
+    /// Returns the place at a subdirectory, for programs that prepend a directory to paths. Keeps `..`.
     #[must_use]
     pub(crate) fn below(&self, dir: &str) -> Place {
         self.with(self.resolve(dir))
     }
-    /// The same, with a directory that nobody can say.
+    /// Same, for an unknown working directory.
     #[must_use]
     pub fn nowhere(&self) -> Place {
         self.with(None)
@@ -49,7 +49,7 @@ impl Place {
             ..self.clone()
         }
     }
-    /// Whether a path lies in the repository, by its text.
+    /// Returns true if a path is in the repository, by its text.
     pub(crate) fn holds(&self, path: &str) -> bool {
         let path = self.resolve(path).map(|path| tidy(&path));
         match (&self.top, path) {
@@ -57,7 +57,7 @@ impl Place {
             _ => false,
         }
     }
-    /// The top of the repository that this is in, else the directory itself.
+    /// Returns the top of the repository, else the directory itself.
     pub(crate) fn whole(&self) -> &str {
         match (&self.top, &self.dir) {
             (Some(top), Some(dir)) if is_within(dir, top) => top,
@@ -71,7 +71,7 @@ fn is_within(dir: &str, top: &str) -> bool {
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }
 
-/// An absolute path without `.`, `//` and a slash at its end.
+/// Returns an absolute path without `.`, `//` and a trailing slash.
 fn joined(path: &str) -> String {
     let parts: Vec<&str> = path
         .split('/')
@@ -80,7 +80,7 @@ fn joined(path: &str) -> String {
     format!("/{}", parts.join("/"))
 }
 
-/// The same without `..`; what leads above the root stays there.
+/// Also removes `..`; a path above the root stays at the root.
 pub(crate) fn tidy(path: &str) -> String {
     let mut parts: Vec<&str> = Vec::new();
     for part in path.split('/').filter(|part| !part.is_empty()) {

@@ -1,8 +1,8 @@
-//! What a shell command would write.
+//! Finds the files that a shell command would write.
 //!
-//! The command is parsed as bash would; nothing is run and no disk is looked at. What is certain becomes a target: a
-//! redirection to a name, an operand of a program that is known to write it. What depends on a variable, on the output
-//! of another command or on a program that is not known becomes a doubt.
+//! The command is parsed as bash would parse it; nothing is run and the disk is not read. A certain write is a target:
+//! a redirection to a name, an operand of a program that is known to write it. A part that depends on a variable, on
+//! the output of another command or on an unknown program is a doubt.
 
 mod arithmetic;
 mod awk;
@@ -40,28 +40,28 @@ use table::{Note, Operands, Spec, named};
 use walk::{Answer, Stdin, Walker};
 use word::{Known, Value};
 
-/// A longer command is not read.
+/// Longest command that is parsed.
 pub const COMMAND_BYTES_MAX: usize = 64 * 1024;
-/// A command that opens more brackets and substitutions is not read.
+/// Most brackets and substitutions of a command that is parsed.
 const OPENED_MAX: usize = 200;
-/// The parser descends once for each bracket.
+/// Stack of the parser, which recurses once per bracket.
 const STACK_BYTES: usize = 64 * 1024 * 1024;
 
-/// A command that takes longer is not read to its end: who asks does not wait for ever, and takes silence for a yes.
+/// Time limit of parsing. The agent waits for the answer, and may take a missing answer for a permission.
 const READ_FOR: Duration = Duration::from_secs(2);
 
-/// What a command would write, run by a shell at `place`, with these programs known beside those of the table.
+/// Returns the writes of a command, run by a shell at `place`; `programs` are known beside those of the table.
 pub fn writes(command: &str, place: &Place, programs: &Programs) -> Writes {
     let script = command.to_owned();
     apart(command, place, programs, move |walker| walker.run(&script))
 }
 
-/// What a program with these arguments would write, run at `place` without a shell around it.
+/// Returns the writes of a program with these arguments, run at `place` without a shell.
 pub fn program_writes(words: &[String], place: &Place, programs: &Programs) -> Writes {
     let values: Vec<_> = words.iter().cloned().map(Value::Plain).collect();
     let look = move |walker: &mut Walker| walker.program(values.clone(), None);
     match words.first().map(String::as_str) {
-        // A patch is no command, however long it is and whatever it opens.
+        // A patch is no command, so the limits on commands do not apply.
         Some("apply_patch" | "applypatch") => {
             Walker::new(place.clone(), programs.clone()).whole(look)
         }
@@ -69,7 +69,7 @@ pub fn program_writes(words: &[String], place: &Place, programs: &Programs) -> W
     }
 }
 
-/// Bounds what the parser is shown, and outlives what it does.
+/// Checks the limits, then parses on a thread of its own.
 fn apart(
     shown: &str,
     place: &Place,
@@ -91,7 +91,7 @@ fn apart(
         .spawn(move || {
             let writes = || Walker::new(place, programs).whole(look);
             if let Ok(writes) = catch_unwind(AssertUnwindSafe(writes)) {
-                // Nobody listens any more once it took too long.
+                // The receiver is gone if parsing took too long.
                 let _ = told.send(writes);
             }
         });
@@ -107,8 +107,8 @@ fn doubted(why: String) -> Writes {
     writes
 }
 
-/// How many brackets and substitutions are opened, but for those in here-documents that are taken as they stand: they are
-/// not parsed.
+/// Returns the number of brackets and substitutions that are opened. Skips here-documents with a quoted end, since they
+/// are not parsed.
 fn opened(shown: &str) -> usize {
     let mut end: Option<&str> = None;
     let mut opened = 0;
@@ -125,7 +125,7 @@ fn opened(shown: &str) -> usize {
     opened
 }
 
-/// The word that ends the here-document which this line begins, if that is quoted and the only one.
+/// Returns the word that ends the here-document of this line, if it is quoted and the only one.
 fn here_document(line: &str) -> Option<&str> {
     let (before, behind) = line.split_once("<<")?;
     let behind = behind.strip_prefix('-').unwrap_or(behind).trim_start();

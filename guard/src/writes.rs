@@ -1,26 +1,26 @@
-//! What would be written, and what cannot be told.
+//! The writes of a tool call: targets, and doubts about unknown writes.
 
 use std::collections::BTreeSet;
 
-/// Something that would be written.
+/// A path that would be written.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Target {
-    /// The path: absolute, without `.` and `//`. A `..` stays where it is.
+    /// The path: absolute, without `.` and `//`. It may contain `..`.
     pub path: String,
-    /// Whether anything below it may be written, not it alone.
+    /// True if anything below it may be written, too.
     pub below: bool,
-    /// What writes it, as people say it: `>`, `rm`, `git checkout`.
+    /// Writer, in the terms of users: `>`, `rm`, `git checkout`.
     pub by: String,
 }
 
-/// A part of a tool call whose writes cannot be told.
+/// A part of a tool call whose writes are unknown.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Doubt {
-    /// The reason, for people.
+    /// Reason, for people.
     pub why: String,
-    /// The program or tool, as `guard.known` would name it, if trusting it could settle the doubt.
+    /// The program or tool, as an entry of `guard.known`, if trusting it could settle the doubt.
     pub entry: Option<String>,
-    /// True for a command of teamlog: besides files, these change what agents may do.
+    /// True for a command of teamlog: besides files, it can change the permissions of agents.
     pub own: bool,
 }
 
@@ -35,7 +35,7 @@ impl<T: Into<String>> From<T> for Doubt {
 }
 
 impl Doubt {
-    /// A program or tool that neither the table nor the team knows.
+    /// Returns the doubt about a program or tool that neither the table nor the team knows.
     pub(crate) fn unknown(entry: String) -> Doubt {
         Doubt {
             why: format!("cannot tell which files '{entry}' writes"),
@@ -44,7 +44,7 @@ impl Doubt {
         }
     }
 
-    /// A command of our own.
+    /// Returns the doubt about a command of teamlog.
     pub(crate) fn own(why: impl Into<String>) -> Doubt {
         Doubt {
             own: true,
@@ -53,7 +53,7 @@ impl Doubt {
     }
 }
 
-/// What a tool call would write.
+/// The writes of a tool call.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Writes {
     targets: BTreeSet<Target>,
@@ -61,19 +61,19 @@ pub struct Writes {
 }
 
 impl Writes {
-    /// What would be written, sorted by path.
+    /// Returns the targets, sorted by path.
     pub fn targets(&self) -> impl Iterator<Item = &Target> {
         self.targets.iter()
     }
-    /// The paths of [`Writes::targets`].
+    /// Returns the paths of [`Writes::targets`].
     pub fn paths(&self) -> impl Iterator<Item = &str> {
         self.targets.iter().map(|target| target.path.as_str())
     }
-    /// The parts whose writes cannot be told.
+    /// Returns the parts whose writes are unknown.
     pub fn doubts(&self) -> &BTreeSet<Doubt> {
         &self.doubts
     }
-    /// Whether it writes nothing, as far as this crate can see, and it can see all of it.
+    /// Returns true if there are neither targets nor doubts.
     pub fn is_nothing(&self) -> bool {
         self.targets.is_empty() && self.doubts.is_empty()
     }
@@ -91,7 +91,7 @@ impl Writes {
     }
 }
 
-/// Devices that keep nothing.
+/// Returns true for devices that discard their input.
 fn is_sink(path: &str) -> bool {
     ["/dev/null", "/dev/tty", "/dev/zero", "/dev/full"].contains(&path)
 }

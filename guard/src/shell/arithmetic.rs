@@ -1,4 +1,4 @@
-//! Arithmetic: an expression runs commands if a variable in it holds an index that does, `a[$(rm x)]`.
+//! Arithmetic: an expression runs commands if a variable in it holds an index that does, as in `a[$(rm x)]`.
 
 use super::history::Given;
 use super::*;
@@ -25,7 +25,7 @@ impl Walker {
         }
     }
 
-    /// An expression with numbers in the place of its expansions; `None` if one of them may be something else.
+    /// Returns an expression with numbers in place of its expansions; `None` if an expansion may be no number.
     fn expanded(&self, expression: &str) -> Option<String> {
         let options = ParserOptions::default();
         let mut text = String::new();
@@ -51,7 +51,7 @@ impl Walker {
         (!text.contains(['$', '`'])).then_some(text)
     }
 
-    /// Returns if an expansion makes a number.
+    /// Returns true if an expansion is a number.
     pub(super) fn is_numeric(&self, expression: &ParameterExpr) -> bool {
         match expression {
             ParameterExpr::ParameterLength { .. } => true,
@@ -69,7 +69,7 @@ impl Walker {
         }
     }
 
-    /// `[[ … ]]`: what its words run, and what it evaluates.
+    /// Walks through a `[[ … ]]` test: runs its words, and evaluates arithmetic in it.
     pub(super) fn test(&mut self, test: &ExtendedTestExpr) {
         match test {
             ExtendedTestExpr::And(left, right) | ExtendedTestExpr::Or(left, right) => {
@@ -117,14 +117,14 @@ impl Walker {
         }
     }
 
-    /// The index behind the name of a variable is evaluated.
+    /// Evaluates the index after the name of a variable.
     pub fn index(&self, name: &str) {
         if let Some((_, index)) = name.split_once('[') {
             self.arithmetic(index);
         }
     }
 
-    /// Evaluates the index in a word that names a variable; records a doubt if the word is not known.
+    /// Evaluates the index in a word that names a variable; a doubt if the word is unknown.
     pub fn index_of(&self, value: &Value) {
         match value.plain() {
             Some(name) => self.index(name),
@@ -133,7 +133,7 @@ impl Walker {
     }
 }
 
-/// Returns if a special parameter is a number.
+/// Returns true if a special parameter is a number.
 pub(super) fn is_count(special: &SpecialParameter) -> bool {
     matches!(
         special,
@@ -144,7 +144,7 @@ pub(super) fn is_count(special: &SpecialParameter) -> bool {
     )
 }
 
-/// The names of variables in an expression. `0x1f` and `16#ff` are numbers.
+/// Returns the names of variables in an expression. `0x1f` and `16#ff` are numbers.
 fn names(expression: &str) -> Vec<&str> {
     let in_word = |letter: char| letter.is_alphanumeric() || "_#@".contains(letter);
     expression
@@ -153,7 +153,7 @@ fn names(expression: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Returns if an expression gives a variable a value.
+/// Returns true if an expression assigns a value to a variable.
 fn assigns(expression: &str) -> bool {
     let compares = ["==", "!="];
     let mut rest = expression.replace("<<=", "=").replace(">>=", "=");

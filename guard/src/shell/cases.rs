@@ -1,17 +1,17 @@
-//! Variables whose values are known: a command that uses them is walked through once per combination.
+//! Variables with known values: a command that uses them is walked through once per combination of values.
 
 use super::history::Given;
 use super::*;
 use brush_parser::ast::Word;
 
-/// Most combinations of values that are tried; of more, nothing is known.
+/// Most combinations; with more, the variables count as unknown.
 const CASES_MAX: usize = 32;
 
 /// A value for each of some variables.
 pub(super) type Case = BTreeMap<String, Value>;
 
 impl Walker {
-    /// The combinations of values of the variables that a text uses; a single empty one if none is known.
+    /// Returns the combinations of values of the variables in a text; a single empty one if none is known.
     fn cases(&self, text: &str) -> Vec<Case> {
         let mut cases = vec![Case::new()];
         if !text.contains('$') {
@@ -39,7 +39,8 @@ impl Walker {
         cases
     }
 
-    /// Walks through something once per combination of values. Where they lead to different directories, none is known.
+    /// Walks through a command once per combination of values. If they lead to different directories, the directory is
+    /// unknown.
     pub(super) fn in_each_case(&mut self, text: &str, mut walk: impl FnMut(&mut Walker)) {
         let begun = self.clone();
         let mut places = Vec::new();
@@ -62,7 +63,7 @@ impl Walker {
         values
     }
 
-    /// Gives a variable a value that is known as far as `given` says.
+    /// Sets a variable to a value; `given` is the known part of the value.
     pub fn set(&mut self, name: &str, value: Option<&str>, given: Given) {
         self.variable(name, value);
         if self.history().is_integer(name) && !given.number {
@@ -76,7 +77,7 @@ impl Walker {
         self.remember().gives(name, given);
     }
 
-    /// A builtin fills a variable, or one element of an array.
+    /// Notes that a builtin sets a variable, or an element of an array, to an unknown value.
     pub fn fill(&mut self, name: &str) {
         self.index(name);
         let name = name.split('[').next().unwrap_or_default();

@@ -1,8 +1,8 @@
-//! Paths that stand for an open descriptor. Opening one for writing opens the file again that is behind it.
+//! Paths of open descriptors (`/dev/fd/3`). Opening one for writing opens its file again.
 
 use crate::place::tidy;
 
-/// The descriptor that a path stands for.
+/// Returns the descriptor of a path.
 pub(super) fn descriptor(path: &str) -> Option<u32> {
     let path = tidy(path);
     match path.as_str() {

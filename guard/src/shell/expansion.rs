@@ -1,11 +1,11 @@
-//! Expansions of variables: what one evaluates or runs, beside the value that it stands for.
+//! Expansions of variables: commands and indices that they evaluate.
 
 use super::history::Given;
 use super::*;
 use brush_parser::word::{Parameter, ParameterExpr, ParameterTransformOp};
 
 impl Walker {
-    /// Doubts where an expansion may run commands, and evaluates the indices in it.
+    /// Evaluates the indices in an expansion; a doubt if it may run commands.
     pub fn expansion(&self, expression: &ParameterExpr) {
         use ParameterExpr::*;
         let (parameter, indirect) = match expression {
@@ -130,7 +130,7 @@ impl Walker {
         }
     }
 
-    /// Returns if every value of a variable is known, and is a name without an index.
+    /// Returns true if every value of a variable is known and is a name without an index.
     fn names_variables(&self, parameter: &Parameter) -> bool {
         let Parameter::Named(name) = parameter else {
             return false;
@@ -144,13 +144,13 @@ impl Walker {
         })
     }
 
-    /// The texts inside of an expansion are not taken apart: one that expands something that runs commands is not known.
+    /// Texts inside of an expansion are not parsed, so they are a doubt if they hold something that runs commands.
     fn nested(&self, expression: &ParameterExpr) {
         let text = format!("{expression:?}");
         if word::runs_commands(&text) || text.contains("$[") {
             self.doubt("an expansion may run commands");
         }
-        // An expansion inside of this one, with an index or indirect.
+        // A nested expansion with an index, or an indirect one.
         let behind = text.split("${").skip(1);
         if behind
             .into_iter()

@@ -1,50 +1,50 @@
-//! What a command has done so far that changes what its later parts mean, in whichever subshell it was.
+//! Effects of a command so far that change the meaning of its later parts, in any of its subshells.
 
 use super::links::Links;
 use super::*;
 use std::collections::BTreeSet;
 
-/// Most values that are remembered of one variable.
+/// Most known values of a variable.
 const VALUES_MAX: usize = 16;
 
 #[derive(Debug, Default)]
 pub(super) struct History {
     pub links: Links,
-    /// Scripts that run at some later moment, wherever that is.
+    /// Scripts that run later (`trap`), at an unknown position.
     pub traps: Vec<String>,
-    /// Something runs beside what follows it, or after it.
+    /// True if a part runs at the same time as later parts, or after them.
     pub concurrent: bool,
-    /// What is known of all values that a variable was given.
+    /// The values that each variable was set to.
     variables: BTreeMap<String, Variable>,
     /// Variables whose values the shell evaluates as arithmetic.
     integers: BTreeSet<String>,
-    /// Descriptors that were opened, and whether a path to each may be opened for writing.
+    /// Opened descriptors; true if the path of the descriptor may be opened for writing.
     descriptors: BTreeMap<u32, bool>,
-    /// How often something of this changed.
+    /// Number of changes.
     changes: usize,
 }
 
-/// All values that a variable was given.
+/// All values that a variable was set to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Variable {
     known: Known,
-    /// `None` if one of them is not known, or if there are too many.
+    /// `None` if a value is unknown, or if there are too many.
     values: Option<BTreeSet<Value>>,
     number: bool,
 }
 
-/// A value that a variable is given, as far as it is known.
+/// The known part of a value that a variable is set to.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Given {
     pub known: Known,
-    /// The value itself: a text, or names below a directory.
+    /// The value: a text, or names below a directory.
     pub value: Option<Value>,
-    /// Arithmetic takes it for a number and evaluates nothing else.
+    /// True if arithmetic reads it as a number and evaluates nothing else.
     pub number: bool,
 }
 
 impl Given {
-    /// A value of which nothing is known.
+    /// An unknown value.
     pub fn unknown() -> Given {
         Given {
             known: Known::Nothing,
@@ -53,7 +53,7 @@ impl Given {
         }
     }
 
-    /// Some number.
+    /// A number.
     pub fn number() -> Given {
         Given {
             number: true,
@@ -74,14 +74,14 @@ impl Given {
     }
 }
 
-/// Returns if arithmetic takes a text for a number, or for nothing.
+/// Returns true if arithmetic reads a text as a number, or as empty.
 fn is_number(text: &str) -> bool {
     let digits = text.trim().trim_start_matches('-');
     digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
 impl History {
-    /// Gives a variable a value of which this is known.
+    /// Adds a value to those of a variable.
     pub fn gives(&mut self, name: &str, given: Given) {
         let values = given.value.map(|value| BTreeSet::from([value]));
         let new = Variable {
@@ -99,7 +99,7 @@ impl History {
         }
     }
 
-    /// What is known of a variable; nothing where it comes from elsewhere.
+    /// Returns the known part of a variable's value; nothing if the command did not set it.
     pub fn variable(&self, name: &str) -> Known {
         let known = self.variables.get(name).map(|variable| variable.known);
         let known = known.unwrap_or(Known::Nothing);
@@ -109,17 +109,17 @@ impl History {
         }
     }
 
-    /// Returns if the command gave a variable a value before.
+    /// Returns true if the command has set a variable.
     pub fn has_variable(&self, name: &str) -> bool {
         self.variables.contains_key(name)
     }
 
-    /// Returns if words may be parted at other signs than blanks.
+    /// Returns true if words may be split at other characters than blanks.
     pub fn parts_differently(&self) -> bool {
         self.variables.contains_key("IFS")
     }
 
-    /// The values of all variables of which each is known, with the variables' names.
+    /// Returns the variables whose values are all known, with their values.
     pub fn values(&self) -> impl Iterator<Item = (&String, &BTreeSet<Value>)> {
         let known = self.variables.iter();
         known
@@ -127,8 +127,8 @@ impl History {
             .filter(|(name, _)| !lists("@variable-filled", name))
     }
 
-    /// Returns if arithmetic takes a variable for a number. One that the command gives no value is one too: it has none, or
-    /// one of the environment.
+    /// Returns true if arithmetic reads a variable as a number. That includes a variable that the command does not set:
+    /// it is empty, or comes from the environment.
     pub fn is_number(&self, name: &str) -> bool {
         match self.variables.get(name) {
             _ if lists("@variable-number", name) => true,
@@ -138,13 +138,13 @@ impl History {
         }
     }
 
-    /// Returns if a variable holds a number that the command gave it, or the shell.
+    /// Returns true if a variable holds a number that the command or the shell has set.
     pub fn holds_number(&self, name: &str) -> bool {
         let given = self.variables.contains_key(name) || lists("@variable-number", name);
         given && self.is_number(name)
     }
 
-    /// From here on the shell evaluates what the variable is given.
+    /// Notes that the shell evaluates the values of a variable from now on.
     pub fn add_integer(&mut self, name: &str) {
         if self.integers.insert(name.to_owned()) {
             self.changes += 1;
@@ -155,7 +155,8 @@ impl History {
         self.integers.contains(name) || lists("@variable-number", name)
     }
 
-    /// A descriptor is opened: for a file that counts as written, for a pipe, or (`false`) for what must not be written.
+    /// Notes that a descriptor is opened. `writable` is true for a pipe or a file that is a target already, false for
+    /// other files.
     pub fn opens(&mut self, descriptor: u32, writable: bool) {
         let before = self.may_reopen(descriptor);
         let known = self.descriptors.contains_key(&descriptor);
@@ -166,14 +167,14 @@ impl History {
         }
     }
 
-    /// Returns if opening the path of a descriptor for writing writes nothing that does not count yet. Both outputs of a
-    /// tool call are the agent's own.
+    /// Returns true if opening the path of a descriptor for writing adds no write. Both outputs of a tool call belong
+    /// to the agent.
     pub fn may_reopen(&self, descriptor: u32) -> bool {
         let known = self.descriptors.get(&descriptor).copied();
         known.unwrap_or(matches!(descriptor, 1 | 2))
     }
 
-    /// A count that grows with everything that is remembered.
+    /// Returns a number that grows with every change.
     pub fn revision(&self) -> usize {
         self.changes + self.links.len() + self.traps.len()
     }

@@ -1,39 +1,40 @@
-//! Links that a command makes, and directories that it moves or copies: where paths lead that are written later.
+//! Symbolic links that a command creates, and directories that it moves or copies: they redirect paths that it writes
+//! later.
 //!
-//! Who asks later looks at links on the disk; those of the command are not there yet.
+//! The caller resolves links on the disk, but the links of the command are not there yet.
 
 use crate::place::tidy;
 
-/// Places that are followed for one path.
+/// Most targets that are followed for one path.
 const PLACES_MAX: usize = 64;
 
-/// What a command has put into which place.
+/// Links that a command has created.
 #[derive(Debug, Default)]
 pub(super) struct Links {
     made: Vec<Link>,
-    /// One was made where nobody can say.
+    /// True if a link was created at an unknown place.
     anywhere: bool,
 }
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Link {
     at: String,
-    /// `None` where nobody can say.
+    /// Target; `None` if it is unknown.
     leads: Option<String>,
-    /// Whether the place itself leads there, not only what lies below it.
+    /// True if the place itself is the link; false if only entries below it are.
     itself: bool,
 }
 
-/// How much of a path is followed.
+/// Part of a path in which links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follow {
-    /// All of it, and links below it where all below is meant.
+    /// The whole path and, if everything below it is meant, links below it.
     Through,
-    /// All of it, and links below it in any case: whole directories are put there.
+    /// The whole path and links below it, since whole directories are put there.
     Deep,
-    /// All but its last name, which is replaced or removed as it is.
+    /// The path without its last name, which is replaced or removed itself.
     Entry,
-    /// The same, and no link below it.
+    /// Like `Entry`, but without links below it.
     Tree,
 }
 
@@ -46,7 +47,7 @@ impl Follow {
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Led {
     pub paths: Vec<String>,
-    /// It may lead elsewhere as well.
+    /// True if the path may lead to further, unknown places.
     pub lost: bool,
 }
 
@@ -55,7 +56,7 @@ impl Links {
         self.made.len() + usize::from(self.anywhere)
     }
 
-    /// Something is put at a place, and a path through it leads elsewhere.
+    /// Adds a link at a place. With `itself` false, only entries below the place lead to the target.
     pub fn add(&mut self, at: &str, leads: Option<String>, itself: bool) {
         if leads
             .as_deref()
@@ -75,7 +76,7 @@ impl Links {
         }
     }
 
-    /// Whether what stands at a place was put there by the command, and leads there.
+    /// Returns true if the command has put a link with that target at the place.
     pub fn knows(&self, at: &str, leads: &str) -> bool {
         let at = tidy(at);
         self.made
@@ -87,7 +88,7 @@ impl Links {
         self.anywhere = true;
     }
 
-    /// Where a path leads, itself included.
+    /// Returns all places to which a path may lead, the path itself included.
     pub fn follow(&self, path: &str, below: bool, follow: Follow) -> Led {
         let mut led = Led {
             paths: vec![path.to_owned()],
@@ -113,7 +114,7 @@ impl Links {
 }
 
 impl Link {
-    /// Where a path leads through it, if it does.
+    /// Returns the place to which a path leads through this link, if it does.
     fn apply(&self, path: &str, below: bool, follow: Follow) -> Option<Option<String>> {
         let through = |rest: &str| {
             let leads = self.leads.as_deref()?;

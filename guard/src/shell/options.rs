@@ -1,34 +1,34 @@
-//! Telling the options of a program from its operands.
+//! Separates the options of a program from its operands.
 
 use super::table::Effect;
 use super::*;
 
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) struct Opt {
-    /// With its dashes: a letter, or a long name. Empty where an expansion may make any option of it.
+    /// Name with its dashes: a letter, or a long name. Empty if an expansion may be any option.
     pub name: String,
     pub value: Option<Value>,
-    /// The words behind it, where these are a command.
+    /// The words after it, if they are a command (`find -exec`).
     pub command: Vec<Value>,
-    /// What the table says of it by its whole name.
+    /// Effect of the option in the table, by its full name.
     pub effect: Option<Effect>,
 }
 
-/// The words behind a program's name, told apart.
+/// The words after a program's name, as options and operands.
 pub(super) struct Words<'a> {
     pub options: Vec<Opt>,
     pub operands: Vec<&'a Value>,
     spec: &'a Spec,
-    /// How many of the operands stand behind `--`.
+    /// Number of operands after `--`.
     fenced: usize,
-    /// How many of the options stand before all operands.
+    /// Number of options before all operands.
     before: usize,
-    /// How many of the operands stand before an expression.
+    /// Number of operands before an expression.
     starts: usize,
 }
 
 impl<'a> Words<'a> {
-    /// Tells them apart as the table says; else options may stand anywhere before `--`.
+    /// Separates the words as the table says; by default options may be anywhere before `--`.
     pub fn of(words: &'a [Value], spec: &'a Spec) -> Words<'a> {
         if spec.is(Note::Verbatim) {
             return Words::none(spec).fenced(words);
@@ -56,7 +56,7 @@ impl<'a> Words<'a> {
         found
     }
 
-    /// Those before the first operand, and what follows them.
+    /// Returns the options before the first operand, and the words after them.
     pub fn leading(words: &'a [Value], spec: &'a Spec) -> (Words<'a>, &'a [Value]) {
         let mut found = Words::none(spec);
         let (_, rest) = found.options_of(words);
@@ -74,7 +74,7 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// All others are operands, whatever they begin with.
+    /// Takes all remaining words as operands.
     fn fenced(mut self, rest: &'a [Value]) -> Words<'a> {
         self.fenced = rest.len();
         self.operands.extend(rest);
@@ -90,12 +90,12 @@ impl<'a> Words<'a> {
         self.operands.push(operand);
     }
 
-    /// The operands before an expression: before any option of more than one letter, `(` or `!`.
+    /// Returns the operands before an expression, which begins with an option of several letters, `(` or `!`.
     pub fn starts(&self) -> &[&'a Value] {
         self.operands.get(..self.starts).unwrap_or_default()
     }
 
-    /// Doubts where nobody can tell what an option does.
+    /// Adds doubts about options with an unknown effect.
     pub fn check(&self, by: &str, walker: &Walker) {
         for option in &self.options {
             self.check_option(option, by, walker);
@@ -139,7 +139,8 @@ impl<'a> Words<'a> {
         }
     }
 
-    /// Takes options until the next operand; also whether `--` ended them. An entry may list `--` and `-` as options.
+    /// Takes options up to the next operand. Returns true if `--` ended them. An entry may list `--` and `-` as
+    /// options.
     fn options_of(&mut self, words: &'a [Value]) -> (bool, &'a [Value]) {
         let mut rest = words;
         while let Some((word, behind)) = rest.split_first() {
@@ -163,7 +164,7 @@ impl<'a> Words<'a> {
                 Value::Begins(text) if text.starts_with('-') => {
                     self.option(text, true, None);
                     if text == "-" {
-                        // It may as well be no option at all.
+                        // It may also be an operand.
                         self.operands.push(word);
                     }
                     rest = behind;
@@ -174,7 +175,7 @@ impl<'a> Words<'a> {
         (false, rest)
     }
 
-    /// Whether a command stands behind this word, even if another option could take it for its value.
+    /// Returns true if a command follows this word, even if an earlier option could take the word as its value.
     fn begins_command(&self, word: &Value) -> bool {
         let option = word.plain().and_then(|text| self.spec.option(text));
         option == Some(Effect::Command)
@@ -192,7 +193,7 @@ impl<'a> Words<'a> {
         parts.next().unwrap_or_default()
     }
 
-    /// Takes one word of options apart, whose end is not known if it is `open`; whether it took the next word as well.
+    /// Takes one word of options; `open` if its end is unknown. Returns true if it took the next word as a value.
     fn option(&mut self, text: &str, open: bool, next: Option<&Value>) -> bool {
         let name = text.split_once('=').map_or(text, |(name, _)| name);
         if text.starts_with("--") || self.spec.is_whole(name) {
@@ -245,7 +246,7 @@ impl<'a> Words<'a> {
     }
 
     fn push(&mut self, name: String, value: Option<Value>) {
-        // A command begins behind the word.
+        // A command follows only a whole word, which `options_of` handles.
         let effect = self.spec.option(&name);
         self.options.push(Opt {
             name,
@@ -255,18 +256,18 @@ impl<'a> Words<'a> {
         });
     }
 
-    /// Whether one of these options may be given: a letter, or a long name or the beginning of one.
+    /// Returns true if one of these options may be given: as a letter, a long name, or the beginning of a long name.
     pub fn has(&self, names: &[impl AsRef<str>]) -> bool {
         self.options.iter().any(|option| option.is(names))
     }
 
-    /// The same, before the first operand.
+    /// Like [`Words::has`], before the first operand.
     pub fn has_before(&self, names: &[impl AsRef<str>]) -> bool {
         let before = self.options.iter().take(self.before);
         before.into_iter().any(|option| option.is(names))
     }
 
-    /// Whether one of these options is given for sure and in full, and not taken back by a later one.
+    /// Returns true if one of these options is certainly given, with its full name, and not reverted by a later one.
     pub fn sure(&self, names: &[impl AsRef<str>]) -> bool {
         let mut sure = false;
         for option in &self.options {
@@ -280,7 +281,7 @@ impl<'a> Words<'a> {
         sure
     }
 
-    /// Whether one of these options stands behind all of the others: of those that say what a program does, the last one
+    /// Returns true if one of these options follows all of `over`: the last option that selects a program's function
     /// counts.
     pub fn is_last(&self, names: &[impl AsRef<str>], over: &[impl AsRef<str>]) -> bool {
         let named = |option: &&Opt| option.is_named(names) || option.is_named(over);
@@ -288,7 +289,7 @@ impl<'a> Words<'a> {
         last.is_some_and(|last| last.is_named(names))
     }
 
-    /// The values of options: in the same word or in the next one.
+    /// Returns the values of options, from the same or the next word.
     pub fn values(&self, names: &[impl AsRef<str>]) -> Vec<Value> {
         self.options
             .iter()
@@ -311,14 +312,14 @@ impl<'a> Words<'a> {
 impl Opt {
     fn is(&self, names: &[impl AsRef<str>]) -> bool {
         if self.name.starts_with("--") && self.effect.is_none() {
-            // GNU programs take the beginning of a long name for it.
+            // GNU programs accept the beginning of a long name.
             let mut names = names.iter().map(AsRef::as_ref);
             return self.name.len() > 2 && names.any(|name| name.starts_with(&self.name));
         }
         self.name.is_empty() || self.is_named(names)
     }
 
-    /// Whether it is one of them for sure and in full.
+    /// Returns true if its full name is one of these.
     fn is_named(&self, names: &[impl AsRef<str>]) -> bool {
         names.iter().any(|name| name.as_ref() == self.name)
     }

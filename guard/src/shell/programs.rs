@@ -1,4 +1,4 @@
-//! What a program writes that is run with these words: what the table says of it.
+//! The writes of a program that is run with these words, according to the table.
 
 mod check;
 mod copies;
@@ -11,7 +11,7 @@ pub(super) use copies::Kind;
 
 use super::*;
 
-/// A program with what it is given.
+/// A program with its arguments.
 pub(super) struct Run<'a> {
     pub name: &'a str,
     pub spec: &'a Spec,
@@ -46,14 +46,14 @@ pub(super) fn run(walker: &mut Walker, words: &[Value], stdin: Option<Stdin>) {
 
 fn judge(walker: &mut Walker, run: &Run<'_>) {
     match (run.spec.operands, run.words) {
-        // Nobody can tell what it does, unless it is only asked what it is.
+        // Only asking for the version or help is certain.
         (Operands::Ask, [Value::Plain(word)]) if run.spec.option(word).is_some() => {}
         (Operands::Ask, words) => unknown(walker, run.name, words),
         _ => steps::run(walker, run),
     }
 }
 
-/// A program of which the table says nothing, but the team may.
+/// Handles a program that is not in the table: trusted by the team, or a doubt.
 fn unknown(walker: &Walker, name: &str, arguments: &[Value]) {
     let words: Vec<Option<&str>> = name
         .split(' ')
@@ -83,9 +83,10 @@ fn unknown(walker: &Walker, name: &str, arguments: &[Value]) {
     }
 }
 
-/// Returns the words by which `guard.known` would trust what is run: the program with its subcommand, and what a runner
-/// is told to run. If an option stands before that, all words are named, for the option may take the next one. `None` for an
-/// interpreter that names no script, and behind a toolchain (`cargo +nightly`): an entry would trust everything.
+/// Returns the entry of `guard.known` that would trust the command: the program with its subcommand or, for a runner,
+/// with the program that it runs. If an option comes first, returns all words, because the option may take the next
+/// one. `None` for an interpreter without a script, and for a toolchain (`cargo +nightly`), since the entry would trust
+/// everything.
 fn entry(name: &str, arguments: &[Value]) -> Option<String> {
     if name.contains(" +") {
         return None;
@@ -97,7 +98,7 @@ fn entry(name: &str, arguments: &[Value]) -> Option<String> {
         (None, _) => (!interprets).then(|| name.to_owned()),
         (Some(_), true) => run_by(name, arguments, interprets),
         (Some((first, rest)), false) => match first.plain() {
-            // `poetry run pytest`: to trust `poetry` would trust all that it runs.
+            // `poetry run pytest`: trusting `poetry` would trust everything that it runs.
             Some(word) if table::lists("@runners", word) => entry(&format!("{name} {word}"), rest),
             Some(word) if word.starts_with('+') => None,
             _ => Some(name.to_owned()),
@@ -105,7 +106,7 @@ fn entry(name: &str, arguments: &[Value]) -> Option<String> {
     }
 }
 
-/// Returns the words that a runner or an interpreter is started with, up to what it runs.
+/// Returns the words of a runner or an interpreter, up to the program that it runs.
 fn run_by(name: &str, arguments: &[Value], interprets: bool) -> Option<String> {
     let words: Option<Vec<&str>> = arguments.iter().map(Value::plain).collect();
     let is_operand = |word: &&str| !word.starts_with('-');
@@ -128,12 +129,12 @@ fn run_by(name: &str, arguments: &[Value], interprets: bool) -> Option<String> {
     }
 }
 
-/// Whether an argument names nothing outside of the repository, by its text.
+/// Returns true if an argument names nothing outside of the repository, by its text.
 fn stays_inside(walker: &Walker, argument: &Value) -> bool {
     let (Value::Plain(text) | Value::Below(text) | Value::Begins(text)) = argument else {
         return false;
     };
-    // Behind an equals sign or a colon may stand a path as well.
+    // A path may also follow an equals sign or a colon.
     let known = !matches!(argument, Value::Begins(_));
     known
         && text.split(['=', ':', ',']).all(|part| {
@@ -142,12 +143,12 @@ fn stays_inside(walker: &Walker, argument: &Value) -> bool {
         })
 }
 
-/// Whether what a program of this name writes is known without looking at the disk.
+/// Returns true if the writes of a program of this name are known without reading the disk.
 pub(super) fn is_known(name: &str) -> bool {
     table::spec(bare(name)).is_some() && !name.contains([' ', '@'])
 }
 
-/// The name of a program without the directory where programs lie.
+/// Returns the name of a program without a directory of system programs.
 fn bare(name: &str) -> &str {
     match name.rsplit_once('/') {
         Some((dir, bare)) if table::lists("@bin", dir) => bare,
@@ -155,12 +156,12 @@ fn bare(name: &str) -> &str {
     }
 }
 
-/// Whether a program is only asked what it is.
+/// Returns true if a program is only asked for its version or help.
 fn only_asks(words: &[Value]) -> bool {
     matches!(words, [word] if matches!(word.plain(), Some("--version" | "--help")))
 }
 
-/// Everything below what a word names.
+/// Returns everything below the path in a word.
 fn found_below(start: &Value) -> Value {
     match start {
         Value::Plain(dir) => Value::Below(dir.clone()),

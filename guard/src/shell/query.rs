@@ -1,12 +1,12 @@
-//! Queries to databases and forges: whether one only reads.
+//! Queries of databases and forges: finds out if a query only reads.
 
 use super::table::lists;
 
-/// Returns if every statement of SQL, or command of a client, only reads. What is not clear may write.
+/// Returns true if every statement of SQL, or command of a client, only reads. Returns false if in doubt.
 pub(super) fn only_reads(text: &str) -> bool {
     let text = text.trim();
     if text.starts_with('\\') || text.starts_with('.') {
-        // A command of the client: it may run programs, or write files, by what stands behind its name.
+        // Arguments of a command of the client may run programs or write files.
         let mut words = text.split_whitespace();
         let name = words.next().unwrap_or_default();
         let plain = |word: &str| {
@@ -30,7 +30,7 @@ fn statement_reads(statement: &str) -> bool {
     let Some(first) = words.next() else {
         return statement.is_empty();
     };
-    // A comment, or a bracket, may hide how a statement begins.
+    // A comment or a bracket may hide the beginning of a statement.
     statement.starts_with(char::is_alphabetic)
         && lists("@sql-reads", first)
         && !words.any(|word| lists("@sql-writes", word))
@@ -40,8 +40,8 @@ fn statement_reads(statement: &str) -> bool {
         }
 }
 
-/// Returns if every call in a statement is of a function that is known to write nothing: `select f()` runs whatever the
-/// database holds under that name. A comment or a quoted name before a bracket may hide which function is called.
+/// Returns true if a statement only calls functions that are known to write nothing: `select f()` runs any function of
+/// that name in the database. A comment or a quoted name before a bracket may hide the function's name.
 fn calls_known_functions(lower: &str) -> bool {
     let has = |sign: &str| lower.contains(sign);
     if has("(") && (has("--") || has("/*") || has("#") && has("\n")) {
@@ -59,7 +59,7 @@ fn calls_known_functions(lower: &str) -> bool {
     })
 }
 
-/// Returns if a field `name=value` of a GraphQL request holds no query that changes something.
+/// Returns true if a field `name=value` of a GraphQL request holds no query that changes something.
 pub(super) fn only_queries(field: &str) -> bool {
     match field.split_once('=') {
         Some(("query", query)) => {

@@ -1,4 +1,4 @@
-//! From what a program says that it writes to the paths that this reaches.
+//! Resolves a written path to all paths that it may reach through the command's own links.
 
 use super::descriptors::descriptor;
 use super::*;
@@ -8,12 +8,12 @@ impl Walker {
         self.reach(value, Follow::Through, by);
     }
 
-    /// Everything below a directory may be written by `by`.
+    /// Notes that `by` may write everything below a directory.
     pub fn target_below(&self, path: &str, by: &str) {
         self.target(&Value::Below(path.to_owned()), by);
     }
 
-    /// Something that `by` writes, with the links on the way followed so far.
+    /// Notes that `by` writes a path, and the places to which the command's links redirect it.
     pub fn reach(&self, value: &Value, follow: Follow, by: &str) {
         let (path, below) = match value {
             Value::Plain(path) => (path, false),
@@ -22,7 +22,7 @@ impl Walker {
                 return self.doubt(format!("what {by} writes depends on an expansion"));
             }
         };
-        // A slash at the end asks for the directory that a link leads to.
+        // A trailing slash names the directory that a link leads to.
         let follow = match path.ends_with('/') || path.ends_with("/.") {
             true if follow != Follow::Deep => Follow::Through,
             _ => follow,
@@ -49,7 +49,7 @@ impl Walker {
         }
     }
 
-    /// What is put at `at` leads to `leads`, by itself or only below it; either may be what nobody can say.
+    /// Notes that `at` leads to `leads`; with `itself` false, only entries below it do. `None` is unknown.
     pub fn leads(&self, at: Option<&str>, leads: Option<&str>, itself: bool) {
         let leads = leads.and_then(|leads| self.place.resolve(leads));
         let at = at.and_then(|at| self.place.resolve(at));
@@ -60,7 +60,7 @@ impl Walker {
         }
     }
 
-    /// Whether this is known already.
+    /// Returns true if this is known already.
     pub fn is_led(&self, at: &str, leads: &str) -> bool {
         match (self.place.resolve(at), self.place.resolve(leads)) {
             (Some(at), Some(leads)) => self.history().links.knows(&at, &leads),

@@ -1,4 +1,4 @@
-//! Redirections: what they write, and what they give to read.
+//! Redirections: the files that they write, and the input that they give.
 
 use super::*;
 use brush_parser::ast::{IoFileRedirectKind, IoFileRedirectTarget, IoRedirect, RedirectList};
@@ -12,7 +12,7 @@ impl Walker {
         }
     }
 
-    /// What a redirection writes; gives back what it puts on the standard input.
+    /// Handles a redirection. Returns the new standard input, if it sets one.
     pub(super) fn redirect(&mut self, redirect: &IoRedirect) -> Option<Stdin> {
         match redirect {
             IoRedirect::OutputAndError(word, append) => {
@@ -46,14 +46,14 @@ impl Walker {
         }
     }
 
-    /// Remembers that a descriptor is opened.
+    /// Notes that a descriptor is opened.
     fn opens(&self, number: impl Into<Option<u32>>, writable: bool) {
         if let Some(number) = number.into() {
             self.remember().opens(number, writable);
         }
     }
 
-    /// A descriptor becomes the same as another one.
+    /// Makes a descriptor a copy of another one.
     fn duplicates(&self, number: Option<u32>, other: Option<u32>) {
         let writable = other.is_some_and(|other| self.history().may_reopen(other));
         self.opens(number, writable);
@@ -114,7 +114,7 @@ fn to_number(number: i32) -> Option<u32> {
     u32::try_from(number).ok()
 }
 
-/// Returns if a redirection gives a command another standard output.
+/// Returns true if a redirection changes the standard output of a command.
 pub(super) fn gives_output(redirect: &IoRedirect) -> bool {
     match redirect {
         IoRedirect::OutputAndError(..) => true,

@@ -1,6 +1,6 @@
-//! Scripts of `sed`: whether one writes files of its own or runs commands.
+//! Scripts of `sed`: finds out if a script writes files or runs commands.
 
-/// Whether a script does nothing but select, replace and print. Only the common forms are known; what is not, may write.
+/// Returns true if a script only selects, replaces and prints. Returns false for uncommon forms.
 pub(super) fn only_edits(script: &str) -> bool {
     script
         .split(['\n', ';'])
@@ -39,7 +39,7 @@ fn ends(rest: &str) -> bool {
     rest.chars().all(|letter| matches!(letter, '}' | ' '))
 }
 
-/// What stands behind `1,5`, `$`, `/x/` or `/x/,/y/`.
+/// Returns the text after the address `1,5`, `$`, `/x/` or `/x/,/y/`.
 fn behind_address(command: &str) -> &str {
     let mut rest = command.trim_start();
     loop {
@@ -56,7 +56,7 @@ fn behind_address(command: &str) -> &str {
     }
 }
 
-/// The flags of a replacement tell whether it writes (`w`) or runs what it made (`e`).
+/// Returns true if a replacement has neither the flag `w`, which writes, nor `e`, which runs its result.
 fn replaces(rest: &str) -> bool {
     parts(rest).is_some_and(|flags| {
         let flags = flags.trim_end_matches(['}', ' ']);
@@ -66,7 +66,7 @@ fn replaces(rest: &str) -> bool {
     })
 }
 
-/// What stands behind `/a/b/`, for any delimiter.
+/// Returns the text after `/a/b/`, with any delimiter.
 fn parts(rest: &str) -> Option<&str> {
     let delimiter = rest.chars().next()?;
     if delimiter.is_alphanumeric() || delimiter == '\\' {
@@ -78,7 +78,7 @@ fn parts(rest: &str) -> Option<&str> {
     Some(rest)
 }
 
-/// Splits behind the next `end` that is not escaped.
+/// Splits the text after the next `end` that is not escaped.
 fn until(text: &str, end: char) -> Option<(&str, &str)> {
     let mut escaped = false;
     for (at, letter) in text.char_indices() {

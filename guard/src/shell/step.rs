@@ -1,9 +1,9 @@
-//! Steps: what a program does with its words. Each is a line of the table; `table/reading.txt` says how it is written.
+//! Steps: the effects of a program on its words. Each is a line of the table, whose grammar is in `table/reading.txt`.
 
 use super::programs::{Check, Kind};
 use super::*;
 
-/// One line: what is done, with which words, and on which conditions.
+/// One line: an effect, the words that it concerns, and its conditions.
 #[derive(Debug, Clone)]
 pub(super) struct Step {
     pub verb: Verb,
@@ -11,7 +11,7 @@ pub(super) struct Step {
     pub when: Vec<Condition>,
 }
 
-/// What is done, as the head of `table/reading.txt` says it.
+/// Effect of a step, as the head of `table/reading.txt` describes it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Verb {
@@ -46,9 +46,9 @@ pub(super) enum Verb {
     Set,
     Declare,
     Evaluate,
-    /// Evaluates it as arithmetic.
+    /// Evaluates a word as arithmetic.
     Compute,
-    /// Evaluates the index behind a variable's name.
+    /// Evaluates the index after a variable's name.
     Index,
     Integer,
     Answers(Answer),
@@ -65,7 +65,7 @@ pub(super) enum Verb {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct What {
-    /// The values of these options.
+    /// Options whose values are meant.
     pub options: Vec<String>,
     pub others: Vec<Pick>,
 }
@@ -75,39 +75,39 @@ pub(super) struct What {
 pub(super) enum Pick {
     /// The operand with this number, from 1 on.
     Operand(usize),
-    /// That and those behind it.
+    /// That operand and those after it.
     From(usize),
     Last,
     /// All but the last.
     Sources,
     /// Operands that depend on an expansion.
     Expanded,
-    /// What stands behind this word and the options that follow it.
+    /// The words after this word and the options that follow it.
     Behind(String),
-    /// What stands behind this beginning in an operand.
+    /// The rest of an operand that begins with this text.
     After(String),
     Text(String),
     /// A place that only the disk tells.
     Anywhere,
-    /// What the program finds, as far as steps before said where.
+    /// The files that the program finds, in the places that earlier steps have set.
     Found,
     /// The operands before an expression.
     Starts,
-    /// What it is given to read.
+    /// The standard input.
     Input,
 }
 
-/// Something that has to hold for a step, or must not.
+/// A condition of a step.
 #[derive(Debug, Clone)]
 pub(super) struct Condition {
     pub test: Test,
     pub negated: bool,
-    /// Options, or what the test compares with.
+    /// Options, or values that the test compares with.
     pub words: Vec<String>,
     pub what: What,
 }
 
-/// As the head of `table/reading.txt` says it.
+/// A test, as the head of `table/reading.txt` describes it.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Test {
@@ -123,7 +123,7 @@ pub(super) enum Test {
     Plain,
     Open,
     Holds,
-    /// The standard output is another one than that of the tool call.
+    /// The standard output is not that of the tool call.
     Output,
     Fits(Check),
 }
@@ -154,7 +154,7 @@ impl Step {
     }
 }
 
-/// The verb, and what follows it.
+/// Parses the verb; returns it with the words after it.
 fn verb<'a>(words: &'a [&'a str]) -> Option<(Verb, &'a [&'a str])> {
     match words {
         ["named", end, rest @ ..] => Some((Verb::Named((*end).to_owned()), rest)),

@@ -1,7 +1,7 @@
-//! What is known of programs, as data: `table/*.txt`. The head of `table/reading.txt` says how it is written.
+//! The known programs, as data: `table/*.txt`. The head of `table/reading.txt` describes the grammar.
 //!
-//! A line that cannot be read is left out, and what it would have said is not known: then the guard asks. A test holds
-//! that there is none, and names each with its file and number.
+//! A line that cannot be parsed is left out, so its program or option is unknown and the guard asks. A test checks that
+//! there is no such line, and names each with its file and number.
 
 use super::step::Step;
 use serde::Deserialize;
@@ -10,7 +10,7 @@ use serde::de::{DeserializeOwned, IntoDeserializer};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::LazyLock;
 
-/// The texts with the names of their files, one for each kind of program.
+/// The texts with the names of their files, one per kind of program.
 const TEXTS: [(&str, &str); 6] = [
     ("shell.txt", include_str!("table/shell.txt")),
     ("reading.txt", include_str!("table/reading.txt")),
@@ -22,47 +22,47 @@ const TEXTS: [(&str, &str); 6] = [
 
 static TABLE: LazyLock<Table> = LazyLock::new(|| Table::read(&TEXTS));
 
-/// What an option means.
+/// Effect of an option.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Effect {
-    /// It changes nothing about what is written.
+    /// Does not change the writes.
     Flag,
-    /// It takes a value, and neither writes nor runs it.
+    /// Takes a value, which it neither writes nor runs.
     Value,
-    /// The same, where the value can only stand in the same word.
+    /// Like `Value`, but the value can only be in the same word.
     Maybe,
-    /// It runs a program, or writes where its words do not say.
+    /// Runs a program, or writes to a place that the words do not name.
     Asks,
-    /// The same, with a value.
+    /// Like `Asks`, with a value.
     AsksValue,
-    /// The words behind it, up to `;` or `+`, are a command.
+    /// The words after it, up to `;` or `+`, are a command.
     Command,
 }
 
 impl Effect {
-    /// Whether its value may be the next word.
+    /// Returns true if its value may be the next word.
     pub fn takes_next(self) -> bool {
         matches!(self, Effect::Value | Effect::AsksValue)
     }
 }
 
-/// What the operands of a program are, beside what its steps say.
+/// Meaning of a program's operands, beside its steps.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Operands {
-    /// It reads them.
+    /// Reads them.
     #[default]
     Read,
-    /// It has none: with one it does something that is not known.
+    /// Has none; with an operand its effect is unknown.
     None,
-    /// The first is a subcommand, which has an entry of its own.
+    /// The first is a subcommand with an entry of its own.
     Subcommand,
-    /// Only running it would tell.
+    /// Unknown without running it.
     Ask,
 }
 
-/// How the words of a program are read. The head of `table/reading.txt` says what each means.
+/// A note on reading the words of a program. The head of `table/reading.txt` describes each.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Note {
@@ -77,18 +77,18 @@ pub(super) enum Note {
     Here,
 }
 
-/// What is known of a program, or of a subcommand.
+/// Entry of a program or a subcommand.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Spec {
     options: BTreeMap<String, Effect>,
     notes: Vec<Note>,
     pub operands: Operands,
-    /// What it does, one after the other.
+    /// Its effects, in order.
     pub steps: Vec<Step>,
 }
 
 impl Spec {
-    /// An entry with these options.
+    /// Returns an entry with these options.
     pub fn with(options: &[(String, bool)]) -> Spec {
         let options = options.iter().map(|(name, takes)| match takes {
             true => (name.clone(), Effect::Value),
@@ -102,30 +102,30 @@ impl Spec {
     pub fn is(&self, note: Note) -> bool {
         self.notes.contains(&note)
     }
-    /// What an option means, by its whole name.
+    /// Returns the effect of an option, by its full name.
     pub fn option(&self, name: &str) -> Option<Effect> {
         match (self.is(Note::Whole), name.strip_prefix("--")) {
             (true, Some(rest)) => self.options.get(&format!("-{rest}")).copied(),
             _ => self.options.get(name).copied(),
         }
     }
-    /// Whether a word with one dash is one option and not a row of letters.
+    /// Returns true if a word with one dash is one option and not several letters.
     pub fn is_whole(&self, name: &str) -> bool {
         self.is(Note::Whole) || (name.len() > 2 && self.options.contains_key(name))
     }
 }
 
-/// What is known of a program or, with more words, of a subcommand.
+/// Returns the entry of a program or, with more words, of a subcommand.
 pub(super) fn spec(path: &str) -> Option<&'static Spec> {
     TABLE.specs.get(path)
 }
 
-/// Whether a list holds a name.
+/// Returns true if a list holds a name.
 pub(crate) fn lists(list: &str, name: &str) -> bool {
     TABLE.lists(list, name)
 }
 
-/// What the table calls by this word.
+/// Parses a word of the table.
 pub(super) fn named<T: DeserializeOwned>(word: &str) -> Option<T> {
     let word: StrDeserializer<'_, Error> = word.into_deserializer();
     T::deserialize(word).ok()
@@ -134,9 +134,9 @@ pub(super) fn named<T: DeserializeOwned>(word: &str) -> Option<T> {
 #[derive(Debug, Default)]
 struct Table {
     specs: BTreeMap<String, Spec>,
-    /// Lists of names; a star at their beginning or end stands for any letters.
+    /// Lists of names; a star at the beginning or end of a name stands for any letters.
     lists: BTreeMap<String, BTreeSet<String>>,
-    /// Lines that could not be read.
+    /// Lines that could not be parsed.
     faults: Vec<String>,
 }
 
@@ -146,7 +146,7 @@ impl Table {
         for (file, text) in texts {
             let mut heads: Vec<String> = Vec::new();
             for (line, number) in text.lines().zip(1..) {
-                // A sign of its own begins a comment; options may hold it as a letter.
+                // A comment begins with ` # `; options may hold `#` as a letter.
                 let said = line.split_once(" # ").map_or(line, |(said, _)| said);
                 if said.trim().is_empty() || said.starts_with('#') {
                     continue;
@@ -163,7 +163,7 @@ impl Table {
         table
     }
 
-    /// The names of an entry, parted by commas; none may have one already.
+    /// Reads the names of an entry, separated by commas; a name must not have an entry already.
     fn heads(&mut self, line: &str, heads: &mut Vec<String>) -> Option<()> {
         *heads = line.split(", ").map(str::to_owned).collect();
         let mut new = true;
@@ -212,7 +212,7 @@ impl Table {
 }
 
 impl Spec {
-    /// Takes over the options of another entry, and what it does.
+    /// Copies options and steps from another entry.
     fn add(&mut self, used: &Spec) {
         self.options.extend(used.options.clone());
         self.steps.extend(used.steps.iter().cloned());
@@ -246,7 +246,7 @@ impl Spec {
         Some(())
     }
 
-    /// The options that a step is about take a value, unless they were listed before; those of a condition have to be.
+    /// Adds a step. Its options take a value, unless they were listed before; options of a condition must be listed.
     fn step(&mut self, words: &[&str]) -> Option<()> {
         let step = Step::parse(words)?;
         for option in &step.what.options {

@@ -1,4 +1,4 @@
-//! Walking through a parsed command: where each part runs, and what it writes.
+//! Walks through a parsed command: the directory of each part, and its writes.
 
 use super::cases::Case;
 use super::history::{Given, History};
@@ -13,17 +13,17 @@ use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Commands inside of commands inside of commands.
+/// Most levels of nested commands.
 const DEPTH_MAX: usize = 16;
-/// How often something is walked through that may run again, until it changes nothing more.
+/// Most walks through a part that may run repeatedly, until it changes nothing more.
 const ROUNDS_MAX: usize = 8;
 
-/// What a program is given on its standard input, where that is known.
+/// Standard input of a program, if it is known.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Stdin {
     /// This text.
     Text(String),
-    /// Something else than the terminal.
+    /// Anything but the terminal.
     Other,
 }
 
@@ -36,13 +36,13 @@ impl Stdin {
     }
 }
 
-/// The output of a command, as far as it is known.
+/// The output of a command, if it is known.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Answer {
     #[default]
     Unknown,
-    /// Words that begin with no dash and hold no pattern: names of commits.
+    /// Words without a leading dash and without a pattern: names of commits.
     Name,
     /// Numbers.
     Number,
@@ -50,25 +50,25 @@ pub(super) enum Answer {
     Top,
 }
 
-/// A walk through commands, with the directory as it changes on the way.
+/// A walk through commands, with the working directory at each point.
 #[derive(Clone, Default)]
 pub(super) struct Walker {
     pub place: Place,
-    /// The directory that the tool call runs in.
+    /// Directory in which the tool call starts.
     begun: Option<String>,
-    /// All bodies that a function may have, since one may be declared where nobody can say whether it runs.
+    /// All bodies that a function may have, because it is unknown which declarations run.
     functions: BTreeMap<String, Vec<FunctionBody>>,
     depth: usize,
-    /// Variables that were given a value for sure.
+    /// Variables that were certainly set.
     pub assigned: BTreeSet<String>,
-    /// The values of variables that this walk is about.
+    /// Values of variables in this walk.
     pub case: Case,
-    /// The standard output is another one than that of the tool call.
+    /// True if the standard output is not that of the tool call.
     pub has_output: bool,
-    /// The output of the last command, as far as it is known.
+    /// The output of the last command, if it is known.
     pub answer: Rc<Cell<Answer>>,
     history: Rc<RefCell<History>>,
-    /// What was found so far.
+    /// Targets and doubts so far.
     pub writes: Rc<RefCell<Writes>>,
     /// Programs that are known beside those of the table.
     pub programs: Rc<Programs>,
@@ -84,7 +84,7 @@ impl Walker {
         }
     }
 
-    /// Returns if a directory lies in the agent's own repository, or below where the tool call runs.
+    /// Returns true if a directory is in the agent's repository, or below the directory in which the tool call starts.
     pub fn is_own(&self, dir: &str) -> bool {
         let here = Place {
             top: self.begun.clone(),
@@ -93,12 +93,12 @@ impl Walker {
         self.place.holds(dir) || here.holds(dir)
     }
 
-    /// Something that may write, and nobody can say where.
+    /// Adds a doubt.
     pub fn doubt(&self, doubt: impl Into<Doubt>) {
         self.writes.borrow_mut().doubt(doubt);
     }
 
-    /// What was done so far, in all walks that began as this one.
+    /// Returns the effects so far, shared by all walks of the tool call.
     pub fn history(&self) -> Ref<'_, History> {
         self.history.borrow()
     }
@@ -106,9 +106,10 @@ impl Walker {
         self.history.borrow_mut()
     }
 
-    /// What all that a tool call runs would write.
+    /// Walks through the whole tool call, and returns its writes.
     pub fn whole(&mut self, look: impl Fn(&mut Walker)) -> Writes {
-        // What runs beside the rest may write through a link, or see a variable, that is made further behind.
+        // A part that runs concurrently may write through a link, or see a variable, that a later part creates: repeat
+        // until nothing changes.
         for _ in 0..ROUNDS_MAX {
             let known = self.history().revision();
             look(&mut self.clone());
@@ -139,19 +140,19 @@ impl Walker {
         self.depth -= 1;
     }
 
-    /// A script in a shell of its own.
+    /// Walks through a script in a shell of its own.
     pub fn run_apart(&self, script: &str) {
         self.clone().run(script);
     }
 
-    /// Several commands print more than what is known of the last one.
+    /// Forgets the output if there are several commands, since it is the output of all of them.
     fn answers_alone(&self, commands: usize) {
         if commands != 1 {
             self.answer.set(Answer::Unknown);
         }
     }
 
-    /// Walks through a substitution, and returns what is known of its output.
+    /// Walks through a substitution, and returns its output if it is known.
     pub fn substitution(&self, command: &str) -> Answer {
         let mut inner = self.clone();
         inner.has_output = true;
@@ -170,7 +171,7 @@ impl Walker {
                 SeparatorOperator::Sequence => {
                     let before = self.place.clone();
                     let sure = self.and_or(&item.0);
-                    // Whether a change of the directory succeeded, only what hangs on it by `&&` knows.
+                    // Only parts after `&&` know that a change of directory succeeded.
                     if !sure {
                         self.settle(&before);
                     }
@@ -180,14 +181,14 @@ impl Walker {
         self.answers_alone(list.0.len());
     }
 
-    /// Behind something that may or may not have changed the directory.
+    /// Makes the directory unknown if a part that may fail has changed it.
     fn settle(&mut self, before: &Place) {
         if self.place != *before {
             self.place = before.nowhere();
         }
     }
 
-    /// Whether what follows runs only where all of it succeeded.
+    /// Returns true if the following commands only run if all parts succeeded.
     fn and_or(&mut self, list: &AndOrList) -> bool {
         let begun = self.place.clone();
         self.pipeline(&list.first);
@@ -198,7 +199,7 @@ impl Walker {
             match next {
                 AndOr::And(pipeline) => self.pipeline(pipeline),
                 AndOr::Or(pipeline) => {
-                    // It runs where one before failed, and is followed by what runs in either case.
+                    // An `||` part runs after a failure, and the next part runs in either case.
                     let succeeded = self.place.clone();
                     self.settle(&begun);
                     self.assigned.clone_from(&assigned);
@@ -217,7 +218,7 @@ impl Walker {
         sure
     }
 
-    /// Whether nothing runs behind this.
+    /// Returns true if nothing runs after this pipeline.
     fn leaves(&self, pipeline: &Pipeline) -> bool {
         let [command] = pipeline.seq.as_slice() else {
             return false;
@@ -243,7 +244,7 @@ impl Walker {
             let before = self.place.clone();
             self.command(only, None);
             if pipeline.bang {
-                // What hangs on it runs where it failed.
+                // After `!` the next part runs if the command failed.
                 self.settle(&before);
             }
             return;
@@ -256,7 +257,7 @@ impl Walker {
                 growing.push(at);
             }
         }
-        // They run at the same time: what one links, the others may write through.
+        // They run at the same time, so each may write through links of the others.
         for at in 0..pipeline.seq.len() {
             if growing.iter().any(|other| *other != at) {
                 self.member(pipeline, at);
@@ -381,7 +382,7 @@ impl Walker {
         self.settle(&before);
     }
 
-    /// Something that may run or not; returns the variables that have a value behind it.
+    /// Walks through a part that may run or not. Returns the variables that are set after it.
     fn branch(&mut self, list: &CompoundList, before: &Place) -> BTreeSet<String> {
         let mut inside = self.clone();
         inside.place = before.clone();
@@ -393,7 +394,7 @@ impl Walker {
         inside.assigned
     }
 
-    /// Something that may run again where it has led itself.
+    /// Walks through a part that may run repeatedly, from its own end state too.
     fn looped(&mut self, list: &CompoundList) {
         let before = self.place.clone();
         let mut stable = false;
@@ -419,7 +420,7 @@ impl Walker {
         self.settle(&before);
     }
 
-    /// What a word stands for; the commands inside of it run.
+    /// Returns the value of a word, and runs the commands in it.
     pub fn word(&self, word: &Word) -> Value {
         word::read(&word.value, self)
     }
@@ -434,7 +435,7 @@ impl Walker {
             if let (CommandPrefixOrSuffixItem::AssignmentWord(assignment, _), Some(_)) =
                 (item, &simple.word_or_name)
             {
-                // The words of the command itself still see the value before.
+                // Words of the command itself still see the earlier value.
                 self.remember().gives(name_of(assignment), Given::unknown());
             }
         }
@@ -483,14 +484,14 @@ impl Walker {
             CommandPrefixOrSuffixItem::ProcessSubstitution(_, subshell) => {
                 self.remember().concurrent = true;
                 self.clone().list(&subshell.list);
-                // A pipe between the two, which no file keeps.
+                // The pipe of the substitution, which is no file.
                 self.remember().opens(63, true);
                 words.push(Value::Plain("/dev/fd/63".to_owned()));
             }
         }
     }
 
-    /// What an assignment sets, and what it is as an operand.
+    /// Sets a variable, and returns the assignment as an operand.
     fn assignment(&mut self, assignment: &Assignment) -> Value {
         let name = name_of(assignment);
         if let AssignmentName::ArrayElementName(_, index) = &assignment.name {
@@ -527,7 +528,7 @@ impl Walker {
         }
     }
 
-    /// A variable is given a value, if that is known.
+    /// Adds doubts about setting a variable to a value, which may be unknown.
     pub fn variable(&self, name: &str, value: Option<&str>) {
         if variables::changes(name, value) {
             self.doubt(format!("{name} changes what programs do"));
@@ -537,13 +538,13 @@ impl Walker {
         }
     }
 
-    /// Runs what is to run at some later moment.
+    /// Runs the scripts that run later.
     pub fn run_traps(&self) {
         let traps = self.history().traps.clone();
         traps.iter().for_each(|trap| self.run_apart(trap));
     }
 
-    /// A program with its arguments, or a function of that name.
+    /// Runs a program with its arguments, or a function of that name.
     pub fn program(&mut self, words: Vec<Value>, stdin: Option<Stdin>) {
         let name = words.first().and_then(Value::plain).unwrap_or_default();
         let Some(bodies) = self.functions.get(name).cloned() else {
@@ -553,7 +554,7 @@ impl Walker {
             return self.doubt(format!("the function {name} calls itself too often"));
         }
         if programs::is_known(name) {
-            // Nobody can say whether it is declared where this runs.
+            // It is unknown if the function is declared when this runs.
             programs::run(&mut self.clone(), &words, stdin);
         }
         self.depth += 1;

@@ -1,4 +1,4 @@
-//! What a word of a command stands for, as far as its text tells.
+//! The value of a word of a command, if its text tells.
 
 use super::arithmetic::is_count;
 use super::walk::{Answer, Walker};
@@ -7,25 +7,25 @@ use brush_parser::word::{
     self, Parameter, ParameterExpr, TildeExpr, WordPiece, WordPieceWithSource,
 };
 
-/// What a word stands for.
+/// Value of a word.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Value {
     /// This text.
     Plain(String),
-    /// Names below this directory, which a pattern selects; empty where the pattern begins the word, so that a name may
-    /// begin with anything.
+    /// Names below this directory that match a pattern; empty if the word begins with the pattern, so that a name may
+    /// begin with any character.
     Below(String),
-    /// An option or an assignment as far as it is known: this text and something more.
+    /// The beginning of an option or an assignment; the rest is unknown.
     Begins(String),
-    /// One word that begins with something else than a dash, and more is not known.
+    /// One unknown word without a leading dash.
     Word,
-    /// One word without a leading dash that the shell leaves whole without quotes: a name of a commit.
+    /// One word without a leading dash that the shell does not split without quotes: a name of a commit.
     Name,
     /// A number, which may begin with a dash.
     Number,
-    /// One word, of which nothing is known.
+    /// One unknown word.
     One,
-    /// Something that only running it would tell, be it one word or several.
+    /// One or several unknown words.
     Unknown,
 }
 
@@ -36,7 +36,7 @@ impl Value {
             _ => None,
         }
     }
-    /// Whether a program may take it for an option, though it is not known for one.
+    /// Returns true if a program may read it as an option, though it is not certainly one.
     pub fn may_be_option(&self) -> bool {
         match self {
             Value::Unknown | Value::One | Value::Number => true,
@@ -47,18 +47,18 @@ impl Value {
     }
 }
 
-/// What is known of the values of a variable, from least to most.
+/// Known part of a variable's values, from least to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Known {
     /// Nothing.
     Nothing,
-    /// In quotes it is a word that begins with no dash.
+    /// In quotes it is a word without a leading dash.
     Quoted,
-    /// So it is without quotes.
+    /// Without quotes too.
     Bare,
 }
 
-/// What is known of a value that a variable is given.
+/// Returns the known part of a value.
 pub(super) fn known(value: &Value) -> Known {
     let bare = |letter: char| letter.is_alphanumeric() || "_./:@+,%-=~^#".contains(letter);
     match value {
@@ -75,25 +75,25 @@ pub(super) fn known(value: &Value) -> Known {
 struct Reader<'a> {
     walker: &'a Walker,
     text: String,
-    /// Where the first pattern character stands.
+    /// Position of the first pattern character.
     pattern: Option<usize>,
-    /// Where the first part stands that is not known.
+    /// Position of the first unknown part.
     unknown: Option<usize>,
-    /// What is not known may be several words.
+    /// True if the unknown part may be several words.
     split: bool,
-    /// It may begin with a dash.
+    /// True if the word may begin with a dash.
     open: bool,
-    /// Pieces read so far, and what the first is if it is a number or a name.
+    /// Number of pieces so far; `only` is the first if it is a number or a name.
     pieces: usize,
     only: Option<Value>,
 }
 
-/// Reads a word of a command. What its expansions run is walked through.
+/// Reads a word of a command, and walks through the commands in its expansions.
 pub(super) fn read(raw: &str, walker: &Walker) -> Value {
     Reader::new(walker).read(word::parse(raw, &ParserOptions::default()).ok())
 }
 
-/// Reads the body of a here-document whose expansions count.
+/// Reads the body of a here-document with expansions.
 pub(super) fn read_body(raw: &str, walker: &Walker) -> Value {
     Reader::new(walker).read(word::parse_heredoc(raw, &ParserOptions::default()).ok())
 }
@@ -163,14 +163,14 @@ impl Reader<'_> {
                 self.parameter(&expression, quoted);
             }
             WordPiece::AnsiCQuotedText(_) => self.lose(true),
-            // A path, or the sign itself.
+            // A path, or the character itself.
             WordPiece::TildeExpansion(_) => {
                 self.unknown.get_or_insert(self.text.len());
             }
         }
     }
 
-    /// The value of a variable, as far as it is known.
+    /// Adds the value of a variable, if it is known.
     fn parameter(&mut self, expression: &ParameterExpr, quoted: bool) {
         if let ParameterExpr::Parameter {
             parameter: Parameter::Special(special),
@@ -208,7 +208,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Adds the output of a command to the word, as far as the output is known.
+    /// Adds the output of a command, if it is known.
     fn answered(&mut self, answer: Answer, quoted: bool) {
         self.only = match answer {
             Answer::Unknown => return self.lose(quoted),
@@ -228,21 +228,21 @@ impl Reader<'_> {
         self.unknown.get_or_insert(self.text.len());
     }
 
-    /// From here on nobody can say what the word is, nor, outside of quotes, how many there are.
+    /// Notes that the rest of the word is unknown and, outside of quotes, may be several words.
     fn lose(&mut self, quoted: bool) {
         self.split |= !quoted;
         self.open |= self.text.is_empty() && self.unknown.is_none();
         self.unknown.get_or_insert(self.text.len());
     }
 
-    /// Text outside of quotes, where patterns and braces count, and a bracket can only be part of a pattern.
+    /// Adds text outside of quotes, in which patterns and braces count; a bracket can only be part of a pattern.
     fn bare(&mut self, text: &str) {
         if let Some(at) = text.find(['*', '?', '[', '{', '(']) {
             self.pattern.get_or_insert(self.text.len() + at);
         }
         let mut rest = text;
         if let Some((name, home)) = text.split_once("=~") {
-            // The home of somebody, behind what looks like an assignment.
+            // `a=~user`: the home of a user, after what looks like an assignment.
             self.text.push_str(name);
             self.text.push('=');
             self.lose(true);
@@ -273,7 +273,7 @@ impl Reader<'_> {
     }
 }
 
-/// The variable that an expansion stands for as it is.
+/// Returns the variable that an expansion stands for, if it is plain.
 pub(super) fn plain_variable(expression: &ParameterExpr) -> Option<&str> {
     match expression {
         ParameterExpr::Parameter {
@@ -284,13 +284,13 @@ pub(super) fn plain_variable(expression: &ParameterExpr) -> Option<&str> {
     }
 }
 
-/// The directory below which everything lies that a pattern may stand for.
+/// Returns the directory that contains everything that a pattern may match.
 fn below(text: &str, at: usize) -> Value {
     let (fixed, rest) = text.split_at_checked(at).unwrap_or((text, ""));
     let brackets = rest.contains('[') && rest.contains(']');
     let braces = rest.contains('{') && (rest.contains(',') || rest.contains(".."));
     if !rest.contains(['*', '?', '(']) && !brackets && !braces {
-        // Brackets that stand for themselves.
+        // Brackets that are no pattern.
         return Value::Plain(text.to_owned());
     }
     if fixed.starts_with('-') {
@@ -301,24 +301,24 @@ fn below(text: &str, at: usize) -> Value {
     }
     let (dir, name) = fixed.rsplit_once('/').unwrap_or(("", fixed));
     let leads_away = rest.contains("..") || (rest.contains(['{', '(']) && rest.contains('/'));
-    // Patterns that begin with a dot match the directory above in some shells.
+    // In some shells a pattern that begins with a dot matches the parent directory.
     if leads_away || name.starts_with('.') {
         return Value::Unknown;
     }
     Value::Below(match dir {
         "" if fixed.starts_with('/') => "/".to_owned(),
-        // The word begins with the pattern, unless a name stands before it.
+        // The word begins with the pattern, unless there is a name before it.
         "" if !name.is_empty() => ".".to_owned(),
         dir => dir.to_owned(),
     })
 }
 
-/// Whether text that is not taken apart may run commands.
+/// Returns true if text that is not parsed may run commands.
 pub(super) fn runs_commands(text: &str) -> bool {
     text.contains("$(") || text.contains('`') || text.contains("<(") || text.contains(">(")
 }
 
-/// Whether a word is `{name}`, which before a redirection is no word but names a descriptor.
+/// Returns true if a word is `{name}`. Before a redirection it names a descriptor and is no word.
 pub(super) fn names_descriptor(raw: &str) -> bool {
     let name = raw
         .strip_prefix('{')
@@ -331,7 +331,7 @@ pub(super) fn names_descriptor(raw: &str) -> bool {
     })
 }
 
-/// Whether text runs commands once it is taken for a variable with an index.
+/// Returns true if text runs commands when it is read as a variable with an index.
 pub(super) fn runs_in_index(text: &str) -> bool {
     text.contains('[') && runs_commands(text)
 }

@@ -1,9 +1,9 @@
-//! What a value may be, told by its text.
+//! Checks of a value by its text.
 
 use super::*;
 use crate::shell::query;
 
-/// Something that a value may be.
+/// A check of a value.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::shell) enum Check {
@@ -11,9 +11,9 @@ pub(in crate::shell) enum Check {
     GitSetting,
     /// A path on another machine.
     Remote,
-    /// `ssh`, with nothing but where and as whom.
+    /// `ssh` with only a host and a user.
     SshCommand,
-    /// A variable that changes nothing about what programs do.
+    /// A variable that does not change the effect of programs.
     Variable,
     /// An address on another machine.
     Web,
@@ -25,9 +25,9 @@ pub(in crate::shell) enum Check {
     SedScript,
     /// A program of `awk` that neither writes nor runs anything.
     AwkProgram,
-    /// The value, or its key, stands in this list of the table.
+    /// The value, or its key, is in this list of the table.
     Listed(String),
-    /// Made of these letters only.
+    /// Consists of these letters only.
     Letters(String),
 }
 
@@ -71,7 +71,7 @@ impl Check {
     }
 }
 
-/// Whether a setting of `git` runs nothing with this value.
+/// Returns true if a setting of `git` runs nothing with this value.
 pub(super) fn is_harmless(key: &str, value: Option<&str>) -> bool {
     let key = key.to_lowercase();
     if table::lists("@git-setting", &key) {

@@ -1,18 +1,18 @@
-//! Programs that put files into other places, and what later paths mean behind them.
+//! Programs that copy, move or link files, and their effect on later paths.
 
 use super::*;
 
-/// What a copy has to do with what it was made of.
+/// Relation of a copy to its source.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(in crate::shell) enum Kind {
-    /// Files of their own.
+    /// Independent files.
     Files,
-    /// Directories, with the links that stand in them.
+    /// Directories, with the links in them.
     Trees,
-    /// The thing itself, under another name.
+    /// The source itself, under another name.
     Same,
-    /// A link, relative to where it stands.
+    /// A link, relative to its own directory.
     Link,
     /// A link, relative to the working directory.
     LinkFromHere,
@@ -22,13 +22,14 @@ pub(super) struct Copies<'a> {
     by: &'a str,
     kind: Kind,
     sources: &'a [&'a Value],
-    /// A directory or, unless `inside`, a name.
+    /// A directory if `inside` is set, else a name.
     to: Value,
     inside: bool,
 }
 
 impl<'a> Copies<'a> {
-    /// Copies of the operands, into a directory or to the last of them. `ln` puts a single one here.
+    /// Returns the copies of the operands: into the directory `into`, else into the last operand. `ln` with one operand
+    /// puts it into the working directory.
     pub fn of(
         by: &'a str,
         kind: Kind,
@@ -45,7 +46,7 @@ impl<'a> Copies<'a> {
             (None, [sources @ .., last]) => {
                 let is_dir =
                     |path: &str| path.ends_with('/') || matches!(last_name(path), "." | "..");
-                // An expansion may come to nothing.
+                // An expansion may be empty.
                 let is_there =
                     |source: &&&Value| matches!(source, Value::Plain(_) | Value::Below(_));
                 let several = sources.iter().filter(is_there).count() > 1;
@@ -62,9 +63,9 @@ impl<'a> Copies<'a> {
         })
     }
 
-    /// Writes them: `over` a link to a directory that stands there, or else into that directory.
+    /// Writes the copies. With `over` they replace a link to a directory, else they are put into that directory.
     pub fn write(&self, walker: &Walker, over: bool) {
-        // A thing with two names is written under both, and one that is moved goes away.
+        // Both names of such a file can write it, and a move removes the old name.
         if self.kind == Kind::Same {
             for source in self.sources {
                 walker.reach(source, Follow::Entry, self.by);
@@ -83,7 +84,7 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// What was there before is kept beside it, under a name that begins as its own.
+    /// Notes that replaced files are kept beside the copies, under names that begin with the files' names.
     pub fn keep(&self, walker: &Walker) {
         let dir = match &self.to {
             Value::Plain(to) if !self.inside => Value::Below(parent(to).to_owned()),
@@ -92,7 +93,7 @@ impl<'a> Copies<'a> {
         walker.target(&dir, self.by);
     }
 
-    /// Whether it is this very link that stands there, seen for a second time.
+    /// Returns true if the command has created this very link before, which happens when it is walked through again.
     fn is_there(&self, walker: &Walker) -> bool {
         let (Value::Plain(to), [source], false) = (&self.to, self.sources, self.inside) else {
             return false;
@@ -101,7 +102,7 @@ impl<'a> Copies<'a> {
         leads.is_some_and(|leads| walker.is_led(to, &leads))
     }
 
-    /// Where a copy of this source leads that stands at `at`.
+    /// Returns the target of a copy at `at` of this source; `None` for an independent copy.
     fn leads_to(&self, source: &str, at: &str) -> Option<String> {
         match self.kind {
             Kind::Files | Kind::Trees => None,
@@ -110,10 +111,10 @@ impl<'a> Copies<'a> {
         }
     }
 
-    /// What paths through the places of a copy mean from now on.
+    /// Notes that paths through a copy lead to its source from now on.
     fn lead(&self, walker: &Walker, source: &Value) {
         let Value::Plain(to) = &self.to else {
-            // Only the directory of a pattern or nothing is known of it.
+            // Only the directory of the destination is known, or nothing.
             let dir = match &self.to {
                 Value::Below(dir) => Some(dir.as_str()),
                 _ => None,
@@ -129,7 +130,7 @@ impl<'a> Copies<'a> {
         };
         let name = last_name(source);
         if matches!(name, "" | "." | "..") {
-            // Of a directory, what lies in it goes there one by one.
+            // `SOURCE/.`: the entries of the directory are put there one by one.
             let leads = self.leads_to(source, to);
             return walker.leads(Some(to), leads.as_deref(), leads.is_some());
         }

@@ -1,4 +1,4 @@
-//! Our own commands. The caller tells which options all of them take, and what each does.
+//! The teamlog program. The caller gives the options of all commands, and the effect of each command.
 
 use super::*;
 use crate::known::{Command, Effect};
@@ -21,7 +21,7 @@ pub(super) fn run(walker: &Walker, words: &[Value]) {
         }
         behind = match rest.split_first() {
             None => return,
-            // Through the link, or as if through it.
+            // `rcs team COMMAND` is the form of the link; accept `team` under both names.
             Some((word, behind)) if word.plain() == Some("team") => behind,
             Some((word, _)) => break word.plain(),
         };
@@ -34,7 +34,7 @@ pub(super) fn run(walker: &Walker, words: &[Value]) {
     let Some(command) = own.commands.iter().find(|command| command.name == name) else {
         return walker.doubt(Doubt::own(format!("teamlog {name} is not known")));
     };
-    // Any of them may name the data of another place.
+    // With `--data-root` a command may write the data of another root.
     let changes = command.effect == Effect::TeamData || !command.raised.is_empty();
     let raises = |word: &Value| match word {
         Value::Plain(text) => raised(command).any(|known| known == option_of(text)),
@@ -49,7 +49,7 @@ pub(super) fn run(walker: &Walker, words: &[Value]) {
     }
 }
 
-/// The options by which a command does more than its effect says.
+/// Returns the options with which a command does more than its effect says.
 fn raised(command: &Command) -> impl Iterator<Item = &str> {
     let all = command.raised.iter().copied();
     all.chain(std::iter::once("--data-root"))

@@ -1,9 +1,9 @@
-//! Packed files and archives: what they are unpacked to.
+//! Compressed files and archives, and the files that unpacking them writes.
 
 use super::*;
 use crate::shell::table::Effect;
 
-/// Where a packed file goes: below its directory where its name does not tell.
+/// Returns the file that a compressed file is unpacked to; anything in its directory if its name does not tell.
 pub(super) fn unpacked(path: &str) -> Value {
     let (stem, end) = path.rsplit_once('.').unwrap_or_default();
     let unpacked = match (lists("@packed", end), lists("@packed-tar", end)) {
@@ -18,7 +18,7 @@ pub(super) fn unpacked(path: &str) -> Value {
     }
 }
 
-/// The first word may hold letters without a dash, which take the next words one after the other.
+/// Separates a first word of letters without a dash, which take the next words as values one after the other.
 pub(super) fn dashed(words: &[Value], spec: &Spec) -> Vec<Value> {
     let Some((Value::Plain(letters), rest)) = words.split_first() else {
         return words.to_vec();
@@ -40,7 +40,8 @@ pub(super) fn dashed(words: &[Value], spec: &Spec) -> Vec<Value> {
     dashed
 }
 
-/// An archive unpacked below directories, each relative to the one before, or here. It may hold links.
+/// Unpacks an archive below directories, each relative to the one before, or below the working directory. It may hold
+/// links.
 pub(super) fn extracts(walker: &Walker, name: &str, dirs: &[Value]) {
     let mut inside = walker.clone();
     let mut places = Vec::new();

@@ -1,4 +1,4 @@
-//! What the steps of an entry of the table come to for the words of a command.
+//! Carries out the steps of an entry of the table for the words of a command.
 
 use super::check::is_harmless;
 use super::copies::Copies;
@@ -7,19 +7,19 @@ use crate::patch;
 use crate::shell::history::Given;
 use crate::shell::step::{Condition, Pick, Step, Test, Verb, What};
 
-/// An entry that is being followed.
+/// An entry that is being carried out.
 struct Entry<'a> {
     run: &'a Run<'a>,
     found: &'a Words<'a>,
-    /// Where it stands by now.
+    /// Current state of the walk.
     walker: Walker,
-    /// Where what it finds lies; empty where nobody can say.
+    /// Directories of the files that the program finds; empty if they are unknown.
     finds: Vec<Value>,
-    /// What stands for a thing found in the words of a command.
+    /// Placeholders for a found file in the words of a command.
     marks: Vec<Value>,
-    /// Copies keep what was there before.
+    /// True if copies keep replaced files.
     backup: bool,
-    /// Copies replace a link to a directory.
+    /// True if copies replace a link to a directory.
     over: bool,
 }
 
@@ -59,7 +59,7 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>) {
     }
 }
 
-/// A word that a program evaluates as an arithmetic expression may run what stands in an index.
+/// Adds a doubt if evaluating the word as arithmetic may run the command in an index.
 fn doubt_index(walker: &Walker, name: &str, word: &Value) {
     if word.plain().is_some_and(word::runs_in_index) {
         walker.doubt(format!("{name} may run what stands in an index"));
@@ -182,7 +182,7 @@ impl Entry<'_> {
             (Verb::Integer, _) => self.integer(value),
             (Verb::Repository, Some(dir)) => self.repository(dir),
             (Verb::Declare, Some(text)) => self.declare(text),
-            // What is not known of it was told where the word was read.
+            // Reading the word has added a doubt already if one is needed.
             (Verb::Declare, None) if matches!(value, Value::Begins(text) if text.ends_with('=')) => {
             }
             (Verb::Set | Verb::Declare, None) => {
@@ -202,7 +202,7 @@ impl Entry<'_> {
         }
     }
 
-    /// The program behind variables that are set for it.
+    /// Runs a program after assignments of variables (`env A=1 make`).
     fn assigned(&mut self, mut words: &[Value]) {
         while let Some((first, rest)) = words.split_first() {
             match first {
@@ -220,7 +220,7 @@ impl Entry<'_> {
         self.program(words, self.run.stdin.clone());
     }
 
-    /// A command that is run for what was found: the one behind each option, or the operands.
+    /// Runs a command for each found file: the command of each option, or the operands.
     fn run_for(&mut self, what: &What) {
         let end = self.others(what);
         let commands = match what.options.is_empty() {
@@ -236,12 +236,12 @@ impl Entry<'_> {
         }
     }
 
-    /// A word with what was found in the place of a mark.
+    /// Returns a word with the found file in place of a placeholder.
     fn filled(&self, word: &Value, found: &Value) -> Value {
         let Some(text) = word.plain() else {
             return word.clone();
         };
-        // A mark that nobody knows may stand anywhere.
+        // An unknown placeholder may be anywhere in the word.
         let marks = self
             .marks
             .iter()
@@ -276,7 +276,7 @@ impl Entry<'_> {
         }
     }
 
-    /// A script that runs at some later moment.
+    /// Notes a script that runs later, and runs it.
     fn later(&mut self, script: Option<&str>) {
         if let Some(script) = script {
             let mut history = self.walker.remember();
@@ -288,7 +288,7 @@ impl Entry<'_> {
         self.script(script);
     }
 
-    /// A variable that a builtin declares, with its value if there is one.
+    /// Declares a variable, with its value if there is one.
     fn declare(&mut self, text: &str) {
         match text.split_once('=') {
             Some((name, value)) => {
@@ -297,11 +297,11 @@ impl Entry<'_> {
                 self.walker.index(name);
                 self.walker.set(name, value, given);
             }
-            // It keeps the value that it was given before.
+            // Without a value the variable keeps its earlier one.
             None => {
                 self.walker.index(text);
                 self.walker.variable(text, None);
-                // In a function it begins anew.
+                // In a function it begins empty.
                 let anew = !matches!(self.run.name, "export" | "readonly");
                 if anew && self.walker.history().has_variable(text) {
                     let empty = Given::from_value(&Value::Plain(String::new()));
@@ -311,7 +311,7 @@ impl Entry<'_> {
         }
     }
 
-    /// A variable whose values are evaluated from now on, with its value if there is one.
+    /// Declares a variable whose values are evaluated as arithmetic, with its value if there is one.
     fn integer(&mut self, value: &Value) {
         let (Value::Plain(text) | Value::Begins(text)) = value else {
             return;
@@ -326,7 +326,7 @@ impl Entry<'_> {
         }
     }
 
-    /// The repository of `git` at a directory is written, which only counts if it is another one than that of the agent.
+    /// Writes the repository of `git` at a directory. The agent's own repository does not count as a target.
     fn repository(&self, dir: &str) {
         if !self.walker.is_own(dir) {
             self.walker
@@ -336,7 +336,7 @@ impl Entry<'_> {
 
     fn chdir(&mut self, values: &[Value]) {
         let place = &self.walker.place;
-        // A number turns the stack of directories around.
+        // `+N` and `-` select an earlier directory.
         let plain = |dir: &str| !dir.is_empty() && dir != "-" && !dir.starts_with('+');
         self.walker.place = match values {
             [Value::Plain(dir)] if plain(dir) => place.within(dir),
@@ -345,14 +345,14 @@ impl Entry<'_> {
         self.walker.run_traps();
     }
 
-    /// A setting of `git`: a key and its value, which is gone where there is none.
+    /// Adds a doubt if a setting of `git` may name a program. Without a value the setting is removed.
     fn setting(&self, values: &[Value]) {
         let key = values.first().and_then(Value::plain);
         let value = values.get(1).and_then(Value::plain);
         if !key.is_some_and(|key| is_harmless(key, value)) {
-            let key = key.unwrap_or("what git config sets");
+            let setting = key.map_or("a git setting".to_owned(), |key| format!("the git setting {key}"));
             self.walker
-                .doubt(format!("{key} may be a program that git runs"));
+                .doubt(format!("{setting} may name a program that git runs"));
         }
     }
 
@@ -367,7 +367,7 @@ impl Entry<'_> {
         }
     }
 
-    /// The copies of files that are changed in place, where an option says how their names end.
+    /// Writes the copies that a program keeps of files that it changes in place; the option's value ends their names.
     fn kept(&self, what: &What) {
         let files = self.others(what);
         for suffix in self.found.values(&what.options) {
@@ -382,7 +382,7 @@ impl Entry<'_> {
         self.walker.reach(&whole, Follow::Tree, self.run.name);
     }
 
-    /// A path that may hold a pattern, or begin at the top.
+    /// Writes a path of `git`, which may hold a pattern, or begin at the top.
     fn git_path(&self, path: &Value) {
         let (walker, by) = (&self.walker, self.run.name);
         let text = path.plain().unwrap_or_default();
@@ -398,7 +398,7 @@ impl Entry<'_> {
         }
     }
 
-    /// The first operand has an entry of its own.
+    /// Handles the first operand as a subcommand with an entry of its own.
     fn subcommand(&mut self) {
         let program = self.run.name;
         let Some((name, words)) = self.found.operands.split_first() else {
@@ -428,7 +428,7 @@ impl Entry<'_> {
         }
     }
 
-    /// The words that a step is about.
+    /// Returns the words that a step is about.
     fn select(&self, what: &What) -> Vec<Value> {
         let values = match what.options.is_empty() {
             true => Vec::new(),
@@ -437,7 +437,7 @@ impl Entry<'_> {
         [values, self.others(what)].concat()
     }
 
-    /// The same without the values of options.
+    /// Like [`Entry::select`], without the values of options.
     fn others(&self, what: &What) -> Vec<Value> {
         what.others
             .iter()
@@ -481,7 +481,7 @@ impl Entry<'_> {
             .collect()
     }
 
-    /// A text of the table, in which `~/` is the home.
+    /// Returns a text of the table, with `~/` as the home.
     fn text(&self, text: &str) -> Value {
         match (text.strip_prefix('~'), &self.walker.place.home) {
             (None, _) => Value::Plain(text.to_owned()),
@@ -541,13 +541,14 @@ impl Entry<'_> {
     }
 }
 
-/// Whether a word holds a letter among others behind one dash.
+/// Returns true if a word holds a letter among several letters after one dash.
 fn joins(word: &Value, letter: &str) -> bool {
     let letters = word.plain().and_then(|text| text.strip_prefix('-'));
     letters.is_some_and(|text| !text.starts_with('-') && text.len() > 1 && text.contains(letter))
 }
 
-/// The name of a copy: the suffix behind that of the file, or with the file's name in the place of a star.
+/// Returns the name of a kept copy: the file's name and the suffix, or the suffix with the file's name in place of a
+/// star.
 fn kept(file: &Value, suffix: &Value) -> Value {
     match (file, suffix) {
         (Value::Plain(file), Value::Plain(suffix)) => {
