@@ -201,7 +201,7 @@ fn deed(tool: &str, input: &Map<String, Value>) -> Deed {
         return shell_deed(tool, input);
     }
     if shell::lists("@tool-unread-shell", name) {
-        let why = format!("{tool} runs commands that are not written for a POSIX shell");
+        let why = format!("{tool} runs commands that are not for a POSIX shell");
         return Deed::Unknown(why, files(input));
     }
     if name == "apply_patch" || name == "applypatch" {
@@ -218,7 +218,7 @@ fn deed(tool: &str, input: &Map<String, Value>) -> Deed {
         return match own || !may_write(input) {
             true => Deed::Reads,
             false => Deed::Unknown(
-                format!("{tool} is given a place, and what may be written there"),
+                format!("{tool} gets a path and content, so it may write files"),
                 files(input),
             ),
         };
@@ -238,7 +238,10 @@ fn files_deed(tool: &str, input: &Map<String, Value>) -> Deed {
     if input.get("command").and_then(Value::as_str) == Some("view") {
         return match input.keys().all(|field| shell::lists("@tool-view", field)) {
             true => Deed::Reads,
-            false => Deed::Unknown(format!("{tool} is told to view, and more"), files),
+            false => Deed::Unknown(
+                format!("{tool} has the command view, and fields that view does not take"),
+                files,
+            ),
         };
     }
     match files.is_empty() {
@@ -294,7 +297,7 @@ fn patch_deed(tool: &str, input: &Map<String, Value>) -> Deed {
     match text.and_then(patch::files) {
         Some(files) => Deed::Files(files),
         None => Deed::Unknown(
-            format!("{tool} holds no patch whose files can be read"),
+            format!("cannot tell which files the patch of {tool} writes"),
             Vec::new(),
         ),
     }

@@ -82,7 +82,9 @@ fn apart(
         ));
     }
     if opened(shown) > OPENED_MAX {
-        return doubted(format!("the command opens more than {OPENED_MAX} brackets"));
+        return doubted(format!(
+            "the command has more than {OPENED_MAX} brackets and substitutions"
+        ));
     }
     let (place, programs) = (place.clone(), programs.clone());
     let (told, heard) = mpsc::channel();
@@ -97,7 +99,7 @@ fn apart(
         });
     match spawned.map(|_| heard.recv_timeout(READ_FOR)) {
         Ok(Ok(writes)) => writes,
-        _ => doubted("the command could not be read".to_owned()),
+        _ => doubted("the command could not be parsed in time".to_owned()),
     }
 }
 

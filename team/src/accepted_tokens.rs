@@ -77,9 +77,9 @@ fn path() -> PathBuf {
 fn unreadable(error: &serde_json::Error) -> Refusal {
     let path = path();
     let path = path.display();
-    let message = format!("{path} must hold the tokens that this data root accepts, but {error}");
+    let message = format!("cannot read the accepted tokens in {path}: {error}");
     Refusal::new(Code::InvalidInput, message).hint(format!(
-        "write {{}} into {path}, which accepts none, then accept the tokens of each team again"
+        "write {{}} into {path} to accept no token, then accept the tokens of each team again"
     ))
 }
 
@@ -179,7 +179,7 @@ impl Root {
             .find(|wanted| live.iter().all(|token| id(&token.digest) != **wanted))
         {
             let unknown = shown(unknown);
-            let message = format!("no token {unknown} in team {team} that was not revoked");
+            let message = format!("no valid token {unknown} in team {team}");
             let refusal = Refusal::new(Code::TokenNotFound, message).field("token_id");
             return Err(refusal.into());
         }

@@ -10,7 +10,7 @@ impl Walker {
     /// Evaluates an expression.
     pub fn arithmetic(&self, expression: &str) {
         let Some(text) = self.expanded(expression) else {
-            return self.doubt("an arithmetic expression may run what an expansion holds");
+            return self.doubt("an arithmetic expression may run commands in an expansion");
         };
         let names = names(&text);
         if let Some(name) = names.iter().find(|name| !self.history().is_number(name)) {
@@ -128,7 +128,7 @@ impl Walker {
     pub fn index_of(&self, value: &Value) {
         match value.plain() {
             Some(name) => self.index(name),
-            None => self.doubt("which variable is meant depends on an expansion"),
+            None => self.doubt("the name of a variable depends on an expansion"),
         }
     }
 }

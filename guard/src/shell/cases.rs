@@ -69,7 +69,9 @@ impl Walker {
         if self.history().is_integer(name) && !given.number {
             match value {
                 Some(text) => self.arithmetic(text),
-                None => self.doubt(format!("{name} is evaluated as arithmetic")),
+                None => self.doubt(format!(
+                    "{name} is evaluated as arithmetic, and its value is unknown"
+                )),
             }
         }
         self.case.remove(name);

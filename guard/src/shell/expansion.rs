@@ -113,7 +113,7 @@ impl Walker {
                 ..
             } => {
                 if variables::changes(name, default_value.as_deref()) {
-                    self.doubt(format!("{name} changes what programs do"));
+                    self.doubt(format!("the variable {name} changes what programs do"));
                 }
                 self.remember().gives(name, Given::unknown());
             }
@@ -126,7 +126,7 @@ impl Walker {
             self.arithmetic(index);
         }
         if indirect && !self.names_variables(parameter) {
-            self.doubt("an indirect expansion may run what stands in an index");
+            self.doubt("an indirect expansion may run a command in an array index");
         }
     }
 
@@ -157,7 +157,7 @@ impl Walker {
             .map(|inner| inner.split('}').next().unwrap_or_default())
             .any(|inner| inner.starts_with('!') || inner.contains(['[', ':']))
         {
-            self.doubt("an expansion inside of an expansion may run commands");
+            self.doubt("a nested expansion may run commands");
         }
     }
 }

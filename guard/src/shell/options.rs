@@ -104,7 +104,7 @@ impl<'a> Words<'a> {
         let may_be_option = |operand: &&Value| operand.may_be_option();
         if !self.spec.is(Note::Pure) && self.operands.iter().take(open).any(may_be_option) {
             walker.doubt(format!(
-                "an expansion may be an option of {by}; behind -- or after ./ it is none"
+                "an expansion may be an option of {by}; put -- before it, or begin the word with ./"
             ));
         }
     }
@@ -123,17 +123,17 @@ impl<'a> Words<'a> {
             |value: &Value| value.may_be_option() && (self.spec.is(Note::Wary) || !is_one(value));
         if !pure && option.value.as_ref().is_some_and(may_be_more) {
             walker.doubt(format!(
-                "an expansion behind {name} may be an option of {by}"
+                "an expansion after {name} may be an option of {by}"
             ));
         }
         match option.effect {
             Some(Effect::Asks | Effect::AsksValue) => {
-                walker.doubt(format!("{by} {name} runs or writes something of its own"));
+                walker.doubt(format!("{by} {name} may run programs or write files"));
             }
             None if !self.spec.is(Note::Lenient)
                 && !matches!(name.as_str(), "--help" | "--version") =>
             {
-                walker.doubt(format!("{name} is no option of {by} that is known"));
+                walker.doubt(format!("unknown option {name} of {by}"));
             }
             _ => {}
         }

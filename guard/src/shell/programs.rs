@@ -25,7 +25,7 @@ pub(super) fn run(walker: &mut Walker, words: &[Value], stdin: Option<Stdin>) {
     };
     walker.answer.set(Answer::Unknown);
     let Some(name) = name.plain() else {
-        return walker.doubt("which program runs depends on an expansion");
+        return walker.doubt("the name of the program depends on an expansion");
     };
     let bare = bare(name);
     match table::spec(bare).filter(|_| !bare.contains([' ', '@'])) {
@@ -69,7 +69,7 @@ fn unknown(walker: &Walker, name: &str, arguments: &[Value]) {
     for argument in arguments {
         if !stays_inside(walker, argument) {
             return walker.doubt(format!(
-                "'{name}' is trusted inside the repository, and an argument may lead out of it"
+                "'{name}' is trusted inside the repository only, and an argument may name a path outside"
             ));
         }
     }

@@ -19,7 +19,7 @@ impl Walker {
             Value::Plain(path) => (path, false),
             Value::Below(path) => (path, true),
             _ => {
-                return self.doubt(format!("what {by} writes depends on an expansion"));
+                return self.doubt(format!("the path that {by} writes depends on an expansion"));
             }
         };
         // A trailing slash names the directory that a link leads to.
@@ -29,22 +29,20 @@ impl Walker {
         };
         let Some(path) = self.place.resolve(path) else {
             return self.doubt(format!(
-                "{by} writes {path}, in a directory that depends on what runs before"
+                "{by} writes {path}, in a directory that depends on earlier commands"
             ));
         };
         let led = self.history().links.follow(&path, below, follow);
         if led.lost {
             self.doubt(format!(
-                "{by} writes {path}, where this command may have put a link before"
+                "{by} writes {path}, where this command may have created a link"
             ));
         }
         for path in led.paths {
             match descriptor(&path).filter(|_| !below) {
                 None => self.writes.borrow_mut().write(path, below, by),
                 Some(open) if self.history().may_reopen(open) => {}
-                Some(_) => self.doubt(format!(
-                    "{by} writes {path}, and which file that is is not known"
-                )),
+                Some(_) => self.doubt(format!("{by} writes {path}, which may be any open file")),
             }
         }
     }

@@ -118,7 +118,7 @@ impl Walker {
                 return self.writes.take();
             }
         }
-        self.doubt("what runs at the same time changes what the rest means");
+        self.doubt("parts that run at the same time affect each other");
         self.writes.take()
     }
 
@@ -412,7 +412,7 @@ impl Walker {
             }
         }
         if !stable {
-            self.doubt("a loop changes what it does too often");
+            self.doubt("a loop changes its own variables or directory too often");
         }
         let assigned = self.assigned.clone();
         self.list(list);
@@ -531,10 +531,12 @@ impl Walker {
     /// Adds doubts about setting a variable to a value, which may be unknown.
     pub fn variable(&self, name: &str, value: Option<&str>) {
         if variables::changes(name, value) {
-            self.doubt(format!("{name} changes what programs do"));
+            self.doubt(format!("the variable {name} changes what programs do"));
         }
         if value.is_some_and(word::runs_in_index) {
-            self.doubt(format!("{name} holds what may run as an index"));
+            self.doubt(format!(
+                "the value of {name} may run a command in an array index"
+            ));
         }
     }
 

@@ -57,7 +57,8 @@ impl Fault {
         };
         let unknown = mutates && matches!(code, "io" | "no_space" | "not_permitted" | "poisoned");
         if unknown {
-            let hint = "whether it was recorded is unknown; the same request under the same key is carried out once";
+            let hint =
+                "the request may have been recorded; with the same key it can be repeated safely";
             fault = fault.detail("hint", hint);
         }
         fault.detail("code", code)
@@ -88,7 +89,7 @@ impl Fault {
 
     /// Returns the fault of an answer that cannot be serialized, which is a bug.
     pub(super) fn broken(error: &serde_json::Error) -> Fault {
-        Fault::new(FAILED, format!("the answer did not serialise: {error}"))
+        Fault::new(FAILED, format!("cannot serialize the answer: {error}"))
     }
 
     fn under(code: &str, refusal: &Refusal) -> Fault {
@@ -100,7 +101,9 @@ impl Fault {
                 "team" => TEAM,
                 field => field,
             };
-            if let Some(rest) = message.strip_prefix("team ").filter(|_| field == TEAM) {
+            let is_rule = |rest: &&str| rest.starts_with("must ") || *rest == "is required";
+            let rule = message.strip_prefix("team ").filter(is_rule);
+            if let Some(rest) = rule.filter(|_| field == TEAM) {
                 message = format!("{TEAM} {rest}");
             }
             details.insert("field".to_owned(), field.into());

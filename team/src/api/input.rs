@@ -151,12 +151,12 @@ impl Reading<'_> {
 
     fn lifecycle(&self, fields: &[&str]) -> Fault {
         let message = format!(
-            "{} must leave lifecycle fields to the operations that change them, but was given {}",
+            "{} cannot change the lifecycle fields {}",
             self.operation.name,
             fields.join(", ")
         );
         let refusal = Refusal::new(Code::InvalidInput, message)
-            .hint("claim-task, transition-task-status, release-task-claim, cancel-task and reopen-task change them");
+            .hint("use claim-task, transition-task-status, release-task-claim, cancel-task or reopen-task");
         let first = fields.first().copied().unwrap_or_default();
         Fault::refused(&refusal.field(first).detail("unsupported", list(fields)))
     }
@@ -227,7 +227,9 @@ impl Reading<'_> {
         let said: Vec<String> = missing
             .iter()
             .map(|name| match self.mistaken_for(name) {
-                Some(given) => format!("{name} is required (did you mean it by {given:?}?)"),
+                Some(given) => {
+                    format!("{name} is required (did you mean {name} instead of {given:?}?)")
+                }
                 None => format!("{name} is required"),
             })
             .collect();

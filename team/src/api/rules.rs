@@ -7,7 +7,7 @@ pub(super) const TEAM: &str = "team_name";
 
 /// Fields that every operation takes.
 #[derive(JsonSchema)]
-#[allow(dead_code, reason = "it is there to be described")]
+#[allow(dead_code, reason = "only its schema is used")]
 struct Common {
     /// The team
     team_name: String,
@@ -18,7 +18,7 @@ struct Common {
 
 /// Fields that every operation takes that records events.
 #[derive(JsonSchema)]
-#[allow(dead_code, reason = "it is there to be described")]
+#[allow(dead_code, reason = "only its schema is used")]
 struct Controls {
     /// Idempotency key: a request with the same key is carried out once; later ones get the first answer
     key: Option<String>,

@@ -242,7 +242,7 @@ mod tests {
     use schemars::{JsonSchema, schema_for};
 
     #[derive(JsonSchema)]
-    #[allow(dead_code, reason = "it is there to be described")]
+    #[allow(dead_code, reason = "only its schema is used")]
     #[serde(deny_unknown_fields)]
     struct Closed {
         /// Its name
@@ -261,7 +261,7 @@ mod tests {
     }
 
     #[derive(JsonSchema)]
-    #[allow(dead_code, reason = "it is there to be described")]
+    #[allow(dead_code, reason = "only its schema is used")]
     #[serde(rename_all = "snake_case")]
     enum Colour {
         /// As blood
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[derive(JsonSchema)]
-    #[allow(dead_code, reason = "it is there to be described")]
+    #[allow(dead_code, reason = "only its schema is used")]
     #[serde(rename_all = "snake_case")]
     enum Plain {
         Light,
@@ -279,7 +279,7 @@ mod tests {
     }
 
     #[derive(JsonSchema)]
-    #[allow(dead_code, reason = "it is there to be described")]
+    #[allow(dead_code, reason = "only its schema is used")]
     struct Open {
         name: String,
         #[serde(flatten)]

@@ -41,7 +41,7 @@ impl BackupDir {
         let rest = path.strip_prefix(above).unwrap_or(path);
         if rest.components().any(|part| part == Component::ParentDir) {
             let shown = path.display().to_string();
-            let rule = "must not lead up (..) from a directory that does not exist";
+            let rule = "must not contain .. after a directory that does not exist";
             return Err(Refusal::invalid("directory", &shown, rule).into());
         }
         let here = match above == Path::new("") {
@@ -108,11 +108,10 @@ impl BackupDir {
             return Ok(chosen);
         }
         let log = shown(log);
-        let message =
-            format!("log must be one of which the directory holds a backup, but is {log}");
+        let message = format!("no backup of log {log} in this directory");
         Err(Refusal::new(Code::BackupNotFound, message)
             .field("log")
-            .hint(format!("it holds backups of the logs: {}", logs.join(", ")))
+            .hint(format!("logs with a backup: {}", logs.join(", ")))
             .detail("team", team)
             .detail("known", logs)
             .into())
@@ -142,11 +141,11 @@ impl BackupDir {
 
     fn no_backup(&self, team: &str) -> Result<Refusal> {
         let known = self.teams()?;
-        let message = format!("team must have a backup in this directory, but {team:?} has none");
+        let message = format!("no backup of team {team:?} in this directory");
         let refusal = Refusal::new(Code::BackupNotFound, message).field("team");
         let refusal = match known.is_empty() {
-            true => refusal.hint("it holds no backup"),
-            false => refusal.hint(format!("it holds backups of: {}", known.join(", "))),
+            true => refusal.hint("this directory holds no backup"),
+            false => refusal.hint(format!("teams with a backup: {}", known.join(", "))),
         };
         Ok(refusal.detail("team", team).detail("known", known))
     }
@@ -171,7 +170,7 @@ fn check_outside(path: &Path, existing: &Path, root: &Path) -> Result<(), Failur
         return Ok(());
     }
     let (root, path) = (root.display(), path.display());
-    let message = format!("directory must lie outside the data root {root}, but is {path}");
+    let message = format!("directory must be outside the data root {root}, but is {path}");
     Err(Refusal::new(Code::InvalidInput, message)
         .field("directory")
         .hint("choose a directory on another disk, if there is one")

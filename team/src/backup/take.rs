@@ -133,8 +133,8 @@ fn diverged(team: &str, error: Error) -> Failure {
         Error::ForeignFile { path, why } if path.ends_with(MANIFEST_FILE) => why,
         _ => return error.into(),
     };
-    let message = format!("the backup must hold a past of team {team:?}, but {why}");
-    let hint = "to keep both, back up into another directory";
+    let message = format!("the backup is not an earlier state of team {team:?}: {why}");
+    let hint = "to keep both, back up to another directory";
     let refusal = Refusal::new(Code::BackupDiverged, message).field("directory");
     refusal.hint(hint).into()
 }

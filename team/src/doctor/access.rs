@@ -13,7 +13,7 @@ const LOOKED_MAX: usize = 20_000;
 /// Compares owner and mode of a team's files with those of the team's directory.
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let Some(files) = seen.root.files() else {
-        return Ok(Check::healthy("the data root lies in memory"));
+        return Ok(Check::healthy("the data root is in memory"));
     };
     let access_of = |path: &Path| {
         let found = files.access(path).map_err(said)?;
@@ -115,7 +115,7 @@ fn judged(seen: &Observed<'_>, rule: &Rule, faults: &Faults) -> Check {
         (false, _) => {
             let which = count(&faults.foreign);
             let summary = format!(
-                "{which} of another user than {uid}, who owns the team, who may be locked out"
+                "the owner of {which} is not user {uid}, who owns the team and may be locked out"
             );
             let change = format!("sudo chown -R {uid}:{gid} {}", place(&seen.dir));
             Check::unhealthy(summary).recommend(change)
@@ -124,7 +124,7 @@ fn judged(seen: &Observed<'_>, rule: &Rule, faults: &Faults) -> Check {
             let which = count(&faults.mode);
             let group = rule.teams.gid;
             let summary = format!(
-                "{which} without the access of a shared root: group {group}, directories 2770, files 0660"
+                "the access of {which} is not that of a shared root: group {group}, directories 2770, files 0660"
             );
             let again = seen.command("init", &format!("--shared {group}"));
             Check::warn(summary).recommend(again)
@@ -138,7 +138,7 @@ fn judged(seen: &Observed<'_>, rule: &Rule, faults: &Faults) -> Check {
         (true, true) if rule.is_shared() => {
             Check::healthy(format!("shared by group {}", rule.teams.gid))
         }
-        (true, true) => Check::healthy(format!("user {uid} alone may write")),
+        (true, true) => Check::healthy(format!("only user {uid} can write")),
     };
     check = check.details(json!({
         "owner": uid,

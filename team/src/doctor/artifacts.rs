@@ -31,10 +31,12 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let damaged: Vec<&Artifact> = artifacts.iter().filter(is_damaged).collect();
     let all = artifacts.len();
     let check = match damaged.first() {
-        None if quick => Check::healthy(format!("{all} artifacts have the length they had")),
-        None => Check::healthy(format!("{all} artifacts, all whole")),
+        None if quick => Check::healthy(format!(
+            "the files of {all} artifacts have the right length"
+        )),
+        None => Check::healthy(format!("the files of {all} artifacts are intact")),
         Some(first) => Check::unhealthy(format!(
-            "{} of {all} artifacts are gone or hold something else: {}",
+            "{} of {all} artifacts have a missing or changed file: {}",
             damaged.len(),
             first.stored.path()
         ))

@@ -46,7 +46,7 @@ pub(super) fn snapshots(seen: &Observed<'_>) -> Seen<Check> {
         return Ok(check);
     };
     let count = behind.len();
-    let summary = format!("{count} task files are not at their task's snapshot: {first}");
+    let summary = format!("{count} task files differ from their task's snapshot: {first}");
     let listed: Vec<&String> = behind.iter().take(LISTED_MAX).collect();
     let check = Check::unhealthy(summary).recommend(seen.rehydrate());
     Ok(check.details(json!({"wrong": count, "faults": listed})))

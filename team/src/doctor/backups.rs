@@ -123,7 +123,7 @@ fn none_needed(known: &[Known]) -> Check {
         .max_by_key(|known| known.backup.manifest().backed_up_at);
     Check::healthy(match newest {
         None => "none is known".to_owned(),
-        Some(newest) => format!("the newest that is known: {}", place(newest)),
+        Some(newest) => format!("the newest known backup: {}", place(newest)),
     })
 }
 
@@ -143,11 +143,11 @@ fn needed(seen: &Observed<'_>, known: &[Known], loss: &Loss) -> Check {
     };
     let holds = |best: &&Known| loss.seq.is_none_or(|seq| best.backup.manifest().seq >= seq);
     let Some(best) = best.filter(holds) else {
-        let none = "no backup that is known holds it";
+        let none = "no known backup has it";
         let but = match (known.is_empty(), best) {
             (true, _) => "no backup is known".to_owned(),
             (false, None) => none.to_owned(),
-            (false, Some(best)) => format!("{none}; the one that goes furthest: {}", place(best)),
+            (false, Some(best)) => format!("{none}; the latest: {}", place(best)),
         };
         let health = match known.is_empty() || loss.salvaged {
             true => Health::Healthy,
@@ -156,10 +156,12 @@ fn needed(seen: &Observed<'_>, known: &[Known], loss: &Loss) -> Check {
         return Check::new(health, format!("{what}; {but}"));
     };
     let restore = restore(seen, best);
-    let summary = format!("{what}; a backup holds it: {}", place(best));
+    let summary = format!("{what}; a backup has it: {}", place(best));
     let check = match loss.salvaged {
         // The log is sound, so restoring is only an offer.
-        true => Check::healthy(format!("{summary}; to look: {restore}")),
+        true => Check::healthy(format!(
+            "{summary}; to restore it beside the team: {restore}"
+        )),
         false => Check::warn(summary).recommend(restore),
     };
     let (directory, manifest) = (best.directory.to_string_lossy(), best.backup.manifest());

@@ -16,9 +16,9 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     }
     let shown: Vec<RunShown> = overdue.iter().map(RunShown::from).collect();
     let check = match shown.first() {
-        None => Check::healthy("no run waits for what timed out"),
+        None => Check::healthy("no time-out of a run is overdue"),
         Some(first) => Check::warn(format!(
-            "{} runs wait for what timed out: run {} in {} since {}",
+            "{} runs have an overdue time-out: run {} in {} since {}",
             shown.len(),
             first.run,
             first.state.name(),

@@ -9,15 +9,16 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
         return Ok(Check::healthy(summary).details(json!({"covered": found.covered})));
     }
     let Some(stored) = &found.live else {
-        let summary = "next to nothing is stored; the next command folds the log";
+        let summary = "no state is stored yet; the next command folds the log";
         return Ok(Check::healthy(summary).details(json!({"covered": found.covered})));
     };
     let stored = stored.digest().map_err(said)?;
     let folded = fresh.digest().map_err(said)?;
     let check = match stored == folded {
-        true => Check::healthy("the stored state is what the log folds to"),
-        false => Check::unhealthy("the stored state is not what the log folds to")
-            .recommend(seen.rehydrate()),
+        true => Check::healthy("the stored state agrees with the log"),
+        false => {
+            Check::unhealthy("the stored state disagrees with the log").recommend(seen.rehydrate())
+        }
     };
     let covered = found.covered;
     let digests = json!({"covered": covered, "stored_digest": stored, "folded_digest": folded});

@@ -15,11 +15,11 @@ pub enum TrackedByGit {
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let TrackedByGit::Files(files) = &seen.check.tracked else {
         return Ok(Check::healthy(
-            "not looked at: there is no repository, or no git",
+            "not checked: no repository was found, or git did not run",
         ));
     };
     let Some(first) = files.first() else {
-        return Ok(Check::healthy("no file of the log is tracked"));
+        return Ok(Check::healthy("git tracks no file of the log"));
     };
     let summary = format!(
         "git tracks {} of the team, {first} among them: a stash, checkout, switch or merge would put older events back",

@@ -23,13 +23,13 @@ fn judged_clock(last: Option<Timestamp>, now: Timestamp) -> Check {
     };
     let ahead = last.micros() - now.micros();
     if ahead <= AHEAD_TOLERATED_MICROS {
-        let check = Check::healthy("the last event does not lie in the future");
+        let check = Check::healthy("the last event is not in the future");
         return check.details(json!({"last_event_at": last.to_string()}));
     }
     let seconds = ahead / 1_000_000;
     let summary = format!(
-        "the last event lies {seconds} s in the future, at {last}: a clock ran ahead then, or this one is behind. \
-         Until the clock passes it, new events get times just after it; deadlines follow the clock"
+        "the last event is {seconds} s in the future, at {last}: a clock was ahead then, or this one is slow. \
+         Until the clock passes that time, new events get times just after it; deadlines follow the clock"
     );
     let at = last.to_string();
     Check::warn(summary).details(json!({"last_event_at": at, "ahead_seconds": seconds}))
@@ -48,17 +48,17 @@ pub(super) fn lock(seen: &Observed<'_>) -> Seen<Check> {
         .lock(&path, Duration::ZERO)
         .and_then(|_file| storage.lock_dir(&seen.dir, Duration::ZERO).map(drop));
     Ok(match free {
-        Ok(()) => Check::healthy("free: whoever writes next gets it at once"),
+        Ok(()) => Check::healthy("free"),
         Err(LockError::Busy(holder)) => {
             let check = match seen.check.daemon {
                 Some(pid) if is_process(&holder, pid) => {
                     Check::healthy(format!("held by the daemon that serves the team, {holder}"))
                 }
-                _ => Check::warn(format!("held by {holder}; others wait for it")),
+                _ => Check::warn(format!("held by {holder}; other writers wait for it")),
             };
             check.details(json!({"holder": holder}))
         }
-        Err(LockError::Io(error)) => Check::warn(format!("it cannot be taken from here: {error}")),
+        Err(LockError::Io(error)) => Check::warn(format!("cannot take the lock: {error}")),
     })
 }
 
@@ -71,7 +71,7 @@ fn is_process(holder: &str, pid: u32) -> bool {
 /// Checks that the file system is local, so that locks exclude other writers and syncs reach a disk.
 pub(super) fn file_system(seen: &Observed<'_>) -> Seen<Check> {
     match seen.root.file_system() {
-        None => Ok(Check::healthy("the data root lies in memory")),
+        None => Ok(Check::healthy("the data root is in memory")),
         Some(kind) => Ok(judged_file_system(&kind.map_err(said)?)),
     }
 }
@@ -81,7 +81,7 @@ fn judged_file_system(kind: &FileSystemKind) -> Check {
         FileSystemKind::Local => Check::healthy("local").details(json!({"kind": "local"})),
         FileSystemKind::Network(name) => {
             let summary =
-                format!("the data root lies on {name}, where locks and syncs cannot be trusted");
+                format!("the data root is on {name}, where locks and syncs cannot be trusted");
             Check::unhealthy(summary).details(json!({"kind": name}))
         }
     }
@@ -90,7 +90,7 @@ fn judged_file_system(kind: &FileSystemKind) -> Check {
 /// Checks that there is free space for new events.
 pub(super) fn disk_space(seen: &Observed<'_>) -> Seen<Check> {
     let Some(space) = seen.root.space() else {
-        return Ok(Check::healthy("the data root lies in memory"));
+        return Ok(Check::healthy("the data root is in memory"));
     };
     let segment = seen.root.options().segment_bytes_max;
     Ok(judged_space(space.map_err(said)?, segment))
@@ -100,7 +100,7 @@ fn judged_space(space: Space, segment: u64) -> Check {
     let mib = space.free >> 20;
     let (health, summary) = if space.free < segment {
         let segment = segment >> 20;
-        let why = format!("{mib} MiB are free: a segment of {segment} MiB would not fit");
+        let why = format!("only {mib} MiB are free, less than a segment of {segment} MiB");
         (Health::Unhealthy, why)
     } else if space.free < FEW_BYTES || space.free < space.total / FEW_PARTS {
         (Health::Warn, format!("only {mib} MiB are free"))
@@ -126,7 +126,7 @@ mod tests {
         assert_eq!(found.status, Health::Warn);
         assert_eq!(found.details["ahead_seconds"], 3600);
         assert!(
-            found.summary.contains("lies 3600 s in the future"),
+            found.summary.contains("is 3600 s in the future"),
             "{found:?}"
         );
     }

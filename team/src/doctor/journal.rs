@@ -40,22 +40,27 @@ fn damaged(seen: &Observed<'_>, log: &Log) -> Option<Check> {
 fn judge(comparison: &Comparison) -> Check {
     if !comparison.diverged.is_empty() {
         let hosts = comparison.diverged.join(", ");
-        let summary =
-            format!("the same events give another state on {hosts}: one of the programs is wrong");
+        let summary = format!(
+            "the same events give a different state on {hosts}: update teamlog to the same version on all hosts"
+        );
         let check = Check::unhealthy(summary);
         return check.details(json!({"code": "state_diverged", "hosts": comparison.diverged}));
     }
     if let Some(clock) = &comparison.clock {
-        let check = Check::unhealthy(format!("{clock}: nothing is recorded here"));
+        let check = Check::unhealthy(format!(
+            "{clock}: this host cannot record until the clocks agree"
+        ));
         return check.details(json!({"code": "clock_skew"}));
     }
     if comparison.is_older {
-        let check = Check::unhealthy("a newer teamlog recorded in it: nothing is recorded here");
+        let check = Check::unhealthy(
+            "a newer teamlog has recorded in the journal: update teamlog here to record",
+        );
         return check.details(json!({"code": "newer_host"}));
     }
     match comparison.is_behind {
-        true => Check::healthy("the journal has more, which comes with the next command"),
-        false => Check::healthy("the journal has what is here"),
+        true => Check::healthy("the journal has further events, which the next command fetches"),
+        false => Check::healthy("the journal has all events of this host"),
     }
 }
 
@@ -63,15 +68,18 @@ fn refused(seen: &Observed<'_>, fault: JournalFault, why: &str) -> Check {
     let details = json!({"code": fault.code()});
     match fault {
         JournalFault::Unreachable | JournalFault::Unconfigured | JournalFault::UnknownKind => {
-            Check::warn(format!("the journal could not be asked: {why}")).details(details)
+            Check::warn(format!("cannot reach the journal: {why}")).details(details)
         }
         JournalFault::Behind => {
-            let check = Check::unhealthy(format!("the journal lacks what is here: {why}"));
+            let check = Check::unhealthy(format!(
+                "the journal has lost events that this host has: {why}"
+            ));
             let heal = seen.command("journal heal", "");
             check.recommend(heal).details(details)
         }
         JournalFault::Moved => {
-            let check = Check::unhealthy(format!("the journal may be a copy: {why}"));
+            let check =
+                Check::unhealthy(format!("the journal may be a copy of the original: {why}"));
             let accept = seen.command("journal accept-system", "");
             check.recommend(accept).details(details)
         }

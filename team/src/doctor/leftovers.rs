@@ -19,11 +19,11 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
             1 => "1 directory".to_owned(),
             many => format!("{many} directories"),
         };
-        found.push(format!("{what} of derived files of an older teamlog"));
+        found.push(format!("{what} with derived files of an older teamlog"));
         commands.push(seen.rehydrate());
     }
     let mut check = match found.is_empty() {
-        true => Check::healthy("no killed command left anything"),
+        true => Check::healthy("no killed command left files"),
         false => Check::warn(found.join("; ")),
     };
     check.recommendations = commands;
@@ -37,9 +37,9 @@ fn told(leftover: &Leftover) -> String {
         false => "",
     };
     let command = match leftover.purpose {
-        Purpose::New => "creating, importing or restoring",
-        Purpose::Purged => "purging",
+        Purpose::New => "creation, import or restore",
+        Purpose::Purged => "purge",
     };
     let (path, team) = (&leftover.path, &leftover.team);
-    format!("{path} was left when {command} team {team} was cut short{readable}")
+    format!("{path} was left by an interrupted {command} of team {team}{readable}")
 }

@@ -5,7 +5,7 @@ use super::*;
 pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     if let Some(sampled) = &seen.sampled {
         let inboxes = sampled.inboxes;
-        let summary = format!("the last lines of {inboxes} inboxes are what they have to be");
+        let summary = format!("the last lines of {inboxes} inboxes are as the state says");
         return Ok(Check::healthy(summary).details(json!({"lines": inboxes})));
     }
     let views = ViewsSource::new(had(&seen.log)?);
@@ -13,7 +13,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let check = match listed.first() {
         None => Check::healthy(format!("{lines} lines of view files are JSON")),
         Some(first) => Check::unhealthy(format!(
-            "{bad} of {lines} lines are no JSON: {} line {}: {}",
+            "{bad} of {lines} lines are not JSON: {} line {}: {}",
             first.file, first.line, first.why
         ))
         .recommend(seen.rehydrate()),

@@ -287,7 +287,7 @@ fn looked<'a>(
         if looks == LOOKS_MAX {
             for check in &mut checks {
                 if check.is_unwell() && MOVING.contains(&check.name) {
-                    let not_made = Check::not_made("somebody writes all the time; try again");
+                    let not_made = Check::not_made("the log changed during the check; try again");
                     *check = not_made.named(check.name);
                 }
             }

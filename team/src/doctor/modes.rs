@@ -58,7 +58,7 @@ fn judged(found: &Found, seen: &Observed<'_>) -> Check {
     let mut check = match found.faults.first() {
         None => {
             let (active, states) = (found.active, found.states);
-            let summary = format!("{active} of {states} modes are active, none was left behind");
+            let summary = format!("{active} of {states} modes are active, none is stale");
             Check::healthy(summary)
         }
         Some(first) => {
@@ -67,7 +67,7 @@ fn judged(found: &Found, seen: &Observed<'_>) -> Check {
                 false => Health::Warn,
             };
             let summary = format!(
-                "{} of {} modes are not as they should be: {} {}",
+                "{} of {} modes have a fault: {} {}",
                 found.faults.len(),
                 found.states,
                 first.place(),
@@ -158,7 +158,7 @@ fn look(live: &Live, files: Option<&ViewsSource>, now: Timestamp) -> Result<Foun
                 .iter()
                 .find(|(mode, seq, _)| *mode == entry.mode && *seq > entry.seq);
             later.map(|(_, _, session)| {
-                format!("is active, though that of session {session} ended later")
+                format!("is active, although it ended later in session {session}")
             })
         });
         found.list_of(live, files, root)?;
@@ -197,8 +197,7 @@ impl Found {
             let silent = now.micros().saturating_sub(since.micros());
             let most = self.stale_seconds.saturating_mul(1_000_000);
             let stale = u64::try_from(silent).is_ok_and(|silent| silent > most);
-            let stale =
-                stale.then(|| format!("is active, but nothing was heard of it since {since}"));
+            let stale = stale.then(|| format!("is active, but silent since {since}"));
             if let Some(what) = contradicted(entry).or(stale) {
                 self.fault(kind, &scope.scope, entry.mode, what);
             }

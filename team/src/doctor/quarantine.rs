@@ -12,7 +12,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let mut files = match storage.list(&dir) {
         Ok(files) => files,
         Err(error) if error.kind() == ErrorKind::NotFound => {
-            return Ok(Check::healthy("nothing was ever set aside"));
+            return Ok(Check::healthy("the quarantine is empty"));
         }
         Err(error) => return Err(said(error)),
     };
@@ -42,7 +42,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     }
     let check = match (changed.first(), unnamed.first()) {
         (Some(first), _) => Check::unhealthy(format!(
-            "{first} is not what was set aside: it was changed since"
+            "{first} was changed after it was put into quarantine"
         )),
         (None, Some(first)) => {
             Check::warn(format!("no event of the log names {first}")).recommend(seen.rehydrate())
@@ -50,10 +50,10 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
         (None, None) if named.is_none() => {
             let count = files.len();
             Check::healthy(format!(
-                "{count} files, each as its name says; --deep compares them with the log"
+                "{count} files match the digests in their names; --deep compares them with the log"
             ))
         }
-        (None, None) => Check::healthy(format!("{} files, each as it was set aside", files.len())),
+        (None, None) => Check::healthy(format!("{} files are unchanged", files.len())),
     };
     let count = files.len();
     Ok(check

@@ -15,13 +15,13 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
             let (events, segments) = (report.events, report.segments);
             Check::healthy(match &seen.sampled {
                 None => format!(
-                    "{} in {} check, up to event {}",
+                    "{} in {} verified, up to event {}",
                     plural(events, "event"),
                     plural(segments, "segment"),
                     report.last_seq
                 ),
                 Some(sampled) => format!(
-                    "{} of {}, and the outline of {}, check",
+                    "{} of {} and the headers of {} verified",
                     sampled.events,
                     plural(events, "event"),
                     plural(segments, "segment")

@@ -32,7 +32,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
         .chain(manifest(seen))
         .collect();
     let Some(worst) = faults.iter().map(|(_, health, _)| *health).max() else {
-        let sound = "identity, head, lock file, cursor of the views and manifest are sound";
+        let sound = "identity, head, lock file, cursor of the views and manifest are intact";
         return Ok(Check::healthy(sound));
     };
     let listed = faults
@@ -70,11 +70,11 @@ fn lock_file(seen: &Observed<'_>) -> Option<Fault> {
     let (health, why) = match is_dir(seen, LOCK_FILE) {
         Ok(Some(false)) => return None,
         Ok(Some(true)) => {
-            let why = "lock must be a file, but is a directory: nobody can write";
+            let why = "lock is a directory: remove it, or no command can write";
             (Health::Unhealthy, why.to_owned())
         }
         Ok(None) => {
-            let why = "the lock file is missing: the next writer makes a new one";
+            let why = "the lock file is missing: the next writer creates it";
             (Health::Warn, why.to_owned())
         }
         Err(error) => (Health::Unhealthy, format!("lock: {error}")),
@@ -87,7 +87,7 @@ fn cursor(views: &ViewsSource, seen: &Observed<'_>) -> Option<Fault> {
         // Every writer fails here, so the views are never updated again.
         (Err(why), _) => (Health::Unhealthy, why.clone()),
         (Ok(None), Ok(true)) => {
-            let why = "the cursor of the views is damaged or another log's: the next writer looks at all views";
+            let why = "the cursor of the views is damaged or belongs to another log: the next writer checks all views";
             (Health::Warn, why.to_owned())
         }
         (Ok(Some(seq)), _) => {
@@ -96,7 +96,7 @@ fn cursor(views: &ViewsSource, seen: &Observed<'_>) -> Option<Fault> {
                 return None;
             }
             let why = format!(
-                "the views say that they contain event {seq}, but the log ends with event {head}"
+                "the views claim to contain event {seq}, but the log ends with event {head}"
             );
             (Health::Warn, why)
         }
@@ -108,15 +108,14 @@ fn cursor(views: &ViewsSource, seen: &Observed<'_>) -> Option<Fault> {
 /// Checks the derived store's own lock file. It may be missing until the first run creates it.
 fn derived_lock(seen: &Observed<'_>) -> Option<Fault> {
     let is_dir = is_dir(seen, DERIVED_LOCK_FILE).ok()??;
-    let why = "derived.lock must be a file, but is a directory: remove it, or nothing derived is written any more";
+    let why = "derived.lock is a directory: remove it, or no derived file is written any more";
     is_dir.then(|| (DERIVED_LOCK_FILE, Health::Unhealthy, why.to_owned()))
 }
 
 fn manifest(seen: &Observed<'_>) -> Option<Fault> {
     let why = match is_dir(seen, DERIVED_DIR) {
         Ok(Some(false)) => {
-            "derived must be a directory, but is a file: the next writer puts a new one in its place"
-                .to_owned()
+            "derived is a file: the next writer replaces it by a directory".to_owned()
         }
         _ => {
             let why = seen.found.as_ref().ok()?.left_out.as_ref()?;

@@ -14,46 +14,45 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
         // A directory in the place of a file or the reverse: writers leave it alone, so the views are never updated
         // again.
         Err(error) => {
-            let why = format!("{error}; move away what stands there, then write the views anew");
+            let why = format!("{error}; move it away, then write the views anew");
             return Ok(Check::unhealthy(why).recommend(seen.rehydrate()));
         }
     };
     let wrong = found.faults.len() as u64 + found.omitted;
     let check = match found.faults.first() {
-        None if is_closed(live) => Check::healthy("the team was closed and has no view files"),
-        None => Check::healthy(format!("{} files are what the state says", found.files)),
+        None if is_closed(live) => Check::healthy("the team is closed and has no view files"),
+        None => Check::healthy(format!("{} files agree with the state", found.files)),
         Some(first) => {
             let believed = ViewsSource::new(log)
                 .current()
                 .is_ok_and(|seq| seq.is_some());
             let (health, why) = match seen.cursor {
                 Ok(Some(_)) if !believed => {
-                    let why =
-                        ", which a power loss or a copy of the directory left; tick mends them";
+                    let why = " after a power loss or a copy of the directory; tick mends them";
                     (Health::Warn, why.to_owned())
                 }
                 Ok(Some(seq)) if seq == live.seq() => (Health::Unhealthy, String::new()),
                 _ if seen.rollback.is_some() => {
-                    let why = ", since they still know events that the log lost";
+                    let why = " because they have events that the log lost";
                     (Health::Warn, why.to_owned())
                 }
                 // A crash between the log and its views: the next writer updates them.
                 Ok(Some(seq)) => {
-                    let why = format!(" since event {seq}, where a crash left them");
+                    let why = format!(" since a crash after event {seq}");
                     (Health::Warn, why)
                 }
                 _ => {
-                    let why = " and no cursor says that they are current";
+                    let why = " and their cursor is missing";
                     (Health::Warn, why.to_owned())
                 }
             };
             let what = match first.what {
                 "missing" => "is missing",
-                "unknown" => "is no view",
+                "unknown" => "is not a view file",
                 _ => "differs",
             };
             let file = &first.file;
-            let summary = format!("{wrong} files are not what the state says{why}: {file} {what}");
+            let summary = format!("{wrong} files differ from the state{why}: {file} {what}");
             Check::new(health, summary).recommend(seen.rehydrate())
         }
     };

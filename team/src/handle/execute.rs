@@ -354,9 +354,7 @@ pub(crate) fn first_answer(
 /// Returns the refusal of a key that belongs to another request of that operation.
 pub(crate) fn key_reused(key: &str, operation: &str) -> Refusal {
     let key = shown(key);
-    let message = format!(
-        "key must be new, or that of the same request, but {key} stands for another request of {operation}"
-    );
+    let message = format!("key {key} was used already for another request of {operation}");
     let refusal = Refusal::new(Code::IdempotencyKeyReused, message).field("key");
     refusal.detail("operation", operation)
 }

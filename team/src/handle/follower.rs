@@ -94,7 +94,7 @@ impl Follower {
     fn replaced(&self, team: &Team) -> Failure {
         let (name, seq) = (team.name(), self.seq());
         let message = format!(
-            "the log of {name} was replaced, cut or taken away while it was followed, behind event {seq}"
+            "the log of {name} was replaced, cut or removed while it was followed, after event {seq}"
         );
         Refusal::new(Code::LogReplaced, message)
             .detail("last_seq", seq)

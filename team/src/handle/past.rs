@@ -70,13 +70,15 @@ impl Team {
     fn no_such_point(&self, reader: &Reader, field: &'static str, point: Point) -> Result<Refusal> {
         let team = self.name();
         let message = match (point, reader.upto(Point::Seq(1))?) {
-            (_, None) => format!("{field} must be a point of the log, but that of {team} is empty"),
+            (_, None) => {
+                format!("{field} cannot be a point of an empty log: team {team} has no events")
+            }
             (Point::Seq(seq), _) => {
                 let last = reader.head().last_seq;
                 format!("{field} must be an event of {team}, 1 to {last}, but is {seq}")
             }
             (Point::Time(time), Some(first)) => format!(
-                "{field} must lie between the first event of {team} ({}) and now, but is {time}",
+                "{field} must be between the first event of {team} ({}) and now, but is {time}",
                 last_time(&first)
             ),
         };
@@ -100,8 +102,7 @@ impl Past {
     /// Returns the refusal of a mutation on such a handle.
     pub fn unchangeable(&self) -> Refusal {
         let Moment { seq, time } = self.moment;
-        let message =
-            format!("the past cannot be changed: this handle stands at event {seq} ({time})");
+        let message = format!("the past cannot be changed: this handle is at event {seq} ({time})");
         Refusal::new(Code::PastReadOnly, message)
     }
 }

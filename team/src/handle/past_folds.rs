@@ -38,7 +38,8 @@ impl PastFolds {
             .wait_timeout_while(free, self.wait, |free| *free == 0);
         let (mut free, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if *free == 0 {
-            let message = "the daemon answers as many questions about the past as it can; ask again in a moment";
+            let message =
+                "the daemon reads as many past states as it may; try again in a few seconds";
             return Err(Refusal::new(Code::PastBusy, message));
         }
         *free -= 1;

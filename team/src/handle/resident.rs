@@ -349,7 +349,7 @@ impl Resident {
         // This thread has waited for another one that waited for the log's lock. It does not wait for that lock once
         // more.
         if asked.elapsed() >= team.options.lock_deadline.max(QUEUED) {
-            return Err(not_in_time(team, "somebody else"));
+            return Err(not_in_time(team, "another command of this process"));
         }
         // Give back the lock of the earlier log first.
         drop(slot.leave());
@@ -502,7 +502,7 @@ fn not_in_time(team: &Team, holder: &str) -> Failure {
 /// disk.
 fn may_not_write(options: &RootOptions, team: &str, why: &str) -> Failure {
     let message = format!(
-        "this process no longer writes to team {team}, since a sync failed and it does not know what the disk holds: {why}"
+        "this process no longer writes to team {team}: a sync failed, so the disk may lack events: {why}"
     );
     let mut refusal = Refusal::new(Code::SyncFailed, message);
     refusal.hint.clone_from(&options.restart);

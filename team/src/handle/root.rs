@@ -253,7 +253,7 @@ impl Root {
             (true, _) => "there is no team yet".to_owned(),
             (false, true) => {
                 let teams = teams.join(", ");
-                format!("every team was closed, and is meant only by its name: {teams}")
+                format!("all teams are closed; name one of them to read it: {teams}")
             }
             (false, false) => {
                 let open: Vec<&str> = open.into_iter().map(String::as_str).collect();
@@ -283,7 +283,7 @@ impl Root {
         match &self.options.authenticated {
             Some(Authenticated { team, .. }) if team != name => {
                 let (team, name) = (shown(team), shown(name));
-                let message = format!("team must be {team}, that of the token, but is {name}");
+                let message = format!("the token is for team {team}, not for {name}");
                 Err(Refusal::new(Code::TeamNotFound, message).field("team"))
             }
             _ => Ok(()),
@@ -336,13 +336,13 @@ impl Root {
             stat => stat.map_err(Error::io("stat", events))?.is_some(),
         };
         if segments {
-            return Ok(Some("it is missing, though there are segments".to_owned()));
+            return Ok(Some("it is missing, but there are segments".to_owned()));
         }
         let witness = Witness::read(self.storage.as_ref(), &dir);
         Ok(witness.map(|witness| {
             let seq = witness.seq;
             format!(
-                "the log is gone, though its event {seq} was acknowledged (the file lock says so); to bring it back, move this \
+                "the log is missing, but its event {seq} was acknowledged (the file lock says so); to bring it back, move this \
                  directory out of teams and run: teamlog restore BACKUPS {name}"
             )
         }))
@@ -369,8 +369,8 @@ impl Root {
         match files.file_system().map_err(Error::io("stat", "."))? {
             FileSystemKind::Local => Ok(()),
             FileSystemKind::Network(name) => {
-                let local = format!("on a local file system, but lies on {name}");
-                Err(unsafe_file_system(&local).into())
+                let why = format!("it is on {name}, not on a local file system");
+                Err(unsafe_file_system(&why).into())
             }
         }
     }
@@ -398,7 +398,7 @@ impl Root {
             None => Ok(false),
             Some(stat) if stat.is_dir => Ok(true),
             Some(_) => {
-                let message = "data_root must hold teams as a directory, but teams is a file";
+                let message = "teams in the data root is a file, not a directory";
                 let refusal = Refusal::new(Code::InvalidInput, message);
                 Err(refusal.field("data_root").into())
             }
@@ -407,7 +407,7 @@ impl Root {
 
     fn unknown(&self, name: &str) -> Result<Refusal> {
         let teams = self.teams()?;
-        let message = format!("team must name a team of this data root, but is {name:?}");
+        let message = format!("no team {name:?} in this data root");
         let refusal = Refusal::new(Code::TeamNotFound, message).field("team");
         let meant = spelling::meant(name, teams.iter().map(String::as_str));
         let known = format!("known teams: {}", teams.join(", "));
@@ -422,17 +422,17 @@ impl Root {
     }
 }
 
-/// Returns the refusal of a file system; `must` says which one is needed and what is wrong.
-pub(crate) fn unsafe_file_system(must: &str) -> Refusal {
+/// Returns the refusal of an unsafe file system.
+pub(crate) fn unsafe_file_system(why: &str) -> Refusal {
     Refusal::new(
         Code::UnsafeFileSystem,
-        format!("the data root must lie {must}"),
+        format!("the data root is not safe for a log: {why}"),
     )
     .hint("a durable log needs local locks and syncs; --allow-network-fs overrides")
 }
 
 pub(crate) fn team_exists(team: &str) -> Refusal {
-    let message = format!("team must be new, but {team:?} exists");
+    let message = format!("team {team:?} exists already");
     let refusal = Refusal::new(Code::TeamExists, message).field("team");
     refusal.detail("team", team)
 }

@@ -125,7 +125,8 @@ impl StagedTeam {
 
     fn obstructed(&self, to: &Path) -> Refusal {
         let to = to.display();
-        let message = format!("team must be free, but {to} exists and holds no log");
+        let message =
+            format!("{to} exists already, but holds no log: move it away, or choose another name");
         let refusal = Refusal::new(Code::TeamExists, message).field("team");
         refusal.detail("team", self.name.as_str())
     }

@@ -66,8 +66,8 @@ impl Staging {
             Err(LockError::Busy(_)) => Ok(()),
             Err(LockError::Io(source)) => Err(Error::io("lock", lock)(source).into()),
             Ok(_) => {
-                let must = "where a lock keeps others out, but two handles got the same lock";
-                Err(unsafe_file_system(must).into())
+                let why = "two handles got the same lock";
+                Err(unsafe_file_system(why).into())
             }
         }
     }

@@ -127,7 +127,7 @@ impl Team {
             return Ok(());
         };
         let (format, asked) = (format.name(), asked.name());
-        let message = format!("format must be that of the team, {format}, but is {asked}");
+        let message = format!("the team has format {format}, not {asked}");
         Err(Refusal::new(Code::FormatMismatch, message).field("format"))
     }
 
@@ -262,7 +262,7 @@ impl Team {
         if let Some(error) = live.views_error() {
             let notes = &self.options.notes;
             notes.say(format!(
-                "recorded, but view files fell behind until the next command: {error}"
+                "recorded, but view files are out of date until the next command: {error}"
             ));
         }
         self.live = Some(live);
@@ -397,7 +397,7 @@ pub(crate) fn open(live: &Live) -> Result<()> {
     let Some(at) = live.team()?.and_then(|team| team.closed_at) else {
         return Ok(());
     };
-    let message = format!("team must be open, but was closed at {at}");
+    let message = format!("the team was closed at {at}");
     let refusal = Refusal::new(Code::TeamClosed, message).field("team");
     let hint = "its events can still be read";
     Err(refusal.hint(hint).into())

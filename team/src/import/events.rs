@@ -49,7 +49,7 @@ impl Root {
                 })?;
             }
             if count == 0 {
-                let message = "events must hold an event, but is empty";
+                let message = "the input has no events";
                 return Err(Refusal::new(Code::InvalidInput, message).into());
             }
             self.expect_foreign_tokens(name)?;
@@ -74,14 +74,14 @@ impl Root {
 /// Parses a line as the event with the seq `seq`.
 fn event(text: &str, seq: u64) -> Result<NewEvent, Refusal> {
     let event: Event<'static> = codec::parse_public_json(text).map_err(|why| {
-        let refusal = Refusal::new(Code::InvalidInput, format!("the line is no event: {why}"));
+        let refusal = Refusal::new(Code::InvalidInput, format!("the line is not an event: {why}"));
         match text.contains(r#""redacted":true"#) {
-            true => refusal.hint("an agent on another machine gets events without the tokens of others; export them where the data root lies"),
+            true => refusal.hint("an export from another machine lacks the claim tokens of other agents; export on the machine of the data root"),
             false => refusal,
         }
     })?;
     if event.seq != seq {
-        let rule = format!("must be {seq}, as the log has no gap and starts at 1");
+        let rule = format!("must be {seq} (the seqs of a log start at 1 and have no gap)");
         return Err(Refusal::invalid("seq", event.seq, &rule));
     }
     let payload = Json::parse(&event.payload).map_err(|error| {

@@ -208,7 +208,7 @@ fn admitted(live: &Live, entries: Vec<Entry>, report: &mut Report) -> Result<Vec
     let mut admitted = Vec::with_capacity(entries.len());
     for mut entry in entries {
         if live.message(&entry.id)?.is_some() {
-            report.duplicate(entry.line, &entry.id, "the team knows it already");
+            report.duplicate(entry.line, &entry.id, "the team has it already");
             continue;
         }
         let mut stranger = None;
@@ -282,6 +282,6 @@ fn check_newer(first: Option<&Entry>, head: &Head) -> Result<(), Refusal> {
 }
 
 fn appeared(team: &str) -> Refusal {
-    let message = format!("team must be free, but {team} was created meanwhile");
+    let message = format!("team {team} was created by another command meanwhile");
     Refusal::new(Code::TeamExists, message).field("team")
 }

@@ -87,7 +87,7 @@ impl Report {
     /// Counts a line with a known message; `why` says from where it is known.
     pub fn duplicate(&mut self, line: u64, id: &str, why: &str) {
         self.duplicates += 1;
-        let message = format!("message.id must be new, but {why}: {id:?}");
+        let message = format!("message id {id:?} is not new: {why}");
         self.note(line, "duplicate", message);
     }
     /// Counts a message that was recorded but could not be applied to its task.

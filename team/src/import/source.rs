@@ -165,7 +165,7 @@ fn not_after(message: Message, latest: Option<Timestamp>) -> Result<Message, Inv
         Some(latest) if message.created_at > latest => Err(InvalidMessage {
             field: "message.created_at",
             value: message.created_at.to_string(),
-            rule: format!("must not lie after now ({latest})"),
+            rule: format!("must not be after now ({latest})"),
         }),
         _ => Ok(message),
     }

@@ -95,7 +95,7 @@ impl History<'_> {
 
     fn ack(&mut self, ack: ReadAck) {
         let why = match self.known.get(ack.message_id.as_str()) {
-            None => format!("no inbox holds the message {:?}", ack.message_id),
+            None => format!("no inbox has the message {:?}", ack.message_id),
             Some(message) if message.to != ack.agent => format!(
                 "the message {:?} is to {:?}, not to {:?}",
                 ack.message_id, message.to, ack.agent

@@ -211,7 +211,7 @@ impl Reading<'_> {
             }
             Entry::Occupied(first) => {
                 let (what, first) = (of.1, first.get());
-                let why = format!("{what} must be new, but {first} has it too: {id:?}");
+                let why = format!("{what} {id:?} is not new: {first} has it too");
                 self.chat.counts.duplicates += 1;
                 self.chat.problems.note(file, line, "duplicate", why);
                 false
@@ -225,7 +225,7 @@ impl Reading<'_> {
         let latest = self.latest;
         match at > latest {
             true => Err(format!(
-                "created_at must not lie after now ({latest}), but is {text:?}"
+                "created_at must not be after now ({latest}), but is {text:?}"
             )),
             false => Ok(at),
         }
@@ -251,7 +251,7 @@ impl Reading<'_> {
             }
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             Err(error) if is_unfit(&error) => {
-                self.malformed(file, 0, format!("the file cannot be taken: {error}"));
+                self.malformed(file, 0, format!("cannot read the file: {error}"));
                 Ok(None)
             }
             Err(error) => Err(Error::io("read", file)(error).into()),
@@ -435,7 +435,7 @@ impl Reading<'_> {
             return Ok(());
         };
         let parsed = std::str::from_utf8(&bytes)
-            .map_err(|_| "the file must be UTF-8".to_owned())
+            .map_err(|_| "the file is not UTF-8".to_owned())
             .and_then(snapshot)
             .and_then(|read| self.time(&read.0.updated_at.to_string()).map(|_| read));
         match parsed {
@@ -485,7 +485,7 @@ fn unfit(field: &str, value: &Value) -> Option<(NotApplied, &'static str)> {
     let wrong_type = |rule| Some((NotApplied::WrongType, rule));
     match (field, value) {
         ("status", Value::String(status)) => {
-            let unknown = (NotApplied::UnknownStatus, "must be one of a task");
+            let unknown = (NotApplied::UnknownStatus, "must be the status of a task");
             Status::from_name(status).is_none().then_some(unknown)
         }
         ("blocked", Value::Bool(_)) | ("subject" | "details" | "note", Value::String(_)) => None,

@@ -179,7 +179,7 @@ impl Cleanup {
         });
         if failed > 0 && !self.confirm_issues {
             let message = format!("shutdown_confirm_issues_required:failed={failed}");
-            let hint = "look at the failed tasks, then say \"confirm_issues\": true";
+            let hint = "check the failed tasks, then pass \"confirm_issues\": true";
             let refusal = Refusal::new(Code::ShutdownConfirm, message).details(left);
             return Err(refusal.hint(hint).into());
         }
@@ -187,7 +187,7 @@ impl Cleanup {
             let message = format!(
                 "shutdown_gate_blocked:pending={pending},blocked={blocked},in_progress={in_progress},failed={failed}"
             );
-            let hint = "finish or cancel what is left over, or say \"force\": true";
+            let hint = "finish or cancel the remaining tasks, or pass \"force\": true";
             let refusal = Refusal::new(Code::ShutdownGateBlocked, message).details(left);
             return Err(refusal.hint(hint).into());
         }
@@ -196,7 +196,7 @@ impl Cleanup {
         };
         let message = format!("shutdown_rejected:{worker}:{reason}");
         let refusal = Refusal::new(Code::ShutdownRejected, message)
-            .hint("ask it again, or say \"force\": true");
+            .hint("request its shutdown again, or pass \"force\": true");
         Err(refusal
             .details(json!({"worker": worker, "reason": reason}))
             .into())

@@ -136,8 +136,8 @@ fn check_journal(team: &Team, asked: Option<&JournalIdentity>) -> Result<()> {
     let Some(asked) = asked.filter(|asked| there.as_ref() != Some(asked)) else {
         return Ok(());
     };
-    let is = there.map_or("has none".to_owned(), |there| format!("is {there}"));
-    let message = format!("journal must be that of the team, which {is}, but is {asked}");
+    let has = there.map_or("no journal".to_owned(), |there| format!("journal {there}"));
+    let message = format!("the team has {has}, not journal {asked}");
     Err(Refusal::new(Code::TeamExists, message)
         .field("journal")
         .into())

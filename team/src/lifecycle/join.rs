@@ -81,9 +81,8 @@ fn joined(mut team: Team, identity: &Identity, joined: bool) -> Result<JoinAnswe
     let own = team.log().identity();
     if own.log != identity.log || own.journal != identity.journal {
         let (own, log) = (&own.log, &identity.log);
-        let message = format!(
-            "team must be free, but another log has that name here: {own} instead of {log}"
-        );
+        let message =
+            format!("another log has this team's name on this host: {own} instead of {log}");
         return Err(Refusal::new(Code::TeamExists, message).field("team").into());
     }
     let last_seq = team.catch_up()?;

@@ -50,7 +50,7 @@ impl Root {
 }
 
 fn still_open(team: &str) -> Refusal {
-    let message = format!("team must be closed before it is purged, but {team:?} is open");
+    let message = format!("team {team:?} is open: close it before it is purged");
     Refusal::new(Code::TeamOpen, message)
         .field("team")
         .detail("team", team)

@@ -83,7 +83,7 @@ impl TeamSetup {
     /// Returns the event by which agents join that are no members yet.
     fn joining(&self, live: &Live) -> Result<Vec<NewEvent>> {
         if self.agents.len() > AGENTS_MAX {
-            let message = format!("agents must name at most {AGENTS_MAX}");
+            let message = format!("at most {AGENTS_MAX} agents can be given in one call");
             return Err(Refusal::new(Code::TooLarge, message).field("agents").into());
         }
         let mut members: Vec<String> = Vec::new();
@@ -112,8 +112,9 @@ impl TeamSetup {
                 continue;
             }
             if agent.id == LEADER {
-                let message =
-                    format!("agents must say nothing new of {LEADER:?}, who is known to all teams");
+                let message = format!(
+                    "role and model of {LEADER:?} cannot be changed: it is the leader of every team"
+                );
                 let refusal = Refusal::new(Code::InvalidInput, message);
                 return Err(refusal.field("agents").into());
             }

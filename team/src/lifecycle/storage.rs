@@ -159,7 +159,7 @@ impl Team {
             let opened = BackupDir::open(&directory, self.options.clone())
                 .and_then(|backup_dir| backup_dir.backups(self.name()));
             let why = match opened {
-                Ok(backups) if backups.is_empty() => "there is none".to_owned(),
+                Ok(backups) if backups.is_empty() => "there is no backup".to_owned(),
                 Ok(backups) => {
                     shown.extend(backups.iter().map(|backup| {
                         let manifest = backup.manifest();

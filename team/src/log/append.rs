@@ -139,13 +139,13 @@ fn payload(text: &str) -> Result<Json, Refusal> {
 
 fn check_kind(kind: &str) -> Result<(), Refusal> {
     if let Some(reserved) = vocabulary::find(kind) {
-        let message = format!("kind must lie outside teamlog's own vocabulary, but is {kind:?}");
+        let message = format!("kind {kind:?} is reserved for teamlog's own events");
         let refusal = Refusal::new(Code::ReservedKind, message).field("kind");
         let refusal = refusal.detail("kind", kind);
         let Some(command) = reserved.command else {
-            return Err(refusal.hint("no command produces it; it is kept for later versions"));
+            return Err(refusal.hint("no command records it; it is reserved for later versions"));
         };
-        let refusal = refusal.hint(format!("it is produced by: {command}"));
+        let refusal = refusal.hint(format!("it is recorded by: {command}"));
         return Err(refusal.detail("command", command));
     }
     match names::is_kind(kind) {

@@ -294,7 +294,7 @@ impl AppendFacts {
         let counted = self.lines.is_empty() || self.lines.len() == self.facts.len();
         let end = self.lines.last().copied().unwrap_or_default();
         if !rising || !counted || end >= u64::from(u32::MAX) {
-            return invalid("lines", "must be one rising number per fact");
+            return invalid("lines", "must be one ascending number per fact");
         }
         match self.before.is_none_or(|before| before.is_consistent()) {
             true => Ok(()),
@@ -420,10 +420,10 @@ fn so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
 fn cut_short(failure: Failure, from: u64, answer: &BatchAnswer) -> Failure {
     let hint = match failure.engine() {
         Some(engine::Error::Locked { .. } | engine::Error::LockLost { written: false, .. }) => {
-            format!("append what is from line {from} on; what comes before is recorded")
+            format!("append the lines from line {from} on; the lines before are recorded")
         }
         Some(engine::Error::LockLost { written: true, .. }) => format!(
-            "what comes before line {from} is recorded; look whether that line is, then append the rest"
+            "the lines before line {from} are recorded; check whether that line is, then append the rest"
         ),
         _ => return failure,
     };
@@ -443,7 +443,7 @@ fn read_so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
     let recorded = match answer.last_seq {
         // Every failure names the recorded part already.
         Some(_) => "",
-        None => "; nothing of it was recorded",
+        None => "; no line was recorded",
     };
     unreadable(io::Error::new(source.kind(), format!("{source}{recorded}")))
 }

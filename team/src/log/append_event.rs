@@ -84,9 +84,9 @@ impl AppendEvent {
         names::check_known_given([("task_id", &self.task_id)])?;
         names::check_known_free_given([("message_id", &self.message_id)])?;
         names::check_known_given([("to_worker", &self.to_worker)])?;
-        if let Some((name, value)) = OWN.iter().find_map(|name| self.extra.get_key_value(*name)) {
-            let rule = "must be left to the log, which sets it";
-            return Err(Refusal::invalid(name, value, rule));
+        if let Some(name) = OWN.iter().find(|name| self.extra.contains_key(**name)) {
+            let message = format!("{name} cannot be given, because the log sets it");
+            return Err(Refusal::new(Code::InvalidInput, message).field(*name));
         }
         let payload = Json::from_value(self).map_err(|error| {
             let rule = format!("must be an event ({error})");

@@ -180,7 +180,7 @@ impl Team {
         };
         if from.moment.seq > to.moment.seq {
             let (from, to) = (from.moment.seq, to.moment.seq);
-            let message = format!("from must not lie behind to, event {to}, but is event {from}");
+            let message = format!("from must not be after to, event {to}, but is event {from}");
             let refusal = Refusal::new(Code::InvalidInput, message);
             return Err(refusal.field("from").into());
         }

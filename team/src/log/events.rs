@@ -151,7 +151,7 @@ impl Events {
     pub fn is_newest_first(&self) -> Result<bool> {
         match (self.order, self.before) {
             (Some(Order::Oldest), Some(_)) => {
-                let message = "order must be newest where before is given, but is oldest";
+                let message = "order must be newest if before is given, but is oldest";
                 let refusal = Refusal::new(Code::InvalidInput, message);
                 Err(refusal.field("order").into())
             }
@@ -228,5 +228,5 @@ pub fn ahead(field: &str, seq: u64, head: u64) -> Refusal {
         .field(field)
         .detail(field, seq)
         .detail("last_seq", head)
-        .hint("an older state of the log may have been put back; begin again from 0")
+        .hint("an older state of the log may have been put back; start again from 0")
 }

@@ -38,6 +38,6 @@ impl ReadDiff {
 }
 
 fn parsed(field: &'static str, text: &str) -> Result<Point, Refusal> {
-    let rule = "must be a seq, or a time as ISO 8601 has it";
+    let rule = "must be a seq, or a time in ISO 8601";
     point(text.trim()).map_err(|_| Refusal::invalid(field, text, rule))
 }

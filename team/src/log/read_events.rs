@@ -176,9 +176,10 @@ impl ReadEvents {
 impl Team {
     /// Returns the team events after a cursor; none if the cursor names no event.
     pub fn read_events(&mut self, read: &ReadEvents) -> Result<ReadEventsAnswer> {
-        if let (Some(last), Some(_)) = (read.last, read.limit) {
-            let rule = "must stand alone, without limit: the one counts from the end, the other from the cursor";
-            return Err(Refusal::invalid("last", last, rule).into());
+        if let (Some(_), Some(_)) = (read.last, read.limit) {
+            let message = "last cannot be combined with limit: last counts from the end, limit from the cursor";
+            let refusal = Refusal::new(Code::InvalidInput, message);
+            return Err(refusal.field("last").into());
         }
         let limit = page::limit(read.limit, 0);
         let name = self.name().to_owned();

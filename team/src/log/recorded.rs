@@ -123,7 +123,7 @@ impl<'de> Deserialize<'de> for Recorded {
 
 /// Schema of [`Recorded::json`].
 #[derive(JsonSchema)]
-#[expect(dead_code, reason = "it is there to be described")]
+#[expect(dead_code, reason = "only its schema is used")]
 struct PublicEvent {
     /// Position in the log, from 1
     #[schemars(range(min = 1))]
@@ -205,7 +205,7 @@ impl JsonSchema for Recorded {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = PublicEvent::json_schema(generator);
-        let about = "An event of the log, with each mark that is true as one more field";
+        let about = "An event of the log, with each true mark as a further field";
         schema.insert("description".to_owned(), about.into());
         schema
     }

@@ -76,7 +76,7 @@ impl Replay {
     pub fn check(&self) -> Result<()> {
         let kinds = self.kind.as_deref().unwrap_or("any");
         if kinds.split(',').count() > KINDS_MAX {
-            let message = format!("kind must be at most {KINDS_MAX} kinds");
+            let message = format!("kind must name at most {KINDS_MAX} kinds");
             let refusal = Refusal::new(Code::InvalidInput, message);
             return Err(refusal.field("kind").into());
         }

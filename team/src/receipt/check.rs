@@ -96,7 +96,7 @@ impl Team {
             kind: ProblemKind::ChangedSinceReceipt.name().to_owned(),
             file: None,
             seq: None,
-            message: "the log is not what it was when the receipt was given".to_owned(),
+            message: "the log has changed since the receipt was made".to_owned(),
         }))
     }
 

@@ -82,8 +82,7 @@ impl Team {
             ReceiptStatus::Holds => return Ok(()),
             ReceiptStatus::OtherLog => {
                 let log = shown(&receipt.log);
-                let message =
-                    format!("last_receipt must be of this log, {here}, but is of log {log}");
+                let message = format!("last_receipt belongs to log {log}, not to this log, {here}");
                 (Code::ReceiptOfAnotherLog, message)
             }
             ReceiptStatus::Malformed => {
@@ -93,26 +92,26 @@ impl Team {
             ReceiptStatus::RolledBack(last) => (
                 Code::RolledBack,
                 format!(
-                    "the log must hold event {seq}, for which last_receipt vouches, but ends with event {last}: an older \
+                    "last_receipt covers event {seq}, but the log ends with event {last}: an older \
                      state was put back"
                 ),
             ),
             ReceiptStatus::Cut => (
                 Code::CutBelowReceipt,
                 format!(
-                    "{segment} must hold the {length} bytes for which last_receipt vouches, but was cut"
+                    "{segment} was cut: it has fewer than the {length} bytes that last_receipt covers"
                 ),
             ),
             ReceiptStatus::Changed => (
                 Code::ChangedSinceReceipt,
                 format!(
-                    "the first {length} bytes of {segment} must be those for which last_receipt vouches (event {seq}), but are others"
+                    "the first {length} bytes of {segment}, up to event {seq}, differ from those that last_receipt covers"
                 ),
             ),
             ReceiptStatus::ChangedBefore { file, why } => (
                 Code::ChangedSinceReceipt,
                 format!(
-                    "{} must be what it was when last_receipt was given (event {seq}), but {why}",
+                    "{} has changed since last_receipt was made (event {seq}): {why}",
                     file.display()
                 ),
             ),

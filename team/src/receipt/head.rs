@@ -43,10 +43,10 @@ impl Team {
     /// Like [`Team::head`]; refuses to sign, because only the command line has keys.
     pub fn read_head(&mut self, asked: ReadHead) -> Result<HeadAnswer> {
         if asked.sign == Some(true) {
-            let message = "sign must be false, since there is no key here, but is true";
+            let message = "cannot sign: there is no key here";
             return Err(Refusal::new(Code::InvalidInput, message)
                 .field("sign")
-                .hint("it is signed on the command line, where the key lies")
+                .hint("sign it on the command line, which has the key")
                 .into());
         }
         self.head()
@@ -55,7 +55,7 @@ impl Team {
     /// Returns a receipt for all events so far. Reads the active segment, so that damaged bytes get no receipt. Refuses
     /// a log without events.
     pub fn head(&mut self) -> Result<HeadAnswer> {
-        let message = "the log must hold an event, but is empty";
+        let message = "the log has no events yet";
         let empty = || Refusal::new(Code::InvalidInput, message);
         let reader = self.reader()?;
         reader.check_active_segment()?;

@@ -63,7 +63,7 @@ impl SecretKey {
     /// # Errors
     /// `invalid_input`; the message does not repeat the text.
     pub fn parse(text: &str) -> Result<SecretKey, Refusal> {
-        let rule = "key must be a secret Ed25519 key as keygen writes it, but is not";
+        let rule = "the key is not a secret Ed25519 key as keygen writes it";
         SigningKey::from_pkcs8_pem(text.trim())
             .map(SecretKey)
             .map_err(|_| Refusal::new(Code::InvalidInput, rule).field("key"))
@@ -104,7 +104,7 @@ impl PublicKey {
     /// # Errors
     /// `invalid_input` for any other text.
     pub fn parse(text: &str) -> Result<PublicKey, Refusal> {
-        let rule = "key must be a public Ed25519 key as keygen writes it, but is not";
+        let rule = "the key is not a public Ed25519 key as keygen writes it";
         VerifyingKey::from_public_key_pem(text.trim())
             .map(PublicKey)
             .map_err(|_| Refusal::new(Code::InvalidInput, rule).field("key"))
@@ -125,7 +125,7 @@ impl PublicKey {
         let key = point.and_then(|point| VerifyingKey::from_bytes(&point).ok());
         key.map(PublicKey).ok_or_else(|| {
             let message = format!(
-                "public_key must be that of an Ed25519 key, 64 hex digits, but is {}",
+                "public_key must be 64 hex digits of an Ed25519 key, but is {}",
                 shown(text)
             );
             Refusal::new(Code::SignatureInvalid, message).field("public_key")
@@ -150,7 +150,7 @@ impl PublicKey {
     ) -> Result<ReceiptSigner, Refusal> {
         if signed.public_key != self.hex() {
             let message = format!(
-                "the receipt must be signed by {}, but says that it is by {}",
+                "the receipt must be signed with key {}, but names key {}",
                 self.hex(),
                 shown(&signed.public_key)
             );

@@ -241,7 +241,7 @@ fn the_team_that_is_meant_where_none_is_named_is_never_a_closed_one() {
     old.orphan_cleanup(OrphanCleanup {}).unwrap();
     let refusal = refused(world.root.only_team(), Code::InvalidInput);
     assert!(
-        refusal.hint.unwrap().contains("every team was closed"),
+        refusal.hint.unwrap().contains("all teams are closed"),
         "{}",
         refusal.message
     );

@@ -148,7 +148,7 @@ fn another_log_in_its_place_ends_it_with_a_word() {
         take(&seqs, 5);
         copy(&*other, &*world.memory, Path::new("teams/demo"));
         let refusal = refused(following.join().unwrap(), Code::LogReplaced);
-        assert!(refusal.message.contains("behind event 5"), "{refusal}");
+        assert!(refusal.message.contains("after event 5"), "{refusal}");
     }
 }
 

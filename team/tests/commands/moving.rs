@@ -113,7 +113,10 @@ fn a_restored_team_says_what_the_backup_held() {
     back.send(message("dev", "lead")).unwrap();
     team.backup(&backup_dir).unwrap();
     let refusal = refused(back.backup(&backup_dir), Code::BackupDiverged);
-    assert!(refusal.message.contains("a past of team"), "{refusal}");
+    assert!(
+        refusal.message.contains("not an earlier state of team"),
+        "{refusal}"
+    );
 }
 
 #[test]

@@ -92,7 +92,7 @@ fn fell_behind(world: &World) -> usize {
     let notes = world.root.options().notes.take();
     notes
         .iter()
-        .filter(|note| note.contains("view files fell behind"))
+        .filter(|note| note.contains("view files are out of date"))
         .count()
 }
 

@@ -15,9 +15,7 @@ pub(super) fn run(walker: &Walker, words: &[Value]) {
         }
         let is_unknown = |option: &&Opt| option.effect.is_none();
         if let Some(Opt { name, .. }) = found.options.iter().find(is_unknown) {
-            return walker.doubt(Doubt::own(format!(
-                "{name} is no option of teamlog that is known"
-            )));
+            return walker.doubt(Doubt::own(format!("unknown option {name} of teamlog")));
         }
         behind = match rest.split_first() {
             None => return,
@@ -27,12 +25,10 @@ pub(super) fn run(walker: &Walker, words: &[Value]) {
         };
     };
     let Some(name) = name else {
-        return walker.doubt(Doubt::own(
-            "which command of teamlog runs depends on an expansion",
-        ));
+        return walker.doubt(Doubt::own("the command of teamlog depends on an expansion"));
     };
     let Some(command) = own.commands.iter().find(|command| command.name == name) else {
-        return walker.doubt(Doubt::own(format!("teamlog {name} is not known")));
+        return walker.doubt(Doubt::own(format!("teamlog has no command {name}")));
     };
     // With `--data-root` a command may write the data of another root.
     let changes = command.effect == Effect::TeamData || !command.raised.is_empty();

@@ -32,7 +32,7 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>) {
             &dashed
         }
         (true, Some(_)) => {
-            return walker.doubt(format!("what {name} does depends on an expansion"));
+            return walker.doubt(format!("the options of {name} depend on an expansion"));
         }
         _ => run.words,
     };
@@ -62,7 +62,7 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>) {
 /// Adds a doubt if evaluating the word as arithmetic may run the command in an index.
 fn doubt_index(walker: &Walker, name: &str, word: &Value) {
     if word.plain().is_some_and(word::runs_in_index) {
-        walker.doubt(format!("{name} may run what stands in an index"));
+        walker.doubt(format!("{name} may run a command in an array index"));
     }
 }
 
@@ -78,7 +78,7 @@ impl Entry<'_> {
         }
         match self.run.spec.operands {
             Operands::None if !self.found.operands.is_empty() => {
-                self.doubt_that(|name| format!("{name} does more where it is given an operand"))
+                self.doubt_that(|name| format!("cannot tell what {name} writes with an argument"))
             }
             Operands::Subcommand => self.subcommand(),
             _ => {}
@@ -95,7 +95,9 @@ impl Entry<'_> {
         match &step.verb {
             Verb::Worktree => self.worktree(),
             Verb::Ask | Verb::GiveUp => {
-                self.doubt_that(|name| format!("what {name} does with these words is not known"));
+                self.doubt_that(|name| {
+                    format!("cannot tell what {name} writes with these arguments")
+                });
             }
             Verb::Stop => {}
             Verb::Backup => self.backup = true,
@@ -176,9 +178,9 @@ impl Entry<'_> {
             (Verb::Index, _) => walker.index_of(value),
             (Verb::Compute, Some(expression)) => walker.arithmetic(expression),
             (Verb::Compute, None) if *value == Value::Number => {}
-            (Verb::Compute, None) => {
-                walker.doubt(format!("{by} evaluates what an expansion holds"))
-            }
+            (Verb::Compute, None) => walker.doubt(format!(
+                "{by} evaluates an expansion, which may run commands"
+            )),
             (Verb::Integer, _) => self.integer(value),
             (Verb::Repository, Some(dir)) => self.repository(dir),
             (Verb::Declare, Some(text)) => self.declare(text),
@@ -186,7 +188,7 @@ impl Entry<'_> {
             (Verb::Declare, None) if matches!(value, Value::Begins(text) if text.ends_with('=')) => {
             }
             (Verb::Set | Verb::Declare, None) => {
-                walker.doubt("which variable is set depends on an expansion");
+                walker.doubt("the name of a variable depends on an expansion");
             }
             (Verb::Evaluate, _) => doubt_index(walker, by, value),
             (Verb::In, Some(dir)) => self.walker.place = walker.place.within(dir),
@@ -272,7 +274,9 @@ impl Entry<'_> {
         match script {
             Some(script) if self.run.spec.is(Note::Here) => self.walker.run(script),
             Some(script) => self.walker.run_apart(script),
-            None => self.doubt_that(|name| format!("{name} runs what an expansion says")),
+            None => {
+                self.doubt_that(|name| format!("{name} runs a script that depends on an expansion"))
+            }
         }
     }
 
@@ -321,8 +325,9 @@ impl Entry<'_> {
         if matches!(value, Value::Plain(_)) {
             self.walker.arithmetic(given);
         } else if !self.walker.history().is_number(name) {
-            self.walker
-                .doubt(format!("{name} is evaluated as arithmetic"));
+            self.walker.doubt(format!(
+                "{name} is evaluated as arithmetic, and its value is unknown"
+            ));
         }
     }
 
@@ -350,7 +355,9 @@ impl Entry<'_> {
         let key = values.first().and_then(Value::plain);
         let value = values.get(1).and_then(Value::plain);
         if !key.is_some_and(|key| is_harmless(key, value)) {
-            let setting = key.map_or("a git setting".to_owned(), |key| format!("the git setting {key}"));
+            let setting = key.map_or("a git setting".to_owned(), |key| {
+                format!("the git setting {key}")
+            });
             self.walker
                 .doubt(format!("{setting} may name a program that git runs"));
         }
@@ -361,9 +368,8 @@ impl Entry<'_> {
             Some(files) => files
                 .into_iter()
                 .for_each(|file| self.walker.target(&Value::Plain(file), self.run.name)),
-            None => {
-                self.doubt_that(|name| format!("{name} is given no patch whose files can be read"))
-            }
+            None => self
+                .doubt_that(|name| format!("cannot tell which files the patch of {name} writes")),
         }
     }
 
@@ -413,7 +419,7 @@ impl Entry<'_> {
         let words: Vec<Value> = words.iter().map(|word| (*word).clone()).collect();
         match table::spec(&path) {
             None if self.run.spec.is(Note::Closed) => {
-                self.walker.doubt(format!("{path} is not known"));
+                self.walker.doubt(format!("unknown subcommand {path}"));
             }
             None => super::unknown(&self.walker, &path, &words),
             Some(spec) => {
