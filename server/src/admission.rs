@@ -1,5 +1,5 @@
-//! Admission: what a request must be to become a [`Call`]. The order of the checks is fixed, from the cheapest to the
-//! dearest, and nothing of a body is read before its sender has shown a token.
+//! Admission: the checks that turn a request into a [`Call`]. Their order is fixed, from the cheapest to the most
+//! expensive, and no byte of a body is read before the client has presented a valid token.
 
 pub(crate) mod bearer;
 mod body;
@@ -26,7 +26,7 @@ use std::time::Instant;
 use teamlog_team::api::Effect;
 use teamlog_team::command::deadline::Deadline;
 
-/// Lets a request through to what answers it.
+/// Checks a request and passes the call to its handler.
 pub(crate) async fn admit(
     state: &Arc<AppState>,
     way: (Via, &Connection),
@@ -45,7 +45,7 @@ pub(crate) async fn admit(
     sending::answered(answer, state, revoked)
 }
 
-/// The checks, in their order.
+/// Makes the checks, in their order.
 async fn call(
     state: &Arc<AppState>,
     (via, connection): (Via, &Connection),
@@ -57,7 +57,7 @@ async fn call(
     }
     let method = match head.method {
         hyper::Method::POST => Method::Post,
-        // The body of an answer to HEAD is left out on the wire.
+        // The wire layer omits the body of an answer to HEAD.
         _ => Method::Get,
     };
     let headers = head.headers;
@@ -93,13 +93,13 @@ async fn call(
     Ok((call, revoked, held))
 }
 
-/// What is answered to a method that no call has. The connection ends with it.
+/// Builds the reply for a method that no route has. It closes the connection.
 fn unknown_method(method: &hyper::Method, target: &Uri) -> Reply {
     let path = target::decode(target).map(|(path, _)| path);
     let allow = path.ok().and_then(|path| route::allowed(&path));
     let reply = match allow {
         Some(allow) => route::refused_method(&allow, method.as_str()),
-        // A path that is not served takes none.
+        // An unknown path has no methods.
         None => Reply::error(
             405,
             "method_not_allowed",
@@ -110,7 +110,7 @@ fn unknown_method(method: &hyper::Method, target: &Uri) -> Reply {
     reply.header("connection", "close")
 }
 
-/// Ends the deadline of a call whose answer nobody takes any more.
+/// Ends the deadline of a call when its answer is dropped.
 struct Gone(Deadline);
 
 impl Drop for Gone {
@@ -119,7 +119,7 @@ impl Drop for Gone {
     }
 }
 
-/// Has the call answered by a thread that may block.
+/// Answers the call on a thread that may block.
 async fn answer(state: &Arc<AppState>, call: Call, revoked: &Revoked) -> Answer {
     let (served, answering) = (state.served.clone(), state.answer.clone());
     let team = call.team.clone();
@@ -134,7 +134,8 @@ async fn answer(state: &Arc<AppState>, call: Call, revoked: &Revoked) -> Answer 
             let _turn = state.per_team_limit.next(&team).await;
             state.pool.run(move || answering(&served, &call)).await
         }
-        // What waits has changed nothing, and may wait on with the next daemon, or under the next token.
+        // A waiting call has changed nothing, so it may end here: the client repeats it with the next daemon, or under
+        // the next token.
         Effect::Waits => tokio::select! {
             answered = state.patient.run(move || answering(&served, &call)) => answered,
             () = state.drain.cancelled() => return busy("the daemon is stopping").into(),
@@ -157,17 +158,17 @@ async fn answer(state: &Arc<AppState>, call: Call, revoked: &Revoked) -> Answer 
     }
 }
 
-/// What is answered where waiting helps.
+/// Builds the 503 reply for cases in which a retry helps.
 pub(crate) fn busy(message: &str) -> Reply {
     Reply::error(503, "busy", message).header("retry-after", "1")
 }
 
-/// What is answered where no thread is free, and as many calls wait for one as may.
+/// Builds the 503 reply for a full queue: no thread is free, and no more calls may wait.
 pub(crate) fn overloaded() -> Reply {
     busy("the daemon has more to do than it can; try again")
 }
 
-/// JSON as it is, or nothing that says otherwise: what a form of a web page can send is none of it.
+/// Checks that the content is JSON, or of no declared type. A web page's form can send neither of these.
 fn check_content(headers: &HeaderMap) -> Result<(), Reply> {
     let unsupported = |message: &str| Reply::error(415, "unsupported_media_type", message);
     let mut encodings = headers.get_all(CONTENT_ENCODING).iter();
@@ -201,14 +202,14 @@ fn accepts_stream(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Whether a parameter says that the type before it is not wanted: `q=0`.
+/// Returns true if a parameter excludes the media type before it: `q=0`.
 fn is_unwanted(parameter: &[u8]) -> bool {
     let weight = parameter.strip_prefix(b"q=");
     let weight = weight.or_else(|| parameter.strip_prefix(b"Q="));
     weight.is_some_and(|weight| weight.iter().all(|digit| matches!(digit, b'0' | b'.')))
 }
 
-/// A header that may stand once; absent is the same as empty.
+/// Returns a header that may occur once; an absent one equals an empty one.
 fn text(headers: &HeaderMap, name: &'static str) -> Result<Option<String>, Reply> {
     let fault = |rule: &str| Problem::invalid(name, format!("{name} {rule}")).into_reply();
     let mut values = headers.get_all(name).iter();
@@ -224,7 +225,8 @@ fn text(headers: &HeaderMap, name: &'static str) -> Result<Option<String>, Reply
     }
 }
 
-/// What the request belongs to: our own header goes before that of others, which is only looked at if it is well-formed.
+/// Returns the trace id of the request. Our own header takes precedence over `traceparent`, which counts only if it is
+/// well-formed.
 fn trace_id(headers: &HeaderMap) -> Result<Option<String>, Reply> {
     if let Some(own) = text(headers, "X-Trace-Id")? {
         return Ok(Some(own));

@@ -1,37 +1,37 @@
-//! Tokens of agents, for other machines: `TEAM~AGENT~SECRET`, whose secret is 256 random bits as hex digits. The team's log
-//! keeps the digest of the whole text.
+//! Tokens of agents on other machines: `TEAM~AGENT~SECRET`, whose secret is 256 random bits as hex digits. The team's
+//! log holds the digest of the whole text.
 
 use std::io;
 
-/// No name has it.
+/// Separator; names cannot contain it.
 const SEPARATOR: char = '~';
 /// Hex digits of a secret.
 const SECRET_DIGITS: usize = 64;
 
-/// Whom a token says that it lets in.
+/// Team and agent in a token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Named<'a> {
-    /// The team.
+    /// Name of the team.
     pub team: &'a str,
-    /// Its agent.
+    /// Name of the agent.
     pub agent: &'a str,
 }
 
-/// A new token of an agent.
+/// Creates a token for an agent.
 ///
 /// # Errors
-/// The system has no random bytes.
+/// If the system has no random bytes.
 pub fn new(team: &str, agent: &str) -> io::Result<String> {
     let secret = crate::token::new()?;
     Ok(format!("{team}{SEPARATOR}{agent}{SEPARATOR}{secret}"))
 }
 
-/// What the team's log keeps of a token.
+/// Returns the digest of a token, as the team's log stores it.
 pub fn digest(token: &str) -> blake3::Hash {
     blake3::hash(token.as_bytes())
 }
 
-/// Whom a token says that it lets in; `None` for what cannot be one.
+/// Returns team and agent of a token, unverified; `None` if the text has not the form of a token.
 pub fn named(token: &str) -> Option<Named<'_>> {
     let mut parts = token.split(SEPARATOR);
     let (team, agent, secret) = (parts.next()?, parts.next()?, parts.next()?);

@@ -1,4 +1,4 @@
-//! Agents that were let in with their tokens: how often each token may be used, and what ends once it is revoked.
+//! Agents authenticated by their tokens: rate limits per token, and the end of their connections on revocation.
 
 use crate::agent_token;
 use crate::caller::{Admitted, Agent, Caller};
@@ -10,36 +10,36 @@ use teamlog_team::agent_token::TokenShown;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-/// The tokens that were used since the daemon runs, by team and digest.
+/// Tokens used since the daemon's start, by team and digest.
 #[derive(Debug)]
 pub(crate) struct Agents {
-    /// Calls in a second of one token; as many may be saved up.
+    /// Calls per second of one token, also the size of a burst.
     calls: u32,
-    /// Commands of one token that are carried out at a time.
+    /// Concurrent commands of one token.
     connections: usize,
     used: Mutex<BTreeMap<(String, String), Used>>,
 }
 
-/// A token that was used.
+/// State of a used token.
 #[derive(Debug)]
 struct Used {
     digest: blake3::Hash,
-    /// Ends once it is worth nothing any more.
+    /// Canceled when the token is revoked.
     revoked: CancellationToken,
-    /// Commands that may be carried out at a time.
+    /// Permits for concurrent commands.
     places: Arc<Semaphore>,
-    /// Calls that may be made at once, as of that moment.
+    /// Calls that may be made at once, and the time to which that number refers.
     saved: (f64, Instant),
 }
 
-/// Why an agent is not let in.
+/// Reason for which an agent is not admitted.
 #[derive(Debug)]
 pub(crate) enum NotAdmitted {
-    /// No agent has that token.
+    /// The token is unknown.
     Unknown,
-    /// It is used too often.
+    /// The token exceeds its rate limit.
     TooOften,
-    /// The team cannot be asked.
+    /// The team's log cannot be read.
     Failed,
 }
 
@@ -52,7 +52,7 @@ impl Agents {
         }
     }
 
-    /// Whoever presents a token of an agent of that team, for one call more. Waits for the disk.
+    /// Returns the agent whose token is presented, and counts one call. Reads the disk.
     pub fn admit(&self, root: &Root, team: &str, presented: &str) -> Result<Admitted, NotAdmitted> {
         let digest = agent_token::digest(presented);
         let Some(token) = holder(root, team, &digest).map_err(|_| NotAdmitted::Failed)? else {
@@ -69,7 +69,7 @@ impl Agents {
         })
     }
 
-    /// Counts a call of a token that is good.
+    /// Counts a call of a valid token.
     fn one_more(
         &self,
         team: &str,
@@ -95,7 +95,7 @@ impl Agents {
         Ok((used.revoked.clone(), used.places.clone()))
     }
 
-    /// Ends what goes on under tokens of a team that were revoked since, or whose team is not served any more.
+    /// Ends all activity under tokens that were revoked, or whose team is no longer served.
     pub fn expire(&self, root: &Root, serves: impl Fn(&str) -> bool) {
         let known: Vec<_> = {
             let used = self.used();
@@ -103,7 +103,7 @@ impl Agents {
             known.collect()
         };
         for (key, digest) in known {
-            // Where the team cannot be asked nothing is known of its tokens.
+            // If the team's log cannot be read, its tokens are kept.
             let over = !serves(&key.0) || matches!(holder(root, &key.0, &digest), Ok(None));
             if let Some(used) = over.then(|| self.used().remove(&key)).flatten() {
                 used.revoked.cancel();
@@ -116,7 +116,7 @@ impl Agents {
     }
 }
 
-/// How long a token that was used too often has to rest before its next call.
+/// Pause of a token that exceeds its rate limit.
 pub(crate) const REST: Duration = Duration::from_secs(1);
 
 fn holder(

@@ -1,7 +1,7 @@
-//! Calls that record are carried out in batches, one after the other by one thread a team, and answered together behind one
-//! sync: so a call costs its own work, and not a wake-up of a thread that then waits for the disk.
+//! Recording calls, in batches: one thread per team executes them one after the other and answers them together after
+//! one sync. A call then does not pay for waking a thread that waits for the disk.
 //!
-//! A team whose writer is not open is opened by a call of its own, as a team that reads is.
+//! A team whose writer is not open gets its first call outside of batches, as reading calls are answered.
 
 use crate::call::Call;
 use crate::options::Answering;
@@ -15,10 +15,10 @@ use teamlog_team::handle::batch::Batch;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::oneshot;
 
-/// Calls of one batch at most: so many answers wait for the last of them.
+/// Most calls in one batch: each answer waits for the last call of its batch.
 const CALLS_MAX: usize = 64;
 
-/// The calls that wait, by team.
+/// Queued calls, by team.
 pub(crate) struct Batches {
     served: Arc<Served>,
     answer: Answering,
@@ -26,20 +26,20 @@ pub(crate) struct Batches {
     teams: Mutex<BTreeMap<String, Arc<TeamCalls>>>,
 }
 
-/// The calls of one team.
+/// Queue of one team.
 #[derive(Default)]
 struct TeamCalls(Mutex<Queue>);
 
 #[derive(Default)]
 struct Queue {
     waiting: Vec<Waiting>,
-    /// Whether somebody takes what waits.
+    /// True while a thread drains the queue.
     taken_care_of: bool,
-    /// How many calls the last batch had.
+    /// Number of calls in the last batch.
     last: usize,
 }
 
-/// A call, and who waits for its answer.
+/// A queued call, and the channel for its answer.
 struct Waiting {
     call: Call,
     reply: oneshot::Sender<Result<Answer, Undone>>,
@@ -56,7 +56,7 @@ impl Batches {
         }
     }
 
-    /// Has a call answered.
+    /// Queues a call and waits for its answer.
     pub async fn run(self: &Arc<Self>, call: Call) -> Result<Answer, Undone> {
         let slot = self.pool.slot()?;
         let calls = self.of(&call.team);
@@ -69,18 +69,18 @@ impl Batches {
         if first {
             self.see_to(&calls);
         }
-        // Its sender is dropped unused only where the runtime ends.
+        // The sender is dropped unused only if the runtime ends.
         answered.await.unwrap_or(Err(Undone::Full))
     }
 
     fn of(&self, team: &str) -> Arc<TeamCalls> {
         let mut teams = self.teams.lock().unwrap_or_else(PoisonError::into_inner);
-        // Only names of teams that are served come so far.
+        // The map stays small: only served teams reach this point.
         teams.entry(team.to_owned()).or_default().clone()
     }
 
-    /// Has the calls carried out that wait, by a thread that stays with it. Where calls come one at a time the first is carried
-    /// out here: to wake a thread, and to be woken by it, takes a quarter as long as a sync.
+    /// Drains the queue on a thread that stays with it. If calls come one at a time, the first is executed here: waking
+    /// a thread and being woken takes a quarter of the time of a sync.
     fn see_to(self: &Arc<Self>, calls: &Arc<TeamCalls>) {
         let first = || self.carry_out_one(calls) && calls.has_more();
         let more = match calls.come_alone() {
@@ -93,14 +93,14 @@ impl Batches {
         }
     }
 
-    /// Carries out a batch; whether there was one.
+    /// Executes a batch; returns true if there was one.
     fn carry_out_one(self: &Arc<Self>, calls: &TeamCalls) -> bool {
         let waiting = calls.next();
         waiting.map(|waiting| self.answer_all(waiting)).is_some()
     }
 
     fn answer_all(self: &Arc<Self>, mut waiting: Vec<Waiting>) {
-        // Nobody waits for these any more.
+        // Drop calls whose client is gone.
         waiting.retain(|waiting| !waiting.reply.is_closed());
         let team = waiting.first().map(|first| first.call.team.as_str());
         let batch = team.and_then(|team| self.served.root().batch(team));
@@ -119,10 +119,10 @@ impl Batches {
         for (mut one, answer) in answered {
             let answer = match durable {
                 true => answer,
-                // The batch knows by now what went wrong, and says so.
+                // The batch failed; it knows the reason and answers each call with it.
                 false => self.answer_in(&batch, &mut one),
             };
-            // Whoever asked may be gone.
+            // The client may be gone.
             let _ = one.reply.send(answer);
         }
     }
@@ -132,7 +132,7 @@ impl Batches {
         self.answer(&waiting.call)
     }
 
-    /// Answers a call outside of a batch, where it waits for whatever it has to wait for.
+    /// Answers a call outside of batches, so that it may wait for the writer.
     fn answer_alone(self: &Arc<Self>, mut waiting: Waiting) {
         waiting.call.batch = None;
         let all = self.clone();
@@ -143,21 +143,21 @@ impl Batches {
     }
 
     fn answer(&self, call: &Call) -> Result<Answer, Undone> {
-        // What a panic leaves behind is the domain's to judge.
+        // After a panic, the team's handle is poisoned or intact; it checks that itself.
         let answered = catch_unwind(AssertUnwindSafe(|| (self.answer)(&self.served, call)));
         answered.map_err(|_| Undone::Panicked)
     }
 }
 
 impl TeamCalls {
-    /// Whether the caller has to see to it that the calls are taken.
+    /// Queues a call; returns true if the caller must start to drain the queue.
     fn push(&self, waiting: Waiting) -> bool {
         let mut queue = self.queue();
         queue.waiting.push(waiting);
         !std::mem::replace(&mut queue.taken_care_of, true)
     }
 
-    /// The calls of the next batch; `None` once nothing waits.
+    /// Returns the calls of the next batch; `None` if the queue is empty, which also ends the draining.
     fn next(&self) -> Option<Vec<Waiting>> {
         let mut queue = self.queue();
         if queue.waiting.is_empty() {
@@ -169,12 +169,12 @@ impl TeamCalls {
         Some(queue.waiting.drain(..count).collect())
     }
 
-    /// Whether the last batch was one call.
+    /// Returns true if the last batch had only one call.
     fn come_alone(&self) -> bool {
         self.queue().last == 1
     }
 
-    /// Whether calls wait; whoever asked takes care of them, or else need not any more.
+    /// Returns true if calls are queued; if not, draining ends.
     fn has_more(&self) -> bool {
         let mut queue = self.queue();
         queue.taken_care_of = !queue.waiting.is_empty();

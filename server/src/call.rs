@@ -1,20 +1,20 @@
-//! A call: a request that was admitted, on the team that its token belongs to.
+//! A call: an admitted request, for the team of its token.
 
 use crate::caller::Caller;
 use teamlog_team::command::deadline::Deadline;
 use teamlog_team::handle::batch::Batch;
 
-/// The methods that anything is routed for.
+/// Methods that routes have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
-    /// Reads.
+    /// GET: reads.
     Get,
-    /// Records, or asks with a body.
+    /// POST: records, or reads with a body.
     Post,
 }
 
 impl Method {
-    /// As it stands in a request line.
+    /// Returns the method's name in a request line.
     pub fn name(self) -> &'static str {
         match self {
             Method::Get => "GET",
@@ -26,17 +26,17 @@ impl Method {
 /// A request as the routes see it.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// The method.
+    /// Method.
     pub method: Method,
-    /// The segments of the path, percent-decoded one by one: `["v1", "tasks", "7"]`. A segment may hold anything, a `/`
-    /// as well; nothing becomes a path on the disk.
+    /// Segments of the path, percent-decoded one by one: `["v1", "tasks", "7"]`. A segment may contain any character,
+    /// including `/`; segments never become paths on the disk.
     pub path: Vec<String>,
-    /// The query, decoded, in order; names may repeat.
+    /// Query parameters, decoded, in order; names may repeat.
     pub query: Vec<(String, String)>,
-    /// Who asks.
+    /// The authenticated caller.
     pub caller: Caller,
-    /// The team that is asked about: that of the token, or the one that whoever reaches all of them names. Empty where
-    /// none is asked about.
+    /// Team of the call: the token's team, or the team named by a caller who may use all teams. Empty if the call
+    /// concerns no team.
     pub team: String,
     /// `Idempotency-Key`, unless absent or empty.
     pub key: Option<String>,
@@ -46,15 +46,16 @@ pub struct Call {
     pub last_event_id: Option<String>,
     /// Whether `Accept` asks for `text/event-stream`.
     pub wants_stream: bool,
-    /// How long the client may wait for its answer, and whether it still does.
+    /// Deadline of the answer; ends early if the client disconnects.
     pub deadline: Deadline,
-    /// The batch that it is carried out in.
+    /// Batch that executes the call, if any.
     pub batch: Option<Batch>,
-    /// The body; empty means `{}`.
+    /// Body; an empty one counts as `{}`.
     pub body: Vec<u8>,
 }
 
-/// Whether any path takes the method. What follows another one, such as CONNECT, may be no request.
+/// Returns true if routes have the method. After another method, such as CONNECT, the connection may carry bytes that
+/// are no request.
 pub(crate) fn is_known(method: &hyper::Method) -> bool {
     ["GET", "HEAD", "POST"].contains(&method.as_str())
 }

@@ -1,4 +1,4 @@
-//! Who asks, and how far that lets them: whoever presents a token or a page session, of one team or of the whole root.
+//! The authenticated caller and its rights: by a token or a page session, for one team or for the whole root.
 
 use crate::token::Digest;
 use schemars::JsonSchema;
@@ -10,17 +10,17 @@ use teamlog_team::projections::agent_token::event::AgentScope;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-/// Whose log may be asked about.
+/// Teams that a caller may use.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reach {
-    /// That team's.
+    /// One team.
     Team(String),
-    /// That of every team that is served.
+    /// Every served team.
     Root,
 }
 
 impl Reach {
-    /// The one team that it is.
+    /// Returns the team, if it is only one.
     pub fn team(&self) -> Option<&str> {
         match self {
             Reach::Team(team) => Some(team),
@@ -29,18 +29,18 @@ impl Reach {
     }
 }
 
-/// What may be asked.
+/// Allowed operations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
-    /// What changes nothing.
+    /// Reads only.
     Read,
-    /// Everything.
+    /// All operations.
     Act,
 }
 
 impl Scope {
-    /// Its name.
+    /// Returns the name.
     pub fn name(self) -> &'static str {
         match self {
             Scope::Read => "read",
@@ -48,7 +48,7 @@ impl Scope {
         }
     }
 
-    /// The one of that name.
+    /// Returns the scope of a name.
     pub fn of_name(name: &str) -> Option<Scope> {
         [Scope::Read, Scope::Act]
             .into_iter()
@@ -56,43 +56,43 @@ impl Scope {
     }
 }
 
-/// What was presented.
+/// Kind of credential.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Credential {
-    /// A token of `runtime.json`, or of an agent.
+    /// A token of `runtime.json`, or an agent's token.
     Token,
     /// A page session.
     PageSession(Digest),
-    /// A one-time code, which lets nobody in but to trade it for a page session.
+    /// A one-time code, which can only be traded for a page session.
     Code(Digest),
 }
 
-/// Who asks.
+/// The caller of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// Whose log may be asked about.
+    /// Teams that the caller may use.
     pub reach: Reach,
-    /// What may be asked.
+    /// Allowed operations.
     pub scope: Scope,
-    /// What was presented.
+    /// Credential of the caller.
     pub credential: Credential,
-    /// Until when that is good, where it has an end of its own.
+    /// Expiry of the credential, if it has one.
     pub until: Option<Timestamp>,
-    /// Which agent it is, and how far its token lets it; nothing of those who are let in for all agents.
+    /// Agent and scope of an agent's token; `None` for credentials that are not bound to an agent.
     pub agent: Option<Agent>,
 }
 
-/// An agent that presented its token.
+/// An agent authenticated by its token.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Agent {
-    /// Its name.
+    /// Name of the agent.
     pub name: String,
-    /// How far it is let in.
+    /// Scope of the token.
     pub scope: AgentScope,
 }
 
 impl Agent {
-    /// Why its token does not let it do what needs that scope; nothing where it does.
+    /// Returns the reason for which the token's scope does not allow an operation of scope `wanted`; `None` if it does.
     pub fn lacks(&self, wanted: AgentScope) -> Option<String> {
         let (name, scope, needed) = (&self.name, self.scope.name(), wanted.name());
         let lacks =
@@ -102,7 +102,7 @@ impl Agent {
 }
 
 impl Caller {
-    /// Whoever presents a token.
+    /// Returns a caller with a token of `runtime.json`.
     pub fn with_token(reach: Reach) -> Caller {
         Caller {
             reach,
@@ -113,7 +113,7 @@ impl Caller {
         }
     }
 
-    /// An agent that presents its token.
+    /// Returns a caller with an agent's token.
     pub fn with_agent_token(team: &str, agent: Agent) -> Caller {
         let scope = match agent.scope {
             AgentScope::Read => Scope::Read,
@@ -126,7 +126,7 @@ impl Caller {
         }
     }
 
-    /// The agent that it proved to be, for the team's own checks.
+    /// Returns the authenticated agent, for the checks of the team API.
     pub fn authenticated(&self) -> Option<Authenticated> {
         let agent = self.agent.as_ref()?.name.clone();
         let team = self.reach.team()?.to_owned();
@@ -134,13 +134,13 @@ impl Caller {
     }
 }
 
-/// Who is let in.
+/// A caller with its limits.
 #[derive(Debug, Clone)]
 pub(crate) struct Admitted {
     pub caller: Caller,
-    /// Ends when what was presented is worth nothing any more.
+    /// Canceled when the credential is no longer valid.
     pub revoked: CancellationToken,
-    /// Commands that an agent's token may have carried out at a time.
+    /// Permits for concurrent commands of an agent's token.
     pub places: Option<Arc<Semaphore>>,
 }
 

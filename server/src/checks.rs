@@ -1,4 +1,4 @@
-//! The checks of whole teams that were asked for and have not ended; they are made one after the other.
+//! Requested checks of whole teams that have not ended; they run one after the other.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -11,21 +11,21 @@ pub(crate) struct Checks {
 }
 
 impl Checks {
-    /// The one that was asked for first.
+    /// Returns the oldest request.
     pub fn first(&self) -> Option<(String, Check)> {
         let open = self.lock();
         let first = open.iter().min_by_key(|(_, running)| running.started_at);
         first.map(|(key, _)| key.clone())
     }
 
-    /// Notes how far one is.
+    /// Stores the progress of a check.
     pub fn progressed(&self, team: &str, check: Check, progress: CheckProgress) {
         if let Some(running) = self.lock().get_mut(&(team.to_owned(), check)) {
             running.progress = progress;
         }
     }
 
-    /// Notes that one ended.
+    /// Removes a check that ended.
     pub fn ended(&self, team: &str, check: Check) {
         self.lock().remove(&(team.to_owned(), check));
     }

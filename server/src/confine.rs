@@ -1,5 +1,5 @@
-//! What the daemon may write, held to by the kernel: the data root, its socket's directory, and nothing else. Reads are
-//! free. A kernel that cannot see to all of it sees to none.
+//! Landlock confinement of the daemon: it may write only the data root and its socket's directory. Reads are not
+//! restricted. A kernel that cannot enforce all of it enforces none.
 
 use landlock::{
     ABI, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
@@ -7,14 +7,14 @@ use landlock::{
 };
 use std::path::PathBuf;
 
-/// What anybody may throw things into.
+/// Also writable: output may be discarded here.
 const NOWHERE: &str = "/dev/null";
 
-/// Confines this thread, and all that it starts from now on; whether the kernel sees to it.
+/// Confines this thread and all threads that it starts later; returns true if the kernel enforces it.
 pub(crate) fn confine(writable: &[PathBuf]) -> Result<bool, RulesetError> {
     let writing = AccessFs::from_write(ABI::V3);
     let mut rules = Ruleset::default()
-        // Without it, files could not be renamed from one directory into another.
+        // Without this right, files could not be renamed from one directory into another.
         .set_compatibility(CompatLevel::SoftRequirement)
         .handle_access(AccessFs::Refer)?
         .set_compatibility(CompatLevel::BestEffort)

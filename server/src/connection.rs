@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::time::Sleep;
 
-/// Serves one connection to its end, or until somebody else needs its place more.
+/// Serves one connection until it ends or its slot is needed for another client.
 pub(crate) async fn converse(
     io: Io,
     front: Front,
@@ -48,7 +48,7 @@ pub(crate) async fn converse(
     let mut draining = false;
     loop {
         tokio::select! {
-            // Time is looked at after the connection had its turn, for what it did decides how long it has.
+            // Polls the timeouts after the connection, since its progress determines them.
             biased;
             _ = exchange.as_mut() => return,
             () = poll_fn(|cx| too_late(&timeouts, asleep.as_mut(), cx)) => return,
@@ -64,7 +64,7 @@ pub(crate) async fn converse(
     }
 }
 
-/// Whether the client had its time.
+/// Returns true if the client exceeded its time.
 fn too_late(
     timeouts: &ConnectionTimeouts,
     mut asleep: Pin<&mut Sleep>,

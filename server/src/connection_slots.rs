@@ -1,6 +1,5 @@
-//! Slots for connections: so many and no more. Where none is left, a connection that never showed a valid token is closed, the
-//! one first that has asked nothing for the longest time. So nobody who reaches the port can keep out those who are let
-//! in by a token: to hold a place against them takes a token too.
+//! Slots for connections. If none is free, the unauthenticated connection that has been idle for the longest time is
+//! closed. So a client without a token cannot keep out clients with one.
 
 use crate::slots::Slots;
 use std::collections::BTreeMap;
@@ -9,14 +8,14 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::sync::CancellationToken;
 
-/// The slots of one way in.
+/// Connection slots of one listener.
 #[derive(Debug)]
 pub(crate) struct ConnectionSlots {
     pub slots: Slots,
     unauthenticated: Mutex<Unauthenticated>,
 }
 
-/// Those who showed no token, by when they last asked something.
+/// Unauthenticated connections, in the order of their last request.
 #[derive(Debug, Default)]
 struct Unauthenticated {
     turn: u64,
@@ -31,7 +30,8 @@ impl ConnectionSlots {
         })
     }
 
-    /// Closes an unauthenticated connection; whether there was one. Its slot is free once it has ended.
+    /// Closes an unauthenticated connection; returns true if there was one. The slot is free after the connection has
+    /// ended.
     pub fn make_room(&self) -> bool {
         match self.unauthenticated().waiting.pop_first() {
             Some((_, away)) => {
@@ -42,7 +42,7 @@ impl ConnectionSlots {
         }
     }
 
-    /// A new connection, which has yet to show a token.
+    /// Adds a new connection, which is unauthenticated.
     pub fn unauthenticated_connection(
         self: &Arc<ConnectionSlots>,
         slot: Option<OwnedSemaphorePermit>,
@@ -72,19 +72,19 @@ impl Unauthenticated {
     }
 }
 
-/// Whoever is at the other end of a connection.
+/// State of a connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    /// None for one who needs no token to stay.
+    /// `None` for a connection that needs no token.
     slots: Option<Arc<ConnectionSlots>>,
     turn: AtomicU64,
     away: CancellationToken,
-    /// Its place, which is free once nobody speaks on it any more.
+    /// The slot, freed when the connection ends.
     _slot: Option<OwnedSemaphorePermit>,
 }
 
 impl Connection {
-    /// One who may stay without a token.
+    /// Returns a connection that needs no token.
     pub fn at_home(slot: Option<OwnedSemaphorePermit>) -> Arc<Connection> {
         Arc::new(Connection {
             slots: None,
@@ -94,7 +94,7 @@ impl Connection {
         })
     }
 
-    /// A request has begun: others have been idle for longer.
+    /// Notes that a request began, so that other connections count as idle for longer.
     pub fn asks(&self) {
         let Some(slots) = &self.slots else { return };
         let mut unauthenticated = slots.unauthenticated();
@@ -104,19 +104,19 @@ impl Connection {
         }
     }
 
-    /// A valid token was shown: this one stays.
+    /// Notes that a valid token was presented: the connection is no longer closed in favour of others.
     pub fn is_known(&self) {
         if let Some(slots) = &self.slots {
             slots.unauthenticated().waiting.remove(&self.turn());
         }
     }
 
-    /// Ends when the place is needed for somebody else.
+    /// Completes when the slot is needed for another connection.
     pub async fn sent_away(&self) {
         self.away.cancelled().await;
     }
 
-    /// Read and written under the lock of the unauthenticated connections only.
+    /// Guarded by the lock of the unauthenticated connections.
     fn turn(&self) -> u64 {
         self.turn.load(Ordering::Relaxed)
     }
@@ -140,7 +140,7 @@ mod tests {
             .collect();
         connections[0].asks();
         connections[1].is_known();
-        // An authenticated connection stays so when it asks again.
+        // An authenticated connection stays so when its next request begins.
         connections[1].asks();
         let gone = || -> Vec<usize> {
             let gone = (0..4).filter(|at| connections[*at].away.is_cancelled());

@@ -1,4 +1,4 @@
-//! The daemon's life: one a root, from the lock to its last connection.
+//! Life of the daemon, one per data root: from taking the lock to the end of the last connection.
 
 use crate::batches::Batches;
 use crate::confine::confine;
@@ -37,19 +37,19 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-/// Threads that read and write connections; what they answer is computed elsewhere.
+/// Threads that read and write connections; calls are answered on other threads.
 const IO_THREADS: usize = 2;
-/// How long the main thread may take to begin. It does nothing then that takes long, but a runtime that gets only some of
-/// its threads never ends.
+/// Time that the main thread may take to start. It does nothing slow then, but a runtime that gets only some of its
+/// threads never starts.
 const BEGIN_TIME: Duration = Duration::from_secs(60);
 /// Time between two checks of the certificate's files.
 const CERTIFICATE_CHECK: Duration = Duration::from_secs(60);
-/// Tokens of agents that are looked up at a time.
+/// Concurrent lookups of agents' tokens.
 const LOOKUPS: usize = 8;
-/// A write beyond the process's file size limit; without a handler it would end the process.
+/// Sent for a write beyond the process's file size limit; without a handler it would kill the process.
 const SIGXFSZ: i32 = 25;
 
-/// A daemon that runs. Dropping it stops it.
+/// A running daemon. Dropping it stops it.
 #[derive(Debug)]
 pub struct Daemon {
     running: Running,
@@ -59,7 +59,7 @@ pub struct Daemon {
     main: Option<JoinHandle<bool>>,
 }
 
-/// Starts the daemon of a root; it runs on threads of its own.
+/// Starts the daemon of a root, on threads of its own.
 ///
 /// # Errors
 /// See [`StartError`].
@@ -155,31 +155,31 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
 }
 
 impl Daemon {
-    /// Where it listens for HTTP.
+    /// Returns the URL for HTTP.
     pub fn url(&self) -> &str {
         &self.running.url
     }
-    /// Its Unix socket.
+    /// Returns the path of the Unix socket.
     pub fn socket(&self) -> &Path {
         &self.running.socket
     }
-    /// What it says of itself.
+    /// Returns the daemon's description of itself.
     pub fn running(&self) -> &Running {
         &self.running
     }
-    /// What it serves.
+    /// Returns the served teams.
     pub fn served(&self) -> &Arc<Served> {
         &self.served
     }
-    /// Whether the kernel keeps it from writing elsewhere.
+    /// Returns true if the kernel confines the daemon's writes.
     pub fn is_confined(&self) -> bool {
         self.confined
     }
-    /// Waits until it ends; whether everything that ran came to its end.
+    /// Waits for the daemon's end; returns true if all running work was finished.
     pub fn wait(mut self) -> bool {
         self.ended()
     }
-    /// Stops it, and waits as [`Daemon::wait`].
+    /// Stops the daemon and waits like [`Daemon::wait`].
     pub fn stop(mut self) -> bool {
         self.drain.cancel();
         self.ended()
@@ -197,7 +197,7 @@ impl Drop for Daemon {
     }
 }
 
-/// What a directory is called, whatever path leads to it.
+/// Returns the name of a directory, with links resolved.
 fn name(root: &Path) -> String {
     let place = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let name = place.file_name().unwrap_or(place.as_os_str());
@@ -215,19 +215,19 @@ fn listen(address: SocketAddr, scheme: &str) -> Result<(TcpListener, String)> {
     listening().map_err(StartError::io(format!("listen at {address}")))
 }
 
-/// What the daemon leaves behind in the file system, until it takes it away.
+/// The daemon's files, removed when it ends.
 struct Home {
     served: Arc<Served>,
     runtimes: Arc<Runtimes>,
     socket: PathBuf,
-    /// Goes last.
+    /// Dropped last.
     lock: Lock,
 }
 
 impl Drop for Home {
     fn drop(&mut self) {
         for name in self.served.names() {
-            // What stays behind is known as stale by its process.
+            // A file that cannot be removed is recognized as stale by its process id.
             let _ = self.runtimes.withdraw(&self.served, Some(&name));
         }
         let _ = self.runtimes.withdraw(&self.served, None);
@@ -235,7 +235,7 @@ impl Drop for Home {
     }
 }
 
-/// Everything that the main thread needs.
+/// State of the main thread.
 struct Life {
     options: ServeOptions,
     tcp: TcpListener,
@@ -246,10 +246,10 @@ struct Life {
 }
 
 impl Life {
-    /// From here on; whether all that ran came to its end.
+    /// Runs the daemon; returns true if all running work was finished.
     ///
     /// # Errors
-    /// It could not begin.
+    /// If it could not start.
     fn run(self, ready: &Sender<io::Result<bool>>) -> io::Result<bool> {
         let (runtime, confined) = self.begin()?;
         let Life {
@@ -275,12 +275,12 @@ impl Life {
             .name("maintenance".to_owned())
             .spawn(move || maintenance.run(&stopped))?;
         let compared = home.served.clone();
-        // Nobody waits for its end either: it only reads.
+        // Not joined: this thread only reads.
         let _ = std::thread::Builder::new()
             .name("journal-scrubber".to_owned())
             .spawn(move || scrubber::compare_journals(&compared));
         let audited = home.served.clone();
-        // Nobody waits for its end: it changes nothing.
+        // Not joined: this thread changes nothing.
         let _ = std::thread::Builder::new()
             .name("scrubber".to_owned())
             .spawn(move || scrubber::run(&audited, &teams_dir));
@@ -298,7 +298,7 @@ impl Life {
         let kept = ended(kept, left());
         runtime.shutdown_timeout(Duration::from_millis(100));
         drop(state);
-        // Synced and unlocked; what cannot be synced was never acknowledged.
+        // Syncs and unlocks; events that cannot be synced were never acknowledged.
         let closed = home.served.root().close().is_ok();
         drop(home);
         Ok(all && done && kept && closed)
@@ -311,7 +311,7 @@ impl Life {
             true => confine(&writable).map_err(io::Error::other)?,
             false => false,
         };
-        // All that may block at a time has a thread, and so have the connections of those that block meanwhile.
+        // One thread for each concurrent job, and one for each I/O thread that blocks meanwhile.
         let blocking = self.options.limits.workers.saturating_add(IO_THREADS);
         let blocking = blocking.saturating_add(self.options.limits.waits);
         let build = || {
@@ -322,23 +322,23 @@ impl Life {
                 .enable_all()
                 .build()
         };
-        // It panics where it cannot start its threads.
+        // The builder panics if it cannot start its threads.
         let built = std::panic::catch_unwind(build);
         let built = built.map_err(|_| io::Error::other("no more threads can be started"))?;
         Ok((built?, confined))
     }
 }
 
-/// How many files this process may have open. Where it is the daemon's `own`, that is raised as far as it may be: every
-/// team that stays open holds a few, and shells give few to begin with, for the sake of programs that are not meant here.
+/// Returns the limit of open files. If the process is the daemon's `own`, raises the soft limit to the hard limit
+/// first: every open team needs a few files, and default limits are low.
 fn files(own: bool) -> u64 {
     if own {
         let mut raised = getrlimit(Resource::Nofile);
         raised.current = raised.maximum;
-        // As many as before will do for most.
+        // Keep the old soft limit if raising it fails.
         let _ = setrlimit(Resource::Nofile, raised);
     }
-    // None is no limit.
+    // `None` means unlimited.
     getrlimit(Resource::Nofile).current.unwrap_or(u64::MAX)
 }
 
@@ -375,7 +375,7 @@ fn open(
     }
 }
 
-/// Accepts on every way in, by a task each.
+/// Starts the accept loop of each listener, as a task.
 fn begin_accepting(
     state: &Arc<AppState>,
     (tcp, tls, unix): (
@@ -412,8 +412,8 @@ fn begin_accepting(
     Ok(accepting)
 }
 
-/// Serves until the daemon is to stop, and then until the last connection has ended or the time is up; until when the
-/// rest may take, and whether the connections ended.
+/// Serves until the daemon is to stop, then until the last connection has ended or the drain time is over. Returns the
+/// end of the drain time, and true if all connections ended.
 async fn converse(
     state: &AppState,
     accepting: Vec<tokio::task::JoinHandle<()>>,
@@ -446,7 +446,7 @@ fn handle_signals(drain: &CancellationToken, has_certificate: bool) -> io::Resul
             drain.cancel();
         });
     }
-    // Handled by being received: the write that was too long fails as any other.
+    // Receiving it is enough: the write that was too long fails like any other.
     drop(signal(SignalKind::from_raw(SIGXFSZ))?);
     Ok(())
 }

@@ -1,14 +1,14 @@
-//! How much room files take on the disk.
+//! Disk usage of directories.
 
 use std::io::{self, ErrorKind};
 use std::os::unix::fs::MetadataExt;
 use std::path::Path;
 
-/// A block, as the system counts them.
+/// Size of a block in `st_blocks`.
 const BLOCK_BYTES: u64 = 512;
 
-/// The bytes that a directory takes with everything beneath it. Symbolic links are not followed; what goes meanwhile is
-/// not counted.
+/// Returns the disk usage of a directory and everything below it. Symbolic links are not followed; files that vanish
+/// meanwhile are not counted.
 pub(crate) fn bytes(dir: &Path) -> io::Result<u64> {
     let mut blocks = std::fs::symlink_metadata(dir)?.blocks();
     let mut left = vec![dir.to_path_buf()];

@@ -1,4 +1,4 @@
-//! Why the daemon does not start.
+//! Errors that keep the daemon from starting.
 
 use crate::running::Running;
 use std::io;
@@ -6,74 +6,74 @@ use std::net::SocketAddr;
 use std::path::PathBuf;
 use teamlog_team::failure::code_of_io;
 
-/// This crate's result.
+/// Result of this crate.
 pub type Result<T, E = StartError> = std::result::Result<T, E>;
 
-/// Why the daemon does not start.
+/// Reason for which the daemon does not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// Another one serves this root.
+    /// Another daemon serves this root.
     #[error("{}", already(.0.as_deref()))]
     AlreadyServed(Option<Box<Running>>),
-    /// The address can be reached from elsewhere.
+    /// Other machines can reach the address.
     #[error(
         "listen must be an address of this machine's loopback where there is no TLS, but is {0}"
     )]
     NotLoopback(SocketAddr),
-    /// The certificate, or its key.
+    /// The certificate or its key cannot be used.
     #[error("cannot use {field} {}: {why}", path.display())]
     Tls {
-        /// Which of the two.
+        /// Name of the option: certificate or key.
         field: &'static str,
-        /// The file.
+        /// Path of the file.
         path: PathBuf,
-        /// What is wrong with it.
+        /// Description of the fault.
         why: String,
     },
-    /// The socket's path is longer than the system's sockets can have.
+    /// The path is too long for a Unix socket.
     #[error("socket must have a path of at most {max} bytes, but {path:?} has more")]
     SocketPathTooLong {
         /// The path.
         path: PathBuf,
-        /// What is possible.
+        /// Longest possible path.
         max: usize,
     },
-    /// Others may reach the socket's directory.
+    /// Other users can enter the socket's directory.
     #[error(
         "socket must lie in a directory that only you may enter (mode 0700), but {0:?} is none"
     )]
     SocketDirectory(PathBuf),
-    /// There is something else where the socket belongs.
+    /// A file of another kind has the socket's path.
     #[error("socket must be a free path, but there is something at {0:?}")]
     SocketTaken(PathBuf),
-    /// A limit of the system for the process or its user.
+    /// A system limit of the process or its user is too low.
     #[error("the daemon needs {needed} {what}, but can have {possible} ({limit})")]
     Limit {
-        /// How many it needs.
+        /// Required number.
         needed: u64,
         /// The limited resource.
         what: &'static str,
-        /// How many it can have.
+        /// Available number.
         possible: u64,
         /// The setting that limits the resource.
         limit: &'static str,
     },
-    /// A team or the root.
+    /// An error of a team or of the root.
     #[error(transparent)]
     Team(#[from] teamlog_team::Failure),
-    /// The system.
+    /// An I/O error.
     #[error("cannot {doing}: {source}")]
     Io {
-        /// What was to be done.
+        /// The failed action.
         doing: String,
-        /// Why it could not.
+        /// The system's error.
         source: io::Error,
     },
 }
 
 impl StartError {
-    /// The stable word for it.
+    /// Returns the stable code.
     pub fn code(&self) -> &'static str {
         match self {
             StartError::AlreadyServed(_) => "already_served",
@@ -88,7 +88,7 @@ impl StartError {
         }
     }
 
-    /// What to type next.
+    /// Returns a suggestion.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             StartError::AlreadyServed(_) => None,

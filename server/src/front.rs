@@ -1,4 +1,4 @@
-//! What lies in front of the calls: who may speak at all, what is told without a token, and the way to admission.
+//! The front: answers requests for health, metrics, the page and control itself, and passes the others to admission.
 
 mod control;
 mod health;
@@ -19,14 +19,14 @@ use hyper::header::HeaderMap;
 use hyper::{Method, Request, Response};
 use std::sync::Arc;
 
-/// The way in for connections that came one way.
+/// The front of one listener.
 #[derive(Clone)]
 pub(crate) struct Front {
     via: Via,
     state: Arc<AppState>,
 }
 
-/// A path that is answered without admission.
+/// A path that the front answers without admission.
 #[derive(Debug, PartialEq, Eq)]
 enum FrontPath<'a> {
     Page,
@@ -45,8 +45,8 @@ enum FrontPath<'a> {
 }
 
 impl FrontPath<'_> {
-    /// Returns the path of a request that came this way, unless it is one for admission. What is about all teams, and the page,
-    /// are for this machine; control is for the daemon's own user.
+    /// Returns the front's path of a request, or `None` for admission. Paths about all teams and the page are for this
+    /// machine only; control is for the daemon's own user.
     fn from_path(via: Via, path: &str) -> Option<FrontPath<'_>> {
         let segments: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
         match (via, &segments[..]) {
@@ -147,7 +147,7 @@ impl Front {
     }
 }
 
-/// Refuses a method that a path of the front does not take. A connection on which an unknown method came ends.
+/// Refuses a method that a path of the front does not have. An unknown method closes the connection.
 fn method_not_allowed(method: &Method, allowed: &[Method]) -> Reply {
     let allowed: Vec<&str> = allowed.iter().map(Method::as_str).collect();
     let allowed = allowed.join(", ");

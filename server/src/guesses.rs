@@ -1,4 +1,4 @@
-//! How many wrong tokens were presented lately.
+//! Counter of recent wrong tokens.
 
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -10,7 +10,7 @@ impl Guesses {
     pub fn new() -> Guesses {
         Guesses(Mutex::new((Instant::now(), 0)))
     }
-    /// Counts one; whether there were more than `free` within the second.
+    /// Counts a wrong token; returns true if there were more than `free` within the second.
     pub fn one_more(&self, free: u32) -> bool {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (since, count) = &mut *state;

@@ -1,9 +1,9 @@
-//! teamd: one daemon that serves every team of a data root, over loopback TCP and a Unix socket, and over TLS for agents
-//! on other machines.
+//! teamd: one daemon that serves every team of a data root, over loopback TCP and a Unix socket, and over TLS for
+//! agents on other machines.
 //!
-//! A request's way: `wire` reads it within limits, `admission` checks it in a fixed order, and what comes through is a
-//! [`Call`] on one team, which is answered with a [`Reply`] or a stream. Everything in front of a call is asynchronous;
-//! everything behind it is the synchronous domain, on a thread of its own.
+//! Path of a request: `wire` reads it within limits, `admission` checks it in a fixed order, and the result is a
+//! [`Call`] for one team, answered with a [`Reply`] or a stream. Code before a call is asynchronous; code after it is
+//! synchronous and runs on threads of its own.
 #![forbid(unsafe_code)]
 
 mod admission;

@@ -1,12 +1,13 @@
-//! The limits of the daemon. Every limit is a field, so that a test waits milliseconds where the daemon waits seconds.
+//! The limits of the daemon. Every limit is a field, so that tests can wait milliseconds where the daemon waits
+//! seconds.
 
 use std::time::Duration;
 use teamlog_team::handle::past_folds::{PAST_FOLD_WAIT, PAST_FOLDS};
 
-/// The limits, each with what it is by default.
+/// Declares the limits with their defaults.
 macro_rules! limits {
     ($($(#[doc = $doc:literal])+ $limit:ident: $type:ty = $default:expr;)*) => {
-        /// What one client, or all of them, may take of the daemon.
+        /// Limits on the resources that one client, or all clients, may use.
         #[derive(Debug, Clone)]
         pub struct Limits {
             $($(#[doc = $doc])+ pub $limit: $type,)*
@@ -21,86 +22,85 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Open TCP connections. One more takes the place of one that never showed a token; where there is none, it is
-    /// answered 503 at once. As many again may be open on the Unix socket, so that nobody who reaches the port can shut
-    /// out the command line.
+    /// Open TCP connections. A further one replaces an unauthenticated one; if there is none, it is answered 503 at
+    /// once. The Unix socket has as many of its own, so that TCP clients cannot block the command line.
     connections: usize = 512;
-    /// Connections that are turned away and still listened to for a moment, so that they can read why.
+    /// Refused connections that are kept open for a moment, so that the client can read the reason.
     turned_away: usize = 256;
     /// Bytes of a request's head.
     head_bytes: usize = 16 * 1024;
     /// Headers of a request.
     headers: usize = 100;
-    /// From the first byte of a head, or from the connection's begin, to the head's end.
+    /// Time from the first byte of a head, or from the connection's start, to the head's end.
     head_time: Duration = Duration::from_secs(5);
     /// Bytes of a body.
     body_bytes: usize = 8 * 1024 * 1024;
-    /// Bytes of all bodies that wait for their answer.
+    /// Bytes of all bodies of requests that are not answered yet.
     bodies_bytes: usize = 128 * 1024 * 1024;
-    /// Bytes of a body up to which it takes no slot of a large one.
+    /// Largest body that needs no slot for large bodies.
     small_body_bytes: usize = 256 * 1024;
-    /// Larger bodies that are read, or wait for their answer, at a time: what is made of one takes several times its bytes.
+    /// Concurrent large bodies: answering one needs several times its size.
     large_bodies: usize = 4;
-    /// How long one more waits for its turn before it is answered 503.
+    /// Time that a large body waits for a slot before it is answered 503.
     large_body_wait: Duration = Duration::from_secs(5);
-    /// From the end of a head to that of its body.
+    /// Time from the end of a head to the end of its body.
     body_time: Duration = Duration::from_secs(10);
-    /// How long a client may take nothing of an answer that waits for it.
+    /// Time for which a client may accept nothing of an answer.
     stall_time: Duration = Duration::from_secs(10);
-    /// How long a connection is kept open between two requests.
+    /// Time for which an idle connection is kept open.
     idle_time: Duration = Duration::from_secs(30);
-    /// How long a closed connection is read to its end, so that what was answered still arrives.
+    /// Time for which input is still read after an answer that closes the connection, so that the answer arrives.
     linger_time: Duration = Duration::from_secs(2);
-    /// How often a stream that has nothing to tell shows that it is alive.
+    /// Interval of heartbeats on an idle stream.
     heartbeat_time: Duration = Duration::from_secs(15);
     /// Threads that answer calls.
     workers: usize = 96;
-    /// How many of them one team may have at a time; its other calls wait for their turn.
+    /// Threads of one team; its other calls wait.
     team_workers: usize = 64;
-    /// Calls that wait for one of them; one more is answered 503.
+    /// Calls that wait for a thread; a further one is answered 503.
     queue: usize = 1024;
-    /// Calls that wait for something to happen, each on a thread of its own; one more is answered 503.
+    /// Calls that wait for an event, each on a thread of its own; a further one is answered 503.
     waits: usize = 256;
-    /// How long one of them may wait.
+    /// Longest wait of such a call.
     wait_time: Duration = Duration::from_secs(300);
-    /// States of the past that are folded at a time, all teams together.
+    /// Past states folded at a time, of all teams together.
     past_folds: usize = PAST_FOLDS;
-    /// How long a question about the past waits for one of them to end; then it is answered 503.
+    /// Time that a question about the past waits for a fold before it is answered 503.
     past_fold_wait: Duration = PAST_FOLD_WAIT;
-    /// Upgraded connections at a time that work.
+    /// Upgraded connections that work.
     upgraded: usize = 64;
-    /// Those that wait for something outside of the daemon, beside them.
+    /// Further upgraded connections that wait for something outside of the daemon.
     upgraded_waits: usize = 256;
-    /// Wrong tokens in a second, all clients together, before the next answers to wrong tokens are delayed.
+    /// Wrong tokens per second, of all clients together, after which answers to wrong tokens are delayed.
     guesses: u32 = 10;
-    /// By how much they are.
+    /// Delay of these answers.
     guess_delay: Duration = Duration::from_secs(1);
-    /// Calls in a second that the token of an agent may make, in the mean; as many again at once after a rest.
+    /// Average calls per second of an agent's token; also the size of a burst.
     agent_calls: u32 = 200;
-    /// Commands that the token of an agent may have carried out at a time.
+    /// Concurrent commands of an agent's token.
     agent_connections: usize = 32;
-    /// How long a one-time code of the page is good.
+    /// Validity of a one-time code.
     code_time: Duration = Duration::from_secs(120);
-    /// One-time codes that are kept; with one more the oldest goes.
+    /// Stored one-time codes; a further one removes the oldest.
     codes: usize = 64;
-    /// How long a page session lasts.
+    /// Validity of a page session.
     page_session_time: Duration = Duration::from_secs(12 * 60 * 60);
-    /// Page sessions that are kept; with one more the oldest ends.
+    /// Stored page sessions; a further one ends the oldest.
     page_sessions: usize = 256;
-    /// How long a stop waits for what runs.
+    /// Time that a stop waits for running work.
     drain_time: Duration = Duration::from_secs(10);
-    /// How often new teams are looked for and what is due is recorded.
+    /// Interval of searching new teams and recording due events.
     tick_time: Duration = Duration::from_secs(1);
 }
 
-/// Open files that the daemon keeps for itself: its own, those of a few teams, and some for who answers.
+/// Files reserved for the daemon: its own, those of a few teams, and some for answering.
 const OWN_FILES: u64 = 40;
-/// Fewer connections are of no use to anybody.
+/// Least number of connections with which the daemon is useful.
 const CONNECTIONS_MIN: u64 = 4;
 
 impl Limits {
-    /// The same for a process that may have so many files open. Whoever connects takes a part of them only, so that
-    /// those who are let in are answered.
+    /// Returns the limits for a process that may open `files` files. Connections get only a part of them, so that calls
+    /// can be answered.
     #[must_use]
     pub fn within(self, files: u64) -> Limits {
         let left = files.saturating_sub(OWN_FILES);

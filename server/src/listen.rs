@@ -1,4 +1,4 @@
-//! Accepting: as many connections as there may be, and a fast "no" for one more.
+//! Accepting connections, up to the limit; a further one is refused quickly.
 
 use crate::admission::busy;
 use crate::connection::converse;
@@ -20,26 +20,26 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tokio_util::either::Either;
 
-/// How long those who are turned away are listened to, so that they can read why.
+/// Time for which a refused connection is kept open, so that the client can read the reason.
 const TURNED_AWAY_FOR: Duration = Duration::from_millis(500);
-/// How long the loop rests when the system has nothing left for another connection.
+/// Pause of the loop if the system has no descriptors left.
 const REST: Duration = Duration::from_millis(50);
-/// Connections that may wait to be accepted. Where the queue is full the system drops what asks for one more, and the
-/// client tries again only after a second.
+/// Length of the queue of connections to be accepted. If it is full, the system drops new ones and clients retry only
+/// after a second.
 const QUEUE: i32 = 4096;
 
-/// Lets as many wait as the system allows; the standard library asks for 128, which one crowd fills.
+/// Sets the queue to the largest length that the system allows; the default of the standard library is 128.
 pub(crate) fn widen(listener: &impl AsFd) -> io::Result<()> {
     Ok(rustix::net::listen(listener, QUEUE)?)
 }
 
-/// What a listener needs.
+/// A listener of any transport.
 pub(crate) trait Listen {
-    /// A connection as it is accepted.
+    /// Accepted connection.
     type Raw: AsyncRead + AsyncWrite + Unpin + Send + 'static;
-    /// Waits for one. `None` is one of somebody whom nothing is told.
+    /// Accepts a connection; `None` for one that is dropped without an answer.
     fn next(&self) -> impl Future<Output = io::Result<Option<Self::Raw>>> + Send;
-    /// What has to happen before it can be spoken on; `None` where that fails.
+    /// Completes the handshake of a connection; `None` if that fails.
     fn opened(&self, raw: Self::Raw) -> impl Future<Output = Option<Io>> + Send + 'static;
 }
 
@@ -47,7 +47,7 @@ impl Listen for TcpListener {
     type Raw = TcpStream;
     async fn next(&self) -> io::Result<Option<TcpStream>> {
         let (stream, _) = self.accept().await?;
-        // Answers are written whole; nothing is gained by waiting for more.
+        // Answers are written whole, so delaying small packets gains nothing.
         let _ = stream.set_nodelay(true);
         Ok(Some(stream))
     }
@@ -56,11 +56,11 @@ impl Listen for TcpListener {
     }
 }
 
-/// TCP that other machines reach.
+/// Listener for TLS over TCP, for other machines.
 pub(crate) struct TlsListener {
     pub tcp: TcpListener,
     pub certificate: Arc<Certificate>,
-    /// How long a handshake may take.
+    /// Longest handshake.
     pub within: Duration,
 }
 
@@ -69,7 +69,7 @@ impl Listen for TlsListener {
     async fn next(&self) -> io::Result<Option<TcpStream>> {
         let accepted = self.tcp.next().await;
         if let Ok(Some(stream)) = &accepted {
-            // A machine that is gone says so to nobody; without it what waits for it is merely kept for longer.
+            // TCP keep-alive: detects peers that vanished. Without it, their connections stay open until a timeout.
             let _ = keep_alive(stream);
         }
         accepted
@@ -83,8 +83,8 @@ impl Listen for TlsListener {
     }
 }
 
-/// Has the system end the connection once the other machine has said nothing for half a minute, whether it is asked whether it
-/// is still there or has bytes to acknowledge.
+/// Enables TCP keep-alive: the system ends the connection if the peer does not respond for half a minute, also while
+/// bytes are unacknowledged.
 pub fn keep_alive(stream: &impl AsFd) -> rustix::io::Result<()> {
     sockopt::set_socket_keepalive(stream, true)?;
     sockopt::set_tcp_keepidle(stream, Duration::from_secs(15))?;
@@ -106,7 +106,7 @@ impl Listen for UnixListener {
     }
 }
 
-/// Accepts until the daemon stops; ends when the last connection has ended.
+/// Accepts until the daemon stops; returns when the last connection has ended.
 pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState>) {
     let front = Front::new(via, state.clone());
     let slots = ConnectionSlots::new(state.limits.connections);
@@ -120,8 +120,8 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState
             Ok(Some(io)) => io,
             Ok(None) => continue,
             Err(error) => {
-                // A client that went before it was accepted is no reason to rest; no descriptors left is. Whoever
-                // has the longest shown no token gives theirs back meanwhile.
+                // A client that left before it was accepted needs no pause. A lack of descriptors does; meanwhile the
+                // unauthenticated connection that is idle for longest is closed.
                 if error.kind() != io::ErrorKind::ConnectionAborted {
                     slots.make_room();
                     tokio::time::sleep(REST).await;
@@ -141,7 +141,7 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState
         };
         let connection = match via {
             Via::Tcp | Via::Tls => slots.unauthenticated_connection(Some(slot)),
-            // The peer's user is known.
+            // The system has authenticated the peer's user.
             Via::Socket => Connection::at_home(Some(slot)),
         };
         let (front, state) = (front.clone(), state.clone());
@@ -163,8 +163,8 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState
     let _ = slots.slots.all().await;
 }
 
-/// A slot for one more; of an unauthenticated connection where none is free, which is waited for to end: the files of those that
-/// go and those that come would otherwise be open at once.
+/// Returns a free slot, or the slot of an unauthenticated connection, whose end it awaits: otherwise the files of
+/// closing and new connections would be open at the same time.
 async fn slot(slots: &ConnectionSlots, state: &AppState) -> Option<OwnedSemaphorePermit> {
     if let Some(free) = slots.slots.take() {
         return Some(free);

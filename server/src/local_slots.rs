@@ -1,5 +1,5 @@
-//! Slots for upgraded connections: some for those that work, others for those that wait for something outside of the daemon,
-//! so that whoever waits keeps nobody from doing what is waited for.
+//! Slots for upgraded connections. Connections that wait for something outside of the daemon have slots of their own,
+//! so that they do not block the work that they wait for.
 
 use crate::slots::Slots;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ pub(crate) struct LocalSlots {
 }
 
 impl LocalSlots {
-    /// So many for those that work, and so many for those that wait.
+    /// Creates the slots, with `working` for working and `waiting` for waiting connections.
     pub fn new(working: usize, waiting: usize) -> Arc<LocalSlots> {
         Arc::new(LocalSlots {
             working: Slots::new(working),
@@ -20,7 +20,7 @@ impl LocalSlots {
         })
     }
 
-    /// A place to work at, if one is free.
+    /// Takes a working slot, if one is free.
     pub fn take(self: &Arc<LocalSlots>) -> Option<LocalSlot> {
         Some(LocalSlot {
             held: self.working.take()?,
@@ -29,21 +29,21 @@ impl LocalSlots {
         })
     }
 
-    /// How many work, and how many wait.
+    /// Returns the number of taken working and waiting slots.
     pub fn load(&self) -> (usize, usize) {
         (self.working.taken(), self.waiting.taken())
     }
 
-    /// Ends when nobody has a place any more.
+    /// Completes when all slots are free.
     pub async fn empty(&self) {
         let working = self.working.all().await;
-        // Nobody can go back to work by now, and so nobody leaves unseen.
+        // Working slots are closed by now, so no waiting connection can return to one.
         let _ = self.waiting.all().await;
         drop(working);
     }
 }
 
-/// A place.
+/// A taken slot.
 #[derive(Debug)]
 pub(crate) struct LocalSlot {
     held: OwnedSemaphorePermit,
@@ -52,7 +52,7 @@ pub(crate) struct LocalSlot {
 }
 
 impl LocalSlot {
-    /// Leaves the place to somebody who works, for one among those that wait; whether there is one.
+    /// Exchanges the working slot for a waiting one; returns false if none is free.
     pub fn wait(&mut self) -> bool {
         if !self.waits
             && let Some(place) = self.local_slots.waiting.take()
@@ -63,8 +63,8 @@ impl LocalSlot {
         self.waits
     }
 
-    /// The wait is over. Where nobody leaves room among those that work, the place stays what it is: whoever holds a
-    /// team's lock must not be kept from its end by those that wait for the lock.
+    /// Returns to a working slot. If none is free, the connection keeps its waiting slot and works: a connection that
+    /// holds a team's lock must be able to finish before those that wait for the lock.
     pub fn work(&mut self) {
         if self.waits
             && let Some(place) = self.local_slots.working.take()
@@ -93,7 +93,7 @@ mod tests {
         one.work();
         assert!(local_slots.take().is_none());
         drop(other);
-        // It could not go back, and holds one of the slots until its end.
+        // It could not return, and keeps its waiting slot until its end.
         assert!(one.waits);
         one.work();
         assert!(local_slots.take().is_none());

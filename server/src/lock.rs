@@ -1,5 +1,5 @@
-//! One daemon a root. The lock is that of the system, so that it goes with the process however that ends; beside it
-//! stands who holds it.
+//! Lock of a data root: one daemon per root. It is a lock of the system, so it ends with the process. A note in the
+//! locked file describes the holder.
 
 use crate::failure::{Result, StartError};
 use crate::running::Running;
@@ -8,20 +8,20 @@ use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// The directory beneath the root that is the daemon's own.
+/// The daemon's own directory below the root.
 pub const DIR: &str = "teamd";
 const LOCK_FILE: &str = "teamd.lock";
-/// A note on one process is never longer.
+/// Longest note.
 const NOTE_BYTES_MAX: u64 = 64 * 1024;
 
-/// The lock of a root. It goes with this value.
+/// Lock of a root, released on drop.
 #[derive(Debug)]
 pub(crate) struct Lock {
     file: File,
 }
 
 impl Lock {
-    /// Takes the lock, unless another daemon has it.
+    /// Takes the lock, unless another daemon holds it.
     pub fn take(root: &Path) -> Result<Lock> {
         let dir = own_dir(root)?;
         let path = dir.join(LOCK_FILE);
@@ -30,7 +30,7 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => {
                 let lock = Lock { file };
-                // What a dead one left says nothing about this one.
+                // Remove the note of a dead daemon.
                 lock.clear();
                 Ok(lock)
             }
@@ -43,7 +43,7 @@ impl Lock {
         }
     }
 
-    /// Writes beside the lock who holds it.
+    /// Writes the note that describes the holder.
     pub fn note(&self, running: &Running) -> Result<()> {
         let written = || {
             let mut file = &self.file;
@@ -56,7 +56,7 @@ impl Lock {
     }
 
     fn clear(&self) {
-        // Nobody reads it while nobody holds the lock, so that it may stay.
+        // The note is read only while the lock is held, so it may stay.
         let _ = self.file.set_len(0);
     }
 }
@@ -64,15 +64,16 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         self.clear();
-        // Rather than just closed: a child of another thread shares the open file until it runs its program.
+        // Explicit, since closing may not unlock: a child process of another thread shares the open file until its
+        // exec.
         let _ = self.file.unlock();
     }
 }
 
-/// The directory beneath the root that is the daemon's own; it is made where it is missing.
+/// Returns the daemon's own directory below the root; creates it if it is missing.
 ///
 /// # Errors
-/// Others may enter it; I/O.
+/// If other users can enter it; I/O.
 pub fn own_dir(root: &Path) -> Result<PathBuf> {
     let dir = root.join(DIR);
     private_dir(&dir)?;
@@ -80,10 +81,10 @@ pub fn own_dir(root: &Path) -> Result<PathBuf> {
     Ok(dir)
 }
 
-/// The daemon that serves a root, if there is one.
+/// Returns the daemon that serves a root, if there is one.
 ///
 /// # Errors
-/// `AlreadyServed(None)` where it is just starting; I/O.
+/// `AlreadyServed(None)` while the daemon is starting; I/O.
 pub fn running(root: &Path) -> Result<Option<Running>> {
     let path = root.join(DIR).join(LOCK_FILE);
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -94,7 +95,7 @@ pub fn running(root: &Path) -> Result<Option<Running>> {
         }
         Err(error) => return Err(error),
     };
-    // Shared, so that two that ask do not take each other for a daemon.
+    // Shared, so that two readers do not take each other for a daemon.
     match file.try_lock_shared() {
         Ok(()) => Ok(None),
         Err(TryLockError::WouldBlock) => match note(file) {
@@ -120,8 +121,7 @@ fn open(path: &Path, flags: OFlags) -> Result<File> {
         .map_err(|error| StartError::io(format!("open {}", path.display()))(error.into()))
 }
 
-/// Tells git to leave the directory alone, where it lies in a repository. One that is there already stays, and a failure
-/// keeps no daemon from its work.
+/// Makes git ignore the directory, in case it is inside a repository. An existing file stays, and failures are ignored.
 fn ignore_all(dir: &Path) {
     let mut options = std::fs::OpenOptions::new();
     let made = options
@@ -131,7 +131,7 @@ fn ignore_all(dir: &Path) {
     let _ = made.and_then(|mut file| file.write_all(b"*\n"));
 }
 
-/// Makes sure that a directory is there, and that only its owner, who is us, may enter it.
+/// Creates a directory if it is missing, and checks that only its owner, the current user, can enter it.
 pub(crate) fn private_dir(dir: &Path) -> Result<()> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
     let mut builder = std::fs::DirBuilder::new();

@@ -1,6 +1,7 @@
-//! The daemon's own work: each second it looks for teams that came or went, takes in what other hosts recorded in them, and
-//! records in every team what is due. The teams of a journal have a thread of their own for that, so that a journal that hangs
-//! keeps no other team waiting; a team that takes longer than its deadline goes on in that thread alone, and the others in a new one.
+//! Maintenance: each second the daemon looks for new and removed teams, reads events recorded by other hosts, and
+//! records due events in every team. The teams of each journal have a thread of their own, so that a journal that hangs
+//! blocks no other teams. If a team exceeds its deadline, that thread continues with it alone, and a new thread takes
+//! over the journal's other teams.
 
 use crate::options::ServeOptions;
 use crate::runtime::Runtimes;
@@ -15,43 +16,42 @@ use std::time::{Duration, Instant, SystemTime};
 use teamlog_team::lifecycle::tick::Tick;
 use teamlog_team::{Code, Failure, Root, RootOptions};
 
-/// The clock by which a file system dates a change may stand still for so long: what changed since then may change
-/// again unseen.
+/// Granularity of file times: after a change that is more recent, another change may leave the time equal.
 const CLOCK_GRAIN: Duration = Duration::from_secs(2);
-/// The code of a team whose journal does not answer.
+/// Code of a team whose journal does not answer.
 const SILENT: &str = "journal_unreachable";
-/// How long the timer waits for a team that somebody else writes to.
+/// Time that a tick waits for the lock of a team.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
-/// Time that following one team may take before the other teams of its journal wait for it no longer.
+/// Time for following one team; after it, the journal's other teams no longer wait for that team.
 const FOLLOW_DEADLINE: Duration = Duration::from_secs(5);
 
 pub(crate) struct Maintenance {
     lane: Lane,
     /// The last round of each journal's teams, by the journal's id.
     rounds: BTreeMap<String, Round>,
-    /// Rounds whose last team missed its deadline, by the team: they end behind it.
+    /// Rounds whose last team exceeded its deadline, by team; each ends after that team.
     late: BTreeMap<String, JoinHandle<()>>,
     served: Arc<Served>,
     runtimes: Arc<Runtimes>,
-    /// Where to look for new teams; nowhere, if only some are served.
+    /// Directory in which new teams are searched; `None` if only named teams are served.
     watched: Option<PathBuf>,
     every: Duration,
-    /// When what is watched had changed, as last seen.
+    /// Modification time of the directory, as last seen.
     seen: Option<SystemTime>,
 }
 
-/// A round through the teams of one journal, in a thread of its own.
+/// A round over the teams of one journal, in a thread of its own.
 struct Round {
     thread: JoinHandle<()>,
     at: Arc<RoundAt>,
 }
 
-/// How far a round is.
+/// Progress of a round.
 #[derive(Default)]
 struct RoundAt {
-    /// The team that is followed, and since when.
+    /// The current team, and the time at which it was begun.
     team: Mutex<Option<(String, Instant)>>,
-    /// Whether the round ends behind that team.
+    /// True if the round must end after the current team.
     is_last: AtomicBool,
 }
 
@@ -61,7 +61,7 @@ impl RoundAt {
             Some((team.to_owned(), Instant::now()));
     }
 
-    /// The team that missed its deadline, if one did.
+    /// Returns the team that exceeded its deadline, if one did.
     fn late(&self) -> Option<String> {
         let team = self.team.lock().unwrap_or_else(PoisonError::into_inner);
         let late = team
@@ -71,11 +71,11 @@ impl RoundAt {
     }
 }
 
-/// Records due work in teams, one after the other.
+/// Records due events in teams, one after the other.
 #[derive(Clone)]
 struct Lane {
     served: Arc<Served>,
-    /// The same open teams, but nobody waits long for a lock: other teams have something due as well.
+    /// Root with the same open teams, but a short lock timeout, since other teams have due events too.
     root: Root,
 }
 
@@ -105,22 +105,22 @@ impl Maintenance {
         }
     }
 
-    /// Works until it is told to stop.
+    /// Runs until it is told to stop.
     pub fn run(mut self, stop: &Receiver<()>) {
         loop {
             self.adopt();
             self.served.pasts().forget_idle();
-            // Tried again with the next round.
+            // On failure, the next round tries again.
             let _ = self.runtimes.replenish(&self.served, None);
             self.served.page_sessions().expire(self.served.now());
             self.served.expire_agents();
             let mut expired = Instant::now();
             let mut journaled = BTreeMap::<String, Vec<String>>::new();
             for name in self.served.names() {
-                // Tried again with the next round.
+                // On failure, the next round tries again.
                 let _ = self.runtimes.replenish(&self.served, Some(&name));
                 if expired.elapsed() >= self.every {
-                    // In time, whatever the others take.
+                    // Independent of the rounds, so that slow teams do not delay it.
                     self.served.expire_agents();
                     expired = Instant::now();
                 }
@@ -143,7 +143,7 @@ impl Maintenance {
         }
     }
 
-    /// Serves teams that came, and no longer those that went.
+    /// Serves new teams, and stops serving removed ones.
     fn adopt(&mut self) {
         let Some(dir) = &self.watched else { return };
         let Ok(changed) = std::fs::metadata(dir).and_then(|found| found.modified()) else {
@@ -165,13 +165,13 @@ impl Maintenance {
         for name in names {
             let serves = || self.runtimes.publish(&self.served, Some(&name));
             if !self.served.serves(&name) && serves().is_err() {
-                // Tried again with the next round.
+                // Makes the next round try again.
                 self.seen = None;
             }
         }
     }
 
-    /// Begins a round for the teams of each journal whose last round is over.
+    /// Starts a round over the teams of each journal whose last round is finished.
     fn begin_rounds(&mut self, journaled: BTreeMap<String, Vec<String>>) {
         self.rounds.retain(|_, round| !round.thread.is_finished());
         self.late.retain(|_, thread| !thread.is_finished());
@@ -186,14 +186,14 @@ impl Maintenance {
             let begun = std::thread::Builder::new()
                 .name("follower".to_owned())
                 .spawn(move || lane.round(&names, &own));
-            // Tried again with the next round.
+            // On failure, the next round tries again.
             if let Ok(thread) = begun {
                 self.rounds.insert(journal, Round { thread, at });
             }
         }
     }
 
-    /// Waits no longer for rounds of which a team missed its deadline. Each team has at most one thread that is late.
+    /// Stops waiting for rounds in which a team exceeded its deadline. Each team has at most one late thread.
     fn leave_late(&mut self) {
         let late = self.rounds.iter();
         let late = late.filter_map(|(journal, round)| Some((journal.clone(), round.at.late()?)));
@@ -210,7 +210,7 @@ impl Maintenance {
         }
     }
 
-    /// Waits until the rounds are over: each ends behind the team that it is at.
+    /// Waits for the rounds' end: each ends after its current team.
     fn end(self) {
         let rounds = self.rounds.into_values().map(|round| round.thread);
         for thread in rounds.chain(self.late.into_values()) {
@@ -220,14 +220,15 @@ impl Maintenance {
 }
 
 impl Lane {
-    /// The journal that orders the events of a team, if one does.
+    /// Returns the journal that orders the team's events, if one does.
     fn journal(&self, name: &str) -> Option<String> {
         let team = self.root.team(name).ok()?;
         let journal = team.log().identity().journal.as_ref();
         journal.map(|journal| journal.id.clone())
     }
 
-    /// Records what is due in the teams of one journal. Where it does not answer for one of them, the others do not ask it in turn.
+    /// Records due events in the teams of one journal. If the journal does not answer for one team, the others are
+    /// skipped.
     fn round(&self, names: &[String], at: &RoundAt) {
         let mut silent: Option<Condition> = None;
         for name in names {
@@ -243,11 +244,11 @@ impl Lane {
         }
     }
 
-    /// Records what is due in a team, and tells how it is. The team's lock is taken with the first look and kept.
+    /// Records due events in a team and returns its condition. Takes the team's lock at the first call and keeps it.
     fn tick(&self, name: &str) -> Condition {
         match self.ticked(name) {
             Ok(()) => Condition::Sound,
-            // A rule that keeps it from being changed, as in a team that was closed, leaves it sound.
+            // A rule that forbids changes, as in a closed team, leaves the team sound.
             Err(Failure::Refused(refusal)) if refusal.code != Code::SyncFailed => Condition::Sound,
             Err(failure) => {
                 let (code, why) = (failure.code(), failure.to_string());
@@ -257,11 +258,11 @@ impl Lane {
     }
 
     fn ticked(&self, name: &str) -> Result<(), Failure> {
-        // A handle of each round: what is behind the name may be another log by now.
+        // A new handle per round, since the name may refer to another log by now.
         let mut team = self.root.team(name)?;
         team.writable()?;
         if team.log().identity().journal.is_some() {
-            // What other hosts recorded is shown to whoever reads here, though nobody records.
+            // Readers of this daemon see events of other hosts, even if nothing is recorded here.
             team.catch_up()?;
         }
         team.tick(Tick::default())?;

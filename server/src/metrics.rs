@@ -1,4 +1,4 @@
-//! The daemon in numbers: what came in, how it was answered, how long that took, and what waits.
+//! Metrics of the daemon: connections, answers by status and code, answer times, queues.
 
 mod teams;
 
@@ -16,17 +16,17 @@ use std::sync::Arc;
 use std::time::Duration;
 use teams::Teams;
 
-/// Seconds: from a read in memory to a call that waited for another's sync, and on to one that waited for a lock.
+/// Bounds in seconds, from a read in memory to a call that waited for a sync or for a lock.
 const BUCKETS: [f64; 14] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0,
 ];
-/// A name, and what it has in one of a family.
+/// Name and value of a label.
 type Label = [(&'static str, String); 1];
 
-/// The numbers of the daemon: a field each, with its name and what it counts.
+/// Declares the metrics: field, type, initial value, name, help.
 macro_rules! metrics {
     ($($field:ident: $type:ty = $new:expr, $name:literal, $help:literal;)*) => {
-        /// The numbers.
+        /// The metrics.
         pub(crate) struct Metrics {
             registry: Registry,
             teams: Arc<Teams>,
@@ -69,7 +69,7 @@ metrics! {
 }
 
 impl Metrics {
-    /// A connection was taken; it is open as long as what this returns lives.
+    /// Counts a connection, which is open while the returned value lives.
     pub fn connected(&self, via: Via) -> Counted {
         let name = match via {
             Via::Tcp => "tcp",
@@ -81,12 +81,12 @@ impl Metrics {
         Counted::new(self.connections.get_or_create_owned(&via))
     }
 
-    /// A stream begins; it goes on as long as what this returns lives.
+    /// Counts a stream, which is open while the returned value lives.
     pub fn streaming(&self) -> Counted {
         Counted::new(self.streams.clone())
     }
 
-    /// A call was answered.
+    /// Counts an answered call.
     pub fn answered(&self, answer: &Answer, took: Duration) {
         self.seconds.observe(took.as_secs_f64());
         match answer {
@@ -100,7 +100,7 @@ impl Metrics {
         self.answers.get_or_create(&label).inc();
     }
 
-    /// Counts a reply by its status, and by its code if it says no.
+    /// Counts a reply by status, and by code if it is an error.
     pub fn replied(&self, reply: &Reply) {
         self.status(reply.status);
         if reply.status >= 400
@@ -110,7 +110,8 @@ impl Metrics {
         }
     }
 
-    /// All of it, as it is now, with how many calls and forwarded commands wait and work. Reads every team.
+    /// Returns all metrics as text, including the numbers of waiting and running calls and forwarded commands. Reads
+    /// every team.
     pub fn text(
         &self,
         served: &Served,
@@ -139,7 +140,7 @@ fn set(gauge: &Gauge, value: usize) {
     gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
 }
 
-/// Counts one as long as it lives.
+/// Increments a gauge while it lives.
 pub(crate) struct Counted(Gauge);
 
 impl Counted {

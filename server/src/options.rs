@@ -1,4 +1,4 @@
-//! What the daemon is started with.
+//! Options of the daemon.
 
 use crate::call::Call;
 use crate::forward::Forward;
@@ -15,40 +15,40 @@ use teamlog_team::RootOptions;
 /// Answers calls, on a thread that may block.
 pub type Answering = Arc<dyn Fn(&Arc<Served>, &Call) -> Answer + Send + Sync>;
 
-/// What the daemon is started with.
+/// Options of the daemon.
 #[derive(Clone)]
 pub struct ServeOptions {
     /// The data root, which must exist.
     pub root: PathBuf,
-    /// How it is opened.
+    /// Options of opening the root.
     pub root_options: RootOptions,
-    /// The teams that are served; all, also those that are still to come, where none is named.
+    /// Names of the served teams; if empty, all teams, including those created later.
     pub teams: Vec<String>,
-    /// Where TCP is listened on: an address of the loopback; port 0 takes a free one.
+    /// Loopback address for TCP; port 0 selects a free one.
     pub listen: SocketAddr,
-    /// Where agents on other machines are listened to, over TLS; port 0 takes a free one.
+    /// Address and certificate for agents on other machines, over TLS; port 0 selects a free one.
     pub remote: Option<(SocketAddr, TlsFiles)>,
-    /// Where the Unix socket is put; `None` chooses a place.
+    /// Path of the Unix socket; `None` selects one.
     pub socket: Option<PathBuf>,
-    /// Where the socket is put if its path beneath the root would be too long for one: `XDG_RUNTIME_DIR`.
+    /// Directory of the socket if its path below the root would be too long: `XDG_RUNTIME_DIR`.
     pub runtime_dir: Option<PathBuf>,
-    /// The version that is told.
+    /// Version that the daemon reports.
     pub version: String,
-    /// What calls are answered with.
+    /// Handler of calls.
     pub answer: Answering,
-    /// Answers the requests that come on upgraded connections.
+    /// Handler of requests on upgraded connections.
     pub forward: Option<Arc<dyn Forward>>,
     /// Handles signals: `SIGTERM` and `SIGINT` stop the daemon, `SIGHUP` loads its certificate again (or stops a daemon
     /// without one). Off if the daemon is part of another process.
     pub signals: bool,
-    /// Whether the daemon may write beneath the data root and next to its socket only, where the kernel can see to it.
+    /// True if the daemon may write only the data root and its socket's directory, if the kernel can enforce it.
     pub confined: bool,
     /// See [`Limits`].
     pub limits: Limits,
 }
 
 impl ServeOptions {
-    /// Every team of `root` on a free port, with the limits of a daemon, without signals, unconfined.
+    /// Returns options for all teams of `root` on a free port, with default limits, without signals, unconfined.
     pub fn new(root: impl Into<PathBuf>, answer: Answering) -> ServeOptions {
         ServeOptions {
             root: root.into(),

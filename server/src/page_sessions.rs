@@ -1,8 +1,7 @@
-//! Page sessions: how the page in a browser is let in without ever knowing a token.
+//! Page sessions: authentication of the page in a browser, which never gets a token.
 //!
-//! Whoever controls the daemon has it make a one-time code, which the page trades for a page session. Both are kept in
-//! memory, as what they are compared with, and both end with the token of the team or of the root that they are for: their
-//! `revoked` is a child of that token's.
+//! An operator of the daemon has it create a one-time code, which the page trades for a page session. Both are kept in
+//! memory, as digests, and both end with the token of their team or root: their `revoked` is a child of the token's.
 
 use crate::caller::{Admitted, Caller, Credential, Reach, Scope};
 use crate::limits::Limits;
@@ -14,11 +13,11 @@ use std::time::{Duration, Instant};
 use teamlog_team::engine::Timestamp;
 use tokio_util::sync::CancellationToken;
 
-/// What is told to whoever presents no code, or one that is worth nothing any more.
+/// Message for a missing or invalid one-time code.
 pub(crate) const CODE_WANTED: &str =
     "authorization must be Bearer and a one-time code that was not used yet: teamlog dashboard";
 
-/// The codes and page sessions that are good, the oldest first.
+/// The valid codes and page sessions, oldest first.
 #[derive(Debug)]
 pub(crate) struct PageSessions {
     limits: Limits,
@@ -37,18 +36,18 @@ struct Pass {
     digest: Digest,
     reach: Reach,
     scope: Scope,
-    /// By the clock that everybody reads, and by one that nobody sets.
+    /// Expiry by the root's clock, and by the monotonic clock.
     until: (Timestamp, Instant),
-    /// Ends when it is worth nothing any more.
+    /// Canceled when the pass is no longer valid.
     revoked: CancellationToken,
 }
 
-/// What was made, for whoever asked for it alone.
+/// A new code or page session, for its requester only.
 #[derive(Debug)]
 pub(crate) struct Made {
-    /// The secret.
+    /// Secret text.
     pub secret: String,
-    /// Until when it is good.
+    /// Expiry.
     pub until: Timestamp,
 }
 
@@ -67,7 +66,7 @@ impl PageSessions {
         }
     }
 
-    /// Makes a code, which ends with `token`.
+    /// Creates a code, which ends with `token`.
     pub fn new_code(
         &self,
         reach: Reach,
@@ -89,12 +88,13 @@ impl PageSessions {
         Ok(Made { secret, until })
     }
 
-    /// Whom a code would let in, once it is traded.
+    /// Returns the caller that the code admits.
     pub fn code(&self, presented: &Digest, now: Timestamp) -> Option<Admitted> {
         found(&self.passes(now).codes, presented, Credential::Code)
     }
 
-    /// Trades a code for a page session; `None` for one that is worth nothing. Of two who present the same one gets it.
+    /// Trades a code for a page session; `None` if the code is invalid. If two clients present the same code, one of
+    /// them succeeds.
     pub fn trade(&self, code: &Digest, now: Timestamp) -> io::Result<Option<Made>> {
         let secret = token::new()?;
         let mut passes = self.passes(now);
@@ -112,7 +112,7 @@ impl PageSessions {
         Ok(Some(Made { secret, until }))
     }
 
-    /// Whose page session this is.
+    /// Returns the caller of a page session.
     pub fn session(&self, presented: &Digest, now: Timestamp) -> Option<Admitted> {
         found(
             &self.passes(now).sessions,
@@ -121,7 +121,7 @@ impl PageSessions {
         )
     }
 
-    /// Ends a page session, and what goes on under it.
+    /// Ends a page session and all activity under it.
     pub fn end(&self, session: &Digest, now: Timestamp) {
         let mut passes = self.passes(now);
         passes.sessions.retain(|one| {
@@ -133,12 +133,12 @@ impl PageSessions {
         });
     }
 
-    /// Lets those go that are over, and ends what goes on under them.
+    /// Removes expired passes and ends all activity under them.
     pub fn expire(&self, now: Timestamp) {
         drop(self.passes(now));
     }
 
-    /// Those that are good.
+    /// Returns the valid passes.
     fn passes(&self, now: Timestamp) -> MutexGuard<'_, Passes> {
         let mut passes = self.passes.lock().unwrap_or_else(PoisonError::into_inner);
         let Passes { codes, sessions } = &mut *passes;
@@ -160,7 +160,7 @@ fn end(now: Timestamp, within: Duration) -> (Timestamp, Instant) {
     (now.plus_micros(micros), Instant::now() + within)
 }
 
-/// Whose pass this is. Looks at all, so that how long it takes tells nothing.
+/// Returns the pass of a digest. Compares all of them, so that the time reveals nothing.
 fn found(
     passes: &VecDeque<Pass>,
     presented: &Digest,
@@ -183,7 +183,7 @@ fn found(
     Some(Admitted::of(caller, pass.revoked.clone()))
 }
 
-/// Keeps one more; where that is one too many the oldest goes.
+/// Adds a pass; removes the oldest if there are too many.
 fn keep(passes: &mut VecDeque<Pass>, pass: Pass, most: usize) {
     while passes.len() >= most.max(1) {
         if let Some(oldest) = passes.pop_front() {

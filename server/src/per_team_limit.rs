@@ -1,11 +1,10 @@
-//! How many threads that answer one team may have: a team that is slow, because its disk or whoever holds its lock is, never
-//! has all of them.
+//! Limit of threads per team, so that a team with a slow disk or a held lock cannot occupy all threads.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// A semaphore for each team.
+/// A semaphore per team.
 #[derive(Debug)]
 pub(crate) struct PerTeamLimit {
     each: usize,
@@ -20,11 +19,11 @@ impl PerTeamLimit {
         }
     }
 
-    /// A permit of a team, in the order of asking.
+    /// Returns a permit of a team, in the order of requests.
     pub async fn next(&self, team: &str) -> Option<OwnedSemaphorePermit> {
         let of_team = {
             let mut teams = self.teams.lock().unwrap_or_else(PoisonError::into_inner);
-            // Only names of teams that are served come so far.
+            // The map stays small: only served teams reach this point.
             let new = || Arc::new(Semaphore::new(self.each));
             teams.entry(team.to_owned()).or_insert_with(new).clone()
         };

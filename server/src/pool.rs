@@ -1,24 +1,24 @@
-//! Work that may block, on the runtime's threads for it: so much at a time and no more, with a queue that ends.
+//! Pool for blocking work on the runtime's blocking threads, with limits for concurrent and for queued jobs.
 
 use crate::slots::Slots;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::{JoinHandle, block_in_place, spawn_blocking};
 
-/// Why a job has no answer.
+/// Reason for which a job has no result.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum Undone {
-    /// More is to do than may wait, or nothing is begun any more.
+    /// The queue is full, or the pool is closed.
     Full,
-    /// It panicked.
+    /// The job panicked.
     Panicked,
 }
 
-/// So many jobs at a time, and so many that wait.
+/// Limits for running and for queued jobs.
 pub(crate) struct Pool {
-    /// For jobs that wait or run.
+    /// Slots of queued and running jobs.
     open: Slots,
-    /// For jobs that run.
+    /// Slots of running jobs.
     running: Slots,
 }
 
@@ -30,30 +30,30 @@ impl Pool {
         }
     }
 
-    /// Runs one job where it may block, in the order of asking. Work that nobody waits for any more when its turn comes is
-    /// left undone.
+    /// Runs a job on a blocking thread, in the order of requests. A job whose requester is gone before its turn is
+    /// dropped.
     pub async fn run<A: Send + 'static>(
         &self,
         work: impl FnOnce() -> A + Send + 'static,
     ) -> Result<A, Undone> {
         let open = self.open.take().ok_or(Undone::Full)?;
         let running = self.running.next().await.ok_or(Undone::Full)?;
-        // Who asks may leave; the work goes on, and its slots with it.
+        // If the requester leaves, the running job and its slots continue.
         let job = move || {
             let _slots = (open, running);
             work()
         };
-        // What a panic leaves behind is the domain's to judge.
+        // After a panic, the domain's state is poisoned or intact; it checks that itself.
         let begun = on_a_thread(job).ok_or(Undone::Full)?;
         begun.await.map_err(|_| Undone::Panicked)
     }
 
-    /// A slot for a job that waits or runs.
+    /// Takes a slot for a queued or running job.
     pub fn slot(&self) -> Result<OwnedSemaphorePermit, Undone> {
         self.open.take().ok_or(Undone::Full)
     }
 
-    /// Runs what has its slots already, as soon as a thread is free.
+    /// Runs a job that has its slots, as soon as a thread is free.
     pub fn begin(&self, work: impl FnOnce() + Send + 'static) {
         let job = |running: OwnedSemaphorePermit| {
             move || {
@@ -74,32 +74,31 @@ impl Pool {
         }
     }
 
-    /// Runs what has its slot already at once, on this thread, whose other tasks go to another one; `None` where as many run
-    /// as may.
+    /// Runs a job that has its slot on this thread, whose other tasks move to another one; `None` if the limit of
+    /// running jobs is reached.
     pub fn run_here<A>(&self, work: impl FnOnce() -> A) -> Option<A> {
         let _running = self.running.take()?;
         Some(block_in_place(work))
     }
 
-    /// How many jobs wait, and how many run.
+    /// Returns the number of queued and of running jobs.
     pub fn load(&self) -> (usize, usize) {
         let running = self.running.taken();
         (self.open.taken().saturating_sub(running), running)
     }
 
-    /// Takes no more, and ends when everything is done.
+    /// Closes the pool; completes when all jobs are done.
     pub async fn close(&self) {
         let _all = self.open.all().await;
         self.open.close();
     }
 }
 
-/// Begins a job on a thread for work that may block; `None`, and the job is dropped, where the system starts no thread and
-/// there is none yet.
+/// Starts a job on a blocking thread; `None`, with the job dropped, if the system starts no thread and none exists.
 pub(crate) fn on_a_thread<A: Send + 'static>(
     job: impl FnOnce() -> A + Send + 'static,
 ) -> Option<JoinHandle<A>> {
-    // Tokio panics then.
+    // Tokio panics if it cannot start a thread.
     catch_unwind(AssertUnwindSafe(|| spawn_blocking(job))).ok()
 }
 
@@ -119,7 +118,7 @@ mod tests {
         runtime.unwrap().block_on(future)
     }
 
-    /// Starts a job, and lets it get as far as it gets without waiting for others.
+    /// Polls a job once, without waiting for others.
     async fn begin(
         pool: &Arc<Pool>,
         work: impl FnOnce() + Send + 'static,

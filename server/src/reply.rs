@@ -1,31 +1,31 @@
-//! What a call is answered with.
+//! Answers to calls.
 
 use serde::Serialize;
 use serde_json::Value;
 use std::borrow::Cow;
 use teamlog_team::projections::hidden::escaped_in_json;
 
-/// The type of every JSON answer.
+/// Content type of JSON answers.
 pub const JSON: &str = "application/json; charset=utf-8";
 
-/// An error's body is never longer.
+/// Largest body of an error.
 const ERROR_BYTES_MAX: usize = 64 * 1024;
 
-/// A whole answer.
+/// A complete answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
-    /// The status.
+    /// Status.
     pub status: u16,
-    /// The type of the body.
+    /// Content type.
     pub content_type: &'static str,
-    /// What else the head says.
+    /// Further headers.
     pub headers: Vec<(&'static str, String)>,
-    /// The body.
+    /// Body.
     pub body: Vec<u8>,
 }
 
 impl Reply {
-    /// One JSON object and a line end.
+    /// Builds a reply with one JSON object and a line end.
     pub fn json(status: u16, body: &impl Serialize) -> Reply {
         match serde_json::to_vec(body) {
             Ok(body) => Reply::json_text(status, body),
@@ -33,7 +33,7 @@ impl Reply {
         }
     }
 
-    /// The code of an error; of ours, so that there are not more of them than the code has.
+    /// Returns the code of an error; only codes of this program, which bounds their number in metrics.
     pub(crate) fn code(&self) -> Option<String> {
         if self.body.len() > ERROR_BYTES_MAX {
             return None;
@@ -42,20 +42,20 @@ impl Reply {
         Some(body.get("error")?.get("code")?.as_str()?.to_owned())
     }
 
-    /// `{"error":{"code","message"}}`.
+    /// Builds an error reply: `{"error":{"code","message"}}`.
     pub fn error(status: u16, code: &str, message: &str) -> Reply {
         let body = serde_json::json!({"error": {"code": code, "message": message}});
         Reply::json_text(status, body.to_string().into_bytes())
     }
 
-    /// What is answered to whoever presents nothing that lets them in, or not any more.
+    /// Builds the 401 reply for a missing or invalid credential.
     pub(crate) fn unauthorized(message: &str) -> Reply {
         Reply::error(401, "unauthorized", message).header("www-authenticate", "Bearer")
     }
 
-    /// The text of a JSON object and a line end.
+    /// Builds a reply from the text of a JSON object, with a line end.
     pub(crate) fn json_text(status: u16, mut body: Vec<u8>) -> Reply {
-        // Errors repeat what a caller sent, which must not hide in a terminal or a page.
+        // Errors repeat input of the caller: escape characters that a terminal or a page would hide.
         if status >= 400
             && let Ok(Cow::Owned(escaped)) = std::str::from_utf8(&body).map(escaped_in_json)
         {
@@ -65,7 +65,7 @@ impl Reply {
         Reply::new(status, JSON, body)
     }
 
-    /// A body of that type.
+    /// Builds a reply with a body of the given type.
     pub(crate) fn new(status: u16, content_type: &'static str, body: impl Into<Vec<u8>>) -> Reply {
         Reply {
             status,
@@ -75,7 +75,7 @@ impl Reply {
         }
     }
 
-    /// With one more header.
+    /// Adds a header.
     #[must_use]
     pub fn header(mut self, name: &'static str, value: impl Into<String>) -> Reply {
         self.headers.push((name, value.into()));
@@ -83,12 +83,12 @@ impl Reply {
     }
 }
 
-/// What a call is answered with: at once, or as long as the client listens.
+/// Answer to a call: complete, or a stream.
 #[derive(Debug)]
 pub enum Answer {
-    /// A whole answer.
+    /// A complete answer.
     Whole(Reply),
-    /// An answer that goes on.
+    /// A stream.
     Streamed(Streamed),
 }
 
@@ -98,17 +98,17 @@ impl From<Reply> for Answer {
     }
 }
 
-/// An answer that goes on, with status 200, until whoever sends it drops the sender, the client goes, or the daemon stops.
+/// A stream with status 200, until the sender is dropped, the client disconnects or the daemon stops.
 ///
-/// The channel is bounded: where the client is slower than what there is to tell, the sender finds it full and ends the
-/// stream. A client that takes nothing at all is cut by the connection.
+/// The channel is bounded: if the client is too slow, the sender finds it full and ends the stream. The connection is
+/// cut if the client accepts nothing.
 #[derive(Debug)]
 pub struct Streamed {
-    /// The type of the body.
+    /// Content type.
     pub content_type: &'static str,
-    /// The body, piece by piece.
+    /// Pieces of the body.
     pub frames: tokio::sync::mpsc::Receiver<hyper::body::Bytes>,
-    /// What is sent when there was nothing to send for a while.
+    /// Sent after a period without frames.
     pub heartbeat: &'static [u8],
 }
 

@@ -1,18 +1,18 @@
-//! Threads and open files that the daemon needs, counted before it says that it serves.
+//! Checks at startup that the daemon can have the threads and open files that it needs.
 
 use crate::failure::{Result, StartError};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 
-/// Threads that a daemon has soon after its start: its main thread, those that read and write connections, the upkeep of the
-/// teams, the writers of a few teams, and some that answer.
+/// Threads soon after the start: the main thread, I/O threads, maintenance, the writers of a few teams, and some for
+/// answering.
 const THREADS: usize = 16;
-/// Open files with which it serves a team, a few connections and the calls on them.
+/// Open files for one team, a few connections and their calls.
 const FILES: u64 = 64;
-/// A thread that only waits.
+/// Stack of a thread that only waits.
 const STACK_BYTES: usize = 64 * 1024;
 
-/// Checks that the system starts as many threads as the daemon needs, at the same time.
+/// Checks that the system starts the number of concurrent threads that the daemon needs.
 pub(crate) fn check_threads() -> Result<()> {
     match startable(THREADS) {
         THREADS => Ok(()),
@@ -25,7 +25,7 @@ pub(crate) fn check_threads() -> Result<()> {
     }
 }
 
-/// Checks that the process may have as many files open as the daemon needs.
+/// Checks that the process may open the number of files that the daemon needs.
 pub(crate) fn check_files(possible: u64) -> Result<()> {
     match possible >= FILES {
         true => Ok(()),
@@ -38,11 +38,11 @@ pub(crate) fn check_files(possible: u64) -> Result<()> {
     }
 }
 
-/// How many threads the system starts, at most so many.
+/// Returns the number of threads that the system starts, at most `most`.
 fn startable(most: usize) -> usize {
     let hold = Mutex::new(());
     std::thread::scope(|scope| {
-        // Each thread waits until this guard is gone, so that all of them are there at once.
+        // Each thread waits for this guard, so that all of them exist at the same time.
         let _held = hold.lock().unwrap_or_else(PoisonError::into_inner);
         let start = || {
             let thread = Builder::new().stack_size(STACK_BYTES);

@@ -1,11 +1,11 @@
-//! When a call has to end early: once what was presented for it is worth nothing any more.
+//! Early end of a call: its credential is no longer valid.
 
 use crate::caller::{Caller, Reach};
 use crate::served::Served;
 use tokio_util::sync::CancellationToken;
 
-/// Ends with the token or the page session of a call; where that reaches every team, also with the token of the team that is
-/// asked about, since that goes where the team does.
+/// Canceled with the token or page session of a call. If that reaches every team, also canceled with the token of the
+/// call's team, which ends when the team is removed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Revoked {
     presented: CancellationToken,
@@ -29,7 +29,7 @@ impl Revoked {
         }
     }
 
-    /// Ends then.
+    /// Completes when the credential is no longer valid.
     pub async fn over(&self) {
         tokio::select! {
             () = self.presented.cancelled() => {}

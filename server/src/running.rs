@@ -1,4 +1,4 @@
-//! What is known of a daemon that runs, as it notes it beside its lock.
+//! Description of a running daemon, stored with its lock.
 
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -6,18 +6,18 @@ use std::path::PathBuf;
 /// A daemon that serves a root.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Running {
-    /// Its process.
+    /// Process id.
     pub pid: u32,
-    /// Where it listens for HTTP.
+    /// URL for HTTP.
     pub url: String,
-    /// Where it listens for agents on other machines, over TLS, if it does.
+    /// URL for agents on other machines, over TLS, if there is one.
     #[serde(rename = "remoteUrl", default, skip_serializing_if = "Option::is_none")]
     pub remote_url: Option<String>,
-    /// Its Unix socket.
+    /// Path of the Unix socket.
     pub socket: PathBuf,
-    /// Its version.
+    /// Version.
     pub version: String,
-    /// Since when.
+    /// Start time.
     #[serde(rename = "startedAt")]
     pub started_at: String,
 }

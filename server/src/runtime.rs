@@ -1,5 +1,5 @@
-//! `runtime.json`: what a client of a team needs to know, for the team's owner alone. It holds the token, which is
-//! nowhere else. One more lies in the data root itself, whose token reaches every team.
+//! `runtime.json`: the connection data of a team, readable by its owner only. It holds the token, which is stored
+//! nowhere else. The data root has one too; its token reaches every team.
 
 use crate::running::Running;
 use crate::served::Served;
@@ -15,46 +15,46 @@ use std::sync::Mutex;
 use teamlog_team::handle::root::TEAMS_DIR;
 use teamlog_team::lifecycle::ignored;
 
-/// The file's name in a team's directory, and in the data root.
+/// Name of the file in a team's directory and in the data root.
 pub use teamlog_team::handle::root::RUNTIME_FILE;
 const SCHEMA_VERSION: &str = "1.0.0";
 const FILE_BYTES_MAX: u64 = 64 * 1024;
-/// Files that are written at a time when the daemon starts.
+/// Files written at a time at the daemon's start.
 const AT_ONCE: usize = 16;
 
-/// What stands in `runtime.json`.
+/// Contents of `runtime.json`.
 #[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Runtime {
-    /// Where the daemon listens for HTTP.
+    /// URL for HTTP.
     pub url: String,
-    /// The token: of the team, or of the root.
+    /// Token of the team or of the root.
     pub token: String,
-    /// The daemon's process.
+    /// Process id of the daemon.
     pub pid: u32,
-    /// Of this file.
+    /// Version of this file's format.
     pub schema_version: String,
-    /// The daemon's Unix socket.
+    /// Path of the Unix socket.
     pub socket: PathBuf,
-    /// The daemon's version.
+    /// Version of the daemon.
     pub version: String,
-    /// The team; `null` in the data root.
+    /// Name of the team; `null` in the data root's file.
     pub team_id: Option<String>,
-    /// Since when the daemon runs.
+    /// Start time of the daemon.
     pub started_at: String,
 }
 
-/// Writes and removes the files of the teams that one daemon serves, and that of the root.
+/// Writes and removes the files of the served teams and of the root.
 #[derive(Debug)]
 pub(crate) struct Runtimes {
     root: PathBuf,
     running: Running,
-    /// One change at a time, so that what is compared with is what was written.
+    /// Serializes changes, so that the file and the compared digest belong together.
     turn: Mutex<()>,
 }
 
 impl Runtimes {
-    /// For the teams of that data root.
+    /// Creates the writer for a data root.
     pub fn new(root: PathBuf, running: Running) -> Runtimes {
         Runtimes {
             root,
@@ -63,18 +63,18 @@ impl Runtimes {
         }
     }
 
-    /// Who is told.
+    /// Returns the daemon that the files describe.
     pub fn running(&self) -> &Running {
         &self.running
     }
 
-    /// Gives a team a new token, and serves it; without a team the root.
+    /// Creates a new token for a team and serves it; for the root if `team` is `None`.
     pub fn publish(&self, served: &Served, team: Option<&str>) -> io::Result<()> {
         let _turn = self.turn.lock();
         self.give(served, team)
     }
 
-    /// The same for many teams at once: what takes the time is the disk, which syncs many files as fast as one.
+    /// Like `publish`, for many teams at once: the disk syncs many files as fast as one.
     pub fn publish_all(
         &self,
         served: &Served,
@@ -102,7 +102,7 @@ impl Runtimes {
                         let panicked = io::Error::other("a thread panicked");
                         Err((String::new(), panicked))
                     }),
-                    // No thread could be started for these.
+                    // No thread could be started for these teams.
                     Err(teams) => teams.iter().try_for_each(give),
                 };
                 outcome = outcome.and(given);
@@ -111,7 +111,8 @@ impl Runtimes {
         })
     }
 
-    /// Writes the file of a team that is served, or of the root, where somebody took it away; its token went with it.
+    /// Writes the file of a served team or of the root again if it was removed; the old token is lost with it, so it
+    /// gets a new one.
     pub fn replenish(&self, served: &Served, team: Option<&str>) -> io::Result<()> {
         let _turn = self.turn.lock();
         let is_served = match team {
@@ -140,7 +141,7 @@ impl Runtimes {
         Ok(())
     }
 
-    /// The file of a team or of the root with a new token, and what that is compared with.
+    /// Returns the file of a team or of the root with a new token, and the token's digest.
     fn text(&self, team: Option<&str>) -> io::Result<(Vec<u8>, Digest)> {
         let token = token::new()?;
         let digest = Digest::of(token.as_bytes());
@@ -160,7 +161,7 @@ impl Runtimes {
         Ok((text, digest))
     }
 
-    /// Serves a team no longer, and takes its file away if it is ours; without a team that of the root.
+    /// Stops serving a team and removes its file if this daemon wrote it; the root's if `team` is `None`.
     pub fn withdraw(&self, served: &Served, team: Option<&str>) -> io::Result<()> {
         let _turn = self.turn.lock();
         if let Some(team) = team {
@@ -180,7 +181,7 @@ impl Runtimes {
         Ok(())
     }
 
-    /// The directory of a team, or of the root.
+    /// Opens the directory of a team or of the root.
     fn directory(&self, team: Option<&str>) -> io::Result<OwnedFd> {
         let Some(team) = team else {
             return opened(&self.root);
@@ -191,21 +192,21 @@ impl Runtimes {
     }
 }
 
-/// The data root, which may be named by a link.
+/// Opens the data root, which may be a link.
 fn opened(root: &Path) -> io::Result<OwnedFd> {
     let flags = OFlags::DIRECTORY | OFlags::CLOEXEC;
     Ok(rustix::fs::open(root, flags, Mode::empty())?)
 }
 
-/// Where the daemon listened whose file still stands in a data root: it runs, or it was killed.
+/// Returns the address in a data root's file: its daemon runs, or it was killed.
 pub fn left_behind(root: &Path) -> Option<SocketAddr> {
     let found = read(&opened(root).ok()?).ok()??;
     let address: SocketAddr = found.url.strip_prefix("http://")?.parse().ok()?;
     address.ip().is_loopback().then_some(address)
 }
 
-/// Tells git to leave the file of the root alone, where that lies in a repository. A file that tells git something already
-/// is somebody else's, and a failure keeps no daemon from its work.
+/// Makes git ignore the root's file, in case it is inside a repository. An existing `.gitignore` stays as it is, and
+/// failures are ignored.
 fn ignore(dir: &OwnedFd) {
     let flags = OFlags::WRONLY | OFlags::CREATE | OFlags::EXCL | OFlags::NOFOLLOW | OFlags::CLOEXEC;
     let mode = Mode::from_raw_mode(0o666);
@@ -214,11 +215,11 @@ fn ignore(dir: &OwnedFd) {
     }
 }
 
-/// Writes the file aside and puts it in the place of the one that is there, whatever that is. It is whole whenever the
-/// machine stops; which of the two is there then does not matter, for neither has a daemon any more.
+/// Writes a temporary file and renames it over the old one. It is complete after a crash; the old or the new file may
+/// then exist, and neither has a daemon.
 fn replace(dir: &OwnedFd, text: &[u8]) -> io::Result<()> {
     let aside = format!(".{RUNTIME_FILE}.new");
-    // One that a crash left has no other owner: only the holder of the root's lock writes here.
+    // A temporary file is left only by a crash: writing here requires the root's lock.
     match rustix::fs::unlinkat(dir, &aside, AtFlags::empty()) {
         Err(rustix::io::Errno::NOENT) | Ok(()) => {}
         Err(error) => return Err(error.into()),

@@ -1,7 +1,7 @@
-//! Looking at whole logs, one after the other: what nobody reads may be damaged all the same, and who asks how a team is
-//! should be told. At the daemon's start, every hour, soon where an answer met damage, and where somebody asks for it, who
-//! may ask for a look at everything else as well. And how much room each team takes,
-//! which nobody who asks for it should have to wait for. Journals are compared with logs in a thread of their own.
+//! Scrubber: verifies whole logs in the background, one after the other, so that damage to events that are never read
+//! is found. A log is verified at the daemon's start, every hour, soon after an answer met damage, and on request,
+//! which can also include a full check of everything else. The scrubber also measures the disk usage of each team.
+//! Journals are compared with logs in a thread of their own.
 
 use crate::disk;
 use crate::served::Served;
@@ -13,25 +13,25 @@ use teamlog_team::doctor::DoctorCheck;
 use teamlog_team::integrity::{Background, Check, CheckProgress};
 use teamlog_team::log::verify::Severity;
 
-/// How often a log is looked at where nothing was found.
+/// Interval of verifications of a sound log.
 const EVERY: Duration = Duration::from_secs(3600);
-/// How often where something was found: somebody may mend it.
+/// Interval of verifications of a damaged log, which an operator may repair.
 const WHILE_DAMAGED: Duration = Duration::from_secs(5);
-/// Of a log that takes long, the looks take this part of the time at most.
+/// For a log that takes long to verify, verification takes at most one part in `SHARE` of the time.
 const SHARE: u32 = 10;
-/// How often is looked for one that is due.
+/// Interval of looking for due work.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// How often the room that a team takes is measured.
+/// Interval of measuring disk usage.
 const MEASURE_EVERY: Duration = Duration::from_secs(60);
 
-/// Most bytes per second that a comparison reads of a journal, whose servers have other work.
+/// Most bytes per second that a comparison reads from a journal, whose servers have other work.
 const JOURNAL_BYTES_A_SECOND: usize = 4 << 20;
-/// Time until a journal is compared again that differs, or that did not answer.
+/// Time until the next comparison with a journal that differs or did not answer.
 const JOURNAL_AGAIN: Duration = Duration::from_secs(60);
 
-/// Compares the journals of teams with their logs, one after the other, until the daemon is about to stop: a host reads a group of a
-/// journal once, so that one that is changed there later would be met by the next host that joins.
+/// Compares the journals of teams with their logs, one after the other, until the daemon stops. A host reads each group
+/// of a journal only once, so that a group that is changed later would be noticed only by the next host that joins.
 pub(crate) fn compare_journals(served: &Arc<Served>) {
     while !served.is_stopping() {
         match served.to_compare() {
@@ -56,7 +56,7 @@ fn compare(served: &Served, name: &str) {
     served.compared(name, found.ok(), next);
 }
 
-/// Sleeps as long as so many bytes take at the rate of a comparison; `false` if the daemon is about to stop.
+/// Sleeps for the time that `bytes` take at the rate of a comparison; `false` if the daemon is about to stop.
 fn slow_down(served: &Served, bytes: usize) -> bool {
     let millis = bytes.saturating_mul(1_000) / JOURNAL_BYTES_A_SECOND;
     let end = Instant::now() + Duration::from_millis(millis as u64);
@@ -70,7 +70,7 @@ fn slow_down(served: &Served, bytes: usize) -> bool {
     false
 }
 
-/// Works until the daemon is about to stop. `teams_dir` holds the teams.
+/// Runs until the daemon stops. `teams_dir` is the directory of the teams.
 pub(crate) fn run(served: &Arc<Served>, teams_dir: &Path) {
     while !served.is_stopping() {
         if let Some((name, check)) = served.checks().first() {
@@ -95,9 +95,9 @@ fn measure(served: &Served, name: &str, dir: &Path) {
     served.measured(name, bytes, Instant::now() + every);
 }
 
-/// Looks at everything that belongs to the team; what was found is kept.
+/// Checks everything of a team; the result is stored.
 fn examine(served: &Served, name: &str) {
-    // Whoever asks is told of a failure by what is kept.
+    // The stored result tells callers of a failure.
     let check = DoctorCheck {
         daemon: Some(std::process::id()),
         ..DoctorCheck::of(name)
@@ -115,14 +115,14 @@ fn audit(served: &Served, name: &str) {
     let every = match &found {
         Ok(Some(_)) => WHILE_DAMAGED.max(began.elapsed() * SHARE),
         Ok(None) => EVERY,
-        // Whoever looks at the team each second tells why.
+        // Maintenance, which reads the team every second, reports the reason.
         Err(_) => WHILE_DAMAGED,
     };
     let found = found.map_err(|failure| (failure.code(), failure.to_string()));
     served.audited(name, found, Instant::now() + every);
 }
 
-/// The first thing that is wrong with the log.
+/// Returns the first fault of the log.
 fn damage(served: &Served, name: &str) -> Result<Option<String>> {
     let report = served
         .team(name)?

@@ -1,4 +1,4 @@
-//! The teams that the daemon serves.
+//! Teams served by the daemon.
 
 use crate::agent_token;
 use crate::agents::{Agents, NotAdmitted};
@@ -19,8 +19,7 @@ use teamlog_team::handle::pasts::Pasts;
 use teamlog_team::{Root, RootOptions, Team};
 use tokio_util::sync::CancellationToken;
 
-/// A data root whose teams stay open between calls, and the teams that are served, each with what its token is compared
-/// with.
+/// A data root with teams that stay open between calls, and the served teams with the digests of their tokens.
 #[derive(Debug)]
 pub struct Served {
     root: Root,
@@ -36,24 +35,24 @@ pub struct Served {
 #[derive(Debug, Default)]
 struct Known {
     teams: BTreeMap<String, Entry>,
-    /// What lets in to all of them.
+    /// Token of all teams.
     whole: Option<TokenEntry>,
 }
 
-/// What is told to whoever is let in.
+/// The daemon's description for callers.
 #[derive(Debug, Clone)]
 pub struct About {
-    /// The daemon's version.
+    /// Version of the daemon.
     pub version: String,
-    /// What the directory of the data root is called.
+    /// Name of the data root's directory.
     pub data_root_name: String,
 }
 
-/// What a token is compared with.
+/// A token's digest.
 #[derive(Debug)]
 struct TokenEntry {
     digest: Digest,
-    /// Ends when the token is worth nothing any more.
+    /// Canceled when the token is no longer valid.
     revoked: CancellationToken,
 }
 
@@ -64,33 +63,33 @@ struct Entry {
     audit: Audit,
 }
 
-/// What is known of the log as a whole, which nobody reads who only writes.
+/// Results of verifying the whole log, which a writer does not read.
 #[derive(Debug)]
 struct Audit {
-    /// When it is to be looked at.
+    /// Time of the next verification.
     due: Instant,
-    /// What is wrong with it, as the last look found that was carried out.
+    /// Fault found by the last completed verification.
     damage: Option<String>,
-    /// Why the last look was not carried out: its code, and the long form.
+    /// Code and description of the reason for which the last verification was not completed.
     failed: Option<(&'static str, String)>,
-    /// When the history in its journal is to be compared with the log.
+    /// Time of the next comparison with the journal.
     journal_due: Instant,
-    /// The first difference that the last comparison found.
+    /// First difference found by the last comparison.
     journal_damage: Option<String>,
-    /// When all of it was last looked at, and whether it was sound.
+    /// The last verification.
     last: Option<Verified>,
-    /// When the room that the team takes is to be measured.
+    /// Time of the next measurement of disk usage.
     measure: Instant,
-    /// How many bytes its files take on the disk.
+    /// Disk usage in bytes.
     disk_bytes: Option<u64>,
 }
 
-/// A look at a whole log.
+/// A verification of a whole log.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Verified {
-    /// When it ended.
+    /// End time.
     pub at: SystemTime,
-    /// Whether nothing was wrong.
+    /// True if no fault was found.
     pub sound: bool,
 }
 
@@ -113,7 +112,7 @@ impl Drop for TokenEntry {
 }
 
 impl Entry {
-    /// What keeps the team from being written counts for more than what cannot be read of its past.
+    /// A reason that forbids writing takes precedence over damage of old events.
     fn condition(&self) -> Condition {
         match (&self.condition, &self.audit.damage, &self.audit.failed) {
             (Condition::Sound, Some(why), _) => Condition::Unready {
@@ -135,30 +134,30 @@ impl Entry {
     }
 }
 
-/// The code of a log that cannot be read.
+/// Code of a log that cannot be read.
 pub(crate) const DAMAGED: &str = "damaged";
-/// The code of a team whose journal has another history than the log.
+/// Code of a team whose journal has another history than the log.
 pub(crate) const JOURNAL_DAMAGED: &str = "journal_damaged";
 
-/// How a team is, as the daemon last saw it.
+/// Condition of a team, as last seen by the daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(tag = "condition", rename_all = "snake_case")]
 pub enum Condition {
-    /// Not looked at yet.
+    /// Not checked yet.
     Starting,
-    /// It can be read and written.
+    /// The team can be read and written.
     Sound,
-    /// It cannot.
+    /// The team cannot be read or written.
     Unready {
-        /// The stable word for it.
+        /// Stable code of the reason.
         code: &'static str,
-        /// The long form.
+        /// Description of the reason.
         why: String,
     },
 }
 
 impl Served {
-    /// Serves no team yet.
+    /// Creates a list without teams.
     pub fn new(root: Root) -> Served {
         let about = About {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -166,7 +165,7 @@ impl Served {
         };
         Served::within(root, &Limits::default(), about)
     }
-    /// The same with other limits, and with what is told of the daemon.
+    /// Creates a list without teams, with limits and the daemon's description.
     pub(crate) fn within(root: Root, limits: &Limits, about: About) -> Served {
         let checks = Arc::<Checks>::default();
         let folds = PastFolds::new(limits.past_folds, limits.past_fold_wait);
@@ -186,31 +185,31 @@ impl Served {
             stopping: AtomicBool::new(false),
         }
     }
-    /// The root; its teams are resident.
+    /// Returns the root; its teams are kept open.
     pub fn root(&self) -> &Root {
         &self.root
     }
-    /// The checks that were asked for.
+    /// Returns the requested checks.
     pub(crate) fn checks(&self) -> &Checks {
         &self.checks
     }
-    /// The pasts of the teams that were asked for lately.
+    /// Returns the cached past states of the teams.
     pub fn pasts(&self) -> &Pasts {
         &self.pasts
     }
-    /// Opens a team: cheap, since what it needs stays in memory.
+    /// Opens a team; cheap, since its state stays in memory.
     pub fn team(&self, name: &str) -> teamlog_team::Result<Team> {
         self.root.team(name)
     }
-    /// The names of the teams that are served, sorted.
+    /// Returns the names of the served teams, sorted.
     pub fn names(&self) -> Vec<String> {
         self.read().teams.keys().cloned().collect()
     }
-    /// Whether the team is served.
+    /// Returns true if the team is served.
     pub fn serves(&self, name: &str) -> bool {
         self.read().teams.contains_key(name)
     }
-    /// Whose token or page session this is. Looks at all of them, so that how long it takes tells nothing.
+    /// Returns the caller of a token or page session. Compares all of them, so that the time reveals nothing.
     pub(crate) fn admit(&self, presented: &Digest) -> Option<Admitted> {
         let session = self.page_sessions.session(presented, self.now());
         let known = self.read();
@@ -226,11 +225,11 @@ impl Served {
         team.or_else(|| whole.map(|token| token.admits(Reach::Root)))
             .or(session)
     }
-    /// Whom a one-time code would let in.
+    /// Returns the caller that a one-time code admits.
     pub(crate) fn admit_code(&self, presented: &Digest) -> Option<Admitted> {
         self.page_sessions.code(presented, self.now())
     }
-    /// Makes a one-time code; `None` for a team that is not served.
+    /// Creates a one-time code; `None` if the team is not served.
     pub(crate) fn new_code(&self, reach: Reach, scope: Scope) -> Option<io::Result<Made>> {
         let revoked = match &reach {
             Reach::Team(team) => self.revoked(team),
@@ -242,46 +241,46 @@ impl Served {
         let now = self.now();
         Some(self.page_sessions.new_code(reach, scope, &revoked?, now))
     }
-    /// The page sessions.
+    /// Returns the page sessions.
     pub(crate) fn page_sessions(&self) -> &PageSessions {
         &self.page_sessions
     }
-    /// Whoever presents the token of an agent. Waits for the disk.
+    /// Returns the caller of an agent's token. Reads the disk.
     pub(crate) fn admit_agent(&self, presented: &str) -> Result<Admitted, NotAdmitted> {
         let named = agent_token::named(presented).filter(|named| self.serves(named.team));
         let team = named.ok_or(NotAdmitted::Unknown)?.team;
         self.agents.admit(&self.root, team, presented)
     }
-    /// Ends what goes on under tokens of agents that are worth nothing any more.
+    /// Ends all activity under agents' tokens that are no longer valid.
     pub(crate) fn expire_agents(&self) {
         self.agents.expire(&self.root, |team| self.serves(team));
     }
-    /// What is told of the daemon.
+    /// Returns the daemon's description.
     pub(crate) fn about(&self) -> &About {
         &self.about
     }
-    /// The time, by the root's clock.
+    /// Returns the time of the root's clock.
     pub(crate) fn now(&self) -> Timestamp {
         self.root.options().clock.now()
     }
-    /// Ends when the token of a team is worth nothing any more, or the team is not served any more.
+    /// Returns the token's cancellation, which also ends when the team is no longer served.
     pub(crate) fn revoked(&self, team: &str) -> Option<CancellationToken> {
         let known = self.read();
         let entry = known.teams.get(team);
         entry.map(|entry| entry.token.revoked.clone())
     }
-    /// Lets whoever presents this token reach every team. What goes on under the one before ends.
+    /// Sets the token that reaches every team. Ends all activity under the old one.
     pub fn serve_whole(&self, token: Digest) {
         self.write().whole = Some(TokenEntry::new(token));
     }
-    /// How the teams are, by name.
+    /// Returns the conditions of the teams, by name.
     pub fn conditions(&self) -> BTreeMap<String, Condition> {
         let known = self.read();
         let told = |(name, entry): (&String, &Entry)| (name.clone(), entry.condition());
         known.teams.iter().map(told).collect()
     }
-    /// Has the whole log of a team looked at soon: somebody met damage in it. What is known to be damaged is looked at
-    /// as often as that is, however many meet it.
+    /// Schedules a verification of a team's log soon, after an answer met damage. For known damage the schedule does
+    /// not change.
     pub(crate) fn suspect(&self, name: &str) {
         self.change(name, |Entry { audit, .. }| {
             if audit.damage.is_none() {
@@ -289,7 +288,7 @@ impl Served {
             }
         });
     }
-    /// A team whose whole log is to be looked at by now; the one that has waited longest.
+    /// Returns the team whose log is due for verification for the longest time.
     pub(crate) fn to_audit(&self) -> Option<String> {
         let known = self.read();
         let now = Instant::now();
@@ -300,8 +299,8 @@ impl Served {
         let first = due.filter(|(due, _)| *due <= now).min();
         first.map(|(_, name)| name.clone())
     }
-    /// Notes what a look at the whole log of a team found, or with which code and why it was not carried out, and when the
-    /// next one is due. Damage that is known stays known until a look finds none.
+    /// Stores the result of a verification, or code and description of its failure, and the time of the next one. Known
+    /// damage is kept until a verification finds none.
     pub(crate) fn audited(
         &self,
         name: &str,
@@ -321,7 +320,7 @@ impl Served {
             }
         });
     }
-    /// A team whose journal is to be compared with its log by now; the one that has waited longest.
+    /// Returns the team whose journal is due for comparison for the longest time.
     pub(crate) fn to_compare(&self) -> Option<String> {
         let known = self.read();
         let now = Instant::now();
@@ -330,8 +329,8 @@ impl Served {
         let first = due.filter(|(due, _)| *due <= now).min();
         first.map(|(_, name)| name.clone())
     }
-    /// Notes what a comparison of a team's journal with its log found, and when the next one is due. A difference that is known stays
-    /// known until a comparison that was carried out finds none.
+    /// Stores the result of a comparison of a team's journal with its log, and the time of the next one. A known
+    /// difference is kept until a completed comparison finds none.
     pub(crate) fn compared(&self, name: &str, found: Option<Option<String>>, next: Instant) {
         self.change(name, |Entry { audit, .. }| {
             audit.journal_due = next;
@@ -340,7 +339,7 @@ impl Served {
             }
         });
     }
-    /// A team whose room on the disk is to be measured by now.
+    /// Returns a team whose disk usage is due for measurement.
     pub(crate) fn to_measure(&self) -> Option<String> {
         let known = self.read();
         let now = Instant::now();
@@ -350,20 +349,20 @@ impl Served {
             .find(|(_, entry)| entry.audit.measure <= now);
         due.map(|(name, _)| name.clone())
     }
-    /// Notes how many bytes the files of a team take, and when that is due again.
+    /// Stores the disk usage of a team, and the time of the next measurement.
     pub(crate) fn measured(&self, name: &str, bytes: Option<u64>, next: Instant) {
         self.change(name, |Entry { audit, .. }| {
             audit.disk_bytes = bytes;
             audit.measure = next;
         });
     }
-    /// The last look at the whole log of a team, and the bytes that its files take, as far as that is known.
+    /// Returns the last verification of a team's log and its disk usage, if known.
     pub(crate) fn observed(&self, name: &str) -> (Option<Verified>, Option<u64>) {
         let known = self.read();
         let audit = known.teams.get(name).map(|entry| &entry.audit);
         audit.map_or((None, None), |audit| (audit.last, audit.disk_bytes))
     }
-    /// Notes how a team is.
+    /// Stores the condition of a team.
     pub(crate) fn found(&self, name: &str, condition: Condition) {
         self.change(name, |entry| entry.condition = condition);
     }
@@ -378,18 +377,18 @@ impl Served {
     fn write(&self) -> RwLockWriteGuard<'_, Known> {
         self.known.write().unwrap_or_else(PoisonError::into_inner)
     }
-    /// Whether the daemon is about to end: whoever sends what goes on should come to an end.
+    /// Returns true if the daemon is about to stop; senders of streams should end.
     pub fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Acquire)
     }
     pub(crate) fn stop(&self) {
         self.stopping.store(true, Ordering::Release);
     }
-    /// Serves a team, or takes a new token for it. What goes on under the one before ends.
+    /// Serves a team, or sets a new token for it. Ends all activity under the old token.
     pub fn serve(&self, name: &str, token: Digest) {
         let mut known = self.write();
         let token = TokenEntry::new(token);
-        // Another token changes nothing of what is known of the log.
+        // A new token does not change the results of verification.
         let entry = match known.teams.remove(name) {
             Some(before) => Entry { token, ..before },
             None => Entry {
@@ -409,7 +408,7 @@ impl Served {
         };
         known.teams.insert(name.to_owned(), entry);
     }
-    /// Serves the team no longer, nor what goes on under its token.
+    /// Stops serving the team and ends all activity under its token.
     pub fn forget(&self, name: &str) {
         self.write().teams.remove(name);
     }

@@ -1,4 +1,4 @@
-//! So many and no more: a semaphore that knows how many slots it has in all.
+//! Slots: a semaphore that knows its size.
 
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, SemaphorePermit};
@@ -11,7 +11,7 @@ pub(crate) struct Slots {
 
 impl Slots {
     pub fn new(all: usize) -> Slots {
-        // No more than can be taken at once.
+        // Limited to the number that can be acquired at once.
         let all = u32::try_from(all.min(Semaphore::MAX_PERMITS)).unwrap_or(u32::MAX);
         Slots {
             free: Arc::new(Semaphore::new(usize::try_from(all).unwrap_or(usize::MAX))),
@@ -19,29 +19,29 @@ impl Slots {
         }
     }
 
-    /// A slot, if one is free.
+    /// Takes a slot, if one is free.
     pub fn take(&self) -> Option<OwnedSemaphorePermit> {
         self.free.clone().try_acquire_owned().ok()
     }
 
-    /// The next slot that becomes free, in the order of asking; `None` once they are closed.
+    /// Takes the next free slot, in the order of requests; `None` after closing.
     pub fn next(&self) -> impl Future<Output = Option<OwnedSemaphorePermit>> + Send + use<> {
         let free = self.free.clone();
         async move { free.acquire_owned().await.ok() }
     }
 
-    /// How many are taken.
+    /// Returns the number of taken slots.
     pub fn taken(&self) -> usize {
         let all = usize::try_from(self.all).unwrap_or(usize::MAX);
         all.saturating_sub(self.free.available_permits())
     }
 
-    /// All of them, once they are free. Slots that come back go to this wait, so that nobody gets a new one.
+    /// Takes all slots when they are free. Returned slots go to this request, so that others get none.
     pub async fn all(&self) -> Option<SemaphorePermit<'_>> {
         self.free.acquire_many(self.all).await.ok()
     }
 
-    /// Gives no more slots.
+    /// Closes the slots.
     pub fn close(&self) {
         self.free.close();
     }

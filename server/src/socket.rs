@@ -1,4 +1,4 @@
-//! The Unix socket: in a directory that only its owner may enter, for its owner alone.
+//! The Unix socket, in a directory that only its owner can enter.
 
 use crate::failure::{Result, StartError};
 use crate::lock::{DIR, private_dir};
@@ -9,11 +9,11 @@ use std::os::unix::net::{UnixListener, UnixStream};
 use std::path::{Path, PathBuf};
 
 const SOCKET_FILE: &str = "teamd.sock";
-/// The system's addresses hold 108 bytes, the last of them zero.
+/// Longest path: socket addresses have 108 bytes, the last of them zero.
 const PATH_BYTES_MAX: usize = 107;
 
-/// Where the socket of a root lies: where it is told to, else beneath the root, else, where that path is too long for a
-/// socket, in the directory for what lives as long as its user's session.
+/// Returns the path of a root's socket: the given one, or one below the root, or, if that is too long for a socket, one
+/// in the user's runtime directory.
 pub(crate) fn place(
     root: &Path,
     request: Option<&Path>,
@@ -48,7 +48,7 @@ fn fits(path: &Path) -> bool {
     path.as_os_str().len() <= PATH_BYTES_MAX
 }
 
-/// Listens there. What a dead daemon left is replaced.
+/// Listens at the path. Replaces the socket of a dead daemon.
 pub(crate) fn listen(path: &Path) -> Result<UnixListener> {
     if let Some(dir) = path.parent() {
         private_dir(dir)?;
@@ -56,7 +56,7 @@ pub(crate) fn listen(path: &Path) -> Result<UnixListener> {
     clear(path)?;
     let listening = || {
         let listener = UnixListener::bind(path)?;
-        // Nobody else can have reached it before, for nobody else may enter the directory.
+        // No other user can have connected before this, since the directory is private.
         std::fs::set_permissions(path, PermissionsExt::from_mode(0o600))?;
         listener.set_nonblocking(true)?;
         Ok(listener)
@@ -73,7 +73,7 @@ fn clear(path: &Path) -> Result<()> {
             Err(StartError::SocketTaken(path.to_owned()))
         }
         Ok(_) => match UnixStream::connect(path) {
-            // Another root's daemon listens there.
+            // The daemon of another root listens here.
             Ok(_) => Err(StartError::SocketTaken(path.to_owned())),
             Err(_) => std::fs::remove_file(path)
                 .map_err(StartError::io(format!("remove {}", path.display()))),

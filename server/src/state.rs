@@ -1,4 +1,4 @@
-//! What every connection shares.
+//! State shared by all connections.
 
 use crate::batches::Batches;
 use crate::forward::Forward;
@@ -25,7 +25,7 @@ pub(crate) struct AppState {
     pub pool: Arc<Pool>,
     pub batches: Arc<Batches>,
     pub per_team_limit: PerTeamLimit,
-    /// For calls that wait for something to happen, so that they keep no other from being answered.
+    /// Pool of calls that wait for an event, so that they do not block others.
     pub patient: Pool,
     pub metrics: Metrics,
     pub guesses: Guesses,
@@ -35,16 +35,16 @@ pub(crate) struct AppState {
     pub large_bodies: Arc<Semaphore>,
     /// Slots for upgraded connections.
     pub local_slots: Arc<LocalSlots>,
-    /// The same of agents on other machines.
+    /// Slots for upgraded connections of agents on other machines.
     pub remote_slots: Arc<LocalSlots>,
-    /// Places for those whose token is looked up in the log of a team.
+    /// Permits for concurrent lookups of agents' tokens.
     pub lookups: Semaphore,
-    /// Ends when the daemon is to stop.
+    /// Canceled when the daemon is to stop.
     pub drain: CancellationToken,
     /// The certificate for agents on other machines, if there is one.
     pub certificate: Option<Arc<Certificate>>,
-    /// Whether signals stop the daemon.
+    /// True if signals stop the daemon.
     pub signals: bool,
-    /// The port of TCP, which `Host` must name.
+    /// TCP port, which `Host` must name.
     pub port: u16,
 }

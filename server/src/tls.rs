@@ -1,4 +1,4 @@
-//! The daemon's certificate for TLS, with its key, and how a renewed one is taken over.
+//! The daemon's certificate for TLS, with its key, and reloading of renewed files.
 
 use crate::failure::{Result, StartError};
 use std::fs;
@@ -16,14 +16,14 @@ use tokio_rustls::rustls::{Error, ServerConfig};
 /// Paths of the certificate and its key.
 #[derive(Debug, Clone)]
 pub struct TlsFiles {
-    /// The certificate and those that vouch for it, as PEM.
+    /// Certificate and its chain, as PEM.
     pub certificate: PathBuf,
-    /// Its secret key, as PEM.
+    /// Private key of the certificate, as PEM.
     pub key: PathBuf,
 }
 
-/// The certificate that new connections get. A renewed one replaces it once certificate and key fit each other; until then the
-/// loaded one stays.
+/// The certificate of new connections. Renewed files replace it when certificate and key match; until then the loaded
+/// one stays.
 pub(crate) struct Certificate {
     files: TlsFiles,
     loaded: Mutex<Loaded>,
@@ -32,11 +32,11 @@ pub(crate) struct Certificate {
 struct Loaded {
     acceptor: TlsAcceptor,
     stamp: Stamp,
-    /// Why the files that lie there now could not be loaded.
+    /// Reason for which the current files could not be loaded.
     failure: Option<String>,
 }
 
-/// Length and time of change of both files; of a file that is not there, `None`.
+/// Length and modification time of both files; `None` for a missing file.
 type Stamp = [Option<(u64, SystemTime)>; 2];
 
 impl Certificate {
@@ -57,18 +57,17 @@ impl Certificate {
         })
     }
 
-    /// Returns the acceptor for one more connection.
+    /// Returns the acceptor for new connections.
     pub fn acceptor(&self) -> TlsAcceptor {
         self.loaded().acceptor.clone()
     }
 
-    /// Returns why the files could not be loaded when they were last read, if so.
+    /// Returns the reason for which the last reading of the files failed, if it did.
     pub fn failure(&self) -> Option<String> {
         self.loaded().failure.clone()
     }
 
-    /// Loads the files again if one of them changed since they were loaded, or could not be loaded then. Open connections keep the certificate that they
-    /// began with.
+    /// Reloads the files if one of them changed since the last reading. Open connections keep their certificate.
     pub fn reload_if_changed(&self) {
         let is_current = {
             let loaded = self.loaded();
@@ -79,9 +78,9 @@ impl Certificate {
         }
     }
 
-    /// Loads the files again.
+    /// Reloads the files.
     pub fn reload(&self) {
-        // Taken before the files are read: a change while they are read is seen by the next check.
+        // Taken before the files are read, so that the next check notices a change during reading.
         let stamp = stamp(&self.files);
         let read = acceptor(&self.files);
         let mut loaded = self.loaded();

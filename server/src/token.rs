@@ -1,26 +1,26 @@
-//! Bearer tokens: 32 random bytes a team, new with every start. The daemon keeps what it compares with, not the token.
+//! Bearer tokens: 32 random bytes per team, new with every start. The daemon keeps a token's digest, not the token.
 
 use std::fmt;
 
-/// What a token is compared with. Two of them are compared in constant time.
+/// Digest of a token, compared in constant time.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub struct Digest(blake3::Hash);
 
 impl Digest {
-    /// Of what a client presents.
+    /// Returns the digest of the text that a client presents.
     pub fn of(presented: &[u8]) -> Digest {
         Digest(blake3::hash(presented))
     }
 }
 
 impl fmt::Debug for Digest {
-    /// Nobody has a use for it in a log.
+    /// Shows nothing, since a digest is of no use in a log.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("Digest")
     }
 }
 
-/// A new token, as text.
+/// Creates a token, as text.
 pub(crate) fn new() -> std::io::Result<String> {
     let mut bytes = [0; 32];
     getrandom::fill(&mut bytes).map_err(std::io::Error::other)?;

@@ -1,4 +1,4 @@
-//! Connections that are upgraded: on the Unix socket, and over TLS, a client may ask for another protocol than HTTP.
+//! Upgraded connections: a client on the Unix socket or over TLS may switch from HTTP to another protocol.
 
 use crate::caller::Caller;
 use crate::local_slots::LocalSlot;
@@ -11,24 +11,24 @@ use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio_util::sync::CancellationToken;
 
-/// Which version a client is of, and which the daemon is.
+/// Header with the version of the client, and of the daemon.
 pub const VERSION_HEADER: &str = "teamlog-version";
 
-/// A connection that was upgraded. Reading and writing block.
+/// An upgraded connection, blocking.
 #[derive(Debug)]
 pub struct UpgradedConnection {
     stream: UnixStream,
-    /// What the client said before it knew that it may.
+    /// Bytes that the client sent before the upgrade was answered.
     early: io::Cursor<Vec<u8>>,
     slot: LocalSlot,
     remote: Option<Remote>,
 }
 
-/// What is known of an agent on another machine.
+/// State of an agent on another machine.
 #[derive(Debug)]
 struct Remote {
     caller: Caller,
-    /// Ends once its token is worth nothing any more.
+    /// Canceled when its token is no longer valid.
     revoked: CancellationToken,
     /// Bytes of requests that may still be read.
     bodies: Arc<Semaphore>,
@@ -43,7 +43,7 @@ impl UpgradedConnection {
             remote: None,
         }
     }
-    /// The same, of an agent on another machine.
+    /// Returns the connection of an agent on another machine.
     pub(crate) fn of(
         self,
         caller: Caller,
@@ -60,16 +60,19 @@ impl UpgradedConnection {
             ..self
         }
     }
-    /// The agent on another machine that it belongs to; nothing for the daemon's own user.
+    /// Returns the agent on another machine; `None` for the daemon's own user.
     pub fn caller(&self) -> Option<&Caller> {
         self.remote.as_ref().map(|remote| &remote.caller)
     }
-    /// Whether the token that it was let in with is worth nothing any more.
+    /// Returns true if the token of the connection is no longer valid.
     pub(crate) fn is_revoked(&self) -> bool {
         let remote = self.remote.as_ref();
         remote.is_some_and(|remote| remote.revoked.is_cancelled())
     }
-    /// Keeps room for so many bytes of a request; none where others of other machines take it all.
+    /// Reserves memory for a request; `None` for the daemon's own user.
+    ///
+    /// # Errors
+    /// If other machines' requests use all of it.
     pub(crate) fn room(&self, bytes: u32) -> io::Result<Option<OwnedSemaphorePermit>> {
         let Some(remote) = &self.remote else {
             return Ok(None);
@@ -78,14 +81,14 @@ impl UpgradedConnection {
         room.map(Some)
             .map_err(|_| io::ErrorKind::OutOfMemory.into())
     }
-    /// The socket beneath, for its time limits.
+    /// Returns the underlying socket, for its timeouts.
     pub fn stream(&self) -> &UnixStream {
         &self.stream
     }
-    /// Whether the client says something within that time, or has hung up.
+    /// Returns true if the client sends something or disconnects within the time.
     ///
     /// # Errors
-    /// The system's.
+    /// Errors of the system.
     pub fn hears(&self, within: Duration) -> io::Result<bool> {
         let early = self.early.get_ref().len();
         if usize::try_from(self.early.position()).is_ok_and(|read| read < early) {
@@ -99,12 +102,12 @@ impl UpgradedConnection {
             Err(error) => Err(error.into()),
         }
     }
-    /// From here on the client waits for something outside of the daemon, and its slot is free for others; `false` where
+    /// Gives the working slot to others while the client waits for something outside of the daemon; returns `false` if
     /// no more clients may wait.
     pub fn waits(&mut self) -> bool {
         self.slot.wait()
     }
-    /// The client no longer waits.
+    /// Ends the wait.
     pub fn works(&mut self) {
         self.slot.work();
     }

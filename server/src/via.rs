@@ -1,12 +1,12 @@
-//! Which way a connection came, and what that says of its other end.
+//! Transport of a connection, and its trust.
 
-/// Which way a connection came.
+/// Transport of a connection.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Via {
-    /// Over TCP, from any user of this machine.
+    /// TCP, from any user of this machine.
     Tcp,
-    /// Over TLS, from any machine.
+    /// TLS, from any machine.
     Tls,
-    /// Over the Unix socket, from the user whom the daemon runs as.
+    /// Unix socket, from the daemon's own user.
     Socket,
 }

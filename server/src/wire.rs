@@ -1,4 +1,4 @@
-//! What goes over a connection: heads within limits on the way in, bodies on the way out, and how long each may take.
+//! The wire: heads of requests within limits, bodies of answers, and timeouts.
 
 pub(crate) mod body;
 mod head;

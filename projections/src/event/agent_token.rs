@@ -1,50 +1,50 @@
-//! Tokens by which agents on other machines are let in, and the JSON of what is recorded of them. A token itself is never
-//! recorded, only its digest.
+//! Tokens that let agents on other machines connect, and the JSON of their events. The log holds a token's digest,
+//! never the token.
 
 use super::*;
 
 events! {
-    /// What is recorded of agents' tokens.
+    /// Events of agent tokens.
     #[derive(Serialize)]
     #[serde(untagged)]
     pub enum AgentTokenFact {
-        /// An agent may be let in with a token.
+        /// A token was added that lets an agent connect.
         "agent_token_added" by "teamlog token add TEAM" => Added: AgentTokenAdded [name agent] {
-            /// Whom it lets in.
+            /// Agent that the token lets in.
             pub agent: String,
-            /// How far.
+            /// Operations that the token allows.
             pub scope: AgentScope,
             /// BLAKE3 of the token, as lower-case hex.
             pub digest: String,
         },
-        /// A token lets nobody in any more.
+        /// An agent's token was revoked.
         "agent_token_revoked" by "teamlog token revoke TEAM" => Revoked: AgentTokenRevoked [name agent] {
-            /// Whom it let in.
+            /// Agent that the token let in.
             pub agent: String,
-            /// Which one, as listings name it.
+            /// Id of the token, as listings show it.
             pub token_id: String,
         },
     }
 }
 
 words! {
-    /// How far a token lets its agent.
+    /// Operations that a token allows its agent.
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "lowercase")]
     #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     pub enum AgentScope {
-        /// What changes nothing.
+        /// Reads only.
         #[default]
         Read = "read",
-        /// What an agent does: its tasks, messages, threads, modes.
+        /// Everything that an agent does: tasks, messages, threads, modes.
         Act = "act",
-        /// What is done to the team as a whole as well: settings, members, budgets, tokens, its end.
+        /// As `act`, and everything that changes the whole team: settings, members, budgets, tokens, closing.
         Operate = "operate",
     }
 }
 
 impl AgentTokenFact {
-    /// The event that records it.
+    /// Builds the event.
     pub fn event(&self, actor: &str) -> NewEvent {
         let agent = match self {
             AgentTokenFact::Added(added) => &added.agent,

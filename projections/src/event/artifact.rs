@@ -1,9 +1,10 @@
-//! Artifacts: files that agents leave for others, and the JSON of what is recorded of them. Their bytes lie beside the log.
+//! Artifacts: files that agents leave for others, and the JSON of their events. The files lie in the team's directory,
+//! outside the log.
 
 use super::*;
 
 events! {
-    /// What is recorded of artifacts.
+    /// Events of artifacts.
     #[derive(Serialize)]
     #[serde(untagged)]
     pub enum ArtifactFact {
@@ -11,19 +12,19 @@ events! {
         "artifact_stored" by "teamlog artifact put TEAM" => Stored:
         #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
         ArtifactStored [digest digest, name name, name task_id, name worker] {
-            /// Its name, which rows have in their keys.
+            /// Name of the artifact; rows have it in their keys.
             #[rkyv(with = Skip)]
             pub name: String,
-            /// What it is.
+            /// Sort of artifact.
             pub kind: ArtifactKind,
-            /// BLAKE3 of its bytes, lower-case hex.
+            /// BLAKE3 of the content, as lower-case hex.
             pub digest: String,
-            /// How many bytes it has.
+            /// Size in bytes.
             pub size: u64,
-            /// The task that it belongs to.
+            /// Task of the artifact, if any.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub task_id: Option<String>,
-            /// Who left it.
+            /// Worker who stored the artifact, if known.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub worker: Option<String>,
         },
@@ -31,20 +32,20 @@ events! {
 }
 
 words! {
-    /// What an artifact is.
+    /// Sort of artifact.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
     #[serde(rename_all = "lowercase")]
     #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     pub enum ArtifactKind {
-        /// What somebody found out.
+        /// Findings, written for others.
         Summaries = "summaries",
-        /// A change of code.
+        /// Code changes.
         Patches = "patches",
     }
 }
 
 impl ArtifactFact {
-    /// The event that records it; `trace` is that of the task.
+    /// Builds the event; `trace` is the task's.
     pub fn event(&self, actor: &str, trace: Option<&str>) -> NewEvent {
         let ArtifactFact::Stored(stored) = self;
         let refs = [
@@ -57,12 +58,13 @@ impl ArtifactFact {
 }
 
 impl ArtifactStored {
-    /// Where its bytes lie, relative to the team's directory. Another version of it lies elsewhere.
+    /// Returns the path of the content, relative to the team's directory. Each version of an artifact has a path of its
+    /// own.
     pub fn path(&self) -> String {
         let begins = self.digest.get(..16).unwrap_or(&self.digest);
         format!("{DIR}/{}/{begins}-{}", self.kind.name(), self.name)
     }
 }
 
-/// The directory of artifacts.
+/// Directory of artifacts.
 pub const DIR: &str = "artifacts";

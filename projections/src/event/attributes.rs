@@ -1,18 +1,18 @@
-//! The attributes of a task: what creating and editing a task may say of it beside its texts and dependencies. One shape for
-//! the payloads, the row, the inputs and the answers.
+//! The attributes of a task: settings that its creation and its edits can change, besides texts and dependencies. The
+//! payloads, the row, the inputs and the answers share this type.
 
 use super::*;
 use crate::tx::Stored;
 use serde::Serializer;
 use serde_json::{Map, Value};
 
-/// The attributes of a task; `None` for one that was never set.
+/// The attributes of a task; `None` for an attribute that was never set.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Attributes {
-    /// Whether it cannot be done without changing code
+    /// True if the task cannot be done without changing code
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires_code_change: Option<bool>,
-    /// If true, it is completed only after a reviewer approved it (`write-task-approval`)
+    /// True if the task can be completed only after a reviewer approved it (`write-task-approval`)
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub requires_approval: Option<bool>,
 }
@@ -21,7 +21,7 @@ pub struct Attributes {
 pub type StoredAttributes = Option<u8>;
 
 impl Attributes {
-    /// Takes over the attributes that an edit sets; the others stay.
+    /// Overwrites the attributes that an edit sets; the others keep their values.
     pub fn change(&mut self, edit: &Attributes) {
         let Attributes {
             requires_code_change,
@@ -39,19 +39,19 @@ impl Attributes {
         }
     }
 
-    /// The bits of the stored number: what is required, and what of it was said. Rows of tasks that say nothing of approvals
-    /// are those of versions that knew none.
+    /// Bits of the stored number: the value of each attribute, and which attributes are set. Rows without approval bits
+    /// are equal to those of versions that had no approvals.
     const CODE_CHANGE: u8 = 1;
     const APPROVAL: u8 = 2;
     const APPROVAL_SAID: u8 = 4;
     const CODE_CHANGE_UNSAID: u8 = 8;
 }
 
-/// Attributes that the input of an edit holds as `null` if they are not given. The digest of that input stands with each
-/// key that was used, so attributes that came later are left out instead.
+/// Attributes that an edit's input serializes as `null` if they are absent. The log stores the digest of that input
+/// with each idempotency key, so the two oldest attributes must keep their `null`; later attributes are left out.
 const NULL_IN_EDITS: [&str; 2] = ["requires_code_change", "requires_approval"];
 
-/// Serializes the attributes of the input of an edit.
+/// Serializes the attributes of an edit's input.
 pub fn in_edit<S: Serializer>(attributes: &Attributes, to: S) -> Result<S::Ok, S::Error> {
     let mut fields = Map::new();
     for name in NULL_IN_EDITS {

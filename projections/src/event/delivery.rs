@@ -1,39 +1,40 @@
-//! Deliveries, and the JSON of what is recorded of them.
+//! Deliveries, and the JSON of their events.
 
 use super::setting::Policy;
 use super::*;
 
 events! {
-    /// What happens to a delivery.
+    /// Events of a delivery.
     #[derive(Serialize)]
     #[serde(untagged)]
     pub enum DeliveryFact {
         /// A message needs an ack; deadlines and retries are set.
         "delivery_required" by "teamlog send TEAM --require-ack" => Required: DeliveryRequired [id message_id] {
-            /// The message.
+            /// Id of the message.
             pub message_id: String,
-            /// When it is tried again, and how often.
+            /// Ack timeout and number of retries.
             #[serde(flatten)]
             pub policy: Policy,
-            /// When the first attempt ends; without it, one timeout behind the event, as logs of earlier versions have it.
+            /// End of the first attempt. Absent in logs of earlier versions: there it is one timeout after the event.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub due_at: Option<Timestamp>,
-            /// Whether a dead letter is given another chance.
+            /// True if the message was a dead letter and is delivered again.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
             pub requeued: bool,
         },
         /// A delivery was tried again.
         "delivery_retry" by "teamlog tick TEAM" => Retry:
-        /// An attempt that began because the one before ended without an ack, or one that got it.
+        /// A retry that began after an attempt without an ack, or the attempt that got the ack.
         DeliveryAttempt [id message_id] {
-            /// The message.
+            /// Id of the message.
             pub message_id: String,
-            /// The attempt; the second one is 2.
+            /// Number of the attempt; the first retry is 2.
             pub attempt: u32,
-            /// When the attempt before ended.
+            /// End of the attempt before.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub due_at: Option<String>,
-            /// When this attempt ends; without it, one timeout after the attempt before, as logs of earlier versions have it.
+            /// End of this attempt. Absent in logs of earlier versions: there it is one timeout after the attempt
+            /// before.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub ends_at: Option<Timestamp>,
         },
@@ -41,15 +42,15 @@ events! {
         "delivery_acked" by "teamlog ack TEAM" => Acked(DeliveryAttempt),
         /// A delivery ran out of retries; the message became a dead letter.
         "delivery_dead_letter" by "teamlog tick TEAM" => Dead: DeliveryDead [id id, id message_id] {
-            /// The dead letter's own id.
+            /// Id of the dead letter.
             pub id: String,
-            /// The message.
+            /// Id of the message.
             pub message_id: String,
-            /// Why: `ack_timeout`.
+            /// Reason: `ack_timeout`.
             pub reason: String,
-            /// How many attempts were made.
+            /// Number of attempts.
             pub attempts: u32,
-            /// When the last of them ended.
+            /// End of the last attempt.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub due_at: Option<String>,
         },

@@ -1,24 +1,24 @@
-//! Events by which the log says that it lost others, and their JSON.
+//! Events that record a loss of events, and their JSON.
 
 use super::*;
 
 events! {
-    /// What the log lost.
+    /// Loss of events.
     #[derive(Serialize)]
     #[serde(untagged)]
     pub enum LossFact {
-        /// A rollback of the log was accepted; what was known of the lost events is in it.
+        /// A rollback of the log was accepted; `known_seq` is the last event known before it.
         "log_rolled_back" by "teamlog doctor repair TEAM --accept-rollback" => RolledBack:
-        /// The log goes on without events that were acknowledged.
+        /// The log continues without events that were acknowledged.
         RolledBack {
-            /// The last event that is known to have been acknowledged.
+            /// Last event that is known to have been acknowledged.
             pub known_seq: u64,
         },
-        /// The log was cut after an event; what was cut is kept.
+        /// The log was cut after an event; the removed bytes are kept.
         "log_cut" by "teamlog doctor repair TEAM --to SEQ" => Cut:
-        /// The log goes on behind an event that was not the last.
+        /// The log continues after an event that was not the last.
         Cut {
-            /// The last event that is known to have been acknowledged.
+            /// Last event that is known to have been acknowledged, if there is one.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub known_seq: Option<u64>,
         },
@@ -26,7 +26,7 @@ events! {
 }
 
 impl LossFact {
-    /// The last event that is known to have been acknowledged.
+    /// Returns the last event that is known to have been acknowledged.
     pub fn known_seq(&self) -> u64 {
         match self {
             LossFact::RolledBack(lost) => lost.known_seq,

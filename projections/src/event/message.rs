@@ -1,5 +1,4 @@
-//! What can happen to messages, and to requests to tell their recipients; and the JSON of those payloads but for messages
-//! themselves.
+//! Events of messages and of dispatch requests, and the JSON of their payloads, except messages themselves (`sent.rs`).
 
 use super::stored::name;
 use super::*;
@@ -13,31 +12,31 @@ words! {
     #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     #[repr(u8)]
     pub enum MessageType {
-        /// A task is given to the recipient.
+        /// Gives a task to the recipient.
         TaskAssign = "task_assign",
-        /// Something about a task changed.
+        /// Changes a task.
         TaskUpdate = "task_update",
-        /// The sender has nothing to do.
+        /// Tells that the sender is idle.
         IdleNotification = "idle_notification",
-        /// Work goes over to the recipient.
+        /// Hands work over to the recipient.
         Handoff = "handoff",
-        /// The recipient has to decide.
+        /// Asks the recipient for a decision.
         DecisionRequired = "decision_required",
-        /// The recipient is asked to stop.
+        /// Asks the recipient to stop.
         ShutdownRequest = "shutdown_request",
-        /// The sender agrees to stop.
+        /// Tells that the sender agrees to stop.
         ShutdownApproved = "shutdown_approved",
-        /// The recipient should wake an agent.
+        /// Asks the recipient to wake an agent.
         AgentWakeupRequired = "agent_wakeup_required",
-        /// The recipient should stop an agent.
+        /// Asks the recipient to stop an agent.
         AgentShutdownRequired = "agent_shutdown_required",
-        /// An agent started.
+        /// Tells that an agent started.
         AgentStarted = "agent_started",
-        /// An agent stopped.
+        /// Tells that an agent stopped.
         AgentStopped = "agent_stopped",
-        /// An agent failed.
+        /// Tells that an agent failed.
         AgentError = "agent_error",
-        /// An agent did not answer in time.
+        /// Tells that an agent did not answer in time.
         AgentTimeout = "agent_timeout",
         /// Plain mail with a `body`.
         #[default]
@@ -46,60 +45,60 @@ words! {
 }
 
 words! {
-    /// How urgent a message is.
+    /// Urgency of a message.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
     #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     #[repr(u8)]
     pub enum Priority {
-        /// Can wait.
+        /// Not urgent.
         Low = "low",
         /// The default.
         #[default]
         Normal = "normal",
-        /// Soon.
+        /// Urgent.
         High = "high",
-        /// Now.
+        /// Needs attention at once.
         Critical = "critical",
     }
 }
 
-/// The field of an envelope that names the task.
+/// Field of an envelope that holds the task id.
 pub(crate) const TASK_ID: &str = "task_id";
 
 events! {
-    /// What happens to a message.
+    /// Events of a message.
     #[expect(clippy::large_enum_variant, reason = "a fact lies in a box")]
     pub enum MessageFact {
         /// A message was put into its recipient's inbox.
         "message_sent" by "teamlog send TEAM" => Sent(Sent),
-        /// A message came again under an id that is known.
+        /// A message was sent again under a known id.
         "message_duplicate" by "teamlog send TEAM" => Duplicate,
-        /// A message was held back because the like was sent a moment ago.
+        /// A message was held back because a similar one was sent shortly before.
         "message_suppressed" by "teamlog send TEAM --cooldown-seconds" => Suppressed(Suppressed),
         /// A message's recipient acknowledged it.
         "message_acked" by "teamlog ack TEAM" => Acked: MessageAcked [id message_id, name agent] {
-            /// The message.
+            /// Id of the message.
             pub message_id: String,
-            /// Its recipient.
+            /// Recipient of the message.
             pub agent: String,
         },
         /// An acknowledged message was acknowledged again.
         "message_ack_duplicate" by "teamlog ack TEAM" => AckedAgain,
-        /// An ack named an unknown message or came from somebody else than its recipient.
+        /// An ack was rejected: the message is unknown, or the agent is not its recipient.
         "ack_rejected" by "teamlog ack TEAM" => AckRejected,
     }
 }
 
 events! {
-    /// What becomes of a message on its way, and of requests to tell its recipient.
+    /// Events of a message on its way, and of requests to notify its recipient.
     #[derive(Serialize)]
     #[serde(untagged)]
     pub enum MailFact {
         /// A message's recipient was notified of it.
         "message_notified" by "teamlog api mailbox-mark-notified" => Notified: MessageMarked [id message_id, name agent] {
-            /// The message.
+            /// Id of the message.
             pub message_id: String,
-            /// Its recipient.
+            /// Recipient of the message.
             pub agent: String,
         },
         /// A message was marked delivered.
@@ -108,31 +107,31 @@ events! {
         "dispatch_requested" by "teamlog api send-message" => Requested:
         #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
         DispatchRequested [id request_id, name to_worker, id message_id] {
-            /// The request's own id, which rows have in their keys.
+            /// Id of the request; rows have it in their keys.
             #[rkyv(with = Skip)]
             pub request_id: String,
-            /// What it is about: `mailbox`, `inbox`, `nudge`.
+            /// Sort of request: `mailbox`, `inbox`, `nudge`.
             pub kind: String,
-            /// Who is to be told.
+            /// Worker to be notified.
             pub to_worker: String,
-            /// What it is to be told.
+            /// Text of the notification.
             pub trigger_message: String,
-            /// What it is to do about it.
+            /// Action expected of the worker.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub intent: Option<String>,
-            /// The message it is about.
+            /// Message that the request is for, if any.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub message_id: Option<String>,
-            /// How it would best be told.
+            /// Preferred transport of the notification.
             pub transport_preference: String,
-            /// Whether any other way does as well.
+            /// True if any other transport may be used instead.
             pub fallback_allowed: bool,
         },
         /// A dispatch request's recipient was notified.
         "dispatch_notified" by "teamlog api mailbox-mark-delivered" => DispatchNotified: DispatchMoved [id request_id] {
-            /// The request.
+            /// Id of the request.
             pub request_id: String,
-            /// Why it failed.
+            /// Reason of the failure.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub reason: Option<String>,
         },
@@ -144,12 +143,12 @@ events! {
 }
 
 words! {
-    /// Why an ack was not accepted.
+    /// Reason for which an ack was rejected.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum AckRefused {
         /// No such message.
         NotFound = "not_found",
-        /// The message went to somebody else.
+        /// The message has another recipient.
         WrongRecipient = "wrong_recipient",
     }
 }
@@ -157,20 +156,21 @@ words! {
 /// `message_suppressed`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suppressed {
-    /// Who was not sent a wake-up, where that was because of an unread one. Most say something else.
+    /// Recipient whose wake-up was withheld because of an unread one. Absent if the message was suppressed for another
+    /// reason.
     pub withheld: Option<String>,
 }
 
-/// A mark that a message can have; the two know nothing of each other.
+/// A mark of a message; the two are independent.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mark {
-    /// Its recipient was told of it.
+    /// The recipient was notified.
     Notified,
-    /// Its recipient has it.
+    /// The message was delivered.
     Delivered,
 }
 
-/// Why a wake-up was held back whose recipient has an unread one.
+/// Reason of a suppressed wake-up: the recipient has an unread one.
 pub(crate) const UNREAD: &str = "unread";
 
 impl Decode for Suppressed {
@@ -198,7 +198,7 @@ impl Decode for Suppressed {
 }
 
 impl Mark {
-    /// That a message got it.
+    /// Returns the fact that a message got this mark.
     pub fn on(self, marked: MessageMarked) -> MailFact {
         match self {
             Mark::Notified => MailFact::Notified(marked),
@@ -208,7 +208,7 @@ impl Mark {
 }
 
 impl DispatchMoved {
-    /// That a request took a step.
+    /// Returns the step of a dispatch request.
     pub fn of(request_id: &str, reason: Option<&str>) -> DispatchMoved {
         DispatchMoved {
             request_id: request_id.to_owned(),
@@ -218,18 +218,18 @@ impl DispatchMoved {
 }
 
 impl MessageAcked {
-    /// The `message_acked` event; `trace` and `task` are those of the message.
+    /// Builds the `message_acked` event; `trace` and `task` are the message's.
     pub fn event(&self, trace: Option<&str>, task: Option<&str>) -> NewEvent {
         let mut event = self.record(&MessageFact::Acked(self.clone()), self);
         let refs = [(RefKind::Trace, trace), (RefKind::Task, task)];
         event.refs.set_given(refs);
         event
     }
-    /// The `message_ack_duplicate` event.
+    /// Builds the `message_ack_duplicate` event.
     pub fn repeated(&self) -> NewEvent {
         self.record(&MessageFact::AckedAgain, self)
     }
-    /// The `ack_rejected` event; `expected` is the message's real recipient.
+    /// Builds the `ack_rejected` event; `expected` is the message's real recipient.
     pub fn rejected(&self, why: AckRefused, expected: Option<&str>) -> NewEvent {
         #[derive(Serialize)]
         struct Rejection<'a> {

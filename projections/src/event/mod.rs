@@ -1,8 +1,9 @@
-//! The stored events of every noun: their kinds, their payloads, and the words that payloads are made of.
+//! The stored events of every noun: their kinds, their payloads, and the enumerations in them.
 //!
-//! One file per noun. Only these files know the JSON of a payload; unknown fields are tolerated, a missing or mistyped one
-//! is [`Error::Undecodable`]. Names that become part of a path are checked here again, because a log may come from anywhere.
-//! The files know neither rows nor folds: [`crate::fact`] lists their events, and the nouns fold them.
+//! There is one file per noun. Only these files know the JSON of a payload. Reading tolerates unknown fields; a missing
+//! or mistyped one is [`Error::Undecodable`]. Names that become part of a path are checked again here, because a log
+//! may come from anywhere. These files know neither rows nor folds: [`crate::fact`] lists their events, and the nouns
+//! fold them.
 
 pub mod agent_token;
 pub mod artifact;
@@ -37,15 +38,15 @@ pub(crate) use stored::{Decoded, read, write};
 /// A kind of event that a noun records.
 #[derive(Debug, Clone, Copy)]
 pub struct Kind {
-    /// The kind, snake_case, a fact in the past.
+    /// Name of the kind: snake_case, past tense.
     pub name: &'static str,
     /// The command that records it, as a user types it; `None` if no command does.
     pub command: Option<&'static str>,
-    /// A sentence on what the event says.
+    /// One sentence that describes the event.
     pub doc: &'static str,
 }
 
-/// The events of a noun: their kinds, and how their payloads are read.
+/// The events of a noun: their kinds, and the reading of their payloads.
 pub(crate) trait Events: Sized {
     /// The kinds.
     const KINDS: &'static [Kind];
@@ -62,12 +63,12 @@ pub(crate) fn undecodable(event: &Event<'_>) -> impl FnOnce(String) -> Error {
     }
 }
 
-/// Returns the error text of a kind that is none of a noun's.
+/// Returns the error text for a kind that the noun does not have.
 pub(crate) fn unknown_kind(kind: &str) -> String {
     format!("{kind} is a kind of another noun")
 }
 
-/// Builds an event of `kind` by `actor`, with those refs that have a value.
+/// Builds an event of `kind` by `actor`; refs without a value are left out.
 pub(crate) fn event<const N: usize>(
     kind: &'static str,
     actor: &str,
@@ -86,7 +87,7 @@ pub fn other_than<'a>(name: &'a str, other: &str) -> Option<&'a str> {
 
 /// The stored form of an event's payload.
 pub(crate) trait Payload: DeserializeOwned {
-    /// The rules that its type does not tell: a log may come from anywhere.
+    /// Checks the rules that the type does not express.
     fn check(&self) -> Decoded<()>;
 }
 
@@ -103,7 +104,7 @@ macro_rules! checks {
 }
 pub(crate) use checks;
 
-/// How a payload is read. A type whose shape is not that of its JSON does it by itself.
+/// Reads a payload. A type whose fields differ from its JSON implements this itself.
 pub(crate) trait Decode: Sized {
     fn decode(text: &str) -> Decoded<Self>;
 }
@@ -116,11 +117,11 @@ impl<T: Payload> Decode for T {
     }
 }
 
-/// Declares what can happen to something: of each event what it says, its kind, the command that records it, its variant,
-/// and its payload: a type that stands elsewhere, or one with its rules and fields. An event without one is only counted, or
-/// says all by its kind.
+/// Declares the events of a noun. Each has a description, its kind, the command that records it, its variant and its
+/// payload. The payload is a type declared elsewhere, or its rules and fields. An event without payload is only
+/// counted, or its kind says everything.
 ///
-/// `of Fact { field }` declares a struct around the enum as well, with what each event is about.
+/// `of Fact { field }` also declares a struct around the enum, with a field for the thing that the event is about.
 macro_rules! events {
     (
         $(#[$attribute:meta])* pub enum $name:ident
@@ -168,7 +169,7 @@ macro_rules! events {
         }
 
         impl $name {
-            /// The kind of the event that records it.
+            /// Returns the kind of the event.
             pub fn kind(&self) -> &'static str {
                 match self {
                     $($name::$variant { .. } => $kind,)*
@@ -177,12 +178,12 @@ macro_rules! events {
         }
 
         $(
-            /// What happened, and to which one.
+            /// An event, and the thing that it is about.
             #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
             pub struct $about {
-                /// What it is about.
+                /// Id of the thing.
                 pub $field: String,
-                /// What happened.
+                /// The event.
                 #[serde(flatten)]
                 pub act: $name,
             }

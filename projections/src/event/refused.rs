@@ -1,36 +1,36 @@
-//! Writes that the guard refused, and the JSON of what is recorded of them.
+//! Writes that the guard refused, and the JSON of their events.
 
 use super::*;
 
 events! {
-    /// What is recorded of refused writes.
+    /// Events of refused writes.
     #[derive(Serialize)]
     #[serde(untagged)]
     pub enum RefusedFact {
         /// The guard refused to let an agent write a path.
         "write_refused" by "teamlog guard TEAM" => Write:
-        /// Whose write it was is the agent of the event.
+        /// The refused write; the event's agent ref names the writer.
         WriteRefused [name holder, name subagent] {
-            /// The path, relative to the repository where it lies in it.
+            /// Path, relative to the repository if it is inside.
             pub path: String,
-            /// What would have written it: the agent's tool, or a program that it runs.
+            /// The writer's tool, or the program that the tool runs.
             pub tool: String,
-            /// Why, in the words of `can-write`.
+            /// Reason, as `can-write` words it.
             pub reason: String,
-            /// Who holds it.
+            /// Agent that holds the path, if any.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub holder: Option<String>,
-            /// The subagent that tried it on behalf of the agent.
+            /// Subagent that wrote on behalf of the agent, if any.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub subagent: Option<String>,
-            /// By what time it was refused.
+            /// Time of the refusal.
             pub refused_at: Timestamp,
         },
     }
 }
 
 impl WriteRefused {
-    /// The event that records it of an agent.
+    /// Builds the event; `agent` is the writer.
     pub fn event(self, actor: &str, agent: &str) -> NewEvent {
         let fact = RefusedFact::Write(self);
         let refs = [(RefKind::Agent, Some(agent))];

@@ -1,25 +1,25 @@
-//! First answers under an idempotency key, which is a ref of their event.
+//! Stored responses: the first answer under each idempotency key. The key is a ref of the event.
 
 use super::*;
 
 events! {
-    /// What is recorded of answers.
+    /// Events of stored responses.
     pub enum ResponseFact {
         /// The first answer under an idempotency key was stored.
         "response_stored" by "teamlog api create-task --key" => Stored(ResponseStored),
     }
 }
 
-/// `response_stored`: what was answered first under a key.
+/// `response_stored`: the first answer under a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ResponseStored {
-    /// The agent that the caller proved to be, to which the key belongs; else the key is the team's.
+    /// The authenticated agent, to which the key belongs; absent if the key belongs to the team.
     pub agent: Option<String>,
-    /// The operation that was asked for.
+    /// Name of the operation.
     pub operation: String,
-    /// BLAKE3 of the request, as lower-case hex: the key stands for this request alone.
+    /// BLAKE3 of the request, as lower-case hex: the key is valid for this request only.
     pub request: String,
-    /// The answer's data, as JSON text; `None` if it was too large to be stored, or could not be made.
+    /// Data of the answer, as JSON text; `None` if they were too large to be stored, or could not be serialized.
     pub response: Option<String>,
 }
 
@@ -46,7 +46,7 @@ impl Decode for ResponseStored {
 }
 
 impl ResponseFact {
-    /// The event that records it under `key`. An answer that does not fit into an event is left out.
+    /// Builds the event under `key`. An answer that does not fit into an event is left out.
     pub fn event(&self, actor: &str, key: &str) -> NewEvent {
         let ResponseFact::Stored(stored) = self;
         let response = stored.response.as_deref();
@@ -65,5 +65,5 @@ impl ResponseFact {
     }
 }
 
-/// Leaves room for the rest of the event.
+/// Largest stored answer; the difference is room for the event's other fields.
 const RESPONSE_BYTES_MAX: usize = teamlog_engine::limits::EVENT_BYTES_MAX - 4096;

@@ -8,7 +8,7 @@ use super::{Decode, undecodable};
 use serde::de::IgnoredAny;
 use std::ops::Range;
 
-/// How the payload of `message_sent` begins.
+/// First bytes of the payload of `message_sent`.
 pub(crate) const SENT_OPENING: &str = "{\"message\":";
 
 #[derive(Deserialize)]
@@ -21,10 +21,10 @@ struct StoredSent<'a> {
     not_applied: LeftOut<'a>,
 }
 
-/// Fields of a task message that its fold passes by; why is for people.
+/// Fields of a task message that its fold ignores; the reasons are for people.
 type LeftOut<'a> = BTreeMap<Cow<'a, str>, IgnoredAny>;
 
-/// An envelope as stored; `type` and the like are checked once it is read.
+/// An envelope as stored; fields like `type` are checked after it is read.
 #[derive(Deserialize)]
 struct StoredEnvelope<'a> {
     #[serde(borrow)]
@@ -73,36 +73,36 @@ struct StoredUpdate<'a> {
     note: Option<String>,
 }
 
-/// `message_sent`: the parts of the message that move state.
+/// `message_sent`: the fields of the message that change state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sent {
-    /// The message's id.
+    /// Id of the message.
     pub id: String,
-    /// Its type.
+    /// Type of the message.
     pub kind: MessageType,
-    /// The sender.
+    /// Sender.
     pub from: String,
-    /// The recipient.
+    /// Recipient.
     pub to: String,
-    /// The task concerned.
+    /// Task of the message, if any.
     pub task_id: Option<String>,
-    /// The story it belongs to.
+    /// Trace id, if any.
     pub trace_id: Option<String>,
-    /// How urgent it is.
+    /// Urgency.
     pub priority: Priority,
-    /// When its sender says that it was created.
+    /// Creation time, as the sender gave it.
     pub created_at: Timestamp,
-    /// By what time it was sent: its own, unless the event says another one.
+    /// Send time: the message's creation time, unless the payload has another one.
     pub sent_at: Timestamp,
-    /// What it says of its task.
+    /// Change of the task, if the message makes one.
     pub change: Option<TaskChange>,
     /// The text of plain mail (type `message`).
     pub body: Option<String>,
-    /// Where in the payload the envelope stands, as canonical JSON text.
+    /// Byte range of the envelope in the payload, as canonical JSON text.
     pub envelope: Range<usize>,
 }
 
-/// The changes that a task message makes to its task. Fields that it does not mention stay unchanged.
+/// Change that a task message makes to its task. Absent fields stay unchanged.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskChange {
     /// `subject` of an assignment.
@@ -124,7 +124,7 @@ pub struct TaskChange {
 }
 
 impl Sent {
-    /// The envelope as stored, out of the event that recorded it.
+    /// Returns the envelope as stored, from the event that recorded it.
     pub fn envelope<'a>(&self, event: &'a Event<'_>) -> &'a str {
         event.payload.get(self.envelope.clone()).unwrap_or_default()
     }
@@ -155,7 +155,8 @@ pub(crate) fn sender(event: &Event<'_>, envelope: &str) -> Result<String> {
     Ok(from.from)
 }
 
-/// The envelope of a payload that seems to hold nothing else. If it does, the text does not parse as one value.
+/// Returns the envelope of a payload that seems to hold no other field. If it holds one, the returned text is not one
+/// JSON value and does not parse.
 fn sole_envelope(payload: &str) -> Option<&str> {
     let text = payload.strip_prefix(SENT_OPENING)?.strip_suffix('}')?;
     (text.starts_with('{') && text.ends_with('}')).then_some(text)
@@ -163,7 +164,7 @@ fn sole_envelope(payload: &str) -> Option<&str> {
 
 impl Decode for Sent {
     fn decode(payload: &str) -> Decoded<Sent> {
-        // As we write it, the envelope needs no search.
+        // Fast path: in payloads that this program writes, the envelope needs no search.
         if let Some(text) = sole_envelope(payload)
             && let Ok(stored) = read(text)
         {
@@ -234,14 +235,14 @@ fn sent_as(
     })
 }
 
-/// A payload without the fields that are not applied.
+/// Returns a payload without the fields that are not applied.
 fn without(payload: &str, left_out: &LeftOut<'_>) -> Decoded<String> {
     let mut fields: BTreeMap<Cow<'_, str>, &RawValue> = read(payload)?;
     fields.retain(|name, _| !left_out.contains_key(name));
     serde_json::to_string(&fields).map_err(|error| error.to_string())
 }
 
-/// The body of plain mail; one that is no text is ignored.
+/// Returns the body of plain mail; a body of another type than text is ignored.
 fn body(payload: &str) -> Decoded<Option<String>> {
     let StoredMail { body } = read(payload)?;
     Ok(body.and_then(|raw| serde_json::from_str(raw.get()).ok()))

@@ -1,31 +1,31 @@
-//! The settings of a team: every key with its type, bounds and default, in one table.
+//! The settings of a team: key, type, bounds and default of each, in one table.
 //!
-//! A setting is changed by `config_changed` alone. One that nobody set has its default, and a default never becomes
-//! part of the log. Keys that this version does not know move nothing.
+//! Only `config_changed` changes a setting. An unset setting has its default, and defaults are never written to the
+//! log. Keys that this version does not know are ignored.
 
 use super::message::MessageType;
 use super::*;
 use crate::spelling::distance;
 
-/// The longest time a setting may name: thirty days.
+/// Longest time that a setting can have: thirty days.
 pub const SECONDS_MAX: u64 = 30 * 24 * 60 * 60;
-/// The most often a delivery may be tried again.
+/// Largest number of retries of a delivery.
 pub const RETRIES_MAX: u64 = 100;
 
-/// Declares the settings that have one key each: key, what it can be, its default if it has one, what it is for.
+/// Declares the settings that have a key of their own: key, form, default (if any), description.
 macro_rules! settings {
     ($($name:ident: $key:literal, $form:expr, $default:expr, $doc:literal;)*) => {
-        /// One setting.
+        /// A setting.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
         pub enum Setting {
-            /// `delivery.<type>.ack_timeout_seconds`; without a type `delivery.default.…`.
+            /// `delivery.<type>.ack_timeout_seconds`; `delivery.default.…` for all types.
             AckTimeout(Option<MessageType>),
-            /// `delivery.<type>.max_retries`; without a type `delivery.default.…`.
+            /// `delivery.<type>.max_retries`; `delivery.default.…` for all types.
             MaxRetries(Option<MessageType>),
             $(#[doc = concat!("`", $key, "`.")] $name,)*
         }
 
-        /// Every setting with a key of its own, in the order in which they are listed.
+        /// Every setting with a key of its own, in listing order.
         const PLAIN: [Plain; [$($key),*].len()] = [$(Plain {
             setting: Setting::$name,
             key: $key,
@@ -38,35 +38,35 @@ macro_rules! settings {
 
 settings! {
     NudgeCooldown: "nudge.cooldown_seconds", Form::Number(0, SECONDS_MAX), Some("900"),
-        "least seconds between two nudges of one agent";
+        "minimum seconds between two nudges of an agent";
     NudgeIdle: "nudge.idle_seconds", Form::Number(0, SECONDS_MAX), Some("300"),
-        "seconds without an event of its own after which an agent is idle";
+        "seconds without an event by an agent after which it counts as idle";
     MembersOpen: "members.open", Form::Switch, None,
-        "whether agents join by acting";
+        "if true, an agent becomes a member by its first action";
     Views: "views", Form::Switch, None,
-        "whether view files are kept";
+        "if true, view files (`tasks/`, `inboxes/`, …) are kept up to date";
     ViewsWhen: "views.when", Form::Choice(&[AFTER_ANSWER, BEFORE_ANSWER]), Some(AFTER_ANSWER),
-        "whether a daemon writes view files before it answers, or at most 250 ms after it";
+        "time at which a daemon writes view files: before its answer, or up to 250 ms after it";
     CleanupGate: "governance.cleanup_requires_all_workers_inactive", Form::Switch, Some("true"),
-        "whether work that is left over keeps a team from being closed";
+        "if true, a team with unfinished tasks cannot be closed";
     ResourcesRoot: "resources.root", Form::Path, Some(""),
-        "the repository that the resources of tasks lie in";
+        "repository to which the resources of tasks are relative";
     ResourcesPolicy: "resources.policy", Form::Choice(&[EXCLUSIVE, ADVISORY]), Some(EXCLUSIVE),
-        "whether overlapping resources of two agents are refused, or taken with a warning";
+        "effect of a claim whose resources overlap those of another agent: refused, or accepted with a warning";
     TasksCreateByUpdate: "tasks.create_by_update", Form::Switch, Some("true"),
-        "whether a `task_update` creates a task that does not exist";
+        "if true, a `task_update` for an unknown task creates it";
     ModesTrigger: "modes.trigger", Form::Choice(&[OFF, TOKENS, PHRASES]), Some(TOKENS),
-        "prompts start nothing, or modes by `$name` at their head, or by phrases as well";
+        "triggers in prompts that start modes: none, `$name` at the head, or `$name` and listed phrases";
     SessionStale: "modes.session_stale_seconds", Form::Number(60, SECONDS_MAX), Some("86400"),
-        "seconds without a sign of life after which a session holds up nobody";
+        "seconds without a sign of life after which a session blocks no other session";
     GuardRecord: "guard.record", Form::Switch, Some("true"),
-        "whether `guard` records what it refused to let an agent write";
+        "if true, `guard` records refused writes";
     GuardStale: "guard.stale_seconds", Form::Number(0, SECONDS_MAX), Some("5"),
-        "seconds without the journal after which nothing may be written, where other hosts record too";
+        "seconds without contact to the journal after which `guard` refuses writes (teams on several hosts)";
     GuardUnknown: "guard.unknown", Form::Choice(&[ASK, DENY, ALLOW_WHEN_FREE]), Some(ASK),
-        "how `guard` answers if it cannot tell which files a command writes";
+        "answer of `guard` if it cannot tell which files a command writes";
     GuardKnown: "guard.known", Form::Programs, Some(""),
-        "programs that `guard` trusts to write in the repository only where they may";
+        "programs that `guard` trusts to write only permitted files of the repository";
 }
 
 /// A setting with a key of its own.
@@ -83,66 +83,66 @@ struct Plain {
 #[serde(untagged)]
 #[schemars(rename = "SettingValue")]
 pub enum Value {
-    /// A count or a time in seconds.
+    /// Number, or time in seconds.
     Number(u64),
-    /// Yes or no.
+    /// True or false.
     Switch(bool),
-    /// A name or a path; empty where there is none.
+    /// Name or path; empty if there is none.
     Text(String),
 }
 
-/// What a setting can be.
+/// Values that a setting accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Form {
-    /// A whole number, at least and at most that.
+    /// Whole number, with minimum and maximum.
     Number(u64, u64),
     /// True or false.
     Switch,
-    /// One of those names.
+    /// One of these names.
     Choice(&'static [&'static str]),
     /// An absolute path.
     Path,
-    /// Programs, parted by commas.
+    /// List of programs, separated by commas.
     Programs,
 }
 
-/// A path that somebody holds is nobody else's.
+/// A held path is refused to other agents.
 pub const EXCLUSIVE: &str = "exclusive";
-/// It may be, and whoever takes it is warned.
+/// A held path is given to other agents too, with a warning.
 pub const ADVISORY: &str = "advisory";
-/// The guard has a person asked.
+/// The guard asks the user.
 pub const ASK: &str = "ask";
 /// The guard refuses the call.
 pub const DENY: &str = "deny";
-/// The guard allows the call while no other agent holds a path.
+/// The guard allows the call if no other agent holds a path.
 pub const ALLOW_WHEN_FREE: &str = "allow_when_free";
-/// Prompts start and change nothing.
+/// Prompts start no mode.
 pub const OFF: &str = "off";
 /// Prompts start modes by `$name` at their head.
 pub const TOKENS: &str = "tokens";
-/// Prompts start modes by `$name` at their head, and by the phrases that are listed.
+/// Prompts start modes by `$name` at their head, and by listed phrases.
 pub const PHRASES: &str = "phrases";
-/// View files follow the answers of a daemon.
+/// A daemon writes view files after it answers.
 pub const AFTER_ANSWER: &str = "after_answer";
-/// They are written before it answers.
+/// A daemon writes view files before it answers.
 pub const BEFORE_ANSWER: &str = "before_answer";
-/// Most bytes of a path.
+/// Longest path, in bytes.
 const PATH_BYTES_MAX: usize = 4096;
-/// Most bytes of a list of programs.
+/// Longest list of programs, in bytes.
 const PROGRAMS_BYTES_MAX: usize = 4096;
 
 #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// How a delivery is to go on without an ack.
+/// Delivery policy of a message that requires an ack.
 #[derive(Debug, Default, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Policy {
-    /// How long each attempt waits; at least one second.
+    /// Ack timeout of each attempt; at least one second.
     pub ack_timeout_seconds: u64,
-    /// How often it is tried again.
+    /// Number of retries.
     pub max_retries: u32,
 }
 
 impl Value {
-    /// As a number; a switch is 0 or 1, and a text is 0.
+    /// Returns the value as a number: a switch is 0 or 1, a text is 0.
     pub fn number(&self) -> u64 {
         match self {
             Value::Number(number) => *number,
@@ -157,7 +157,7 @@ impl Value {
             Value::Number(_) | Value::Switch(_) => "",
         }
     }
-    /// As a switch.
+    /// Returns the value as a switch: true if its number is not 0.
     pub fn switch(&self) -> bool {
         self.number() != 0
     }
@@ -174,7 +174,7 @@ impl std::fmt::Display for Value {
 }
 
 impl Setting {
-    /// All of them, in the order in which they are listed.
+    /// Returns all settings, in listing order.
     pub fn all() -> impl Iterator<Item = Setting> {
         let types = || std::iter::once(None).chain(MessageType::ALL.map(Some));
         types()
@@ -182,12 +182,12 @@ impl Setting {
             .chain(PLAIN.iter().map(|plain| plain.setting))
     }
 
-    /// Its row, where it has a key of its own.
+    /// Returns the table row of a setting that has a key of its own.
     fn plain(self) -> Option<&'static Plain> {
         PLAIN.iter().find(|plain| plain.setting == self)
     }
 
-    /// Its key, as users type it.
+    /// Returns the key, as users type it.
     pub fn key(self) -> String {
         let (kind, what) = match self {
             Setting::AckTimeout(kind) => (kind, "ack_timeout_seconds"),
@@ -198,34 +198,31 @@ impl Setting {
         format!("delivery.{kind}.{what}")
     }
 
-    /// The setting of that key.
+    /// Returns the setting of a key.
     pub fn find(key: &str) -> Option<Setting> {
         Setting::all().find(|setting| setting.key() == key)
     }
 
-    /// The known key that looks most like `key`.
+    /// Returns the known key that is most similar to `key`.
     pub fn nearest(key: &str) -> Option<String> {
         Setting::all()
             .map(Setting::key)
             .min_by_key(|known| (!known.contains(key), distance(known, key)))
     }
 
-    /// What it is for.
+    /// Returns the description.
     pub fn doc(self) -> &'static str {
         match self {
-            Setting::AckTimeout(None) => {
-                "seconds that each attempt of a delivery waits for its ack"
-            }
-            Setting::MaxRetries(None) => {
-                "how often a delivery is tried again before it is a dead letter"
-            }
-            setting => setting
-                .plain()
-                .map_or("the same for messages of that type", |plain| plain.doc),
+            Setting::AckTimeout(None) => "seconds until an unacknowledged delivery is retried",
+            Setting::MaxRetries(None) => "retries of a delivery before it becomes a dead letter",
+            setting => setting.plain().map_or(
+                "overrides `delivery.default` for messages of this type",
+                |plain| plain.doc,
+            ),
         }
     }
 
-    /// What it can be.
+    /// Returns the form of the setting's values.
     pub fn form(self) -> Form {
         match self {
             Setting::MaxRetries(_) => Form::Number(0, RETRIES_MAX),
@@ -235,7 +232,7 @@ impl Setting {
         }
     }
 
-    /// The least and the greatest number it may be, if it is one.
+    /// Returns minimum and maximum, if the setting is a number.
     pub fn bounds(self) -> Option<(u64, u64)> {
         match self.form() {
             Form::Number(least, most) => Some((least, most)),
@@ -243,7 +240,7 @@ impl Setting {
         }
     }
 
-    /// The value that a text names.
+    /// Parses a value.
     pub fn parse(self, text: &str) -> Result<Value, String> {
         match self.form() {
             Form::Number(least, most) => match text.parse() {
@@ -262,7 +259,7 @@ impl Setting {
         }
     }
 
-    /// The default of this very key, where it has one that no other setting decides.
+    /// Returns the setting's own default; `None` if it has none, or if another setting decides (`general`).
     pub(crate) fn own_default(self) -> Option<Value> {
         use MessageType::{DecisionRequired, ShutdownRequest};
         let number = match self {
@@ -282,7 +279,7 @@ impl Setting {
         Some(Value::Number(number))
     }
 
-    /// The setting that decides where this one was not set and has no default of its own.
+    /// Returns the setting whose value counts if this one is unset and has no default of its own.
     pub(crate) fn general(self) -> Setting {
         match self {
             Setting::AckTimeout(_) => Setting::AckTimeout(None),
@@ -292,7 +289,7 @@ impl Setting {
     }
 }
 
-/// An absolute path without what means nothing: `.`, `//`, a slash at the end.
+/// Normalizes an absolute path: removes `.`, `//` and a slash at the end.
 fn path(text: &str) -> Result<String, String> {
     if !text.starts_with('/') || text.len() > PATH_BYTES_MAX || text.chars().any(char::is_control) {
         return Err(format!(
@@ -309,7 +306,8 @@ fn path(text: &str) -> Result<String, String> {
     }
 }
 
-/// Programs, each with the words that have to follow it, parted by commas; blanks are one blank.
+/// Normalizes a list of programs, each with its required first words, separated by commas; runs of blanks become one
+/// blank.
 fn programs(text: &str) -> Result<String, String> {
     if text.trim().is_empty() {
         return Ok(String::new());

@@ -1,4 +1,4 @@
-//! How payloads are read and written, and the rules that their fields keep.
+//! Reading and writing of payloads, and the rules of their fields.
 
 use super::Payload;
 use crate::common::*;
@@ -11,7 +11,7 @@ pub(crate) fn read<'a, T: Deserialize<'a>>(payload: &'a str) -> Decoded<T> {
     serde_json::from_str(payload).map_err(|error| error.to_string())
 }
 
-/// Writes one of our own payloads, which are always within the limits of an event.
+/// Writes a payload of this crate, which always fits into an event.
 pub(crate) fn write(value: &impl Serialize) -> Json {
     match Json::from_value(value) {
         Ok(json) => json,
@@ -19,7 +19,7 @@ pub(crate) fn write(value: &impl Serialize) -> Json {
     }
 }
 
-/// The texts that a field holds: one, perhaps one, or several.
+/// The texts in a field: one, at most one, or several.
 pub(crate) trait Texts {
     fn texts(&self) -> impl Iterator<Item = &str>;
 }
@@ -48,21 +48,21 @@ impl Texts for Vec<String> {
     }
 }
 
-/// By key.
+/// The keys of the map.
 impl<T> Texts for BTreeMap<String, T> {
     fn texts(&self) -> impl Iterator<Item = &str> {
         self.keys().map(String::as_str)
     }
 }
 
-/// Returns true if each of the texts can be a name.
+/// Checks that each of the texts is a valid name.
 pub(crate) fn name(field: &'static str, texts: &(impl Texts + ?Sized)) -> Decoded<()> {
     let mut texts = texts.texts();
     let checked = texts.try_for_each(|text| check_name(field, text, Names::Imported));
     checked.map_err(|error| error.to_string())
 }
 
-/// Returns true if each of the texts can be an id.
+/// Checks that each of the texts is a valid id.
 pub(crate) fn id(field: &'static str, texts: &(impl Texts + ?Sized)) -> Decoded<()> {
     let checked = texts.texts().try_for_each(|text| check_id(field, text));
     checked.map_err(|error| error.to_string())
@@ -83,12 +83,12 @@ pub(crate) fn session(_: &'static str, text: &str) -> Decoded<()> {
     check_session(text)
 }
 
-/// Whether a payload within a payload keeps its own rules.
+/// Checks the rules of a payload inside a payload.
 pub(crate) fn payload(_: &'static str, payload: &impl Payload) -> Decoded<()> {
     payload.check()
 }
 
-/// JSON as it is, perhaps none; `null` is none.
+/// Optional JSON text; `null` counts as absent.
 pub(crate) mod json {
     use super::*;
     use serde::{Deserializer, Serializer};
@@ -106,7 +106,7 @@ pub(crate) mod json {
     }
 }
 
-/// Reads a field in which `null` stands for the default.
+/// Reads a field in which `null` means the default.
 pub(crate) fn or_default<'de, D, T>(from: D) -> Result<T, D::Error>
 where
     D: serde::Deserializer<'de>,
@@ -116,7 +116,7 @@ where
     Ok(given.unwrap_or_default())
 }
 
-/// `null` is nothing.
+/// Returns the JSON text; `None` for `null`.
 pub(crate) fn present(raw: Option<&RawValue>) -> Option<Json> {
     let json = Json::parse(raw?.get()).ok()?;
     Some(json).filter(|json| json.as_str() != "null")

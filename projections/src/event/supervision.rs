@@ -1,5 +1,5 @@
-//! What is known of the team as a whole: approvals, snapshots of its monitor, the baseline of its summary, its phase,
-//! what workers reported; and the JSON of those payloads.
+//! Events of the team as a whole: approvals, monitor snapshots, summary baselines, phases, reports of workers; and the
+//! JSON of their payloads.
 
 use super::stored::name;
 use super::task::{Status, TaskCounts};
@@ -7,34 +7,34 @@ use super::worker::WorkerState;
 use super::*;
 use serde::de::DeserializeOwned;
 
-/// The kind of what was seen of the leader.
+/// Kind of the event that records the leader's attention state.
 pub(crate) const ATTENTION: &str = "leader_attention_set";
 
 events! {
-    /// What is known of the team's supervision.
+    /// Events of the team's supervision.
     pub enum SupervisionFact {
         /// A reviewer decided on a task.
         "approval_recorded" by "teamlog api write-task-approval" => Approval:
         #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
         Approval [name task_id] {
-            /// The task.
+            /// Id of the task.
             pub task_id: String,
-            /// Whether the task needs it.
+            /// True if the task needs the approval.
             pub required: bool,
             /// The decision.
             pub status: ApprovalStatus,
-            /// Who decided.
+            /// Agent that decided.
             pub reviewer: String,
-            /// Why.
+            /// Reason of the decision.
             pub decision_reason: String,
         },
         /// The leader's attention state changed.
         "leader_attention_set" by "teamlog api write-leader-attention" => Attention:
-        /// The part that every one has; the rest stays in the event.
+        /// The fields that every such event has; the others stay in the event.
         AttentionSet {
-            /// Who saw the leader.
+            /// Source of the observation.
             pub source: String,
-            /// Whether its session goes on.
+            /// True if the leader's session is running.
             pub leader_session_active: bool,
         },
         /// A monitor's snapshot was stored.
@@ -43,7 +43,7 @@ events! {
         "summary_snapshot_written" by "teamlog api get-summary" => Baselines:
         #[derive(Default)]
         Baselines [name workers] {
-            /// By worker.
+            /// Baseline of each worker.
             pub workers: BTreeMap<String, Baseline>,
         },
         /// The team's phase changed.
@@ -61,53 +61,53 @@ events! {
 }
 
 words! {
-    /// A reviewer's decision.
+    /// Decision of a reviewer.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     pub enum ApprovalStatus {
-        /// None yet.
+        /// No decision yet.
         Pending = "pending",
-        /// Yes.
+        /// Approved.
         Approved = "approved",
-        /// No.
+        /// Rejected.
         Rejected = "rejected",
     }
 }
 
 #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// What a worker's progress is measured from.
+/// Point from which a worker's progress is measured.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Baseline {
-    /// Turns that it had taken.
+    /// Number of turns at that point.
     pub turn_count: u32,
-    /// The task that it was at.
+    /// Task of the worker at that point.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
 }
 
-/// `shutdown_gated`: the gate let the team be closed.
+/// `shutdown_gated`: the gate allowed closing the team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ShutdownGated {
-    /// Whether nobody looked at what is left over.
+    /// True if the gate was forced and unfinished work was not checked.
     pub forced: bool,
-    /// What was left over.
+    /// Number of unfinished tasks.
     pub counts: TaskCounts,
 }
 
-/// `worker_event_reported`: what of it counts here. It comes from outside, so that a field of another sort than it should
-/// be is taken as missing.
+/// `worker_event_reported`: the fields that are used here. Reports come from other programs, so a field of the wrong
+/// type counts as missing.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Reported {
-    /// The type.
+    /// Type of the report.
     pub kind: String,
-    /// Who reported it.
+    /// Worker that reported.
     pub worker: String,
-    /// The state that it reports.
+    /// Reported state, if any.
     pub state: Option<WorkerState>,
 }
 
-/// `monitor_snapshot_written`: that there is one; it stays in the event.
+/// `monitor_snapshot_written`: a marker; the snapshot stays in the event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SnapshotWritten;
 
@@ -127,7 +127,7 @@ impl Decode for Reported {
     fn decode(text: &str) -> Decoded<Reported> {
         let value: serde_json::Value = read(text)?;
         let text = |field: &str| value.get(field).and_then(serde_json::Value::as_str);
-        // What is no name can be nobody's key either.
+        // A text that is no valid name is no worker's key.
         let worker = text("worker").filter(|worker| name("worker", *worker).is_ok());
         Ok(Reported {
             kind: text("type").unwrap_or_default().to_owned(),
@@ -138,12 +138,12 @@ impl Decode for Reported {
 }
 
 impl Approval {
-    /// Returns whether the task needs the approval and the reviewer said no.
+    /// Returns true if the task needs the approval and the reviewer rejected it.
     pub fn is_rejected(&self) -> bool {
         self.required && self.status == ApprovalStatus::Rejected
     }
 
-    /// The event that records it; `trace` is that of the task.
+    /// Builds the event; `trace` is the task's.
     pub fn event(&self, trace: Option<&str>) -> NewEvent {
         let kind = SupervisionFact::Approval(self.clone()).kind();
         let refs = [
@@ -155,7 +155,7 @@ impl Approval {
 }
 
 impl Baselines {
-    /// The event that records it.
+    /// Builds the event.
     pub fn event(self, actor: &str) -> NewEvent {
         let payload = write(&self);
         event(SupervisionFact::Baselines(self).kind(), actor, payload, [])
@@ -163,7 +163,7 @@ impl Baselines {
 }
 
 impl PhaseChanged {
-    /// The event that records it.
+    /// Builds the event.
     pub fn event(self, actor: &str) -> NewEvent {
         let payload = write(&self);
         event(SupervisionFact::Phase(self).kind(), actor, payload, [])
@@ -171,7 +171,7 @@ impl PhaseChanged {
 }
 
 impl ShutdownGated {
-    /// The event that records it.
+    /// Builds the event.
     pub fn event(&self, actor: &str) -> NewEvent {
         #[derive(Serialize)]
         struct Gate {
@@ -197,10 +197,10 @@ impl ShutdownGated {
     }
 }
 
-/// The event that records a monitor's snapshot, a JSON object as text.
+/// Builds the event that records a monitor's snapshot, a JSON object as text.
 ///
 /// # Errors
-/// Where the text is no JSON, or too deep for an event.
+/// If the text is no JSON, or nested too deep for an event.
 pub fn snapshot_written(actor: &str, snapshot: &str) -> Result<NewEvent, JsonError> {
     let snapshot = Json::parse(snapshot)?;
     let raw = serde_json::from_str(snapshot.as_str()).map_err(|error| JsonError {
@@ -212,18 +212,18 @@ pub fn snapshot_written(actor: &str, snapshot: &str) -> Result<NewEvent, JsonErr
     Ok(event(kind, actor, payload, []))
 }
 
-/// The snapshot that an event recorded, as JSON text.
+/// Returns the snapshot that an event recorded, as JSON text.
 pub fn snapshot<'a>(event: &'a Event<'_>) -> Result<&'a str> {
     let stored: Decoded<Snapshot<'_>> = read(&event.payload);
     Ok(stored.map_err(undecodable(event))?.snapshot.get())
 }
 
-/// The event that records what was seen of the leader.
+/// Builds the event that records the leader's attention state.
 pub fn attention_set(actor: &str, said: &impl Serialize) -> Result<NewEvent, JsonError> {
     Ok(event(ATTENTION, actor, Json::from_value(said)?, []))
 }
 
-/// What an event recorded of the leader.
+/// Returns the leader's attention state that an event recorded.
 pub fn attention<T: DeserializeOwned>(event: &Event<'_>) -> Result<T> {
     read(&event.payload).map_err(undecodable(event))
 }

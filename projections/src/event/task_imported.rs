@@ -1,5 +1,5 @@
-//! `task_imported`: a task of which only a snapshot is left. The payload has the names of the message protocol's
-//! snapshots; what does not apply is left out.
+//! `task_imported`: a task of which only a snapshot is left. The payload has the field names of the message protocol's
+//! snapshots; inapplicable fields are left out.
 
 use super::stored::{json, or_default};
 use super::task::{Status, TaskAct, TaskFact};
@@ -10,55 +10,55 @@ use serde::de::Error;
 /// `task_imported`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct TaskImported {
-    /// Its id.
+    /// Id of the task.
     #[serde(skip_serializing)]
     pub task_id: String,
-    /// When it came to be.
+    /// Creation time.
     #[serde(deserialize_with = "time")]
     pub created_at: Timestamp,
-    /// When it was last changed.
+    /// Time of the last change.
     #[serde(deserialize_with = "time")]
     pub updated_at: Timestamp,
-    /// Who works on it.
+    /// Owner, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Who gave it to the owner.
+    /// Agent that assigned the task to the owner.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub assigned_by: Option<String>,
-    /// What it is about.
+    /// Subject.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub subject: Option<String>,
-    /// The long form.
+    /// Details.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub details: Option<String>,
-    /// Its state.
+    /// Status.
     #[serde(default, deserialize_with = "or_default")]
     pub status: Status,
-    /// How far it is.
+    /// Progress, as reported.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "json")]
     pub progress: Option<Json>,
-    /// When it will be done.
+    /// Estimated completion, as reported.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "json")]
     pub eta: Option<Json>,
-    /// Whether it was reported blocked.
+    /// True if the task was reported blocked.
     #[serde(default, deserialize_with = "or_default")]
     pub blocked: bool,
-    /// The last note.
+    /// Last note.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
-    /// The story it belongs to.
+    /// Trace id, if any.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
-    /// Who sent the last update.
+    /// Sender of the last update.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_update_from: Option<String>,
-    /// How many messages made it.
+    /// Number of messages in the snapshot.
     #[serde(default, deserialize_with = "or_default")]
     pub snapshot_version: u64,
-    /// The last of them.
+    /// Id of the last message.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_message_id: Option<String>,
-    /// Its time; messages that are older come too late.
+    /// Creation time of the last message; older messages are not applied.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(deserialize_with = "optional_time")]
     pub last_message_created_at: Option<Timestamp>,
@@ -69,24 +69,24 @@ checks! {
 }
 
 impl TaskImported {
-    /// Reads a snapshot: the payload of an event, or the file that somebody left. Unknown fields are passed by.
+    /// Reads a snapshot: the payload of an event, or a snapshot file. Unknown fields are ignored.
     ///
     /// # Errors
-    /// Which field breaks which rule.
+    /// The field, and the rule that it breaks.
     pub fn parse(text: &str) -> Result<TaskImported, String> {
         let task: TaskImported = read(text)?;
         task.check()?;
         Ok(task)
     }
 
-    /// The event that records it.
+    /// Builds the event.
     pub fn event(&self, actor: &str) -> NewEvent {
         let fact = TaskFact::of(&*self.task_id, TaskAct::Imported(self.clone()));
         fact.event(actor, None, self.trace_id.as_deref())
     }
 }
 
-/// A time in any form of ISO 8601.
+/// Reads a time in any form of ISO 8601.
 fn time<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Timestamp, D::Error> {
     let time = optional_time(deserializer)?;
     time.ok_or_else(|| Error::custom("a time is missing"))

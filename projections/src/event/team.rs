@@ -1,11 +1,11 @@
-//! What can happen to the team itself, and the JSON of those payloads.
+//! Events of the team itself, and the JSON of their payloads.
 
 use super::setting::{Form, Setting, Value};
 use super::*;
 use serde::Serializer;
 
 events! {
-    /// What happens to the team itself.
+    /// Events of the team itself.
     #[derive(Serialize)]
     #[serde(untagged)]
     pub enum TeamFact {
@@ -13,9 +13,9 @@ events! {
         "team_created" by "teamlog init TEAM" => Created: TeamCreated [name members] {
             /// Names of the first members.
             pub members: Vec<String>,
-            /// Whether agents join by acting.
+            /// True if agents join by acting.
             pub open: bool,
-            /// Whether view files are kept.
+            /// True if view files are kept.
             pub views: bool,
         },
         /// Agents became members.
@@ -25,18 +25,18 @@ events! {
         },
         /// Settings of the team changed.
         "config_changed" by "teamlog config set TEAM" => ConfigChanged(ConfigChanged),
-        /// The team was closed; reads go on, mutations are refused.
+        /// The team was closed: reads still work, mutations are refused.
         "team_closed" by "teamlog api cleanup" => Closed: TeamClosed {
-            /// Why: `shutdown`, `orphan_cleanup`.
+            /// Reason: `shutdown`, `orphan_cleanup`.
             pub reason: String,
         },
     }
 }
 
-/// `config_changed`: new values, or none where the default is to count again.
+/// `config_changed`: new values; `None` resets a setting to its default.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ConfigChanged {
-    /// Each setting once. A key that this version does not know is left out.
+    /// Each setting at most once. Keys that this version does not know are left out.
     #[serde(serialize_with = "by_key")]
     pub changes: Vec<(Setting, Option<Value>)>,
 }
@@ -65,7 +65,8 @@ impl Decode for ConfigChanged {
     }
 }
 
-/// Bounds and names are the command's business: what an older or a newer version allowed still counts.
+/// Returns the stored value. Bounds and names are not checked here: values that an older or newer version allowed still
+/// count.
 fn value_of(setting: Setting, key: &str, value: serde_json::Value) -> Decoded<Value> {
     use serde_json::Value::{Bool, Number, String};
     let wanted = match (value, setting.form()) {
@@ -85,14 +86,14 @@ fn value_of(setting: Setting, key: &str, value: serde_json::Value) -> Decoded<Va
 }
 
 impl TeamFact {
-    /// The event that records it.
+    /// Builds the event.
     pub fn event(&self, actor: &str) -> NewEvent {
         event(self.kind(), actor, write(self), [])
     }
 }
 
 impl TeamCreated {
-    /// The event that records it; `at` for imported history only.
+    /// Builds the event; `at` is for imported history only.
     pub fn event(self, actor: &str, at: Option<Timestamp>) -> NewEvent {
         let mut event = TeamFact::Created(self).event(actor);
         event.created_at = at;

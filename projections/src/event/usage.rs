@@ -1,47 +1,47 @@
-//! Tokens that agents used, and how many they may: what is recorded of them, and the JSON of those payloads.
+//! Token usage of agents and token budgets, and the JSON of their events.
 
 use super::*;
 
 events! {
-    /// What is said of tokens.
+    /// Events of token usage.
     #[derive(Serialize)]
     #[serde(untagged)]
     pub enum UsageFact {
         /// An agent reported the tokens it used.
         "usage_reported" by "teamlog usage TEAM" => Reported: UsageReported [name worker, name task_id] {
-            /// Who used them.
+            /// Agent that used the tokens.
             pub worker: String,
-            /// For which task.
+            /// Task that the tokens were used for, if any.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub task_id: Option<String>,
-            /// Tokens read.
+            /// Input tokens.
             pub input_tokens: u64,
-            /// Tokens written.
+            /// Output tokens.
             pub output_tokens: u64,
-            /// All of them.
+            /// All tokens.
             pub tokens: u64,
         },
         /// The team's token budget was set.
         "budget_set" by "teamlog usage TEAM --set" => Set:
         #[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
         Budget {
-            /// By the team.
+            /// Limit of the team.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub max_tokens: Option<u64>,
-            /// By the team, before it is warned.
+            /// Limit of the team after which it is warned.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub soft_limit_tokens: Option<u64>,
-            /// By each agent.
+            /// Limit of each agent.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub per_agent_tokens: Option<u64>,
-            /// Whether new work is refused once as many are used.
+            /// True if new work is refused after a limit is reached.
             pub hard_limit: bool,
         },
-        /// The team used as many tokens as its soft limit says.
+        /// The team reached its soft limit of tokens.
         "budget_soft_limit_reached" by "teamlog usage TEAM" => SoftLimitReached:
         #[derive(Copy)]
         SoftLimitReached {
-            /// The limit.
+            /// The soft limit.
             pub limit: u64,
             /// Tokens used by the team.
             pub tokens: u64,
@@ -50,7 +50,8 @@ events! {
 }
 
 impl Budget {
-    /// How many tokens the team uses before an event says so: its soft limit, else all that it may where nothing is refused.
+    /// Returns the number of tokens at which the team is warned: the soft limit, or else the team's limit if it is not
+    /// a hard limit.
     pub fn warns_at(&self) -> Option<u64> {
         let max = self.max_tokens.filter(|_| !self.hard_limit);
         self.soft_limit_tokens.or(max)
@@ -58,7 +59,7 @@ impl Budget {
 }
 
 impl UsageFact {
-    /// The event that records it; `trace` is that of the task.
+    /// Builds the event; `trace` is the task's.
     pub fn event(&self, actor: &str, trace: Option<&str>) -> NewEvent {
         let refs = match self {
             UsageFact::Reported(reported) => [

@@ -1,10 +1,10 @@
-//! What workers are known by: who they are, what they last said of themselves, what they were told; and the JSON of those
-//! payloads. When each was written is the time of its event.
+//! Events of workers: identity, heartbeat, status, instructions, shutdown; and the JSON of their payloads. The time of
+//! each is the event's.
 
 use super::*;
 
 events! {
-    /// What is known of a worker.
+    /// An event of a worker.
     #[derive(Serialize)]
     #[serde(untagged)]
     pub enum WorkerAct of WorkerFact { worker } {
@@ -14,32 +14,32 @@ events! {
         "worker_heartbeat_updated" by "teamlog api update-worker-heartbeat" => Heartbeat:
         #[derive(Copy, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
         Heartbeat {
-            /// Its process.
+            /// Process id.
             pub pid: u32,
-            /// Turns it took so far.
+            /// Number of turns so far.
             pub turn_count: u32,
-            /// Whether it lives.
+            /// True if the worker's process is alive.
             pub alive: bool,
         },
         /// A worker's state changed.
         "worker_status_changed" by "teamlog api write-worker-status" => Status:
         #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
         StatusChange [id current_task_id] {
-            /// What it does now.
+            /// New state.
             pub state: WorkerState,
-            /// What it did before.
+            /// State before.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub prev_state: Option<WorkerState>,
-            /// The task that it is at.
+            /// Current task, if any.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub current_task_id: Option<String>,
-            /// Why.
+            /// Reason.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub reason: Option<String>,
         },
         /// A worker's instructions were replaced.
         "worker_inbox_written" by "teamlog api write-worker-inbox" => Inbox:
-        /// What a worker is to do. It stays in the event.
+        /// Instructions for a worker. The text stays in the event.
         Instructions {
             /// The text.
             pub content: String,
@@ -48,17 +48,17 @@ events! {
         "shutdown_requested" by "teamlog api write-shutdown-request" => ShutdownRequested:
         #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
         ShutdownRequest {
-            /// Who asked.
+            /// Agent that asked.
             pub requested_by: String,
         },
         /// A worker accepted or rejected its shutdown.
         "shutdown_acked" by "teamlog api write-shutdown-ack" => ShutdownAcked:
-        /// What a worker says to its shutdown.
+        /// A worker's answer to a shutdown request.
         #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
         ShutdownAck {
-            /// Yes or no.
+            /// Accepted or rejected.
             pub status: AckStatus,
-            /// Why.
+            /// Reason.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub reason: Option<String>,
         },
@@ -66,47 +66,47 @@ events! {
 }
 
 #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// Who a worker is.
+/// Identity of a worker.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Identity {
-    /// Its place among the workers, from 1
+    /// Number of the worker, from 1
     pub index: u32,
-    /// What it is there for
+    /// Role of the worker
     pub role: String,
-    /// The tasks that it was given
+    /// Ids of the worker's tasks
     #[serde(default)]
     pub assigned_tasks: Vec<String>,
-    /// Its process
+    /// Process id
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pid: Option<u32>,
-    /// Its place in a terminal multiplexer
+    /// Pane of the terminal multiplexer
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pane_id: Option<String>,
-    /// Where it works
+    /// Working directory
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub working_dir: Option<String>,
-    /// Its worktree
+    /// Path of the worktree
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree_path: Option<String>,
-    /// The branch of its worktree
+    /// Branch of the worktree
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree_branch: Option<String>,
-    /// Whether its worktree is on no branch
+    /// True if the worktree is on no branch
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worktree_detached: Option<bool>,
-    /// Where it takes the team's state to lie
+    /// Directory of the team's state, as the worker knows it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team_state_root: Option<String>,
-    /// The language model that it is
+    /// Language model
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }
 
-/// The role of an agent that never registered.
+/// Role of an agent that never registered.
 pub const UNREGISTERED_ROLE: &str = "worker";
 
 impl Identity {
-    /// A worker that never registered: its place, and its assumed role.
+    /// Returns the identity of a worker that never registered: its number and its assumed role.
     pub fn unregistered(index: u32, role: &str) -> Identity {
         Identity {
             index,
@@ -117,37 +117,37 @@ impl Identity {
 }
 
 words! {
-    /// What a worker does.
+    /// State of a worker.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     pub enum WorkerState {
-        /// Nothing.
+        /// Has nothing to do.
         Idle = "idle",
-        /// Its task.
+        /// Works on its task.
         Working = "working",
-        /// It waits for something.
+        /// Waits for something.
         Blocked = "blocked",
-        /// It is through.
+        /// Has finished.
         Done = "done",
-        /// It gave up.
+        /// Gave up.
         Failed = "failed",
-        /// It finishes what it has, and takes nothing new.
+        /// Finishes its current work and takes no new work.
         Draining = "draining",
-        /// Nobody knows.
+        /// Not known.
         Unknown = "unknown",
     }
 }
 
 words! {
-    /// Whether a worker agrees to its shutdown.
+    /// Answer to a shutdown request.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
     #[serde(rename_all = "snake_case")]
     #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     pub enum AckStatus {
-        /// It stops.
+        /// The worker stops.
         Accept = "accept",
-        /// It does not.
+        /// The worker does not stop.
         Reject = "reject",
     }
 }
@@ -157,7 +157,7 @@ checks! {
 }
 
 impl WorkerAct {
-    /// The event that records it of a worker.
+    /// Builds the event of a worker.
     pub fn event(self, actor: &str, worker: &str) -> NewEvent {
         let worker = worker.to_owned();
         let fact = WorkerFact { worker, act: self };
@@ -167,7 +167,7 @@ impl WorkerAct {
 }
 
 impl StatusChange {
-    /// The event that records it; `trace` is that of the task.
+    /// Builds the event; `trace` is the task's.
     pub fn event(self, worker: &str, trace: Option<&str>) -> NewEvent {
         let task = self.current_task_id.clone();
         let mut event = WorkerAct::Status(self).event(worker, worker);
@@ -178,7 +178,7 @@ impl StatusChange {
     }
 }
 
-/// The instructions that an event recorded.
+/// Returns the instructions that an event recorded.
 pub fn inbox_content(event: &Event<'_>) -> Result<String> {
     let stored: Decoded<Instructions> = read(&event.payload);
     Ok(stored.map_err(undecodable(event))?.content)

@@ -1,6 +1,6 @@
-//! Who asks: whoever presents a token or a page session, or a one-time code where that is traded. All are compared by their
-//! digests, in constant time, with all that there are; guessing 256 bits is hopeless, and slow on top. From another machine
-//! only an agent's own token lets in.
+//! Authentication by a token or a page session, or by a one-time code on the path that trades it. Digests are compared
+//! in constant time, with every known one; guessing 256 bits is hopeless, and wrong guesses are delayed. On TLS
+//! connections only tokens of agents are accepted.
 
 use crate::admission::{busy, overloaded};
 use crate::agent_token;
@@ -15,7 +15,8 @@ use crate::token::Digest;
 use crate::via::Via;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 
-/// Whoever presents a token or a page session, and keeps their place by that; else 401, after a while if there were many, or 429.
+/// Returns the caller whose token or page session is presented, and marks the connection as authenticated; else 401,
+/// delayed after many wrong tokens, or 429.
 pub(crate) async fn caller(
     state: &AppState,
     via: Via,
@@ -35,13 +36,13 @@ pub(crate) async fn caller(
     known(state, connection, found, wanted).await
 }
 
-/// The agent whose token it is.
+/// Returns the agent whose token is presented.
 async fn agent(state: &AppState, presented: Option<&[u8]>) -> Result<Option<Admitted>, Reply> {
     let token = presented.and_then(|token| str::from_utf8(token).ok());
     let Some(token) = token.filter(|token| agent_token::named(token).is_some()) else {
         return Ok(None);
     };
-    // Whoever is not known yet takes no more than a little of the disk.
+    // Limits the lookups of unauthenticated clients, since each reads the disk.
     let Ok(_place) = state.lookups.try_acquire() else {
         return Err(overloaded());
     };
@@ -60,7 +61,7 @@ async fn agent(state: &AppState, presented: Option<&[u8]>) -> Result<Option<Admi
             let seconds = REST.as_secs().to_string();
             Err(Reply::error(429, "rate_limited", &message).header("retry-after", seconds))
         }
-        // Why is for those who are known.
+        // Unauthenticated clients are not told the reason.
         Ok(Err(NotAdmitted::Failed)) | Err(_) => {
             state.guesses.one_more(state.limits.guesses);
             Err(busy("the token cannot be looked up now; try again"))
@@ -68,7 +69,7 @@ async fn agent(state: &AppState, presented: Option<&[u8]>) -> Result<Option<Admi
     }
 }
 
-/// Whoever presents a one-time code; else 401, after a while if there were many.
+/// Returns the caller whose one-time code is presented; else 401, delayed after many wrong codes.
 pub(crate) async fn code(
     state: &AppState,
     via: Via,

@@ -1,6 +1,6 @@
-//! Bodies on their way in, within limits: a length that is too large is refused before anything is read, one that was
-//! not said as soon as it is, and all bodies together never take more than their share of memory. Of large ones only a few
-//! are read and answered at a time, since a call makes several copies of its body.
+//! Request bodies, within limits. A declared length that is too large is refused before anything is read, an undeclared
+//! one as soon as it is exceeded, and all bodies together have a memory limit. Only a few large bodies are read and
+//! answered at a time, since a call makes several copies of its body.
 
 use crate::admission::busy;
 use crate::reply::Reply;
@@ -12,10 +12,10 @@ use hyper::header::{CONTENT_LENGTH, HeaderMap};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// The share of memory that a body holds until its request is answered, and its slot if it is large.
+/// Memory permits of a body until its request is answered, and the slot of a large body.
 pub(crate) type Held = Vec<OwnedSemaphorePermit>;
 
-/// Answered where no more bodies may be held.
+/// Message for a request whose body exceeds the memory limit of all bodies.
 const FULL: &str = "the daemon holds as many bodies as it can; try again";
 
 /// Reads a body; else 400, 408, 413 or 503.
@@ -46,7 +46,7 @@ pub(crate) async fn read(
     }
 }
 
-/// Waits for the turn of a large body; else 503.
+/// Waits for a slot for a large body; else 503.
 async fn large_slot(state: &Arc<AppState>) -> Result<OwnedSemaphorePermit, Reply> {
     let slot = state.large_bodies.clone().acquire_owned();
     let slot = tokio::time::timeout(state.limits.large_body_wait, slot).await;

@@ -1,5 +1,5 @@
-//! Whom a request believes to speak with. A page whose name was pointed at this machine (DNS rebinding) gives its own
-//! name, and is told that nobody of that name is here.
+//! Checks the `Host` header against DNS rebinding: a web page whose name points at this machine sends its own name, and
+//! is refused.
 
 use crate::reply::Reply;
 use crate::via::Via;
@@ -8,14 +8,14 @@ use hyper::Request;
 use hyper::body::Incoming;
 use hyper::header::HOST;
 
-/// The names of the loopback.
+/// Names of the loopback address.
 pub(crate) const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
-/// Checks `Host`, and that the target names no host of its own; else 400 or 421.
+/// Checks `Host`, and that the target contains no other host; else 400 or 421.
 pub(crate) fn check(request: &Request<Incoming>, via: Via, port: u16) -> Result<(), Reply> {
     let uri = request.uri();
     if uri.scheme().is_some() {
-        // Whoever takes this for a proxy has more to say that is not meant for it.
+        // A client that takes this server for a proxy may send requests that are meant for another host.
         let refused = malformed("target must be a path: this is no proxy");
         return Err(refused.header("connection", "close"));
     }
@@ -24,7 +24,7 @@ pub(crate) fn check(request: &Request<Incoming>, via: Via, port: u16) -> Result<
         return Err(malformed("host must be given once"));
     };
     match std::str::from_utf8(host.as_bytes()) {
-        // The client made sure by the certificate; which name leads here is known to nobody else.
+        // TLS clients have checked the name in the certificate; the daemon does not know the names that resolve to it.
         Ok(_) if via == Via::Tls => Ok(()),
         Ok(host) if is_ours(host, via, port) => Ok(()),
         _ => Err(Reply::error(
@@ -42,7 +42,7 @@ fn is_ours(host: &str, via: Via, port: u16) -> bool {
         };
         given.eq_ignore_ascii_case(name)
             && match rest.strip_prefix(':') {
-                // No other machine reaches the socket, and who speaks on it knows of no port.
+                // The socket is not reachable from other machines, and its clients know no port.
                 None => rest.is_empty() && (port == 80 || via == Via::Socket),
                 Some(digits) => digits == port.to_string(),
             }

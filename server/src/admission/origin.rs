@@ -1,4 +1,4 @@
-//! On whose behalf a browser asks. A browser names the page that makes a request; only pages of the daemon itself may.
+//! Checks the `Origin` header: a browser may send requests only from the daemon's own pages.
 
 use crate::admission::host::NAMES;
 use crate::reply::Reply;

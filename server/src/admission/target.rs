@@ -1,4 +1,5 @@
-//! Targets: a path of segments and a query, each part decoded on its own, so that what was encoded never separates.
+//! Request targets: path segments and query parameters, each decoded on its own, so that encoded separators do not
+//! separate.
 
 use crate::reply::Reply;
 use crate::route::Problem;
@@ -6,7 +7,7 @@ use hyper::Uri;
 
 type Query = Vec<(String, String)>;
 
-/// The segments of the path and the pairs of the query. `/v1/tasks/` ends in an empty segment. Else 400.
+/// Returns the segments of the path and the parameters of the query; else 400. `/v1/tasks/` ends in an empty segment.
 pub(crate) fn decode(uri: &Uri) -> Result<(Vec<String>, Query), Reply> {
     let path = uri.path();
     let path = path.strip_prefix('/').unwrap_or(path);

@@ -1,14 +1,14 @@
-//! One message: a length (`u32`, little-endian), and so many bytes.
+//! Message format: a length (`u32`, little-endian) and the bytes.
 
 use std::io::{self, Read, Write};
 
-/// Most bytes of a message: an artifact of the largest size, every byte of it escaped.
+/// Longest message: an artifact of the largest size, with every byte escaped.
 pub const BYTES_MAX: u32 = 64 << 20;
 
 /// Sends a message.
 ///
 /// # Errors
-/// The stream's; `InvalidInput` for one that is too large.
+/// Errors of the stream; `InvalidInput` if the message is too large.
 pub fn send(to: &mut (impl Write + ?Sized), message: &[u8]) -> io::Result<()> {
     let length = u32::try_from(message.len())
         .ok()
@@ -21,16 +21,16 @@ pub fn send(to: &mut (impl Write + ?Sized), message: &[u8]) -> io::Result<()> {
     to.flush()
 }
 
-/// Receives a message. No memory is taken for bytes that have not come.
+/// Receives a message. Memory is allocated only for received bytes.
 ///
 /// # Errors
-/// The stream's; `UnexpectedEof` at its end; `InvalidData` for a length that is out of bounds.
+/// Errors of the stream; `UnexpectedEof` at its end; `InvalidData` if the length is out of bounds.
 pub fn receive(from: &mut (impl Read + ?Sized)) -> io::Result<Vec<u8>> {
     let length = length(from)?;
     body(from, length)
 }
 
-/// The length of a message.
+/// Receives the length of a message.
 pub(super) fn length(from: &mut (impl Read + ?Sized)) -> io::Result<u32> {
     let mut length = [0; 4];
     from.read_exact(&mut length)?;
@@ -42,7 +42,7 @@ pub(super) fn length(from: &mut (impl Read + ?Sized)) -> io::Result<u32> {
     Ok(length)
 }
 
-/// The bytes behind it.
+/// Receives the bytes of a message.
 pub(super) fn body(from: &mut (impl Read + ?Sized), length: u32) -> io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
     Read::take(from, length.into()).read_to_end(&mut bytes)?;

@@ -1,9 +1,9 @@
-//! Requests of the daemon's own user, on its Unix socket, and of agents on other machines, over TLS, that are no HTTP: one a
-//! connection, with one answer.
+//! Forwarded commands: requests that are no HTTP, from the daemon's own user over the Unix socket and from agents on
+//! other machines over TLS. Each connection carries one request and one answer.
 //!
-//! A request comes over an HTTP connection that is upgraded (`Upgrade: teamlog-forward/2`): caller and daemon must be of one
-//! version, since another one may understand the same words in another way. After the 101 each side sends messages: a
-//! length (`u32`, little-endian) and so many bytes. What they mean is the business of whoever implements [`Forward`].
+//! A request comes over an HTTP connection that is upgraded (`Upgrade: teamlog-forward/2`). Client and daemon must have
+//! the same version, since another version may give the messages another meaning. After the 101 each side sends
+//! messages: a length (`u32`, little-endian) and the bytes. The implementation of [`Forward`] defines their contents.
 
 mod message;
 
@@ -17,28 +17,29 @@ use std::time::{Duration, Instant};
 use teamlog_team::command::deadline::Deadline;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// The protocol that a connection is upgraded to, with the version of its messages.
+/// Protocol of upgraded connections, with the version of its messages.
 pub const PROTOCOL: &str = "teamlog-forward/2";
-/// How the names of all versions of the protocol begin.
+/// Prefix of the protocol's names in all versions.
 pub(crate) const PROTOCOL_NAME: &str = "teamlog-forward";
 
-/// From the 101 to the end of the request, and how long a caller may take nothing of what it is sent.
+/// Time from the 101 to the end of the request; also the time for which a client may accept nothing of an answer.
 const MESSAGE_DEADLINE: Duration = Duration::from_secs(10);
-/// How long another machine may take for all of a message: some 1 MB/s for the largest.
+/// Time for a whole message of another machine: about 1 MB/s for the largest one.
 const REMOTE_DEADLINE: Duration = Duration::from_secs(60);
-/// How often to look whether the daemon stops.
+/// Interval of checks whether the daemon stops.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// Answers requests.
 pub trait Forward: Send + Sync {
-    /// Answers one. Blocks until that is done.
+    /// Answers one request. Blocks until it is answered.
     ///
     /// # Errors
-    /// The caller went away.
+    /// If the caller disconnects.
     fn answer(&self, served: &Arc<Served>, request: &[u8], caller: &Arc<Caller>) -> io::Result<()>;
 }
 
-/// Has the request of one client answered. Blocks. One that is gone, or sends what is no request, has nothing to be told.
+/// Reads and answers the request of one client. Blocks. A client that disconnects or sends no valid request gets no
+/// answer.
 pub(crate) fn exchange(
     served: &Arc<Served>,
     mut link: UpgradedConnection,
@@ -57,7 +58,8 @@ pub(crate) fn exchange(
     forward.answer(served, &request, &caller)
 }
 
-/// A request, and the room that it takes. All of it has to come in time, however it trickles.
+/// Receives a request and reserves memory for it. The deadline counts for the whole request, so slow sending does not
+/// extend it.
 fn received(link: &mut UpgradedConnection) -> io::Result<(Vec<u8>, Option<OwnedSemaphorePermit>)> {
     let within = match link.caller() {
         None => MESSAGE_DEADLINE,
@@ -72,7 +74,7 @@ fn received(link: &mut UpgradedConnection) -> io::Result<(Vec<u8>, Option<OwnedS
     Ok((message::body(&mut timely, length)?, room))
 }
 
-/// Reads until a moment, and for no longer than [`MESSAGE_DEADLINE`] at a time.
+/// Reader with an overall deadline; each read waits at most [`MESSAGE_DEADLINE`].
 struct Timely<'a> {
     until: Instant,
     link: &'a mut UpgradedConnection,
@@ -90,7 +92,7 @@ impl io::Read for Timely<'_> {
     }
 }
 
-/// Whoever sent a request, as far as it is still there.
+/// The client of a request, which may disconnect at any time.
 #[derive(Debug)]
 pub struct Caller {
     served: Arc<Served>,
@@ -99,7 +101,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// The agent on another machine that it is; nothing for the daemon's own user.
+    /// Returns the agent on another machine; `None` for the daemon's own user.
     pub fn admitted(&self) -> Option<&crate::Caller> {
         self.admitted.as_ref()
     }
@@ -108,24 +110,24 @@ impl Caller {
         act(&mut self.link.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Sends it a message.
+    /// Sends a message to the client.
     ///
     /// # Errors
-    /// It is gone, or takes nothing.
+    /// If the client disconnected, or accepts nothing for too long.
     pub fn send(&self, message: &[u8]) -> io::Result<()> {
         self.with(|link| send(link, message))
     }
 
-    /// Receives what it sends behind its request.
+    /// Receives a message that the client sends after its request.
     ///
     /// # Errors
-    /// It is gone, or sends nothing for too long.
+    /// If the client disconnected, or sends nothing for too long.
     pub fn receive(&self) -> io::Result<Vec<u8>> {
         self.with(|link| received(link).map(|(message, _)| message))
     }
 
-    /// Does what waits for others to do something, until the caller hangs up or the daemon stops. Meanwhile its slot is free
-    /// for others; `None` where as many wait already as may, and nothing was done.
+    /// Runs `act`, which waits for others, until the client disconnects or the daemon stops. Its slot is free for
+    /// others meanwhile. Returns `None`, without running `act`, if no more clients may wait.
     pub fn wait<A>(self: &Arc<Caller>, act: impl FnOnce(&Deadline) -> A) -> Option<A> {
         if !self.with(UpgradedConnection::waits) {
             return None;
@@ -138,13 +140,14 @@ impl Caller {
         Some(done)
     }
 
-    /// Blocks until the caller hangs up or the daemon stops. A slot among those that wait is taken where one is free.
+    /// Blocks until the client disconnects or the daemon stops. Takes a waiting slot if one is free.
     pub fn wait_for_end(&self) {
         self.with(UpgradedConnection::waits);
         while self.is_awaited(LOOK) {}
     }
 
-    /// Whether somebody still waits. Nothing more is due from the caller: it hung up, or sends what it must not.
+    /// Returns true while the client still waits. It has nothing more to send, so any input or the end of the stream
+    /// means false.
     fn is_awaited(&self, within: Duration) -> bool {
         let left = self.with(|link| link.hears(within));
         !self.served.is_stopping() && !left.unwrap_or(true)
@@ -158,7 +161,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use teamlog_team::{Root, RootOptions};
 
-    /// Does what it is told with its caller.
+    /// Runs a closure with the caller.
     struct Act<F>(F);
 
     impl<F: Fn(&Served, &Arc<Caller>) + Send + Sync> Forward for Act<F> {
@@ -174,7 +177,8 @@ mod tests {
         }
     }
 
-    /// Lets `act` answer a caller that stays, or is gone before the daemon looks; how that ended, and what the caller heard.
+    /// Runs `act` as the answer to a client that stays or disconnects; returns its result and the client's received
+    /// messages.
     fn answered(
         slots: &Arc<LocalSlots>,
         stays: bool,

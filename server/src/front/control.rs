@@ -1,5 +1,5 @@
-//! What the daemon's own user may ask of it, on the Unix socket: how it is, that it ends, new tokens, and one-time codes
-//! for the page.
+//! Control of the daemon by its own user, over the Unix socket: status, stop, new tokens, and one-time codes for the
+//! page.
 
 use crate::admission::overloaded;
 use crate::caller::{Reach, Scope};
@@ -9,7 +9,7 @@ use serde_json::json;
 use std::sync::Arc;
 use teamlog_team::api::milliseconds;
 
-/// What runs, and how its teams are.
+/// Returns the daemon's description and the condition of its teams.
 pub(super) fn status(state: &AppState) -> Reply {
     let running = state.runtimes.running();
     let body = json!({
@@ -25,14 +25,14 @@ pub(super) fn status(state: &AppState) -> Reply {
     Reply::json(200, &body)
 }
 
-/// Ends the daemon, once this is answered.
+/// Stops the daemon after this reply is sent.
 pub(super) fn stop(state: &AppState) -> Reply {
     state.served.stop();
     state.drain.cancel();
     Reply::json(202, &json!({"stopping": true, "pid": std::process::id()}))
 }
 
-/// Gives a team a new token, or the root; the old one is worth nothing from then on.
+/// Creates a new token of a team or of the root; the old one is no longer valid.
 pub(super) async fn token(state: &Arc<AppState>, team: Option<String>) -> Reply {
     if let Some(team) = team.as_ref().filter(|team| !state.served.serves(team)) {
         return not_served(team);
@@ -46,7 +46,7 @@ pub(super) async fn token(state: &Arc<AppState>, team: Option<String>) -> Reply 
     }
 }
 
-/// Makes a one-time code, with which the page lets itself in: for a team, or without one for all.
+/// Creates a one-time code for the page: for a team, or for all if `team` is `None`.
 pub(super) fn code(state: &AppState, scope: &str, team: Option<String>) -> Reply {
     let Some(known) = Scope::of_name(scope) else {
         let message = format!("scope must be read or act, but is {scope:?}");

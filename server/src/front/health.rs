@@ -1,4 +1,4 @@
-//! How the daemon is: alive, ready, and in numbers.
+//! Health of the daemon: liveness, readiness, metrics.
 
 use crate::admission::{bearer, overloaded};
 use crate::connection_slots::Connection;
@@ -12,13 +12,14 @@ use std::sync::Arc;
 
 const NUMBERS: &str = "application/openmetrics-text; version=1.0.0; charset=utf-8";
 
-/// That the process answers, and its version.
+/// Replies that the process runs, with its version.
 pub(super) fn healthz(state: &AppState) -> Reply {
     let version = &state.runtimes.running().version;
     Reply::json(200, &json!({"status": "ok", "version": version}))
 }
 
-/// Whether every team can be read and written. Who knows a token is told which cannot, and why.
+/// Replies whether every team can be read and written. Callers with a token also get the names of the others, with
+/// reasons.
 pub(super) async fn readyz(
     state: &AppState,
     way: (Via, &Connection),
@@ -45,7 +46,7 @@ pub(super) async fn readyz(
     })
 }
 
-/// Numbers, for who knows a token or speaks on the socket.
+/// Replies with the metrics, to callers with a token and on the socket.
 pub(super) async fn metrics(
     state: &Arc<AppState>,
     way: (Via, &Connection),
@@ -68,7 +69,7 @@ pub(super) async fn metrics(
     }
 }
 
-/// Whether whoever asks may know the teams. A wrong token is worse than none.
+/// Returns true if the caller may know the teams. An invalid token is refused, unlike a missing one.
 async fn knows(
     state: &AppState,
     (via, connection): (Via, &Connection),

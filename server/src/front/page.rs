@@ -1,19 +1,19 @@
-//! `GET /`: the page, for whoever opens the daemon's address in a browser. It is the same for everybody and holds no data,
-//! for it asks for no token; what it shows it asks for itself, with its page session.
+//! `GET /`: the page for browsers. It contains no data, so it needs no token and is equal for all; it fetches its data
+//! itself, with a page session.
 //!
-//! It is one file, made from `dashboard/`, whose script and style stand inside. The policy beside it names their digests, so
-//! that a browser runs nothing else, and lets it ask nobody but this daemon.
+//! The page is one file, built from `dashboard/`, with its script and style inside. The content security policy names
+//! their digests, so that a browser runs nothing else, and lets the page contact only this daemon.
 
 use crate::reply::Reply;
 use crate::state::AppState;
 
 const TYPE: &str = "text/html; charset=utf-8";
-/// The page.
+/// Content of the page.
 const PAGE: &[u8] = include_bytes!("dashboard/index.html");
-/// What a browser may do for it.
+/// Content security policy of the page.
 const POLICY: &str = include_str!("dashboard/policy.txt");
 
-/// The page.
+/// Replies with the page.
 pub(super) fn page(state: &AppState) -> Reply {
     let reply = Reply::new(200, TYPE, PAGE)
         .header("content-security-policy", POLICY.trim_ascii_end())
@@ -30,7 +30,7 @@ mod tests {
     use base64::prelude::BASE64_STANDARD;
     use sha2::{Digest, Sha256};
 
-    /// What stands inside the elements of that name.
+    /// Returns the contents of the elements of a name.
     fn inline<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
         let begin = format!("<{name}");
         page.split(&begin[..])
@@ -42,7 +42,7 @@ mod tests {
             .collect()
     }
 
-    /// The sources that the policy allows for a kind.
+    /// Returns the sources that the policy allows for a kind.
     fn allowed(kind: &str) -> Vec<String> {
         let mut rules = POLICY.trim_ascii_end().split("; ");
         let rule = rules.find_map(|rule| rule.strip_prefix(&format!("{kind} ")[..]));
@@ -79,7 +79,7 @@ mod tests {
     #[test]
     fn the_page_loads_nothing() {
         let page = std::str::from_utf8(PAGE).unwrap();
-        // What stands inside the script is text to the page, and the policy lets it load nothing either.
+        // The script treats data as text, and the policy forbids it to load anything.
         let script: String = inline(page, "script").concat();
         let markup = page.replace(&script, "");
         for loads in [

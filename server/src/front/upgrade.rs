@@ -1,4 +1,4 @@
-//! Upgrades of connections on the Unix socket, and of agents on other machines: from HTTP to another protocol.
+//! Upgrades of connections from HTTP to another protocol, on the Unix socket and for agents on other machines.
 
 use crate::admission::{bearer, busy};
 use crate::caller::Admitted;
@@ -26,20 +26,20 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::either::Either;
 
-/// Whether the client asks for an upgrade.
+/// Returns true if the client asks for an upgrade.
 pub(crate) fn is_asked(request: &Request<Incoming>) -> bool {
     request.headers().contains_key(UPGRADE)
 }
 
-/// An agent on another machine, and the connection that it speaks on.
+/// An agent on another machine, with its connection.
 struct Remote {
     admitted: Admitted,
     connection: Arc<Connection>,
-    /// One of those that its token may have.
+    /// Permit among the concurrent commands of its token.
     place: OwnedSemaphorePermit,
 }
 
-/// Answers with 101, and hands the connection over once that is sent.
+/// Answers with 101, and hands the connection over after that is sent.
 pub(crate) async fn answer(
     request: Request<Incoming>,
     via: Via,
@@ -57,7 +57,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// Which agent asks; nothing where the daemon's own user does.
+/// Returns the agent on another machine; `None` for the daemon's own user.
 async fn remote(
     headers: &HeaderMap,
     connection: &Arc<Connection>,
@@ -97,7 +97,7 @@ fn upgrade(
     let upgrade = hyper::upgrade::on(&mut request);
     let state = state.clone();
     tokio::spawn(async move {
-        // A client that is gone by now has nothing to be told.
+        // The client may be gone.
         let upgraded = upgrade.await.map_err(io::Error::other);
         let link = upgraded.and_then(|upgraded| match remote {
             None => unwrapped(upgraded, place),
@@ -107,7 +107,7 @@ fn upgrade(
             let served = state.served.clone();
             let thread = std::thread::Builder::new().name("upgraded".to_owned());
             let _ = thread.spawn(move || {
-                // The client sees its connection end; the daemon goes on.
+                // After a panic the client's connection ends; the daemon continues.
                 let _ = catch_unwind(AssertUnwindSafe(|| {
                     forward::exchange(&served, link, &*forward)
                 }));
@@ -125,12 +125,12 @@ fn upgrade(
     response
 }
 
-/// The version that a client must have.
+/// Returns the version that a client must have.
 fn version(state: &AppState) -> String {
     state.runtimes.running().version.clone()
 }
 
-/// Who speaks the protocol that is asked for, and a slot for the connection.
+/// Returns the handler of the requested protocol and a slot for the connection.
 fn accepted(
     headers: &HeaderMap,
     via: Via,
@@ -149,13 +149,13 @@ fn accepted(
     };
     let ours = version(state);
     let version = headers.get(VERSION_HEADER).map(HeaderValue::as_bytes);
-    // Who says no version is of one that we know nothing of.
+    // A client without the header has an unknown version.
     if version != Some(ours.as_bytes()) {
         let message = format!("{VERSION_HEADER} must be {ours}, that of the daemon");
         return Err(Reply::error(409, "daemon_version_mismatch", &message));
     }
     let message = "the daemon runs as many commands as it can; try again";
-    // Other machines keep nobody from this one's command line.
+    // Other machines have slots of their own, so that they cannot block the local command line.
     let slots = match via {
         Via::Tls => &state.remote_slots,
         Via::Tcp | Via::Socket => &state.local_slots,
@@ -164,14 +164,14 @@ fn accepted(
     Ok((forward, place))
 }
 
-/// The connection beneath, and what was already read from it.
+/// Returns the underlying connection, and the bytes already read from it.
 fn beneath(upgraded: Upgraded) -> io::Result<(Io, Bytes)> {
     let parts = upgraded.downcast::<TokioIo<Watched>>();
     let parts = parts.map_err(|_| io::Error::other("no connection of this daemon's"))?;
     Ok((parts.io.into_inner().into_inner(), parts.read_buf))
 }
 
-/// The socket beneath, blocking, and what was already read from it.
+/// Returns the underlying socket, blocking, and the bytes already read from it.
 fn unwrapped(upgraded: Upgraded, place: LocalSlot) -> io::Result<UpgradedConnection> {
     let (io, early) = beneath(upgraded)?;
     let Either::Left(stream) = io else {
@@ -182,8 +182,8 @@ fn unwrapped(upgraded: Upgraded, place: LocalSlot) -> io::Result<UpgradedConnect
     Ok(UpgradedConnection::new(stream, early.to_vec(), place))
 }
 
-/// A socket on this machine, between which and the client bytes are carried: until either side ends, or the token is worth
-/// nothing any more.
+/// Returns a local socket whose bytes are copied to and from the client, until either side ends or the token is no
+/// longer valid.
 fn bridged(
     upgraded: Upgraded,
     place: LocalSlot,
@@ -211,14 +211,15 @@ fn bridged(
     Ok(link.of(admitted.caller, admitted.revoked, state.bodies.clone()))
 }
 
-/// Carries bytes both ways until both sides have ended; a client to which all was said has a moment to hear it.
+/// Copies bytes both ways until both sides have ended. After the last byte, waits briefly so that the client can read
+/// it.
 async fn carry(client: Io, theirs: tokio::net::UnixStream, early: &[u8], linger: Duration) {
     let (mut from_client, mut to_client) = tokio::io::split(client);
     let (mut from_us, mut to_us) = theirs.into_split();
     let up = async {
         let _ = to_us.write_all(early).await;
         let _ = tokio::io::copy(&mut from_client, &mut to_us).await;
-        // Whoever answers sees that the client is gone.
+        // The handler then sees that the client is gone.
         let _ = to_us.shutdown().await;
     };
     let down = async {

@@ -1,4 +1,4 @@
-//! The teams in numbers: what was written to each and in which groups, what lies in it, and whether it keeps up.
+//! Metrics of the teams: writes and groups, contents, lag.
 
 use crate::served::{Served, Verified};
 use prometheus_client::collector::Collector;
@@ -12,7 +12,7 @@ use teamlog_team::attention::AttentionKind;
 use teamlog_team::engine::{WriterCounts, internals::JOBS_OF_GROUPS};
 use teamlog_team::lifecycle::gauges::Gauges;
 
-/// The teams, as they were at the last look. Of a team that cannot be read only what is known of its files is told.
+/// Metrics of the teams at the last scrape. For teams that cannot be read, only the metrics of their files are known.
 #[derive(Debug, Default)]
 pub(super) struct Teams {
     seen: Mutex<Seen>,
@@ -20,16 +20,16 @@ pub(super) struct Teams {
 
 type Seen = BTreeMap<String, Look>;
 
-/// A team in numbers, and what is known of its files.
+/// Metrics of a team, and of its files.
 #[derive(Debug)]
 struct Look {
-    /// None of a team that cannot be read.
+    /// `None` if the team cannot be read.
     gauges: Option<Gauges>,
     verified: Option<Verified>,
     disk_bytes: Option<u64>,
 }
 
-/// A number of a team: its name, what it is, its sort, and how it is read; none while it is not known.
+/// A metric of a team: name, help, type, and its value, `None` while it is unknown.
 type Number = (
     &'static str,
     &'static str,
@@ -37,15 +37,15 @@ type Number = (
     fn(&Look) -> Option<u64>,
 );
 
-/// The numbers in a table.
+/// Declares the table of metrics.
 macro_rules! numbers {
     ($($kind:ident $name:literal, $help:literal: |$look:ident| $read:expr;)*) => {
         const NUMBERS: &[Number] = &[$(($name, $help, MetricType::$kind, |$look| Some($read)),)*];
     };
 }
 
-// What only grows: what was written from the daemon's start on, the rest from the team's. Then what is so at the moment, and what is
-// known once somebody looked, or did something. Times are seconds since 1970.
+// Counters first: those of writes count from the daemon's start, the others from the team's creation. Then gauges of
+// the current state, and results of the last check or backup. Times are seconds since 1970.
 numbers! {
     Counter "appends", "Events that were appended": |team| team.read()?.written.events;
     Counter "appended_bytes", "Bytes that were appended": |team| team.read()?.written.bytes;
@@ -74,7 +74,7 @@ impl Look {
 }
 
 impl Teams {
-    /// Looks at every team that is served.
+    /// Reads every served team.
     pub fn look(&self, served: &Served) {
         let mut seen = BTreeMap::new();
         for name in served.names() {
@@ -114,7 +114,7 @@ impl Collector for Teams {
     }
 }
 
-/// Those that could be read.
+/// Returns the teams that could be read.
 fn read_teams(seen: &Seen) -> impl Iterator<Item = (&str, &Gauges)> {
     seen.iter()
         .filter_map(|(team, look)| Some((team.as_str(), look.read()?)))
@@ -135,7 +135,7 @@ fn attention(to: &mut DescriptorEncoder, seen: &Seen) -> Result<(), fmt::Error> 
     let help = "What somebody has to see to, by sort";
     let mut family = to.encode_descriptor("attention", help, None, MetricType::Gauge)?;
     for (team, gauges) in read_teams(seen) {
-        // Damage is told by the condition of the team.
+        // Damage is part of the team's condition, not of this list.
         let kinds = AttentionKind::ALL.into_iter();
         for kind in kinds.filter(|kind| *kind != AttentionKind::Damaged) {
             let count = gauges.attention.get(&kind).copied().unwrap_or_default();
@@ -169,7 +169,7 @@ fn writes(to: &mut DescriptorEncoder, seen: &Seen) -> Result<(), fmt::Error> {
     Ok(())
 }
 
-/// How many groups had how many commands; the last bucket has no bound.
+/// Returns the number of groups by number of commands; the last bucket is unbounded.
 fn batches(counts: &WriterCounts) -> Vec<(f64, u64)> {
     let bounds = JOBS_OF_GROUPS.iter().map(|most| *most as f64);
     bounds

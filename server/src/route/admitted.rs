@@ -1,4 +1,4 @@
-//! What a caller has to have for a call: the scope that it wants, and a team.
+//! Scope and team of a call: what the caller's token must allow before the call is answered.
 
 use super::input::{TEAM, shown};
 use super::problem::Problem;
@@ -9,8 +9,9 @@ use crate::reply::Reply;
 use crate::served::Served;
 use teamlog_team::api::Effect;
 
-/// The team that a call is on: that of the caller, or the one that a caller names who reaches all of them; none where the
-/// call is about none. 403 where the caller may only read, 400 or 404 where no team is named, or none that is served.
+/// Returns the team of a call: the caller's own, or the named one if the caller may use all teams; `None` if the call
+/// concerns no team. Refuses with 403 if the caller may only read, with 400 or 404 if no team is named, or none that is
+/// served.
 pub(crate) fn team(
     served: &Served,
     caller: &Caller,
@@ -36,7 +37,7 @@ pub(crate) fn team(
     }
 }
 
-/// Whether what is asked is about one team. What leads nowhere is about none.
+/// Returns true if the call concerns one team. A path without a route concerns none.
 fn is_of_team(method: Method, path: &[String]) -> bool {
     matches!(table::find(method, path), Found::Route(route, _) if route.of_team)
 }

@@ -1,4 +1,4 @@
-//! What somebody has to see to, with what only the daemon knows.
+//! Open attention items, including the daemon's own: a damaged log or journal.
 
 use super::problem::Problem;
 use super::request::RequestContext;
@@ -7,8 +7,8 @@ use teamlog_team::Team;
 use teamlog_team::attention::{Attention, AttentionAnswer, AttentionItem, AttentionKind};
 use teamlog_team::shell::quoted;
 
-/// `GET /v1/attention`. That the log is damaged comes first, and takes the place of the last item of a full list. It is
-/// known of now only: an answer about the past does not have it.
+/// `GET /v1/attention`. Damage of the log comes first; it replaces the last item of a full list. Answers about the past
+/// leave it out, since only the present damage is known.
 pub fn list(
     asked: Attention,
     team: &mut Team,
@@ -16,7 +16,7 @@ pub fn list(
 ) -> Result<AttentionAnswer, Problem> {
     let damage = damage(team.name(), request);
     let mut answer = match team.attention(&asked) {
-        // What else there is cannot be read then.
+        // The other items cannot be read if the log is damaged.
         Err(_) if matches!(damage, Some((DAMAGED, _))) => {
             AttentionAnswer::unreadable(team.name(), request.now())
         }
@@ -34,7 +34,7 @@ pub fn list(
     Ok(answer)
 }
 
-/// What is wrong with the log or its journal, as the daemon saw it last, and the code of that.
+/// Returns the code and description of the log's or the journal's damage, as the daemon last saw it.
 fn damage(team: &str, request: &RequestContext<'_>) -> Option<(&'static str, String)> {
     if request.is_of_the_past() {
         return None;

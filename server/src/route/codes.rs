@@ -1,22 +1,22 @@
-//! The codes of refusals and failures, and what HTTP has for each.
+//! Codes of refusals and failures, and the HTTP status of each.
 
 use crate::reply::Reply;
 
-/// A code, as the body of an answer names it.
+/// A code in the body of an answer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeRow {
-    /// The code; refusals have the same one in every surface.
+    /// Code; refusals have the same code on every surface.
     pub code: &'static str,
-    /// The status that it is answered with.
+    /// HTTP status.
     pub status: u16,
-    /// After how many seconds the same request may go through, where waiting helps.
+    /// Seconds after which a retry may succeed, if waiting helps.
     pub retry_after: Option<u32>,
-    /// What servers of the same protocol call it, where they have a name for it.
+    /// Name of the code in other servers of this protocol, if it has one.
     pub elsewhere: Option<&'static str>,
 }
 
 impl CodeRow {
-    /// A body under the status, which says when to come again where waiting helps.
+    /// Builds a reply with the code's status, and `Retry-After` if waiting helps.
     pub fn reply(&self, body: &impl serde::Serialize) -> Reply {
         let reply = Reply::json(self.status, body);
         match self.retry_after {
@@ -26,10 +26,10 @@ impl CodeRow {
     }
 }
 
-/// The status of a rule that says no and has no row.
+/// Status of refusals without a row.
 const REFUSED: u16 = 409;
 
-/// The row of a code; a refusal without one stands in the way of the state as it is.
+/// Returns the row of a code; an unknown refusal is a conflict with the current state.
 pub fn of(code: &str) -> CodeRow {
     let found = CODES.iter().find(|row| row.code == code);
     found.copied().unwrap_or(CodeRow {
@@ -40,7 +40,7 @@ pub fn of(code: &str) -> CodeRow {
     })
 }
 
-/// The codes by status: in brackets the seconds after which waiting helps, in parentheses the names elsewhere.
+/// Declares the codes by status: seconds of `Retry-After` in brackets, names in other servers in parentheses.
 macro_rules! codes {
     ($($status:literal: $($code:ident $([$seconds:literal])? $(($($other:ident),+))?)+;)*) => {
         /// Every code with a status of its own.

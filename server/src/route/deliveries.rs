@@ -1,4 +1,4 @@
-//! Messages that nobody acknowledged in time.
+//! Dead letters: messages that were not acknowledged in time.
 
 use super::problem::Problem;
 use super::request::RequestContext;
@@ -8,17 +8,17 @@ use serde::Deserialize;
 use teamlog_team::Exchange;
 use teamlog_team::message::dead_letter::{DeadLetterRequeue, RequeueAnswer};
 
-/// Which dead letter, and what its new delivery is to be like.
+/// A dead letter, and the policy of its new delivery.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RequeueInput {
-    /// The message, whose last dead letter is meant
+    /// Id of the message; its last dead letter is requeued
     message_id: String,
-    /// Seconds that each attempt waits for its ack; else as before
+    /// Ack timeout of each attempt, in seconds; default: unchanged
     ack_timeout_seconds: Option<u64>,
-    /// How often to try again; else as before
+    /// Number of retries; default: unchanged
     max_retries: Option<u64>,
-    /// Who does it
+    /// Agent that requeues the message
     agent_id: Option<String>,
 }
 

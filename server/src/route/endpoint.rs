@@ -1,4 +1,4 @@
-//! What a route is: a method and a path, what is known of them, and what answers.
+//! A route: method and path, schemas of input and answer, and handler.
 
 use super::names;
 use super::parts::{self, Part};
@@ -17,7 +17,7 @@ use teamlog_team::api::{Effect, Op};
 use teamlog_team::projections::agent_token::event::AgentScope;
 use teamlog_team::{Code, Team};
 
-/// Answers an input that was checked.
+/// Answers a checked input.
 type Run = Box<
     dyn Fn(&mut RequestContext<'_>, Map<String, Value>) -> Result<Reply, Problem> + Send + Sync,
 >;
@@ -28,40 +28,40 @@ type Describe = fn() -> Schema;
 pub struct Route {
     /// The method.
     pub method: Method,
-    /// What it does to the log.
+    /// Effect on the log.
     pub effect: Effect,
-    /// How far the token of an agent has to let it.
+    /// Scope that an agent's token needs.
     pub scope: AgentScope,
-    /// The path; `{name}` stands for one segment, which is a field of the input.
+    /// Path; `{name}` matches one segment, which is a field of the input.
     pub pattern: &'static str,
-    /// Its id in documents.
+    /// Operation id in the OpenAPI document.
     pub id: &'static str,
-    /// What it does, in a line without a full stop.
+    /// Description, one line without full stop.
     pub doc: &'static str,
-    /// The status of success.
+    /// Status of success.
     pub status: u16,
-    /// The codes with which it refuses, beside those that every route has.
+    /// Codes of the route's refusals, besides those of every route.
     pub codes: &'static [Code],
-    /// Whether it is also answered as a stream.
+    /// True if the route can also answer as a stream.
     pub streams: bool,
-    /// Whether it can be asked as of a point of the past.
+    /// True if the route can answer for a point of the past.
     pub of_any_time: bool,
-    /// Whether it is about one team.
+    /// True if the route concerns one team.
     pub of_team: bool,
     own: Describe,
     schema: Schema,
     answer: Describe,
     pub(super) run: Run,
-    /// The input's fields, under the names that they have here.
+    /// Fields of the input, under their names in this API.
     pub(super) shape: Shape,
     /// The objects inside the input.
     pub(super) parts: Vec<Part>,
-    /// What fields are called here, and by the type of the input, where that differs.
+    /// Fields that have another name in the input's type: (name here, name there).
     pub(super) renamed: Vec<(String, String)>,
 }
 
 impl Route {
-    /// One that answers from the state.
+    /// Returns a route that answers from the state.
     pub(super) fn reads<I, A>(
         pattern: &'static str,
         id: &'static str,
@@ -74,7 +74,7 @@ impl Route {
         Route::looks(pattern, id, move |input, team, _| look(input, team))
     }
 
-    /// The same with what the daemon knows beside it.
+    /// Returns a route that answers from the state and from what the daemon knows.
     pub(super) fn looks<I, A>(
         pattern: &'static str,
         id: &'static str,
@@ -99,7 +99,7 @@ impl Route {
         }
     }
 
-    /// One that answers what an operation does that reads.
+    /// Returns a route that answers like a reading operation.
     pub(super) fn answers<O>(pattern: &'static str, id: &'static str) -> Route
     where
         O: Op<Data: 'static> + 'static,
@@ -107,7 +107,7 @@ impl Route {
         Route::reads(pattern, id, |asked: O, team| Ok(asked.run(team)?)).of::<O>()
     }
 
-    /// One that records events.
+    /// Returns a route that records events.
     pub(super) fn records<I, A>(
         pattern: &'static str,
         id: &'static str,
@@ -124,7 +124,7 @@ impl Route {
         }
     }
 
-    /// One that makes its reply itself.
+    /// Returns a route whose handler builds the whole reply.
     pub(super) fn replies<I, A>(
         method: Method,
         pattern: &'static str,
@@ -168,7 +168,7 @@ impl Route {
         route.named(names::of_input)
     }
 
-    /// The same, which does what an operation does.
+    /// Returns the route with effect, scope, codes and description of an operation.
     pub(super) fn of<O: Op>(self) -> Route {
         let (effect, scope) = (O::EFFECT, O::SCOPE);
         Route {
@@ -182,7 +182,7 @@ impl Route {
     pub(super) fn doc(self, doc: &'static str) -> Route {
         Route { doc, ..self }
     }
-    /// The same, which is done to the team as a whole.
+    /// Returns the route with the scope `operate`, for changes of the whole team.
     pub(super) fn operates(self) -> Route {
         let scope = AgentScope::Operate;
         Route { scope, ..self }
@@ -193,12 +193,12 @@ impl Route {
     pub(super) fn codes(self, codes: &'static [Code]) -> Route {
         Route { codes, ..self }
     }
-    /// The same for what is asked in a body, or should not be asked twice.
+    /// Returns the route with method POST, for inputs in a body or calls that must not be repeated.
     pub(super) fn in_body(self) -> Route {
         let method = Method::Post;
         Route { method, ..self }.of_now()
     }
-    /// The same, of which there is only now.
+    /// Returns the route as one that answers for the present only.
     pub(super) fn of_now(self) -> Route {
         let of_any_time = false;
         Route {
@@ -206,22 +206,22 @@ impl Route {
             ..self
         }
     }
-    /// The same, which is about no team.
+    /// Returns the route as one that concerns no team.
     pub(super) fn of_no_team(self) -> Route {
         let of_team = false;
         Route { of_team, ..self }
     }
-    /// The same, also answered as a stream, and with its fields named as its type names them.
+    /// Returns the route as one that can also answer as a stream; its fields keep the names of their type.
     pub(super) fn streams(self) -> Route {
         let streams = true;
         Route { streams, ..self }.named(str::to_owned)
     }
-    /// The same with at most so many items on a page.
+    /// Returns the route with a limit for the number of items on a page.
     pub(super) fn page(self, max: u64) -> Route {
         self.bounded("limit", "minimum", 1)
             .bounded("limit", "maximum", max)
     }
-    /// The same with a bound for the value of a field.
+    /// Returns the route with a bound for the value of a field.
     pub(super) fn bounded(mut self, field: &str, bound: &str, value: u64) -> Route {
         let field = self.schema.pointer_mut(&format!("/properties/{field}"));
         if let Some(field) = field {
@@ -241,20 +241,20 @@ impl Route {
         self
     }
 
-    /// The schema of the input, self-contained.
+    /// Returns the self-contained schema of the input.
     pub fn input_schema(&self) -> Schema {
         self.schema.clone()
     }
-    /// The schema of the body of success, self-contained.
+    /// Returns the self-contained schema of the success body.
     pub fn answer_schema(&self) -> Schema {
         (self.answer)()
     }
-    /// The parameters of the path.
+    /// Returns the parameters of the path.
     pub fn parameters(&self) -> impl Iterator<Item = &'static str> {
         self.pattern.split('/').filter_map(parameter)
     }
 
-    /// The parameters of a path, if it is one of this route.
+    /// Matches a path with the pattern and returns the values of the parameters.
     pub(super) fn fits(&self, path: &[String]) -> Option<Vec<(&'static str, String)>> {
         let segments = self.pattern.split('/').skip(1);
         if path.len() != segments.clone().count() {
@@ -278,12 +278,12 @@ impl std::fmt::Debug for Route {
     }
 }
 
-/// The name of a segment that stands for any.
+/// Returns the name in a segment `{name}`.
 fn parameter(segment: &'static str) -> Option<&'static str> {
     segment.strip_prefix('{')?.strip_suffix('}')
 }
 
-/// The schemas of an input and of its answer.
+/// Returns the schemas of an input and of its answer.
 fn described<I: JsonSchema, A: JsonSchema>() -> (Describe, Describe) {
     (input_schema::<I>, schema::of_answer::<A>)
 }
@@ -294,7 +294,7 @@ fn input_schema<T: JsonSchema>() -> Schema {
     schema::of::<T>(&mut settings.into_generator())
 }
 
-/// An input as its type.
+/// Deserializes an input into its type.
 pub(super) fn typed<T: DeserializeOwned>(
     id: &str,
     fields: Map<String, Value>,

@@ -1,4 +1,4 @@
-//! The log itself, in pages, and the events of a story. As a stream `GET /v1/events` is answered beside the routes.
+//! Pages of the log, and the events of one trace. `front` answers `GET /v1/events` as a stream.
 
 use super::input::shown;
 use super::problem::Problem;
@@ -8,10 +8,10 @@ use teamlog_team::Team;
 use teamlog_team::log::events::{Events, EventsAnswer};
 use teamlog_team::story::trace::{Trace, TraceAnswer};
 
-/// Events of a story on a page, unless the caller says otherwise.
+/// Default number of events on a page of a trace.
 pub const TRACE_EVENTS: u64 = 100;
 
-/// What a client knows already, as its headers say.
+/// Reads the `Last-Event-ID` header.
 pub fn last_event_id(call: &Call) -> Result<Option<u64>, Problem> {
     let Some(text) = &call.last_event_id else {
         return Ok(None);

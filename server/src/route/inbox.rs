@@ -1,4 +1,4 @@
-//! What an agent is to be told.
+//! The feed of an agent.
 
 use super::problem::Problem;
 use super::record::{SCHEMA_VERSION, moment};
@@ -15,53 +15,53 @@ use teamlog_team::message::inbox_feed::InboxFeed;
 pub struct InboxBody {
     /// Always `1.0.0`
     schema_version: &'static str,
-    /// Whose
+    /// Agent whose feed it is
     agent_id: String,
     /// The entries, oldest first
     events: Vec<FeedEntry>,
-    /// The same in short
+    /// Short forms of the entries
     messages: Vec<Notice>,
-    /// What to go on from, as text; it never falls behind
+    /// Value of `since` for the next call, as text; never decreases
     next_since: String,
-    /// Whether more follow already
+    /// True if more entries exist already
     more: bool,
 }
 
-/// An entry in short.
+/// Short form of an entry.
 #[derive(Serialize, JsonSchema)]
 struct Notice {
-    /// Its id
+    /// Id of the entry
     id: String,
-    /// What happened
+    /// Kind of entry
     #[serde(rename = "type")]
     kind: String,
-    /// What it is about
+    /// Task, thread or message of the entry
     payload: About,
-    /// When
+    /// Time of the entry
     #[schemars(with = "Timestamp")]
     ts: String,
 }
 
-/// What an entry is about.
+/// Task, thread or message of an entry.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct About {
-    /// The task
+    /// Id of the task
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<String>,
-    /// The thread
+    /// Id of the thread
     #[serde(skip_serializing_if = "Option::is_none")]
     thread_id: Option<String>,
-    /// The message
+    /// Id of the message
     #[serde(skip_serializing_if = "Option::is_none")]
     message_id: Option<String>,
-    /// In whose name, where that was somebody else
+    /// Agent on whose behalf the actor acted, if another one
     #[serde(skip_serializing_if = "Option::is_none")]
     from: Option<String>,
-    /// Who did it
+    /// Agent that acted
     #[serde(skip_serializing_if = "Option::is_none")]
     actor: Option<String>,
-    /// It in a line
+    /// Summary in one line
     #[serde(skip_serializing_if = "Option::is_none")]
     summary: Option<String>,
 }

@@ -1,7 +1,7 @@
-//! Reading an input: every fault names the field, the value and the rule.
+//! Reading of inputs: every error names the field, the value and the rule.
 //!
-//! A field that is `null`, or blank where a text may be left out, is not given. Numbers in a query are read as what the
-//! field is to hold. Which team is meant may be said, and must be that of the token.
+//! A field counts as absent if it is `null`, or if it is blank and optional. Numbers in a query are parsed according to
+//! the field's type. Naming the team is optional; it must be the token's team.
 
 use super::endpoint::Route;
 use super::names;
@@ -15,26 +15,26 @@ use teamlog_team::engine::Json;
 use teamlog_team::engine::Point;
 use teamlog_team::handle::past;
 
-/// The field that says which team is meant, in every input.
+/// Field that names the team, in every input.
 pub const TEAM: &str = "teamId";
 
-/// The field that says as of which point of the past, where that can be asked.
+/// Field that names a point of the past, in routes that support it.
 pub const AT: &str = "at";
 
-/// Most characters of a value that a message repeats.
+/// Longest value that a message repeats, in characters.
 const SHOWN_MAX: usize = 80;
 
-/// An input that was checked.
+/// A checked input.
 pub struct Read {
-    /// Its fields, as its type names them.
+    /// Fields, under the names of the input's type.
     pub fields: Map<String, Value>,
-    /// The body in its one form: keys sorted, no white space.
+    /// Body in canonical form: keys sorted, no white space.
     pub canonical: String,
-    /// As of which point.
+    /// Point of the past, if the caller named one.
     pub at: Option<Point>,
 }
 
-/// Reads what the path, the query and the body say.
+/// Reads path, query and body.
 pub fn read(
     route: &Route,
     call: &Call,
@@ -52,7 +52,7 @@ pub fn read(
             }
             check_named_team(call)?;
             let body = body(&call.body)?;
-            // Objects of this type are sorted by key.
+            // `Map` sorts its keys.
             let canonical = serde_json::to_string(&body).unwrap_or_default();
             (body, canonical)
         }
@@ -81,7 +81,7 @@ pub fn read(
     })
 }
 
-/// The fields of a query. What is empty there is not given.
+/// Returns the fields of a query. Empty ones count as absent.
 fn query(route: &Route, call: &Call) -> Result<Map<String, Value>, Problem> {
     let mut fields = Map::new();
     for (name, text) in &call.query {
@@ -98,7 +98,7 @@ fn query(route: &Route, call: &Call) -> Result<Map<String, Value>, Problem> {
     Ok(fields)
 }
 
-/// A text of a query as the kind of value that the field holds, where it is one.
+/// Converts a query's text to the type of its field, if it parses as that type.
 fn of_text(field: &Field, text: &str) -> Value {
     let plain = || Value::String(text.to_owned());
     match field.kind {
@@ -109,7 +109,7 @@ fn of_text(field: &Field, text: &str) -> Value {
     }
 }
 
-/// The body: an object; nothing is as good as an empty one.
+/// Parses the body, an object; an empty body counts as an empty object.
 fn body(bytes: &[u8]) -> Result<Map<String, Value>, Problem> {
     let malformed = |message: String| Problem::new("invalid_json", message);
     let text = std::str::from_utf8(bytes)
@@ -132,7 +132,7 @@ fn body(bytes: &[u8]) -> Result<Map<String, Value>, Problem> {
     }
 }
 
-/// Which team is meant may be said in the query as well, whatever stands in the body.
+/// Checks a team named in the query, whatever the body holds.
 fn check_named_team(call: &Call) -> Result<(), Problem> {
     let mut named = call.query.iter().filter(|(name, _)| name == TEAM);
     named.try_for_each(|(_, team)| match is_meant(team, call) {
@@ -141,7 +141,8 @@ fn check_named_team(call: &Call) -> Result<(), Problem> {
     })
 }
 
-/// Whether a name is that of the call's team; whoever may ask about all of them may name any where none is meant.
+/// Returns true if a name is the call's team. A caller who may use all teams may name any team in calls that concern
+/// none.
 fn is_meant(team: &str, call: &Call) -> bool {
     team.trim().is_empty()
         || team == call.team
@@ -160,7 +161,7 @@ fn check_team(fields: &mut Map<String, Value>, call: &Call) -> Result<(), Proble
     }
 }
 
-/// The point that a query names. What is of now alone refuses one.
+/// Takes the point of the past out of the query; refused if the route answers for the present only.
 fn take_point(fields: &mut Map<String, Value>, route: &Route) -> Result<Option<Point>, Problem> {
     let text = match fields.remove(AT) {
         Some(Value::String(text)) if !text.is_empty() => text,
@@ -181,7 +182,7 @@ fn take_point(fields: &mut Map<String, Value>, route: &Route) -> Result<Option<P
     Ok(Some(point))
 }
 
-/// The token is that of one team, and opens no other.
+/// Returns the refusal of a token of another team.
 pub fn another_team(team: &str, own: &str) -> Problem {
     let rule = format!("{TEAM} must be that of the token, {own}");
     Problem::new("team_not_found", format!("{rule}, but is {}", shown(team)))
@@ -189,7 +190,7 @@ pub fn another_team(team: &str, own: &str) -> Problem {
         .detail("team", own)
 }
 
-/// The fields that a query or a body may give.
+/// Returns the fields that a query or a body may contain.
 fn given(route: &Route) -> Vec<&str> {
     let names = route.shape.names();
     let own = names.filter(|name| !route.parameters().any(|own| own == *name));
@@ -197,7 +198,7 @@ fn given(route: &Route) -> Vec<&str> {
     [TEAM].into_iter().chain(at).chain(own).collect()
 }
 
-/// The objects inside an input.
+/// Checks the objects inside an input.
 fn check_parts(route: &Route, fields: &mut Map<String, Value>) -> Result<(), Problem> {
     for part in &route.parts {
         match fields.get_mut(&part.field) {
@@ -228,10 +229,10 @@ fn check_part(part: &Part, place: String, item: &mut Value) -> Result<(), Proble
     object.check(fields)
 }
 
-/// An object that is read: an input as a whole, or one inside it.
+/// An object to check: a whole input, or an object inside one.
 struct Object<'a> {
     shape: &'a Shape,
-    /// What stands before the names of its fields: nothing, or `agents[0].`.
+    /// Prefix of its fields' names in messages: empty, or `agents[0].`.
     place: String,
 }
 
@@ -255,7 +256,7 @@ impl Object<'_> {
         Err(Problem::invalid(&name, message).detail("known", known))
     }
 
-    /// What has to be there is, and everything is what it should be.
+    /// Checks that required fields are present and that every field is valid.
     fn check(&self, fields: &Map<String, Value>) -> Result<(), Problem> {
         let mut required = self.shape.required();
         if let Some(name) = required.find(|name| !fields.contains_key(*name)) {
@@ -276,7 +277,7 @@ impl Object<'_> {
         Ok(())
     }
 
-    /// Fields that count as not given go.
+    /// Removes fields that count as absent.
     fn drop_absent(&self, fields: &mut Map<String, Value>) {
         for field in &self.shape.fields {
             let absent = match fields.get(&field.name) {
@@ -293,7 +294,7 @@ impl Object<'_> {
     }
 }
 
-/// A value as messages repeat it.
+/// Returns a value as messages show it.
 pub fn brief(value: &Value) -> String {
     match value {
         Value::String(text) => shown(text),
@@ -303,7 +304,7 @@ pub fn brief(value: &Value) -> String {
     }
 }
 
-/// A text as messages repeat it.
+/// Returns a text as messages show it.
 pub fn shown(text: &str) -> String {
     format!("{:?}", cut(text))
 }

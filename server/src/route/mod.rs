@@ -1,4 +1,4 @@
-//! Which call is answered how: one table of routes, from which dispatch and the documents are read.
+//! One table of routes; dispatch and the OpenAPI document are derived from it.
 
 mod admitted;
 mod attention;
@@ -45,10 +45,10 @@ use teamlog_team::projections::agent_token::event::AgentScope;
 use teamlog_team::redaction::redact;
 use teamlog_team::task::show::TaskShow;
 
-/// The parameter of a path that names a task.
+/// Path parameter that names a task.
 const TASK: &str = "taskId";
 
-/// Answers a call that was admitted. Waits for the disk; nothing is read from the network.
+/// Answers an admitted call. May wait for the disk, but reads nothing from the network.
 pub fn answer(served: &Served, call: &Call) -> Reply {
     let reply = redacted(answered(served, call), call);
     if reply.status == 503 && reply.code().as_deref() == Some(DAMAGED) {
@@ -57,7 +57,7 @@ pub fn answer(served: &Served, call: &Call) -> Reply {
     reply
 }
 
-/// The reply without the tokens of claims that the calling agent does not hold.
+/// Returns the reply without the tokens of claims whose holder is another agent than the caller.
 fn redacted(reply: Reply, call: &Call) -> Reply {
     let body = std::str::from_utf8(&reply.body).unwrap_or_default();
     let agent = call.caller.agent.as_ref();
@@ -85,8 +85,8 @@ fn answered(served: &Served, call: &Call) -> Reply {
     }
 }
 
-/// The methods that a path takes, as `Allow` lists them; `None` for a path that is not served. Paths that are answered
-/// in front of the routes are not known here.
+/// Returns the methods of a path, as `Allow` lists them; `None` for an unknown path. Paths that `front` answers are not
+/// included.
 pub fn allowed(path: &[String]) -> Option<String> {
     let methods = table::methods(path);
     match methods.is_empty() {
@@ -114,7 +114,7 @@ fn carry_out(
     })
 }
 
-/// What may be wrong with what was said of a task; that there is no such task is told before.
+/// Codes of errors that are reported only for tasks that exist.
 const BEHIND_THE_TASK: [&str; 4] = [
     "invalid_input",
     "too_large",
@@ -122,13 +122,13 @@ const BEHIND_THE_TASK: [&str; 4] = [
     "budget_exceeded",
 ];
 
-/// The task that a path names.
+/// Returns the task that a path names.
 fn task_of(parameters: &[(&'static str, String)]) -> Option<String> {
     let task = parameters.iter().find(|(name, _)| *name == TASK);
     task.map(|(_, id)| id.clone())
 }
 
-/// Why there is nothing to be said of a task, if there is no such task.
+/// Returns the error for an unknown task, if the task does not exist.
 fn missing_task(served: &Served, call: &Call, task_id: String) -> Option<Problem> {
     let show = TaskShow {
         task_id,
@@ -139,12 +139,12 @@ fn missing_task(served: &Served, call: &Call, task_id: String) -> Option<Problem
     (refusal.code == Code::TaskNotFound).then(|| Problem::from(refusal.clone()))
 }
 
-/// The status that a code is answered with.
+/// Returns the status of a code.
 fn status_of(code: &str) -> u16 {
     codes::of(code).status
 }
 
-/// What a call does to the log, and how far the token of an agent has to let it, as far as its method and path say.
+/// Returns the effect of a call and the scope that an agent's token needs, according to method and path.
 pub(crate) fn effect(method: Method, path: &[String]) -> (Effect, AgentScope) {
     let reads = (Effect::Reads, AgentScope::Read);
     if let Some(operation) = operation(path) {
@@ -157,7 +157,7 @@ pub(crate) fn effect(method: Method, path: &[String]) -> (Effect, AgentScope) {
     }
 }
 
-/// The operation that a path names, beneath the one for all of them; by any of its names.
+/// Returns the operation that a path below `/v1/api/` names, by any of its names.
 fn operation(path: &[String]) -> Option<Option<&'static Operation>> {
     match path {
         [version, api, operation] if version == "v1" && api == "api" => Some(api::find(operation)),
@@ -165,7 +165,7 @@ fn operation(path: &[String]) -> Option<Option<&'static Operation>> {
     }
 }
 
-/// The input of a call as its route reads it.
+/// Reads a call's input as its route does.
 pub(crate) fn input_of<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
     let Found::Route(route, parameters) = table::find(call.method, &call.path) else {
         return Err(Problem::new(
@@ -181,7 +181,7 @@ pub(crate) fn input_of<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
     endpoint::typed(route.id, read.fields)
 }
 
-/// What is answered to a method that a path does not take.
+/// Builds the reply for a method that the path does not support.
 pub(crate) fn refused_method(allow: &str, method: &str) -> Reply {
     let message = format!("the method must be {allow} here, but is {method}");
     Problem::new("method_not_allowed", message)
@@ -189,7 +189,7 @@ pub(crate) fn refused_method(allow: &str, method: &str) -> Reply {
         .header("Allow", allow)
 }
 
-/// What can be got can also be asked for its head.
+/// Lists the methods; `GET` implies `HEAD`.
 fn listed(methods: &[Method]) -> String {
     let names: Vec<&str> = methods
         .iter()

@@ -1,11 +1,11 @@
-//! What this surface calls the fields that commands and operations have.
+//! Names of fields in this API, for the fields of commands and operations.
 
 use schemars::Schema;
 use serde_json::{Map, Value};
 use teamlog_team::api::shape::Shape;
 
-/// Fields whose name here is not theirs in camelCase; where a name has more than one row, the first counts that a route
-/// takes. What is written with hyphens is a header, and what stands behind a dot lies in another field.
+/// Fields whose name here is not the camelCase form of their own. If a name has several rows, the first one that a
+/// route has counts. Names with hyphens are headers; `a.b` is field `b` inside field `a`.
 const FIELDS: [(&str, &str); 13] = [
     ("actor", "agentId"),
     ("agent", "agentId"),
@@ -22,7 +22,7 @@ const FIELDS: [(&str, &str); 13] = [
     ("per_agent_tokens", "budget.perAgentTokens"),
 ];
 
-/// The name of an input's field.
+/// Returns the name of an input's field.
 pub fn of_input(name: &str) -> String {
     let mut rows = FIELDS.iter().filter(|(_, own)| !own.contains(['-', '.']));
     let row = rows.find(|(field, _)| *field == name);
@@ -38,7 +38,7 @@ fn camel(name: &str) -> String {
     })
 }
 
-/// The schema of an input with its fields renamed, and each new name with the old one.
+/// Renames the fields of an input's schema; also returns the pairs of new and old names.
 pub fn renamed(mut schema: Schema, name: fn(&str) -> String) -> (Schema, Vec<(String, String)>) {
     let mut pairs = Vec::new();
     if let Some(Value::Object(fields)) = schema.get_mut("properties") {
@@ -60,7 +60,7 @@ pub fn renamed(mut schema: Schema, name: fn(&str) -> String) -> (Schema, Vec<(St
     (schema, pairs)
 }
 
-/// Gives fields the names that the type of the input has for them.
+/// Restores the names that the input's type has for the fields.
 pub fn restored(fields: &mut Map<String, Value>, pairs: &[(String, String)]) {
     for (new, old) in pairs {
         if let Some(value) = fields.remove(new) {
@@ -69,14 +69,14 @@ pub fn restored(fields: &mut Map<String, Value>, pairs: &[(String, String)]) {
     }
 }
 
-/// What a route calls a field that commands call `name`, where it has another name for it.
+/// Returns the route's own name of a field that commands call `name`, if it has one.
 pub fn own_name(name: &str, shape: &Shape) -> Option<String> {
     if shape.field(name).is_some() {
         return None;
     }
     let taken = |own: &String| {
         let outer = own.split('.').next().unwrap_or_default();
-        // Every route takes headers.
+        // Headers are valid for every route.
         own.contains('-') || shape.field(outer).is_some()
     };
     let rows = FIELDS.iter().filter(|(field, _)| *field == name);
@@ -84,7 +84,7 @@ pub fn own_name(name: &str, shape: &Shape) -> Option<String> {
     std::iter::once(camel(name)).chain(rows).find(taken)
 }
 
-/// A sentence in which the fields have the names that a route has for them. Values stand behind its rule, and stay.
+/// Replaces the names of fields in a sentence by the route's names. Values that follow the rule are unchanged.
 pub fn in_terms_of(shape: &Shape, message: &str) -> String {
     let (rule, rest) = message.split_at(message.find(", but ").unwrap_or(message.len()));
     let words = rule.split(' ').enumerate().map(|(at, word)| {
@@ -92,7 +92,7 @@ pub fn in_terms_of(shape: &Shape, message: &str) -> String {
             Some(bare) => (bare, ","),
             None => (word, ""),
         };
-        // Within a sentence a word without an underscore is one of the language.
+        // In a sentence, a word without an underscore is plain English.
         let named = at == 0 || bare.contains('_');
         let own = own_name(bare, shape).filter(|_| named);
         own.unwrap_or_else(|| bare.to_owned()) + point

@@ -1,5 +1,4 @@
-//! The OpenAPI document: put together from the table of routes, the operations and the schemas of their types, so that it
-//! cannot say anything else than they do.
+//! The OpenAPI document, generated from the table of routes, the operations and the schemas of their types.
 
 mod schemas;
 
@@ -20,14 +19,14 @@ use teamlog_team::Code;
 use teamlog_team::api::{self, Effect, Envelope, OPERATIONS, Operation, schema};
 use teamlog_team::lifecycle::read_team::ReadTeam;
 
-/// The codes of what can go wrong with any request.
+/// Codes that any request can have.
 const FRONT: &str =
     "malformed_request forbidden target_too_long misdirected head_too_large internal busy";
-/// With any call, beside what every operation refuses.
+/// Codes that any call can have, besides those of every operation.
 const ALWAYS: &str = "unauthorized too_large request_timeout io locked lock_lost damaged";
-/// With one that has a body.
+/// Codes of calls with a body.
 const WITH_BODY: &str = "invalid_json unsupported_media_type";
-/// With one that records, beside what every operation refuses that does.
+/// Codes of calls that record, besides those of every recording operation.
 const RECORDING: &str = "no_space poisoned journal_busy journal_unreachable journal_unknown journal_not_durable \
     journal_behind journal_forked";
 
@@ -42,11 +41,11 @@ pub(super) fn serve(_: ReadTeam, _: &mut RequestContext<'_>) -> Result<Reply, Pr
     Ok(Reply::new(200, JSON, &**TEXT))
 }
 
-/// The document.
+/// Builds the document.
 pub fn document() -> Value {
     let mut schemas = Schemas::default();
     let mut paths = Map::new();
-    // Operations are documented one by one.
+    // The operations have an entry each.
     for route in ROUTES.iter().filter(|route| route.pattern != OPERATION) {
         let described = of_route(route, &mut schemas);
         add(&mut paths, route.pattern, route.method, described);
@@ -80,7 +79,7 @@ pub fn document() -> Value {
     })
 }
 
-/// Every answer has its moments in three decimals, but for those that are another surface's.
+/// Format of times in the answers of this API; the answers of other surfaces have six decimals.
 const MOMENT: &str = "UTC, RFC 3339, with Z. Three decimals; six in events, and in what the command line answers the same";
 
 fn moments(mut schemas: Map<String, Value>) -> Map<String, Value> {
@@ -95,7 +94,7 @@ fn add(paths: &mut Map<String, Value>, path: &str, method: Method, described: Va
     item[method.name().to_lowercase()] = described;
 }
 
-/// What stands in headers.
+/// Returns the header parameters.
 fn parameters() -> Value {
     let header = |name: &str, about: &str, max: u32| {
         let about = format!("{about}. An empty one counts as none");
@@ -179,12 +178,12 @@ fn headers(mutates: bool) -> impl Iterator<Item = Value> {
         .map(|name| json!({"$ref": format!("#/components/parameters/{name}")}))
 }
 
-/// The schema of a text.
+/// Returns the schema of a text.
 fn text(about: &str) -> Value {
     json!({"type": "string", "description": about})
 }
 
-/// The fields that the path gives, and the others.
+/// Splits the fields into those of the path and the others.
 fn split(input: &Value, route: &Route) -> (Map<String, Value>, Map<String, Value>) {
     let properties = input.get("properties").and_then(Value::as_object);
     let (mut in_path, mut own) = (Map::new(), Map::new());
@@ -215,7 +214,7 @@ fn parameter(name: &str, place: &str, required: bool, mut schema: Value) -> Valu
     parameter
 }
 
-/// A query has no `null`.
+/// Removes `null` from a schema: a query cannot contain it.
 fn without_null(mut schema: Value) -> Value {
     if let Some(fields) = schema.as_object_mut()
         && fields.get("default").is_some_and(Value::is_null)
@@ -276,7 +275,7 @@ fn error_schema(schemas: &mut Schemas) -> Value {
     schemas.named(schema::of_answer::<ErrorBody<'static>>())
 }
 
-/// The answers by status: success, and what can go wrong.
+/// Returns the responses by status: success, and the errors.
 fn responses(route: &Route, success: Value, error: &Value) -> Value {
     let mutates = route.effect == Effect::Records;
     let has_body = route.method == Method::Post;
@@ -289,7 +288,7 @@ fn responses(route: &Route, success: Value, error: &Value) -> Value {
     responses.into()
 }
 
-/// The codes of what can go wrong with a call, beside its own.
+/// Returns the codes of errors of a call: the common ones, then its own.
 fn codes(mutates: bool, own: &'static [Code]) -> impl Iterator<Item = &'static str> {
     let refusals = api::refusals(mutates, own).map(Code::as_str);
     let others = [(FRONT, true), (ALWAYS, true), (RECORDING, mutates)];
@@ -300,7 +299,7 @@ fn codes(mutates: bool, own: &'static [Code]) -> impl Iterator<Item = &'static s
     )
 }
 
-/// The codes of a list, where they are possible.
+/// Returns the codes of a list, or none if `are` is false.
 fn words(codes: &'static str, are: bool) -> impl Iterator<Item = &'static str> {
     codes.split_whitespace().filter(move |_| are)
 }
@@ -331,7 +330,7 @@ fn failures<'a>(codes: impl Iterator<Item = &'a str>, error: &Value) -> Map<Stri
 fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
     let mut input = schemas.inlined(operation.input_schema());
     let mut required = required(&input);
-    // The token says which team is meant.
+    // The token decides the team.
     required.retain(|name| name != "team_name");
     let needs_body = !required.is_empty();
     input["required"] = required.into();
@@ -352,7 +351,7 @@ fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
         .chain(["operation_failed"]);
     let failed = schemas.named(schema::of_answer::<Envelope<'static>>());
     let error = error_schema(schemas);
-    // What is not admitted never becomes an envelope.
+    // A call that is not admitted has no envelope.
     let mut responses = failures(codes, &json!({"anyOf": [failed, error]}));
     let content = json!({"application/json": {"schema": envelope}});
     responses.insert("200".to_owned(), done(operation.mutates(), content));
@@ -365,7 +364,7 @@ fn of_operation(operation: &Operation, schemas: &mut Schemas) -> Value {
     })
 }
 
-/// What is answered in front of the routes: the path, the id, what it is, its type, and whether it wants no token.
+/// Paths that `front` answers: path, operation id, description, media type, and whether a token is unnecessary.
 const IN_FRONT: [(&str, &str, &str, &str, bool); 4] = [
     (
         "/",

@@ -1,4 +1,4 @@
-//! `POST /v1/api/{operation}`: every operation of the mutation contract, in its own envelope.
+//! `POST /v1/api/{operation}`: every operation of the team API, with its own envelope.
 
 use super::codes;
 use super::input::{brief, shown};
@@ -12,22 +12,22 @@ use teamlog_team::api::{self, Answered, Envelope, Fault, Operation};
 use teamlog_team::command::Control;
 use teamlog_team::engine::Timestamp;
 
-/// What the envelope says was called.
+/// Program name in the envelope.
 const PROGRAM: &str = "teamlog api";
-/// The field by which operations name the team.
+/// Field that names the team in operations.
 const TEAM_NAME: &str = "team_name";
 
-/// The route that stands for all operations.
+/// Pattern of the route of all operations.
 pub const PATTERN: &str = "/v1/api/{operation}";
-/// What it answers.
+/// Body of the answer.
 pub type Answer = Envelope<'static>;
 
-/// The operation, and its input.
+/// The operation and its input.
 #[derive(Deserialize, JsonSchema)]
 pub struct CallInput {
-    /// The operation
+    /// Name of the operation
     operation: String,
-    /// Its input; `team_name` may be left out
+    /// Input of the operation; `team_name` is optional
     #[serde(flatten)]
     input: Map<String, Value>,
 }
@@ -62,7 +62,7 @@ fn carry_out(
 ) -> Result<Answered, Fault> {
     check_team(&input, request.call.team.as_str())?;
     input.insert(TEAM_NAME.to_owned(), request.call.team.as_str().into());
-    // The operation says by itself what is one request, so that other surfaces can repeat it.
+    // The operation decides which requests are equal, so that a repeat over another surface is recognized.
     let control = Control {
         key: request.call.key.clone(),
         trace_id: request.call.trace_id.clone(),
@@ -72,7 +72,7 @@ fn carry_out(
     api::call(&request.root, operation, input, control)
 }
 
-/// The team may be named, as that of the token; nothing else is passed by.
+/// Checks `team_name`, if present: it must be the token's team. Nothing else is ignored.
 fn check_team(input: &Map<String, Value>, own: &str) -> Result<(), Fault> {
     let (code, message) = match input.get(TEAM_NAME) {
         None | Some(Value::Null) => return Ok(()),
@@ -99,7 +99,7 @@ fn done(
         let envelope = Envelope::done(PROGRAM, operation.name, began, &answered.data);
         return Ok(Reply::json(200, &envelope));
     };
-    // Whoever asks again gets the same bytes, the time of the first answer included.
+    // A repeat gets the same bytes, including the time of the first answer.
     let began = match key {
         Some(key) => team.answered_at(key)?.unwrap_or(began),
         None => began,
@@ -114,7 +114,7 @@ fn done(
 
 fn failed(operation: Option<&str>, began: Timestamp, fault: &Fault) -> Reply {
     let envelope = Envelope::failed(PROGRAM, operation, began, fault);
-    // Where the contract's code says less than is known, the precise one stands beside it.
+    // If the contract's code is less precise than ours, the answer has both.
     let precise = fault.details.get("code").and_then(Value::as_str);
     codes::of(precise.unwrap_or(&fault.code)).reply(&envelope)
 }

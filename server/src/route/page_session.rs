@@ -1,4 +1,4 @@
-//! The page session of whoever asks: got for a one-time code, looked at, ended.
+//! Page sessions: opened with a one-time code, shown, ended.
 
 use super::problem::Problem;
 use super::request::RequestContext;
@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use teamlog_team::api::milliseconds;
 use teamlog_team::engine::Timestamp;
 
-/// The path that takes a code in the place of a token.
+/// Path that accepts a one-time code instead of a token.
 pub(crate) const TRADES_A_CODE: &str = "/v1/session";
 
-/// Nothing.
+/// Empty input.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Nothing {}
@@ -22,16 +22,16 @@ pub struct Nothing {}
 /// `{session, team, scope, expires_at, teams}`.
 #[derive(Serialize, JsonSchema)]
 pub struct Opened {
-    /// What goes with each call from now on, as a token does; it is told here alone
+    /// Secret to send with each later call, like a token; never shown again
     session: String,
-    /// The team, unless it reaches all of them
+    /// Team of the session; absent if it reaches all teams
     team: Option<String>,
-    /// What may be asked
+    /// Allowed operations
     scope: Scope,
-    /// When it ends at the latest
+    /// Latest end of the session
     #[schemars(with = "Timestamp")]
     expires_at: String,
-    /// The teams that may be asked about, sorted
+    /// Teams that the session reaches, sorted
     teams: Vec<String>,
 }
 
@@ -48,7 +48,7 @@ pub fn open(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Probl
             format!("the system must have random bytes, but {error}"),
         )
     })?;
-    // Somebody else may have been faster.
+    // Another page may have used the code first.
     Ok(match made {
         None => Reply::unauthorized(CODE_WANTED),
         Some(made) => Reply::json(
@@ -67,20 +67,20 @@ pub fn open(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Probl
 /// `{team, scope, expires_at, version, data_root_name, teams, now}`.
 #[derive(Serialize, JsonSchema)]
 pub struct Shown {
-    /// The team, unless all of them may be asked about
+    /// Team of the caller; absent if the caller reaches all teams
     team: Option<String>,
-    /// What may be asked
+    /// Allowed operations
     scope: Scope,
-    /// When the page session ends at the latest; a token has no such end
+    /// Latest end of the page session; absent for a token
     #[schemars(with = "Option<Timestamp>")]
     expires_at: Option<String>,
-    /// The daemon's version
+    /// Version of the daemon
     version: String,
-    /// What the directory of the data root is called
+    /// Name of the data root's directory
     data_root_name: String,
-    /// The teams that may be asked about, sorted
+    /// Teams that the caller reaches, sorted
     teams: Vec<String>,
-    /// The time
+    /// Current time
     #[schemars(with = "Timestamp")]
     now: String,
 }

@@ -1,18 +1,18 @@
-//! What the objects inside an input look like, read off its schema: that of a field, or those of its list.
+//! The objects inside an input, found by its schema: a field's object, or the objects of a list.
 
 use schemars::Schema;
 use serde_json::Value;
 use teamlog_team::api::shape::Shape;
 
-/// A field that holds objects whose fields are known.
+/// A field that holds one or several objects with known fields.
 pub struct Part {
-    /// The field.
+    /// Name of the field.
     pub field: String,
-    /// What each object looks like.
+    /// Shape of each object.
     pub shape: Shape,
 }
 
-/// The fields of an input that hold such objects.
+/// Returns the fields of an input that hold objects.
 pub fn of(schema: &Schema) -> Vec<Part> {
     let properties = schema.as_value().get("properties");
     let properties = properties.and_then(Value::as_object).into_iter().flatten();
@@ -24,8 +24,8 @@ pub fn of(schema: &Schema) -> Vec<Part> {
     parts.collect()
 }
 
-/// The shape of the object that a property holds, or that each item of its list is; `None` where it holds no object,
-/// or one of any fields.
+/// Returns the shape of the property's object or of its list's objects; `None` if it holds no object, or one with
+/// arbitrary fields.
 fn object(property: &Value) -> Option<Shape> {
     if let Some(choices) = property.get("anyOf").and_then(Value::as_array) {
         return choices.iter().find_map(object);

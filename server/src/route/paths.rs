@@ -1,4 +1,4 @@
-//! Who may write where.
+//! Permission of agents to write paths.
 
 use super::problem::Problem;
 use super::record::moment;
@@ -12,22 +12,22 @@ use teamlog_team::resource::can_write::{CanWrite, WriteReason};
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct CanWriteBody {
-    /// Whether the agent may
+    /// True if the agent may write the path
     allow: bool,
-    /// Why, or why not
+    /// Reason for the answer
     reason: WriteReason,
-    /// The path, relative to the repository
+    /// Path, relative to the repository
     path: String,
-    /// The task that declares it
+    /// Task whose resources cover the path
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<String>,
-    /// Who holds that task
+    /// Holder of the task
     #[serde(skip_serializing_if = "Option::is_none")]
     holder: Option<String>,
-    /// What it declares
+    /// Resource that covers the path
     #[serde(skip_serializing_if = "Option::is_none")]
     resource: Option<String>,
-    /// Until when, unless the lease is renewed
+    /// End of the lease, unless it is renewed
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Timestamp>")]
     until: Option<String>,

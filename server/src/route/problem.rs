@@ -1,4 +1,4 @@
-//! Why a call has no answer, as it is answered.
+//! Errors of calls, in the form in which they are answered.
 
 use super::{codes, names};
 use crate::reply::Reply;
@@ -12,14 +12,14 @@ use teamlog_team::{Failure, Refusal, hint};
 #[derive(Debug, Clone, PartialEq, Serialize, schemars::JsonSchema)]
 #[schemars(rename = "Error")]
 pub struct Problem {
-    /// A stable word in snake_case
+    /// Stable code in snake_case
     code: String,
-    /// For people
+    /// Description for people
     message: String,
-    /// More for machines, by name: `field`, `hint`, and what the rule looked at
+    /// Details for programs, by name: `field`, `hint`, and others that depend on the code
     #[serde(skip_serializing_if = "Map::is_empty")]
     details: Map<String, Value>,
-    /// Whether it speaks of fields as commands call them.
+    /// True if the message names fields as commands do.
     #[serde(skip)]
     by_command: bool,
 }
@@ -27,12 +27,12 @@ pub struct Problem {
 /// `{error: {code, message, details?}}`.
 #[derive(Debug, Serialize, schemars::JsonSchema)]
 pub struct ErrorBody<'a> {
-    /// What went wrong
+    /// The error
     error: &'a Problem,
 }
 
 impl Problem {
-    /// A problem without details.
+    /// Creates a problem without details.
     pub fn new(code: &str, message: impl Into<String>) -> Problem {
         Problem {
             code: code.to_owned(),
@@ -42,29 +42,29 @@ impl Problem {
         }
     }
 
-    /// `invalid_input` for a field.
+    /// Creates an `invalid_input` problem of a field.
     pub fn invalid(field: &str, message: impl Into<String>) -> Problem {
         Problem::new("invalid_input", message).detail("field", field)
     }
 
-    /// The same with one more detail.
+    /// Adds a detail.
     #[must_use]
     pub fn detail(mut self, name: &str, value: impl Into<Value>) -> Problem {
         self.details.insert(name.to_owned(), value.into());
         self
     }
 
-    /// The code.
+    /// Returns the code.
     pub fn code(&self) -> &str {
         &self.code
     }
 
-    /// The answer.
+    /// Builds the reply.
     pub fn into_reply(self) -> Reply {
         codes::of(&self.code).reply(&ErrorBody { error: &self })
     }
 
-    /// The same with fields named as the route of `shape` names them, where a command named them.
+    /// Returns the problem with the route's names of fields in place of the commands'.
     #[must_use]
     pub(super) fn in_terms_of(mut self, shape: &Shape) -> Problem {
         if !self.by_command || shape.open {
@@ -72,7 +72,7 @@ impl Problem {
         }
         let field = match self.details.get("field").and_then(Value::as_str) {
             Some(field) => Some(field.to_owned()),
-            // Some rules name their field in words only.
+            // Some messages name their field only in the text.
             None => {
                 let first = self.message.split(" must ").next();
                 first
@@ -201,7 +201,7 @@ mod tests {
             let told = problem.details.get("field").and_then(Value::as_str);
             assert_eq!(told, named, "{message}");
         }
-        // What this surface itself says stays as it is.
+        // Messages of this surface are unchanged.
         let own = Problem::invalid("worker", "worker must be a field");
         assert_eq!(own.clone().in_terms_of(&shape()), own);
     }

@@ -13,10 +13,10 @@ use teamlog_team::projections::worker::supervision::ApprovalStatus;
 use teamlog_team::projections::{self, Priority, Status};
 use teamlog_team::task::record::value;
 
-/// The version of every record's shape.
+/// Version of every record's format.
 pub const SCHEMA_VERSION: &str = "1.0.0";
 
-/// A moment as this surface shows it, from the text that a command answers with.
+/// Formats a time of a command's answer for this API.
 pub fn moment(text: &str) -> String {
     Timestamp::parse(text).map_or_else(|_| text.to_owned(), milliseconds)
 }
@@ -27,90 +27,91 @@ pub fn moment(text: &str) -> String {
 pub struct Task {
     /// Always `1.0.0`
     schema_version: &'static str,
-    /// Its id
+    /// Id
     pub id: String,
-    /// What it is, in a line
+    /// Title, one line
     title: String,
-    /// What it is, at length
+    /// Description
     description: String,
-    /// Its state
+    /// Status
     #[schemars(with = "Status")]
     status: &'static str,
-    /// Who works on it, or did
+    /// Current or last owner
     owner: Option<String>,
-    /// The tasks it waits for
+    /// Tasks that must be completed first
     deps: Vec<String>,
-    /// Those of them that failed or were canceled, so that it waits in vain unless somebody steps in; only while it waits
+    /// Dependencies that failed or were canceled, so that the task stays blocked until someone steps in; only while it
+    /// waits
     #[serde(skip_serializing_if = "Vec::is_empty")]
     failed_dependencies: Vec<String>,
-    /// Those of them that do not exist; only while it waits
+    /// Dependencies that do not exist; only while the task waits
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unknown_dependencies: Vec<String>,
-    /// Whether it cannot be done without changing code
+    /// True if the task cannot be done without changing code
     #[serde(skip_serializing_if = "Option::is_none")]
     requires_code_change: Option<bool>,
-    /// If true, it is completed only after a reviewer approved it
+    /// True if the task can be completed only after a reviewer approved it
     #[serde(skip_serializing_if = "Option::is_none")]
     requires_approval: Option<bool>,
-    /// The last decision of a reviewer on it
+    /// Last decision of a reviewer
     #[serde(skip_serializing_if = "Option::is_none")]
     approval: Option<Approval>,
-    /// The paths that its holder may write to
+    /// Paths that the task's holder may write
     resources: Vec<String>,
-    /// The claim under which somebody works on it
+    /// Current lease
     pub lease: Option<Lease>,
-    /// How many claims it has had
+    /// Number of claims so far
     epoch: u64,
-    /// When it moved
+    /// Times of its changes
     timestamps: Timestamps,
-    /// Counts every applied mutation
+    /// Number of applied mutations
     version: u64,
-    /// How urgent it is, if not `normal`
+    /// Priority, if not `normal`
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Priority>")]
     priority: Option<&'static str>,
-    /// Whether others may hold the same paths
+    /// True if other tasks may use the same resources at the same time
     #[serde(skip_serializing_if = "Option::is_none")]
     shared: Option<bool>,
-    /// When it was last updated
+    /// Time of the last update
     #[schemars(with = "Timestamp")]
     updated_at: String,
-    /// Seq of the event that changed it last, reports included
+    /// Seq of the last event that changed the task, including reports
     updated_seq: u64,
-    /// Whether the lease of its last claim ran out, recorded or not, and nobody claimed it since
+    /// True if the last lease expired, whether recorded or not, and the task was not claimed since
     lease_expired: bool,
-    /// What its completion brought
+    /// Result of the completion
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<String>,
-    /// Why it failed
+    /// Reason of the failure
     #[serde(skip_serializing_if = "Option::is_none")]
     error: Option<String>,
-    /// The story it belongs to
+    /// Trace id
     #[serde(skip_serializing_if = "Option::is_none")]
     trace_id: Option<String>,
-    /// What a message said of its status, which moved nothing
+    /// Status reported by a message; the report did not change the task
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Status>")]
     reported_status: Option<&'static str>,
-    /// Whom a message gave it to, which moved nothing
+    /// Owner named by a message; the report did not change the task
     #[serde(skip_serializing_if = "Option::is_none")]
     reported_owner: Option<String>,
-    /// Whether a message reported it blocked, which moved nothing
+    /// True if a message reported the task blocked; the report did not change the task
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     reported_blocked: bool,
-    /// How far it is, as a message reported it
+    /// Progress reported by a message
     #[serde(skip_serializing_if = "Option::is_none")]
     reported_progress: Option<Value>,
-    /// When it will be done, as a message reported it
+    /// Estimated completion reported by a message
     #[serde(skip_serializing_if = "Option::is_none")]
     reported_eta: Option<Value>,
-    /// The last note that a message left
+    /// Last note of a message
     #[serde(skip_serializing_if = "Option::is_none")]
     reported_note: Option<String>,
-    /// Who sent the last message that reported something
+    /// Sender of the last message that reported something
     #[serde(skip_serializing_if = "Option::is_none")]
     reported_by: Option<String>,
-    /// The time of that message
+    /// Time of the last message that reported something
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Timestamp>")]
     reported_at: Option<String>,
@@ -120,57 +121,57 @@ pub struct Task {
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Approval {
-    /// The decision
+    /// Decision
     status: ApprovalStatus,
     /// True if the task requires an approval
     required: bool,
     /// Reviewer of the last decision
     reviewer: String,
-    /// Why
+    /// Reason of the decision
     decision_reason: String,
-    /// When
+    /// Time of the decision
     #[schemars(with = "Timestamp")]
     decided_at: String,
 }
 
-/// A claim that counts for a time.
+/// A lease on a task.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Lease {
-    /// Who has it
+    /// Holder
     holder: String,
-    /// The number of the claim, which is presented to renew, complete or fail the task
+    /// Epoch of the claim; needed to renew, complete or fail the task
     epoch: u64,
-    /// It counts before that moment
+    /// End of the lease
     #[schemars(with = "Timestamp")]
     expires_at: String,
 }
 
-/// The moments of a task's life.
+/// Times of a task's life.
 #[derive(Debug, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 struct Timestamps {
-    /// When it came to be
+    /// Creation
     #[schemars(with = "Timestamp")]
     created_at: String,
-    /// When it was last claimed
+    /// Last claim
     #[schemars(with = "Option<Timestamp>")]
     started_at: Option<String>,
-    /// When it was completed
+    /// Completion
     #[schemars(with = "Option<Timestamp>")]
     completed_at: Option<String>,
-    /// When it failed
+    /// Failure
     #[schemars(with = "Option<Timestamp>")]
     failed_at: Option<String>,
-    /// When it was canceled
+    /// Cancellation
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Timestamp>")]
     canceled_at: Option<String>,
 }
 
 impl Task {
-    /// A task as it stands at `now`, with its unmet dependencies.
-    // Names every field of a task: one that is added has to be shown here, or left out on purpose.
+    /// Returns the task as of `now`, with its unmet dependencies.
+    // Destructures all fields, so that a new field must be shown here or left out on purpose.
     pub fn of(task: projections::Task, unmet: UnmetDeps, now: Timestamp) -> Task {
         let lease = task
             .claim()
@@ -230,7 +231,7 @@ impl Task {
             claim: _,
             resources,
             shared,
-            // A creator's own fields are not part of this protocol.
+            // Extra fields of the creator are not part of this protocol.
             extra: _,
         } = governed;
         let Attributes {
@@ -277,7 +278,7 @@ impl Task {
 }
 
 impl Task {
-    /// The task with the last decision on it.
+    /// Adds the last decision of a reviewer.
     #[must_use]
     pub fn with_approval(self, approval: Option<ApprovalShown>) -> Task {
         let approval = approval.map(|approval| Approval {

@@ -1,4 +1,4 @@
-//! A call whose input was read, with what its answer is made from.
+//! A call whose input was read, and the context of its handler.
 
 use super::endpoint::Route;
 use super::problem::Problem;
@@ -12,33 +12,33 @@ use teamlog_team::engine::Timestamp;
 use teamlog_team::handle::exchange::{Exchanges, Form};
 use teamlog_team::{Exchange, Notes, Root, RootOptions, Team};
 
-/// Says that an answer is that of an earlier request under the same key.
+/// Header of an answer that repeats the answer to an earlier request under the same key.
 pub const REPLAYED: &str = "Idempotent-Replayed";
 
-/// Says that the team used as many tokens as it should.
+/// Header with the warning that the team reached its token limit.
 pub const WARNING: &str = "X-Budget-Warning";
 
-/// Says what the team has to say beside an answer: that bytes lie beyond the durable head, that it recovered the log.
+/// Header with notes about the team: bytes after the durable head, a recovery of the log.
 pub const NOTE: &str = "X-Teamlog-Note";
 
-/// Says which event an answer about the past knows last.
+/// Header with the last event that an answer about the past includes.
 pub const AT: &str = "X-Teamlog-At";
 
-/// What answers a question.
+/// Handler of a question.
 pub type Look<'a> = Box<dyn FnOnce(&mut Team, &RequestContext<'_>) -> Result<Reply, Problem> + 'a>;
 
-/// What a handler has at hand.
+/// Context of a handler.
 pub struct RequestContext<'a> {
     pub served: &'a Served,
-    /// The point of the past that is asked about.
+    /// Point of the past, if the call names one.
     at: Option<Point>,
-    /// The root; its notes are those of this call.
+    /// The data root; it collects the notes of this call.
     pub root: Root,
     pub call: &'a Call,
     pub route: &'a Route,
-    /// Who does it, where the input says.
+    /// Acting agent, if the input names one.
     pub actor: Option<String>,
-    /// The body, in its one form.
+    /// Body in canonical form.
     canonical: String,
 }
 
@@ -72,7 +72,7 @@ impl<'a> RequestContext<'a> {
         self.root.options().clock.now()
     }
 
-    /// The team that the token belongs to. What it records, it records under the key and in the story of the call.
+    /// Opens the token's team. Its events get the key and the trace of the call.
     pub fn team(&self) -> Result<Team, Problem> {
         let mut team = self.root.team(&self.call.team)?;
         if self.route.effect == Effect::Records {
@@ -81,12 +81,12 @@ impl<'a> RequestContext<'a> {
         Ok(team)
     }
 
-    /// Whether a point of the past is asked about.
+    /// Returns true if the call names a point of the past.
     pub fn is_of_the_past(&self) -> bool {
         self.at.is_some()
     }
 
-    /// What a question is answered, now or at the point of the past that the request names.
+    /// Answers a question, for now or for the point of the past that the call names.
     pub fn look(&self, question: Look<'_>) -> Result<Reply, Problem> {
         let mut team = self.team()?;
         let Some(point) = self.at else {
@@ -97,7 +97,7 @@ impl<'a> RequestContext<'a> {
         Ok(reply?.header(AT, seq.to_string()))
     }
 
-    /// What stands beside the input: the same method, path and body under one key are one request.
+    /// Returns the control of the call. Requests with equal method, path and body are equal under one key.
     pub fn control(&self) -> Control {
         let Route {
             method, pattern, ..
@@ -114,7 +114,7 @@ impl<'a> RequestContext<'a> {
         }
     }
 
-    /// Carries out a command, and answers in that form.
+    /// Executes a command and answers in the given form.
     pub fn exchange<T>(&self, command: impl Exchanges<T>, form: Form<T>) -> Result<Reply, Problem> {
         let mut team = self.team()?;
         let Exchange { status, body } = team.exchange(command, form)?;
@@ -123,7 +123,7 @@ impl<'a> RequestContext<'a> {
     }
 }
 
-/// Says beside an answer what was noted meanwhile.
+/// Adds the notes to a reply, as headers.
 pub fn noting(reply: Reply, notes: &Notes) -> Reply {
     match notes.take() {
         notes if notes.is_empty() => reply,
@@ -134,12 +134,12 @@ pub fn noting(reply: Reply, notes: &Notes) -> Reply {
     }
 }
 
-/// Says beside an answer whether it is the repetition of an earlier one, and what the team is to be warned of.
+/// Adds headers to a reply: whether it is a repeat, and a warning about the budget.
 pub fn after(mut reply: Reply, team: &mut Team) -> Reply {
     if team.repeated() {
         reply = reply.header(REPLAYED, "true");
     }
-    // What was asked is done; a warning that cannot be had changes nothing of that.
+    // The command was executed, so failing to read the warning does not fail the call.
     match team.budget_warning() {
         Ok(Some(warning)) => reply.header(WARNING, warning),
         _ => reply,

@@ -1,4 +1,4 @@
-//! All teams at once, for whoever may ask about all of them.
+//! Overview of all teams, for callers who may use all of them.
 
 use super::page_session::Nothing;
 use super::problem::Problem;
@@ -18,46 +18,46 @@ use teamlog_team::{Result, Team};
 /// `{teams, count}`.
 #[derive(Serialize, JsonSchema)]
 pub struct RootTeams {
-    /// Those that are served: damaged ones first, then those that cannot be written for another reason, each by name
+    /// Served teams: damaged ones first, then others that cannot be written, each group sorted by name
     teams: Vec<TeamBrief>,
-    /// How many
+    /// Number of teams
     count: usize,
 }
 
-/// A team in a few words.
+/// Overview of a team.
 #[derive(Serialize, JsonSchema)]
 pub struct TeamBrief {
-    /// Its name
+    /// Name
     team: String,
     /// `starting`, `sound` or `unready`
     #[schemars(extend("enum" = ["starting", "sound", "unready"]))]
     condition: &'static str,
-    /// The stable word for why it is not sound
+    /// Code of the reason for which the team is not sound
     #[serde(skip_serializing_if = "Option::is_none")]
     code: Option<&'static str>,
-    /// The long form
+    /// Description of the reason
     #[serde(skip_serializing_if = "Option::is_none")]
     why: Option<String>,
-    /// What is in it, unless it cannot be read
+    /// Counts; absent if the team cannot be read
     #[serde(flatten)]
     counts: Option<Counts>,
 }
 
-/// What is in a team.
+/// Counts of a team.
 #[derive(Serialize, JsonSchema)]
 struct Counts {
-    /// How many members it has
+    /// Number of members
     members: usize,
     /// Tasks by status, every status included
     tasks_by_status: BTreeMap<&'static str, u64>,
-    /// Events of the log
+    /// Number of events in the log
     events: u64,
     /// Seq of the last event
     last_seq: u64,
-    /// When that was recorded
+    /// Time of the last event
     #[schemars(with = "Option<Timestamp>")]
     last_event_at: Option<String>,
-    /// Open attention items, damage left out: `total` of the list
+    /// Number of open attention items without damage, equal to `total` of the list
     attention: usize,
 }
 
@@ -71,7 +71,7 @@ pub fn teams(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Prob
     let conditions = request.served.conditions().into_iter();
     let mut teams: Vec<TeamBrief> = conditions
         .map(|(team, condition)| {
-            // Why it cannot be read is told by its condition, once that was looked at.
+            // The reason for which a team cannot be read is part of its condition.
             let counts = request
                 .root
                 .team(&team)
@@ -86,7 +86,7 @@ pub fn teams(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Prob
             }
         })
         .collect();
-    // Sorted by name already, and stable.
+    // The list is sorted by name already, and the sort is stable.
     teams.sort_by_key(TeamBrief::turn);
     let count = teams.len();
     Ok(Reply::json(
@@ -113,7 +113,7 @@ fn words(condition: Condition) -> (&'static str, Option<&'static str>, Option<St
     }
 }
 
-/// Each number is kept, or counted up to a bound: none of it grows with the log.
+/// Counts without scanning the log: each number is stored, or counted up to a bound.
 fn counts(team: &mut Team) -> Result<Counts> {
     let attention = team.attention(&Attention::default())?.total;
     team.query(|live, reader| {

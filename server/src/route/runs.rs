@@ -6,11 +6,11 @@ use serde::Deserialize;
 use teamlog_team::Team;
 use teamlog_team::bootstrap::show::{BootstrapShow, BootstrapShown};
 
-/// Which run.
+/// Input: a run.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct RunInput {
-    /// The run
+    /// Id of the run
     run: String,
 }
 

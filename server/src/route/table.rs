@@ -1,4 +1,4 @@
-//! The table of routes, and how a path finds its row.
+//! The table of routes, and the search for a path's row.
 
 use super::endpoint::Route;
 use super::{
@@ -18,10 +18,10 @@ use teamlog_team::{
     worker,
 };
 
-/// Every route, in the order in which they are documented. Where two patterns fit a path, the first counts.
+/// Every route, in the order of the documents. If two patterns match a path, the first one counts.
 pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     vec![
-        // the team
+        // Team
         Route::reads("/v1/teams", "listTeams", teams::list)
             .of::<lifecycle::read_team::ReadTeam>()
             .doc("The team of the token, in a list"),
@@ -34,7 +34,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::answers::<worker::who::Who>("/v1/who", "getWho"),
         Route::looks("/v1/attention", "listAttention", attention::list)
             .of::<Attention>(),
-        // tasks
+        // Tasks
         Route::reads("/v1/tasks", "listTasks", tasks::list)
             .of::<task::list::Tasks>()
             .page(1_000),
@@ -59,7 +59,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::reads("/v1/can-write", "canWrite", paths::can_write)
             .of::<resource::can_write::CanWrite>()
             .of_now(),
-        // threads, and what agents are told
+        // Threads, and the feeds of agents
         Route::records::<_, ThreadAnswer>("/v1/threads", "startThread", threads::start)
             .of::<thread::start::ThreadStart>()
             .status(201),
@@ -85,7 +85,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .page(1_000),
         Route::records::<_, RequeueAnswer>("/v1/dead-letters/{messageId}/requeue", "requeueDeadLetter", deliveries::requeue)
             .of::<message::dead_letter::DeadLetterRequeue>(),
-        // what it costs
+        // Usage and budgets
         Route::reads("/v1/usage", "getUsage", usage::show)
             .of::<Usage>()
             .page(1_000),
@@ -95,7 +95,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .bounded("inputTokens", "maximum", TOKENS_MAX)
             .bounded("outputTokens", "maximum", TOKENS_MAX)
             .bounded("tokens", "maximum", TOKENS_MAX),
-        // what happened, and what goes on
+        // Events, traces and streams
         Route::looks("/v1/events", "listEvents", events::events)
             .of::<log::events::Events>()
             .doc("The events of the log behind a seq; with `Accept: text/event-stream` they go on as they are recorded, \
@@ -107,7 +107,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::answers::<log::traces::Traces>("/v1/traces", "listTraces"),
         Route::answers::<log::points::ReadDiff>("/v1/diff", "getDiff").page(1_000),
         Route::answers::<mode::show::ModeList>("/v1/modes", "listModes").page(1_000),
-        // is it as it was written
+        // Verification and integrity
         Route::answers::<integrity::verify::VerifyLast>("/v1/verify", "getVerification")
             .of_now(),
         Route::answers::<integrity::verify::VerifyStart>("/v1/verify", "startVerification")
@@ -120,7 +120,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::answers::<receipt::check::CheckReceipt>("/v1/receipts/check", "checkReceipt")
             .in_body(),
         Route::answers::<lifecycle::storage::ReadStorage>("/v1/storage", "getStorage").of_now(),
-        // who asks
+        // Page sessions
         Route::replies::<_, page_session::Opened>(Method::Post, page_session::TRADES_A_CODE, "openSession", page_session::open)
             .doc("Trade a one-time code, which stands in the place of the token, for a page session")
             .status(201)
@@ -138,7 +138,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::answers::<mode::explain::ModeExplain>("/v1/modes/explain", "explainMode"),
         Route::answers::<bootstrap::list::BootstrapList>("/v1/bootstrap", "listRuns").page(1_000),
         Route::reads("/v1/bootstrap/{run}", "getRun", runs::show).of::<bootstrap::show::BootstrapShow>(),
-        // everything else
+        // Operations
         Route::records::<_, operations::Answer>(operations::PATTERN, "callOperation", operations::call)
             .doc("Carry out an operation of the mutation contract, whose envelope is the answer"),
         Route::replies::<_, Map<String, Value>>(Method::Get, "/v1/openapi.json", "getDocument", openapi::serve)
@@ -147,14 +147,14 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     ]
 });
 
-/// What a method and a path lead to.
+/// Result of the search for a route.
 pub enum Found {
     Route(&'static Route, Vec<(&'static str, String)>),
     OtherMethods(Vec<Method>),
     Nothing,
 }
 
-/// The route of a method and a path.
+/// Finds the route of a method and a path.
 pub fn find(method: Method, path: &[String]) -> Found {
     for route in ROUTES.iter().filter(|route| route.method == method) {
         if let Some(parameters) = route.fits(path) {
@@ -167,7 +167,7 @@ pub fn find(method: Method, path: &[String]) -> Found {
     }
 }
 
-/// The methods that a path takes.
+/// Returns the methods of a path.
 pub fn methods(path: &[String]) -> Vec<Method> {
     let fitting = ROUTES.iter().filter(|route| route.fits(path).is_some());
     let mut methods: Vec<Method> = fitting.map(|route| route.method).collect();

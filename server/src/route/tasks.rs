@@ -1,4 +1,4 @@
-//! Tasks: made, read, claimed, and moved by whoever holds them.
+//! Tasks: create, read, claim, renew, complete, fail.
 
 use super::problem::Problem;
 use super::record::{Lease, Task, moment};
@@ -25,7 +25,7 @@ use teamlog_team::task::renew::{RenewAnswer, TaskRenew};
 use teamlog_team::task::show::TaskShow;
 use teamlog_team::{Code, Exchange, Result, Team};
 
-/// How long a lease lasts unless the caller says otherwise.
+/// Default time to live of a lease.
 const TTL_MS: u64 = 300_000;
 
 /// `{task}`.
@@ -46,10 +46,10 @@ struct NameDoubts {
     /// Dependencies that are no tasks of the team
     #[serde(skip_serializing_if = "Vec::is_empty")]
     unknown_deps: Vec<String>,
-    /// Says that the owner never acted in the team, and which agents are known
+    /// Warning that the owner never acted in the team, with the known agents
     #[serde(skip_serializing_if = "Option::is_none")]
     owner_unknown: Option<String>,
-    /// When the owner stopped, if it did nothing since
+    /// Time at which the owner stopped, if it did not act since
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Timestamp>")]
     owner_gone: Option<String>,
@@ -77,13 +77,13 @@ impl From<Task> for OneTask {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "LeaseBody")]
 pub struct Leased {
-    /// The task's id
+    /// Id of the task
     task_id: String,
     /// The task
     task: Task,
-    /// The claim
+    /// Lease of the claim
     lease: Option<Lease>,
-    /// What others hold of the same paths, where that is allowed with a warning
+    /// Overlapping resources held by others, if the team allows that with a warning
     #[serde(skip_serializing_if = "Vec::is_empty")]
     overlaps: Vec<Overlap>,
 }
@@ -95,7 +95,7 @@ pub struct Leased {
 pub struct SomeTasks {
     /// The tasks, in the order asked for
     tasks: Vec<Task>,
-    /// What to go on behind while more remain
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -133,29 +133,29 @@ pub fn show(asked: ReadTask, team: &mut Team) -> Result<OneTask, Problem> {
     Ok(task.with_approval(shown.approval).into())
 }
 
-/// What the task is about.
+/// Fields of a new task.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct CreateInput {
-    /// What it is, in a line
+    /// Title, one line
     title: String,
-    /// What it is, at length
+    /// Description
     description: Option<String>,
-    /// The tasks it waits for; they need not exist yet
+    /// Tasks that must be completed first; they need not exist yet
     deps: Option<Vec<String>>,
-    /// The paths that its holder may write to, relative to the repository
+    /// Paths that the task's holder may write, relative to the repository
     resources: Option<Vec<String>>,
-    /// Whether others may hold the same paths meanwhile
+    /// True if other tasks may use the same paths at the same time
     shared: Option<bool>,
-    /// Who is to take it; else whoever wants it
+    /// Agent that is to claim the task; default: any agent
     owner: Option<String>,
-    /// How urgent it is; else `normal`
+    /// Priority; default: `normal`
     #[schemars(with = "Option<Priority>")]
     priority: Option<String>,
-    /// Its attributes
+    /// Attributes of the task
     #[serde(flatten)]
     attributes: Attributes,
-    /// Who makes it
+    /// Creator of the task
     agent_id: Option<String>,
 }
 
@@ -185,25 +185,25 @@ impl CreateInput {
     }
 }
 
-/// Names without the white space around them; what is blank is none.
+/// Trims names and removes blank ones.
 pub fn names(given: Vec<String>) -> Vec<String> {
     let trimmed = given.iter().map(|name| name.trim());
     let some = trimmed.filter(|name| !name.is_empty());
     some.map(str::to_owned).collect()
 }
 
-/// Who takes which task.
+/// A claim of a task.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ClaimInput {
-    /// The task
+    /// Id of the task
     task_id: String,
-    /// Who takes it
+    /// Agent that claims the task
     agent_id: String,
-    /// How long the claim counts unless it is renewed, in milliseconds; else five minutes
+    /// Time to live of the lease, in milliseconds; default: five minutes
     #[schemars(range(min = 1_000, max = 86_400_000))]
     ttl_ms: Option<u64>,
-    /// The version that the task must have
+    /// Version that the task must have
     #[schemars(range(min = 1))]
     expected_version: Option<u64>,
 }
@@ -221,7 +221,7 @@ pub fn claim(input: ClaimInput, request: &mut RequestContext<'_>) -> Result<Repl
     })
 }
 
-/// What can be wrong with a claim that is presented, in the order in which it is looked at.
+/// Refusals of a presented claim, in the order of the checks.
 pub const HOLDING: &[Code] = &[
     Code::TaskNotFound,
     Code::EpochMismatch,
@@ -242,20 +242,20 @@ pub const COMPLETING: &[Code] = &[
     Code::ApprovalRequired,
 ];
 
-/// Inputs that present a claim by its number.
+/// Declares inputs that present a claim by its epoch.
 macro_rules! presents {
     ($($(#[$about:meta])+ $input:ident { $($own:tt)+ })+) => {$(
         $(#[$about])+
         #[derive(Deserialize, JsonSchema)]
         #[serde(deny_unknown_fields)]
         pub struct $input {
-            /// The task
+            /// Id of the task
             task_id: String,
-            /// The number of the claim
+            /// Epoch of the claim
             epoch: u64,
-            /// Who presents it; if given it must be the one who holds it
+            /// Agent that presents the claim; must be its holder
             agent_id: Option<String>,
-            /// Whether it may be somebody else's; recorded. The epoch must be right all the same
+            /// True to present the claim of another agent; recorded. The epoch must still be right
             #[serde(default)]
             force: bool,
             $($own)+
@@ -264,22 +264,22 @@ macro_rules! presents {
 }
 
 presents! {
-    /// Which claim is to last.
+    /// Renewal of a claim.
     RenewInput {
-        /// How long the claim counts from now on at least, in milliseconds; else five minutes
+        /// Minimum time until the lease ends, in milliseconds from now; default: five minutes
         #[schemars(range(min = 1_000, max = 86_400_000))]
         ttl_ms: Option<u64>,
     }
 
-    /// Which claim comes to its end.
+    /// Completion of a claimed task.
     CompleteInput {
-        /// What the completion brought
+        /// Result
         result: Option<String>,
     }
 
-    /// Which claim is given up.
+    /// Failure of a claimed task.
     FailInput {
-        /// Why it failed
+        /// Reason of the failure
         error: Option<String>,
     }
 }
@@ -351,7 +351,7 @@ fn holding(live: &Live, id: &str, overlaps: &[Overlap], now: Timestamp) -> Resul
     Exchange::of(200, &leased)
 }
 
-/// What is held twice, as this surface shows it.
+/// Converts an overlap to the names of this API.
 fn overlap(overlap: &Overlap) -> Overlap {
     Overlap {
         leased_until: moment(&overlap.leased_until),

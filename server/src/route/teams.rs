@@ -1,4 +1,4 @@
-//! The team that the token belongs to.
+//! The token's team.
 
 use super::input;
 use super::problem::Problem;
@@ -20,11 +20,11 @@ use teamlog_team::{Exchange, Team};
 pub struct TeamShape {
     /// Always `1.0.0`
     schema_version: &'static str,
-    /// Its name
+    /// Name
     team_id: String,
-    /// Its members, sorted
+    /// Members, sorted
     agents: Vec<AgentShown>,
-    /// How many tokens it may use, if that was said
+    /// Token budget, if one is set
     #[serde(skip_serializing_if = "Option::is_none")]
     budget: Option<Budget>,
 }
@@ -32,7 +32,7 @@ pub struct TeamShape {
 /// `{teams}`.
 #[derive(Serialize, JsonSchema)]
 pub struct Teams {
-    /// The team of the token
+    /// The token's team
     teams: Vec<TeamShape>,
 }
 
@@ -42,11 +42,11 @@ pub fn list(asked: ReadTeam, team: &mut Team) -> Result<Teams, Problem> {
     Ok(Teams { teams })
 }
 
-/// Which team.
+/// Input: a team.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ShowInput {
-    /// The team, which must be that of the token
+    /// Name of the team; must be the token's
     team: String,
 }
 
@@ -77,27 +77,27 @@ impl From<TeamShown> for TeamShape {
     }
 }
 
-/// Who is in the team, and how many tokens it may use. What is not given stays; nobody leaves.
+/// Members and token budget of a team. Absent fields stay unchanged; members are never removed.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct SetUpInput {
-    /// Who is in it
+    /// Members to add
     agents: Option<Vec<AgentSetup>>,
-    /// How many tokens it may use, in the place of the budget before
+    /// New token budget; replaces the old one
     budget: Option<BudgetInput>,
 }
 
-/// How many tokens may be used.
+/// A token budget.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, rename_all = "camelCase")]
 struct BudgetInput {
-    /// By the team
+    /// Limit of the team
     max_tokens: Option<u64>,
-    /// Whether new work is refused once they are used up
+    /// True if new work is refused after a limit is reached
     hard_limit: Option<bool>,
-    /// By the team, before it is warned
+    /// Limit of the team after which it is warned
     soft_limit_tokens: Option<u64>,
-    /// By each agent
+    /// Limit of each agent
     per_agent_tokens: Option<u64>,
 }
 

@@ -1,4 +1,4 @@
-//! Threads: begun, posted to, read, searched, linked.
+//! Threads: start, post, read, search, link.
 
 use super::problem::Problem;
 use super::record::moment;
@@ -22,9 +22,9 @@ use teamlog_team::{Exchange, Team};
 pub struct TailBody {
     /// The thread
     thread: ThreadShown,
-    /// Its newest messages, oldest first
+    /// Newest messages, oldest first
     messages: Vec<PostShown>,
-    /// Where to go on towards older ones, while there are any
+    /// Cursor of the page with older messages, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
@@ -34,14 +34,14 @@ pub struct TailBody {
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "ThreadsBody")]
 pub struct ThreadsBody {
-    /// The threads, the newest first
+    /// Threads, newest first
     threads: Vec<ThreadShown>,
-    /// Where to go on, while not everything was looked at; a page may then hold no thread at all
+    /// Cursor of the next page, if the search is not finished; a page may be empty
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-/// A thread as this surface shows it.
+/// Converts a thread to the form of this API.
 fn thread(shown: ThreadShown) -> ThreadShown {
     ThreadShown {
         created_at: moment(&shown.created_at),
@@ -50,7 +50,7 @@ fn thread(shown: ThreadShown) -> ThreadShown {
     }
 }
 
-/// `{thread}` as this surface shows it.
+/// Converts `{thread}` to the form of this API.
 fn one(answer: &ThreadAnswer) -> ThreadAnswer {
     ThreadAnswer {
         thread: thread(answer.thread.clone()),
@@ -58,7 +58,7 @@ fn one(answer: &ThreadAnswer) -> ThreadAnswer {
     }
 }
 
-/// A message as this surface shows it.
+/// Converts a message to the form of this API.
 fn message(shown: PostShown) -> PostShown {
     PostShown {
         ts: moment(&shown.ts),
@@ -89,19 +89,19 @@ pub fn search(asked: ThreadSearch, team: &mut Team) -> Result<ThreadsBody, Probl
     })
 }
 
-/// What is said: `body`, or `message` in its place.
+/// A post: `body`, or `message` instead of it.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct PostInput {
-    /// The thread
+    /// Id of the thread
     thread_id: String,
-    /// What is said
+    /// Text
     body: Option<String>,
-    /// The same under another name
+    /// Other name of `body`
     message: Option<String>,
-    /// Who says it; else `system`
+    /// Author; default: `system`
     agent_id: Option<String>,
-    /// Who is told; else whoever takes part. Its author never is
+    /// Agents to notify; default: all participants. The author is never notified
     to: Option<Vec<String>>,
 }
 
@@ -128,27 +128,27 @@ pub fn post(input: PostInput, request: &mut RequestContext<'_>) -> Result<Reply,
     })
 }
 
-/// How many messages of which thread.
+/// Number of messages of a thread.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MessagesInput {
-    /// The thread
+    /// Id of the thread
     thread_id: String,
-    /// Most messages, the newest, at most 200; else 20
+    /// Number of messages from the end, at most 200; default: 20
     tail: Option<usize>,
-    /// The `nextCursor` of the page before
+    /// The `nextCursor` of the previous page
     cursor: Option<String>,
 }
 
-/// The same with another name for how many.
+/// Like `MessagesInput`, with `limit` instead of `tail`.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TailInput {
-    /// The thread
+    /// Id of the thread
     thread_id: String,
-    /// Most messages, the newest, at most 200; else 20
+    /// Number of messages from the end, at most 200; default: 20
     limit: Option<usize>,
-    /// The `nextCursor` of the page before
+    /// The `nextCursor` of the previous page
     cursor: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! Tokens that agents used, and how many they may.
+//! Token usage of agents, and the team's budget.
 
 use super::problem::Problem;
 use super::request::RequestContext;
@@ -15,66 +15,66 @@ use teamlog_team::{Exchange, Team};
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "UsageBody")]
 pub struct Body {
-    /// By the team
+    /// Usage of the team
     used: Used,
-    /// By agents, sorted by name; after a report the one who reported
+    /// Usage of agents, sorted by name; after a report only the reporting agent
     agents: Vec<Agent>,
-    /// For the task that was asked for
+    /// Usage for the requested task
     #[serde(skip_serializing_if = "Option::is_none")]
     task: Option<Used>,
-    /// How many may be used, where that was said
+    /// Budget, if one is set
     #[serde(skip_serializing_if = "Option::is_none")]
     budget: Option<Budget>,
-    /// What the team is to be warned of
+    /// Warning about the budget, if a limit is reached
     #[serde(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
-    /// The agent to go on behind, where there are more
+    /// Cursor of the next page, if there is one
     #[serde(skip_serializing_if = "Option::is_none")]
     next_cursor: Option<String>,
 }
 
-/// Tokens that were used.
+/// Used tokens.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "UsedTokens")]
 struct Used {
-    /// Tokens read
+    /// Input tokens
     input_tokens: u64,
-    /// Tokens written
+    /// Output tokens
     output_tokens: u64,
-    /// All of them
+    /// All tokens
     tokens: u64,
-    /// How often that was reported
+    /// Number of reports
     reports: u64,
 }
 
-/// Tokens that an agent used.
+/// Tokens used by an agent.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 #[schemars(rename = "AgentTokens")]
 struct Agent {
     /// The agent
     agent_id: String,
-    /// The tokens
+    /// Used tokens
     used: Used,
 }
 
-/// How many tokens may be used.
+/// A token budget.
 #[derive(Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Budget {
-    /// By the team
+    /// Limit of the team
     #[serde(skip_serializing_if = "Option::is_none")]
     max_tokens: Option<u64>,
-    /// Whether new work is refused once they are used up
+    /// True if new work is refused after a limit is reached
     hard_limit: bool,
-    /// By the team, before it is warned
+    /// Limit of the team after which it is warned
     #[serde(skip_serializing_if = "Option::is_none")]
     soft_limit_tokens: Option<u64>,
-    /// By each agent
+    /// Limit of each agent
     #[serde(skip_serializing_if = "Option::is_none")]
     per_agent_tokens: Option<u64>,
-    /// Whether an event says that the soft limit was reached
+    /// True if an event recorded that the soft limit was reached
     soft_limit_reached: bool,
 }
 

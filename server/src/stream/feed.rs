@@ -1,4 +1,4 @@
-//! What one team's listeners hear: the thread that follows the log for them.
+//! Thread that follows a team's log for its listeners.
 
 use super::frame;
 use super::listener::{Full, Listener};
@@ -12,9 +12,9 @@ use teamlog_team::engine::Event;
 use teamlog_team::handle::follower::Follower;
 use teamlog_team::{Failure, Result, Team};
 
-/// Events that are read before they are handed out.
+/// Events read before they are handed out.
 const BATCH: usize = 256;
-/// How long nothing is looked at where nothing happens; who joins then waits as long.
+/// Pause if there are no new events; also the longest wait of a new listener.
 const REST: Duration = Duration::from_millis(20);
 
 /// The listeners of a team.
@@ -24,15 +24,16 @@ pub struct Feed {
     watcher: Mutex<Watcher>,
 }
 
-/// Where those wait who join.
+/// New listeners and the thread's state.
 #[derive(Debug, Default)]
 struct Watcher {
     waiting: Vec<Listener>,
-    /// Whether the thread runs, which looks here again and again.
+    /// True while the thread runs and looks here for new listeners.
     runs: bool,
 }
 
-/// The thread that hands out. Should it panic, whoever joins next begins it anew, and nobody waits for it in vain.
+/// Guard of the thread that hands out events. If it panics, the next listener starts a new thread, and waiting
+/// listeners are dropped.
 struct Presence<'a>(&'a Feed);
 
 impl Drop for Presence<'_> {
@@ -55,7 +56,7 @@ impl Feed {
         self.watcher.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// One more listens.
+    /// Adds a listener.
     pub fn join(self: &Arc<Feed>, served: &Arc<Served>, listener: Listener) -> Result<(), Problem> {
         let mut watcher = self.watcher();
         watcher.waiting.push(listener);
@@ -77,7 +78,7 @@ impl Feed {
         }
     }
 
-    /// Hands out until nobody listens.
+    /// Hands out events until there are no listeners.
     fn run(&self, served: &Served) {
         let _presence = Presence(self);
         let mut listeners = Vec::new();
@@ -112,7 +113,7 @@ impl Feed {
         Ok(())
     }
 
-    /// Lets those in who wait, and those go who went. Whether anybody is left; if not, the thread has to end.
+    /// Adds new listeners and removes disconnected ones. Returns false if none is left; the thread must then end.
     fn admit(&self, served: &Served, listeners: &mut Vec<Listener>) -> bool {
         let mut watcher = self.watcher();
         listeners.append(&mut watcher.waiting);
@@ -122,7 +123,7 @@ impl Feed {
     }
 }
 
-/// The events that were recorded since, each rendered once for all.
+/// Returns the events recorded since the last call, each rendered once for all listeners.
 fn read(follower: &mut Follower, team: &Team) -> Result<Vec<(Event<'static>, Bytes)>> {
     let mut fresh = Vec::new();
     let _ = follower.read(team, |event| {
@@ -135,7 +136,7 @@ fn read(follower: &mut Follower, team: &Team) -> Result<Vec<(Event<'static>, Byt
     Ok(fresh)
 }
 
-/// Hands what is new to those who know all that was before. Whose queue is full is cut.
+/// Hands new events to the listeners that have all earlier ones. Cuts a listener whose queue is full.
 fn share(listeners: &mut Vec<Listener>, fresh: &[(Event<'static>, Bytes)]) {
     let Some((first, _)) = fresh.first() else {
         return;
@@ -155,7 +156,7 @@ fn share(listeners: &mut Vec<Listener>, fresh: &[(Event<'static>, Bytes)]) {
     }
 }
 
-/// Reads more of the past for one who is behind, if its queue has room. Whether it got on.
+/// Reads more of the past for a listener that lags, if its queue has room. Returns true if it advanced.
 fn catch_up(listener: &mut Listener, team: &mut Team) -> Result<bool> {
     let Some(request) = listener.wants() else {
         return Ok(false);
@@ -184,7 +185,7 @@ mod tests {
         });
         assert!(thread.join().is_err());
         assert!(!feed.watcher().runs && feed.watcher().waiting.is_empty());
-        // The stream says hello and ends.
+        // The stream sends its greeting and ends.
         assert!(frames.try_recv().is_ok());
         assert_eq!(
             frames.try_recv(),

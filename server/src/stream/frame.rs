@@ -1,4 +1,4 @@
-//! What goes over a stream, as `text/event-stream` writes it.
+//! Frames of a stream, in the format `text/event-stream`.
 
 use hyper::body::Bytes;
 use std::sync::Arc;
@@ -6,27 +6,27 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use teamlog_team::engine::{Event, internals::codec};
 use teamlog_team::redaction::redact;
 
-/// How long a client waits before it comes again, in milliseconds.
+/// Time after which a client reconnects, in milliseconds.
 const RETRY_MS: u32 = 1_000;
 
-/// Begins the event behind its seq.
+/// Start of the data, after the seq.
 const DATA: &str = "\ndata: ";
 
-/// What a stream begins with, so that its client knows that it listens.
+/// Returns the first frame, which tells the client that the stream works.
 pub fn hello(after: u64) -> String {
     format!("retry: {RETRY_MS}\n: behind {after}\n\n")
 }
 
-/// An event: its seq is what a client comes again with.
+/// Returns the frame of an event; its seq is the position from which a client resumes.
 pub fn event(event: &Event<'_>) -> Bytes {
     let mut text = format!("id: {}{DATA}", event.seq).into_bytes();
-    // A line: the JSON holds no line end that is not escaped.
+    // The JSON is one line: it has no unescaped line end.
     codec::public_json(event, &mut text);
     text.extend_from_slice(b"\n\n");
     text.into()
 }
 
-/// The frame of an event without the tokens of claims that the agent does not hold.
+/// Returns the frame of an event without the tokens of claims whose holder is another agent.
 pub fn redacted(frame: Bytes, agent: &str) -> Bytes {
     let text = std::str::from_utf8(&frame).unwrap_or_default();
     let Some((head, event)) = text.split_once(DATA) else {
@@ -38,19 +38,19 @@ pub fn redacted(frame: Bytes, agent: &str) -> Bytes {
     }
 }
 
-/// The last word to a client that is cut: where to go on, and why.
+/// Returns the last frame for a client that is cut: the position to resume from, and the reason.
 pub fn cut(after: u64, why: &str) -> String {
     let why = serde_json::Value::from(why);
     format!("event: cut\nid: {after}\ndata: {{\"after\":{after},\"why\":{why}}}\n\n")
 }
 
-/// Bytes that are counted as long as they wait.
+/// Bytes counted while they are queued.
 struct Counted {
     bytes: Bytes,
     load: Arc<AtomicUsize>,
 }
 
-/// The same bytes, counted in `load` until they are gone.
+/// Returns the bytes, counted in `load` until they are dropped.
 pub fn counted(bytes: Bytes, load: &Arc<AtomicUsize>) -> Bytes {
     load.fetch_add(bytes.len(), Ordering::Relaxed);
     Bytes::from_owner(Counted {

@@ -1,4 +1,4 @@
-//! One who listens: what it wants, how far it is, and its queue.
+//! A listener of a stream: its filter, position and queue.
 
 use super::frame;
 use hyper::body::Bytes;
@@ -9,34 +9,34 @@ use teamlog_team::log::events::{Events, EventsAnswer};
 use teamlog_team::log::replay::Replay;
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Events that wait for a client at most.
+/// Most queued events of a client.
 pub const QUEUE: usize = 1_000;
-/// Bytes that do.
+/// Most queued bytes of a client.
 const QUEUE_BYTES: usize = 4 << 20;
-/// Events of the past that are read at a time.
+/// Events of the past read at a time.
 const PAGE: usize = 256;
-/// Place for the last word, whatever waits.
+/// Queue space reserved for the last frame.
 const RESERVE: usize = 1;
 
-/// One who listens.
+/// A listener of a stream.
 #[derive(Debug)]
 pub struct Listener {
     asked: Events,
     filter: Replay,
-    /// The agent that listens, from which the tokens of others are kept.
+    /// The listening agent, if known; claim tokens of other agents are removed for it.
     agent: Option<String>,
-    /// The last seq that was looked at for it.
+    /// Seq up to which the log was searched for this listener.
     cursor: u64,
     queue: Sender<Bytes>,
     load: Arc<AtomicUsize>,
 }
 
-/// The queue is full.
+/// Error: the queue is full.
 #[derive(Debug)]
 pub struct Full;
 
 impl Listener {
-    /// One that knows everything up to `after`, and the other end of its queue.
+    /// Creates a listener that has everything up to `after`; also returns the receiving end of its queue.
     pub fn new(asked: Events, after: u64, agent: Option<String>) -> (Listener, Receiver<Bytes>) {
         let (queue, frames) = channel(QUEUE + RESERVE);
         let listener = Listener {
@@ -51,17 +51,17 @@ impl Listener {
         (listener, frames)
     }
 
-    /// Whether the client went.
+    /// Returns true if the client disconnected.
     pub fn is_gone(&self) -> bool {
         self.queue.is_closed()
     }
 
-    /// Whether what comes next is new to everybody.
+    /// Returns true if the listener has every event up to `of`.
     pub fn is_abreast(&self, of: u64) -> bool {
         self.cursor >= of
     }
 
-    /// How many events have room.
+    /// Returns the number of events for which the queue has room.
     fn room(&self) -> usize {
         match self.load.load(Ordering::Relaxed) < QUEUE_BYTES {
             true => self.queue.capacity().saturating_sub(RESERVE),
@@ -69,7 +69,7 @@ impl Listener {
         }
     }
 
-    /// What to read of the past, as far as there is room.
+    /// Returns the query for the next page of the past, if there is room.
     pub fn wants(&self) -> Option<Events> {
         match self.room().min(PAGE) {
             0 => None,
@@ -81,10 +81,10 @@ impl Listener {
         }
     }
 
-    /// Takes what was read of the past.
+    /// Queues a page of the past.
     pub fn take_page(&mut self, page: &EventsAnswer) -> Result<(), Full> {
         for recorded in &page.events {
-            // A page was measured in events; where its bytes are too many, the rest is read again.
+            // The page's size is limited in events; if it has too many bytes, the rest is read again.
             self.send_event(frame::event(&recorded.event))?;
             self.cursor = recorded.event.seq;
         }
@@ -92,7 +92,7 @@ impl Listener {
         Ok(())
     }
 
-    /// Takes what was just recorded, if it is new and wanted.
+    /// Queues a new event, if the listener lacks it and its filter matches.
     pub fn take(&mut self, event: &Event<'_>, frame: &Bytes) -> Result<(), Full> {
         if event.seq <= self.cursor {
             return Ok(());
@@ -114,12 +114,12 @@ impl Listener {
             return Err(Full);
         }
         let frame = frame::counted(frame, &self.load);
-        // Where the client went, nobody misses it.
+        // If the client is gone, the frame is not needed.
         let _ = self.queue.try_send(frame);
         Ok(())
     }
 
-    /// Says the last word.
+    /// Queues the last frame.
     pub fn cut(self, why: &str) {
         let _ = self.queue.try_send(frame::cut(self.cursor, why).into());
     }

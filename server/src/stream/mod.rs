@@ -1,9 +1,9 @@
-//! `GET /v1/events` as a stream: what is recorded, as it is recorded, to as many clients as listen.
+//! `GET /v1/events` as a stream: events as they are recorded, to many clients.
 //!
-//! For each team that somebody listens to, one thread follows the log and hands every event, rendered once, to the
-//! queues of its listeners. A queue is bounded: whoever takes too little of it is cut, and told where to go on. Who asks
-//! for the past gets it from the log in pages, as fast as it takes them, and goes over to the common stream without gap
-//! or repetition, since the same thread does both.
+//! For each team with listeners, one thread follows the log and hands every event, rendered once, to the listeners'
+//! queues. A queue is bounded: a client that reads too slowly is cut, and told the position to resume from. A client
+//! that asks for the past gets it from the log in pages, at its own speed, and joins the common stream without gap or
+//! repetition, since the same thread does both.
 
 mod feed;
 mod frame;
@@ -20,18 +20,18 @@ use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use teamlog_team::log::events::{Events, ahead};
 
-/// The type of the body.
+/// Content type.
 pub const EVENT_STREAM: &str = "text/event-stream; charset=utf-8";
-/// What shows that a stream is alive while there is nothing to tell.
+/// Frame that shows that an idle stream is alive.
 const HEARTBEAT: &[u8] = b":\n\n";
 
-/// Those who listen, by team.
+/// Listeners, by team.
 #[derive(Debug, Default)]
 pub struct Hub {
     feeds: Mutex<BTreeMap<String, Arc<Feed>>>,
 }
 
-/// Answers every call: by the routes, or by a stream.
+/// Returns the handler of all calls: routes and streams.
 pub fn answering() -> Answering {
     let hub = Hub::default();
     Arc::new(move |served, call| hub.answer(served, call))
@@ -58,7 +58,7 @@ impl Hub {
         }
         let mut team = served.team(&call.team)?;
         let head = team.query(|live, _| Ok(live.seq()))?;
-        // A client that comes again asks as it did at first, and its header says how far it came.
+        // A client that reconnects repeats its first request; the header has the last event that it received.
         let after = last_event_id(call)?.or(asked.after).unwrap_or(head);
         if after > head {
             return Err(ahead("after", after, head).into());

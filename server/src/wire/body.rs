@@ -5,10 +5,10 @@ use http_body_util::{BodyExt, Full};
 use hyper::body::Bytes;
 use std::convert::Infallible;
 
-/// The body of an answer: all of it at once, or a stream.
+/// Body of an answer: complete, or a stream.
 pub(crate) type Body = UnsyncBoxBody<Bytes, Infallible>;
 
-/// Returns a body of these bytes.
+/// Returns a body of the given bytes.
 pub(crate) fn full(bytes: impl Into<Bytes>) -> Body {
     Full::new(bytes.into()).boxed_unsync()
 }

@@ -1,23 +1,24 @@
-//! A second look at the heads of requests, for what the parser lets pass and two readers could understand in two ways.
+//! Second check of request heads, against request smuggling: refuses heads that the parser accepts but that two readers
+//! could understand differently.
 //!
-//! The parser takes a lone line feed for the end of a line, and drops `Content-Length` where there is
-//! `Transfer-Encoding`; who stands between client and server may not. Such a head is refused and its connection closed.
+//! The parser accepts a lone line feed as the end of a line, and ignores `Content-Length` if there is
+//! `Transfer-Encoding`; a proxy between client and server may not. Such a head is refused and its connection closed.
 
-/// The heads of one connection: what was read since the last body ended.
+/// Heads of one connection: the bytes read since the last body ended.
 #[derive(Debug, Default)]
 pub(crate) struct Heads {
     raw: Vec<u8>,
     /// Bytes of a body that are still to come.
     body_left: u64,
-    /// Nothing that follows is a head that anybody will answer.
+    /// True if no further head is answered.
     over: bool,
 }
 
-/// What is wrong with a head.
+/// Fault of a head.
 pub(crate) type HeadFault = &'static str;
 
 impl Heads {
-    /// Takes what was read.
+    /// Takes bytes that were read.
     pub fn heard(&mut self, mut bytes: &[u8]) {
         if self.over {
             return;
@@ -29,8 +30,8 @@ impl Heads {
         self.raw.extend_from_slice(bytes);
     }
 
-    /// Looks at the head that the parser has just taken. After a fault, and after a head that says `last`, nothing that
-    /// follows is looked at: the connection must be closed.
+    /// Checks the head that the parser has just accepted. After a fault, and after a head that closes the connection,
+    /// later bytes are not checked, so the connection must be closed.
     pub fn next(&mut self) -> Result<(), HeadFault> {
         let framing = self.examine();
         if let Ok(Framing {
@@ -49,12 +50,12 @@ impl Heads {
         framing.map(drop)
     }
 
-    /// Whether the connection must be closed after the request at hand.
+    /// Returns true if the connection must be closed after the current request.
     pub fn is_over(&self) -> bool {
         self.over
     }
 
-    /// How long the head at hand says that its body is, as far as it can be read.
+    /// Returns the declared length of the body, if it can be read.
     pub fn declared(&self) -> Option<u64> {
         self.examine().ok()?.body
     }
@@ -84,7 +85,7 @@ impl Heads {
                 lengths.push(value);
             } else if name.eq_ignore_ascii_case(b"transfer-encoding") {
                 codings += 1;
-                // The parser takes what ends in chunks, and would hand on the codings beneath as they are.
+                // The parser accepts any list that ends in `chunked`, and would pass on the other codings undecoded.
                 if !value.eq_ignore_ascii_case(b"chunked") {
                     return Err("transfer-encoding must be chunked");
                 }
@@ -105,7 +106,7 @@ impl Heads {
     }
 }
 
-/// Where a head ends, and how long the body is; `None` for one in chunks, whose end only the parser knows.
+/// End of a head, and length of the body; `None` for a chunked body, whose end only the parser knows.
 struct Framing {
     head: usize,
     body: Option<u64>,
@@ -113,7 +114,7 @@ struct Framing {
 
 fn lines(head: &[u8]) -> Result<Vec<&[u8]>, HeadFault> {
     let mut lines: Vec<&[u8]> = head.split(|byte| *byte == b'\n').collect();
-    // What follows the last line is the end that was cut off.
+    // The part after the last line is the removed end.
     let ended = lines.len().saturating_sub(1);
     for line in lines.iter_mut().take(ended) {
         let stripped = line.strip_suffix(b"\r");
@@ -122,7 +123,7 @@ fn lines(head: &[u8]) -> Result<Vec<&[u8]>, HeadFault> {
     Ok(lines)
 }
 
-/// A number that is written in digits; the greatest one where it is greater than numbers get.
+/// Parses a decimal number; too large ones become `u64::MAX`.
 fn decimal(digits: &[u8]) -> Result<u64, HeadFault> {
     let digits = std::str::from_utf8(digits)
         .ok()

@@ -1,4 +1,4 @@
-//! Bodies on their way out.
+//! Sending of answers.
 
 use crate::metrics::Counted;
 use crate::reply::{Answer, Reply, Streamed};
@@ -19,11 +19,11 @@ use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::time::{Instant, Sleep, sleep};
 
-/// The last frame of a stream whose token or page session ended. The client goes on, with another token, after the last id that
-/// it read.
+/// Last frame of a stream whose token or page session ended. The client can resume with another token, after the last
+/// id that it received.
 const REVOKED: &[u8] = b"event: cut\ndata: {\"why\":\"the token was revoked or has expired\"}\n\n";
 
-/// A whole answer.
+/// Builds the response of a complete answer.
 pub(crate) fn whole(reply: Reply) -> Response<Body> {
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     headed(
@@ -34,7 +34,7 @@ pub(crate) fn whole(reply: Reply) -> Response<Body> {
     )
 }
 
-/// An answer of either sort. Streams end when the daemon does, or when their client's token is `revoked`.
+/// Builds the response of any answer. Streams end when the daemon stops or the client's credential is `revoked`.
 pub(crate) fn answered(answer: Answer, state: &AppState, revoked: Revoked) -> Response<Body> {
     match answer {
         Answer::Whole(reply) => whole(reply),
@@ -90,7 +90,7 @@ fn headed(
     response
 }
 
-/// Sets what every answer has.
+/// Sets the headers of every answer.
 pub(crate) fn guarded(response: &mut Response<Body>) {
     let headers = response.headers_mut();
     let fixed = [
@@ -142,13 +142,13 @@ impl Drop for Told {
     }
 }
 
-/// The body of a stream: its frames, a sign of life between them, an end when it is over.
+/// Body of a stream: its frames, heartbeats between them, and the end.
 struct Stream {
     frames: tokio::sync::mpsc::Receiver<Bytes>,
     beat: &'static [u8],
     every: Duration,
     next: Pin<Box<Sleep>>,
-    /// The last frame of the stream, if there is one to say why it ends.
+    /// Completes when the stream must end, with a last frame if it tells the reason.
     over: Pin<Box<dyn Future<Output = Option<Bytes>> + Send>>,
     ending: bool,
     last_frame: Option<Bytes>,
@@ -167,7 +167,7 @@ impl HttpBody for Stream {
         if !this.ending
             && let Poll::Ready(last_frame) = this.over.as_mut().poll(cx)
         {
-            // Nothing more is taken; frames that wait already still go out.
+            // Accepts no more frames; queued ones are still sent.
             this.frames.close();
             this.ending = true;
             this.last_frame = last_frame;
@@ -182,7 +182,7 @@ impl HttpBody for Stream {
             if !this.beat.is_empty() {
                 return Poll::Ready(Some(Ok(Frame::data(Bytes::from_static(this.beat)))));
             }
-            // The new time has to be waited for.
+            // Registers the new timer with the waker.
             cx.waker().wake_by_ref();
         }
         Poll::Pending

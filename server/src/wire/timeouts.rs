@@ -1,11 +1,11 @@
-//! What one connection is doing, and until when it may: the one place that knows when a client is too slow.
+//! State and timeouts of a connection: the one place that knows when a client is too slow.
 
 use crate::limits::Limits;
 use crate::wire::head::{HeadFault, Heads};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tokio::time::Instant;
 
-/// The state of a connection, told by what reads and writes it and by what answers.
+/// State of a connection, updated by its reads and writes and by the answering code.
 #[derive(Debug)]
 pub(crate) struct ConnectionTimeouts {
     state: Mutex<State>,
@@ -15,24 +15,24 @@ pub(crate) struct ConnectionTimeouts {
 #[derive(Debug)]
 struct State {
     phase: Phase,
-    /// Since when an answer waits for a client that takes none of it.
+    /// Time since which the client accepts nothing of a pending answer.
     stalled: Option<Instant>,
-    /// Whether something of an answer of ours may still wait to be written.
+    /// True if a part of an answer may not be written yet.
     owes: bool,
     heads: Heads,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Phase {
-    /// Nothing was heard yet.
+    /// No byte was received.
     Silent(Instant),
     /// A head has begun.
     Head(Instant),
-    /// A request is answered.
+    /// A request is being answered.
     Busy,
-    /// It was answered, and the next has not begun.
+    /// The last request was answered, and the next one has not begun.
     Idle(Instant),
-    /// Nothing more is said; what the client still says is read away.
+    /// Our side is closed; further input is discarded.
     Lingering(Instant),
 }
 
@@ -49,7 +49,7 @@ impl ConnectionTimeouts {
         }
     }
 
-    /// When the connection is to be cut, unless something happens before.
+    /// Returns the time at which the connection is to be cut, unless it makes progress.
     pub fn deadline(&self) -> Option<Instant> {
         let state = self.state();
         let phase = match state.phase {
@@ -62,7 +62,7 @@ impl ConnectionTimeouts {
         [phase, stall].into_iter().flatten().min()
     }
 
-    /// Bytes came in.
+    /// Notes received bytes.
     pub fn heard(&self, bytes: &[u8]) {
         let mut state = self.state();
         if matches!(state.phase, Phase::Silent(_) | Phase::Idle(_)) {
@@ -71,7 +71,7 @@ impl ConnectionTimeouts {
         state.heads.heard(bytes);
     }
 
-    /// The parser has taken a head.
+    /// Notes that the parser accepted a head.
     pub fn request(&self) -> Result<(), HeadFault> {
         let mut state = self.state();
         state.phase = Phase::Busy;
@@ -79,23 +79,23 @@ impl ConnectionTimeouts {
         state.heads.next()
     }
 
-    /// Whether the head that the parser could not take announces more than a body may have.
+    /// Returns true if the head that the parser refused declares a body beyond the limit.
     pub fn is_too_much(&self) -> bool {
         let declared = self.state().heads.declared();
         declared.is_some_and(|bytes| bytes > self.limits.body_bytes as u64)
     }
 
-    /// The most bytes of a body.
+    /// Returns the limit of a body.
     pub fn body_bytes(&self) -> usize {
         self.limits.body_bytes
     }
 
-    /// Whether the connection must be closed after the request at hand.
+    /// Returns true if the connection must be closed after the current request.
     pub fn is_last(&self) -> bool {
         self.state().heads.is_over()
     }
 
-    /// The last piece of an answer was handed over.
+    /// Notes that the last piece of an answer was handed over.
     pub fn answered(&self) {
         let mut state = self.state();
         if state.phase == Phase::Busy {
@@ -103,23 +103,23 @@ impl ConnectionTimeouts {
         }
     }
 
-    /// Everything that was handed over was written.
+    /// Notes that everything handed over was written.
     pub fn flushed(&self) {
         let mut state = self.state();
         state.owes = state.phase == Phase::Busy;
     }
 
-    /// Whether what is written may be part of an answer of ours.
+    /// Returns true if written bytes may be part of an answer of ours.
     pub fn owes(&self) -> bool {
         self.state().owes
     }
 
-    /// Whether nothing was ever heard.
+    /// Returns true if no byte was ever received.
     pub fn is_silent(&self) -> bool {
         matches!(self.state().phase, Phase::Silent(_))
     }
 
-    /// The client took something, or nothing.
+    /// Notes whether the client accepted bytes.
     pub fn wrote(&self, progress: bool) {
         let mut state = self.state();
         match progress {
@@ -130,7 +130,7 @@ impl ConnectionTimeouts {
         }
     }
 
-    /// The answer's end was sent.
+    /// Notes that the end of the answer was sent.
     pub fn lingers(&self) {
         let mut state = self.state();
         state.stalled = None;

@@ -1,8 +1,8 @@
-//! A connection's bytes on their way, watched: what is read and written is told to its [`ConnectionTimeouts`].
+//! Wrapper of a connection's byte stream that reports reads and writes to its [`ConnectionTimeouts`].
 //!
-//! Two things are mended on the way. What cannot be parsed is answered by the parser itself, without a body; it gets
-//! the body that every error has. And a connection is not closed before the client has had the time to read why:
-//! closing a socket that holds unread bytes would take back what was answered.
+//! It also fixes two things. The parser itself answers input that it cannot parse, without a body; the wrapper adds the
+//! body that every error has. And the connection is closed only after the client had time to read the answer: closing a
+//! socket with unread input would discard the answer.
 
 use crate::reply::Reply;
 use crate::wire::timeouts::ConnectionTimeouts;
@@ -15,19 +15,19 @@ use tokio::net::{TcpStream, UnixStream};
 use tokio_rustls::server::TlsStream;
 use tokio_util::either::Either;
 
-/// Set on every answer of ours.
+/// Header that every answer of ours has.
 pub(crate) const MARK: &str = "x-content-type-options";
 
-/// A connection, whichever way it came: on the Unix socket, over TCP, or over TLS.
+/// A connection of any transport: Unix socket, TCP, or TLS.
 pub(crate) type Io = Either<UnixStream, Either<TcpStream, Box<TlsStream<TcpStream>>>>;
 
 #[derive(Debug)]
 pub(crate) struct Watched {
     inner: Io,
     timeouts: Arc<ConnectionTimeouts>,
-    /// What is written in place of something else, and how much of it was.
+    /// Bytes written in place of the parser's answer, and the number already written.
     instead: Option<(Vec<u8>, usize)>,
-    /// Whether our end was closed.
+    /// True if our side is closed.
     shut: bool,
 }
 
@@ -40,7 +40,7 @@ impl Watched {
             shut: false,
         }
     }
-    /// What is watched.
+    /// Returns the wrapped connection.
     pub fn into_inner(self) -> Io {
         self.inner
     }
@@ -113,12 +113,12 @@ impl AsyncWrite for Watched {
     }
 }
 
-/// What the parser says of what it cannot parse, said as we say it. Nothing but what the parser says comes here.
+/// Returns our form of the parser's answer to input that it cannot parse. Called only with answers of the parser.
 fn in_place_of(written: &[u8], timeouts: &ConnectionTimeouts) -> Option<Vec<u8>> {
     let head = written.strip_prefix(b"HTTP/1.1 ")?;
     let status = std::str::from_utf8(head.get(..3)?).ok()?.parse().ok()?;
     let (reason, reply) = match status {
-        // It does not take a length that is greater than its numbers get.
+        // The parser refuses a length that is too large for its integers.
         400 | 431 if timeouts.is_too_much() => {
             ("Content Too Large", too_large(timeouts.body_bytes()))
         }
@@ -143,18 +143,18 @@ fn in_place_of(written: &[u8], timeouts: &ConnectionTimeouts) -> Option<Vec<u8>>
     Some(as_bytes(reason, &reply))
 }
 
-/// What is answered to what is no request.
+/// Builds the reply to input that is no valid request.
 pub(crate) fn malformed(message: &str) -> Reply {
     Reply::error(400, "malformed_request", message)
 }
 
-/// What is answered to a body that is larger than any may be.
+/// Builds the reply to a body beyond the limit.
 pub(crate) fn too_large(limit: usize) -> Reply {
     let message = format!("body must have at most {limit} bytes");
     Reply::error(413, "too_large", &message)
 }
 
-/// A whole answer, after which the connection is closed, for where nothing else makes one.
+/// Returns a complete answer as bytes, which closes the connection; for places without the HTTP library.
 pub(crate) fn as_bytes(reason: &str, reply: &Reply) -> Vec<u8> {
     let mut bytes = format!(
         "HTTP/1.1 {} {reason}\r\ncontent-type: {}\r\ncontent-length: {}\r\n{MARK}: nosniff\r\n\

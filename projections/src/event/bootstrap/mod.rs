@@ -1,7 +1,7 @@
-//! What happens in a run of the bootstrap contract, and the JSON of those payloads.
+//! Events of a run of the bootstrap contract, and the JSON of their payloads.
 //!
-//! Every payload has `run`, and `note` and `details` where the caller gave them, and `message`, an object, where a member's
-//! message held more than its event has fields for.
+//! Every payload has `run`. `note` and `details` are present if the caller gave them. `message`, an object, holds the
+//! fields of a member's message for which the event has no field of its own.
 
 mod words;
 
@@ -10,29 +10,29 @@ use crate::event::*;
 use serde_json::{Map, Value};
 pub use words::{Case, Core, Method, Outcome, State, Verdict};
 
-/// Where the kind of an event stands beside its payload while it is read or written; no field of a payload is called so.
+/// Key of the event's kind beside its payload, used during reading and writing. No payload has a field of this name.
 const TAG: &str = "@kind";
 
-/// How long a handshake with the core may take, in microseconds.
+/// Deadline of a handshake with the core, in microseconds.
 pub const HANDSHAKE_MICROS: i64 = 60_000_000;
-/// How long a core member has to confirm a delivery, in microseconds.
+/// Deadline of a core member's ack for a delivery, in microseconds.
 pub const DELIVERY_MICROS: i64 = 90_000_000;
 
-/// What happened, and in which run.
+/// An event of a bootstrap run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BootstrapFact {
-    /// The run.
+    /// Id of the run.
     pub run: String,
-    /// What happened.
+    /// The event's kind and payload.
     pub act: BootstrapAct,
 }
 
-/// Declares what can happen in a run: of each event what it says, its kind, its variant and its payload.
+/// Declares the events of a run: the description, kind, variant and payload of each.
 macro_rules! acts {
     ($(
         $(#[doc = $doc:literal])+ $kind:literal => $variant:ident $(($payload:ty))? $({ $($fields:tt)* })?,
     )*) => {
-        /// What can happen in a run. Its tag is the kind of the event.
+        /// An event of a run. Its tag is the event's kind.
         #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
         #[serde(tag = "@kind")]
         pub enum BootstrapAct {
@@ -63,88 +63,88 @@ const STARTED: &[u8] = b"bootstrap_started";
 acts! {
     /// A run of the bootstrap contract began.
     "bootstrap_started" => Started {
-        /// The domains that it is about, as far as they are known.
+        /// Domains known at the start.
         #[serde(default)]
         domains: Vec<String>,
     },
     /// An attempt to create the team returned.
     "bootstrap_probed" => Probed(Probe),
-    /// The probe's outcome chose the case to go on with.
+    /// The probe's outcome selected a branch.
     "bootstrap_branch_taken" => BranchTaken {
-        /// Which one.
+        /// The selected branch.
         case: Case,
-        /// The team to work with.
+        /// Name of the team, if the branch has one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         team_name: Option<String>,
     },
     /// No team could be created; the flow ended in the fallback.
     "bootstrap_fallback_entered" => FallbackEntered {
-        /// Why.
+        /// Reason, if known.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         reason: Option<String>,
     },
     /// The members to launch were chosen.
     "bootstrap_roster_built" => RosterBuilt {
-        /// Always both.
+        /// The core members: always both.
         core: Vec<Core>,
-        /// The domains.
+        /// Domains of the roster.
         domains: Vec<String>,
     },
     /// The team was launched at once.
     "bootstrap_team_launched" => TeamLaunched {
-        /// How.
+        /// How the team was launched.
         method: Method,
-        /// Who: the whole roster.
+        /// Launched members: the whole roster.
         members: Vec<String>,
-        /// When the handshake times out.
+        /// Deadline of the handshake.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         due_at: Option<Timestamp>,
     },
     /// The capability to launch a team was not available.
     "bootstrap_blocked" => Blocked {
-        /// The contract's code.
+        /// Error code of the contract.
         code: String,
-        /// Where the run stood, and stands.
+        /// State of the run, which this event leaves unchanged.
         at_state: State,
-        /// What the platform answered.
+        /// Answer of the platform, if there was one.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         raw: Option<String>,
     },
     /// A core member was asked whether it is ready.
     "bootstrap_core_pinged" => CorePinged {
-        /// Which one.
+        /// The core member asked.
         to: Core,
     },
-    /// A core member said that it is ready.
+    /// A core member answered that it is ready.
     "bootstrap_core_acked" => CoreAcked {
-        /// Which one.
+        /// The core member that answered.
         from: Core,
     },
-    /// A core member did not say in time that it is ready.
+    /// A core member did not answer the handshake in time.
     "bootstrap_handshake_timed_out" => HandshakeTimedOut {
-        /// Whose acks were missing.
+        /// Core members that did not answer.
         missing: Vec<Core>,
     },
     /// Missing core members were launched again.
     "bootstrap_core_relaunched" => CoreRelaunched {
-        /// Which ones.
+        /// The core members launched again.
         missing: Vec<Core>,
-        /// When the handshake times out.
+        /// Deadline of the handshake.
         #[serde(default, skip_serializing_if = "Option::is_none")]
         due_at: Option<Timestamp>,
     },
-    /// The evidence of the launch was accepted; the team runs.
+    /// The launch evidence was accepted; the run is `RUNNING`.
     "bootstrap_running_entered" => RunningEntered {
-        /// What shows that it was launched as it should be.
+        /// Evidence of the launch.
         evidence: Evidence,
     },
-    /// The lead said that the team works.
+    /// The lead announced that the team works.
     "bootstrap_swarm_declared" => SwarmDeclared {},
     /// The category skeleton went to all domains.
     "bootstrap_skeleton_sent" => SkeletonSent {},
     /// A domain's flow began.
     "bootstrap_domain_started" => DomainStarted {
-        /// Which one.
+        /// The domain.
         domain: String,
     },
     /// A domain delivered its result to a core member.
@@ -153,20 +153,20 @@ acts! {
     "bootstrap_delivery_acked" => DeliveryAcked {
         /// The domain.
         domain: String,
-        /// The result.
+        /// Id of the result's message.
         message_id: String,
-        /// Who has it.
+        /// The core member that confirmed.
         by: Core,
     },
     /// A domain's result was not confirmed in time.
     "bootstrap_delivery_timed_out" => DeliveryTimedOut {
         /// The domain.
         domain: String,
-        /// The result.
+        /// Id of the result's message.
         message_id: String,
-        /// Who did not say so.
+        /// The core member whose ack is missing.
         missing_ack: Core,
-        /// Whether it was the second time.
+        /// True if this was the second timeout, which blocks the delivery.
         blocked: bool,
     },
     /// The reviewer gave a domain its verdict.
@@ -175,26 +175,26 @@ acts! {
     "bootstrap_revision_submitted" => RevisionSubmitted {
         /// The domain.
         domain: String,
-        /// The round that begins for it.
+        /// The round that begins for the domain.
         round: u32,
     },
     /// A domain was left out, with its reason.
     "bootstrap_domain_excluded" => DomainExcluded {
-        /// Which one.
+        /// The excluded domain.
         domain: String,
-        /// Why.
+        /// Reason of the exclusion.
         reason: String,
     },
     /// The reviewer finished a round over all active domains.
     "bootstrap_round_completed" => RoundCompleted {
-        /// What.
+        /// The reviewed domains.
         reviewed_domains: Vec<String>,
     },
     /// The reviewer cleared the gate before the final synthesis.
     "bootstrap_gate_cleared" => GateCleared {
-        /// What the reviewer says of it, as it was given.
+        /// The reviewer's summary, as given.
         clear_summary: Map<String, Value>,
-        /// What the synthesis has to respect, as it was given.
+        /// Conditions for the final synthesis, as given.
         #[serde(default)]
         conditions_for_final_synthesis: Vec<Value>,
     },
@@ -202,32 +202,32 @@ acts! {
     "bootstrap_final_synthesis_requested" => FinalSynthesisRequested {},
     /// The request for the final synthesis was accepted.
     "bootstrap_final_synthesis_acked" => FinalSynthesisAcked {
-        /// Who.
+        /// The core member that accepted.
         by: Core,
     },
     /// The final synthesis was delivered.
     "bootstrap_synthesis_delivered" => SynthesisDelivered {
-        /// From whom.
+        /// The core member that delivered.
         by: Core,
     },
     /// A member joined the running team.
     "bootstrap_member_added" => MemberAdded {
-        /// Which one.
+        /// The new member's domain.
         domain: String,
     },
-    /// A signal that moves nothing was reported.
+    /// A signal that changes no state was reported.
     "bootstrap_signal_recorded" => SignalRecorded {
-        /// What.
+        /// Name of the signal.
         signal: String,
-        /// The rest of it.
+        /// Other fields of the report.
         #[serde(flatten)]
         said: Map<String, Value>,
     },
-    /// A guard of the bootstrap contract was violated; the code says which.
+    /// A guard of the bootstrap contract was violated; the code names the guard.
     "bootstrap_breached" => Breached(Breach),
 }
 
-/// What shows that a team was launched as it should be
+/// Evidence that the whole team was launched at once
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "LaunchEvidence")]
 pub struct Evidence {
@@ -235,23 +235,23 @@ pub struct Evidence {
     pub launch_mode: String,
     /// `team_api` or `platform_nl_team_invocation`
     pub launch_method: String,
-    /// The team
+    /// Name of the team
     pub team_name: String,
-    /// The domains that were launched
+    /// Launched domains
     pub selected_domains: Vec<String>,
-    /// Always both of the core
+    /// Core members; always both
     pub active_core_members: Vec<String>,
-    /// Who of them said that it is ready
+    /// Ready answers of the core members
     pub core_ready_ack: CoreReadyAck,
 }
 
-/// Who of the core said that it is ready
+/// Ready answers of the core members
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CoreReadyAck {
-    /// The one that reviews
+    /// True if `obstruction-theorist` is ready
     #[serde(rename = "OBSTRUCTION_CORE_READY_ACK")]
     pub obstruction: bool,
-    /// The one that puts everything together
+    /// True if `synthesizer` is ready
     #[serde(rename = "SYNTHESIZER_CORE_READY_ACK")]
     pub synthesizer: bool,
 }
@@ -259,12 +259,12 @@ pub struct CoreReadyAck {
 /// `bootstrap_probed`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Probe {
-    /// What it gave.
+    /// Outcome of the attempt.
     pub outcome: Outcome,
-    /// The team.
+    /// Name of the team, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub team_name: Option<String>,
-    /// What was answered, where that is all that is known.
+    /// The platform's answer, if it is all that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
 }
@@ -274,21 +274,21 @@ pub struct Probe {
 pub struct Delivered {
     /// The domain.
     pub domain: String,
-    /// The result, the same for both recipients.
+    /// Id of the result's message; both recipients get the result under one id.
     pub message_id: String,
-    /// Who got it.
+    /// The core member that got the result.
     pub to: Core,
-    /// The domain's round.
+    /// Round of the domain.
     pub round: u32,
-    /// Whether it was sent before without an ack.
+    /// True if the result was sent before and not acknowledged.
     pub resent: bool,
-    /// When the delivery times out.
+    /// Deadline of the ack.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub due_at: Option<Timestamp>,
-    /// The file that the domain worked from.
+    /// Path of the domain's file, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain_file_path: Option<String>,
-    /// How that file was found.
+    /// How the path was found.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_origin: Option<String>,
 }
@@ -298,14 +298,14 @@ pub struct Delivered {
 pub struct Feedback {
     /// The domain.
     pub domain: String,
-    /// Its round.
+    /// Round of the domain.
     pub round: u32,
-    /// What was found.
+    /// The reviewer's verdict.
     pub verdict: Verdict,
-    /// Why.
+    /// Reason of the verdict.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What is to be done about it, as it was given.
+    /// Requested changes, as given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub fix_requests: Option<Value>,
 }
@@ -313,18 +313,18 @@ pub struct Feedback {
 /// `bootstrap_breached`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Breach {
-    /// The contract's code.
+    /// Error code of the contract.
     pub code: String,
-    /// The event that was reported.
+    /// Name of the reported event.
     pub event: String,
-    /// What was reported with it.
+    /// Data of the reported event.
     #[serde(default)]
     pub data: Map<String, Value>,
-    /// Where the run stood.
+    /// State of the run before the violation.
     pub at_state: State,
-    /// Where it stands.
+    /// State of the run after the violation.
     pub rolled_back_to: State,
-    /// What was violated.
+    /// Description of the violation.
     pub why: String,
 }
 
@@ -346,7 +346,7 @@ impl Events for BootstrapFact {
 }
 
 impl BootstrapAct {
-    /// Domains become refs and are shown line by line.
+    /// Checks the domains: they become refs, and text output shows one per line.
     fn check(&self) -> Decoded<()> {
         match self {
             BootstrapAct::Started { domains } | BootstrapAct::RosterBuilt { domains, .. } => {
@@ -356,7 +356,8 @@ impl BootstrapAct {
         }
     }
 
-    /// The same as it happens now: what begins to wait says until when. The event's own time may lie ahead of now.
+    /// Returns the act as it starts now: sets the deadline if the act begins a wait. The event's own time may be later
+    /// than the clock, so the deadline counts from `now`.
     #[must_use]
     pub fn starting(mut self, now: Timestamp) -> BootstrapAct {
         let (due_at, micros) = match &mut self {
@@ -369,7 +370,7 @@ impl BootstrapAct {
         self
     }
 
-    /// The domain that it is about, if it is about one.
+    /// Returns the domain of the act, if it has one.
     pub fn domain(&self) -> Option<&str> {
         match self {
             BootstrapAct::DomainStarted { domain }
@@ -384,7 +385,7 @@ impl BootstrapAct {
         }
     }
 
-    /// The member that it is about: the domain, else one of the core.
+    /// Returns the member of the act: the domain, or else the core member.
     pub fn member(&self) -> Option<&str> {
         match self {
             BootstrapAct::CorePinged { to: core }
@@ -395,7 +396,7 @@ impl BootstrapAct {
         }
     }
 
-    /// Who did it, if it was no deed of the lead's.
+    /// Returns the member that acted; `None` if the lead did.
     pub fn doer(&self) -> Option<&str> {
         match self {
             BootstrapAct::CoreAcked { from: by }
@@ -413,10 +414,10 @@ impl BootstrapAct {
 }
 
 impl BootstrapFact {
-    /// The event that records it; `beside` is what the caller wants kept with it, `trace` that of the run.
+    /// Builds the event; `beside` holds the caller's extra fields, `trace` is the run's.
     ///
     /// # Errors
-    /// What the caller gave is too deep for an event, or has numbers that one cannot hold.
+    /// If the caller's data are nested too deep for an event, or have numbers that an event cannot hold.
     pub fn event(
         &self,
         actor: &str,

@@ -1,93 +1,93 @@
-//! The words of the bootstrap contract, as they are stored and shown.
+//! Enumerations of the bootstrap contract, as stored and shown.
 
 use crate::event::*;
 
 words! {
-    /// How far a run is, in order; `FALLBACK` is the other end.
+    /// State of a run, in order; `FALLBACK` is the alternative end.
     #[derive(Default)]
     pub enum State in json {
-        /// Nothing was tried.
+        /// No attempt to create a team was made.
         #[default]
         Init = "INIT",
         /// The attempt to create a team returned.
         TeamProbed = "TEAM_PROBED",
-        /// There is a team, and its name is known.
+        /// The team exists and its name is known.
         TeamReady = "TEAM_READY",
-        /// It is known whom to launch.
+        /// The roster is known.
         MembersReady = "MEMBERS_READY",
-        /// All were launched at once; the handshake with the core is under way.
+        /// All members were launched at once; the handshake with the core is in progress.
         CoreReady = "CORE_READY",
         /// The team works.
         Running = "RUNNING",
-        /// There is no team; the run ended here.
+        /// No team exists; the run ended.
         Fallback = "FALLBACK",
     }
 }
 
 words! {
-    /// What the attempt to create a team gave
+    /// Outcome of the attempt to create a team
     pub enum Outcome in json {
-        /// A team of that name.
+        /// The team was created.
         Ok = "ok",
-        /// The caller leads one already.
+        /// The caller already leads a team.
         AlreadyLeading = "already_leading",
-        /// There are no teams here.
+        /// The platform has no teams.
         Unavailable = "unavailable",
-        /// Something that says none of that.
+        /// An answer of another kind.
         Unrecognised = "unrecognised",
     }
 }
 
 words! {
-    /// The branch that an outcome leads to
+    /// Branch selected by the outcome
     pub enum Case in json {
-        /// The team was created.
+        /// Work with the created team.
         A = "A",
-        /// The team that is led already.
+        /// Work with the team that the caller already leads.
         B = "B",
-        /// No team.
+        /// End in the fallback.
         C = "C",
     }
 }
 
 words! {
-    /// How a whole team can be launched
+    /// Ways to launch a whole team
     pub enum Method in json {
-        /// By a call that launches all members.
+        /// One call that launches all members.
         TeamApi = "team_api",
-        /// By words that the platform turns into a team.
+        /// A text that the platform turns into a team.
         PlatformNlTeamInvocation = "platform_nl_team_invocation",
     }
 }
 
 words! {
-    /// A member of the core
+    /// A core member
     pub enum Core in json {
-        /// Who reviews.
+        /// The reviewer.
         Obstruction = "obstruction-theorist",
-        /// Who puts everything together.
+        /// The member that writes the final synthesis.
         Synthesizer = "synthesizer",
     }
 }
 
 words! {
-    /// What a review found
+    /// Verdict of a review
     pub enum Verdict in json {
-        /// It holds.
+        /// The result is accepted.
         Pass = "PASS",
-        /// It has to be revised.
+        /// The result must be revised.
         Revise = "REVISE",
-        /// It does not hold.
+        /// The result is rejected.
         Reject = "REJECT",
     }
 }
 
 impl Outcome {
-    /// Whether there is a team to work with.
+    /// Returns true if the outcome leaves a team to work with.
     pub fn is_usable(self) -> bool {
         matches!(self, Outcome::Ok | Outcome::AlreadyLeading)
     }
-    /// The branch that it leads to; none where it says nothing.
+    /// Returns the branch that the outcome selects; `None` for an unrecognised outcome.
     pub fn case(self) -> Option<Case> {
         match self {
             Outcome::Ok => Some(Case::A),
@@ -99,7 +99,7 @@ impl Outcome {
 }
 
 impl Core {
-    /// Its signal that it is ready.
+    /// Returns the signal by which the member reports that it is ready.
     pub fn ready_signal(self) -> &'static str {
         match self {
             Core::Obstruction => "OBSTRUCTION_CORE_READY_ACK",

@@ -1,7 +1,7 @@
-//! Modes: what happens to their states, and to the list of active skills; and the JSON of those payloads.
+//! Events of modes: changes of their states and of the list of active skills, and the JSON of their payloads.
 //!
-//! Without `session_id` an event is about the root. `seen_at` is when the session gave this sign of life, where the log's times
-//! lie ahead of the clock; else it is the event's own time.
+//! An event without `session_id` is about the root scope. `seen_at` is the time of the session's sign of life if the
+//! log's times are ahead of the clock; if absent, the event's own time counts.
 
 mod scope;
 mod tracked;
@@ -16,7 +16,7 @@ pub use tracked::Mode;
 pub type Fields = Map<String, Value>;
 
 events! {
-    /// What happens to modes. The last three move nothing.
+    /// Events of modes. The last three change no state.
     #[derive(Serialize)]
     #[serde(untagged)]
     pub enum ModeFact {
@@ -24,12 +24,12 @@ events! {
         "mode_started" by "teamlog mode start" => Started: ModeStarted {
             /// The mode.
             pub mode: Mode,
-            /// Where.
+            /// Scope of the state.
             #[serde(flatten)]
             pub scope: Scope,
-            /// All of its state, which takes the place of whatever was there.
+            /// The whole new state, which replaces the old one.
             pub state: Fields,
-            /// When it happened, where the event's own time does not say so.
+            /// Time of the change, if it differs from the event's time.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub seen_at: Option<Timestamp>,
         },
@@ -37,14 +37,14 @@ events! {
         "mode_updated" by "teamlog mode update" => Updated: ModeChanged {
             /// The mode.
             pub mode: Mode,
-            /// Where.
+            /// Scope of the state.
             #[serde(flatten)]
             pub scope: Scope,
-            /// New values.
+            /// New values of fields.
             pub set: Fields,
-            /// Fields that go.
+            /// Fields to remove.
             pub unset: Vec<String>,
-            /// When it happened, where the event's own time does not say so.
+            /// Time of the change, if it differs from the event's time.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub seen_at: Option<Timestamp>,
         },
@@ -60,60 +60,60 @@ events! {
         "mode_cleared" by "teamlog mode clear" => Cleared: ModeCleared {
             /// The mode.
             pub mode: Mode,
-            /// Where.
+            /// Scope of the state.
             #[serde(flatten)]
             pub scope: Scope,
-            /// Whether something stays that says so, and hides the state of the root.
+            /// True if a tombstone stays, which hides the state of the root.
             pub tombstone: bool,
         },
         /// Input was locked for an interview.
         "mode_input_locked" by "teamlog mode prompt" => InputLocked: InputLock {
             /// The mode that holds the lock.
             pub mode: Mode,
-            /// Where.
+            /// Scope of the lock.
             #[serde(flatten)]
             pub scope: Scope,
-            /// All that there is to say of the lock.
+            /// Fields of the lock.
             pub input_lock: Fields,
         },
         /// The lock on input was released.
         "mode_input_unlocked" by "teamlog mode prompt" => InputUnlocked(InputLock),
-        /// The list of active skills was brought in line.
+        /// The list of active skills was updated.
         "mode_skills_synced" by "teamlog mode start" => SkillsSynced: SkillsSynced {
-            /// Where.
+            /// Scope of the list.
             #[serde(flatten)]
             pub scope: Scope,
-            /// The modes that are active there, in order; for readers of the log, as the list follows from the states.
+            /// The active modes, in order. They follow from the states; the event repeats them for readers of the log.
             pub skills: Vec<Mode>,
-            /// What is said beside the list; a `null` takes a field away.
+            /// Fields beside the list; `null` removes a field.
             pub metadata: Fields,
         },
-        /// A session gave a sign of life that changed nothing else.
+        /// A session gave a sign of life and changed nothing else.
         "mode_session_seen" by "teamlog mode prompt" => SessionSeen: SessionSeen [session session] {
-            /// The session.
+            /// Id of the session.
             #[serde(rename = "session_id")]
             pub session: String,
-            /// When it was, where the event's own time does not say so.
+            /// Time of the sign of life, if it differs from the event's time.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub seen_at: Option<Timestamp>,
         },
-        /// A session ended, and the modes in it with it.
+        /// A session ended; its modes ended with it.
         "mode_session_ended" by "teamlog mode end-session" => SessionEnded: SessionEnded [session session] {
-            /// The session.
+            /// Id of the session.
             #[serde(rename = "session_id")]
             pub session: String,
-            /// Why.
+            /// Reason of the end.
             pub reason: SessionEnd,
-            /// Its last sign of life; the end of its modes is not one.
+            /// Last sign of life; the end of the session's modes does not count as one.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub last_seen_at: Option<Timestamp>,
-            /// For people.
+            /// Explanation for people.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub note: Option<String>,
         },
         /// A hand-off between modes was decided.
         "mode_transitioned" by "teamlog mode start" => Transitioned,
-        /// A prompt with several skills was decided whole.
+        /// A prompt that names several skills was evaluated.
         "mode_prompt_decided" by "teamlog mode prompt" => PromptDecided,
         /// The gate before an execution mode was bypassed on purpose.
         "mode_gate_bypassed" by "teamlog mode prompt" => GateBypassed,
@@ -121,92 +121,92 @@ events! {
 }
 
 words! {
-    /// Why fields of a state change; the name is the kind of the event.
+    /// Reason for which fields of a state change, named by the kind of the event.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Change {
-        /// Somebody said so.
+        /// The caller changed fields.
         Updated = "mode_updated",
-        /// It is done.
+        /// The mode is completed.
         Completed = "mode_completed",
-        /// It failed.
+        /// The mode failed.
         Failed = "mode_failed",
-        /// It was canceled.
+        /// The mode was canceled.
         Canceled = "mode_canceled",
         /// Another mode took over.
         AutoCompleted = "mode_auto_completed",
     }
 }
 
-/// Why a session ended.
+/// Reason for which a session ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum SessionEnd {
-    /// Somebody said so.
+    /// The caller ended it.
     Ended,
-    /// It gave no sign of life for long, and stood in the way.
+    /// The session gave no sign of life for too long and blocked another mode.
     Stale,
 }
 
-/// `mode_transitioned`: what was decided where other modes were active.
+/// `mode_transitioned`: the decision on a requested mode while others were active.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ModeTransitioned {
     /// The mode that was requested.
     pub mode: Mode,
-    /// The same.
+    /// The requested mode, under a second name.
     pub requested: Mode,
-    /// Where.
+    /// Scope of the mode.
     #[serde(flatten)]
     pub scope: Scope,
-    /// `overlap`, `auto-complete`.
+    /// Kind of transition: `overlap`, `auto-complete`.
     pub kind: &'static str,
-    /// What was active.
+    /// Modes active before.
     pub current: Vec<Mode>,
-    /// What is.
+    /// Modes active after.
     pub resulting: Vec<Mode>,
-    /// What is completed by that.
+    /// Modes that the transition completes.
     pub auto_completed: Vec<Mode>,
-    /// For people.
+    /// Explanation for people.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// What sort of request led to it.
+    /// Source of the request.
     pub source: &'static str,
 }
 
-/// `mode_prompt_decided`: a prompt with skills was decided as a whole.
+/// `mode_prompt_decided`: the decision on a prompt with skills.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ModePromptDecided {
-    /// Where.
+    /// Scope of the modes.
     #[serde(flatten)]
     pub scope: Scope,
-    /// What it asks for.
+    /// Skills that the prompt names.
     pub requested_skills: Vec<String>,
-    /// What has to wait.
+    /// Skills that are deferred.
     pub deferred_skills: Vec<String>,
-    /// What is active then.
+    /// Skills active after the decision.
     pub active_skills: Vec<String>,
-    /// For people.
+    /// Explanations for people.
     pub transition_messages: Vec<String>,
-    /// What the gate before execution did, in a word.
+    /// Outcome of the execution gate, in one word.
     pub gate: String,
 }
 
 /// `mode_gate_bypassed`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct ModeGateBypassed {
-    /// Where.
+    /// Scope of the modes.
     #[serde(flatten)]
     pub scope: Scope,
-    /// Why it let the prompt pass.
+    /// Reason for which the gate was bypassed.
     pub reason: String,
-    /// What it would have held back.
+    /// Skills that the gate would have deferred.
     pub skills: Vec<String>,
 }
 
-/// How an event comes to be: an error where what somebody gave is too deep for an event.
+/// A built event, or an error if the caller's data are nested too deep for an event.
 type Made = Result<NewEvent, JsonError>;
 
 impl Change {
-    /// That fields changed for this reason.
+    /// Returns the fact of a change with this reason.
     pub fn of(self, changed: ModeChanged) -> ModeFact {
         match self {
             Change::Updated => ModeFact::Updated(changed),
@@ -231,7 +231,7 @@ fn record(
 }
 
 impl ModeFact {
-    /// Where something is moved.
+    /// Returns the scope whose state the fact changes.
     pub fn scope(&self) -> Option<Scope> {
         Some(match self {
             ModeFact::Started(fact) => fact.scope.clone(),
@@ -250,7 +250,8 @@ impl ModeFact {
             }
         })
     }
-    /// When the session gave a sign of life by this event, which happened `at`; `None` where others did something to it.
+    /// Returns the time at which the session gave a sign of life, given that the event happened `at`; `None` if the
+    /// session did not act itself.
     pub fn sign_of_life(&self, at: Timestamp) -> Option<Timestamp> {
         let seen_at = match self {
             ModeFact::Started(started) => started.seen_at,
@@ -263,17 +264,17 @@ impl ModeFact {
         };
         Some(seen_at.unwrap_or(at))
     }
-    /// The event that records what moves something.
+    /// Builds the event of a fact that changes state.
     pub fn event(&self, actor: &str, trace: Option<&str>) -> Made {
         record(self, actor, self.scope().as_ref(), trace, self)
     }
 }
 
-/// Declares the events of decisions, which move nothing.
+/// Declares the events of decisions, which change no state.
 macro_rules! decisions {
     ($($decision:ident => $fact:ident),*) => {
         $(impl $decision {
-            /// The event that records it.
+            /// Builds the event.
             pub fn event(&self, actor: &str, trace: Option<&str>) -> Made {
                 record(&ModeFact::$fact, actor, Some(&self.scope), trace, self)
             }

@@ -1,36 +1,36 @@
-//! Where the state of a mode lies: at the root, for everybody, or in a session.
+//! Scope of a mode state: the root, shared by all, or one session.
 
 use crate::event::*;
 
 /// Most characters of a session id.
 const SESSION_ID_MAX: usize = 64;
 
-/// A scope of mode states; in JSON the field `session_id` or none.
+/// A scope of mode states; in JSON the optional field `session_id`.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub enum Scope {
-    /// For everybody.
+    /// Shared by all sessions.
     Root,
-    /// For the session of that id, which [`is_session_id`].
+    /// One session; its id satisfies [`is_session_id`].
     Session(String),
 }
 
 impl Scope {
-    /// The scope of an optional session.
+    /// Returns the scope of an optional session.
     pub fn of(session: Option<&str>) -> Scope {
         match session {
             None => Scope::Root,
             Some(session) => Scope::Session(session.to_owned()),
         }
     }
-    /// The session, if it is one.
+    /// Returns the session id, if the scope is a session.
     pub fn session(&self) -> Option<&str> {
         match self {
             Scope::Root => None,
             Scope::Session(session) => Some(session),
         }
     }
-    /// `root`, `session`.
+    /// Returns `root` or `session`.
     pub fn name(&self) -> &'static str {
         match self {
             Scope::Root => "root",
@@ -66,7 +66,7 @@ impl TryFrom<Stored> for Scope {
     }
 }
 
-/// A session becomes part of a path, so that its id is checked wherever it comes from.
+/// Checks a session id. It becomes part of a path, so every id is checked, whatever its source.
 pub(crate) fn check_session(session: &str) -> Result<(), String> {
     match is_session_id(session) {
         true => Ok(()),
@@ -76,7 +76,7 @@ pub(crate) fn check_session(session: &str) -> Result<(), String> {
     }
 }
 
-/// Whether a text is a session id: `^[A-Za-z0-9_-]{1,64}$`.
+/// Returns true if a text is a session id: `^[A-Za-z0-9_-]{1,64}$`.
 pub fn is_session_id(text: &str) -> bool {
     let good = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'_' || byte == b'-';
     (1..=SESSION_ID_MAX).contains(&text.len()) && text.bytes().all(good)

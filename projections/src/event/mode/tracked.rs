@@ -3,32 +3,32 @@
 use crate::event::*;
 
 words! {
-    /// A tracked workflow mode. The order is the canonical one, in which modes are listed.
+    /// A tracked workflow mode. Modes are listed in this order.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "kebab-case")]
     #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     pub enum Mode {
-        /// From a plan to reviewed code, in cycles.
+        /// Plans, executes and reviews in cycles.
         Autopilot = "autopilot",
-        /// Research without a human.
+        /// Researches without a human.
         Autoresearch = "autoresearch",
-        /// Several agents at once.
+        /// Runs several agents at once.
         Team = "team",
-        /// Work until it is verified.
+        /// Works until the result is verified.
         Forge = "forge",
-        /// Many small jobs at once; goes with every other mode.
+        /// Runs many small jobs at once; may be active with every other mode.
         Ultrawork = "ultrawork",
-        /// Tests and mends in cycles.
+        /// Tests and fixes in cycles.
         Ultraqa = "ultraqa",
-        /// A plan, reviewed before anything is built.
+        /// Plans, and has the plan reviewed before execution.
         Blueprint = "blueprint",
-        /// Questions before a plan.
+        /// Asks questions before planning.
         DeepInterview = "deep-interview",
     }
 }
 
 impl Mode {
-    /// Returns its number in the keys of rows; not the order of anything, and never changed.
+    /// Returns the mode's number in the keys of rows. It is no order and never changes.
     pub(crate) fn number(self) -> u8 {
         match self {
             Mode::Autopilot => 1,
@@ -41,14 +41,14 @@ impl Mode {
             Mode::DeepInterview => 8,
         }
     }
-    /// Whether it plans; every other one executes.
+    /// Returns true for a planning mode; every other mode executes.
     pub fn plans(self) -> bool {
         matches!(
             self,
             Mode::DeepInterview | Mode::Blueprint | Mode::Autoresearch
         )
     }
-    /// Whether input that would answer for the user is locked while it is active.
+    /// Returns true if the mode locks input that would answer for the user.
     pub fn locks_input(self) -> bool {
         self == Mode::DeepInterview
     }

@@ -1,27 +1,27 @@
-//! The schemas of a document: each type once, under its name.
+//! The schemas of the document: each type once, under its name.
 
 use schemars::Schema;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeMap;
 
-/// Where self-contained schemas have their parts.
+/// Key of the definitions in a self-contained schema.
 const PARTS: &str = "$defs";
 
-/// The schemas that the document holds.
+/// The schemas collected for the document.
 #[derive(Debug, Default)]
 pub struct Schemas {
     known: Map<String, Value>,
 }
 
 impl Schemas {
-    /// A self-contained schema as it stands in the document: what it is made of becomes part of the document.
+    /// Returns a schema to be inlined; its definitions are moved to the document.
     pub fn inlined(&mut self, schema: Schema) -> Value {
         let mut schema = schema.to_value();
         let parts = parts(&mut schema);
         self.adopt(parts, schema)
     }
 
-    /// A reference to a self-contained schema, which becomes part of the document itself.
+    /// Moves a schema to the document and returns a reference to it.
     pub fn named(&mut self, schema: Schema) -> Value {
         let mut schema = schema.to_value();
         let mut parts = parts(&mut schema);
@@ -34,13 +34,13 @@ impl Schemas {
         self.adopt(parts, reference)
     }
 
-    /// All of them.
+    /// Returns all schemas.
     pub fn into_map(self) -> Map<String, Value> {
         self.known
     }
 
-    /// Takes parts in, each under its name, or where another has it already, under a name with a number; and says how
-    /// what refers to them stands then.
+    /// Moves definitions to the document, each under its name, or under a name with a number if the name is taken by
+    /// another type; returns the schema with adjusted references.
     fn adopt(&mut self, parts: Map<String, Value>, schema: Value) -> Value {
         let mut names: BTreeMap<String, u32> = parts.keys().map(|name| (name.clone(), 1)).collect();
         loop {
@@ -69,7 +69,7 @@ impl Schemas {
     }
 }
 
-/// Takes the parts off a schema.
+/// Takes the definitions out of a schema.
 fn parts(schema: &mut Value) -> Map<String, Value> {
     let Some(schema) = schema.as_object_mut() else {
         return Map::new();
@@ -90,7 +90,7 @@ fn placed_name(name: &str, names: &BTreeMap<String, u32>) -> String {
     }
 }
 
-/// The same schema, referring to the document's parts.
+/// Returns the schema with references to the document's definitions.
 fn placed(mut schema: Value, names: &BTreeMap<String, u32>) -> Value {
     point(&mut schema, names);
     schema
