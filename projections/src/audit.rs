@@ -1,7 +1,7 @@
-//! An audit: what the state says of messages, acks, tasks and its index, held against what the log says, by one pass over
-//! the log that shares nothing with the folds.
+//! Audit: compares messages, acks, tasks and index of the state with the log, in one pass over the log that shares no
+//! code with the folds.
 //!
-//! Every message and ack is counted; of the events in between, a sample is looked up in every index. It changes nothing.
+//! Every message and ack is counted; of all events, a sample is looked up in every index. The audit changes nothing.
 
 mod sample;
 
@@ -15,17 +15,17 @@ use crate::prelude::*;
 use std::ops::ControlFlow;
 use teamlog_engine::internals::reader::LocatedFrame;
 
-/// No more faults than this are told of each kind.
+/// Most faults reported of each kind.
 const FAULTS_MAX: usize = 20;
 
-/// What one part of the audit found.
+/// Result of one part of the audit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Finding {
-    /// How many things were looked at.
+    /// Number of checked items.
     pub checked: u64,
-    /// What is wrong, each for people; at most 20.
+    /// Descriptions of faults, at most 20.
     pub faults: Vec<String>,
-    /// How many faults are not told.
+    /// Number of faults beyond these.
     pub omitted: u64,
 }
 
@@ -44,27 +44,27 @@ impl Finding {
     }
 }
 
-/// What an audit found.
+/// Result of an audit.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Audit {
-    /// Places and refs: a sample of events.
+    /// Places and refs of a sample of events.
     pub index: Finding,
-    /// The message index against inboxes and inbox views: a sample of messages.
+    /// Message index compared with inboxes and inbox views, for a sample of messages.
     pub inbox: Finding,
-    /// Acks in the index, and unread counts: all of them.
+    /// Acks in the index, and unread counts; all of them.
     pub acks: Finding,
-    /// Task snapshots against the newest message of each task: all of them.
+    /// Task snapshots compared with the newest message of each task; all of them.
     pub snapshots: Finding,
 }
 
-/// The greatest `(created_at, id)` of a task's messages.
+/// The largest `(created_at, id)` of a task's messages.
 type Newest = (Timestamp, String);
 
-/// Place and refs of an event, as the index has them.
+/// Checks place and refs of an event in the index.
 fn indexed(live: &Live, event: &Event<'_>, place: Place, index: &mut Finding) -> Result<()> {
     let known = live.place(event.seq)?;
     index.expect(known == Some(place), || {
-        format!("event {} is not where the index says", event.seq)
+        format!("event {} is not at its place in the index", event.seq)
     });
     for kind in RefKind::ALL {
         let Some(value) = event.refs.get(kind) else {
@@ -73,13 +73,16 @@ fn indexed(live: &Live, event: &Event<'_>, place: Place, index: &mut Finding) ->
         let page = live.with_ref(kind, value, Some(event.seq + 1), 1)?;
         index.expect(page.seqs == [event.seq], || {
             let kind = kind.name();
-            format!("event {} is not found by its {kind} {value:?}", event.seq)
+            format!(
+                "the index does not find event {} by its {kind} {value:?}",
+                event.seq
+            )
         });
     }
     Ok(())
 }
 
-/// A message in its recipient's inbox, and among the unread of it or not.
+/// Checks that a message is in its recipient's inbox, and listed as unread if it is.
 fn in_inbox(
     live: &Live,
     (seq, sent): (u64, &Sent),
@@ -101,26 +104,26 @@ fn in_inbox(
     inbox.expect(open == unread, || {
         let not = if open { "" } else { "not " };
         format!(
-            "message {} is {not}among the unread of {}",
+            "message {} is wrongly {not}listed as unread for {}",
             sent.id, sent.to
         )
     });
     Ok(())
 }
 
-/// What the log amounts to for one agent.
+/// Totals of the log for one agent.
 #[derive(Default)]
 struct Mail {
     received: u64,
     acked: u64,
-    /// Bytes of its inbox view so far.
+    /// Size of the inbox view so far.
     bytes: u64,
 }
 
 struct Pass<'a> {
     live: &'a Live,
     home: Home,
-    /// Inbox views hold the messages up to here; 0 where they are not looked at.
+    /// Last event that inbox views contain; 0 if they are not checked.
     views_upto: u64,
     line: Vec<u8>,
     stride: u64,
@@ -131,8 +134,8 @@ struct Pass<'a> {
     mail: BTreeMap<String, Mail>,
 }
 
-/// Holds `live` against the log, looking up about `sample` events and as many messages (all of them for 0). Inbox views
-/// are held to what they must hold once they are current up to event `views_upto`.
+/// Compares `live` with the log. Looks up about `sample` events and as many messages; 0 means all. Inbox views are
+/// checked up to event `views_upto`.
 pub fn audit(live: &Live, reader: &Reader, sample: u64, views_upto: u64) -> Result<Audit> {
     let counts = live.counts()?;
     let stride = |all: u64| match sample {
@@ -187,15 +190,15 @@ impl Pass<'_> {
         let Some(known) = known else {
             return Ok(());
         };
-        // The first ack counts, so the index names this event or one before it.
+        // The index has the first ack, which is this event or an earlier one.
         let noted = known.acked.is_some_and(|first| first <= seq);
         self.audit.acks.expect(noted, || {
             let says = match known.acked {
-                Some(first) => format!("event {first} does"),
-                None => "nothing does".to_owned(),
+                Some(first) => format!("the ack {first}"),
+                None => "no ack".to_owned(),
             };
             let id = &acked.message_id;
-            format!("event {seq} acknowledges {id}, but the index says {says}")
+            format!("event {seq} acknowledges {id}, but the index has {says}")
         });
         if known.acked == Some(seq) {
             self.mail.entry(acked.agent).or_default().acked += 1;
@@ -229,17 +232,17 @@ impl Pass<'_> {
         if !self.messages.is_multiple_of(self.message_stride) {
             return Ok(());
         }
-        // An id that the log holds twice counts once, by its first event.
+        // If the log has two messages with one id, the index has the first.
         let indexed = known
             .as_ref()
             .is_some_and(|known| known.seq <= event.seq && known.to == sent.to);
         self.audit.inbox.expect(indexed, || {
             let says = match &known {
                 Some(known) => format!("event {} to {}", known.seq, known.to),
-                None => "nothing".to_owned(),
+                None => "no such message".to_owned(),
             };
             format!(
-                "event {} records message {} to {}, but the index says {says}",
+                "event {} records message {} to {}, but the index has {says}",
                 event.seq, sent.id, sent.to
             )
         });
@@ -249,7 +252,7 @@ impl Pass<'_> {
         }
     }
 
-    /// A message in its recipient's inbox, by the index and at its place in the view.
+    /// Checks that a message is in its recipient's inbox, by the index and at its position in the view.
     fn inbox(&mut self, event: &Event<'_>, sent: &Sent, unread: bool, at: u64) -> Result<()> {
         let inbox = &mut self.audit.inbox;
         in_inbox(self.live, (event.seq, sent), unread, inbox)?;
@@ -261,12 +264,12 @@ impl Pass<'_> {
         let same = message::view::line_is(&self.home, &sent.to, at, &self.line)?;
         inbox.expect(same, || {
             let (to, id) = (&sent.to, &sent.id);
-            format!("inboxes/{to}.jsonl does not hold message {id} as the log does")
+            format!("message {id} in inboxes/{to}.jsonl differs from the log")
         });
         Ok(())
     }
 
-    /// What only the end of the pass shows.
+    /// Compares the totals, after the pass.
     fn totals(&mut self) -> Result<()> {
         for agent in self.live.agents()? {
             let mail = self.mail.remove(&agent.name).unwrap_or_default();
@@ -275,19 +278,19 @@ impl Pass<'_> {
             let same = (agent.received, agent.unread) == (mail.received, unread);
             acks.expect(same, || {
                 format!(
-                    "{name} has {} messages, {unread} of them unread, but the index says {} and {}",
+                    "{name} has {} messages, {unread} of them unread, but the index counts {} and {}",
                     mail.received, agent.received, agent.unread
                 )
             });
             let listed = self.live.unread_count(name)?;
             acks.expect(listed == unread, || {
-                format!("{listed} messages are listed as unread of {name}, {unread} are")
+                format!("the unread list of {name} has {listed} messages instead of {unread}")
             });
         }
         for (agent, mail) in &self.mail {
             let received = mail.received;
             self.audit.acks.expect(received == 0, || {
-                format!("the index knows nothing of the {received} messages of {agent}")
+                format!("the index has none of the {received} messages of {agent}")
             });
         }
         for (id, newest) in &self.tasks {
@@ -296,9 +299,13 @@ impl Pass<'_> {
             self.audit
                 .snapshots
                 .expect(at.as_ref() == Some(newest), || {
-                    let says = at.as_ref().map_or("knows no such task", |(_, id)| id);
+                    let missing = || "is missing".to_owned();
+                    let last = |(_, id): &(Timestamp, String)| format!("ends with {id}");
+                    let snapshot = at.as_ref().map_or_else(missing, last);
                     let newest = &newest.1;
-                    format!("the newest message of task {id} is {newest}, the snapshot says {says}")
+                    format!(
+                        "the newest message of task {id} is {newest}, but the snapshot {snapshot}"
+                    )
                 });
         }
         Ok(())

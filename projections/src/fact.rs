@@ -1,4 +1,4 @@
-//! Facts: the events of all nouns in one type, which folds take.
+//! Facts: the events of all nouns in one type, the input of folds.
 
 use crate::error::Result;
 use crate::event::message::MessageFact;
@@ -9,18 +9,18 @@ use crate::event::{
 use crate::tx::Tx;
 use teamlog_engine::Event;
 
-/// Declares what an event can say: for each noun what its events say, with their rows of the vocabulary.
+/// Declares the fact type: for each noun its event type, with its rows of the vocabulary.
 macro_rules! facts {
     ($($(#[doc = $doc:literal])+ $noun:ident($fact:path),)*) => {
-        /// What an event says.
+        /// Decoded event.
         #[derive(Debug, Clone, PartialEq, Eq)]
         pub enum Fact {
             $($(#[doc = $doc])+ $noun(Box<$fact>),)*
-            /// Any other reserved kind: counted, moves nothing.
+            /// Any other reserved kind: counted, without effect.
             Counted,
         }
 
-        /// The events of each noun.
+        /// Event types of each noun.
         pub(crate) const NOUNS: &[Noun] = &[$(Noun {
             kinds: <$fact as Events>::KINDS,
             read: |kind, text| Ok(Fact::$noun(Box::new(<$fact>::from_payload(kind, text)?))),
@@ -29,42 +29,42 @@ macro_rules! facts {
 }
 
 facts! {
-    /// What happened to the team itself.
+    /// Event of the team itself.
     Team(team::TeamFact),
-    /// What happened to a message.
+    /// Event of a message.
     Message(message::MessageFact),
-    /// Marks of a message, and requests to tell its recipient.
+    /// Mark of a message, or event of a dispatch request.
     Mail(message::MailFact),
-    /// What happened to a delivery.
+    /// Event of a delivery.
     Delivery(delivery::DeliveryFact),
-    /// What a command did to a task.
+    /// Event of a task, recorded by a command.
     Task(task::TaskFact),
-    /// What is known of a worker.
+    /// Event of a worker.
     Worker(worker::WorkerFact),
-    /// What is known of the team's supervision, and of its way to its end.
+    /// Event of the team's supervision.
     Supervision(supervision::SupervisionFact),
-    /// What happened to the state of a mode.
+    /// Event of a mode.
     Mode(mode::ModeFact),
-    /// What happened in a run of the bootstrap contract.
+    /// Event of a bootstrap run.
     Bootstrap(bootstrap::BootstrapFact),
-    /// What happened to a thread.
+    /// Event of a thread.
     Thread(thread::ThreadFact),
-    /// What is said of tokens.
+    /// Event of token usage.
     Usage(usage::UsageFact),
-    /// What is recorded of artifacts.
+    /// Event of an artifact.
     Artifact(artifact::ArtifactFact),
-    /// What is recorded of agents' tokens.
+    /// Event of an agent's token.
     AgentToken(agent_token::AgentTokenFact),
-    /// What is recorded of refused writes.
+    /// Event of a refused write.
     Refused(refused::RefusedFact),
     /// A recorded loss of the log's events.
     Loss(loss::LossFact),
-    /// What is recorded of answers.
+    /// Stored response.
     Response(response::ResponseFact),
 }
 
 impl Fact {
-    /// The message that it says was sent.
+    /// Returns the sent message, if the fact is one.
     pub fn sent(&self) -> Option<&Sent> {
         match self {
             Fact::Message(fact) => match &**fact {
@@ -76,7 +76,7 @@ impl Fact {
     }
 }
 
-/// The kinds of a noun, and how the payload of one of them is read.
+/// The kinds of a noun, and the reader of their payloads.
 pub(crate) struct Noun {
     pub kinds: &'static [Kind],
     pub read: Read,
@@ -85,30 +85,30 @@ pub(crate) struct Noun {
 /// Reads a payload, given the kind of its event.
 pub(crate) type Read = fn(&str, &str) -> Decoded<Fact>;
 
-/// An event with what it says.
+/// An event and its fact.
 #[derive(Debug, Clone, Copy)]
 pub struct Recorded<'a> {
     /// The event.
     pub event: &'a Event<'a>,
-    /// What it says.
+    /// The decoded event.
     pub fact: &'a Fact,
 }
 
 /// A deterministic fold over the events of a team.
 pub(crate) struct Projection {
-    /// Names the projection in the digest of all versions.
+    /// Name of the projection in the digest of all versions.
     #[cfg_attr(
         not(test),
         expect(dead_code, reason = "for the test of the fold version")
     )]
     pub name: &'static str,
-    /// Rises if the same events give other entries than before, and `FOLD_VERSION` with it.
+    /// Version. Must be raised, and `FOLD_VERSION` with it, if the same events give other rows than before.
     #[cfg_attr(
         not(test),
         expect(dead_code, reason = "for the test of the fold version")
     )]
     pub version: u32,
-    /// Folds one event. Pure: it reads and writes nothing but the keys of its own namespaces.
+    /// Folds one event. Pure: reads and writes only the keys of its own namespaces.
     pub apply: fn(&mut Tx<'_>, Recorded<'_>) -> Result<()>,
 }
 

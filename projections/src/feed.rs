@@ -1,9 +1,8 @@
-//! The feed of each agent, in the order of the log: its mail, posts in threads, and news of its tasks. Nothing is copied:
-//! an entry is the event itself.
+//! The feed of each agent, in the order of the log: its mail, posts in threads, and news of its tasks. Entries are the
+//! events themselves, not copies.
 //!
-//! An entry is *addressed* to one or several agents, or *announced* to all. Announcements are noted once and merged in on
-//! reading; they wake no agent. News of tasks depends on the owner of a task, so the fold of tasks notes it
-//! (`task/news.rs`).
+//! An entry is *addressed* to one or several agents, or *announced* to all. Announcements are stored once and merged on
+//! reading; they wake no agent. News of a task depends on its owner, so the fold of tasks records it (`task/news.rs`).
 
 mod posts;
 
@@ -15,17 +14,17 @@ use crate::event::thread::ThreadAct;
 use crate::prelude::*;
 use crate::task;
 
-/// Series by agent: mail and posts addressed to that agent.
+/// Series of mail and posts addressed to an agent, by agent.
 const TOLD: u8 = 0xB2;
-/// One series: announcements.
+/// Single series of announcements.
 const TOLD_ALL: u8 = 0xB3;
 
-/// Some events of a feed, oldest first, and whether newer ones remain.
+/// A page of a feed, oldest event first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FeedPage {
-    /// Their seqs, ascending.
+    /// Seqs of the events, ascending.
     pub seqs: Vec<u64>,
-    /// Whether there are newer ones.
+    /// True if there are newer ones.
     pub more: bool,
 }
 
@@ -64,7 +63,7 @@ fn is_announced(event: &Event<'_>, act: &TaskAct) -> bool {
 }
 
 impl TeamState {
-    /// The first `limit` events after `since` in the feed of an agent, oldest first.
+    /// Returns the first `limit` events after `since` in the feed of an agent, oldest first.
     pub fn feed(&self, agent: &str, since: u64, limit: usize) -> Result<FeedPage> {
         let series = [
             key::series(TOLD, agent.as_bytes()),
@@ -76,7 +75,7 @@ impl TeamState {
             seqs.extend(first(self.rows(), series, since, limit)?);
         }
         seqs.sort_unstable();
-        // Claims are announced, and news for the agent that owned the task before.
+        // A claim is announced, and is also news for the previous owner of the task.
         seqs.dedup();
         let more = seqs.len() > limit;
         seqs.truncate(limit);
@@ -88,21 +87,21 @@ impl TeamState {
         let news = [&*task::news_of(agent), &seq.to_be_bytes()].concat();
         Ok(rows.has(&numbered(TOLD, agent, seq))? || rows.has(&news)?)
     }
-    /// The first `limit` events after `since` that are news of an agent's tasks, oldest first.
+    /// Returns the first `limit` events after `since` that are news of an agent's tasks, oldest first.
     pub fn task_news(&self, agent: &str, since: u64, limit: usize) -> Result<FeedPage> {
         let mut seqs = first(self.rows(), &task::news_of(agent), since, limit)?;
         let more = seqs.len() > limit;
         seqs.truncate(limit);
         Ok(FeedPage { seqs, more })
     }
-    /// The newest event that is news of an agent's tasks.
+    /// Returns the newest event that is news of an agent's tasks.
     pub fn last_task_news(&self, agent: &str) -> Result<Option<u64>> {
         let page = self.rows().page(&task::news_of(agent), None, 1)?;
         Ok(page.seqs.last().copied())
     }
 }
 
-/// The first numbers of a series after `since`, one more than `limit`.
+/// Returns the first numbers of a series after `since`, up to `limit` + 1.
 fn first(rows: Rows<'_>, series: &[u8], since: u64, limit: usize) -> Result<Vec<u64>> {
     let Some(next) = since.checked_add(1) else {
         return Ok(Vec::new());

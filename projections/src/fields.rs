@@ -1,4 +1,4 @@
-//! A JSON object as its fields, in order, values as raw text.
+//! The fields of a JSON object, in order, with values as raw text.
 
 use crate::common::*;
 use serde::de::{MapAccess, Visitor};
@@ -7,7 +7,7 @@ use std::fmt;
 #[derive(Debug, Default)]
 pub(crate) struct Fields<'a>(pub Vec<(Cow<'a, str>, &'a RawValue)>);
 
-/// A key, borrowed where it holds no escapes.
+/// A key, borrowed if it has no escapes.
 #[derive(serde::Deserialize)]
 struct Key<'a>(#[serde(borrow)] Cow<'a, str>);
 

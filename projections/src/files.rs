@@ -1,28 +1,27 @@
-//! The view files of a team: where they lie, and how they are written, compared and removed. Their content is the business
-//! of the nouns.
+//! The view files of a team: paths, writing, comparing and removing. The nouns define their contents.
 
 use crate::common::*;
 use std::io::{self, ErrorKind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use teamlog_engine::storage::{File, OpenMode, Storage};
 
-/// Changes of more bytes are written at once: what waits in memory is bounded.
+/// Most bytes of delayed changes, which bounds the memory; beyond that, files are written at once.
 const CHANGES_BYTES_MAX: usize = 64 << 20;
-/// Lines are compared and written in pieces of about this size.
+/// Approximate size of pieces in which lines are compared and written.
 const PIECE_BYTES: usize = 1 << 20;
-/// A file that is larger is not read for comparison, but written.
+/// Largest file that is compared; larger ones are written without comparison.
 const COMPARED_BYTES_MAX: u64 = 4 << 20;
-/// No more faults than this are told.
+/// Most reported faults.
 const FAULTS_MAX: usize = 20;
 
-/// What bringing the views up to date took.
+/// Result of updating view files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Mended {
-    /// Files that were right already.
+    /// Number of files that were up to date.
     pub kept: u64,
-    /// Files written anew or extended.
+    /// Number of files that were written or extended.
     pub written: u64,
-    /// Files that no task or agent accounts for, removed.
+    /// Number of removed files, which belonged to no task or agent.
     pub removed: u64,
 }
 
@@ -32,7 +31,7 @@ impl Mended {
         self.written += other.written;
         self.removed += other.removed;
     }
-    /// One file, written or found right.
+    /// Returns the result for one file.
     pub(crate) fn one(written: bool) -> Mended {
         Mended {
             written: u64::from(written),
@@ -40,7 +39,7 @@ impl Mended {
             removed: 0,
         }
     }
-    /// So many files, all written.
+    /// Returns the result for `files` written files.
     pub(crate) fn written(files: usize) -> Mended {
         Mended {
             written: files as u64,
@@ -49,23 +48,23 @@ impl Mended {
     }
 }
 
-/// A view that is not what the state says.
+/// A view file that differs from the state.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fault {
-    /// The file, relative to the team's directory.
+    /// Path, relative to the team's directory.
     pub file: String,
     /// `missing`, `differs`, `unknown`.
     pub what: &'static str,
 }
 
-/// What the views are, held against a state.
+/// Result of comparing view files with a state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ViewsFound {
-    /// Files that were compared.
+    /// Number of compared files.
     pub files: u64,
-    /// What differs, at most 20.
+    /// Faults, at most 20.
     pub faults: Vec<Fault>,
-    /// How many more do.
+    /// Number of faults beyond these.
     pub omitted: u64,
 }
 
@@ -86,7 +85,7 @@ impl ViewsFound {
     }
 }
 
-/// How a file is beside what it has to be.
+/// Result of comparing a file with its expected content.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Compared {
     Same,
@@ -94,10 +93,10 @@ pub(crate) enum Compared {
     Differs,
 }
 
-/// Takes a piece of a text; whether more is wanted.
+/// Receives a piece of a text; returns true if it wants more.
 pub(crate) type Take<'a> = &'a mut dyn FnMut(&[u8]) -> Result<bool>;
 
-/// Shows what `add` appends for each of the items, in pieces, for as long as `take` wants more.
+/// Passes the text that `add` appends for each item to `take`, in pieces, while `take` wants more.
 pub(crate) fn in_pieces<T>(
     items: impl Iterator<Item = Result<T>>,
     take: Take<'_>,
@@ -116,9 +115,9 @@ pub(crate) fn in_pieces<T>(
     take(&text).map(drop)
 }
 
-/// The content of a file that holds one JSON value.
+/// Returns the content of a file with one JSON value.
 pub(crate) fn pretty(value: &impl Serialize) -> Vec<u8> {
-    // Into memory nothing fails.
+    // Writing to memory cannot fail.
     let mut text = serde_json::to_vec_pretty(value).unwrap_or_default();
     text.push(b'\n');
     text
@@ -133,7 +132,7 @@ struct Record<T> {
     said: T,
 }
 
-/// The same of a record, with the version of its shape in front.
+/// Returns the content of a file with a record, with the format version in front.
 pub(crate) fn record(said: impl Serialize) -> Vec<u8> {
     pretty(&Record {
         schema_version: 1,
@@ -142,17 +141,17 @@ pub(crate) fn record(said: impl Serialize) -> Vec<u8> {
     })
 }
 
-/// Makes an I/O error name the view.
+/// Adds the path of the view file to an I/O error.
 pub(crate) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> crate::Error {
     let wrap = teamlog_engine::Error::io(doing, path);
     move |error| crate::Error::Engine(wrap(error))
 }
 
-/// What is to become of files, each of them named once.
+/// Delayed changes of files, one per file.
 #[derive(Default)]
 pub(crate) struct Changes {
     pub replaced: BTreeMap<PathBuf, Vec<u8>>,
-    /// Lines for the end of a file, and how long it is with them.
+    /// Lines to append to a file, and its length with them.
     pub grown: BTreeMap<PathBuf, (Vec<u8>, u64)>,
     bytes: usize,
 }
@@ -164,16 +163,16 @@ impl Changes {
     }
 }
 
-/// Where a team's views lie.
+/// The directory of a team's view files.
 #[derive(Clone)]
 pub(crate) struct Home {
     pub storage: Arc<dyn Storage>,
     pub dir: PathBuf,
     pub team: String,
     pub log: [u8; 16],
-    /// Where changes of files go that are made later.
+    /// Collector of delayed changes; `None` to write at once.
     later: Option<Arc<Mutex<Changes>>>,
-    /// `true` after a possible power loss: the last bytes of a file may be wrong although its length is right.
+    /// True after a possible power loss: the last bytes of a file may be wrong although its length is right.
     suspect: bool,
 }
 
@@ -201,13 +200,13 @@ impl Home {
     pub fn is_suspect(&self) -> bool {
         self.suspect
     }
-    /// Device and inode of the team's directory; `None` if it was moved or removed.
+    /// Returns device and inode of the team's directory; `None` if it was moved or removed.
     pub fn identity(&self) -> Result<Option<(u64, u64)>> {
         let look = self.storage.look(&self.dir);
         let look = look.map_err(failed("look at", &self.dir))?;
         Ok(look.map(|look| look.identity))
     }
-    /// Fails unless the team's directory is still that one: another team may lie there by now.
+    /// Fails if the path now leads to another directory, which may belong to another team.
     pub fn check_identity(&self, known: Option<(u64, u64)>) -> Result<()> {
         match known.is_some() && self.identity()? == known {
             true => Ok(()),
@@ -217,7 +216,7 @@ impl Home {
             }
         }
     }
-    /// The same place, and the changes that are made by its means: they are kept, as long as there is room.
+    /// Returns a copy whose changes are collected instead of written, up to the memory bound, and the collector.
     pub fn later(&self) -> (Home, Arc<Mutex<Changes>>) {
         let later: Arc<Mutex<Changes>> = Arc::default();
         let home = Home {
@@ -241,26 +240,26 @@ impl Home {
     pub fn open(&self, path: &Path, how: OpenMode) -> Result<Box<dyn File>> {
         self.storage.open(path, how).map_err(failed("open", path))
     }
-    /// Opens a file for reading; `None` where there is none.
+    /// Opens a file for reading; `None` if it is missing.
     pub fn find(&self, path: &Path) -> Result<Option<Box<dyn File>>> {
         match self.storage.open(path, OpenMode::Read) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(None),
             opened => opened.map(Some).map_err(failed("open", path)),
         }
     }
-    /// Creates a directory within the team's, which must be there.
+    /// Creates a directory inside the team's directory, which must exist.
     pub fn create_dir(&self, dir: &Path) -> Result<()> {
         let created = self.storage.create_dir_below(&self.dir, dir);
         created.map_err(failed("create", dir))
     }
-    /// Removes a directory with all that is in it, if it is there.
+    /// Removes a directory with its contents, if it exists.
     pub fn remove_dir(&self, dir: &Path) -> Result<()> {
         match self.storage.remove_dir_all(dir) {
             Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
             removed => removed.map_err(failed("remove", dir)),
         }
     }
-    /// An empty directory of that name, where something is built that is renamed whole.
+    /// Creates an empty directory, in which a new version of another directory is built.
     pub fn fresh_dir(&self, name: &str) -> Result<PathBuf> {
         let dir = self.path(name);
         self.remove_dir(&dir)?;
@@ -271,7 +270,7 @@ impl Home {
         let renamed = self.storage.rename(from, to);
         renamed.map_err(failed("rename", from))
     }
-    /// The names in a directory; none where it is missing.
+    /// Returns the names in a directory; none if it is missing.
     pub fn names(&self, dir: &str) -> Result<Vec<String>> {
         let dir = self.path(dir);
         match self.storage.list(&dir) {
@@ -280,7 +279,7 @@ impl Home {
         }
     }
 
-    /// Replaces a file whole, now or later.
+    /// Replaces a file, now or delayed.
     pub fn replace(&self, path: &Path, text: &[u8]) -> Result<()> {
         if let Some(mut changes) = self.kept()
             && changes.has_room(text)
@@ -291,7 +290,8 @@ impl Home {
         let replaced = self.storage.replace(path, text, false);
         replaced.map_err(failed("write", path))
     }
-    /// Adds lines to a file that is `whole` bytes long with them, now or later. `false` where it is not what it should be.
+    /// Appends lines to a file, now or delayed; `whole` is the length with them. `false` if the file has an unexpected
+    /// length.
     pub fn grow(&self, path: &Path, lines: &[u8], whole: u64) -> Result<bool> {
         if let Some(mut changes) = self.kept()
             && changes.has_room(lines)
@@ -321,7 +321,7 @@ impl Home {
         }
         Ok(true)
     }
-    /// Writes a file whose content differs; whether it did.
+    /// Writes a file if its content differs; returns true if it did.
     pub fn put(&self, path: &Path, text: &[u8]) -> Result<bool> {
         match self.storage.read(path, COMPARED_BYTES_MAX) {
             Ok(there) if there == text => return Ok(false),
@@ -333,7 +333,7 @@ impl Home {
         self.replace(path, text)?;
         Ok(true)
     }
-    /// Builds a file anew from pieces, beside and renamed whole.
+    /// Builds a file from pieces, under another name, and renames it.
     pub fn build(&self, path: &Path, show: impl FnOnce(Take<'_>) -> Result<()>) -> Result<()> {
         let mut name = path.as_os_str().to_owned();
         name.push(".tmp");
@@ -349,7 +349,7 @@ impl Home {
         })?;
         self.rename(&aside, path)
     }
-    /// Holds a file against pieces of what it has to be.
+    /// Compares a file with pieces of its expected content.
     pub fn compare(
         &self,
         path: &Path,
@@ -374,7 +374,7 @@ impl Home {
             false => Compared::Differs,
         })
     }
-    /// Removes what is in a view directory and not among `names`; says how many files that were.
+    /// Removes everything in a view directory that is not among `names`; returns the number of files.
     pub fn remove_others(&self, dir: &str, names: &BTreeSet<String>) -> Result<u64> {
         let mut removed = 0;
         for name in self.names(dir)? {
@@ -394,13 +394,13 @@ impl Home {
     }
 }
 
-/// A walk over all files that there have to be: each is brought in line, or only compared.
+/// Visits all expected view files, and updates or only compares each.
 pub(crate) struct Walk<'a> {
     pub home: &'a Home,
-    /// What belongs into each directory.
+    /// Expected names in each directory.
     names: BTreeMap<String, BTreeSet<String>>,
     pub mended: Mended,
-    /// What was found, where nothing is to be written.
+    /// Result of comparing; `None` if files are updated.
     pub found: Option<ViewsFound>,
 }
 
@@ -413,25 +413,25 @@ impl<'a> Walk<'a> {
             found: None,
         }
     }
-    /// Brings all files in line that `walk` goes over.
+    /// Updates all files that `walk` visits.
     pub fn mend(home: &Home, walk: impl FnOnce(&mut Walk<'_>) -> Result<()>) -> Result<Mended> {
         let mut to = Walk::mending(home);
         walk(&mut to)?;
         Ok(to.mended)
     }
-    /// Compares files.
+    /// Creates a walk that only compares.
     pub fn comparing(home: &'a Home) -> Walk<'a> {
         Walk {
             found: Some(ViewsFound::default()),
             ..Walk::mending(home)
         }
     }
-    /// Notes that something of that name belongs into a directory.
+    /// Notes an expected name in a directory.
     pub fn keep(&mut self, dir: &str, name: &str) {
         let names = self.names.entry(dir.to_owned()).or_default();
         names.insert(name.to_owned());
     }
-    /// A file of a directory, with its content.
+    /// Visits a file of a directory.
     pub fn file(&mut self, dir: &str, name: &str, text: &[u8]) -> Result<()> {
         self.enter(dir, name)?;
         let path = self.home.path(dir).join(name);
@@ -444,7 +444,7 @@ impl<'a> Walk<'a> {
         }
         Ok(())
     }
-    /// A file of the team's own directory, with its content.
+    /// Compares a file of the team's own directory.
     pub fn alone(&mut self, name: &str, text: &[u8]) -> Result<()> {
         let path = self.home.path(name);
         let compared = self.home.compare(&path, |take| take(text).map(drop))?;
@@ -453,7 +453,7 @@ impl<'a> Walk<'a> {
         }
         Ok(())
     }
-    /// A file of a directory, whose lines come in pieces.
+    /// Visits a file of a directory whose lines come in pieces.
     pub fn lines(
         &mut self,
         dir: &str,
@@ -482,7 +482,7 @@ impl<'a> Walk<'a> {
         self.keep(dir, name);
         Ok(())
     }
-    /// Everything else in a directory has nothing to do there.
+    /// Ends a directory: everything unexpected in it is removed or reported.
     pub fn end(&mut self, dir: &str) -> Result<()> {
         let names = self.names.remove(dir).unwrap_or_default();
         let Some(found) = &mut self.found else {

@@ -1,12 +1,12 @@
-//! Characters that a reader does not see, or that change how a terminal or a page shows the text around them. The page has the
+//! Characters that are invisible, or that change how a terminal or a page shows the text around them. The page has the
 //! same rules in `dashboard/src/ui/text.tsx`.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Returns each character of a text, and if it is hidden: a control character (line ends and tabs included), a character that
-/// turns or hides text, or one without any width. Joiners and selectors count as visible where scripts and pictures need
-/// them: `👩‍💻`, `❤️`, `می‌خواهم`.
+/// Returns each character of a text, and true if it is hidden: a control character (including line ends and tabs), a
+/// character that turns or hides text, or one without width. Joiners and selectors count as visible if scripts and
+/// emoji need them: `👩‍💻`, `❤️`, `می‌خواهم`.
 pub fn marks(text: &str) -> impl Iterator<Item = (char, bool)> {
     let mut base = None;
     let mut before = None;
@@ -30,7 +30,8 @@ pub fn marks(text: &str) -> impl Iterator<Item = (char, bool)> {
     })
 }
 
-/// Returns JSON with hidden characters as `\\uXXXX`. Compact JSON holds them inside strings only, so the value stays.
+/// Returns JSON with hidden characters as `\\uXXXX`. In compact JSON they occur only inside strings, so the value is
+/// unchanged.
 pub fn escaped_in_json(json: &str) -> Cow<'_, str> {
     match has_any(json) {
         true => Cow::Owned(escape(marks(json))),
@@ -38,9 +39,9 @@ pub fn escaped_in_json(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns JSON with the characters as `\\uXXXX` that readers of lines may take for the end of a line. The value stays.
+/// Returns JSON with `\\uXXXX` for characters that line readers may take for a line end. The value is unchanged.
 pub fn one_line_of_json(json: &str) -> Cow<'_, str> {
-    // The first bytes of those characters are rare, and found faster.
+    // Fast path: the first bytes of these characters are rare.
     let is_possible = json.bytes().any(|byte| matches!(byte, 0xc2 | 0xe2));
     match is_possible && json.contains(ends_line) {
         true => Cow::Owned(escape(json.chars().map(|c| (c, ends_line(c))))),
@@ -48,7 +49,7 @@ pub fn one_line_of_json(json: &str) -> Cow<'_, str> {
     }
 }
 
-/// Line ends of Unicode that JSON does not escape.
+/// Returns true for line ends of Unicode that JSON does not escape.
 fn ends_line(c: char) -> bool {
     matches!(c, '\u{85}' | '\u{2028}' | '\u{2029}')
 }
@@ -68,7 +69,7 @@ fn escape(marks: impl Iterator<Item = (char, bool)>) -> String {
     escaped
 }
 
-/// Checks for any hidden character.
+/// Returns true if a text has a hidden character.
 pub fn has_any(text: &str) -> bool {
     first(text, |_| false).is_some()
 }
@@ -86,7 +87,7 @@ fn first(text: &str, is_allowed: impl Fn(char) -> bool) -> Option<char> {
     found.next().map(|(c, _)| c)
 }
 
-/// Checks a character by itself.
+/// Returns true if a character is hidden without regard to its neighbours.
 fn is_odd(c: char) -> bool {
     c.is_control()
         || matches!(c,
@@ -98,12 +99,12 @@ fn is_odd(c: char) -> bool {
             | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}')
 }
 
-/// Checks for a character between a picture and its joiner: a selector or a colour of skin.
+/// Returns true for a character between an emoji and its joiner: a selector or a skin colour.
 fn is_selector(c: char) -> bool {
     matches!(c, '\u{fe0e}' | '\u{fe0f}' | '\u{1f3fb}'..='\u{1f3ff}')
 }
 
-/// Checks for the blocks that hold pictures.
+/// Returns true for the blocks of emoji.
 fn is_picture(c: char) -> bool {
     matches!(c, '\u{a9}' | '\u{ae}' | '\u{203c}'..='\u{2049}' | '\u{2100}'..='\u{27bf}'
         | '\u{2900}'..='\u{2bff}' | '\u{3030}' | '\u{303d}' | '\u{3297}' | '\u{3299}'
@@ -111,12 +112,12 @@ fn is_picture(c: char) -> bool {
         && c != '\u{2800}'
 }
 
-/// Checks for a character whose picture a selector chooses.
+/// Returns true for a character with variants that a selector chooses.
 fn has_variants(c: char) -> bool {
     is_picture(c) || matches!(c, '#' | '*' | '0'..='9')
 }
 
-/// Checks for scripts whose letters join: from Arabic to Sinhala.
+/// Returns true for scripts whose letters join: from Arabic to Sinhala.
 fn is_joining(c: char) -> bool {
     matches!(c, '\u{600}'..='\u{dff}') && c != '\u{61c}'
 }

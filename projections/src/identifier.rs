@@ -3,31 +3,31 @@
 use crate::hidden;
 use teamlog_engine::limits::IDENTIFIER_BYTES_MAX;
 
-/// Errors show so many characters of a value.
+/// Most characters of a value in an error.
 const SHOWN_MAX: usize = 80;
 
-/// How strict the rules are for what is named.
+/// Strictness of the rules for names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Names {
-    /// New names begin with neither `.` nor `-`.
+    /// New names: must not begin with `.` or `-`.
     #[default]
     New,
-    /// Names that a team may know from history may begin with `-`.
+    /// Names of existing things, which may begin with `-` if they are old.
     Known,
-    /// The same in history itself, which is taken whole: what a message says wrongly of a task is not applied, where a
-    /// new message is refused.
+    /// Names in imported history, which is accepted whole: a task field with an invalid value is ignored, while a new
+    /// message with one is refused.
     Imported,
 }
 
-/// A field of an envelope breaks a rule.
+/// Error: a field of an envelope violates a rule.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{field} {rule}, but is {value}")]
 pub struct InvalidMessage {
-    /// The field: `message.from`, `message.payload.status` …
+    /// Name of the field: `message.from`, `message.payload.status` …
     pub field: &'static str,
-    /// Its value as JSON text, shortened; `missing` where there is none.
+    /// Value as JSON text, shortened; `missing` if there is none.
     pub value: String,
-    /// The rule, as the rest of the sentence: `must match ^[A-Za-z0-9._-]+$`.
+    /// Rule, as the rest of a sentence: `must match ^[A-Za-z0-9._-]+$`.
     pub rule: String,
 }
 
@@ -90,7 +90,7 @@ pub fn check_id(field: &'static str, value: &str) -> Result<(), InvalidMessage> 
     Err(InvalidMessage::new(field, shown_quoted(value), rule))
 }
 
-/// Checks an id that is about to be given: [`check_id`], and every character shows.
+/// Checks a new id like [`check_id`], and that every character is visible.
 ///
 /// # Errors
 /// Names `field`, the value and the rule.
@@ -99,7 +99,7 @@ pub fn check_new_id(field: &'static str, value: &str) -> Result<(), InvalidMessa
     check_shown(field, value, hidden::first_in_lines(value))
 }
 
-/// Checks the title of a task: every character shows, or is a line end or a tab.
+/// Checks the title of a task: every character is visible, or is a line end or a tab.
 ///
 /// # Errors
 /// Names `field`, the value and the rule.
@@ -115,7 +115,7 @@ fn check_shown(
     let Some(found) = found.map(u32::from) else {
         return Ok(());
     };
-    let rule = format!("must not contain characters that do not show, like U+{found:04X}");
+    let rule = format!("must not contain invisible characters, like U+{found:04X}");
     Err(InvalidMessage::new(field, shown_quoted(value), rule))
 }
 
@@ -130,9 +130,9 @@ pub(crate) fn quote(text: &str, out: &mut String) {
     out.push('"');
 }
 
-/// A string as JSON text, whole.
+/// Returns a string as JSON text.
 pub(crate) fn quoted(text: &str) -> String {
-    // A string always serialises; the fallback only spares a panic.
+    // Serializing a string cannot fail; the fallback only avoids a panic.
     serde_json::to_string(text).unwrap_or_else(|_| "\"\"".to_owned())
 }
 
@@ -142,7 +142,7 @@ fn beginning(text: &str) -> &str {
     end.and_then(|(at, _)| text.get(..at)).unwrap_or(text)
 }
 
-/// A text shortened for an error.
+/// Returns a text shortened for an error.
 pub(crate) fn shown(text: &str) -> String {
     match beginning(text) {
         whole if whole.len() == text.len() => text.to_owned(),
@@ -150,7 +150,7 @@ pub(crate) fn shown(text: &str) -> String {
     }
 }
 
-/// A string as JSON text, shortened for an error.
+/// Returns a string as JSON text, shortened for an error.
 pub(crate) fn shown_quoted(text: &str) -> String {
     shown(&quoted(beginning(text)))
 }

@@ -1,15 +1,15 @@
-//! What the events of a team mean: their vocabulary, their stored shapes, the folds over them, and the view
-//! files that the folds feed.
+//! The meaning of a team's events: their vocabulary, their payloads, the folds over them, and the view files built from
+//! the state.
 //!
-//! Everything here can be thrown away and rebuilt from the log. A fold is a pure function of the events before
-//! it: no clock, no I/O, no randomness. It has never heard of commands, arguments or sockets.
+//! All derived data can be deleted and rebuilt from the log. A fold is a pure function of the events so far: no clock,
+//! no I/O, no randomness. This crate does not know commands, arguments or sockets.
 //!
-//! What reads may fail by I/O, by damage of the log (`Corrupt`) or of what is derived from it (`Derived`), and by an event
-//! that has not the shape of its kind (`Undecodable`); what makes an event, where something in it is nested too deep.
-//! `# Errors` stands where there is more to say.
+//! Reading functions fail with I/O errors, with damage of the log (`Corrupt`) or of derived files (`Derived`), and with
+//! events that do not have the format of their kind (`Undecodable`). Functions that build events fail if their data are
+//! nested too deep. `# Errors` sections list only other errors.
 //!
 //! Start at [`Live`] for the state of a team, at [`rehydrate`](rebuild::rehydrate) for rebuilding it, and at
-//! [`Message`] for what agents send each other.
+//! [`Message`] for messages between agents.
 #![forbid(unsafe_code)]
 
 pub mod agent_token;

@@ -1,8 +1,8 @@
-//! The state of a team now: the derived store, and over it the events that no run holds yet.
+//! The current state of a team: the derived store, and the events after its runs, folded in memory.
 //!
-//! [`Live`] rides with the engine's writer as its [`State`]: `apply` folds what is about to be written, `committed`
-//! notes the places and brings the views up to date. Queries cost as much as what they answer, whatever the
-//! length of the history.
+//! [`Live`] is the [`State`] of the engine's writer: `apply` folds events that are about to be written, `committed`
+//! notes their places and updates the views. The cost of a query depends on its answer, not on the length of the
+//! history.
 
 mod found;
 pub mod known_end;
@@ -23,32 +23,33 @@ use teamlog_engine::internals::derived::{Anchor, Store};
 use teamlog_engine::limits::CLOCK_SKEW_MAX;
 use teamlog_engine::{Head, State};
 
-/// A tail of more bytes of log becomes a run.
+/// Bytes of log after which the tail becomes a run.
 pub const TAIL_BYTES_MAX: u64 = 256 << 10;
-/// A tail of more events becomes a run.
+/// Events after which the tail becomes a run.
 pub const TAIL_EVENTS_MAX: usize = 32;
-/// In a process that stays, a tail of more events becomes a run: every other reader of the team has to fold the tail.
+/// Events after which the tail becomes a run in a long-running process: every other reader of the team has to fold the
+/// tail.
 pub const STAYING_TAIL_EVENTS_MAX: usize = 512;
 
-/// A command leaves larger merges to `tick` and the daemon.
+/// Largest merge made by a command; `tick` and the daemon make larger ones.
 const MERGE_BYTES_MAX: u64 = 16 << 20;
 
-/// The state of a team, and what keeps it up to date. Its questions are those of [`TeamState`].
+/// The state of a team, and its maintenance. Its queries are methods of [`TeamState`].
 pub struct Live {
     log: Log,
     state: TeamState,
     /// `None` unless this is the state of the log's writer.
     views: Option<Views>,
-    /// Why the views could not be kept; the next writer mends them.
+    /// Reason for which the views could not be written; the next writer repairs them.
     views_error: Option<Error>,
-    /// Whether views may be written behind the answers.
+    /// True if views may be written after the answers.
     views_later: bool,
     view_gate: Arc<BatchGate>,
-    /// A state of the past writes nothing.
+    /// True for a state of the past, which writes nothing.
     past: bool,
-    /// How many events were folded into runs of its own.
+    /// Number of events folded into runs of its own.
     spilled: u64,
-    /// Whether what is folded may be taken back until it is durable.
+    /// True if folded events may be undone until they are durable.
     retractable: bool,
 }
 
@@ -60,23 +61,24 @@ impl Deref for Live {
 }
 
 impl Live {
-    /// The team's name.
+    /// Returns the name of the team.
     pub fn team_name(&self) -> &str {
         &self.log.identity().name
     }
 
-    /// When the last committed event was stamped; it may lie ahead of the clock.
+    /// Returns the time of the last committed event, which may be ahead of the clock.
     pub fn last_at(&self) -> Option<Timestamp> {
         self.last().map(|anchor| anchor.id.created_at())
     }
 
-    /// The time up to which leases are over. On a log that several hosts write the clock of the one that decides may be ahead of
-    /// the holder's by twice as much as each may differ from the journal's: a lease holds at least as long as its holder thinks.
+    /// Returns the time up to which leases are expired. With several hosts, this host's clock may be ahead of the
+    /// holder's by twice the allowed difference from the journal's clock; the margin makes a lease last at least as
+    /// long as its holder assumes.
     pub fn leases_over_by(&self, now: Timestamp) -> Timestamp {
         now.plus_micros(-self.lease_margin())
     }
 
-    /// When a lease that runs until then is over.
+    /// Returns the time at which a lease with the end `until` counts as expired.
     pub fn lease_over_at(&self, until: Timestamp) -> Timestamp {
         until.plus_micros(self.lease_margin())
     }
@@ -95,18 +97,18 @@ impl Live {
             .or_else(|| self.state.overlay.store().covered())
     }
 
-    /// How many events were folded in memory, over what the derived store holds.
+    /// Returns the number of events folded in memory, after those of the derived store.
     pub fn folded_events(&self) -> usize {
         self.state.tail.places.len()
     }
 
-    /// How many events a state of the past folded into runs of its own.
+    /// Returns the number of events that a state of the past folded into runs of its own.
     pub fn spilled_events(&self) -> u64 {
         self.spilled
     }
 
-    /// Whether this is the state up to the reader's head: of the same log, and of the same event as the head names. A log
-    /// that was restored from a copy may have another event at that seq.
+    /// Returns true if this state is at the reader's head: same log, same last event. A log restored from a copy may
+    /// have another event with that seq.
     pub fn is_at_head(&self, reader: &Reader) -> bool {
         let head = reader.head();
         self.log.identity().log == reader.identity().log
@@ -114,15 +116,16 @@ impl Live {
             && self.last().map(|anchor| anchor.id) == head.last_id
     }
 
-    /// For the holder of the log's lock: mends the views that a crash left behind the head, and keeps them current from
-    /// now on. Writes none for a team without views. A view that cannot be written does not fail the
-    /// command: [`Live::views_error`] tells.
+    /// Repairs the views that a crash left older than the head, and keeps them up to date from now on. The caller holds
+    /// the
+    /// log's lock. Writes none for a team without views. A view that cannot be written does not fail the command;
+    /// [`Live::views_error`] returns the reason.
     pub fn keep_views(&mut self, reader: &Reader) -> Result<Mended> {
         self.bring_views(reader, false)
     }
 
-    /// Mends the views like [`Live::keep_views`], and compares all files if nothing is known of them, as in a copy of a
-    /// team's directory. The cost of the comparison grows with the team's whole history.
+    /// Repairs the views like [`Live::keep_views`], and compares all files if their state is unknown, as in a copy of a
+    /// team's directory. The cost of the comparison grows with the length of the history.
     pub fn compare_views(&mut self, reader: &Reader) -> Result<Mended> {
         self.bring_views(reader, true)
     }
@@ -130,7 +133,7 @@ impl Live {
     fn bring_views(&mut self, reader: &Reader, compare: bool) -> Result<Mended> {
         self.views_error = None;
         let mended = match self.catch_up_views(reader, compare) {
-            // This may be the first to read a damaged part of the derived store.
+            // This read may be the first to meet a damaged part of the derived store.
             Err(error) if error.is_derived() => {
                 self.repair()?;
                 self.catch_up_views(reader, compare)
@@ -157,13 +160,14 @@ impl Live {
         Ok(mended)
     }
 
-    /// Why the views could not be written since [`Live::keep_views`]. The next writer mends them.
+    /// Returns the reason for which views could not be written since [`Live::keep_views`]. The next writer repairs
+    /// them.
     pub fn views_error(&self) -> Option<&Error> {
         self.views_error.as_ref()
     }
 
-    /// From now on views are only noted as due, unless the team's setting `views.when` says otherwise; the
-    /// caller then calls [`Live::collect_views`] soon after every event, and [`Live::finish_views`] before it gives back the lock.
+    /// Makes updates of views delayed, unless the team's setting `views.when` forbids it. The caller must call
+    /// [`Live::collect_views`] soon after every event, and [`Live::finish_views`] before it releases the lock.
     pub fn write_views_later(&mut self) {
         self.views_later = true;
         if let Some(views) = &mut self.views {
@@ -171,13 +175,13 @@ impl Live {
         }
     }
 
-    /// Whether view files are behind the state.
+    /// Returns true if view files are out of date.
     pub fn are_views_due(&self) -> bool {
         self.views.as_ref().is_some_and(Views::are_due)
     }
 
-    /// The view files that are due, to be written without the state; the caller then calls [`Live::views_written`].
-    /// Nothing while folded events are not durable yet.
+    /// Returns the delayed changes of view files, to be written without the state; the caller then calls
+    /// [`Live::views_written`]. `None` while folded events are not durable.
     pub fn collect_views(&mut self) -> Option<ViewBatch> {
         let settled = self
             .last()
@@ -188,8 +192,8 @@ impl Live {
         self.with_views(Views::collect)
     }
 
-    /// Notes up to which event a batch was written. One that failed leaves the cursor behind, and [`Live::keep_views`] mends
-    /// it.
+    /// Notes the event up to which a batch was written. A failed batch leaves the cursor as it is, and
+    /// [`Live::keep_views`] repairs the files.
     pub fn views_written(&mut self, written: Result<u64>) {
         match written {
             Ok(seq) => {
@@ -202,21 +206,20 @@ impl Live {
         }
     }
 
-    /// The sync of the file system that is due for view files, if one is: for [`ViewsSync::run`], and then
-    /// [`Live::views_synced`].
+    /// Returns the due sync of view files, if one is due: for [`ViewsSync::run`] and then [`Live::views_synced`].
     pub fn views_sync_due(&self) -> Option<ViewsSync> {
         let now = self.log.options().clock.now().micros();
         self.views.as_ref()?.sync_due(now)
     }
 
-    /// Notes the outcome of such a sync.
+    /// Notes the result of a sync.
     pub fn views_synced(&mut self, sync: &ViewsSync, outcome: &Result<()>) {
         if let Some(views) = &mut self.views {
             views.synced(sync, outcome);
         }
     }
 
-    /// Makes the sync that is due for view files, if one is.
+    /// Makes the due sync of view files, if one is due.
     pub fn sync_views_if_due(&mut self) -> Result<()> {
         let Some(sync) = self.views_sync_due() else {
             return Ok(());
@@ -226,12 +229,12 @@ impl Live {
         outcome
     }
 
-    /// Writes the views that are due, as the last thing before the lock is given back.
+    /// Writes all delayed changes of views, before the lock is released.
     pub fn finish_views(&mut self) {
         self.with_views(Views::finish);
     }
 
-    /// Does something with the views, if they are kept. After a failure the next writer mends them.
+    /// Runs `act` with the views, if they are kept. After a failure the next writer repairs them.
     fn with_views<A>(
         &mut self,
         act: impl FnOnce(&mut Views, &TeamState) -> Result<A>,
@@ -249,8 +252,8 @@ impl Live {
         }
     }
 
-    /// Puts the tail into a run if it is longer than [`TAIL_BYTES_MAX`] or [`TAIL_EVENTS_MAX`], then merges runs where they
-    /// have become too many. Cheap when nothing is due. Does nothing while buffered events are not yet written.
+    /// Writes the tail into a run if it is longer than [`TAIL_BYTES_MAX`] or [`TAIL_EVENTS_MAX`], then merges runs if
+    /// there are too many. Cheap if nothing is due. Does nothing while buffered events are not written.
     pub fn flush_if_due(&mut self) -> Result<()> {
         let short = self.state.tail.bytes <= TAIL_BYTES_MAX
             && self.state.tail.places.len() <= TAIL_EVENTS_MAX;
@@ -264,39 +267,39 @@ impl Live {
         self.merge_runs(MERGE_BYTES_MAX)
     }
 
-    /// Merges runs where they have become too many, but not more than `bytes_max` bytes at once while the runs are few. Takes
-    /// only the lock of the derived store.
+    /// Merges runs if there are too many; while they are few, at most `bytes_max` bytes at once. Takes only the lock of
+    /// the derived store.
     pub fn merge_runs(&mut self, bytes_max: u64) -> Result<()> {
         match self.state.overlay.store().merge(bytes_max) {
             Ok(Some(store)) => self.state.overlay.rebased(store),
             Ok(None) => {}
-            // Merging reads what no answer needed, and may be the first to meet damage there.
+            // Merging reads data that no answer needed, and may be the first to meet damage there.
             Err(teamlog_engine::Error::Derived { .. }) => self.repair()?,
             Err(error) => return Err(error.into()),
         }
         Ok(())
     }
 
-    /// Whether a long-running process should maintain this state: the tail is long, or views fell behind.
+    /// Returns true if a long-running process should maintain this state: the tail is long, or views are out of date.
     pub fn needs_maintenance(&self) -> bool {
         let long = self.state.tail.bytes > TAIL_BYTES_MAX
             || self.state.tail.places.len() > STAYING_TAIL_EVENTS_MAX;
         long || self.views_error.is_some()
     }
 
-    /// The derived store, to be merged by another thread and then handed to [`Live::adopt`].
+    /// Returns the derived store, to be merged by another thread and then passed to [`Live::adopt`].
     pub fn store(&self) -> Store {
         self.state.overlay.store().clone()
     }
 
-    /// Takes a merged store in the place of its own, unless its own has new runs since.
+    /// Replaces the store by a merged one, unless it has new runs since.
     pub fn adopt(&mut self, merged: Store) {
         if merged.covered() == self.state.overlay.store().covered() {
             self.state.overlay.rebased(merged);
         }
     }
 
-    /// Puts the tail into a run, whatever its length.
+    /// Writes the tail into a run, even if it is short.
     pub fn flush(&mut self) -> Result<()> {
         let settled = self
             .state
@@ -316,16 +319,16 @@ impl Live {
         Ok(())
     }
 
-    /// The digest of the state, as lower-case hex: equal to that of a rebuilt state. Reads all of it.
+    /// Returns the digest of the state, as lower-case hex; a rebuilt state has the same digest. Reads the whole state.
     pub fn digest(&self) -> Result<String> {
         digest(self.rows())
     }
 }
 
-/// The namespaces of projections.
+/// Namespaces of projections.
 const STATE: std::ops::Range<u8> = 0x01..0xF0;
 
-/// BLAKE3 over the ordered entries, each key and value behind its length (u32, little-endian).
+/// BLAKE3 of the ordered entries; each key and value follows its length (u32, little-endian).
 pub(crate) fn digest(rows: Rows<'_>) -> Result<String> {
     let mut hasher = blake3::Hasher::new();
     let mut pending = Vec::with_capacity(1 << 17);

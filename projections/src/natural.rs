@@ -1,8 +1,8 @@
-//! Keys in which names sort as people number them: `2` before `10`, `bd-2` before `bd-10`.
+//! Sort keys for natural order of names: `2` before `10`, `bd-2` before `bd-10`.
 //!
-//! A key is the name with each run of digits replaced by `0`, the number of its significant digits (one byte), those
-//! digits, and the number of leading zeros (one byte). So a shorter number comes first, equal numbers with fewer leading
-//! zeros come first, and [`decode`] gives the name back.
+//! A key is the name with each run of digits replaced by `0`, the number of significant digits (one byte), the
+//! significant digits, and the number of leading zeros (one byte). So a shorter number comes first, equal numbers with
+//! fewer leading zeros come first, and [`decode`] returns the name.
 
 /// Names with more digits are not treated as numbers.
 pub const NUMBER_DIGITS_MAX: usize = 15;
@@ -33,20 +33,20 @@ pub fn encode(name: &str, key: &mut Vec<u8>) {
     }
 }
 
-/// The key of a name.
+/// Returns the key of a name.
 pub fn key(name: &str) -> Vec<u8> {
     let mut key = Vec::with_capacity(name.len() + 8);
     encode(name, &mut key);
     key
 }
 
-/// The number that a name is, unless it has more digits than those of numbers.
+/// Returns the number in a name that is a number, unless it has too many digits.
 pub(crate) fn number(name: &str) -> Option<u64> {
     let digits = name.len() <= NUMBER_DIGITS_MAX && name.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| name.parse().ok()).flatten()
 }
 
-/// The name of a key; `None` for bytes that are no key.
+/// Returns the name of a key; `None` if the bytes are no key.
 pub fn decode(mut key: &[u8]) -> Option<String> {
     let mut name = Vec::with_capacity(key.len());
     while let Some((&first, tail)) = key.split_first() {

@@ -1,12 +1,14 @@
-//! The bulk pipeline: spans are decoded in parallel, each projection folds the ordered stream on its own worker.
+//! The bulk pipeline: decodes spans of the log in parallel, and folds the ordered stream with one worker per
+//! projection.
 //!
 //! ```text
 //! reader ──► decoder 0..n ──► sequencer ──► team │ messages │ tasks │ deliveries │ postings │ (inbox views)
 //! ```
-//! Span `i` goes through decoder `i mod n` and comes back in turn, so the order never depends on timing; all channels
-//! are bounded. After a fixed amount of log the sequencer collects their tables and writes a run. Hence any number of
-//! decoders gives the same bytes, and so does the caller's own thread alone, which does it all where no threads can be
-//! started.
+//!
+//! Decoder `i mod n` decodes span `i`, and the sequencer receives the spans in turn, so the order never depends on
+//! timing; all channels are bounded. After a fixed amount of log the sequencer collects the workers' tables and writes
+//! a run. So the result is the same for any number of decoders, and also for the caller's own thread alone, which does
+//! all the work if no threads can be started.
 
 mod all;
 
@@ -21,27 +23,27 @@ use teamlog_engine::internals::codec::Frame;
 use teamlog_engine::internals::derived::{Anchor, Change, Changes, Delta, Overlay, Store, Table};
 use teamlog_engine::internals::reader::{Chain, LocatedFrame, SPAN_BYTES, Span};
 
-/// A run is written after so much log; the tables then take about twice as much memory.
+/// Bytes of log per run; the tables then take about twice as much memory.
 const RUN_BYTES: u64 = 32 << 20;
 
-/// Up to so many events one thread folds, and up to so many changes it sorts, sooner than the others are started.
+/// Events that one thread folds alone, and changes that it sorts alone, without starting others.
 const ALONE_MAX: u64 = 512;
 
-/// How a bulk fold goes about it.
+/// Settings of a bulk fold.
 #[derive(Debug, Clone, Copy)]
 pub struct Bulk {
-    /// Threads that decode. Has no influence on any byte.
+    /// Number of decoder threads. Does not affect the result.
     pub decoders: usize,
-    /// About how many bytes of log a decoder takes at once.
+    /// Approximate bytes of log per span.
     pub span_bytes: usize,
-    /// A run is written after so many bytes of log.
+    /// Bytes of log per run.
     pub run_bytes: u64,
-    /// Up to so many events are folded on this thread alone. Has no influence on any byte.
+    /// Events up to which this thread folds alone. Does not affect the result.
     pub alone_max: u64,
 }
 
 impl Bulk {
-    /// With so many decoders.
+    /// Creates settings with the given number of decoders.
     pub fn new(decoders: usize) -> Bulk {
         Bulk {
             decoders: decoders.clamp(1, 64),
@@ -52,15 +54,15 @@ impl Bulk {
     }
 }
 
-/// So many spans wait before a worker.
+/// Spans that may wait for a worker.
 const WAITING_MAX: usize = 4;
 
-/// How far a fold is.
+/// Progress of a fold.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Events folded.
+    /// Number of folded events.
     pub events: u64,
-    /// Events there are.
+    /// Number of all events.
     pub total: u64,
 }
 
@@ -84,7 +86,7 @@ impl Batch {
             facts,
         })
     }
-    /// Its events; foreign ones say nothing to folds.
+    /// Returns the events with their facts; foreign events have none.
     pub fn events(&self) -> impl Iterator<Item = (&Event<'static>, Option<&Fact>)> {
         self.located
             .iter()
@@ -111,7 +113,7 @@ fn fact(event: &Event<'_>) -> Result<Option<Fact>> {
     }
 }
 
-/// Folds one event into everything, postings included.
+/// Folds one event into all projections, including postings.
 pub(crate) fn fold(overlay: &mut dyn Changes, event: &Event<'_>) -> Result<()> {
     if let Some(fact) = &fact(event)? {
         let mut tx = Tx::new(overlay);
@@ -123,17 +125,17 @@ pub(crate) fn fold(overlay: &mut dyn Changes, event: &Event<'_>) -> Result<()> {
     Ok(())
 }
 
-/// What a bulk fold left.
+/// Result of a bulk fold.
 pub(crate) struct Folded {
-    /// The store with the runs that were written.
+    /// Store with the written runs.
     pub store: Store,
-    /// Changes that no run holds, with the events they come from; empty unless runs could not be written.
+    /// Changes in no run, and their events; empty unless runs could not be written.
     pub unwritten: Vec<Table>,
     pub tail: Tail,
 }
 
 impl Folded {
-    /// The state that it is, and the events that no run holds.
+    /// Returns the state, and the events that are in no run.
     pub fn into_overlay(self) -> (Overlay, Tail) {
         let mut overlay = Overlay::new(self.store);
         for (key, value) in self.unwritten.iter().flat_map(Table::changes) {
@@ -146,19 +148,19 @@ impl Folded {
     }
 }
 
-/// Sees every batch in order, on a worker of its own.
+/// Receives every batch in order, on a worker of its own.
 pub(crate) type Sink<'a> = Box<dyn FnMut(&Batch) -> Result<()> + Send + 'a>;
 
 type Step<'a> = Box<dyn FnMut(&mut Table, &Batch) -> Result<()> + Send + 'a>;
 
 enum Order {
     Fold(Arc<Batch>),
-    /// Hand the table over, and go on with the one that comes back.
+    /// Hand over the table, and continue with the next one received.
     Cut(Sender<Table>, Receiver<Table>),
 }
 
-/// Folds everything behind the covered part of `store`. Where a run cannot be written (somebody
-/// else writes, or nobody may), its changes stay in memory.
+/// Folds all events after the covered part of `store`. If a run cannot be written, because another process writes or
+/// the store is read-only, its changes stay in memory.
 pub(crate) fn fold_all(
     reader: &Reader,
     store: Store,
@@ -178,7 +180,7 @@ pub(crate) fn fold_all(
     }
 }
 
-/// No thread is started, or the system starts no more for this user; nothing was folded yet.
+/// Error: no thread could be started; nothing was folded yet.
 struct NoThread;
 
 fn side_by_side(
@@ -190,7 +192,7 @@ fn side_by_side(
 ) -> Result<Result<Folded>, NoThread> {
     let failing = &AtomicBool::new(false);
     let covered = store.covered().map(|anchor| anchor.place);
-    // What did start ends with the channels, which go where this returns early.
+    // Started threads end when their channels close, on the early return.
     thread::scope(|scope| {
         let (spans, batches) = decoding(scope, reader, covered, bulk)?;
         let mut workers = Vec::new();
@@ -205,7 +207,7 @@ fn side_by_side(
         let sequencer = Sequencer::new(hands, store.clone(), bulk, failing);
         let in_turn = batches.iter().cycle().map_while(|batch| batch.recv().ok());
         let outcome = sequencer.run(reader, in_turn, progress);
-        // A decoder that waits to hand on its batch must not wait for ever.
+        // Unblocks decoders that wait to hand over a batch.
         drop(batches);
         let failed = handles
             .into_iter()
@@ -245,7 +247,7 @@ fn started<'scope, T: Send + 'scope>(
     started.map_err(|_| NoThread)
 }
 
-/// The folds, one for each worker.
+/// Returns the folds, one per worker.
 fn steps<'a>(sink: Option<Sink<'a>>) -> Vec<Step<'a>> {
     let mut steps: Vec<Step<'a>> = Vec::new();
     for projection in PROJECTIONS {
@@ -271,8 +273,8 @@ fn steps<'a>(sink: Option<Sink<'a>>) -> Vec<Step<'a>> {
     steps
 }
 
-/// Takes orders until the channel closes, also after an error: the sequencer would wait for ever for the table of an order
-/// to cut that nobody takes.
+/// Processes orders until the channel closes, also after an error; otherwise the sequencer would wait forever for a
+/// table.
 fn work(
     orders: &Receiver<Order>,
     mut table: Table,
@@ -306,7 +308,7 @@ type Decoding<'scope> = (
     Vec<Receiver<Result<Batch>>>,
 );
 
-/// Starts the thread that reads spans and the decoders; the batches come out of their channels in turn.
+/// Starts the reading thread and the decoders; the batches arrive on their channels in turn.
 fn decoding<'scope>(
     scope: &'scope thread::Scope<'scope, '_>,
     reader: &Reader,
@@ -346,16 +348,16 @@ fn joined<T>(handle: ScopedJoinHandle<'_, Result<T>>) -> Result<T> {
         .unwrap_or_else(|panic| std::panic::resume_unwind(panic))
 }
 
-/// Who folds.
+/// Threads that fold.
 enum Hands<'a, 'step> {
-    /// A thread for each step, and the channels by which they get their tables back.
+    /// One thread per step, with the channels that return their tables.
     Workers(Vec<Sender<Order>>, Vec<Sender<Table>>),
     /// This thread, one step after the other.
     Own(&'a mut [Step<'step>], Vec<Table>),
 }
 
 impl Hands<'_, '_> {
-    /// Folds a batch; false where a worker is gone, whose handle tells why.
+    /// Folds a batch; false if a worker has ended, whose handle has the error.
     fn fold(&mut self, batch: &Arc<Batch>) -> Result<bool> {
         match self {
             Hands::Workers(orders, _) => Ok(orders
@@ -370,7 +372,7 @@ impl Hands<'_, '_> {
         }
     }
 
-    /// The tables, as far as they are filled; `None` where a worker failed, whose handle tells why.
+    /// Returns the tables as filled so far; `None` if a worker failed, whose handle has the error.
     fn tables(&mut self) -> Option<Vec<Table>> {
         match self {
             Hands::Workers(orders, backs) => {
@@ -387,7 +389,7 @@ impl Hands<'_, '_> {
         }
     }
 
-    /// Lets the folds go on with these.
+    /// Gives the folds new tables to continue with.
     fn go_on(&mut self, given: Vec<Table>) {
         match self {
             Hands::Workers(_, backs) => {
@@ -400,16 +402,16 @@ impl Hands<'_, '_> {
     }
 }
 
-/// Puts the batches in order, has them folded, and writes runs.
+/// Orders the batches, passes them to the folds, and writes runs.
 struct Sequencer<'a, 'step> {
     hands: Hands<'a, 'step>,
     store: Store,
     covered: Option<Anchor>,
     tail: Tail,
     run_bytes: u64,
-    /// Whether runs can be written.
+    /// True if runs can be written.
     writes: bool,
-    /// Set by a worker that has an error to tell.
+    /// Set by a worker that failed.
     failing: &'a AtomicBool,
 }
 
@@ -446,7 +448,7 @@ impl<'a, 'step> Sequencer<'a, 'step> {
                 self.tail
                     .push(&located.frame.event, located.place, located.frame.crc);
             }
-            // Its handle tells the error.
+            // The worker's handle has the error.
             if self.failing.load(Ordering::Relaxed) || !self.hands.fold(&batch)? {
                 break;
             }
@@ -474,7 +476,8 @@ impl<'a, 'step> Sequencer<'a, 'step> {
         })
     }
 
-    /// Collects the tables and writes a run; the folds go on unless it is the end. Gives back what is not written.
+    /// Collects the tables and writes a run; the folds continue unless `end` is true. Returns the tables that were not
+    /// written.
     fn cut(&mut self, end: bool) -> Result<Vec<Table>> {
         let Some(mut tables) = self.hands.tables() else {
             return Ok(Vec::new());
@@ -488,7 +491,7 @@ impl<'a, 'step> Sequencer<'a, 'step> {
                         table.flushed(self.store.clone());
                     }
                 }
-                // Somebody else writes, or nobody may: what was folded stays in memory.
+                // Another process writes, or the store is read-only: folded changes stay in memory.
                 Ok(None) | Err(Error::Engine(teamlog_engine::Error::Io { .. })) => {
                     self.writes = false
                 }
@@ -504,7 +507,8 @@ impl<'a, 'step> Sequencer<'a, 'step> {
     }
 }
 
-/// The changes of each table in order; those of large ones are sorted side by side as far as threads can be started.
+/// Returns the changes of each table in order; large tables are sorted on threads of their own, if those can be
+/// started.
 fn sorted(tables: &[Table]) -> Vec<Vec<Change<'_>>> {
     thread::scope(|scope| {
         let sorting: Vec<_> = tables
@@ -526,7 +530,7 @@ fn sorted(tables: &[Table]) -> Vec<Vec<Change<'_>>> {
     })
 }
 
-/// Writes ordered changes with different keys, which come from the events of `tail`, as one run.
+/// Writes ordered changes with distinct keys as one run, anchored at the events of `tail`.
 pub(crate) fn write_run(
     store: &Store,
     tail: &Tail,
@@ -549,7 +553,7 @@ pub(crate) fn write_run(
     Ok(store.write(delta)?)
 }
 
-/// Several ordered lists of changes with different keys, in order.
+/// Iterator over several ordered lists of changes with distinct keys, in order.
 struct Merged<'a> {
     heads: Vec<Peekable<std::vec::IntoIter<Change<'a>>>>,
 }

@@ -1,4 +1,5 @@
-//! Names that most nouns use: the state, facts, rows, and [`crate::common`]. The modules below the nouns do not import it.
+//! Names that most nouns use: the state, facts, rows, and [`crate::common`]. The modules below the nouns do not import
+//! it.
 
 pub(crate) use crate::common::*;
 pub(crate) use crate::event::{Sent, event, write};

@@ -1,4 +1,4 @@
-//! Rebuilding everything from the log: the derived store beside the old one, then all views.
+//! Rebuilding of all derived data from the log: first a new derived store, then all views.
 
 use crate::files::{Home, Mended};
 use crate::live::{Counts, Live, derived_dir, remove_old_derived};
@@ -14,28 +14,28 @@ use teamlog_engine::internals::derived::{Overlay, Store};
 
 pub use crate::pipeline::Progress;
 
-/// What a rebuild found.
+/// Result of a rebuild.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rehydrated {
-    /// How many of what.
+    /// Counts of events, messages and tasks.
     pub counts: Counts,
-    /// The digest of the state, lower-case hex.
+    /// Digest of the state, lower-case hex.
     pub digest: String,
-    /// What became of the views.
+    /// Result of updating the views.
     pub views: Mended,
-    /// How long it took, by the log's clock.
+    /// Duration, by the log's clock.
     pub elapsed: Duration,
 }
 
 impl Rehydrated {
-    /// Events per second.
+    /// Returns events per second.
     pub fn rate(&self) -> f64 {
         self.counts.events as f64 / self.elapsed.as_secs_f64().max(1e-6)
     }
 }
 
-/// Folds the whole log into a new derived store with `workers` decoders, puts it in the place of the old one, and brings
-/// all views in line. The caller holds the log's lock.
+/// Folds the whole log into a new derived store with `workers` decoders, replaces the old store, and updates all views.
+/// The caller holds the log's lock.
 pub fn rehydrate(
     log: &Log,
     reader: &Reader,
@@ -45,7 +45,7 @@ pub fn rehydrate(
     rehydrate_with(log, reader, Bulk::new(workers), progress)
 }
 
-/// As [`rehydrate`], with a say in how.
+/// Like [`rehydrate`], with settings.
 pub fn rehydrate_with(
     log: &Log,
     reader: &Reader,
@@ -54,7 +54,7 @@ pub fn rehydrate_with(
 ) -> Result<(Rehydrated, Live)> {
     let options = log.options();
     let start = options.clock.now();
-    // A segment that was changed since must not be rebuilt from.
+    // A changed segment must not be used for rebuilding.
     reader.check_chain()?;
     let dir = derived_dir(reader.dir());
     let store = Store::aside(Arc::clone(reader.storage()), &dir, options.lock_deadline)?;
@@ -114,7 +114,7 @@ fn mend_views(live: &Live, (log, reader): (&Log, &Reader), inboxes: Inboxes) -> 
     mended.add(mend_files(live, reader, &home)?);
     match inboxes.wanted() {
         true => mended.add(inboxes.finish(live, reader)?),
-        // The team was created without views, and got them later: nothing was built on the way.
+        // The team was created without views and got them later, so the inboxes were not built during the fold.
         false => mended.add(mend_inboxes(live, reader, &home)?),
     }
     let now = log.options().clock.now().micros();

@@ -1,26 +1,25 @@
-//! The refs of a team's log: the things that an event points at.
+//! Refs of a team's log: ids of the things that an event is about.
 
 use teamlog_engine::{Ref, words};
 
 words! {
-    /// The refs, by the names of their fields, in the order in which a log stores them. They are the refs of a log that declares
-    /// none.
+    /// The refs, named by their fields, in the order in which a log stores them. A log that declares no refs has these.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[repr(u8)]
     pub enum RefKind {
-        /// The story that the event belongs to.
+        /// Trace id.
         Trace = "trace_id",
-        /// The task concerned.
+        /// Task id.
         Task = "task_id",
-        /// The agent concerned (for a message: its recipient).
+        /// Agent (for a message: its recipient).
         Agent = "agent",
-        /// The message concerned.
+        /// Message id.
         Message = "message_id",
-        /// The thread concerned.
+        /// Thread id.
         Thread = "thread_id",
-        /// The session concerned.
+        /// Session id.
         Session = "session_id",
-        /// The idempotency key of the command.
+        /// Idempotency key of the command.
         Key = "key",
     }
 }

@@ -1,5 +1,4 @@
-//! How the stored shapes describe themselves in the schemas of answers. The shapes that are written by hand are
-//! described by hand, beside the name lists that their rules use.
+//! JSON schemas of types with hand-written serialization, built from the same name lists as the serialization.
 
 use crate::event::supervision::ApprovalStatus;
 use crate::event::worker::{AckStatus, WorkerState};
@@ -10,7 +9,7 @@ use crate::words::named_in_json;
 use schemars::{Schema, SchemaGenerator, json_schema};
 use serde_json::{Map, Value};
 
-/// A type that is one of a few names.
+/// Declares the schema of a type that is one of a few names.
 macro_rules! named {
     ($($kind:ident: $about:literal),*) => {$(
         impl JsonSchema for $kind {
@@ -32,11 +31,11 @@ macro_rules! named {
 }
 
 named! {
-    MessageType: "What kind of message it is",
-    Priority: "How urgent it is",
-    Status: "The state of a task",
-    WorkerState: "What a worker does",
-    AckStatus: "Whether a worker agrees to its shutdown",
+    MessageType: "Type of a message",
+    Priority: "Urgency of a message",
+    Status: "Status of a task",
+    WorkerState: "State of a worker",
+    AckStatus: "A worker's answer to a shutdown request",
     ApprovalStatus: "A reviewer's decision"
 }
 
@@ -46,32 +45,32 @@ named_in_json! {
     Status: "status must be one of a task"
 }
 
-/// What [`Message::to_json`] writes.
+/// Schema of the JSON that [`Message::to_json`] writes.
 #[derive(JsonSchema)]
 #[schemars(extend("additionalProperties" = true))]
 #[expect(dead_code, reason = "it is there to be described")]
 struct Envelope {
-    /// The message's id
+    /// Id of the message
     id: String,
     #[serde(rename = "type")]
     kind: MessageType,
-    /// The sender
+    /// Sender
     from: String,
-    /// The recipient
+    /// Recipient
     to: String,
-    /// The task concerned
+    /// Task of the message, if any
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<String>,
-    /// The story it belongs to
+    /// Trace id, if any
     #[serde(skip_serializing_if = "Option::is_none")]
     trace_id: Option<String>,
     priority: Priority,
-    /// When its sender says that it was created
+    /// Creation time, as the sender gave it
     created_at: Timestamp,
     /// Version of the envelope
     #[schemars(extend("const" = 1))]
     schema_version: u32,
-    /// What it says; its fields depend on the type
+    /// Content; its fields depend on the type
     payload: Map<String, Value>,
 }
 
@@ -81,7 +80,7 @@ impl JsonSchema for Message {
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         let mut schema = Envelope::json_schema(generator);
-        let about = "A message envelope; fields that it does not know are kept as they came";
+        let about = "A message envelope; unknown fields are kept unchanged";
         schema.insert("description".to_owned(), about.into());
         schema
     }

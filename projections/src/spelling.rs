@@ -1,15 +1,15 @@
-//! Finds the name that somebody mistyped.
+//! Suggestions for mistyped names.
 
-/// Most letters of what somebody typed that are looked at: the words that there are, are short.
+/// Most compared letters of the input; known names are shorter.
 const LOOKED_AT_MAX: usize = 128;
 
-/// The fewest letters to add, drop or change between a word that there is and one that somebody typed.
+/// Returns the edit distance: the fewest letters to add, remove or change.
 pub fn distance(known: &str, typed: &str) -> usize {
     let typed: String = typed.chars().take(LOOKED_AT_MAX).collect();
     strsim::levenshtein(known, &typed)
 }
 
-/// The known name that was probably meant, and how far it is: case, `_` and `-` do not count.
+/// Returns the most similar known name and its distance; case, `_` and `-` do not count.
 pub fn nearest<'a>(
     typed: &str,
     known: impl IntoIterator<Item = &'a str>,
@@ -28,11 +28,11 @@ pub fn nearest<'a>(
         .min_by_key(|(_, far)| *far)
 }
 
-/// The fewest letters that may differ in a name that is taken for another one, mistyped.
+/// Most different letters for which a name counts as a misspelling of another one.
 const LOOKALIKE: usize = 2;
 
-/// The known name that somebody probably meant: one that has the typed one as a part (`team` of `team_name`), else the
-/// nearest, unless most of its letters are others.
+/// Returns the known name that was probably meant: a name that contains the input (`team` of `team_name`), or else the
+/// most similar name, unless most of its letters differ.
 pub fn meant<'a>(typed: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
     let known: Vec<&str> = known.into_iter().collect();
     let near = nearest(typed, known.iter().copied());

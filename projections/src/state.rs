@@ -1,28 +1,28 @@
-//! What is known of a team: the entries that folds left in the derived store, and over them the events that no run holds
-//! yet. The nouns ask it; [`Live`](crate::Live) keeps it up to date.
+//! The state of a team: the rows in the derived store, and the later events folded in memory. The nouns add queries;
+//! [`Live`](crate::Live) keeps it up to date.
 
 use crate::common::*;
 use crate::tx::{Rows, SeqPage};
 use teamlog_engine::internals::derived::{Anchor, Overlay};
 
-/// The state of a team at an event.
+/// The state of a team as of an event.
 ///
-/// Its questions stand with their nouns (`task/query.rs` and so on). Each answers I/O and `Derived` errors; the times and
-/// seqs of a page are bounds that the caller chooses, and none walks over history.
+/// The queries are in the files of the nouns (`task/query.rs` and so on). Each can return I/O and `Derived` errors;
+/// callers choose the bounds of a page, and no query scans the history.
 pub struct TeamState {
     pub(crate) overlay: Overlay,
-    /// What is committed and in no run.
+    /// Committed events that are in no run.
     pub(crate) tail: Tail,
-    /// The last event folded; ahead of the tail while a group is being written.
+    /// Last folded event; ahead of the tail while a group is being written.
     pub(crate) folded: u64,
 }
 
-/// Events that no run holds yet: their places, and what a run over them would be anchored at.
+/// Events that are in no run: their places, and the anchor of a run over them.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Tail {
     pub places: Vec<Place>,
     pub last: Option<Anchor>,
-    /// Bytes of log.
+    /// Size of the events in the log, in bytes.
     pub bytes: u64,
 }
 
@@ -40,14 +40,14 @@ impl Tail {
 }
 
 impl TeamState {
-    /// The last event that the state covers; 0 for an empty log.
+    /// Returns the last event that the state covers; 0 for an empty log.
     pub fn seq(&self) -> u64 {
         self.folded
     }
     pub(crate) fn rows(&self) -> Rows<'_> {
         Rows(self.overlay.view())
     }
-    /// The newest `limit` events before `before` that name `value` as their ref of that kind.
+    /// Returns the newest `limit` events before `before` whose ref of that kind is `value`.
     pub fn with_ref(
         &self,
         kind: RefKind,
@@ -58,7 +58,7 @@ impl TeamState {
         let series = key::series(key::POSTINGS + kind as u8, value.as_bytes());
         self.rows().page(&series, before, limit)
     }
-    /// Where an event lies; `None` past the state's end.
+    /// Returns the place of an event; `None` after the state's end.
     pub fn place(&self, seq: u64) -> Result<Option<Place>> {
         let first = |last: Anchor| last.seq + 1 - self.tail.places.len() as u64;
         match self.tail.last.and_then(|last| seq.checked_sub(first(last))) {

@@ -1,11 +1,11 @@
-//! The view that a fold has of the state, and its changes to it.
+//! The access of a fold to the state: typed reads and writes.
 //!
-//! Namespaces (first byte of a key) belong to one projection each, so that each can fold on its own worker:
+//! Each namespace (first byte of a key) belongs to one projection, so that each projection can fold on its own worker:
 //! `0x10..` the team, `0x20..` and `0x80..` messages, `0x30..`, `0x44..0x45`, `0x68..0x69` and `0x90..` tasks,
-//! `0x40..0x43` and `0xA0..` deliveries, `0x48..0x49` and `0xB0..0xB1` threads, `0x4B`, `0xB2..0xB3` and `0xB5` the feed, `0x4C..0x4D` tokens, `0x4E..0x4F` artifacts,
-//! `0x46` and `0xB4` refused writes, `0x47` agents' tokens,
-//! `0x50..` the staff, `0x60..` answers under keys,
-//! `0x70..0x77` modes, `0x78..` and `0xD0..` runs of the bootstrap; the postings are the engine's.
+//! `0x40..0x43` and `0xA0..` deliveries, `0x48..0x49` and `0xB0..0xB1` threads, `0x4B`, `0xB2..0xB3` and `0xB5` the
+//! feed, `0x4C..0x4D` token usage, `0x4E..0x4F` artifacts, `0x46` and `0xB4` refused writes, `0x47` agents' tokens,
+//! `0x50..` workers, `0x60..` stored responses, `0x70..0x77` modes, `0x78..` and `0xD0..` bootstrap runs; the postings
+//! belong to the engine.
 
 use crate::error::{Error, Result};
 use rkyv::rancor::Fallible;
@@ -18,9 +18,9 @@ use teamlog_engine::{EventId, Json, Timestamp};
 
 /// A value of the derived store.
 pub(crate) trait Row: Sized {
-    /// Puts its bytes in the place of what `out` holds.
+    /// Replaces the content of `out` by the row's bytes.
     fn encode(&self, out: &mut Vec<u8>);
-    /// `None` for bytes that are no such row.
+    /// Returns the row; `None` if the bytes are no such row.
     fn decode(bytes: &[u8]) -> Option<Self>;
 }
 
@@ -30,7 +30,7 @@ macro_rules! row {
         impl $crate::tx::Row for $name {
             fn encode(&self, out: &mut Vec<u8>) {
                 out.clear();
-                // Into memory only allocation fails, which aborts anyway.
+                // Writing to memory fails only if allocation fails, which aborts anyway.
                 *out = rkyv::api::high::to_bytes_in::<_, rkyv::rancor::Error>(
                     self,
                     std::mem::take(out),
@@ -71,7 +71,7 @@ impl<'a> Rows<'a> {
     pub fn has(self, key: &[u8]) -> Result<bool> {
         Ok(self.0.get(key)?.is_some())
     }
-    /// The entries whose keys begin with `prefix`; see [`Rows::walk`].
+    /// Returns the entries whose keys begin with `prefix`; see [`Rows::walk`].
     pub fn prefix(
         self,
         prefix: &[u8],
@@ -79,7 +79,7 @@ impl<'a> Rows<'a> {
     ) -> impl Iterator<Item = Result<Entry<'a>>> + use<'a> {
         self.walk(prefix, &end_of(prefix), reverse)
     }
-    /// The entries with `from <= key < to`, ascending, or descending if `reverse`.
+    /// Returns the entries with `from <= key < to`, ascending, or descending if `reverse`.
     pub fn walk(
         self,
         from: &[u8],
@@ -91,7 +91,7 @@ impl<'a> Rows<'a> {
             Ok(Entry { key, value })
         })
     }
-    /// The entries whose keys begin with `prefix` and go on with a name behind `after`.
+    /// Returns the entries whose keys begin with `prefix` and continue with a name after `after`.
     pub fn behind(
         self,
         prefix: &[u8],
@@ -99,22 +99,22 @@ impl<'a> Rows<'a> {
     ) -> impl Iterator<Item = Result<Entry<'a>>> + use<'a> {
         let from = match after {
             None => prefix.to_vec(),
-            // The next key there can be.
+            // The smallest key after `after`.
             Some(after) => [prefix, after.as_bytes(), &[0]].concat(),
         };
         self.walk(&from, &end_of(prefix), false)
     }
-    /// A number behind the largest that [`Tx::raise`] kept.
+    /// Returns the number after the largest number stored by [`Tx::raise`].
     pub fn next_number(self, key: &[u8]) -> Result<u64> {
         let largest: u64 = self.get(key)?.unwrap_or_default();
         Ok(largest.saturating_add(1))
     }
-    /// The first time in an index by time.
+    /// Returns the first time in an index by time.
     pub fn first_time(self, index: u8) -> Result<Option<Timestamp>> {
         let first = self.prefix(&[index], false).next().transpose()?;
         Ok(first.and_then(|entry| entry.time()))
     }
-    /// The newest `limit` numbers of a series before `before`, ascending.
+    /// Returns the newest `limit` numbers of a series before `before`, ascending.
     pub fn page(self, series: &[u8], before: Option<u64>, limit: usize) -> Result<SeqPage> {
         let end = match before {
             None => end_of(series),
@@ -134,16 +134,16 @@ impl<'a> Rows<'a> {
     }
 }
 
-/// Some events, oldest first, and whether older ones remain.
+/// A page of events, oldest first.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct SeqPage {
-    /// Their seqs, ascending.
+    /// Seqs of the events, ascending.
     pub seqs: Vec<u64>,
-    /// Whether there are older ones.
+    /// True if there are older ones.
     pub older: bool,
 }
 
-/// A key with its value.
+/// A key and its value.
 pub(crate) struct Entry<'a> {
     pub key: Cow<'a, [u8]>,
     pub value: teamlog_engine::internals::derived::Value<'a>,
@@ -153,20 +153,20 @@ impl Entry<'_> {
     pub fn row<T: Row>(&self) -> Result<T> {
         decoded(&self.key, &self.value)
     }
-    /// What the key holds behind a prefix of that length.
+    /// Returns the part of the key after a prefix of the given length.
     pub fn behind(&self, prefix: usize) -> &[u8] {
         self.key.get(prefix..).unwrap_or_default()
     }
-    /// The same as a name.
+    /// Returns the part of the key after a prefix, as a name.
     pub fn name(&self, prefix: usize) -> String {
         String::from_utf8_lossy(self.behind(prefix)).into_owned()
     }
-    /// The time that the key holds behind its namespace.
+    /// Returns the time in the key after its namespace.
     pub fn time(&self) -> Option<Timestamp> {
         let bytes = self.behind(1).first_chunk::<8>()?;
         Timestamp::from_micros(i64::from_be_bytes(*bytes))
     }
-    /// The number at the end of a key of a series.
+    /// Returns the number at the end of a series' key.
     pub fn seq(&self) -> u64 {
         self.key
             .last_chunk::<8>()
@@ -183,19 +183,19 @@ fn decoded<T: Row>(key: &[u8], value: &[u8]) -> Result<T> {
     })
 }
 
-/// Stores a field as a `T`: `#[rkyv(with = As<u64>)]` on the seq of an event that may be none.
+/// Stores a field as a `T`: `#[rkyv(with = As<u64>)]` for the seq of an optional event.
 #[derive(Debug)]
 pub struct As<T>(PhantomData<T>);
 
-/// A type that rows hold as a `T`.
+/// A type that rows store as a `T`.
 pub trait Stored<T>: Sized {
-    /// What is stored.
+    /// Returns the stored form.
     fn stored(&self) -> T;
-    /// What was stored.
+    /// Returns the value of a stored form.
     fn found(stored: T) -> Self;
 }
 
-/// The seq of an event, 0 for none.
+/// Seq of an event, 0 for `None`.
 impl Stored<u64> for Option<u64> {
     fn stored(&self) -> u64 {
         self.unwrap_or_default()
@@ -205,7 +205,7 @@ impl Stored<u64> for Option<u64> {
     }
 }
 
-/// The id of an event, zeros for none.
+/// Id of an event, zeros for `None`.
 impl Stored<[u8; 16]> for Option<EventId> {
     fn stored(&self) -> [u8; 16] {
         self.map_or([0; 16], |id| id.bytes())
@@ -220,7 +220,7 @@ impl Stored<String> for Json {
         self.as_str().to_owned()
     }
     fn found(text: String) -> Json {
-        // Rows pass a checksum, and hold the text of JSON only.
+        // Rows have a checksum, and the field is always valid JSON.
         Json::parse(&text).unwrap_or_else(|_| Json::from_canonical("null".to_owned()))
     }
 }
@@ -275,12 +275,12 @@ where
     }
 }
 
-/// A time as rows hold it.
+/// Returns a stored time.
 pub(crate) fn time(micros: i64) -> Timestamp {
     Timestamp::from_micros(micros).unwrap_or_default()
 }
 
-/// The first key behind all that begin with `prefix`, which does not consist of 0xFF alone.
+/// Returns the first key after all keys that begin with `prefix`, which must not consist of 0xFF only.
 pub(crate) fn end_of(prefix: &[u8]) -> Vec<u8> {
     let mut end = prefix.to_vec();
     while let Some(last) = end.pop() {
@@ -292,7 +292,7 @@ pub(crate) fn end_of(prefix: &[u8]) -> Vec<u8> {
     end
 }
 
-/// A key of a namespace below the series.
+/// Returns a key of a namespace that is no series.
 pub(crate) fn key_of(namespace: u8, name: &[u8]) -> Vec<u8> {
     let mut key = Vec::with_capacity(name.len() + 1);
     key.push(namespace);
@@ -300,24 +300,24 @@ pub(crate) fn key_of(namespace: u8, name: &[u8]) -> Vec<u8> {
     key
 }
 
-/// A namespace and a name with a zero byte behind it, so that no key is the beginning of another name's.
+/// Returns a namespace and a name with a zero byte after it, so that no key is a prefix of another name's key.
 pub(crate) fn named(namespace: u8, name: &str) -> Vec<u8> {
     let mut key = key_of(namespace, name.as_bytes());
     key.push(0);
     key
 }
 
-/// Bytes of a key of an index by time before the name.
+/// Bytes before the name in a key of an index by time.
 pub(crate) const TIMED_BYTES: usize = 9;
 
-/// The key of an index by time. Times of a log are not before 1970, so the bytes sort as they do.
+/// Returns the key of an index by time. Times of a log are not before 1970, so the bytes sort like the times.
 pub(crate) fn timed(index: u8, micros: i64, name: &[u8]) -> Vec<u8> {
     let mut key = key_of(index, &micros.to_be_bytes());
     key.extend_from_slice(name);
     key
 }
 
-/// A key of a series.
+/// Returns a key of a series.
 pub(crate) fn numbered(namespace: u8, name: &str, seq: u64) -> Vec<u8> {
     let mut key = key::series(namespace, name.as_bytes());
     key.extend_from_slice(&seq.to_be_bytes());
@@ -327,12 +327,12 @@ pub(crate) fn numbered(namespace: u8, name: &str, seq: u64) -> Vec<u8> {
 /// Reads and writes of a fold: single keys of the state.
 pub struct Tx<'a> {
     state: &'a mut dyn Changes,
-    /// Where rows are encoded.
+    /// Buffer for encoding rows.
     buffer: Vec<u8>,
 }
 
 impl<'a> Tx<'a> {
-    /// Reads and writes `state`.
+    /// Creates the access to `state`.
     pub fn new(state: &'a mut dyn Changes) -> Tx<'a> {
         Tx {
             state,
@@ -352,7 +352,7 @@ impl<'a> Tx<'a> {
         row.encode(&mut self.buffer);
         self.state.put(key, &self.buffer);
     }
-    /// Changes a row, which is the default where there is none.
+    /// Changes a row; a missing row starts with the default.
     pub(crate) fn change<T: Row + Default>(
         &mut self,
         key: &[u8],
@@ -363,11 +363,11 @@ impl<'a> Tx<'a> {
         self.put(key, &row);
         Ok(())
     }
-    /// One more.
+    /// Adds one to a counter.
     pub(crate) fn increment(&mut self, key: &[u8]) -> Result<()> {
         self.change(key, |count: &mut u64| *count += 1)
     }
-    /// Keeps the largest number.
+    /// Stores the larger of the old and the given number.
     pub(crate) fn raise(&mut self, key: &[u8], number: u64) -> Result<()> {
         let largest: u64 = self.get(key)?.unwrap_or_default();
         if number > largest {
@@ -375,7 +375,7 @@ impl<'a> Tx<'a> {
         }
         Ok(())
     }
-    /// Sets a key that says all by being there.
+    /// Stores a key without a value, as a marker.
     pub(crate) fn mark(&mut self, key: &[u8]) {
         self.state.put(key, &[]);
     }

@@ -1,26 +1,26 @@
-//! The view files: what people and other tools read. Safe to delete.
+//! The view files, for people and other tools. They can be deleted safely.
 //!
 //! | file | content |
 //! |---|---|
-//! | `team.json` | settings, members and what they are, the budget |
+//! | `team.json` | settings, members with details, the budget |
 //! | `tasks/<id>.json` | one task, the superset of its renderings |
-//! | `inboxes/<agent>.jsonl` | one line per message, `{"seq":N,` and the envelope's fields; only grows |
-//! | `dead-letter/YYYY-MM-DD.jsonl` | one line per dead letter of that day; only grows |
-//! | `workers/<name>/…` | what is known of a worker, a file for each part |
-//! | `modes/…` | the states of workflow modes, at the root and of each session |
+//! | `inboxes/<agent>.jsonl` | one line per message, `{"seq":N,` and the envelope's fields; append-only |
+//! | `dead-letter/YYYY-MM-DD.jsonl` | one line per dead letter of that day; append-only |
+//! | `workers/<name>/…` | a worker, one file per part |
+//! | `modes/…` | the states of workflow modes, of the root and of each session |
 //! | `bootstrap/<run>.json` | a run of the bootstrap contract |
 //! | `threads/<id>.json` | a thread |
-//! | `threads/<id>.jsonl` | one line per message of a thread; only grows |
-//! | `views` | the cursor: up to which event the files are current |
-//! | `views.synced` | up to which event they are on the disk, since which start of the machine, in which directory |
+//! | `threads/<id>.jsonl` | one line per message of a thread; append-only |
+//! | `views` | the cursor: the event up to which the files are current |
+//! | `views.synced` | the event up to which the files are on the disk, with boot id and directory |
 //!
-//! The writer of the log writes them after the head, then the cursor; the next writer mends what lies between. A writer
-//! that stays may note what is due and write it behind the answers, many events at a time ([`ViewBatch`]).
+//! The writer of the log writes them after the head, then the cursor; the next writer repairs the difference. A
+//! long-running writer may collect changes and write them after the answers, many events at a time ([`ViewBatch`]).
 //!
-//! No file is synced by itself. Every 1,000 events or 60 seconds, after an answer, the file system is synced and
-//! `views.synced` moves. After a restart of the machine the next writer writes the files of all later events again. If the
-//! team's directory is a copy, any file may be wrong: a short log's files are compared at once, those of a longer one by
-//! [`Live::compare_views`](crate::Live::compare_views).
+//! Single files are not synced. Every 1,000 events or 60 seconds, after an answer, the file system is synced and
+//! `views.synced` is updated. After a restart of the machine the next writer writes the files of all later events
+//! again. If the team's directory is a copy, any file may be wrong: the files of a short log are compared at once,
+//! those of a longer one by [`Live::compare_views`](crate::Live::compare_views).
 
 mod batch;
 mod check;
@@ -50,30 +50,30 @@ use std::sync::PoisonError;
 use synced::{Synced, Trust};
 use teamlog_engine::storage::OpenMode;
 
-/// A gap of more events between cursor and head is mended by looking at all views.
+/// Longest gap between cursor and head that is repaired by its events; a longer one by comparing all views.
 const GAP_EVENTS_MAX: u64 = 16 << 10;
-/// If nothing is known of the files, those of a log with no more events are compared by any writer.
+/// Longest log whose files any writer compares if their state is unknown.
 const COMPARED_EVENTS_MAX: u64 = 1_000;
-/// More events, or bytes of them, are not left for later: memory is bounded, and so is what a crash leaves to mend.
+/// Most delayed events, and most bytes of them: this bounds the memory, and the repair after a crash.
 const DUE_EVENTS_MAX: u64 = 8 << 10;
 const DUE_BYTES_MAX: usize = 16 << 20;
 
-/// What some events touched.
+/// Changes of view files by some events.
 #[derive(Default)]
 struct Touched {
     team: bool,
-    /// The team was created.
+    /// True if the team was created.
     created: bool,
     tasks: BTreeSet<String>,
-    /// The new lines of each inbox.
+    /// New lines of each inbox.
     inboxes: BTreeMap<String, Vec<u8>>,
-    /// The events of new dead letters.
+    /// Events of new dead letters.
     dead_letters: Vec<u64>,
     workers: worker::view::TouchedParts,
     modes: BTreeSet<Scope>,
     runs: BTreeSet<String>,
     threads: thread::view::TouchedThreads,
-    /// Views came into being.
+    /// True if views were switched on.
     all: bool,
 }
 
@@ -159,22 +159,23 @@ pub(crate) struct Views {
     /// Device and inode of the team's directory.
     dir: Option<(u64, u64)>,
     cursor: Cursor,
-    /// Which start of the machine this is, if the caller said so.
+    /// Boot id of the machine, if the caller gave it.
     boot: Option<[u8; 16]>,
-    /// How far the cursor can be believed.
+    /// Trust in the cursor.
     trust: Trust,
-    /// Whether somebody collects what is due.
+    /// True if the caller collects delayed changes.
     later: bool,
     due: Touched,
-    /// How many events touched that, and how many bytes they have.
+    /// Number and size of the delayed events.
     due_events: u64,
     due_bytes: usize,
-    /// What is written comes behind what was collected before.
+    /// Orders writes after the batch collected before.
     gate: Arc<BatchGate>,
 }
 
 impl Views {
-    /// `later`: whether somebody calls [`Views::collect`] soon after every event. Waits for a batch that is being written.
+    /// Opens the views. `later`: true if the caller calls [`Views::collect`] soon after every event. Waits for a batch
+    /// that is being written.
     pub fn open(reader: &Reader, log: &Log, later: bool, gate: Arc<BatchGate>) -> Result<Views> {
         gate.wait();
         let home = Home::of(reader);
@@ -199,7 +200,8 @@ impl Views {
         })
     }
 
-    /// Mends what lies between the cursor and the state. `compare`: looks at all files if nothing is known of them.
+    /// Repairs the difference between the cursor and the state. With `compare`, compares all files if their state is
+    /// unknown.
     pub fn catch_up(
         &mut self,
         live: &TeamState,
@@ -252,7 +254,7 @@ impl Views {
         Ok(mended)
     }
 
-    /// Notes that the files are as the cursor says, and up to which event they are on the disk.
+    /// Notes that the files match the cursor, and the event up to which they are on the disk.
     fn trust_from(&mut self, seq: u64, at: i64) -> Result<()> {
         let Some((boot, dir)) = self.boot.zip(self.dir) else {
             return Ok(());
@@ -263,12 +265,12 @@ impl Views {
         Ok(())
     }
 
-    /// The sync of the file system that is due, if one is: for [`ViewsSync::run`], and then [`Views::synced`].
+    /// Returns the due sync of the file system, if one is due: for [`ViewsSync::run`] and then [`Views::synced`].
     pub fn sync_due(&self, now: i64) -> Option<ViewsSync> {
         ViewsSync::due(&self.home, self.trust, self.cursor.seq(), now)
     }
 
-    /// Notes the outcome of a sync. After one that failed this process makes no other.
+    /// Notes the result of a sync. After a failed sync this process makes no further one.
     pub fn synced(&mut self, sync: &ViewsSync, outcome: &Result<()>) {
         self.trust = match outcome {
             Ok(()) => Trust::Current(sync.synced()),
@@ -276,7 +278,7 @@ impl Views {
         };
     }
 
-    /// Brings the views behind events that were just committed and are part of `live`, or notes what is due.
+    /// Updates the views after events that were just committed and are part of `live`, or notes the delayed changes.
     pub fn update(&mut self, live: &TeamState, events: &[Event<'_>]) -> Result<()> {
         let Some(team) = live.team()? else {
             return Ok(());
@@ -304,17 +306,17 @@ impl Views {
         }
     }
 
-    /// From now on somebody collects what is due.
+    /// Notes that the caller collects delayed changes from now on.
     pub fn follow(&mut self) {
         self.later = true;
     }
 
-    /// Whether files are behind events.
+    /// Returns true if files are out of date.
     pub fn are_due(&self) -> bool {
         self.due_events > 0
     }
 
-    /// Writes all that is due.
+    /// Writes all delayed changes.
     pub fn finish(&mut self, live: &TeamState) -> Result<()> {
         if self.are_due() {
             // The cursor must not move past files that could not be written.
@@ -333,7 +335,8 @@ impl Views {
         Ok(())
     }
 
-    /// What is due, to be written without the state. The next is collected once this was written.
+    /// Returns the delayed changes, to be written without the state. The next batch is collected after this one is
+    /// written.
     pub fn collect(&mut self, live: &TeamState) -> Result<ViewBatch> {
         self.gate.wait().check(&self.home)?;
         let touched = self.take_due();
@@ -365,7 +368,7 @@ impl Views {
     }
 }
 
-/// Returns whether the team lets views follow the answers.
+/// Returns true if the team allows writing views after the answers.
 fn may_follow(live: &TeamState) -> Result<bool> {
     let (when, _) = live.setting(Setting::ViewsWhen)?;
     Ok(when.text() != BEFORE_ANSWER)
@@ -377,7 +380,7 @@ fn write(live: &TeamState, log: &Log, home: &Home, touched: &Touched) -> Result<
     }
     let mut mended = Mended::default();
     if touched.created && !home.exists(message::view::DIR)? {
-        // Readers may watch the directory before the first message.
+        // Created at once, since readers may watch the directory before the first message.
         home.create_dir(&home.path(message::view::DIR))?;
     }
     if touched.team {

@@ -1,7 +1,7 @@
 //! Every reserved kind of event, in one table.
 //!
-//! The table is complete from the first release, so that no log can hold a foreign event of a kind that a later
-//! version gives a meaning: `append` refuses these names, and names the command that records them.
+//! The table has been complete since the first release, so that no log has a foreign event of a kind that a later
+//! version defines: `append` refuses these names, and names the command that records them.
 
 use crate::common::*;
 pub use crate::event::Kind;
@@ -9,13 +9,13 @@ use crate::event::undecodable;
 use crate::fact::{Fact, NOUNS, Read};
 use std::sync::LazyLock;
 
-/// A reserved kind, and how the payloads of its events are read.
+/// A reserved kind, and the reader of its payloads.
 struct Reserved {
     kind: Kind,
     read: Read,
 }
 
-/// The latest version of the shapes of payloads.
+/// Latest version of the payloads' formats.
 const SCHEMA_VERSION: u32 = 1;
 
 /// Returns the reserved kind of that name; `None` for a foreign one.
@@ -36,11 +36,11 @@ fn reserved(name: &str) -> Option<&'static Reserved> {
 }
 
 impl Fact {
-    /// Reads what an event says. Must not be asked about foreign events.
+    /// Decodes an event. Must not be called for foreign events.
     ///
     /// # Errors
-    /// `Undecodable` if the payload does not have the shape of its kind; the engine's `Newer` if the kind is not in the
-    /// vocabulary, or the shape is a later one.
+    /// `Undecodable` if the payload does not have the format of its kind; the engine's `Newer` if the kind is not in
+    /// the vocabulary, or the format is a later one.
     pub fn decode(event: &Event<'_>) -> Result<Fact> {
         let why = match reserved(&event.kind) {
             None => "this version does not know its kind".to_owned(),
@@ -82,22 +82,23 @@ const fn unused(name: &'static str, doc: &'static str) -> Kind {
 #[rustfmt::skip]
 const LOG: &[Kind] = &[
     log("log_converted", "teamlog convert TEAM", "The log was copied from another format or file system."),
-    log("log_imported", "teamlog import TEAM", "History was imported, with counts of what was left out."),
-    log("log_journal_adopted", "teamlog journal adopt TEAM", "From here on a journal orders the log."),
-    log("log_journal_left", "teamlog journal leave TEAM", "From here on no journal orders the log."),
+    log("log_imported", "teamlog import TEAM", "History was imported; the payload counts left-out items."),
+    log("log_journal_adopted", "teamlog journal adopt TEAM", "The log was adopted by a journal, which orders it from now on."),
+    log("log_journal_left", "teamlog journal leave TEAM", "The log left its journal, which no longer orders it."),
     log("log_restored", "teamlog import TEAM --events", "The log was restored from an export or a backup."),
-    log("log_salvaged", "teamlog rehydrate TEAM --salvage", "What could be read of a damaged log was taken over."),
+    log("log_salvaged", "teamlog rehydrate TEAM --salvage", "The readable part of a damaged log was copied."),
     log("log_tail_quarantined", "teamlog append TEAM", "A torn tail was set aside."),
 ];
 
-/// Kinds that no command records. They stay reserved: a log that holds one as a foreign event would change its meaning.
+/// Kinds that no command records. They stay reserved: otherwise a log could have one as a foreign event, whose meaning
+/// would change later.
 #[rustfmt::skip]
 const UNUSED: &[Kind] = &[
     unused("manifest_written", "The team's manifest changed."),
     unused("members_removed", "Agents ceased to be members."),
-    unused("resource_policy_set", "How overlapping paths are treated was set."),
+    unused("resource_policy_set", "The policy for overlapping paths was set."),
     unused("task_assigned", "A task got an owner without a claim."),
-    unused("team_settings_changed", "Whether agents join by acting, or views are kept, changed."),
+    unused("team_settings_changed", "The setting of open membership or of view files changed."),
     unused("thread_participants_added", "Agents joined a thread."),
 ];
 

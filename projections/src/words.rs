@@ -1,6 +1,6 @@
-//! Words in JSON and in text.
+//! Enumerations in JSON and in text.
 
-/// Writes words to JSON and to text by their names, and reads any of their names from JSON.
+/// Writes an enumeration to JSON and to text by its names, and reads any of its names from JSON.
 macro_rules! named_in_json {
     ($($type:ident: $unknown:literal),*) => {
         $(

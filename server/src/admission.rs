@@ -152,7 +152,7 @@ async fn answer(state: &Arc<AppState>, call: Call, revoked: &Revoked) -> Answer 
         Err(Undone::Panicked) => Reply::error(
             500,
             "internal",
-            "the daemon failed; what was asked may have happened",
+            "the daemon failed; the request may have been executed",
         )
         .into(),
     }
@@ -165,7 +165,7 @@ pub(crate) fn busy(message: &str) -> Reply {
 
 /// Builds the 503 reply for a full queue: no thread is free, and no more calls may wait.
 pub(crate) fn overloaded() -> Reply {
-    busy("the daemon has more to do than it can; try again")
+    busy("the daemon is overloaded; try again")
 }
 
 /// Checks that the content is JSON, or of no declared type. A web page's form can send neither of these.

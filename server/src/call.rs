@@ -44,7 +44,7 @@ pub struct Call {
     pub trace_id: Option<String>,
     /// `Last-Event-ID`.
     pub last_event_id: Option<String>,
-    /// Whether `Accept` asks for `text/event-stream`.
+    /// True if `Accept` asks for `text/event-stream`.
     pub wants_stream: bool,
     /// Deadline of the answer; ends early if the client disconnects.
     pub deadline: Deadline,

@@ -96,7 +96,7 @@ impl Agent {
     pub fn lacks(&self, wanted: AgentScope) -> Option<String> {
         let (name, scope, needed) = (&self.name, self.scope.name(), wanted.name());
         let lacks =
-            || format!("the token of {name} must be of scope {needed}, but is of scope {scope}");
+            || format!("the token of {name} has the scope {scope}; this needs the scope {needed}");
         (self.scope < wanted).then(lacks)
     }
 }

@@ -141,7 +141,7 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
         .map_err(StartError::io("start a thread"))?;
     let late = |_| {
         Err(io::Error::other(
-            "the daemon's thread ended, or does not begin",
+            "the daemon's thread ended or did not start",
         ))
     };
     let confined = is_ready.recv_timeout(BEGIN_TIME).unwrap_or_else(late);

@@ -17,9 +17,7 @@ pub enum StartError {
     #[error("{}", already(.0.as_deref()))]
     AlreadyServed(Option<Box<Running>>),
     /// Other machines can reach the address.
-    #[error(
-        "listen must be an address of this machine's loopback where there is no TLS, but is {0}"
-    )]
+    #[error("without TLS, listen must be a loopback address, but is {0}")]
     NotLoopback(SocketAddr),
     /// The certificate or its key cannot be used.
     #[error("cannot use {field} {}: {why}", path.display())]
@@ -32,7 +30,7 @@ pub enum StartError {
         why: String,
     },
     /// The path is too long for a Unix socket.
-    #[error("socket must have a path of at most {max} bytes, but {path:?} has more")]
+    #[error("the path of the socket has more than {max} bytes: {path:?}")]
     SocketPathTooLong {
         /// The path.
         path: PathBuf,
@@ -40,12 +38,10 @@ pub enum StartError {
         max: usize,
     },
     /// Other users can enter the socket's directory.
-    #[error(
-        "socket must lie in a directory that only you may enter (mode 0700), but {0:?} is none"
-    )]
+    #[error("other users can enter the directory of the socket, {0:?}; it must have mode 0700")]
     SocketDirectory(PathBuf),
     /// A file of another kind has the socket's path.
-    #[error("socket must be a free path, but there is something at {0:?}")]
+    #[error("cannot create the socket {0:?}: the path is taken")]
     SocketTaken(PathBuf),
     /// A system limit of the process or its user is too low.
     #[error("the daemon needs {needed} {what}, but can have {possible} ({limit})")]
@@ -96,10 +92,14 @@ impl StartError {
                 "give --listen 127.0.0.1:0; for other machines: --listen ADDRESS --tls-cert FILE --tls-key FILE",
             ),
             StartError::SocketPathTooLong { .. } | StartError::SocketDirectory(_) => {
-                Some("give --socket PATH, in a directory that only you may enter")
+                Some("give --socket PATH in a directory that only you can enter")
             }
-            StartError::SocketTaken(_) => Some("move it away, or name another path with --socket"),
-            StartError::Limit { .. } => Some("raise that limit where the daemon is started"),
+            StartError::SocketTaken(_) => {
+                Some("remove the file, or give another path with --socket")
+            }
+            StartError::Limit { .. } => {
+                Some("raise the limit in the shell or unit that starts the daemon")
+            }
             StartError::Tls { .. } | StartError::Team(_) | StartError::Io { .. } => None,
         }
     }
@@ -115,9 +115,9 @@ fn already(running: Option<&Running>) -> String {
         Some(Running {
             pid, url, socket, ..
         }) => format!(
-            "this data root is served already, by process {pid} at {url} and {}",
+            "this data root is already served by process {pid} at {url} and {}",
             socket.display()
         ),
-        None => "this data root is served already, by a daemon that is just starting".to_owned(),
+        None => "this data root is already served by a daemon that is starting".to_owned(),
     }
 }

@@ -151,7 +151,7 @@ impl Front {
 fn method_not_allowed(method: &Method, allowed: &[Method]) -> Reply {
     let allowed: Vec<&str> = allowed.iter().map(Method::as_str).collect();
     let allowed = allowed.join(", ");
-    let message = format!("method must be one of {allowed}, but is {method}");
+    let message = format!("this path supports {allowed}, not {method}");
     let reply = Reply::error(405, "method_not_allowed", &message).header("allow", allowed);
     match is_known(method) {
         true => reply,

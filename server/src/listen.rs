@@ -37,7 +37,7 @@ pub(crate) fn widen(listener: &impl AsFd) -> io::Result<()> {
 pub(crate) trait Listen {
     /// Accepted connection.
     type Raw: AsyncRead + AsyncWrite + Unpin + Send + 'static;
-    /// Accepts a connection; `None` for one that is dropped without an answer.
+    /// Accepts a connection; `None` if the connection is dropped without an answer.
     fn next(&self) -> impl Future<Output = io::Result<Option<Self::Raw>>> + Send;
     /// Completes the handshake of a connection; `None` if that fails.
     fn opened(&self, raw: Self::Raw) -> impl Future<Output = Option<Io>> + Send + 'static;
@@ -177,7 +177,7 @@ async fn slot(slots: &ConnectionSlots, state: &AppState) -> Option<OwnedSemaphor
 }
 
 async fn turn_away(mut io: impl AsyncRead + AsyncWrite + Unpin) {
-    let reply = busy("the daemon has as many connections as it can; try again");
+    let reply = busy("the daemon has reached its limit of connections; try again");
     let answer = watched::as_bytes("Service Unavailable", &reply);
     if io.write_all(&answer).await.is_err() || io.shutdown().await.is_err() {
         return;

@@ -93,7 +93,7 @@ mod tests {
         one.work();
         assert!(local_slots.take().is_none());
         drop(other);
-        // It could not return, and keeps its waiting slot until its end.
+        // The connection could not return, and keeps its waiting slot until its end.
         assert!(one.waits);
         one.work();
         assert!(local_slots.take().is_none());

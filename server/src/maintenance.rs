@@ -200,10 +200,7 @@ impl Maintenance {
         for (journal, team) in late.collect::<Vec<_>>() {
             if let Some(round) = self.rounds.remove(&journal) {
                 round.at.is_last.store(true, Ordering::Release);
-                let (code, why) = (
-                    SILENT,
-                    "following its journal misses its deadline".to_owned(),
-                );
+                let (code, why) = (SILENT, "the journal did not answer in time".to_owned());
                 self.served.found(&team, Condition::Unready { code, why });
                 self.late.insert(team, round.thread);
             }

@@ -50,21 +50,21 @@ macro_rules! metrics {
 
 metrics! {
     answers: Family<Label, Counter> = Family::default(), "answers", "Answers to calls, by status";
-    refusals: Family<Label, Counter> = Family::default(), "refusals", "Answers that say no, by code";
-    seconds: Histogram = Histogram::new(BUCKETS), "answer_seconds", "From a call's head to its answer";
+    refusals: Family<Label, Counter> = Family::default(), "refusals", "Answers with an error, by code";
+    seconds: Histogram = Histogram::new(BUCKETS), "answer_seconds", "Time from a call's head to its answer, in seconds";
     connections: Family<Label, Gauge> = Family::default(), "connections", "Open connections";
-    accepted: Family<Label, Counter> = Family::default(), "connections_accepted", "Connections that were served";
-    turned_away: Counter = Counter::default(), "connections_turned_away", "Connections that were one too many";
+    accepted: Family<Label, Counter> = Family::default(), "connections_accepted", "Accepted connections";
+    turned_away: Counter = Counter::default(), "connections_turned_away", "Connections refused because of the limit";
     displaced: Counter = Counter::default(), "connections_displaced",
-        "Connections without a token that made room for others";
+        "Connections without a token that were closed in favour of others";
     streams: Gauge = Gauge::default(), "streams", "Clients that follow a stream";
     waiting: Gauge = Gauge::default(), "calls_waiting", "Calls that wait for a thread";
-    running: Gauge = Gauge::default(), "calls_running", "Calls that a thread answers";
-    patient: Gauge = Gauge::default(), "calls_awaiting", "Calls that wait for something to happen";
-    forwarded: Gauge = Gauge::default(), "forwarded_running", "Forwarded commands that work";
+    running: Gauge = Gauge::default(), "calls_running", "Calls being answered";
+    patient: Gauge = Gauge::default(), "calls_awaiting", "Calls that wait for an event";
+    forwarded: Gauge = Gauge::default(), "forwarded_running", "Forwarded commands being executed";
     forwarded_waiting: Gauge = Gauge::default(), "forwarded_waiting",
         "Forwarded commands that wait for their caller or for an ack";
-    served: Gauge = Gauge::default(), "teams_served", "Teams that are served";
+    served: Gauge = Gauge::default(), "teams_served", "Served teams";
     unready: Gauge = Gauge::default(), "teams_unready", "Teams that cannot be read or written";
 }
 

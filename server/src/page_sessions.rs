@@ -14,8 +14,7 @@ use teamlog_team::engine::Timestamp;
 use tokio_util::sync::CancellationToken;
 
 /// Message for a missing or invalid one-time code.
-pub(crate) const CODE_WANTED: &str =
-    "authorization must be Bearer and a one-time code that was not used yet: teamlog dashboard";
+pub(crate) const CODE_WANTED: &str = "this needs the header Authorization: Bearer CODE, with an unused one-time code; teamlog dashboard creates one";
 
 /// The valid codes and page sessions, oldest first.
 #[derive(Debug)]

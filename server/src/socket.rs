@@ -21,7 +21,7 @@ pub(crate) fn place(
 ) -> Result<PathBuf> {
     let absolute = |path: &Path| {
         std::path::absolute(path).map_err(StartError::io(format!(
-            "find the place of {}",
+            "find the directory of {}",
             path.display()
         )))
     };

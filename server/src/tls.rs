@@ -119,10 +119,10 @@ fn acceptor(files: &TlsFiles) -> Result<TlsAcceptor> {
         let metadata = fs::metadata(path);
         let metadata = metadata.map_err(|error| failed(field, path, error.to_string()))?;
         if !metadata.is_file() {
-            return Err(failed(field, path, "it is no file".to_owned()));
+            return Err(failed(field, path, "it is no regular file".to_owned()));
         }
         if field == "tls_key" && metadata.permissions().mode() & 0o077 != 0 {
-            let why = "others may read it: chmod 600 it".to_owned();
+            let why = "other users can read it; run chmod 600 on it".to_owned();
             return Err(failed(field, path, why));
         }
     }

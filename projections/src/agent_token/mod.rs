@@ -1,49 +1,49 @@
-//! Tokens by which agents on other machines are let in: whom each lets in, how far, and whether it was revoked.
+//! Tokens of agents on other machines: agent, scope, and revocation of each.
 
 pub use crate::event::agent_token as event;
 
 use crate::event::agent_token::{AgentScope, AgentTokenFact};
 use crate::prelude::*;
 
-/// By id: the token.
+/// Namespace of tokens; key: token id.
 const TOKEN: u8 = 0x47;
 
-/// Hex digits of a digest that name its token.
+/// Number of digest digits that form a token's id.
 pub const ID_DIGITS: usize = 16;
 
-/// A token.
+/// An agent's token.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct AgentToken {
-    /// Whom it lets in.
+    /// Agent that the token lets in.
     pub agent: String,
-    /// How far.
+    /// Operations that the token allows.
     pub scope: AgentScope,
     /// BLAKE3 of the token, as lower-case hex.
     pub digest: String,
-    /// The event that added it.
+    /// Event that added the token.
     pub seq: u64,
-    /// Who added it, and when.
+    /// Actor and time of adding.
     pub added: Signed,
-    /// Who revoked it, and when.
+    /// Actor and time of revoking.
     pub revoked: Option<Signed>,
 }
 row!(AgentToken);
 
-/// Who did something, and when.
+/// Actor and time of an action.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct Signed {
-    /// The actor of the event.
+    /// Actor of the event.
     pub by: String,
-    /// Its time.
+    /// Time of the event.
     pub at: Timestamp,
 }
 
-/// What a token is called, by its digest.
+/// Returns the id of a token, given its digest.
 pub fn id(digest: &str) -> &str {
     digest.get(..ID_DIGITS).unwrap_or(digest)
 }
 
-/// The fold. The first token of a digest counts.
+/// Folds an event. If two tokens have the same digest, the first one counts.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let Fact::AgentToken(fact) = recorded.fact else {
         return Ok(());
@@ -79,12 +79,12 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
 }
 
 impl TeamState {
-    /// The token of that id.
+    /// Returns the token of an id.
     pub fn agent_token(&self, id: &str) -> Result<Option<AgentToken>> {
         self.rows().get(&key_of(TOKEN, id.as_bytes()))
     }
 
-    /// All tokens, revoked ones too, in the order in which they were added.
+    /// Returns all tokens, including revoked ones, in the order in which they were added.
     pub fn agent_tokens(&self) -> Result<Vec<AgentToken>> {
         let rows = self.rows().prefix(&[TOKEN], false);
         let mut tokens: Vec<AgentToken> = rows.map(|entry| entry?.row()).collect::<Result<_>>()?;

@@ -1,4 +1,4 @@
-//! Artifacts: what was left last under each name. The bytes lie beside the log.
+//! Artifacts: the last version under each name. Their contents are files in the team's directory.
 
 pub use crate::event::artifact as event;
 mod query;
@@ -6,21 +6,21 @@ mod query;
 use crate::event::artifact::{ArtifactFact, ArtifactKind, ArtifactStored};
 use crate::prelude::*;
 
-/// By name: the artifact.
+/// Namespace of artifacts; key: name.
 const ARTIFACT: u8 = 0x4E;
-/// By kind and name: that there is one.
+/// Namespace of markers of existing artifacts; key: kind and name.
 const BY_KIND: u8 = 0x4F;
 
 /// An artifact.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct Artifact {
-    /// The event that recorded its last version.
+    /// Event that recorded the last version.
     pub seq: u64,
-    /// When that was.
+    /// Time of that event.
     pub at: Timestamp,
-    /// How many versions it has had.
+    /// Number of versions so far.
     pub versions: u64,
-    /// What was recorded of it.
+    /// Recorded fields of the last version.
     pub stored: ArtifactStored,
 }
 row!(Artifact);
@@ -53,7 +53,7 @@ fn by_kind(kind: ArtifactKind, name: &str) -> Vec<u8> {
     [&kind_prefix(kind), name.as_bytes()].concat()
 }
 
-/// How keys name a kind; never changed.
+/// Returns the key prefix of a kind; its number never changes.
 fn kind_prefix(kind: ArtifactKind) -> [u8; 2] {
     let number = match kind {
         ArtifactKind::Summaries => 1,

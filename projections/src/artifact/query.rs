@@ -1,16 +1,16 @@
-//! Questions about artifacts.
+//! Queries of artifacts.
 
 use super::{ARTIFACT, Artifact, kind_prefix};
 use crate::event::artifact::ArtifactKind;
 use crate::prelude::*;
 
 impl TeamState {
-    /// What was last left under a name.
+    /// Returns the last version under a name.
     pub fn artifact(&self, name: &str) -> Result<Option<Artifact>> {
         let found = self.rows().get(&key_of(ARTIFACT, name.as_bytes()))?;
         Ok(found.map(|artifact| named(artifact, name)))
     }
-    /// Artifacts by name, of one kind or of all, from behind `after` on.
+    /// Returns artifacts sorted by name, of one kind or of all, starting after the name `after`.
     pub fn artifacts(
         &self,
         kind: Option<ArtifactKind>,

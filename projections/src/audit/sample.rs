@@ -1,5 +1,5 @@
-//! A sample of the events held against the index, the state and the view files: what a quick check looks at. Its cost grows
-//! with the sample, not with the history.
+//! Quick check: compares a sample of events with the index, the state and the view files. Its cost depends on the size
+//! of the sample, not on the length of the log.
 
 use super::{Audit, in_inbox, indexed};
 use crate::event::message::MessageFact;
@@ -7,21 +7,21 @@ use crate::live::Live;
 use crate::message::InboxQuery;
 use crate::prelude::*;
 
-/// What a sample showed.
+/// Result of checking a sample.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Sample {
-    /// How many events were looked up.
+    /// Number of checked events.
     pub events: u64,
-    /// The state held against them.
+    /// Comparison of the state with the events.
     pub audit: Audit,
-    /// Their recipients.
+    /// Recipients of the sample's messages.
     pub agents: BTreeSet<String>,
-    /// Their tasks.
+    /// Tasks of the sample's events.
     pub tasks: BTreeSet<String>,
 }
 
-/// Looks up about `size` events, spread over the whole log, the last one among them: read by their places, checked by their
-/// checksums, and held against everything that is stored of them.
+/// Checks about `size` events spread over the whole log, including the last one: reads each at its place, verifies its
+/// checksum, and compares all stored data derived from it.
 pub fn sample(live: &Live, reader: &Reader, size: u64) -> Result<Sample> {
     let mut sample = Sample::default();
     let last = live.seq();
@@ -38,7 +38,7 @@ pub fn sample(live: &Live, reader: &Reader, size: u64) -> Result<Sample> {
         let index = &mut sample.audit.index;
         index.expect(event.seq == seq, || {
             format!(
-                "where the index says event {seq}, event {} stands",
+                "the index has the wrong place for event {seq}: event {} is there",
                 event.seq
             )
         });
@@ -65,7 +65,7 @@ impl Sample {
                 let noted = counts.is_none_or(|known| known.acked.is_some_and(|by| by <= seq));
                 self.audit.acks.expect(noted, || {
                     let id = &acked.message_id;
-                    format!("event {seq} acknowledges {id}, but the index does not say so")
+                    format!("event {seq} acknowledges {id}, but the index has no ack")
                 });
                 Ok(())
             }
@@ -80,7 +80,7 @@ impl Sample {
             let behind = newest.is_none_or(|newest| newest < (sent.created_at, sent.id.clone()));
             self.audit.snapshots.expect(!behind, || {
                 format!(
-                    "the snapshot of task {id} is behind its message {}",
+                    "the snapshot of task {id} does not contain its message {}",
                     sent.id
                 )
             });
@@ -89,9 +89,9 @@ impl Sample {
         let known = live.message(&sent.id)?;
         let known = known.filter(|known| known.seq <= seq && known.to == sent.to);
         self.audit.inbox.expect(known.is_some(), || {
-            format!("the index does not know message {} of event {seq}", sent.id)
+            format!("the index has no message {} of event {seq}", sent.id)
         });
-        // An id that the log holds twice counts once, by its first event.
+        // If the log has two messages with one id, the index has the first.
         if let Some(known) = known.filter(|known| known.seq == seq) {
             let inbox = &mut self.audit.inbox;
             in_inbox(live, (seq, sent), known.acked.is_none(), inbox)?;
@@ -101,7 +101,7 @@ impl Sample {
     }
 }
 
-/// The unread count of an agent beside its unread list.
+/// Compares the unread count of an agent with its unread list.
 fn unread(live: &Live, name: &str, audit: &mut Audit) -> Result<()> {
     let agent = live.agent(name)?;
     let query = InboxQuery {
@@ -113,7 +113,7 @@ fn unread(live: &Live, name: &str, audit: &mut Audit) -> Result<()> {
     let same = listed.seqs.is_empty() == (agent.unread == 0) && agent.unread <= agent.received;
     audit.acks.expect(same, || {
         let (received, unread) = (agent.received, agent.unread);
-        format!("{name} has {received} messages, {unread} of them unread, which its list is not")
+        format!("the unread list of {name} does not have {unread} of its {received} messages")
     });
     Ok(())
 }

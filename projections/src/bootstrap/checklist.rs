@@ -1,36 +1,36 @@
-//! What the contract's list of steps says of a run: what is done, what is next, what must not happen now.
+//! Checklist of the bootstrap contract for a run: finished steps, next step, forbidden actions.
 
 use super::{Case, Run, State};
 use crate::prelude::*;
 
-/// A step of the contract's list
+/// A step of the checklist
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Step {
-    /// Its number, from 1
+    /// Number of the step, from 1
     pub number: u8,
-    /// What is to be done
+    /// Description of the step
     pub step: String,
-    /// Whether it is
+    /// Status of the step
     pub status: StepStatus,
 }
 
 words! {
-    /// How a step stands
+    /// Status of a step
     pub enum StepStatus in json {
-        /// It is done
+        /// Finished
         Done = "done",
-        /// It is the next
+        /// Next
         Next = "next",
-        /// Others come before it
+        /// Open, and not next
         Open = "open",
-        /// The run ended before it
+        /// Not reached, because the run ended
         Dropped = "dropped",
     }
 }
 
 type Test = fn(&Run) -> bool;
 
-/// The contract's steps, and when each is done.
+/// Steps of the contract, with the condition that finishes each.
 const STEPS: [(&str, Test); 9] = [
     ("call TeamCreate", |run| run.probe.is_some()),
     ("read its answer as case A, B or C", |run| {
@@ -65,7 +65,7 @@ const STEPS: [(&str, Test); 9] = [
     ),
 ];
 
-/// What must not happen in a state, as the contract says it.
+/// Forbidden actions in each state, in the contract's words.
 const FORBIDDEN: [(State, &[&str]); 7] = [
     (
         State::Init,
@@ -88,7 +88,7 @@ const FORBIDDEN: [(State, &[&str]); 7] = [
     (State::Fallback, &["going on with the team flow"]),
 ];
 
-/// The steps with how they stand.
+/// Returns the steps with their status.
 pub fn checklist(run: &Run) -> Vec<Step> {
     let ended = run.state == State::Fallback;
     let mut next = Some(StepStatus::Next).filter(|_| !ended);
@@ -108,7 +108,7 @@ pub fn checklist(run: &Run) -> Vec<Step> {
     steps
 }
 
-/// What must not happen now.
+/// Returns the actions that are forbidden now.
 pub fn forbidden(run: &Run) -> Vec<String> {
     let of_state = FORBIDDEN.iter().filter(|(state, _)| *state == run.state);
     let mut all: Vec<&str> = of_state.flat_map(|(_, all)| all.iter().copied()).collect();
@@ -127,7 +127,7 @@ pub fn forbidden(run: &Run) -> Vec<String> {
     all.into_iter().map(str::to_owned).collect()
 }
 
-/// The names of the events that lead on from here, the best first.
+/// Returns the names of the events that may follow, best first.
 pub fn next_events(run: &Run) -> Vec<String> {
     let next: Vec<&str> = match run.state {
         State::Init => vec!["team_create_returned"],
@@ -146,7 +146,7 @@ fn after_probe(run: &Run) -> Vec<&'static str> {
     match run.probe.as_ref().and_then(|probe| probe.outcome.case()) {
         Some(Case::C) => vec!["branch_taken", "fallback_entered"],
         Some(_) => vec!["branch_taken"],
-        // It said nothing: somebody has to look, and say what it was.
+        // The outcome is unknown: the lead must look and report it.
         None => vec!["team_create_returned"],
     }
 }
@@ -173,7 +173,7 @@ fn while_running(run: &Run) -> Vec<&'static str> {
         return vec!["member_added"];
     }
     let any = |test: fn(&super::Domain) -> bool| run.active().any(test);
-    // Where a result is on its way its domain knows the categories, whether that was said or not.
+    // A domain whose result was sent knows the categories, whether or not that was reported.
     let is_delivering =
         |domain: &super::Domain| domain.message_id.is_some() || !domain.earlier_ids.is_empty();
     let begun = run.domains.iter().any(is_delivering);
@@ -232,7 +232,7 @@ fn while_running(run: &Run) -> Vec<&'static str> {
     open.map(|(event, _)| event).collect()
 }
 
-/// Whether every active domain was reviewed, and confirmed by both of the core.
+/// Returns true if every active domain was reviewed and confirmed by both core members.
 pub fn round_is_complete(run: &Run) -> bool {
     let mut active = run.active().peekable();
     active.peek().is_some() && active.all(|domain| domain.reviewed > 0 && domain.confirmed)

@@ -1,12 +1,12 @@
-//! The evidence of a launch: what has to be shown before the team works.
+//! Evidence of a launch, which the contract requires before the run is `RUNNING`.
 
 use super::{Core, CoreReadyAck, Evidence, Run};
 
-/// The only mode of a launch.
+/// The only launch mode.
 pub const LAUNCH_MODE: &str = "team_launch";
 
 impl Evidence {
-    /// What the log has to show for a run; none before its launch.
+    /// Returns the evidence that the log has for a run; `None` before the launch.
     pub fn of(run: &Run) -> Option<Evidence> {
         if let Some(accepted) = &run.evidence {
             return Some(accepted.clone());

@@ -1,7 +1,7 @@
-//! Runs of the bootstrap contract: how a team came to work, or did not, step by step.
+//! Runs of the bootstrap contract, which starts a team step by step.
 //!
-//! A run is one row, which also its view file and its answers are made of; beside it lie the runs in the order in which
-//! they began, and the next time-out of each.
+//! A run is one row, from which its view file and its answers are built. Further rows index the runs by their first
+//! event and by their next timeout.
 
 pub mod checklist;
 mod evidence;
@@ -24,13 +24,13 @@ pub use shown::{CoreReady, DomainShown, RunShown};
 
 use crate::event::bootstrap::{BootstrapAct, BootstrapFact};
 
-/// By run.
+/// Namespace of runs; key: run id.
 const RUN: u8 = 0x78;
-/// The time-outs: by time and run.
+/// Namespace of timeouts; key: time and run id.
 const DUE: u8 = 0x79;
-/// One: the largest number that is the id of a run.
+/// Single row: the largest number used as a run id.
 const NUMBERED: u8 = 0x7A;
-/// The runs, by the event that began them.
+/// Namespace of runs by first event.
 const BEGUN: u8 = 0xD0;
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     match recorded.fact {
@@ -39,11 +39,11 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     }
 }
 
-/// As JSON: a run is read and written whole, and few there are.
+/// Stored as JSON: a run is read and written whole, and there are few.
 impl Row for Run {
     fn encode(&self, out: &mut Vec<u8>) {
         out.clear();
-        // Into memory nothing fails.
+        // Writing to memory cannot fail.
         out.extend(serde_json::to_vec(self).unwrap_or_default());
     }
     fn decode(bytes: &[u8]) -> Option<Run> {
@@ -51,7 +51,7 @@ impl Row for Run {
     }
 }
 
-/// The id of a run, as it is.
+/// Id of a run, stored as bytes.
 struct Id(String);
 
 impl Row for Id {
@@ -75,7 +75,7 @@ fn fold(tx: &mut Tx<'_>, recorded: Recorded<'_>, fact: &BootstrapFact) -> Result
             begin(tx, &fact.run, seq)?;
             Run::new(&fact.run, domains, at, seq)
         }
-        // Nothing is known of what never began.
+        // Events of an unknown run are ignored.
         (None, _) => return Ok(()),
     };
     new.apply(&fact.act, at, seq);

@@ -1,19 +1,19 @@
-//! Questions about runs of the bootstrap contract.
+//! Queries of bootstrap runs.
 
 use super::{BEGUN, DUE, Id, NUMBERED, RUN, Run};
 use crate::prelude::*;
 
 impl TeamState {
-    /// A run of the bootstrap contract by its id.
+    /// Returns a run of an id.
     pub fn bootstrap_run(&self, id: &str) -> Result<Option<Run>> {
         self.rows().get(&key_of(RUN, id.as_bytes()))
     }
-    /// The runs that began last, the newest first.
+    /// Returns the newest runs, newest first.
     pub fn newest_bootstrap_runs(&self, limit: usize) -> Result<Vec<Run>> {
         let begun = self.bootstrap_runs_before(None, limit)?;
         Ok(begun.into_iter().map(|(_, run)| run).collect())
     }
-    /// The runs that began before an event, or all, the newest first, each with the event that began it.
+    /// Returns the runs that began before an event, or all, newest first, each with its first event.
     pub fn bootstrap_runs_before(
         &self,
         before: Option<u64>,
@@ -32,11 +32,11 @@ impl TeamState {
         }
         Ok(runs)
     }
-    /// A number that is the id of no run, larger than all that are.
+    /// Returns a number that is larger than every run id.
     pub fn next_bootstrap_number(&self) -> Result<u64> {
         self.rows().next_number(&[NUMBERED])
     }
-    /// The runs of which something timed out by `now`, the earliest first.
+    /// Returns the runs with a timeout up to `now`, earliest first.
     pub fn bootstrap_due_by(&self, now: Timestamp, limit: usize) -> Result<Vec<Run>> {
         let end = timed(DUE, now.micros().saturating_add(1), b"");
         let mut runs = Vec::new();
@@ -45,13 +45,13 @@ impl TeamState {
         }
         Ok(runs)
     }
-    /// When the next thing of any run times out.
+    /// Returns the next timeout of any run.
     pub fn next_bootstrap_due(&self) -> Result<Option<Timestamp>> {
         self.rows().first_time(DUE)
     }
 }
 
-/// The ids of all runs, in the order of their names.
+/// Returns all runs, in the order of their ids.
 pub(crate) fn all(rows: Rows<'_>) -> impl Iterator<Item = Result<Run>> + use<'_> {
     rows.prefix(&[RUN], false).map(|entry| entry?.row())
 }

@@ -1,8 +1,7 @@
-//! A run as its events left it, and what each event does to it.
+//! State of a run, and the effect of each event on it.
 //!
-//! What an event says is taken as it is; whether it may be said was decided before it was recorded. Falling back to a
-//! state forgets what belongs to the states behind it: acks belong to one launch and die with it, reviews to one time
-//! of running.
+//! Events are applied without checks, which were made before they were recorded. Returning to an earlier state discards
+//! the data of later states: acks belong to one launch, reviews to one period of `RUNNING`.
 
 use super::{Case, Core, DELIVERY_MICROS, Evidence, HANDSHAKE_MICROS, Method, State, Verdict};
 use crate::event::bootstrap::{BootstrapAct, Breach, Delivered, Feedback, Probe};
@@ -12,124 +11,124 @@ use serde_json::{Map, Value};
 /// A run. Times are microseconds since 1970.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// Its id.
+    /// Id.
     pub run: String,
-    /// How far it is.
+    /// State.
     pub state: State,
-    /// The domains that it was begun for, if it was said.
+    /// Domains given at the start.
     pub selected: Vec<String>,
-    /// What the attempt to create a team gave.
+    /// Outcome of the attempt to create a team.
     pub probe: Option<Probe>,
-    /// The branch that was taken.
+    /// Branch of the contract.
     pub case: Option<Case>,
-    /// The team to work with.
+    /// Name of the team.
     pub team_name: Option<String>,
-    /// The domains to launch.
+    /// Domains to launch.
     pub roster: Option<Vec<String>>,
-    /// How they were launched.
+    /// Method of the launch.
     pub launch: Option<Method>,
-    /// Launches so far.
+    /// Number of launches so far.
     pub launches: u32,
-    /// Why no team can be launched.
+    /// Answer of the platform if no team can be launched.
     pub blocked: Option<String>,
-    /// The handshake with each of the core, as [`Core::ALL`].
+    /// Handshake with each core member, in the order of [`Core::ALL`].
     pub core: [Handshake; 2],
-    /// Whose acks were missing when the handshake timed out.
+    /// Core members whose ack was missing when the handshake timed out.
     pub missing: Vec<Core>,
-    /// When the handshake times out.
+    /// Deadline of the handshake.
     pub handshake_until: Option<i64>,
-    /// What showed that it was launched as it should be.
+    /// Accepted evidence of the launch.
     pub evidence: Option<Evidence>,
-    /// Whether the lead said that the team works.
+    /// True if the lead announced that the team works.
     pub declared: bool,
-    /// Whether the domains know the categories.
+    /// True if the domains got the category skeleton.
     pub skeleton_sent: bool,
-    /// The domains of the running team.
+    /// Domains of the running team.
     pub domains: Vec<Domain>,
-    /// Whether everything was reviewed once.
+    /// True if every domain was reviewed once.
     pub round1_complete: bool,
-    /// What the reviewer said when nothing stood against the synthesis any more.
+    /// The reviewer's statement on clearing the gate; absent while the gate is closed.
     pub gate: Option<Gate>,
-    /// Whether the final synthesis was asked for.
+    /// True if the final synthesis was requested.
     pub final_requested: bool,
-    /// Whether the synthesizer is at it.
+    /// True if the synthesizer accepted the request.
     pub final_acked: bool,
-    /// Whether it is there.
+    /// True if the final synthesis was delivered.
     pub synthesis_delivered: bool,
-    /// Violations so far.
+    /// Number of violations so far.
     pub breaches: u64,
-    /// The last one, without what was reported.
+    /// The last violation, without the reported data.
     pub last_breach: Option<LastBreach>,
-    /// The story that the run belongs to: the first that an event of it named.
+    /// Trace id of the first event that has one.
     pub trace_id: Option<String>,
-    /// When it began.
+    /// Start time.
     pub started_at: i64,
-    /// When it last moved.
+    /// Time of the last change.
     pub updated_at: i64,
-    /// The event that began it.
+    /// First event.
     pub started_seq: u64,
-    /// The event that last moved it.
+    /// Last event that changed the run.
     pub seq: u64,
 }
 
-/// The handshake with a core member.
+/// Handshake with a core member.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Handshake {
-    /// Whether it was asked.
+    /// True if the member was asked.
     pub pinged: bool,
-    /// Whether it is ready.
+    /// True if the member is ready.
     pub acked: bool,
 }
 
 /// A domain of the running team.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Domain {
-    /// Its name.
+    /// Name.
     pub domain: String,
-    /// Why it was left out, if it was.
+    /// Reason of the exclusion, if the domain is excluded.
     pub excluded: Option<String>,
-    /// Whether it joined later.
+    /// True if the domain joined later.
     pub added: bool,
-    /// Whether its flow began.
+    /// True if the domain's flow began.
     pub started: bool,
-    /// Its round, from 1.
+    /// Round, from 1.
     pub round: u32,
-    /// The result of this round.
+    /// Message id of this round's result.
     pub message_id: Option<String>,
-    /// The results of the rounds before, which are never this one's.
+    /// Message ids of earlier rounds' results, which cannot be reused.
     pub earlier_ids: Vec<String>,
-    /// What became of it with each of the core, as [`Core::ALL`].
+    /// Delivery of the result to each core member, in the order of [`Core::ALL`].
     pub deliveries: [Delivery; 2],
-    /// Whether both of the core confirmed a result of it, in whatever round.
+    /// True if both core members confirmed a result of any round.
     pub confirmed: bool,
-    /// The last verdict.
+    /// Last verdict.
     pub verdict: Option<Verdict>,
-    /// The round of that verdict; 0 where there is none.
+    /// Round of the last verdict; 0 if there is none.
     pub reviewed: u32,
-    /// Whether a delivery was not confirmed in time twice.
+    /// True if a delivery timed out twice.
     pub blocked: bool,
 }
 
-/// A domain's result on its way to a core member.
+/// Delivery of a domain's result to a core member.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Delivery {
-    /// How often it was sent.
+    /// Number of times that the result was sent.
     pub sent: u32,
-    /// Whether it was confirmed.
+    /// True if it was confirmed.
     pub acked: bool,
-    /// How often it was not confirmed in time.
+    /// Number of timeouts.
     pub timeouts: u32,
-    /// When it times out.
+    /// Deadline of the ack.
     pub until: Option<i64>,
 }
 
-/// What the reviewer said when it cleared the gate
+/// The reviewer's statement on clearing the gate
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "GateShown")]
 pub struct Gate {
-    /// Its summary, as it was given
+    /// Summary, as given
     pub clear_summary: Map<String, Value>,
-    /// What the synthesis has to respect, as it was given
+    /// Conditions for the final synthesis, as given
     pub conditions_for_final_synthesis: Vec<Value>,
 }
 
@@ -137,22 +136,22 @@ pub struct Gate {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "BreachShown")]
 pub struct LastBreach {
-    /// The contract's code
+    /// Error code of the contract
     pub code: String,
-    /// The event that was reported
+    /// Name of the reported event
     pub event: String,
-    /// Where the run stood
+    /// State before the violation
     pub at_state: State,
-    /// Where it fell back to
+    /// State after the violation
     pub rolled_back_to: State,
-    /// What was violated
+    /// Description of the violation
     pub why: String,
-    /// The event that records it
+    /// Event that recorded the violation
     pub seq: u64,
 }
 
 impl Run {
-    /// A run that just began.
+    /// Creates a run at its start.
     pub fn new(run: &str, selected: &[String], at: i64, seq: u64) -> Run {
         Run {
             run: run.to_owned(),
@@ -165,10 +164,10 @@ impl Run {
         }
     }
 
-    /// What the event of that seq, at that time, does to it.
+    /// Applies the event `act` with the given time and seq.
     pub fn apply(&mut self, act: &BootstrapAct, at: i64, seq: u64) {
         match act {
-            // It began; what is recorded for people only moves nothing.
+            // The start itself, and events that are recorded for people only, change nothing.
             BootstrapAct::Started { .. } | BootstrapAct::SignalRecorded { .. } => return,
             BootstrapAct::Breached(breach) => self.breached(breach, seq),
             act if self.enters(act, at) => {}
@@ -179,7 +178,7 @@ impl Run {
         self.seq = seq;
     }
 
-    /// What leads from state to state.
+    /// Applies events that change the state of the run; returns true if the event is one.
     fn enters(&mut self, act: &BootstrapAct, at: i64) -> bool {
         match act {
             BootstrapAct::Probed(probe) => {
@@ -228,7 +227,7 @@ impl Run {
         true
     }
 
-    /// What happens between a launch and the team's work.
+    /// Applies events between launch and `RUNNING`; returns true if the event is one.
     fn shakes_hands(&mut self, act: &BootstrapAct, at: i64) -> bool {
         match act {
             BootstrapAct::CorePinged { to } => self.handshake_mut(*to).pinged = true,
@@ -256,7 +255,7 @@ impl Run {
         true
     }
 
-    /// What happens while the team works.
+    /// Applies events of the running team.
     fn runs(&mut self, act: &BootstrapAct, at: i64) {
         match act {
             BootstrapAct::SwarmDeclared {} => self.declared = true,
@@ -291,10 +290,10 @@ impl Run {
         }
     }
 
-    /// Somebody new has to be reviewed too.
+    /// Adds a domain, which has to be reviewed too.
     fn joined(&mut self, name: &str) {
         let mut domain = Domain::new(name, true);
-        // Who was here before has used its message ids already.
+        // A domain that was part of the team before keeps its used message ids.
         for old in self.domains.extract_if(.., |one| one.domain == name) {
             domain.earlier_ids = old.earlier_ids;
             domain.earlier_ids.extend(old.message_id);
@@ -304,7 +303,7 @@ impl Run {
         self.close_gate();
     }
 
-    /// The gate has to be cleared anew, and the synthesis asked for anew.
+    /// Closes the gate: it must be cleared and the synthesis requested again.
     fn close_gate(&mut self) {
         self.gate = None;
         self.final_requested = false;
@@ -325,7 +324,7 @@ impl Run {
         self.fall_to(breach.rolled_back_to);
     }
 
-    /// Stands in that state, and forgets what belongs to those behind it.
+    /// Returns to an earlier state and discards the data of later states.
     fn fall_to(&mut self, state: State) {
         if state < State::Running {
             self.evidence = None;
@@ -351,7 +350,7 @@ impl Run {
         } else if self.team_name.is_none()
             && let Some(probe) = &self.probe
         {
-            // The name was known, and the branch is the only one that there is.
+            // The name is known and there is only one branch.
             self.team_name.clone_from(&probe.team_name);
             self.case = probe.outcome.case();
         }
@@ -361,38 +360,38 @@ impl Run {
         self.state = state;
     }
 
-    /// The case that the answer of TeamCreate was read as, whether its branch was taken or not.
+    /// Returns the case that the answer of TeamCreate selects, whether or not its branch was taken.
     pub fn known_case(&self) -> Option<Case> {
         let read = || self.probe.as_ref()?.outcome.case();
         self.case.or_else(read)
     }
 
-    /// The handshake with that member of the core.
+    /// Returns the handshake with a core member.
     pub fn handshake(&self, core: Core) -> Handshake {
         self.core[core as usize]
     }
     fn handshake_mut(&mut self, core: Core) -> &mut Handshake {
         &mut self.core[core as usize]
     }
-    /// Whether both of the core are ready.
+    /// Returns true if both core members are ready.
     pub fn both_acked(&self) -> bool {
         self.core.iter().all(|handshake| handshake.acked)
     }
-    /// The core members that are not ready yet.
+    /// Returns the core members that are not ready yet.
     pub fn unready(&self) -> Vec<Core> {
         let unready = |core: &Core| !self.handshake(*core).acked;
         Core::ALL.iter().copied().filter(unready).collect()
     }
-    /// A domain of the running team that was not left out.
+    /// Returns an active domain: one of the running team that is not excluded.
     pub fn active_domain(&self, name: &str) -> Option<&Domain> {
         self.active().find(|domain| domain.domain == name)
     }
-    /// The domains that were not left out.
+    /// Returns the active domains.
     pub fn active(&self) -> impl Iterator<Item = &Domain> {
         let domains = self.domains.iter();
         domains.filter(|domain| domain.excluded.is_none())
     }
-    /// The team's name, as far as the attempt to create one gave it.
+    /// Returns the name of the team, if the attempt to create one gave it.
     pub fn known_team_name(&self) -> Option<&str> {
         let probed = self
             .probe
@@ -400,11 +399,11 @@ impl Run {
             .find_map(|probe| probe.team_name.as_deref());
         self.team_name.as_deref().or(probed)
     }
-    /// Whether there is a team to work with, as far as anybody knows.
+    /// Returns true if a team to work with is known to exist.
     pub fn is_usable(&self) -> bool {
         self.probe.iter().any(|probe| probe.outcome.is_usable())
     }
-    /// When the next thing of it times out.
+    /// Returns the run's next timeout.
     pub fn due(&self) -> Option<i64> {
         let deliveries = self.active().flat_map(|domain| &domain.deliveries);
         let deliveries = deliveries.filter_map(|delivery| delivery.until);
@@ -412,13 +411,13 @@ impl Run {
     }
 }
 
-/// Until when something waits: as its event says, else so long behind it, as logs of earlier versions have it.
+/// Returns the deadline of a wait: the event's, or in logs of earlier versions the event's time plus `micros`.
 fn until(due_at: Option<Timestamp>, at: i64, micros: i64) -> i64 {
     due_at.map_or(at.saturating_add(micros), Timestamp::micros)
 }
 
 impl Delivery {
-    /// Whether it was not confirmed in time twice, nor later.
+    /// Returns true if the delivery timed out twice and was not confirmed later.
     fn is_lost(&self) -> bool {
         self.timeouts > 1 && !self.acked
     }
@@ -483,33 +482,33 @@ impl Domain {
         }
     }
 
-    /// Nothing of it times out any more.
+    /// Cancels all timeouts.
     fn rest(&mut self) {
         for delivery in &mut self.deliveries {
             delivery.until = None;
         }
     }
 
-    /// What became of its result with that member of the core.
+    /// Returns the delivery of the result to a core member.
     pub fn delivery(&self, core: Core) -> &Delivery {
         &self.deliveries[core as usize]
     }
     fn delivery_mut(&mut self, core: Core) -> &mut Delivery {
         &mut self.deliveries[core as usize]
     }
-    /// Whether both of the core have the result of this round.
+    /// Returns true if both core members have this round's result.
     pub fn is_delivered(&self) -> bool {
         self.deliveries.iter().all(|delivery| delivery.acked)
     }
-    /// Whether both of the core have the result of this round, and nobody waits for an ack of it.
+    /// Returns true if both core members have this round's result and no ack is pending.
     pub fn is_settled(&self) -> bool {
         self.is_delivered() && !self.blocked
     }
-    /// Whether the result of this round was reviewed.
+    /// Returns true if this round's result was reviewed.
     pub fn is_reviewed(&self) -> bool {
         self.reviewed == self.round && self.verdict.is_some()
     }
-    /// Whether nothing stands against it.
+    /// Returns true if the result was accepted and nothing blocks it.
     pub fn passes(&self) -> bool {
         self.is_reviewed() && self.verdict == Some(Verdict::Pass)
     }

@@ -1,4 +1,4 @@
-//! How a run is shown: in its view file and in answers.
+//! Presentation of a run, in its view file and in answers.
 
 use super::run::{Delivery, Domain, Gate, LastBreach};
 use super::{Case, Core, Evidence, Run, State, Verdict, checklist};
@@ -7,87 +7,87 @@ use crate::prelude::*;
 /// A run of the bootstrap contract
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunShown {
-    /// Its id
+    /// Id
     pub run: String,
-    /// How far it is
+    /// State
     pub state: State,
-    /// The contract's steps
+    /// Steps of the contract
     pub checklist: Vec<checklist::Step>,
-    /// The events that lead on from here, the best first
+    /// Events that may follow, best first
     pub next: Vec<String>,
-    /// What must not happen now
+    /// Actions that are forbidden now
     pub forbidden: Vec<String>,
-    /// The case that the answer of TeamCreate was read as; `null` while it has none
+    /// Case that the answer of TeamCreate selects; `null` if there is none
     pub case: Option<Case>,
-    /// The team to work with
+    /// Name of the team
     pub team_name: Option<String>,
-    /// The domains that it is about: those of the roster, else those that it was begun for
+    /// Domains of the roster, or else those given at the start
     pub domains: Vec<String>,
-    /// Who of the core said that it is ready
+    /// Ready answers of the core members
     pub core_ready: CoreReady,
-    /// Launches so far
+    /// Number of launches so far
     pub launches: u32,
-    /// What the platform answered when no team could be launched
+    /// Answer of the platform if no team could be launched
     pub blocked: Option<String>,
-    /// What showed, or will show, that the team was launched as it should be
+    /// Evidence of the launch
     pub evidence: Option<Evidence>,
-    /// The domains while the team works
+    /// Domains of the running team
     pub work: Vec<DomainShown>,
-    /// Whether every domain was reviewed once
+    /// True if every domain was reviewed once
     pub round1_complete: bool,
-    /// What the reviewer said when it cleared the gate
+    /// The reviewer's statement on clearing the gate
     pub gate: Option<Gate>,
-    /// How far the final synthesis is: `none`, `requested`, `accepted`, `delivered`
+    /// State of the final synthesis: `none`, `requested`, `accepted`, `delivered`
     pub synthesis: String,
-    /// Violations of the contract so far
+    /// Number of violations so far
     pub breaches: u64,
-    /// The last one
+    /// Last violation
     pub last_breach: Option<LastBreach>,
-    /// When the next thing of it times out
+    /// Next timeout
     pub due_at: Option<String>,
-    /// The story that it belongs to
+    /// Trace id
     pub trace_id: Option<String>,
-    /// When it began
+    /// Start time
     pub started_at: String,
-    /// When it last moved
+    /// Time of the last change
     pub updated_at: String,
-    /// The event that last moved it
+    /// Last event that changed the run
     pub seq: u64,
 }
 
-/// Who of the core said that it is ready
+/// Ready answers of the core members
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CoreReady {
-    /// The one that reviews
+    /// True if `obstruction-theorist` is ready
     pub obstruction: bool,
-    /// The one that puts everything together
+    /// True if `synthesizer` is ready
     pub synthesizer: bool,
 }
 
-/// A domain while the team works
+/// A domain of the running team
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DomainShown {
-    /// Its name
+    /// Name
     pub domain: String,
     /// `active`, `blocked`, `excluded`
     pub status: String,
-    /// Why it was left out
+    /// Reason of the exclusion
     pub reason: Option<String>,
-    /// Whether it joined later
+    /// True if the domain joined later
     pub added: bool,
-    /// Whether its flow began
+    /// True if the domain's flow began
     pub started: bool,
-    /// Its round, from 1
+    /// Round, from 1
     pub round: u32,
-    /// The result of this round
+    /// Message id of this round's result
     pub message_id: Option<String>,
-    /// What became of it with the one that reviews: `none`, `sent`, `timed_out`, `acked`
+    /// Delivery to `obstruction-theorist`: `none`, `sent`, `timed_out`, `acked`
     pub obstruction: String,
-    /// What became of it with the one that puts everything together
+    /// Delivery to `synthesizer`: `none`, `sent`, `timed_out`, `acked`
     pub synthesizer: String,
-    /// The last verdict
+    /// Last verdict
     pub verdict: Option<Verdict>,
-    /// The round of that verdict
+    /// Round of the last verdict
     pub reviewed_round: u32,
 }
 

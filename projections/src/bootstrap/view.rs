@@ -6,7 +6,7 @@ use crate::prelude::*;
 
 pub(crate) const DIR: &str = "bootstrap";
 
-/// The file of a run; its id was checked when its event was decoded.
+/// Returns the name of a run's file; the id was checked when its event was decoded.
 fn file_name(run: &str) -> String {
     format!("{run}.json")
 }
@@ -15,7 +15,7 @@ fn text(run: &Run) -> Vec<u8> {
     record(RunShown::from(run))
 }
 
-/// Writes the files of the runs that some events touched.
+/// Writes the files of the runs that events changed.
 pub(crate) fn write(live: &TeamState, home: &Home, touched: &BTreeSet<String>) -> Result<Mended> {
     if !home.exists(DIR)? {
         return Walk::mend(home, |to| walk(live, to));

@@ -7,32 +7,32 @@ use crate::prelude::*;
 /// A dead letter, without its message.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct DeadLetter {
-    /// The event that recorded it.
+    /// Event that recorded the dead letter.
     #[rkyv(with = Skip)]
     pub seq: u64,
-    /// The id of that event.
+    /// Id of that event.
     #[rkyv(with = As<[u8; 16]>)]
     pub event: Option<EventId>,
-    /// Its own id.
+    /// Id of the dead letter.
     pub id: String,
-    /// The message.
+    /// Id of the message.
     pub message_id: String,
-    /// The message's recipient.
+    /// Recipient of the message.
     pub to: String,
-    /// The message's task.
+    /// Task of the message.
     pub task_id: Option<String>,
-    /// The message's story.
+    /// Trace id of the message.
     pub trace_id: Option<String>,
-    /// Why: `ack_timeout`.
+    /// Reason: `ack_timeout`.
     pub reason: String,
-    /// How many attempts were made.
+    /// Number of attempts.
     pub attempts: u32,
-    /// When it was recorded.
+    /// Time of recording.
     pub created_at: Timestamp,
-    /// The event by which its recipient acknowledged the message after all.
+    /// Event of a late ack, if there is one.
     #[rkyv(with = As<u64>)]
     pub acked: Option<u64>,
-    /// The event that gave it another chance.
+    /// Event that requeued the message, if there is one.
     #[rkyv(with = As<u64>)]
     pub requeued: Option<u64>,
 }
@@ -45,7 +45,7 @@ struct DayRow {
 }
 row!(DayRow);
 
-/// A dead letter as the view file and answers show it.
+/// A dead letter in the format of the view file and of answers.
 #[derive(Serialize)]
 struct Shown<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -63,8 +63,9 @@ struct Shown<'a> {
 }
 
 impl DeadLetter {
-    /// `{id, schema_version, team, message_id, task_id, trace_id, reason, attempts, created_at, message}` as JSON text;
-    /// `seq` in front for a line of a file. `message` is the envelope, `null` where the log holds no such message.
+    /// Returns `{id, schema_version, team, message_id, task_id, trace_id, reason, attempts, created_at, message}` as
+    /// JSON text, with `seq` in front in a line of a file. `message` is the envelope; `null` if the log has no such
+    /// message.
     pub fn json(&self, team: &str, seq: Option<u64>, message: Option<&RawValue>) -> String {
         let shown = Shown {
             seq,
@@ -79,12 +80,12 @@ impl DeadLetter {
             created_at: self.created_at.to_string(),
             message,
         };
-        // Strings, numbers and JSON that is JSON already: this serialises.
+        // Strings, numbers and JSON text: serialization cannot fail.
         serde_json::to_string(&shown).unwrap_or_default()
     }
 }
 
-/// Folds a new dead letter. An id counts once; `false` where it is known.
+/// Folds a new dead letter; `false` if its id is known, since an id counts once.
 pub(super) fn keep(tx: &mut Tx<'_>, event: &Event<'_>, dead: &DeliveryDead) -> Result<bool> {
     let key = key_of(DEAD_LETTER, dead.id.as_bytes());
     if tx.has(&key)? {
@@ -119,14 +120,14 @@ pub(super) fn keep(tx: &mut Tx<'_>, event: &Event<'_>, dead: &DeliveryDead) -> R
     Ok(true)
 }
 
-/// Notes that the message was acknowledged after all.
+/// Notes a late ack of the message.
 pub(super) fn acked(tx: &mut Tx<'_>, id: &str, seq: u64) -> Result<()> {
     mark(tx, id, |letter| {
         letter.acked.get_or_insert(seq);
     })
 }
 
-/// Notes another chance.
+/// Notes that the message was requeued.
 pub(super) fn requeued(tx: &mut Tx<'_>, id: &str, seq: u64) -> Result<()> {
     mark(tx, id, |letter| letter.requeued = Some(seq))
 }
@@ -144,26 +145,26 @@ fn mark(tx: &mut Tx<'_>, id: &str, change: impl Fn(&mut DeadLetter)) -> Result<(
 }
 
 impl TeamState {
-    /// A dead letter by its id.
+    /// Returns a dead letter of an id.
     pub fn dead_letter(&self, id: &str) -> Result<Option<DeadLetter>> {
         let seq: Option<u64> = self.rows().get(&key_of(DEAD_LETTER, id.as_bytes()))?;
         seq.map_or(Ok(None), |seq| self.dead_letter_at(seq))
     }
-    /// The dead letter that an event recorded.
+    /// Returns the dead letter that an event recorded.
     pub fn dead_letter_at(&self, seq: u64) -> Result<Option<DeadLetter>> {
         let letter: Option<DeadLetter> = self.rows().get(&letter_key(seq))?;
         Ok(letter.map(|letter| DeadLetter { seq, ..letter }))
     }
 }
 
-/// The days on which there are dead letters, in order.
+/// Returns the days with dead letters, in order.
 pub(crate) fn days(rows: Rows<'_>) -> Result<Vec<String>> {
     rows.prefix(&[DAY], false)
         .map(|entry| Ok(entry?.name(1)))
         .collect()
 }
 
-/// The dead letters of a day before `before`, in order, or backwards.
+/// Returns the dead letters of a day before event `before`, in either order.
 pub(crate) fn of_day<'a>(
     rows: Rows<'a>,
     day: &str,

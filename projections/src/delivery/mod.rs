@@ -1,9 +1,9 @@
-//! Deliveries: which messages wait for an ack, when which of them is due, and the dead letters.
+//! Deliveries: messages that wait for an ack, their deadlines, and the dead letters.
 //!
-//! The schedule follows from the log alone. Each attempt has a full timeout from the moment by which it was decided, and its
-//! event says when it ends: the event's own time may lie ahead of that, since the log's times never go back. Hence time in
-//! which no tick runs shortens no attempt.
-//! What is due by a time `now` is found by an index in order of time, so asking costs what is due and not what waits.
+//! The schedule follows from the log alone. Each attempt gets a full timeout from the time of its decision, and its
+//! event has the end: the event's own time may be later than the decision, since times of the log never decrease. So no
+//! attempt is shortened by a period in which no tick runs. An index in order of time finds the due deliveries, so that
+//! the cost depends on their number and not on the number of waiting ones.
 
 use crate::event::delivery::{DeliveryAttempt, DeliveryDead, DeliveryFact, DeliveryRequired};
 use crate::event::message::MessageFact;
@@ -23,26 +23,26 @@ pub use schedule::{Due, Step};
 
 pub(crate) use dead_letter::{days, of_day};
 
-/// By message id.
+/// Namespace of deliveries; key: message id.
 const DELIVERY: u8 = 0x40;
-/// By due time and message id.
+/// Namespace of due times; key: time and message id.
 const DUE: u8 = 0x41;
-/// By id of a dead letter: the event that recorded it.
+/// Namespace of dead letters' events; key: dead letter id.
 const DEAD_LETTER: u8 = 0x42;
-/// By UTC day: the first and the last dead letter of it.
+/// Namespace of the first and last dead letter of a day; key: UTC day.
 const DAY: u8 = 0x43;
-/// Series: all dead letters under the empty name, and marks by recipient.
+/// Series of dead letters: all under the empty name, and markers by recipient.
 const DEAD_LETTERS: u8 = 0xA0;
 
-/// How a delivery stands.
+/// State of a delivery.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum State {
-    /// It waits for the ack.
+    /// Waits for the ack.
     #[default]
     Open,
-    /// That event acknowledged it.
+    /// Acknowledged by this event.
     Acked(u64),
-    /// That event made it a dead letter.
+    /// Made a dead letter by this event.
     Dead(u64),
 }
 
@@ -51,33 +51,33 @@ pub enum State {
     Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
 )]
 pub struct Delivery {
-    /// The message.
+    /// Id of the message.
     #[rkyv(with = Skip)]
     pub message_id: String,
-    /// The event that required it; 0 where only the dead letter is known.
+    /// Event that required the delivery; 0 if only the dead letter is known.
     pub required: u64,
-    /// The id of that event.
+    /// Id of that event.
     #[rkyv(with = As<[u8; 16]>)]
     pub required_id: Option<EventId>,
-    /// When its first attempt began.
+    /// Start of the first attempt.
     pub started_at: Timestamp,
-    /// When it is tried again, and how often.
+    /// Ack timeout and number of retries.
     pub policy: Policy,
-    /// Attempts made so far.
+    /// Number of attempts so far.
     pub attempt: u32,
-    /// When the last of them ends.
+    /// End of the last attempt.
     pub ends_at: Timestamp,
-    /// How it stands.
+    /// State.
     #[rkyv(with = As<(u8, u64)>)]
     pub state: State,
-    /// The last dead letter of this message.
+    /// Last dead letter of this message.
     pub dead_letter: Option<String>,
-    /// The message's recipient.
+    /// Recipient of the message.
     pub to: String,
 }
 row!(Delivery);
 
-/// As a number, and the event that made it so.
+/// Stored as a number and the seq of the event.
 impl Stored<(u8, u64)> for State {
     fn stored(&self) -> (u8, u64) {
         match self {
@@ -171,7 +171,7 @@ fn attempt(tx: &mut Tx<'_>, retry: &DeliveryAttempt) -> Result<()> {
     Ok(())
 }
 
-/// An ack closes an open delivery, or marks its dead letter.
+/// Closes an open delivery after an ack, or marks its dead letter.
 fn close(
     tx: &mut Tx<'_>,
     message_id: &str,
@@ -203,7 +203,7 @@ fn bury(tx: &mut Tx<'_>, event: &Event<'_>, dead: &DeliveryDead) -> Result<()> {
     let key = key_of(DELIVERY, dead.message_id.as_bytes());
     let mut row = match tx.get::<Delivery>(&key)? {
         Some(row) => row,
-        // History of which only the end is known.
+        // Imported history may have only the end of a delivery.
         None => Delivery {
             attempt: dead.attempts,
             to: recipient(event),
@@ -238,15 +238,15 @@ fn recipient(event: &Event<'_>) -> String {
 }
 
 impl Delivery {
-    /// When the attempt that now waits ends.
+    /// Returns the end of the current attempt.
     pub fn due_at(&self) -> Timestamp {
         self.ends_at
     }
-    /// When the first attempt ends; from then on the ack is overdue.
+    /// Returns the end of the first attempt; after it, the ack is overdue.
     pub fn first_due_at(&self) -> Timestamp {
         attempt_end(self.started_at, self.policy.ack_timeout_seconds, 1)
     }
-    /// When the last attempt ends at the earliest, so that the message becomes a dead letter.
+    /// Returns the earliest time at which the message becomes a dead letter.
     pub fn dead_at(&self) -> Timestamp {
         let attempts = self.policy.max_retries.saturating_add(1);
         let left = attempts.saturating_sub(self.attempt);

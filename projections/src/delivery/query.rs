@@ -1,10 +1,10 @@
-//! Questions about deliveries. What is due by when is asked in `schedule.rs`.
+//! Queries of deliveries. Queries by due time are in `schedule.rs`.
 
 use super::{DEAD_LETTERS, DELIVERY, Delivery};
 use crate::prelude::*;
 
 impl TeamState {
-    /// The delivery of a message, if one was required.
+    /// Returns the delivery of a message, if one was required.
     pub fn delivery(&self, message_id: &str) -> Result<Option<Delivery>> {
         let delivery: Option<Delivery> =
             self.rows().get(&key_of(DELIVERY, message_id.as_bytes()))?;
@@ -15,7 +15,7 @@ impl TeamState {
         }))
     }
 
-    /// The newest `limit` dead letters before event `before`, of one recipient or of all.
+    /// Returns the newest `limit` dead letters before event `before`, of one recipient or of all.
     pub fn dead_letters(
         &self,
         agent: Option<&str>,

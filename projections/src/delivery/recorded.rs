@@ -1,4 +1,4 @@
-//! The events that record deliveries.
+//! Builders of delivery events.
 
 use super::{Delivery, attempt_end};
 use crate::event::delivery::{DeliveryAttempt, DeliveryFact, DeliveryRequired};
@@ -7,7 +7,7 @@ use crate::message::{MessageInfo, event_about};
 use crate::prelude::*;
 
 impl DeliveryFact {
-    /// A delivery of which the first attempt begins now.
+    /// Creates a delivery whose first attempt begins now.
     pub fn required(now: Timestamp, message_id: &str, policy: Policy, requeued: bool) -> Self {
         DeliveryFact::Required(DeliveryRequired {
             message_id: message_id.to_owned(),
@@ -16,7 +16,7 @@ impl DeliveryFact {
             requeued,
         })
     }
-    /// A further attempt, which begins now, after the one before ended at `due_at`.
+    /// Creates a further attempt, which begins now; the attempt before ended at `due_at`.
     pub fn retry(now: Timestamp, delivery: &Delivery, attempt: u32, due_at: Timestamp) -> Self {
         let timeout = delivery.policy.ack_timeout_seconds;
         DeliveryFact::Retry(DeliveryAttempt {
@@ -26,7 +26,7 @@ impl DeliveryFact {
             ends_at: Some(attempt_end(now, timeout, 1)),
         })
     }
-    /// The event that records it.
+    /// Builds the event.
     pub fn event(&self, actor: &str, message: &MessageInfo) -> NewEvent {
         event_about(self.kind(), actor, message, self)
     }

@@ -1,46 +1,46 @@
-//! When each attempt ends, and what is due by a time, in the order of time.
+//! Ends of attempts, and the due deliveries in order of time.
 
 use super::{DUE, Delivery, State};
 use crate::prelude::*;
 
-/// Something that is due.
+/// A due step of a delivery.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Due {
-    /// The delivery, before that.
+    /// The delivery before the step.
     pub delivery: Delivery,
-    /// When an attempt ended.
+    /// End of the attempt.
     pub at: Timestamp,
-    /// What follows.
+    /// The step.
     pub step: Step,
 }
 
-/// What follows where an attempt ends without an ack.
+/// Step after an attempt that ended without an ack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// The attempt with that number.
+    /// Retry, with the number of the attempt.
     Retry(u32),
-    /// The message becomes a dead letter after so many attempts.
+    /// Dead letter, with the number of attempts.
     Dead(u32),
 }
 
-/// When attempt `attempt` of a delivery ends that began at `started`.
+/// Returns the end of attempt `attempt` of a delivery that began at `started`.
 pub(crate) fn attempt_end(started: Timestamp, timeout_seconds: u64, attempt: u32) -> Timestamp {
     started.plus_micros(attempts_micros(timeout_seconds, attempt))
 }
 
-/// When a delivery began whose first attempt ends at `due`.
+/// Returns the start of a delivery whose first attempt ends at `due`.
 pub(super) fn start_of(due: Timestamp, timeout_seconds: u64) -> Timestamp {
     due.plus_micros(-attempts_micros(timeout_seconds, 1))
 }
 
 fn attempts_micros(timeout_seconds: u64, attempts: u32) -> i64 {
-    // No attempt is shorter than a second, whatever a log says.
+    // Attempts last at least a second, even if the log has a shorter timeout.
     let seconds = timeout_seconds.max(1).saturating_mul(u64::from(attempts));
     i64::try_from(seconds.saturating_mul(1_000_000)).unwrap_or(i64::MAX)
 }
 
 impl Due {
-    /// Next step after the attempt that waits.
+    /// Returns the step that follows the current attempt.
     fn of(delivery: Delivery) -> Due {
         let attempt = delivery.attempt;
         Due {
@@ -55,15 +55,15 @@ impl Due {
 }
 
 impl TeamState {
-    /// When the next attempt of any delivery ends.
+    /// Returns the next end of an attempt of any delivery.
     pub fn next_due(&self) -> Result<Option<Timestamp>> {
         self.rows().first_time(DUE)
     }
-    /// Deliveries that wait for their ack, the next one that is due first.
+    /// Returns deliveries that wait for an ack, earliest deadline first.
     pub fn open_deliveries(&self, limit: usize) -> Result<Vec<Delivery>> {
         self.open_deliveries_behind(None, limit)
     }
-    /// The same behind that of a message that was due at that time.
+    /// Like [`TeamState::open_deliveries`], starting after a message with its deadline.
     pub fn open_deliveries_behind(
         &self,
         behind: Option<(Timestamp, &str)>,
@@ -71,7 +71,7 @@ impl TeamState {
     ) -> Result<Vec<Delivery>> {
         let from = match behind {
             None => vec![DUE],
-            // The least key behind that one.
+            // The smallest key after that one.
             Some((at, id)) => [timed(DUE, at.micros(), id.as_bytes()), vec![0]].concat(),
         };
         let mut open = Vec::new();
@@ -80,8 +80,8 @@ impl TeamState {
         }
         Ok(open)
     }
-    /// The first `limit` deliveries of which an attempt ended by `now`, of one message or of all, in the order of those
-    /// times and then of message ids. Each leads to one step, however late that is seen.
+    /// Returns the first `limit` deliveries with an attempt that ended by `now`, of one message or of all, ordered by
+    /// that time and by message id. Each has one step, even if several timeouts have passed.
     pub fn due_by(
         &self,
         now: Timestamp,

@@ -1,7 +1,7 @@
-//! `dead-letter/YYYY-MM-DD.jsonl`: one line per dead letter of that UTC day, only ever growing.
+//! `dead-letter/YYYY-MM-DD.jsonl`: one line per dead letter of that UTC day, append-only.
 //!
-//! A line goes behind the one before it: a writer looks at the last line of the file, and a file with another
-//! end is built anew. A later ack or requeue of a dead letter is not in the file, but in answers.
+//! Before appending, a writer compares the last line of the file with the dead letter before; if they differ, it
+//! rebuilds the file. A later ack or requeue of a dead letter appears in answers, but not in the file.
 
 use crate::delivery::{self, DeadLetter};
 use crate::event::envelope;
@@ -11,17 +11,17 @@ use teamlog_engine::storage::{File, OpenMode};
 
 pub(crate) const DIR: &str = "dead-letter";
 
-/// Where the directory is built that is missing.
+/// Directory in which a missing directory is rebuilt.
 const ASIDE: &str = "dead-letter.new";
 
-/// The last line of a file is looked for in steps of this size.
+/// Size of the pieces in which the last line of a file is searched.
 const PIECE_BYTES: usize = 64 << 10;
 
 fn file_name(day: &str) -> String {
     format!("{day}.jsonl")
 }
 
-/// Appends a dead letter's line: its event's seq, its fields, its message.
+/// Appends a dead letter's line: the event's seq, the fields, the message.
 fn line(
     live: &TeamState,
     reader: &Reader,
@@ -29,7 +29,7 @@ fn line(
     letter: &DeadLetter,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    // A line never changes, so it says only what was known when it was written.
+    // Lines never change, so a line has only the fields known at the time of writing.
     let message = live.message(&letter.message_id)?;
     let message = match message.filter(|message| message.seq < letter.seq) {
         Some(message) => live.event(reader, message.seq)?,
@@ -45,7 +45,7 @@ fn line(
     Ok(())
 }
 
-/// Adds the dead letters that those events recorded.
+/// Appends the dead letters that events recorded.
 pub(crate) fn append(
     live: &TeamState,
     reader: &Reader,
@@ -72,8 +72,7 @@ pub(crate) fn append(
     Ok(Mended::written(days.len()))
 }
 
-/// Puts lines behind those of the file. `false` if it does not end with the dead letter before them, or
-/// cannot be believed.
+/// Appends lines to a file. `false` if the file does not end with the preceding dead letter, or cannot be trusted.
 fn extend(
     live: &TeamState,
     reader: &Reader,
@@ -112,7 +111,7 @@ fn extend(
     Ok(true)
 }
 
-/// The seq of the last line of a file; `None` where that is no whole line of ours.
+/// Returns the seq in the last line of a file; `None` if that is no complete line of ours.
 fn last_seq(file: &dyn File, len: u64, path: &Path) -> Result<Option<u64>> {
     let mut want = PIECE_BYTES as u64;
     loop {
@@ -140,7 +139,7 @@ fn seq_of(line: &[u8]) -> Option<u64> {
     std::str::from_utf8(rest.get(..digits)?).ok()?.parse().ok()
 }
 
-/// Brings all files in line. A missing directory is built beside and renamed whole.
+/// Updates all files. A missing directory is built under another name and renamed.
 pub(crate) fn mend(live: &TeamState, reader: &Reader, home: &Home) -> Result<Mended> {
     let days = delivery::days(live.rows())?;
     if home.exists(DIR)? || days.is_empty() {
@@ -165,7 +164,7 @@ pub(crate) fn walk(live: &TeamState, reader: &Reader, to: &mut Walk<'_>) -> Resu
     to.end(DIR)
 }
 
-/// Shows the text of a day's file, piece by piece.
+/// Passes the text of a day's file to `take`, in pieces.
 fn each_piece(
     live: &TeamState,
     reader: &Reader,

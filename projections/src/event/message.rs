@@ -67,7 +67,7 @@ pub(crate) const TASK_ID: &str = "task_id";
 
 events! {
     /// Events of a message.
-    #[expect(clippy::large_enum_variant, reason = "a fact lies in a box")]
+    #[expect(clippy::large_enum_variant, reason = "facts are boxed")]
     pub enum MessageFact {
         /// A message was put into its recipient's inbox.
         "message_sent" by "teamlog send TEAM" => Sent(Sent),

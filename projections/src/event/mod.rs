@@ -65,7 +65,7 @@ pub(crate) fn undecodable(event: &Event<'_>) -> impl FnOnce(String) -> Error {
 
 /// Returns the error text for a kind that the noun does not have.
 pub(crate) fn unknown_kind(kind: &str) -> String {
-    format!("{kind} is a kind of another noun")
+    format!("the kind {kind} is unknown here")
 }
 
 /// Builds an event of `kind` by `actor`; refs without a value are left out.
@@ -80,7 +80,7 @@ pub(crate) fn event<const N: usize>(
     event
 }
 
-/// Returns `name` if it differs from `other`: an actor who acts for somebody else, or the agent that the actor acts for.
+/// Returns `name` if it differs from `other`: an actor that acts for another agent, or the agent that it acts for.
 pub fn other_than<'a>(name: &'a str, other: &str) -> Option<&'a str> {
     (name != other).then_some(name)
 }

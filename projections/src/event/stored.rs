@@ -75,7 +75,7 @@ pub(crate) fn digest(_: &'static str, text: &str) -> Decoded<()> {
     let hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     match text.len() == DIGEST_LETTERS && text.bytes().all(hex) {
         true => Ok(()),
-        false => Err("digest is none".to_owned()),
+        false => Err("digest is not a digest".to_owned()),
     }
 }
 

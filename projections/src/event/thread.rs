@@ -23,7 +23,7 @@ events! {
         Posted [name from, name to] {
             /// Author.
             pub from: String,
-            /// Agents that the post names, who are told of it.
+            /// Agents named in the post, which are notified.
             pub to: Vec<String>,
             /// Text.
             pub body: String,

@@ -1,55 +1,55 @@
-//! Posts in threads that an agent has not acknowledged. Posts are numbered per recipient; an acknowledgement of one covers
-//! all before it, so how far an agent is takes one row.
+//! Posts in threads that an agent has not acknowledged. Posts are numbered per recipient, and an ack covers all earlier
+//! posts, so one row stores an agent's position.
 
 use crate::prelude::*;
 use crate::thread;
 
-/// By agent and event id, which grows with the log: a post addressed to that agent.
+/// Namespace of posts; key: recipient and event id, which increases with the log.
 const POSTS: u8 = 0xB5;
-/// By agent: how many posts it got, and how far it acknowledged them.
+/// Namespace of post counts; key: agent.
 const COUNTS: u8 = 0x4B;
 
 /// A post addressed to an agent.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct PostInfo {
-    /// The event that recorded it.
+    /// Event that recorded the post.
     pub seq: u64,
-    /// Its number among the posts to this agent, from 1.
+    /// Number among the posts to this agent, from 1.
     pub number: u64,
-    /// Its thread.
+    /// Id of the thread.
     pub thread_id: String,
 }
 row!(PostInfo);
 
-/// Number of an agent's posts, and the last one that it acknowledged.
+/// Number of an agent's posts, and the last acknowledged one.
 #[derive(
     Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
 )]
 pub struct PostCounts {
-    /// The agent.
+    /// Name of the agent.
     #[rkyv(with = Skip)]
     pub agent: String,
-    /// Posts addressed to it.
+    /// Number of posts addressed to the agent.
     pub received: u64,
-    /// Those that it acknowledged, which are the oldest.
+    /// Number of acknowledged posts, which are the oldest.
     pub read: u64,
-    /// The event of the last one that it acknowledged.
+    /// Event of the last acknowledged post.
     pub read_seq: u64,
-    /// The id of that event.
+    /// Id of that event.
     read_id: [u8; 16],
-    /// The event of the newest post.
+    /// Event of the newest post.
     pub last_seq: u64,
 }
 row!(PostCounts);
 
 impl PostCounts {
-    /// Posts that it has not acknowledged.
+    /// Returns the number of unacknowledged posts.
     pub fn unread(&self) -> u64 {
         self.received.saturating_sub(self.read)
     }
 }
 
-/// Notes a post for one of its recipients, once.
+/// Adds a post for one of its recipients, once.
 pub(super) fn receive(
     tx: &mut Tx<'_>,
     event: &Event<'_>,
@@ -75,7 +75,7 @@ pub(super) fn receive(
     Ok(())
 }
 
-/// Notes that an agent acknowledged a post, and thereby all before it. An id that names no post changes nothing.
+/// Acknowledges a post and all earlier ones. An id that is no post changes nothing.
 pub(super) fn acknowledge(tx: &mut Tx<'_>, agent: &str, message_id: &str) -> Result<()> {
     let Some(id) = thread::event_of_post(message_id) else {
         return Ok(());
@@ -95,14 +95,14 @@ pub(super) fn acknowledge(tx: &mut Tx<'_>, agent: &str, message_id: &str) -> Res
 }
 
 impl TeamState {
-    /// A post by its id, if it is addressed to that agent.
+    /// Returns a post of an id, if it is addressed to that agent.
     pub fn post_to(&self, agent: &str, message_id: &str) -> Result<Option<PostInfo>> {
         match thread::event_of_post(message_id) {
             Some(id) => self.rows().get(&post_key(agent, id.bytes())),
             None => Ok(None),
         }
     }
-    /// Number of an agent's posts, and the last one that it acknowledged.
+    /// Returns the post counts of an agent.
     pub fn post_counts(&self, agent: &str) -> Result<PostCounts> {
         let counts: Option<PostCounts> = self.rows().get(&counts_key(agent))?;
         Ok(PostCounts {
@@ -110,7 +110,7 @@ impl TeamState {
             ..counts.unwrap_or_default()
         })
     }
-    /// The counts of all agents that ever got a post, sorted by name.
+    /// Returns the counts of all agents with posts, sorted by name.
     pub fn all_post_counts(&self) -> Result<Vec<PostCounts>> {
         let all = self.rows().prefix(&[COUNTS], false).map(|entry| {
             let entry = entry?;
@@ -121,14 +121,14 @@ impl TeamState {
         });
         all.collect()
     }
-    /// The first `limit` posts that an agent has not acknowledged: their events, oldest first.
+    /// Returns the events of an agent's first `limit` unacknowledged posts, oldest first.
     pub fn unread_posts(&self, agent: &str, limit: usize) -> Result<Vec<u64>> {
         let counts = self.post_counts(agent)?;
         if counts.unread() == 0 {
             return Ok(Vec::new());
         }
         let posts = named(POSTS, agent);
-        // The least key after the last one that is read.
+        // The smallest key after the last acknowledged post.
         let from = match counts.read {
             0 => posts.clone(),
             _ => [&*post_key(agent, counts.read_id), &[0]].concat(),

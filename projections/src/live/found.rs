@@ -1,5 +1,4 @@
-//! States for checks: the one that the derived store holds, and one folded anew from the log. Neither writes anything
-//! beside the log: no run, no view.
+//! States for checks: the stored one, and one folded again from the whole log. Neither writes runs or views.
 
 use super::Live;
 use super::load::{derived_dir, open, open_held, past};
@@ -9,33 +8,32 @@ use crate::state::Tail;
 use teamlog_engine::internals::derived::Store;
 use teamlog_engine::storage::Storage;
 
-/// A longer tail is not folded in memory for a check, since hardly anything stored could be compared with it.
+/// Longest tail that a check folds in memory: after a longer one, hardly any stored data can be compared.
 const TAIL_EVENTS_MAX: u64 = 65_536;
-/// Up to so many events a check folds in memory.
+/// Events up to which a check folds in memory.
 const SCRATCH_EVENTS_MIN: u64 = 65_536;
-/// Nor is one of more events for a quick check: writers leave no such tail.
+/// Longest tail that a quick check folds: writers leave no longer one.
 const QUICK_TAIL_EVENTS_MAX: u64 = 4_096;
 
-/// What a log's derived store amounts to.
+/// Condition of a log's derived store.
 pub struct Found {
-    /// How many runs it has.
+    /// Number of runs.
     pub runs: usize,
-    /// The last event that they cover without damage.
+    /// Last event that the runs cover without damage.
     pub covered: u64,
-    /// Which run is damaged and how, if one is.
+    /// The damaged run and its damage, if there is one.
     pub damage: Option<String>,
-    /// Why some or all of it is not used: see [`Store::left_out`].
+    /// Reason for which some or all runs are not used: see [`Store::left_out`].
     pub left_out: Option<String>,
-    /// The state that its sound runs and the fold of the rest give; `None` where next to nothing is stored.
+    /// State from the sound runs and the fold of the later events; `None` if hardly anything is stored.
     pub live: Option<Live>,
 }
 
 impl Live {
-    /// The state as the derived store has it, for a check: nothing is mended, and nothing written. Every byte of the store
-    /// is read.
+    /// Returns the stored state for a check. Repairs and writes nothing. Reads every byte of the store.
     ///
     /// # Errors
-    /// `Corrupt`, I/O, `Undecodable`; `Derived` where a run proves damaged while the rest is folded.
+    /// `Corrupt`, I/O, `Undecodable`; `Derived` if a run proves damaged during the fold.
     pub fn found(log: &Log, reader: &Reader) -> Result<Found> {
         let store = open_held(reader)?;
         let damage = match store.check() {
@@ -46,7 +44,7 @@ impl Live {
         stored(log, reader, (store, damage), TAIL_EVENTS_MAX)
     }
 
-    /// The same as far as opening the store and the fold of a short tail tell.
+    /// Like [`Live::found`], but only opens the store and folds a short tail.
     pub fn opened(log: &Log, reader: &Reader) -> Result<Found> {
         let store = open_held(reader)?;
         let damage = store
@@ -55,8 +53,8 @@ impl Live {
         stored(log, reader, (store, damage), QUICK_TAIL_EVENTS_MAX)
     }
 
-    /// The state folded from the whole log, with runs of its own beside the derived store, or on `scratch` where none can be
-    /// written there. The derived store is not read.
+    /// Folds the whole log again, into runs of its own in the log's directory, or on `scratch` if that is not writable.
+    /// Does not read the derived store.
     pub fn fresh(
         log: &Log,
         reader: &Reader,
@@ -78,7 +76,7 @@ impl Live {
             return Ok(Live::past(log, overlay, Tail::default(), seq));
         }
         let dir = derived_dir(reader.dir());
-        // The store's lock lies beside it.
+        // The lock of the scratch store is a file in the same directory.
         scratch
             .create_dir_all(reader.dir())
             .map_err(teamlog_engine::Error::io("create", reader.dir()))?;

@@ -1,5 +1,5 @@
-//! Events that files beside the log know: the derived store, the cursor of the views, the inboxes. After a rollback of the
-//! log, these files are ahead of it.
+//! Events that files outside the log record: the derived store, the cursor of the views, the inboxes. After a rollback
+//! of the log, these files are ahead of it.
 
 use crate::live::{DERIVED_DIR, derived_dir};
 use crate::message::view::DIR as INBOXES;
@@ -8,22 +8,22 @@ use crate::views::ViewsSource;
 use teamlog_engine::LostEvent;
 use teamlog_engine::internals::derived::{Anchor, Store};
 
-/// More bytes of an inbox are not read.
+/// Largest part of an inbox that is read.
 const INBOX_BYTES_MAX: u64 = 64 << 20;
 
-/// The last event that a file knows.
+/// The last event that a file records.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KnownEnd {
-    /// Its seq.
+    /// Seq of the event.
     pub seq: u64,
-    /// Its id, where the file says it.
+    /// Id of the event, if the file has it.
     pub id: Option<EventId>,
-    /// The file, relative to the team's directory.
+    /// Path of the file, relative to the team's directory.
     pub file: &'static str,
 }
 
-/// Returns the last event that derived files know, whether the log holds it or not. Reads the manifest of the derived store
-/// and the cursor of the views.
+/// Returns the last event that derived files record, whether or not the log has it. Reads the manifest of the derived
+/// store and the cursor of the views.
 pub fn known_end(log: &Log) -> Result<Option<KnownEnd>> {
     let stored = anchors(log)?.last().map(|last| KnownEnd {
         seq: last.seq,
@@ -42,18 +42,18 @@ pub fn known_end(log: &Log) -> Result<Option<KnownEnd>> {
         .max_by_key(|end| end.seq))
 }
 
-/// The last events of the runs of the derived store, in order.
+/// Returns the last events of the derived store's runs, in order.
 fn anchors(log: &Log) -> Result<Vec<Anchor>> {
     let storage = Arc::clone(log.storage());
     match Store::open(storage, &derived_dir(log.dir()), &mut |_| Ok(true)) {
         Ok(store) => Ok(store.runs().iter().map(|run| run.last).collect()),
-        // A file in the place of the directory holds no runs.
+        // A file in place of the directory has no runs.
         Err(teamlog_engine::Error::Io { .. }) => Ok(Vec::new()),
         Err(error) => Err(error.into()),
     }
 }
 
-/// Returns what derived files know of events behind `last_seq`, in order.
+/// Returns the events after `last_seq` that derived files record, in order.
 pub fn known_behind(log: &Log, last_seq: u64) -> Result<Vec<LostEvent>> {
     let mut known: BTreeMap<u64, LostEvent> = BTreeMap::new();
     for anchor in anchors(log)? {
@@ -70,7 +70,7 @@ pub fn known_behind(log: &Log, last_seq: u64) -> Result<Vec<LostEvent>> {
         .collect())
 }
 
-/// The seqs of all messages in the inboxes, as far as those can be read.
+/// Returns the seqs of all messages in the readable inboxes.
 fn sent(log: &Log) -> Vec<u64> {
     let (storage, dir) = (log.storage(), log.dir().join(INBOXES));
     let mut seqs = Vec::new();
@@ -84,7 +84,7 @@ fn sent(log: &Log) -> Vec<u64> {
     seqs
 }
 
-/// The seq at the beginning of a line of an inbox, `{"seq":N,`.
+/// Returns the seq at the start of an inbox's line, `{"seq":N,`.
 fn seq_of(line: &[u8]) -> Option<u64> {
     let rest = line.strip_prefix(b"{\"seq\":")?;
     let digits = rest.split(|byte| !byte.is_ascii_digit()).next()?;

@@ -1,4 +1,4 @@
-//! Loading the state: what the derived store covers, and the fold of the rest.
+//! Loading of the state: opens the derived store and folds the later events.
 
 use super::Live;
 use crate::pipeline::{self, Bulk};
@@ -9,21 +9,21 @@ use teamlog_engine::Point;
 use teamlog_engine::internals::derived::{Anchor, Overlay, Store};
 use teamlog_engine::storage::Storage;
 
-/// A tail of more events goes through the bulk pipeline.
+/// Length of the tail beyond which the bulk pipeline folds it.
 const BULK_EVENTS: u64 = 4096;
 
-/// A fold of the past writes a run after so much log.
+/// Bytes of log after which a fold of the past writes a run.
 const PAST_RUN_BYTES: u64 = 16 << 20;
 
-/// Decoders of a bulk fold while loading.
+/// Decoder threads of a bulk fold during loading.
 const DECODERS: usize = 2;
 
-/// Where the derived store of a log lies; another one for every version of the projections and of the store.
+/// Returns the directory of a log's derived store; each version of the projections and of the store has its own.
 pub fn derived_dir(log: &Path) -> PathBuf {
     log.join(DERIVED_DIR).join(format!("v{}", fold_version()))
 }
 
-/// Where the stores of all versions lie.
+/// Directory of the stores of all versions.
 pub const DERIVED_DIR: &str = "derived";
 
 /// Returns the version by which events are folded. Hosts of one log compare it.
@@ -31,11 +31,11 @@ pub fn fold_version() -> u32 {
     pipeline::FOLD_VERSION
 }
 
-/// The stores that older versions left, which nobody reads any more. Those of newer ones are not among them.
+/// Returns the stores of older versions, which are no longer read; without those of newer versions.
 pub fn old_derived(storage: &dyn Storage, log: &Path) -> io::Result<Vec<PathBuf>> {
     let dir = log.join(DERIVED_DIR);
     let names = match storage.list(&dir) {
-        // The next writer replaces a file that lies where the directory should be.
+        // The next writer replaces a file in place of the directory.
         Err(error)
             if matches!(
                 error.kind(),
@@ -53,7 +53,7 @@ pub fn old_derived(storage: &dyn Storage, log: &Path) -> io::Result<Vec<PathBuf>
     Ok(names.iter().filter_map(old).collect())
 }
 
-/// Removes them. Errors are ignored, since old stores do no harm.
+/// Removes the stores of older versions. Ignores errors, since old stores do no harm.
 pub fn remove_old_derived(storage: &dyn Storage, log: &Path) {
     for dir in old_derived(storage, log).unwrap_or_default() {
         let _ = storage.remove_dir_all(&dir);
@@ -61,19 +61,19 @@ pub fn remove_old_derived(storage: &dyn Storage, log: &Path) {
 }
 
 impl Live {
-    /// Loads the state up to the reader's head: opens the derived store, rebuilds what is damaged or missing, folds the tail.
-    /// Views are left alone until [`Live::keep_views`].
+    /// Loads the state up to the reader's head: opens the derived store, rebuilds damaged or missing parts, folds the
+    /// tail. Views are not touched until [`Live::keep_views`].
     pub fn load(log: &Log, reader: &Reader) -> Result<Live> {
         let store = open(reader)?;
         match over(log, reader, store.clone()) {
-            // A run that proved damaged, or was merged away, when it was needed.
+            // A run was damaged, or another process merged and removed it.
             Err(error) if error.is_derived() => afresh(log, reader, &store),
             loaded => loaded,
         }
     }
 
-    /// Opens every run of the derived store, so that nothing that other processes do to them changes this state: for one that
-    /// stays.
+    /// Opens every run of the derived store, so that removal by other processes does not affect this state; for
+    /// long-running processes.
     pub fn hold(&mut self) -> Result<()> {
         let held = self.state.overlay.store().hold()?;
         let damaged = held.damaged();
@@ -84,8 +84,8 @@ impl Live {
         }
     }
 
-    /// The state as it was once `seq` was recorded, folded from the runs before it; its time grows with history, its memory
-    /// does not: see `past`. Such a state writes no views, and no runs that another process sees.
+    /// Returns the state as of event `seq`, folded from the runs before it. The time grows with the history, the memory
+    /// does not: see `past`. Such a state writes no views, and no runs visible to other processes.
     pub fn at(log: &Log, reader: &Reader, seq: u64) -> Result<Live> {
         let cut = match reader.head().last_seq > seq {
             true => reader.upto(Point::Seq(seq))?,
@@ -97,13 +97,14 @@ impl Live {
         };
         let store = open(&cut)?;
         match past(log, &cut, store.clone()) {
-            // A run that proved damaged, or was merged away, when it was needed.
+            // A run was damaged, or another process merged and removed it.
             Err(error) if error.is_derived() => past(log, &cut, sound(&cut, &store)?),
             loaded => loaded,
         }
     }
 
-    /// The state up to the reader's head, which lies behind a state of the past: what that one folded is not folded again.
+    /// Returns the state up to the reader's head, starting from `before`, a state of the past, so that its events are
+    /// not folded again.
     pub fn behind(log: &Log, reader: &Reader, before: &Live) -> Result<Live> {
         let store = open(reader)?;
         let covered = |store: &Store| store.covered().map_or(0, |anchor| anchor.seq);
@@ -114,8 +115,8 @@ impl Live {
         }
     }
 
-    /// After an error that [`is_derived`](crate::Error::is_derived): loads the state anew, with new runs in the place of damaged
-    /// ones, and holds all runs open.
+    /// Reloads the state after an error that [`is_derived`](crate::Error::is_derived): replaces damaged runs by new
+    /// ones, and opens all runs.
     pub fn repair(&mut self) -> Result<()> {
         let log = self.log.clone();
         let reader = log.reader()?;
@@ -134,8 +135,8 @@ impl Live {
         Ok(())
     }
 
-    /// Writes a run in the place of a damaged one. If that fails the state is still right, and the next
-    /// command folds again: a read-only log can be queried.
+    /// Writes a run in place of a damaged one. If that fails, the state is still right, and the next command folds
+    /// again; so a read-only log can be queried.
     fn mend(&mut self) -> Result<()> {
         match self.flush() {
             Err(Error::Engine(teamlog_engine::Error::Io { .. })) => Ok(()),
@@ -144,21 +145,21 @@ impl Live {
     }
 }
 
-/// Opens the derived store of the reader's log; runs whose last event the log does not hold are left out.
+/// Opens the derived store of the reader's log; leaves out runs whose last event the log does not have.
 pub(crate) fn open(reader: &Reader) -> Result<Store> {
     let storage = Arc::clone(reader.storage());
     let dir = derived_dir(reader.dir());
     Ok(Store::open(storage, &dir, &mut holds(reader))?)
 }
 
-/// The same with every run open.
+/// Like [`open`], with every run open.
 pub(crate) fn open_held(reader: &Reader) -> Result<Store> {
     let storage = Arc::clone(reader.storage());
     let dir = derived_dir(reader.dir());
     Ok(Store::open_held(storage, &dir, &mut holds(reader))?)
 }
 
-/// Whether the log holds an event.
+/// Checks that the log has an event.
 fn holds(reader: &Reader) -> impl FnMut(&Anchor) -> teamlog_engine::Result<bool> {
     |anchor| {
         let frame = reader.frame_at(anchor.place)?;
@@ -168,31 +169,31 @@ fn holds(reader: &Reader) -> impl FnMut(&Anchor) -> teamlog_engine::Result<bool>
     }
 }
 
-/// What can be built on after a run of `store` could not be used: the runs that others have put in their place, else those
-/// before the damage. All of them are open.
+/// Returns the usable part of a store with an unusable run: the runs that replaced it, or else the runs before the
+/// damage. All of them are open.
 fn sound(reader: &Reader, store: &Store) -> Result<Store> {
     let superseded = store.is_superseded()?;
     let store = match superseded {
         true => open_held(reader)?,
-        // Others than the one that was needed may be gone as well.
+        // Other runs may have been removed too.
         false => store.hold()?,
     };
     Ok(match store.damaged() {
         Some(run) => store.before(run.first_seq),
         None if superseded => store,
-        // No run is known to be damaged, so none of them is trusted.
+        // No run is known to be damaged, so no run is trusted.
         None => store.before(1),
     })
 }
 
-/// The state over what is sound of `store`, with a new run in the place of the rest.
+/// Returns the state from the usable part of `store`, with a new run for the rest.
 fn afresh(log: &Log, reader: &Reader, store: &Store) -> Result<Live> {
     let mut live = over(log, reader, sound(reader, store)?)?;
     live.mend()?;
     Ok(live)
 }
 
-/// The state over a store: what lies behind its runs is folded.
+/// Returns the state from a store, with later events folded.
 fn over(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
     let covered = store.covered().map_or(0, |anchor| anchor.seq);
     let head = reader.head().last_seq;
@@ -222,8 +223,8 @@ fn serial(reader: &Reader, store: Store, head: u64) -> Result<(Overlay, Tail)> {
     Ok((overlay, tail))
 }
 
-/// Builds a private state over a store, in the way of [`over`]. A long fold writes its runs to a scratch directory to bound
-/// its memory; if the directory cannot be created, the state stays in memory.
+/// Builds a private state from a store, like [`over`]. A long fold writes its runs to a scratch directory to bound its
+/// memory; if the directory cannot be created, the state stays in memory.
 pub(super) fn past(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
     let head = reader.head().last_seq;
     let covered = store.covered().map_or(0, |anchor| anchor.seq);
@@ -244,7 +245,7 @@ pub(super) fn past(log: &Log, reader: &Reader, store: Store) -> Result<Live> {
     })
 }
 
-/// Folds everything behind a store into runs that only this process sees.
+/// Folds all events after a store into runs that only this process sees.
 fn spilled(reader: &Reader, scratch: Store) -> Result<(Overlay, Tail)> {
     let bulk = Bulk {
         run_bytes: PAST_RUN_BYTES,

@@ -1,14 +1,15 @@
-//! Losses of the log's events. Lost events may include claims, so later claims get epochs above all epochs granted there.
+//! Losses of the log's events. Lost events may include claims, so later claims get epochs above all epochs granted
+//! there.
 
 pub use crate::event::loss as event;
 
 use crate::event::loss::LossFact;
 use crate::prelude::*;
 
-/// No epoch that was granted in a lost part is above this.
+/// Single row: no epoch granted in a lost part is larger.
 const EPOCH_FLOOR: u8 = 0x4A;
 
-/// Each claim is an event, so a part of the log up to event `known_seq` raised the epochs by at most that much.
+/// Every claim is an event, so a lost part up to event `known_seq` raised epochs by at most that number.
 pub(crate) fn apply(tx: &mut Tx<'_>, lost: &LossFact) -> Result<()> {
     match lost.known_seq() {
         0 => Ok(()),
@@ -19,8 +20,8 @@ pub(crate) fn apply(tx: &mut Tx<'_>, lost: &LossFact) -> Result<()> {
 }
 
 impl TeamState {
-    /// The epoch that the next claim on a task gets: above that of its last claim, and above all that were granted in a
-    /// part of the log that was lost.
+    /// Returns the epoch of the next claim on a task: larger than the last claim's, and than all epochs granted in a
+    /// lost part.
     pub fn next_epoch(&self, last: u64) -> Result<u64> {
         let floor: Option<u64> = self.rows().get(&[EPOCH_FLOOR])?;
         Ok(last.max(floor.unwrap_or_default()).saturating_add(1))

@@ -1,7 +1,7 @@
-//! Dispatch requests: what a worker is to be told, and how far that has come.
+//! Dispatch requests: requests to notify a worker, and their progress.
 //!
-//! `pending -> notified | failed`, `notified -> delivered | failed`; the last two are final. A step that is not one of
-//! these changes nothing. An ack of the message settles its request: its recipient was told.
+//! `pending -> notified | failed`, `notified -> delivered | failed`; the last two are final. Other steps are ignored.
+//! An ack of the message settles its request, since the recipient has read it.
 
 use super::marks;
 use super::row::{DISPATCH, OPEN_DISPATCH};
@@ -9,27 +9,27 @@ use crate::event::message::{DispatchMoved, DispatchRequested};
 use crate::prelude::*;
 
 words! {
-    /// How far a request has come.
+    /// Status of a request.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
     #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     pub enum DispatchStatus {
-        /// Nobody did anything about it.
+        /// No notification was attempted.
         Pending = "pending",
-        /// The worker was told.
+        /// The worker was notified.
         Notified = "notified",
-        /// The worker has what it was told of.
+        /// The worker has the message.
         Delivered = "delivered",
-        /// Nobody could tell it.
+        /// The worker could not be notified.
         Failed = "failed",
     }
 }
 
 impl DispatchStatus {
-    /// Whether something is left to be done.
+    /// Returns true if the status is not final.
     pub fn is_open(self) -> bool {
         matches!(self, DispatchStatus::Pending | DispatchStatus::Notified)
     }
-    /// Whether it can become `next`.
+    /// Returns true if `next` is a possible next status.
     pub fn leads_to(self, next: DispatchStatus) -> bool {
         use DispatchStatus::{Delivered, Failed, Notified, Pending};
         matches!(
@@ -39,32 +39,32 @@ impl DispatchStatus {
     }
 }
 
-/// A request to tell a worker something.
+/// A request to notify a worker.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct Dispatch {
-    /// What was asked for.
+    /// The request's fields.
     pub request: DispatchRequested,
-    /// How far it has come.
+    /// Status.
     pub status: DispatchStatus,
-    /// How often its status changed.
+    /// Number of status changes.
     pub attempt_count: u64,
-    /// When it was made.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// When its status last changed.
+    /// Time of the last status change.
     pub updated_at: Timestamp,
-    /// When the worker was told.
+    /// Time of the notification.
     pub notified_at: Option<Timestamp>,
-    /// When the worker had it.
+    /// Time of the delivery.
     pub delivered_at: Option<Timestamp>,
-    /// When it failed.
+    /// Time of the failure.
     pub failed_at: Option<Timestamp>,
-    /// Why it failed.
+    /// Reason of the failure.
     pub last_reason: Option<String>,
 }
 
 row!(Dispatch);
 
-/// A request; an id counts once.
+/// Folds a request; an id counts once.
 pub(super) fn request(
     tx: &mut Tx<'_>,
     event: &Event<'_>,
@@ -94,7 +94,7 @@ pub(super) fn request(
     }
 }
 
-/// A step of a request.
+/// Folds a step of a request.
 pub(super) fn step(
     tx: &mut Tx<'_>,
     event: &Event<'_>,
@@ -112,7 +112,7 @@ pub(super) fn step(
     put(tx, &moved.request_id, &row)
 }
 
-/// The message of a request was acknowledged.
+/// Settles a request whose message was acknowledged.
 pub(super) fn settle(tx: &mut Tx<'_>, event: &Event<'_>, request: &str) -> Result<()> {
     let key = key_of(DISPATCH, request.as_bytes());
     let Some(mut row) = tx.get::<Dispatch>(&key)? else {
@@ -126,7 +126,7 @@ pub(super) fn settle(tx: &mut Tx<'_>, event: &Event<'_>, request: &str) -> Resul
     }
 }
 
-/// After a step.
+/// Stores a request after a step.
 fn put(tx: &mut Tx<'_>, request: &str, row: &Dispatch) -> Result<()> {
     tx.put(&key_of(DISPATCH, request.as_bytes()), row);
     if row.status.is_open() {
@@ -141,7 +141,7 @@ fn open_key(request: &str) -> Vec<u8> {
 }
 
 impl TeamState {
-    /// Requests to tell somebody something that are open, by their ids.
+    /// Returns the open requests, ordered by id.
     pub fn open_dispatches(&self, limit: usize) -> Result<Vec<Dispatch>> {
         let mut open = Vec::new();
         for entry in self.rows().prefix(&[OPEN_DISPATCH], false).take(limit) {
@@ -149,7 +149,7 @@ impl TeamState {
         }
         Ok(open)
     }
-    /// A dispatch request by its id.
+    /// Returns a dispatch request of an id.
     pub fn dispatch(&self, id: &str) -> Result<Option<Dispatch>> {
         let mut found: Option<Dispatch> = self.rows().get(&key_of(DISPATCH, id.as_bytes()))?;
         if let Some(found) = &mut found {
@@ -160,7 +160,7 @@ impl TeamState {
 }
 
 impl Dispatch {
-    /// Goes on, if it may. Whether it did.
+    /// Makes a step, if it is possible; returns true if it was.
     fn advance(&mut self, to: DispatchStatus, at: Timestamp) -> bool {
         if !self.status.leads_to(to) {
             return false;

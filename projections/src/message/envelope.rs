@@ -1,7 +1,7 @@
-//! The message envelope (schema 1): its fields and their rules.
+//! The message envelope (schema 1): fields and rules.
 //!
-//! An [`Envelope`] is what somebody hands in; a [`Message`] keeps every rule. Errors name the field, its value
-//! and the rule. How a message is stored is the business of [`crate::event`].
+//! An [`Envelope`] is a caller's unchecked input; a [`Message`] satisfies every rule. Errors name the field, its value
+//! and the rule. [`crate::event`] defines how messages are stored.
 
 use super::{InvalidMessage, MessageType, Names, Priority, SCHEMA_VERSION, rules};
 use crate::event::other_than;
@@ -10,7 +10,7 @@ use crate::identifier::{quote, shown, shown_quoted};
 use crate::prelude::*;
 use teamlog_engine::limits::NESTING_MAX;
 
-/// An envelope as callers hand it in: nothing checked, anything may be missing.
+/// An envelope as callers pass it: unchecked, every field optional.
 #[derive(Debug, Clone, Default)]
 pub struct Envelope {
     /// `id`.
@@ -33,34 +33,34 @@ pub struct Envelope {
     pub schema_version: Option<u64>,
     /// `payload` as JSON text.
     pub payload: Option<String>,
-    /// Fields that the envelope does not know, in order; they are kept as they came.
+    /// Unknown fields, in order; kept unchanged.
     pub extra: Vec<(String, Json)>,
 }
 
-/// A message that keeps all rules of the envelope.
+/// A message that satisfies all rules of the envelope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
-    /// 1 to 128 bytes without control characters.
+    /// Id: 1 to 128 bytes without control characters.
     pub id: String,
-    /// `type` in the envelope.
+    /// Field `type` of the envelope.
     pub kind: MessageType,
-    /// The sender.
+    /// Sender.
     pub from: String,
-    /// The recipient.
+    /// Recipient.
     pub to: String,
-    /// The task concerned.
+    /// Task of the message, if any.
     pub task_id: Option<String>,
-    /// The story it belongs to; never empty.
+    /// Trace id, if any; never empty.
     pub trace_id: Option<String>,
-    /// How urgent it is.
+    /// Urgency.
     pub priority: Priority,
-    /// When its sender says that it was created.
+    /// Creation time, as the sender gave it.
     pub created_at: Timestamp,
-    /// A JSON object, canonical.
+    /// Payload: a JSON object, canonical.
     pub payload: Json,
-    /// Fields that the envelope does not know, in order; they are kept as they came.
+    /// Unknown fields, in order; kept unchanged.
     pub extra: Vec<(String, Json)>,
-    /// Who recorded it, where that was not the sender; shown beside the envelope, and no part of it.
+    /// Actor of the event if it is not the sender; shown beside the envelope, but not part of it.
     pub actor: Option<String>,
 }
 
@@ -106,7 +106,8 @@ impl Envelope {
         Ok(())
     }
 
-    /// Fills the defaults (`id` from `random`, `created_at` from `now`, payload `{}`, priority `normal`) and checks every rule.
+    /// Fills the defaults (`id` from `random`, `created_at` from `now`, payload `{}`, priority `normal`) and checks
+    /// every rule.
     pub fn complete(
         self,
         names: Names,
@@ -156,7 +157,7 @@ fn not_one(found: String) -> InvalidMessage {
     InvalidMessage::new("message.schema_version", found, "must be 1")
 }
 
-/// A field that must be a string, or null for absent.
+/// Reads a field that must be a string, or null for absent.
 fn text(field: &'static str, raw: &RawValue) -> Result<Option<String>, InvalidMessage> {
     serde_json::from_str(raw.get())
         .map_err(|_| InvalidMessage::new(field, shown(raw.get()), "must be a string"))
@@ -172,23 +173,23 @@ fn json(field: &'static str, text: &str) -> Result<Json, InvalidMessage> {
 }
 
 impl Message {
-    /// Checks every rule of the envelope (of a message that was put together by hand).
+    /// Checks every rule of the envelope, for messages built without [`Envelope::complete`].
     pub fn validate(&self, names: Names) -> Result<(), InvalidMessage> {
         rules::check(self, names)
     }
 
-    /// The envelope as canonical JSON: `id type from to task_id? trace_id? priority created_at schema_version payload`,
-    /// then the extra fields, then `actor` where it is known to be another than the sender.
+    /// Returns the envelope as canonical JSON: `id type from to task_id? trace_id? priority created_at schema_version
+    /// payload`, then the extra fields, then `actor` if it is known and is not the sender.
     pub fn to_json(&self) -> Result<Json, InvalidMessage> {
         json("message.payload", &self.text())
     }
 
-    /// The text of [`Message::to_json`], not checked for nesting.
+    /// Returns the text of [`Message::to_json`], without a check of its nesting.
     pub(crate) fn text(&self) -> String {
         self.text_behind("")
     }
 
-    /// As [`Message::text`], with something in front.
+    /// Returns `opening` followed by the text of [`Message::text`].
     pub(crate) fn text_behind(&self, opening: &str) -> String {
         let mut out = String::with_capacity(self.payload.as_str().len() + 320);
         out.push_str(opening);
@@ -229,7 +230,7 @@ impl Message {
         out
     }
 
-    /// The same message, as `actor` recorded it.
+    /// Returns the message as recorded by `actor`.
     #[must_use]
     pub fn by(self, actor: &str) -> Message {
         let other = other_than(actor, &self.from);
@@ -239,8 +240,8 @@ impl Message {
         }
     }
 
-    /// Whether the message stands in an event without being looked at again: nothing but its payload nests, and that
-    /// has too few brackets to nest deep.
+    /// Returns true if the message fits into an event without a check of its nesting: only its payload nests, and has
+    /// too few brackets to nest too deep.
     pub(crate) fn is_shallow(&self) -> bool {
         let bracket = |byte: &u8| matches!(byte, b'{' | b'[');
         let brackets = self.payload.as_str().bytes().filter(bracket).count();

@@ -1,7 +1,8 @@
-//! Messages: by id, in inboxes, unread, undelivered, and what was last sent to whom.
+//! Fold of messages: by id, in inboxes, unread, undelivered, and the last message to each recipient.
 //!
-//! Inboxes are series of seqs; the messages themselves stay in the log. An ack is a delivery too, so what is undelivered is
-//! unread: the unread messages are the undelivered ones and those that were delivered and wait for their ack.
+//! Inboxes are series of seqs; the messages themselves stay in the log. An ack counts as a delivery, so every
+//! undelivered message is unread: the unread messages are the undelivered ones and those that are delivered and wait
+//! for their ack.
 
 use super::row::{
     AGENT, AgentInfo, INBOX, LastSent, MESSAGE, MessageInfo, UNACKED, UNDELIVERED, Unacked,
@@ -13,7 +14,7 @@ use crate::message::dispatch::DispatchStatus::{Delivered, Failed, Notified};
 use crate::message::{dispatch, marks, question, unread, view};
 use crate::prelude::*;
 
-/// The fold. A second message with the same id, or a second ack, changes nothing.
+/// Folds an event. A second message with the same id, or a second ack, changes nothing.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let event = recorded.event;
     match recorded.fact {
@@ -64,7 +65,7 @@ fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent) -> Result<()> {
         &cooldown_key(&sent.to, sent.task_id.as_deref(), sent.kind),
         &LastSent {
             seq: event.seq,
-            // The event's own time may lie ahead of when it was recorded: the log's times never go back.
+            // The event's own time may be later than its recording, since times of the log never decrease.
             at: sent.sent_at.min(event.created_at),
         },
     );

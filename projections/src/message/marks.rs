@@ -1,45 +1,45 @@
-//! What became of a message beside its ack: whether its recipient was notified of it and has it. The first of each counts;
-//! neither leads to the other, but an ack is a delivery.
+//! Marks of a message besides its ack: its recipient was notified, or has it. The first of each counts; neither implies
+//! the other, but an ack counts as a delivery.
 //!
-//! Plain mail that was not delivered is found by its sender, recipient and body, so that it is not sent twice.
+//! Undelivered plain mail is indexed by sender, recipient and body, so that it is not sent twice.
 
 use super::dispatch;
 use super::row::{DELIVERED, MAIL_COUNTS, MARKS, MESSAGE, MessageInfo, SAME, UNDELIVERED};
 use crate::event::message::{Mark, MessageMarked};
 use crate::prelude::*;
 
-/// What became of a message.
+/// Marks of a message.
 #[derive(
     Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
 )]
 pub struct Marks {
-    /// When its recipient was first told of it.
+    /// Time of the first notification.
     pub notified_at: Option<Timestamp>,
-    /// When its recipient first had it, or acknowledged it.
+    /// Time of the first delivery or ack.
     pub delivered_at: Option<Timestamp>,
-    /// The digest by which undelivered plain mail is found.
+    /// Digest that indexes undelivered plain mail.
     same: Option<String>,
-    /// The newest request to tell its recipient.
+    /// Newest request to notify the recipient.
     pub dispatch: Option<String>,
 }
 row!(Marks);
 
-/// Plain mail that lies undelivered in an inbox.
+/// Undelivered plain mail.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct SameMail {
-    /// Its id.
+    /// Id of the message.
     pub id: String,
-    /// When its sender says that it was created.
+    /// Creation time, as the sender gave it.
     pub created_at: Timestamp,
 }
 row!(SameMail);
 
-/// An agent's mail in numbers.
+/// Mail counts of an agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MailCounts {
-    /// Messages that are not delivered.
+    /// Number of undelivered messages.
     pub undelivered: u64,
-    /// Requests to tell it something that neither failed nor led to a delivery.
+    /// Number of requests to notify the agent that neither failed nor led to a delivery.
     pub open_dispatches: u64,
 }
 
@@ -50,7 +50,7 @@ struct CountsRow {
 }
 row!(CountsRow);
 
-/// Plain mail came in.
+/// Indexes new plain mail.
 pub(super) fn note_same(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent, body: &str) {
     let digest = digest(&sent.from, &sent.to, body);
     let row = SameMail {
@@ -91,7 +91,7 @@ pub(super) fn mark(
     Ok(())
 }
 
-/// The first ack of a message.
+/// Folds the first ack of a message.
 pub(super) fn acknowledged(
     tx: &mut Tx<'_>,
     event: &Event<'_>,
@@ -126,7 +126,7 @@ fn deliver(
     recount(tx, &message.to, |counts| counts.delivered += 1)
 }
 
-/// A request is about a message; the newest counts.
+/// Notes a request for a message; the newest counts.
 pub(super) fn requested(tx: &mut Tx<'_>, message_id: &str, request: &str) -> Result<()> {
     let id = message_id.as_bytes();
     if !tx.has(&key_of(MESSAGE, id))? {
@@ -137,7 +137,7 @@ pub(super) fn requested(tx: &mut Tx<'_>, message_id: &str, request: &str) -> Res
     })
 }
 
-/// One more request to tell an agent is open, or one less.
+/// Changes the number of an agent's open requests by one.
 pub(super) fn count_dispatch(tx: &mut Tx<'_>, agent: &str, opened: bool) -> Result<()> {
     recount(tx, agent, |counts| {
         counts.dispatches = match opened {
@@ -151,7 +151,7 @@ fn recount(tx: &mut Tx<'_>, agent: &str, change: impl FnOnce(&mut CountsRow)) ->
     tx.change(&key_of(MAIL_COUNTS, agent.as_bytes()), change)
 }
 
-/// Names hold no zero byte, so different parts never give the same text.
+/// Separated by zero bytes, which names cannot contain, so that different parts never give the same text.
 fn digest(from: &str, to: &str, body: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [from, "\0", to, "\0", body] {
@@ -161,18 +161,18 @@ fn digest(from: &str, to: &str, body: &str) -> String {
 }
 
 impl TeamState {
-    /// What became of a message beside its ack.
+    /// Returns the marks of a message.
     pub fn marks(&self, id: &str) -> Result<Marks> {
         let marks = self.rows().get(&key_of(MARKS, id.as_bytes()))?;
         Ok(marks.unwrap_or_default())
     }
-    /// The oldest plain mail of that sender, recipient and body that is not delivered.
+    /// Returns the oldest undelivered plain mail with this sender, recipient and body.
     pub fn same_mail(&self, from: &str, to: &str, body: &str) -> Result<Option<SameMail>> {
         let series = key::series(SAME, digest(from, to, body).as_bytes());
         let first = self.rows().prefix(&series, false).next();
         first.map(|entry| entry?.row()).transpose()
     }
-    /// How many messages of an agent are not delivered, and how many requests to tell it are open.
+    /// Returns the number of undelivered messages and open requests of an agent.
     pub fn mail_counts(&self, agent: &str) -> Result<MailCounts> {
         let row: Option<CountsRow> = self.rows().get(&key_of(MAIL_COUNTS, agent.as_bytes()))?;
         let row = row.unwrap_or_default();

@@ -1,4 +1,4 @@
-//! Messages: the envelope and its rules, the inboxes that they lie in, and what became of each of them.
+//! Messages: envelope and rules, inboxes, and the progress of each message.
 
 mod dispatch;
 mod envelope;

@@ -1,4 +1,4 @@
-//! Questions about messages and inboxes.
+//! Queries of messages and inboxes.
 
 use super::row::{
     AGENT, AgentInfo, DELIVERED, INBOX, LastSent, MESSAGE, MessageInfo, UNACKED, UNDELIVERED,
@@ -7,19 +7,19 @@ use super::row::{
 use crate::message::{Message, MessageType};
 use crate::prelude::*;
 
-/// Which part of an inbox is asked for.
+/// Selection of a part of an inbox.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct InboxQuery {
-    /// Only messages that are not acknowledged.
+    /// True for unacknowledged messages only.
     pub unread: bool,
-    /// Only messages recorded before that event (the cursor).
+    /// Limit to messages recorded before this event (the cursor).
     pub before: Option<u64>,
-    /// At most so many.
+    /// Most messages.
     pub limit: usize,
 }
 
 impl TeamState {
-    /// A message by its id.
+    /// Returns a message of an id.
     pub fn message(&self, id: &str) -> Result<Option<MessageInfo>> {
         let message: Option<MessageInfo> = self.rows().get(&key_of(MESSAGE, id.as_bytes()))?;
         let id = id.to_owned();
@@ -32,7 +32,7 @@ impl TeamState {
             None => Ok(None),
         }
     }
-    /// An agent's inbox in numbers; zeros for one that never got anything.
+    /// Returns the counts of an agent's inbox; zeros if it never got a message.
     pub fn agent(&self, name: &str) -> Result<AgentInfo> {
         let agent: Option<AgentInfo> = self.rows().get(&key_of(AGENT, name.as_bytes()))?;
         Ok(AgentInfo {
@@ -40,7 +40,7 @@ impl TeamState {
             ..agent.unwrap_or_default()
         })
     }
-    /// All agents that have an inbox, sorted by name.
+    /// Returns all agents with an inbox, sorted by name.
     pub fn agents(&self) -> Result<Vec<AgentInfo>> {
         let agents = self.rows().prefix(&[AGENT], false).map(|entry| {
             let entry = entry?;
@@ -51,7 +51,7 @@ impl TeamState {
         });
         agents.collect()
     }
-    /// A page of an inbox: the newest `limit` messages, oldest of the page first.
+    /// Returns a page of an inbox: the newest `limit` messages, oldest first.
     pub fn inbox(&self, agent: &str, query: InboxQuery) -> Result<SeqPage> {
         if !query.unread {
             let inbox = key::series(INBOX, agent.as_bytes());
@@ -67,12 +67,12 @@ impl TeamState {
         unread.older |= delivered.older || surplus > 0;
         Ok(unread)
     }
-    /// A page of the messages of an inbox that are not delivered: the newest `limit` before `before`, oldest first.
+    /// Returns a page of undelivered messages: the newest `limit` before `before`, oldest first.
     pub fn undelivered(&self, agent: &str, before: Option<u64>, limit: usize) -> Result<SeqPage> {
         let series = key::series(UNDELIVERED, agent.as_bytes());
         self.rows().page(&series, before, limit)
     }
-    /// How many messages are listed as unread of an agent, counted one by one: for checks.
+    /// Counts the unread list of an agent entry by entry, for checks.
     pub fn unread_count(&self, agent: &str) -> Result<u64> {
         let mut count = 0;
         for series in [UNDELIVERED, DELIVERED] {
@@ -84,7 +84,7 @@ impl TeamState {
         }
         Ok(count)
     }
-    /// When a message of that type was last sent to `to` about that task (for the cooldown).
+    /// Returns the time at which a message of a type was last sent to `to` about a task, for the cooldown.
     pub fn last_sent(
         &self,
         to: &str,
@@ -93,7 +93,7 @@ impl TeamState {
     ) -> Result<Option<LastSent>> {
         self.rows().get(&cooldown_key(to, task_id, kind))
     }
-    /// The oldest messages that were recorded before `before` and never acknowledged, oldest first.
+    /// Returns the oldest unacknowledged messages recorded before `before`, oldest first.
     pub fn stale_messages(&self, before: Timestamp, limit: usize) -> Result<Vec<Unacked>> {
         let mut found = Vec::new();
         let series = key::series(UNACKED, b"");
@@ -103,7 +103,7 @@ impl TeamState {
                 seq: entry.seq(),
                 ..entry.row()?
             };
-            // In the order of the log times only grow, so the first that is too new ends the walk.
+            // Times increase in the order of the log, so the first newer message ends the search.
             if unacked.recorded_at >= before {
                 break;
             }
@@ -113,7 +113,7 @@ impl TeamState {
     }
 }
 
-/// Every message of an inbox, oldest first.
+/// Returns every message of an inbox, oldest first.
 pub(crate) fn inbox_seqs<'a>(
     rows: Rows<'a>,
     agent: &str,

@@ -1,40 +1,40 @@
-//! Messages by which an agent asks another one for a decision, until they are answered. A later message from the asked agent to
-//! the asker answers; a question about a task is answered by a message about that task. Reports on tasks and notices of an
-//! idle agent answer nothing, and an ack only says that the question was read.
+//! Open questions: messages that ask another agent for a decision. A later message from the asked agent to the asker
+//! answers a question; a question about a task is answered by a message about that task. Task reports and idle notices
+//! answer nothing, and an ack only tells that the question was read.
 
 use super::MessageType;
 use crate::prelude::*;
 
-/// By the asked agent: the questions that are open.
+/// Namespace of open questions; key: asked agent.
 const QUESTIONS: u8 = 0x27;
-/// Open questions to one agent that are kept, the newest.
+/// Most stored open questions to one agent; the newest are kept.
 const KEPT_MAX: usize = 64;
 
-/// A question without an answer.
+/// An unanswered question.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct Question {
-    /// The event that recorded it.
+    /// Event that recorded the question.
     pub seq: u64,
-    /// When it was recorded.
+    /// Time of recording.
     pub at: Timestamp,
-    /// The message.
+    /// Id of the message.
     pub message_id: String,
-    /// The agent that asks.
+    /// Asking agent.
     pub from: String,
-    /// The agent that is asked.
+    /// Asked agent.
     pub to: String,
-    /// The task concerned.
+    /// Task of the question, if any.
     pub task_id: Option<String>,
 }
 
 #[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 struct Questions {
-    /// Oldest first.
+    /// Open questions, oldest first.
     open: Vec<Question>,
 }
 row!(Questions);
 
-/// Notes a message that was received: a question, an answer to some, or neither.
+/// Folds a message: a question, an answer, or neither.
 pub(super) fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent) -> Result<()> {
     answer(tx, sent)?;
     if sent.kind != MessageType::DecisionRequired {
@@ -79,7 +79,7 @@ fn answer(tx: &mut Tx<'_>, sent: &Sent) -> Result<()> {
 }
 
 impl TeamState {
-    /// Questions without an answer, by the asked agent, then by age.
+    /// Returns the open questions, ordered by asked agent and age.
     pub fn open_questions(&self, limit: usize) -> Result<Vec<Question>> {
         let mut found = Vec::new();
         for entry in self.rows().prefix(&[QUESTIONS], false) {

@@ -1,11 +1,11 @@
-//! The events that record messages.
+//! Builders of message events.
 
 use super::{Envelope, InvalidMessage, Message, MessageInfo, Names, Unapplied};
 use crate::event::message::{MailFact, MessageFact, Suppressed, UNREAD};
 use crate::event::{Events, SENT_OPENING, envelope, undecodable};
 use crate::prelude::*;
 
-/// The kind of messages.
+/// Kind of the event that records a message.
 const SENT: &str = <MessageFact as Events>::KINDS[0].name;
 
 #[derive(Serialize)]
@@ -22,16 +22,16 @@ impl Message {
         Ok(message.by(&event.actor))
     }
 
-    /// The `message_sent` event of this message: actor is the sender, refs are recipient, message, task and trace.
+    /// Builds the `message_sent` event: actor is the sender, refs are recipient, message, task and trace.
     ///
     /// # Errors
-    /// A payload that is nested too deep to stand in an event.
+    /// If the payload is nested too deep for an event.
     pub fn sent(&self) -> Result<NewEvent, InvalidMessage> {
         self.sent_at(self.created_at)
     }
 
-    /// The same of a message that is sent now. Where its sender gave it another time, the event says both; and what of it is
-    /// not applied to a task, if anything.
+    /// Builds the `message_sent` event of a message sent now. If the sender gave another creation time, the event has
+    /// both times. It also lists the fields that are not applied to a task.
     pub fn sent_at(&self, now: Timestamp) -> Result<NewEvent, InvalidMessage> {
         self.sent_without(now, &self.unapplied())
     }
@@ -66,7 +66,7 @@ impl Message {
         Ok(self.record(SENT, payload))
     }
 
-    /// The `message_duplicate` event: a message with this id is known already.
+    /// Builds the `message_duplicate` event, for a message with a known id.
     pub fn duplicate(&self) -> NewEvent {
         let stored = StoredDuplicate {
             message_id: &self.id,
@@ -76,12 +76,12 @@ impl Message {
         self.record(MessageFact::Duplicate.kind(), write(&stored))
     }
 
-    /// The `message_suppressed` event: the cooldown still runs.
+    /// Builds the `message_suppressed` event, for a message within the cooldown.
     pub fn suppressed(&self, remaining_seconds: u64) -> Result<NewEvent, InvalidMessage> {
         self.held_back("cooldown", remaining_seconds)
     }
 
-    /// The `message_suppressed` event of a wake-up whose recipient has an unread one.
+    /// Builds the `message_suppressed` event of a wake-up whose recipient has an unread one.
     pub fn withheld(&self) -> Result<NewEvent, InvalidMessage> {
         self.held_back(UNREAD, 0)
     }
@@ -121,7 +121,7 @@ fn parsed(envelope: &str) -> Result<Message, String> {
     complete.map_err(|error| error.to_string())
 }
 
-/// An event about a message: its recipient, task and story are those of the message.
+/// Builds an event about a message, with the message's recipient, task and trace.
 pub(crate) fn event_about(
     kind: &'static str,
     actor: &str,
@@ -139,7 +139,7 @@ pub(crate) fn event_about(
 }
 
 impl MailFact {
-    /// The event that records it; its recipient, task and story are those of the message.
+    /// Builds the event, with the message's recipient, task and trace.
     pub fn event(&self, actor: &str, message: &MessageInfo) -> NewEvent {
         event_about(self.kind(), actor, message, self)
     }

@@ -1,57 +1,57 @@
-//! How messages are stored.
+//! Stored rows of messages.
 
 use crate::event::message::MessageType;
 use crate::prelude::*;
 
-/// By message id.
+/// Namespace of messages; key: message id.
 pub(super) const MESSAGE: u8 = 0x20;
-/// By agent.
+/// Namespace of agents' inbox counts; key: agent.
 pub(super) const AGENT: u8 = 0x21;
-/// By recipient, task and type: what was last sent.
+/// Namespace of the last sent message; key: recipient, task and type.
 pub(super) const LAST_SENT: u8 = 0x22;
-/// By message id: what became of it beside its ack.
+/// Namespace of marks; key: message id.
 pub(super) const MARKS: u8 = 0x23;
-/// By id of a dispatch request.
+/// Namespace of dispatch requests; key: request id.
 pub(super) const DISPATCH: u8 = 0x24;
-/// By id: that the request is open.
+/// Namespace of markers of open dispatch requests; key: request id.
 pub(super) const OPEN_DISPATCH: u8 = 0x26;
-/// By agent: how many of its messages are delivered, how many requests to tell it are open.
+/// Namespace of mail counts; key: agent.
 pub(super) const MAIL_COUNTS: u8 = 0x25;
-/// Series by agent: every message.
+/// Series of all messages of an agent.
 pub(super) const INBOX: u8 = 0x80;
-/// Series by agent: messages that are not delivered, and hence not acknowledged.
+/// Series of undelivered messages of an agent, which are also unacknowledged.
 pub(super) const UNDELIVERED: u8 = 0x81;
-/// One series: messages of all agents that are not acknowledged, so that the oldest are found at its front.
+/// Single series of unacknowledged messages of all agents, so that the oldest are found first.
 pub(super) const UNACKED: u8 = 0x82;
-/// Series by agent: messages that are delivered and not acknowledged.
+/// Series of delivered and unacknowledged messages of an agent.
 pub(super) const DELIVERED: u8 = 0x83;
-/// Series by digest of sender, recipient and body: plain mail that is not delivered.
+/// Series of undelivered plain mail, by digest of sender, recipient and body.
 pub(super) const SAME: u8 = 0x84;
 
-/// What is known of a message without reading the log.
+/// Indexed fields of a message, available without reading the log.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct MessageInfo {
-    /// Its id.
+    /// Id.
     #[rkyv(with = Skip)]
     pub id: String,
-    /// The event that recorded it.
+    /// Event that recorded the message.
     pub seq: u64,
-    /// The event that acknowledged it.
+    /// Event that acknowledged the message.
     #[rkyv(with = As<u64>)]
     pub acked: Option<u64>,
-    /// Its type.
+    /// Type.
     pub kind: MessageType,
-    /// Its recipient.
+    /// Recipient.
     pub to: String,
-    /// The task concerned.
+    /// Task of the message, if any.
     pub task_id: Option<String>,
-    /// The story it belongs to.
+    /// Trace id, if any.
     pub trace_id: Option<String>,
 }
 row!(MessageInfo);
 
 impl MessageInfo {
-    /// A message that the log does not hold.
+    /// Returns the fields of a message that the log does not have.
     pub fn unknown(id: &str, to: &str) -> MessageInfo {
         MessageInfo {
             id: id.to_owned(),
@@ -65,53 +65,53 @@ impl MessageInfo {
     }
 }
 
-/// What an agent's inbox amounts to.
+/// Counts of an agent's inbox.
 #[derive(
     Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
 )]
 pub struct AgentInfo {
-    /// The agent.
+    /// Name of the agent.
     #[rkyv(with = Skip)]
     pub name: String,
-    /// Messages received.
+    /// Number of received messages.
     pub received: u64,
-    /// Of those, not acknowledged.
+    /// Number of unacknowledged messages.
     pub unread: u64,
-    /// Of the unread ones, wake-ups (`agent_wakeup_required`), which nobody is to be woken up for.
+    /// Number of unread wake-ups (`agent_wakeup_required`); they do not wake the agent themselves.
     pub wakeups: u64,
-    /// Exact length of `inboxes/<agent>.jsonl` in bytes, if it is whole.
+    /// Exact length of a complete `inboxes/<agent>.jsonl`, in bytes.
     pub view_bytes: u64,
-    /// The last event that put something into the inbox.
+    /// Last event that added a message to the inbox.
     pub last_seq: u64,
 }
 row!(AgentInfo);
 
-/// A message that nobody acknowledged yet.
+/// An unacknowledged message.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct Unacked {
-    /// The event that recorded it.
+    /// Event that recorded the message.
     #[rkyv(with = Skip)]
     pub seq: u64,
-    /// When it was recorded.
+    /// Time of recording.
     pub recorded_at: Timestamp,
-    /// Its id.
+    /// Id.
     pub id: String,
-    /// Its recipient.
+    /// Recipient.
     pub to: String,
 }
 row!(Unacked);
 
-/// When something was last sent to a recipient about a task.
+/// Last message to a recipient about a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct LastSent {
-    /// The event that recorded it.
+    /// Event that recorded the message.
     pub seq: u64,
-    /// When it was sent.
+    /// Send time.
     pub at: Timestamp,
 }
 row!(LastSent);
 
-/// The key of the cooldown: `to::task-or-dash::type`.
+/// Returns the key of the cooldown: `to::task-or-dash::type`.
 pub(super) fn cooldown_key(to: &str, task_id: Option<&str>, kind: MessageType) -> Vec<u8> {
     let parts = [to, "::", task_id.unwrap_or("-"), "::", kind.name()];
     key_of(LAST_SENT, parts.concat().as_bytes())

@@ -31,14 +31,14 @@ pub(super) fn check(message: &Message, names: Names) -> Result<(), InvalidMessag
             return Err(wrong.rule);
         }
     }
-    // The envelope nests the payload deeper than it stands alone.
+    // Inside the envelope, the payload is nested deeper than alone.
     match message.is_shallow() {
         true => Ok(()),
         false => message.to_json().map(drop),
     }
 }
 
-/// Which statuses there are.
+/// Lists the valid statuses.
 pub(super) fn statuses() -> String {
     format!("{}, done, skipped", Status::rule())
 }

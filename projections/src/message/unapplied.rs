@@ -1,5 +1,5 @@
-//! What a task message says that cannot be applied to a task. It is a message like any other; its event says what was
-//! left out, so that a later version which could apply it leaves old tasks as they were.
+//! Fields of a task message that cannot be applied to a task. The message is recorded all the same; its event lists the
+//! fields that were left out, so that a later version that could apply them leaves old tasks unchanged.
 
 use super::rules::statuses;
 use super::{InvalidMessage, Message, MessageType, Names, TASK_ID};
@@ -9,18 +9,18 @@ use crate::identifier::{check_id, check_name, check_title, shown, shown_quoted};
 use crate::prelude::*;
 
 words! {
-    /// Why something that a message says is not applied to a task.
+    /// Reason for which a field is not applied to a task.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum NotApplied {
         /// The message names no task.
         NoTaskId = "no_task_id",
-        /// The status is none that a task can have.
+        /// The status is unknown.
         UnknownStatus = "unknown_status",
-        /// The field holds another type of value than a task has there. Only imported history has this; a message that is sent
-        /// now is refused.
+        /// The field's value has another type than the task's field. Occurs only in imported history; a new message is
+        /// refused.
         WrongType = "wrong_type",
-        /// The dependency would close a cycle. Only answers to a send have this.
+        /// The dependency would close a cycle. Occurs only in answers to a send.
         DependencyCycle = "dependency_cycle",
         /// The status would complete a task without the approval that it requires.
         ApprovalRequired = "approval_required",
@@ -30,16 +30,16 @@ words! {
 /// One field of a task message that is not applied.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Unapplied {
-    /// The field: `task_id`, or one of the payload.
+    /// Name of the field: `task_id`, or a field of the payload.
     pub field: String,
-    /// Why.
+    /// Reason.
     pub reason: NotApplied,
-    /// The same in words.
+    /// Description of the reason.
     pub rule: InvalidMessage,
 }
 
 impl Unapplied {
-    /// The status of an update that would complete a task without the approval which the task requires.
+    /// Returns the status of an update that would complete a task without its required approval.
     pub fn unapproved(task_id: &str) -> Unapplied {
         let rule = format!("must wait until task {task_id} is approved");
         let status = Status::Completed.name();
@@ -52,7 +52,7 @@ impl Unapplied {
 }
 
 impl Message {
-    /// What it says that is not applied to a task. Where it names none, that is all of it.
+    /// Returns the fields that are not applied to a task. If the message names no task, these are all.
     pub fn unapplied(&self) -> Vec<Unapplied> {
         if !self.is_about_a_task() {
             return Vec::new();
@@ -71,7 +71,7 @@ impl Message {
         }
     }
 
-    /// The status that it gives its task; `None` if it gives none.
+    /// Returns the status that the message gives its task, if it gives one.
     pub fn reported_status(&self) -> Option<Status> {
         #[derive(Deserialize)]
         struct Reported<'a> {
@@ -88,13 +88,13 @@ impl Message {
         }
     }
 
-    /// Whether it is of a type by which tasks change.
+    /// Returns true if the message is of a type that changes tasks.
     pub fn is_about_a_task(&self) -> bool {
         matches!(self.kind, MessageType::TaskAssign | MessageType::TaskUpdate)
     }
 }
 
-/// The fields of the payload of a task message that are not applied.
+/// Returns the fields of a task message's payload that are not applied.
 pub(super) fn unapplied(kind: MessageType, fields: &Fields<'_>, names: Names) -> Vec<Unapplied> {
     let faults = fields.0.iter().filter_map(|(name, raw)| {
         let (reason, rule) = field(kind, name, raw, names).err()?;
@@ -107,7 +107,7 @@ pub(super) fn unapplied(kind: MessageType, fields: &Fields<'_>, names: Names) ->
     faults.collect()
 }
 
-/// Checks one field of the payload of a task message; `null` stands for absent, unknown fields are free.
+/// Checks one field of a task message's payload; `null` means absent, unknown fields are allowed.
 fn field(
     kind: MessageType,
     name: &str,
@@ -133,7 +133,8 @@ fn field(
             let Ok(deps) = serde_json::from_str::<Option<Vec<String>>>(raw.get()) else {
                 return wrong("message.payload.deps", "must be an array of task ids");
             };
-            // History points at tasks of other trackers, whose ids are none of ours; such a dependency stays unknown.
+            // Imported history may depend on tasks of other trackers, whose ids do not fit our rules; such dependencies
+            // stay unknown.
             let check = |dep: &String| match names {
                 Names::New | Names::Known => check_name("message.payload.deps", dep, names),
                 Names::Imported => check_id("message.payload.deps", dep),

@@ -1,24 +1,25 @@
-//! Unread messages with wake-ups apart: reminders never displace what they remind of.
+//! Unread messages, with wake-ups separate, so that reminders never displace the messages that they are about.
 
 use super::InboxQuery;
 use super::row::{LastSent, UNACKED, Unacked, cooldown_key};
 use crate::event::message::MessageType;
 use crate::prelude::*;
 
-/// Messages that are looked at together.
+/// Messages read at a time.
 const PAGE: usize = 32;
 
 /// The newest unread messages of an agent.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnreadMail {
-    /// Events of those that are no wake-ups, newest first.
+    /// Events of messages other than wake-ups, newest first.
     pub mail: Vec<u64>,
-    /// Those of wake-ups, newest first.
+    /// Events of wake-ups, newest first.
     pub wakeups: Vec<u64>,
 }
 
 impl TeamState {
-    /// The newest unread messages of an agent, wake-ups apart, at most `limit` of each. Beyond that, only as many are looked at as there are wake-ups.
+    /// Returns the newest unread messages of an agent, with wake-ups separate, at most `limit` of each. Reads at most
+    /// as many further messages as there are wake-ups.
     pub fn unread_mail(&self, name: &str, limit: usize) -> Result<UnreadMail> {
         let info = self.agent(name)?;
         let most = |count: u64| limit.min(usize::try_from(count).unwrap_or(usize::MAX));
@@ -51,7 +52,7 @@ impl TeamState {
         }
         Ok(found)
     }
-    /// The id of the message that an event recorded, while nobody acknowledged it.
+    /// Returns the id of the message that an event recorded, if it is unacknowledged.
     pub fn unread_id(&self, seq: u64) -> Result<Option<String>> {
         let unacked: Option<Unacked> = self.rows().get(&numbered(UNACKED, "", seq))?;
         Ok(unacked.map(|unacked| unacked.id))
@@ -66,7 +67,7 @@ fn is_wakeup(live: &TeamState, seq: u64) -> Result<bool> {
     Ok(message.is_some_and(|message| message.kind == MessageType::AgentWakeupRequired))
 }
 
-/// An agent was reminded once more without a second wake-up: the cooldown of its wake-ups counts from there.
+/// Notes a reminder without a second wake-up: the cooldown of the agent's wake-ups restarts.
 pub(super) fn withhold(tx: &mut Tx<'_>, event: &Event<'_>, to: &str) -> Result<()> {
     let key = cooldown_key(to, None, MessageType::AgentWakeupRequired);
     if let Some(mut last) = tx.get::<LastSent>(&key)? {

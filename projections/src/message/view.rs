@@ -1,7 +1,7 @@
-//! `inboxes/<agent>.jsonl`: one line per message, only ever growing.
+//! `inboxes/<agent>.jsonl`: one line per message, append-only.
 //!
-//! The fold knows how long each file is when it is whole. So a writer needs one `stat` to know whether its line belongs at
-//! the end; a file of any other length is built anew.
+//! The fold counts the length of each complete file. So a writer needs one `stat` to know whether it may append its
+//! line; a file of another length is rebuilt.
 
 use crate::event::team::TeamFact;
 use crate::event::{envelope, other_than, sender};
@@ -12,14 +12,13 @@ use std::io::ErrorKind;
 use teamlog_engine::storage::OpenMode;
 
 pub(crate) const DIR: &str = "inboxes";
-/// Where the directory is built that is missing.
+/// Directory in which a missing directory is rebuilt.
 const ASIDE: &str = "inboxes.new";
 
-/// While all inboxes are built, so many bytes wait in memory before they are written.
+/// Bytes that wait in memory while all inboxes are built.
 const WAITING_BYTES: usize = 16 << 20;
 
-/// Appends a message's line: the envelope with the event's seq in front, and who recorded it where that was not its
-/// sender.
+/// Appends a message's line: the event's seq, the envelope, and the actor if it is not the sender.
 pub(crate) fn line(event: &Event<'_>, envelope: &str, from: &str, out: &mut Vec<u8>) {
     out.extend_from_slice(b"{\"seq\":");
     out.extend_from_slice(event.seq.to_string().as_bytes());
@@ -31,7 +30,7 @@ pub(crate) fn line(event: &Event<'_>, envelope: &str, from: &str, out: &mut Vec<
     out.push(b'\n');
 }
 
-/// The same by the event alone.
+/// Appends a message's line, given only the event.
 fn line_of(event: &Event<'_>, out: &mut Vec<u8>) -> Result<()> {
     let envelope = envelope(event)?;
     let from = sender(event, envelope)?;
@@ -39,22 +38,22 @@ fn line_of(event: &Event<'_>, out: &mut Vec<u8>) -> Result<()> {
     Ok(())
 }
 
-/// How many bytes such a line has.
+/// Returns the length of a message's line.
 pub(crate) fn line_bytes(event: &Event<'_>, envelope_bytes: usize, from: &str) -> u64 {
     let digits = event.seq.max(1).ilog10() as usize + 1;
     let actor = other_actor_field(event, from).map_or(0, |field| field.len());
     (8 + digits + actor + envelope_bytes) as u64
 }
 
-/// `"actor":"…",` where it is not the sender.
+/// Returns `"actor":"…",` if the actor is not the sender.
 fn other_actor_field(event: &Event<'_>, from: &str) -> Option<String> {
     let actor = other_than(&event.actor, from)?;
-    // A string always serialises.
+    // Serializing a string cannot fail.
     let quoted = serde_json::to_string(actor).unwrap_or_default();
     Some(format!("\"actor\":{quoted},"))
 }
 
-/// Whether that text stands at that byte of an agent's inbox. A file that is missing altogether says nothing.
+/// Returns true if `text` is at byte `at` of an agent's inbox file, or if the file is missing.
 pub(crate) fn line_is(home: &Home, agent: &str, at: u64, text: &[u8]) -> Result<bool> {
     let path = home.path(DIR).join(file_name(agent));
     let Some(file) = home.find(&path)? else {
@@ -67,7 +66,7 @@ pub(crate) fn line_is(home: &Home, agent: &str, at: u64, text: &[u8]) -> Result<
     }
 }
 
-/// An inbox by its length and its last line, which is all that can have gone wrong with a file that only grows.
+/// Checks length and last line of an inbox, the only possible faults of a file that only grows.
 pub(crate) fn end(
     live: &TeamState,
     reader: &Reader,
@@ -94,17 +93,17 @@ pub(crate) fn end(
     Ok((format!("{DIR}/{name}"), compared))
 }
 
-/// The file of an agent; names were checked when their event was decoded.
+/// Returns the name of an agent's file; agent names were checked when their event was decoded.
 fn file_name(agent: &str) -> String {
     format!("{agent}.jsonl")
 }
 
-/// Adds lines to an inbox whose file is `whole` bytes long with them. `false` where the file is not what it should be.
+/// Appends lines to an inbox; `whole` is its length with them. `false` if the file has an unexpected length.
 pub(crate) fn append(home: &Home, agent: &str, lines: &[u8], whole: u64) -> Result<bool> {
     home.grow(&home.path(DIR).join(file_name(agent)), lines, whole)
 }
 
-/// Builds one inbox anew, beside and renamed whole.
+/// Rebuilds one inbox, under another name, and renames it.
 pub(crate) fn rebuild(live: &TeamState, reader: &Reader, home: &Home, agent: &str) -> Result<()> {
     let path = home.path(DIR).join(file_name(agent));
     home.build(&path, |take| each_piece(live, reader, agent, take))
@@ -127,13 +126,13 @@ pub(crate) fn walk(live: &TeamState, reader: &Reader, to: &mut Walk<'_>) -> Resu
     to.end(DIR)
 }
 
-/// Builds all inboxes from the ordered events: compares where there is a file, and rewrites from the first byte that differs.
+/// Builds all inboxes from the ordered events: compares existing files, and rewrites them from the first difference.
 pub(crate) struct Inboxes {
     home: Home,
-    /// Where files go: beside the missing directory, or into the one that is there.
+    /// Target directory: the existing one, or a temporary one if it is missing.
     dir: PathBuf,
     aside: bool,
-    /// Whether the team has views; unknown before `team_created`.
+    /// True if the team has views; `None` before `team_created`.
     wanted: Option<bool>,
     open: BTreeMap<String, Building>,
     waiting: usize,
@@ -141,11 +140,11 @@ pub(crate) struct Inboxes {
 
 #[derive(Default)]
 struct Building {
-    /// Bytes that are settled in the file.
+    /// Bytes of the file that are final.
     settled: u64,
-    /// Lines behind them.
+    /// Lines after the final bytes.
     text: Vec<u8>,
-    /// Whether the file was touched.
+    /// True if the file was written.
     written: bool,
 }
 
@@ -164,7 +163,7 @@ impl Inboxes {
     }
 
     pub fn take(&mut self, event: &Event<'_>, fact: &Fact) -> Result<()> {
-        // In a salvaged log messages may stand before it; then the inboxes are built by a pass of their own.
+        // In a salvaged log messages may come before `team_created`; the inboxes are then built in a separate pass.
         if let Fact::Team(fact) = fact
             && let TeamFact::Created(created) = &**fact
             && self.wanted.is_none()
@@ -187,7 +186,7 @@ impl Inboxes {
         }
     }
 
-    /// Says whether the team has views at all; else `team_created` says it.
+    /// Notes whether the team has views; if not called, `team_created` decides.
     pub(crate) fn start(&mut self, wanted: bool) -> Result<()> {
         self.wanted = Some(wanted);
         if wanted && self.aside {
@@ -196,7 +195,7 @@ impl Inboxes {
         Ok(())
     }
 
-    /// Writes out what waits.
+    /// Writes the waiting lines.
     fn settle(&mut self) -> Result<()> {
         for (agent, building) in &mut self.open {
             let path = self.dir.join(file_name(agent));
@@ -217,12 +216,12 @@ impl Inboxes {
         Ok(())
     }
 
-    /// Whether inboxes are built.
+    /// Returns true if inboxes are built.
     pub fn wanted(&self) -> bool {
         self.wanted == Some(true)
     }
 
-    /// Leaves everything as it is, but for what was begun beside.
+    /// Stops without changes, and removes the temporary directory.
     pub fn discard(self) -> Result<()> {
         match self.aside {
             true => self.home.remove_dir(&self.dir),
@@ -230,7 +229,7 @@ impl Inboxes {
         }
     }
 
-    /// Writes the rest, cuts files that are too long, removes what is no inbox, and puts a new directory in its place.
+    /// Writes the waiting lines, truncates files that are too long, removes other files, and renames a new directory.
     pub fn finish(mut self, live: &TeamState, reader: &Reader) -> Result<Mended> {
         let mut mended = Mended::default();
         if self.wanted != Some(true) {
@@ -254,7 +253,7 @@ impl Inboxes {
             true => self.home.rename(&self.dir, &self.home.path(DIR))?,
             false => mended.removed += self.home.remove_others(DIR, &names)?,
         }
-        // A message that the log holds twice counts once in the fold; its inbox goes by the fold.
+        // A message that the log has twice counts once in the fold, and so in the inbox.
         for (agent, building) in &self.open {
             if live.agent(agent)?.view_bytes != building.settled {
                 rebuild(live, reader, &self.home, agent)?;

@@ -1,4 +1,4 @@
-//! The fold: states, and beside them each scope in short.
+//! Fold of modes: states, and a summary of each scope.
 
 use super::row::{
     ACTIVE, LIFE, ModeEntry, ScopeRow, SessionLife, StateRow, fields, is_active, scope_key,
@@ -59,7 +59,7 @@ fn change(tx: &mut Tx<'_>, event: &Event<'_>, changed: &ModeChanged) -> Result<(
     write(tx, event, &changed.scope, changed.mode, before, state)
 }
 
-/// A lock is a field of the state of the mode that holds it.
+/// Stores a lock, which is a field of its mode's state.
 fn lock(tx: &mut Tx<'_>, event: &Event<'_>, locked: &InputLock) -> Result<()> {
     let before: Option<StateRow> = tx.get(&state_key(&locked.scope, locked.mode))?;
     let Some(before) = before else {
@@ -92,7 +92,7 @@ fn clear(tx: &mut Tx<'_>, event: &Event<'_>, cleared: &ModeCleared) -> Result<()
     write(tx, event, &cleared.scope, cleared.mode, Some(before), state)
 }
 
-/// Puts a state in its place, and its short form into its scope.
+/// Stores a state, and its summary in its scope.
 fn write(
     tx: &mut Tx<'_>,
     event: &Event<'_>,
@@ -137,7 +137,7 @@ fn write(
     enter(tx, event, scope, mode, Some(entry))
 }
 
-/// Puts a state's short form into its scope, or takes it out; a scope without states is forgotten.
+/// Adds a state's summary to its scope, or removes it; removes a scope without states.
 fn enter(
     tx: &mut Tx<'_>,
     event: &Event<'_>,
@@ -180,7 +180,7 @@ fn sync(tx: &mut Tx<'_>, event: &Event<'_>, synced: &SkillsSynced) -> Result<()>
     Ok(())
 }
 
-/// Writes a scope, with who stands for it and whether anything in it is active.
+/// Stores a scope, with its primary mode and whether it has active modes.
 fn settle(tx: &mut Tx<'_>, event: &Event<'_>, scope: &Scope, mut row: ScopeRow) {
     let active = |mode: Mode| row.entries.iter().any(|one| one.mode == mode && one.active);
     if !row.primary.is_some_and(active) {
@@ -194,14 +194,14 @@ fn settle(tx: &mut Tx<'_>, event: &Event<'_>, scope: &Scope, mut row: ScopeRow) 
     tx.put(&scope_key(scope), &row);
 }
 
-/// A sign of life; the first one, or the first behind an end, begins a life.
+/// Notes a sign of life; the first one, or the first after the session's end, starts a new life.
 fn see(tx: &mut Tx<'_>, at: Timestamp, session: &str) -> Result<()> {
     let key = key_of(LIFE, session.as_bytes());
     let before: Option<SessionLife> = tx.get(&key)?;
     let going = before.filter(|life| life.ended_at.is_none());
     let life = SessionLife {
         session: session.to_owned(),
-        // A clock that ran ahead may have said a later time before.
+        // An earlier sign of life may have a later time, from a clock that was ahead.
         started_at: going.as_ref().map_or(at, |life| life.started_at.min(at)),
         seen_at: at,
         ended_at: None,

@@ -1,7 +1,7 @@
-//! Workflow modes: which ones there are, where their states lie, and what is known of them.
+//! Workflow modes: the known modes, their states and scopes.
 //!
-//! A state is a JSON object, one per scope and mode. The list of active skills of a scope follows from its states alone,
-//! so that a mode that ended cannot come back through it; what is said beside the list is metadata of the scope.
+//! A state is a JSON object, one per scope and mode. The list of active skills of a scope follows from its states
+//! alone, so that it cannot revive an ended mode; extra fields of the list are metadata of the scope.
 
 mod fold;
 mod query;

@@ -1,4 +1,4 @@
-//! Questions to the rows of modes.
+//! Queries of modes.
 
 use super::row::{
     ACTIVE, LIFE, ModeScope, ModeState, SESSIONS, ScopeRow, SessionLife, StateRow, fields,
@@ -8,7 +8,7 @@ use super::{Mode, Scope};
 use crate::prelude::*;
 
 impl TeamState {
-    /// The state of a mode in a scope.
+    /// Returns the state of a mode in a scope.
     pub fn mode_state(&self, scope: &Scope, mode: Mode) -> Result<Option<ModeState>> {
         let row: Option<StateRow> = self.rows().get(&state_key(scope, mode))?;
         Ok(row.map(|row| ModeState {
@@ -20,7 +20,7 @@ impl TeamState {
             trace_id: row.trace_id,
         }))
     }
-    /// The states of a scope in short; `None` where nothing is known of it.
+    /// Returns the summary of a scope's states; `None` if there is none.
     pub fn mode_scope(&self, scope: &Scope) -> Result<Option<ModeScope>> {
         let row: Option<ScopeRow> = self.rows().get(&scope_key(scope))?;
         Ok(row.map(|row| ModeScope {
@@ -32,22 +32,22 @@ impl TeamState {
             at: row.at,
         }))
     }
-    /// Sessions of which any mode is known, in order, from behind `after` on.
+    /// Returns sessions with a mode state, in order, starting after `after`.
     pub fn mode_sessions(&self, after: Option<&str>, limit: usize) -> Result<Vec<String>> {
         let found = self.rows().behind(&SESSIONS, after).take(limit);
         names(found, SESSIONS.len())
     }
-    /// The life of a session; `None` where it never gave a sign of it.
+    /// Returns the life of a session; `None` if it never gave a sign of life.
     pub fn session_life(&self, session: &str) -> Result<Option<SessionLife>> {
         let life: Option<SessionLife> = self.rows().get(&key_of(LIFE, session.as_bytes()))?;
         let session = session.to_owned();
         Ok(life.map(|life| SessionLife { session, ..life }))
     }
-    /// Sessions that gave a sign of life, in order, from behind `after` on.
+    /// Returns sessions that gave a sign of life, in order, starting after `after`.
     pub fn sessions(&self, after: Option<&str>, limit: usize) -> Result<Vec<String>> {
         names(self.rows().behind(&[LIFE], after).take(limit), 1)
     }
-    /// Sessions that have not ended and gave a sign of life at that time or later, in order.
+    /// Returns sessions that have not ended, with a sign of life at `since` or later, in order.
     pub(super) fn sessions_since(&self, since: Timestamp) -> Result<Vec<String>> {
         let mut found = Vec::new();
         for entry in self.rows().prefix(&[LIFE], false) {
@@ -59,18 +59,18 @@ impl TeamState {
         }
         Ok(found)
     }
-    /// Sessions in which a mode is active, in order.
+    /// Returns sessions with an active mode, in order.
     pub fn active_sessions(&self) -> Result<Vec<String>> {
         names(self.rows().prefix(&[ACTIVE], false), 1)
     }
-    /// Sessions that hold a state of a mode, in order.
+    /// Returns sessions with a state of a mode, in order.
     pub fn sessions_with(&self, mode: Mode) -> Result<Vec<String>> {
         let prefix = sessions_with(mode);
         names(self.rows().prefix(&prefix, false), prefix.len())
     }
 }
 
-/// The names that keys hold behind a prefix of that length.
+/// Returns the names in keys, after a prefix of the given length.
 fn names<'a>(
     entries: impl Iterator<Item = Result<Entry<'a>>>,
     prefix: usize,

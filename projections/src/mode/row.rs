@@ -1,21 +1,21 @@
-//! How modes are stored.
+//! Stored rows of modes.
 
 use super::{Mode, Scope};
 use crate::event::mode::Fields;
 use crate::prelude::*;
 use serde_json::Value;
 
-/// By mode and scope: the state.
+/// Namespace of states; key: mode and scope.
 pub(super) const STATE: u8 = 0x70;
-/// By scope: its states in short, and what is said beside the list of active skills.
+/// Namespace of scopes: summaries of states, and metadata of the list of active skills; key: scope.
 pub(super) const SCOPE: u8 = 0x71;
-/// By session: those in which a mode is active.
+/// Namespace of markers of sessions with an active mode; key: session.
 pub(super) const ACTIVE: u8 = 0x72;
 
-/// By session: its life.
+/// Namespace of lives; key: session.
 pub(super) const LIFE: u8 = 0x73;
 
-/// How a key says root and session.
+/// Tags of root and session scopes in keys.
 const ROOT_TAG: u8 = 0;
 const SESSION_TAG: u8 = 1;
 
@@ -24,35 +24,35 @@ const SESSION_TAG: u8 = 1;
 pub struct ModeState {
     /// The mode.
     pub mode: Mode,
-    /// Where.
+    /// Scope of the state.
     pub scope: Scope,
-    /// Its fields, `active`, `mode` and `updated_at` among them.
+    /// Fields, including `active`, `mode` and `updated_at`.
     pub fields: Fields,
-    /// The last event that changed it.
+    /// Last event that changed the state.
     pub seq: u64,
-    /// The event that made it active; 0 where none did.
+    /// Event that made the mode active; 0 if it never was.
     pub activated: u64,
-    /// The story that it belongs to.
+    /// Trace id, if any.
     pub trace_id: Option<String>,
 }
 
-/// The life of a session, as far as it is recorded.
+/// Recorded life of a session.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct SessionLife {
-    /// The session.
+    /// Id of the session.
     #[rkyv(with = Skip)]
     pub session: String,
-    /// When its first sign of life was recorded; behind an end, the first one after it.
+    /// Time of the first sign of life since the last end.
     pub started_at: Timestamp,
-    /// When its last one was.
+    /// Time of the last sign of life.
     pub seen_at: Timestamp,
-    /// When it ended; `None` while it has not.
+    /// End time; `None` while the session has not ended.
     pub ended_at: Option<Timestamp>,
 }
 row!(SessionLife);
 
 impl SessionLife {
-    /// Whether it goes on: it has not ended, and its last sign of life is no older than so many seconds.
+    /// Returns true if the session has not ended and its last sign of life is at most `stale_seconds` old.
     pub fn is_live(&self, now: Timestamp, stale_seconds: u64) -> bool {
         let silent = now.micros().saturating_sub(self.seen_at.micros());
         let most = i64::try_from(stale_seconds.saturating_mul(1_000_000)).unwrap_or(i64::MAX);
@@ -60,59 +60,59 @@ impl SessionLife {
     }
 }
 
-/// A scope: its states in short.
+/// Summary of a scope's states.
 #[derive(Debug, Clone, PartialEq)]
 pub struct ModeScope {
-    /// Which one.
+    /// The scope.
     pub scope: Scope,
-    /// Its states, in canonical order of the modes.
+    /// Summaries of states, in canonical order of the modes.
     pub entries: Vec<ModeEntry>,
-    /// The mode that stands for the scope where only one can be named.
+    /// Primary mode of the scope, for consumers that show only one.
     pub primary: Option<Mode>,
-    /// What is said beside the list of active skills.
+    /// Metadata of the list of active skills.
     pub metadata: Fields,
-    /// The last event that changed any of it.
+    /// Last event that changed the scope.
     pub seq: u64,
-    /// When that was.
+    /// Time of that event.
     pub at: Timestamp,
 }
 
-/// A state in short.
+/// Summary of a state.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct ModeEntry {
     /// The mode.
     pub mode: Mode,
-    /// Whether it is active.
+    /// True if the mode is active.
     pub active: bool,
-    /// Its `current_phase`.
+    /// Field `current_phase` of the state.
     pub phase: Option<String>,
-    /// Its `thread_id`.
+    /// Field `thread_id` of the state.
     pub thread_id: Option<String>,
-    /// Its `turn_id`.
+    /// Field `turn_id` of the state.
     pub turn_id: Option<String>,
-    /// The event that made it active; 0 where none did.
+    /// Event that made the mode active; 0 if it never was.
     pub activated: u64,
-    /// When that was.
+    /// Time of that event.
     pub(super) activated_at: Timestamp,
-    /// The last event that changed it.
+    /// Last event that changed the state.
     pub seq: u64,
-    /// When that was.
+    /// Time of that event.
     pub at: Timestamp,
 }
 
 impl ModeState {
-    /// Whether it is active.
+    /// Returns true if the mode is active.
     pub fn is_active(&self) -> bool {
         is_active(&self.fields)
     }
-    /// Its `current_phase`.
+    /// Returns the `current_phase`.
     pub fn phase(&self) -> Option<&str> {
         self.fields.get("current_phase").and_then(Value::as_str)
     }
 }
 
 impl ModeScope {
-    /// The active modes, in the order in which they became so.
+    /// Returns the active modes, in the order of their activation.
     pub fn active(&self) -> Vec<&ModeEntry> {
         let mut active: Vec<&ModeEntry> = self.entries.iter().filter(|one| one.active).collect();
         active.sort_by_key(|one| one.activated);
@@ -121,18 +121,18 @@ impl ModeScope {
 }
 
 impl ModeEntry {
-    /// When it became active; `None` where it never did.
+    /// Returns the time of the activation; `None` if the mode was never active.
     pub fn activated_at(&self) -> Option<Timestamp> {
         (self.activated > 0).then_some(self.activated_at)
     }
 }
 
-/// Whether a state says that it is active.
+/// Returns true if a state's `active` field is true.
 pub(super) fn is_active(fields: &Fields) -> bool {
     fields.get("active") == Some(&Value::Bool(true))
 }
 
-/// A [`ModeState`] as stored, under mode and scope.
+/// A stored [`ModeState`]; its key has mode and scope.
 #[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub(super) struct StateRow {
     pub seq: u64,
@@ -144,25 +144,25 @@ pub(super) struct StateRow {
 }
 row!(StateRow);
 
-/// A [`ModeScope`] as stored, under its scope.
+/// A stored [`ModeScope`]; its key has the scope.
 #[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub(super) struct ScopeRow {
     pub seq: u64,
     pub at: Timestamp,
     pub primary: Option<Mode>,
-    /// As JSON text.
+    /// Metadata, as JSON text.
     pub metadata: String,
     pub entries: Vec<ModeEntry>,
 }
 row!(ScopeRow);
 
-/// The fields that a JSON text holds; a row holds nothing else than objects.
+/// Parses the fields of a stored JSON object.
 pub(super) fn fields(text: &str) -> Fields {
     serde_json::from_str(text).unwrap_or_default()
 }
 
 pub(super) fn text(fields: &Fields) -> String {
-    // Into memory nothing fails.
+    // Writing to memory cannot fail.
     serde_json::to_string(fields).unwrap_or_default()
 }
 
@@ -179,7 +179,7 @@ pub(super) fn state_key(scope: &Scope, mode: Mode) -> Vec<u8> {
     key
 }
 
-/// What begins the keys of a mode's states in sessions.
+/// Returns the key prefix of a mode's states in sessions.
 pub(super) fn sessions_with(mode: Mode) -> [u8; 3] {
     [STATE, mode.number(), SESSION_TAG]
 }
@@ -188,5 +188,5 @@ pub(super) fn scope_key(scope: &Scope) -> Vec<u8> {
     key_of(SCOPE, &tagged(scope))
 }
 
-/// What begins the keys of the sessions.
+/// Key prefix of sessions.
 pub(super) const SESSIONS: [u8; 2] = [SCOPE, SESSION_TAG];

@@ -1,11 +1,11 @@
-//! How modes are shown: in view files and in answers.
+//! Presentation of modes, in view files and in answers.
 
 use super::{Mode, ModeEntry, ModeScope, ModeState, Scope};
 use crate::event::mode::Fields;
 use crate::prelude::*;
 use serde_json::{Value, json};
 
-/// Fields of a list of skills that follow from the states, whatever its metadata says.
+/// Fields of a list of skills that are derived from the states, which override its metadata.
 pub const DERIVED: [&str; 12] = [
     "version",
     "active",
@@ -21,7 +21,7 @@ pub const DERIVED: [&str; 12] = [
     "seq",
 ];
 
-/// Fields of a state that every run shows.
+/// Fields of a state that `run-state.json` shows.
 const RUN_FIELDS: [&str; 8] = [
     "current_phase",
     "task_description",
@@ -34,7 +34,7 @@ const RUN_FIELDS: [&str; 8] = [
 ];
 
 impl ModeState {
-    /// The state as its view file holds it.
+    /// Returns the state in the format of its view file.
     pub fn shown(&self) -> Fields {
         let mut shown = versioned(self.seq);
         shown.extend(self.fields.clone());
@@ -53,11 +53,11 @@ fn versioned(seq: u64) -> Fields {
     fields
 }
 
-/// A session without active modes of its own shows the root's modes if its last sign of life is at most this much older than
-/// the root's last change: 7 days. So a change of the root concerns few sessions, however many there were.
+/// Longest time between a session's last sign of life and the root's last change for which a session without active
+/// modes of its own shows the root's modes: 7 days. It limits the number of sessions that a change of the root affects.
 const FOLLOWS_FOR_MICROS: i64 = 7 * 24 * 3600 * 1_000_000;
 
-/// The earliest sign of life by which a session follows the root.
+/// Returns the earliest sign of life of sessions that follow the root.
 pub(super) fn followed_since(root_changed_at: Timestamp) -> Timestamp {
     root_changed_at.plus_micros(-FOLLOWS_FOR_MICROS)
 }
@@ -74,7 +74,7 @@ pub fn follows_root(live: &TeamState, own: &ModeScope, root: &ModeScope) -> Resu
     Ok(life.is_some_and(|life| life.ended_at.is_none() && life.seen_at >= followed_since(root.at)))
 }
 
-/// The list of active skills of a scope, as `skill-active-state.json` holds it; `None` where nothing is known of it. A
+/// Returns the list of active skills of a scope, as in `skill-active-state.json`; `None` if the scope is unknown. A
 /// session that follows the root shows the root's modes before its own.
 pub fn skills_state(live: &TeamState, scope: &Scope) -> Result<Option<Fields>> {
     let Some(own) = live.mode_scope(scope)? else {
@@ -124,15 +124,15 @@ pub fn skills_state(live: &TeamState, scope: &Scope) -> Result<Option<Fields>> {
     Ok(Some(state))
 }
 
-/// The active modes of the root of which a session has no state itself, which would count for more, active or not.
+/// Returns the active modes of the root for which the session has no state of its own, active or not.
 fn inherited<'a>(own: &ModeScope, root: &'a ModeScope) -> Vec<&'a ModeEntry> {
     let mut active = root.active();
     active.retain(|entry| !own.entries.iter().any(|other| other.mode == entry.mode));
     active
 }
 
-/// The mode that stands for all that are listed: the one that was named, else the first that became active and is so
-/// still, be it the root's.
+/// Returns the primary mode of the list: the named mode, or else the active mode with the earliest activation, including
+/// the root's.
 fn primary(own: &ModeScope, root: Option<&ModeScope>) -> Option<Mode> {
     let Some(root) = root else {
         return own.primary;
@@ -154,7 +154,7 @@ fn primary(own: &ModeScope, root: Option<&ModeScope>) -> Option<Mode> {
     first.map(|one| one.mode).or(own.primary)
 }
 
-/// The lock on input of the mode that has one, active or not.
+/// Returns the input lock of the mode that has one, active or not.
 fn input_lock(live: &TeamState, own: &ModeScope) -> Result<Option<Value>> {
     for entry in &own.entries {
         if entry.mode.locks_input()
@@ -188,7 +188,8 @@ fn shown(entry: &ModeEntry, session: Option<&str>) -> Value {
     shown
 }
 
-/// What `run-state.json` of a scope says: the state that changed last, in short; `None` where there is no state.
+/// Returns the content of a scope's `run-state.json`: a summary of the state that changed last; `None` if there is no
+/// state.
 pub fn run_state(live: &TeamState, scope: &Scope) -> Result<Option<Fields>> {
     let own = live.mode_scope(scope)?;
     let last = own.and_then(|own| own.entries.into_iter().max_by_key(|one| one.seq));

@@ -1,11 +1,11 @@
-//! `modes/…`: the states of workflow modes, at the root and of each session.
+//! `modes/…`: the states of workflow modes, of the root and of each session.
 //!
 //! | file | content |
 //! |---|---|
 //! | `<mode>-state.json` | the state of a mode |
 //! | `skill-active-state.json` | the list of active skills, for hooks and displays; never an input |
-//! | `run-state.json` | the state that changed last, in short |
-//! | `sessions/<session>/…` | the same of a session |
+//! | `run-state.json` | a summary of the state that changed last |
+//! | `sessions/<session>/…` | the files of a session |
 
 use crate::files::{Home, Mended, Walk, failed, pretty};
 use crate::mode::shown::followed_since;
@@ -13,17 +13,17 @@ use crate::mode::{self, Scope};
 use crate::prelude::*;
 
 pub(crate) const DIR: &str = "modes";
-/// Where the directories of the sessions lie.
+/// Directory of the sessions' directories.
 const SESSIONS: &str = "modes/sessions";
-/// The name of that directory in [`DIR`].
+/// Name of that directory in [`DIR`].
 const SESSIONS_NAME: &str = "sessions";
-/// The list of active skills.
+/// Name of the list of active skills.
 pub(crate) const SKILLS: &str = "skill-active-state.json";
 const RUN: &str = "run-state.json";
-/// A longer list of active skills is none of ours.
+/// Longest list of active skills; longer files are not ours.
 const LIST_BYTES_MAX: u64 = 1 << 20;
 
-/// A scope's directory, relative to the team's; sessions were checked when their event was decoded.
+/// Returns a scope's directory, relative to the team's; session ids were checked when their event was decoded.
 pub(crate) fn dir(scope: &Scope) -> String {
     match scope {
         Scope::Root => DIR.to_owned(),
@@ -31,7 +31,7 @@ pub(crate) fn dir(scope: &Scope) -> String {
     }
 }
 
-/// Every file of a scope, by name.
+/// Returns every file of a scope, by name.
 fn files(live: &TeamState, scope: &Scope) -> Result<BTreeMap<String, Vec<u8>>> {
     let mut files = BTreeMap::new();
     let Some(own) = live.mode_scope(scope)? else {
@@ -51,7 +51,8 @@ fn files(live: &TeamState, scope: &Scope) -> Result<BTreeMap<String, Vec<u8>>> {
     Ok(files)
 }
 
-/// Brings the scopes in line that some events touched. A list of skills also shows what is inherited from the root.
+/// Updates the files of the scopes that events changed. A session's list of skills also shows modes inherited from the
+/// root.
 pub(crate) fn write(live: &TeamState, home: &Home, touched: &BTreeSet<Scope>) -> Result<Mended> {
     if !home.exists(DIR)? {
         return Walk::mend(home, |to| walk(live, to));
@@ -70,8 +71,8 @@ pub(crate) fn write(live: &TeamState, home: &Home, touched: &BTreeSet<Scope>) ->
     Ok(mended)
 }
 
-/// Returns the sessions whose list of skills shows the root's modes, or did so when the root's list was written last. Reads
-/// the lives of all sessions, and files of none.
+/// Returns the sessions whose list of skills shows the root's modes, or did so when the root's list was last written.
+/// Reads the lives of all sessions, and no files.
 fn sessions_of_root(live: &TeamState, home: &Home) -> Result<BTreeSet<Scope>> {
     let written = written_at(home);
     let now = live.mode_scope(&Scope::Root)?.map(|root| root.at);
@@ -82,7 +83,7 @@ fn sessions_of_root(live: &TeamState, home: &Home) -> Result<BTreeSet<Scope>> {
     Ok(sessions.into_iter().map(Scope::Session).collect())
 }
 
-/// Returns the time of the root's list of skills as it lies there; `None` if there is none that reads as one.
+/// Returns the time in the root's list of skills; `None` if there is no readable one.
 fn written_at(home: &Home) -> Option<Timestamp> {
     #[derive(serde::Deserialize)]
     struct Written {
@@ -94,7 +95,7 @@ fn written_at(home: &Home) -> Option<Timestamp> {
     Timestamp::parse(&written.updated_at).ok()
 }
 
-/// Brings the list of skills of a session in line that itself did not change.
+/// Updates a session's list of skills after a change of the root.
 fn inherit(live: &TeamState, home: &Home, scope: &Scope) -> Result<Mended> {
     let Some(skills) = mode::skills_state(live, scope)? else {
         return Ok(Mended::default());
@@ -108,7 +109,7 @@ fn inherit(live: &TeamState, home: &Home, scope: &Scope) -> Result<Mended> {
 }
 
 pub(crate) fn walk(live: &TeamState, to: &mut Walk<'_>) -> Result<()> {
-    // The root also where nothing of it is known any more.
+    // The root is visited even if it has no states, so that its old files are removed.
     walk_scope(to, &Scope::Root, &files(live, &Scope::Root)?)?;
     for session in live.mode_sessions(None, usize::MAX)? {
         to.keep(SESSIONS, &session);
@@ -129,7 +130,7 @@ fn walk_scope(to: &mut Walk<'_>, scope: &Scope, files: &BTreeMap<String, Vec<u8>
     to.end(&dir)
 }
 
-/// Brings the files of a scope in line: those that differ are written, those of nothing removed.
+/// Updates the files of a scope: writes those that differ, removes those without a state.
 fn mend_scope(live: &TeamState, home: &Home, scope: &Scope) -> Result<Mended> {
     let files = files(live, scope)?;
     match files.is_empty() && *scope != Scope::Root {
@@ -138,7 +139,7 @@ fn mend_scope(live: &TeamState, home: &Home, scope: &Scope) -> Result<Mended> {
     }
 }
 
-/// Removes the directory of a session of which nothing is known any more.
+/// Removes the directory of a session without states.
 fn forget(home: &Home, scope: &Scope) -> Result<Mended> {
     let dir = dir(scope);
     let mut mended = Mended::default();

@@ -1,4 +1,4 @@
-//! The list of all projections, and the version of the fold that they make together.
+//! The list of all projections, and their common fold version.
 
 use crate::fact::Projection;
 use crate::{
@@ -8,12 +8,12 @@ use crate::{
 
 /// The version of the whole fold. Hosts of one log compare it, and each version has a derived store of its own.
 ///
-/// Add one if the version of a projection, [`PROJECTIONS`] or `derived::VERSION` changes, and set `FOLD_DIGEST` to what the
-/// test below prints. Two branches that change different projections then conflict in these two lines when they are merged:
-/// take a number above both.
+/// Add one if the version of a projection, [`PROJECTIONS`] or `derived::VERSION` changes, and set `FOLD_DIGEST` to the
+/// value that the test below prints. Two branches that change different projections then conflict in these two lines:
+/// choose a number above both.
 pub(crate) const FOLD_VERSION: u32 = 32;
 
-/// BLAKE3 of the names and versions that [`FOLD_VERSION`] stands for.
+/// BLAKE3 of the projections' names and versions at [`FOLD_VERSION`].
 #[cfg(test)]
 const FOLD_DIGEST: &str = "0305a9fb1260f8e929347c34ac081b18";
 

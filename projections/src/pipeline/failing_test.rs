@@ -1,4 +1,4 @@
-//! A worker that fails ends the fold, also when it fails with an order to cut behind it.
+//! Test: a failing worker ends the fold, even if an order for its table follows.
 
 use super::{Bulk, fold_all};
 use crate::event::team::TeamCreated;
@@ -31,7 +31,7 @@ fn a_failure_behind_which_a_cut_waits_is_told() {
     drop(writer);
     let reader = log.reader().unwrap();
     let store = Store::aside(storage, &derived_dir(dir), Duration::ZERO).unwrap();
-    // By the time it fails the order to cut has long been given.
+    // The order for the table was sent long before the failure.
     let sink: super::Sink<'_> = Box::new(|_| {
         std::thread::sleep(Duration::from_millis(100));
         Err(Error::Poisoned("the sink".into()).into())

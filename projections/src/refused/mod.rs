@@ -1,33 +1,33 @@
-//! Writes that the guard refused: which came last, and what an agent was refused a moment ago, so that it is not said again.
-//! They move no other state.
+//! Writes that the guard refused: the newest, and the recent ones of each agent, so that a repeat is not recorded
+//! again. They change no other state.
 
 pub use crate::event::refused as event;
 
 use crate::event::refused::RefusedFact;
 use crate::prelude::*;
 
-/// By agent: what it was refused last.
+/// Namespace of the last refused paths; key: agent.
 const LAST: u8 = 0x46;
-/// Series under the empty name: all of them.
+/// Series of all refused writes, under the empty name.
 const ALL: u8 = 0xB4;
 
-/// Paths of an agent that are kept, the newest.
+/// Most stored paths per agent; the newest are kept.
 pub const KEPT_MAX: usize = 16;
 
-/// A path that an agent was refused.
+/// A refused path.
 #[derive(
     Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
 )]
 pub struct RefusedPath {
     /// The path.
     pub path: String,
-    /// By what time.
+    /// Time of the refusal.
     pub at: Timestamp,
 }
 
 #[derive(Default, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 struct Last {
-    /// The newest at the end, each path once.
+    /// Paths, newest last, each once.
     paths: Vec<RefusedPath>,
 }
 row!(Last);
@@ -51,13 +51,13 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
 }
 
 impl TeamState {
-    /// The paths that an agent was refused last, at most [`KEPT_MAX`], the newest at the end.
+    /// Returns the last refused paths of an agent, at most [`KEPT_MAX`], newest last.
     pub fn refused_paths(&self, agent: &str) -> Result<Vec<RefusedPath>> {
         let last: Option<Last> = self.rows().get(&key_of(LAST, agent.as_bytes()))?;
         Ok(last.unwrap_or_default().paths)
     }
 
-    /// The newest `limit` refused writes before event `before`.
+    /// Returns the newest `limit` refused writes before event `before`.
     pub fn refused_writes(&self, before: Option<u64>, limit: usize) -> Result<SeqPage> {
         self.rows().page(&numbered_prefix(), before, limit)
     }

@@ -1,27 +1,27 @@
-//! First answers under idempotency keys.
+//! Stored responses: the first answer under each idempotency key.
 
 pub use crate::event::response as event;
 
 use crate::event::response::{ResponseFact, ResponseStored};
 use crate::prelude::*;
 
-/// By key: of the team, or of an agent with a zero byte between its name and the key.
+/// Namespace of responses; key: the team's idempotency key, or an agent's name, a zero byte and its key.
 const RESPONSE: u8 = 0x60;
 
 /// The first answer under a key.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct FirstAnswer {
-    /// The operation that was asked for.
+    /// Name of the operation.
     pub operation: String,
-    /// BLAKE3 of the request, as lower-case hex: the key stands for this request alone.
+    /// BLAKE3 of the request, as lower-case hex: the key is valid for this request only.
     pub request: String,
-    /// The answer's data, as JSON text; `None` if it was too large to be stored.
+    /// Data of the answer, as JSON text; `None` if they were too large to be stored.
     pub response: Option<String>,
 }
 
 row!(FirstAnswer);
 
-/// The fold. The first answer under a key counts.
+/// Folds an event. The first answer under a key counts.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let Fact::Response(fact) = recorded.fact else {
         return Ok(());
@@ -48,7 +48,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Neither a name nor a key holds a zero byte, so that no agent's key is a key of the team.
+/// Neither names nor keys contain a zero byte, so an agent's key never equals a key of the team.
 fn row_key(agent: Option<&str>, key: &str) -> Vec<u8> {
     match agent {
         Some(agent) => key_of(RESPONSE, format!("{agent}\0{key}").as_bytes()),
@@ -57,12 +57,13 @@ fn row_key(agent: Option<&str>, key: &str) -> Vec<u8> {
 }
 
 impl TeamState {
-    /// The first answer under an idempotency key: of the agent that the caller proved to be, or of the team.
+    /// Returns the first answer under an idempotency key of an authenticated agent, or of the team.
     pub fn response(&self, agent: Option<&str>, key: &str) -> Result<Option<FirstAnswer>> {
         self.rows().get(&row_key(agent, key))
     }
 
-    /// The event with the answer under a key. Looks at the events of the key, the newest first, which is mostly the one.
+    /// Returns the event with the answer under a key. Searches the key's events from the newest, which usually is the
+    /// answer.
     pub fn response_event(
         &self,
         reader: &Reader,
@@ -87,7 +88,7 @@ impl TeamState {
     }
 }
 
-/// Events of a key that are looked up at a time.
+/// Events of a key that are read at a time.
 const PAGE: usize = 8;
 
 fn is_answer(event: &Event<'_>, agent: Option<&str>) -> bool {

@@ -1,4 +1,4 @@
-//! The team itself: its settings, its members, and how many events of each kind it has.
+//! The team itself: settings, members, and event counts.
 
 pub use crate::event::team as event;
 mod query;
@@ -17,46 +17,46 @@ const COUNT: u8 = 0x12;
 /// The team and its settings.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct TeamInfo {
-    /// When it was created.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// Whether agents join by acting.
+    /// True if agents join by acting.
     pub open: bool,
-    /// Whether view files are kept.
+    /// True if view files are kept.
     pub views: bool,
-    /// How many members it has.
+    /// Number of members.
     pub members: u64,
-    /// Seq of the last event that changed it, its settings or its members.
+    /// Last event that changed the team, its settings or its members.
     pub seq: u64,
-    /// `open` as the team was created; what the setting goes back to when it is unset.
+    /// Value of `open` at creation, to which unsetting resets it.
     pub(crate) born_open: bool,
-    /// The same of `views`.
+    /// Value of `views` at creation, to which unsetting resets it.
     pub(crate) born_views: bool,
-    /// When it was closed.
+    /// Closing time; `None` while the team is open.
     pub closed_at: Option<Timestamp>,
 }
 row!(TeamInfo);
 
-/// How many of what the team's log holds.
+/// Counts of a team's log.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Counts {
-    /// Events, foreign ones included.
+    /// Number of events, including foreign ones.
     pub events: u64,
-    /// Messages sent.
+    /// Number of sent messages.
     pub messages: u64,
-    /// Messages acknowledged.
+    /// Number of acknowledged messages.
     pub acks: u64,
-    /// Tasks.
+    /// Number of tasks.
     pub tasks: u64,
 }
 
 impl TeamInfo {
-    /// Whether it has view files: it keeps them and was not closed.
+    /// Returns true if the team has view files: it keeps them and is not closed.
     pub fn keeps_views(&self) -> bool {
         self.views && self.closed_at.is_none()
     }
 }
 
-/// The fold. The first `team_created` counts; a later one, which no command records, changes nothing.
+/// Folds an event. The first `team_created` counts; a later one, which no command records, changes nothing.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let event = recorded.event;
     tx.increment(&key_of(COUNT, event.kind.as_bytes()))?;

@@ -1,32 +1,32 @@
-//! Questions about the team itself.
+//! Queries of the team itself.
 
 use super::{COUNT, Counts, INFO, MEMBER, TeamInfo};
 use crate::prelude::*;
 
 impl TeamState {
-    /// The team, once `team_created` is recorded.
+    /// Returns the team, after `team_created` was recorded.
     pub fn team(&self) -> Result<Option<TeamInfo>> {
         self.rows().get(&[INFO])
     }
-    /// All members, sorted.
+    /// Returns all members, sorted.
     pub fn members(&self) -> Result<Vec<String>> {
         let members = self.rows().prefix(&[MEMBER], false);
         members.map(|entry| Ok(entry?.name(1))).collect()
     }
-    /// Whether an agent is a member.
+    /// Returns true if an agent is a member.
     pub fn is_member(&self, name: &str) -> Result<bool> {
         self.rows().has(&key_of(MEMBER, name.as_bytes()))
     }
-    /// How many events of a reserved kind there are.
+    /// Returns the number of events of a reserved kind.
     pub fn count_of(&self, kind: &str) -> Result<u64> {
         let count = self.rows().get(&key_of(COUNT, kind.as_bytes()))?;
         Ok(count.unwrap_or_default())
     }
-    /// Whether the team was closed.
+    /// Returns true if the team was closed.
     pub fn is_closed(&self) -> Result<bool> {
         Ok(self.team()?.is_some_and(|team| team.closed_at.is_some()))
     }
-    /// How many of what there are.
+    /// Returns the counts of the team's log.
     pub fn counts(&self) -> Result<Counts> {
         Ok(Counts {
             events: self.seq(),

@@ -1,4 +1,4 @@
-//! The settings of a team as they are stored, and the questions about them.
+//! Stored settings of a team, and queries of settings.
 
 pub use crate::event::setting::*;
 
@@ -6,10 +6,10 @@ use crate::event::message::MessageType;
 use crate::event::team::ConfigChanged;
 use crate::prelude::*;
 
-/// By key.
+/// Namespace of settings; key: setting key.
 const SETTING: u8 = 0x13;
 
-/// Folds the settings that a team keeps by key; the caller sees to those that the team itself keeps.
+/// Folds settings that are stored by key; the caller folds those that are fields of the team.
 pub(crate) fn change(tx: &mut Tx<'_>, changed: &ConfigChanged) {
     for (setting, value) in &changed.changes {
         let key = key_of(SETTING, setting.key().as_bytes());
@@ -21,7 +21,7 @@ pub(crate) fn change(tx: &mut Tx<'_>, changed: &ConfigChanged) {
     }
 }
 
-/// What a setting was set to, if it was.
+/// Returns the recorded value of a setting, if it is set.
 pub(crate) fn recorded(rows: Rows<'_>, setting: Setting) -> Result<Option<Value>> {
     let key = key_of(SETTING, setting.key().as_bytes());
     let number = || rows.get::<u64>(&key);
@@ -33,14 +33,14 @@ pub(crate) fn recorded(rows: Rows<'_>, setting: Setting) -> Result<Option<Value>
 }
 
 impl TeamState {
-    /// The value of a setting that counts, and whether somebody set it.
+    /// Returns the effective value of a setting, and true if it is set.
     pub fn setting(&self, setting: Setting) -> Result<(Value, bool)> {
         match recorded(self.rows(), setting)? {
             Some(value) => Ok((value, true)),
             None => Ok((self.default_of(setting)?, false)),
         }
     }
-    /// Every setting that somebody set, by key.
+    /// Returns every set setting, by key.
     pub fn settings(&self) -> Result<BTreeMap<String, Value>> {
         let mut settings = BTreeMap::new();
         for entry in self.rows().prefix(&[SETTING], false) {
@@ -53,7 +53,7 @@ impl TeamState {
         }
         Ok(settings)
     }
-    /// The value that a setting has where nobody set it.
+    /// Returns the value of a setting if it is not set.
     pub fn default_of(&self, setting: Setting) -> Result<Value> {
         if let Some(value) = setting.own_default() {
             return Ok(value);
@@ -70,7 +70,7 @@ impl TeamState {
             setting => Ok(self.setting(setting.general())?.0),
         }
     }
-    /// How a message of that type is delivered where its sender says nothing else.
+    /// Returns the delivery policy of a message type, for messages without a policy of their own.
     pub fn policy(&self, kind: MessageType) -> Result<Policy> {
         let (timeout, _) = self.setting(Setting::AckTimeout(Some(kind)))?;
         let (retries, _) = self.setting(Setting::MaxRetries(Some(kind)))?;

@@ -1,4 +1,4 @@
-//! `team.json`.
+//! Content of `team.json`.
 
 use crate::event::usage::Budget;
 use crate::event::worker::UNREGISTERED_ROLE;
@@ -14,12 +14,12 @@ struct TeamView<'a> {
     team_id: &'a str,
     created_at: String,
     members: Vec<String>,
-    /// The members, and what is known of each.
+    /// Members with their details.
     agents: Vec<Agent>,
     open: bool,
-    /// What somebody set, by key.
+    /// Set settings, by key.
     settings: BTreeMap<String, Value>,
-    /// How many tokens may be used, once somebody said.
+    /// Token budget, if one is set.
     #[serde(skip_serializing_if = "Option::is_none")]
     budget: Option<BudgetView>,
     seq: u64,
@@ -44,7 +44,7 @@ struct BudgetView {
     hard_limit: bool,
 }
 
-/// The file's content.
+/// Returns the file's content.
 pub(crate) fn text(name: &str, info: &TeamInfo, live: &TeamState) -> Result<Vec<u8>> {
     let members = live.members()?;
     let (mut agents, mut seq) = (Vec::new(), info.seq);

@@ -1,4 +1,4 @@
-//! The fold.
+//! Fold of threads.
 
 use super::Thread;
 use super::row::{NUMBERED, POSTS, number, thread_key};
@@ -6,7 +6,7 @@ use super::shown::post_line;
 use crate::event::thread::{Posted, ThreadAct, ThreadFact, ThreadStarted};
 use crate::prelude::*;
 
-/// The fold. Events of an unknown thread, and a second start, change nothing.
+/// Folds an event. Events of an unknown thread, and a second start, change nothing.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let Fact::Thread(fact) = recorded.fact else {
         return Ok(());

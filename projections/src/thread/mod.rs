@@ -1,4 +1,4 @@
-//! Threads: talks between agents, perhaps about a task. What was said stays in the log.
+//! Threads: discussions between agents, optionally about a task. The posts stay in the log.
 
 pub use crate::event::thread as event;
 mod fold;
@@ -15,10 +15,10 @@ pub use shown::{PostShown, SCHEMA_VERSION, ThreadShown, post_line};
 
 pub(crate) use query::{all, seqs};
 
-/// How the id of a thread begins; a number follows.
+/// Prefix of a thread's id; a number follows.
 pub const ID_PREFIX: &str = "thread-";
 
-/// The id of the thread of that number.
+/// Returns the id of a thread, given its number.
 pub fn id(number: u64) -> String {
     format!("{ID_PREFIX}{number:04}")
 }
@@ -26,12 +26,12 @@ pub fn id(number: u64) -> String {
 /// Prefix of a post's id; the id of its event follows.
 const POST_PREFIX: &str = "msg-";
 
-/// The id of the post that an event recorded.
+/// Returns the id of a post, given the id of its event.
 pub fn post_id(event: EventId) -> String {
     format!("{POST_PREFIX}{event}")
 }
 
-/// The event that the id of a post names.
+/// Returns the event id in a post's id.
 pub fn event_of_post(id: &str) -> Option<EventId> {
     EventId::from_text(id.strip_prefix(POST_PREFIX)?.as_bytes())
 }

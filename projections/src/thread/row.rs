@@ -1,45 +1,45 @@
-//! How threads are stored.
+//! Stored rows of threads.
 
 use crate::natural;
 use crate::prelude::*;
 
-/// By id, in natural order: the thread.
+/// Namespace of threads; key: id, in natural order.
 pub(super) const THREAD: u8 = 0x48;
-/// The largest number that is the id of a thread.
+/// Single row: the largest number of a thread.
 pub(super) const NUMBERED: u8 = 0x49;
-/// Series by thread: what was said in it.
+/// Series of a thread's posts.
 pub(super) const POSTS: u8 = 0xB0;
 
-/// A thread, as it is stored under its id.
+/// A thread; its key has the id.
 #[derive(
     Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
 )]
 pub struct Thread {
-    /// Its id.
+    /// Id.
     #[rkyv(with = Skip)]
     pub id: String,
-    /// The event that began it.
+    /// First event.
     pub first: u64,
-    /// The last event of it.
+    /// Last event.
     pub seq: u64,
-    /// When it began.
+    /// Creation time.
     pub created_at: Timestamp,
-    /// When the last thing happened to it.
+    /// Time of the last event.
     pub updated_at: Timestamp,
-    /// How many messages it holds.
+    /// Number of messages.
     pub messages: u64,
-    /// Exact length of `threads/<id>.jsonl` in bytes, if it is whole.
+    /// Exact length of a complete `threads/<id>.jsonl`, in bytes.
     pub view_bytes: u64,
-    /// The event that recorded its last message, and that event's id.
+    /// Seq and id of the event that recorded the last message.
     #[rkyv(with = As<Option<(u64, [u8; 16])>>)]
     pub last_post: Option<(u64, EventId)>,
-    /// What it is about.
+    /// Title.
     pub title: String,
-    /// Who takes part.
+    /// Participants.
     pub participants: Vec<String>,
-    /// The task that it belongs to.
+    /// Task of the thread, if any.
     pub task_id: Option<String>,
-    /// The story that it belongs to.
+    /// Trace id, if any.
     pub trace_id: Option<String>,
 }
 row!(Thread);
@@ -57,7 +57,7 @@ pub(super) fn thread_key(id: &str) -> Vec<u8> {
     key_of(THREAD, &natural::key(id))
 }
 
-/// The number that an id is made of.
+/// Returns the number in an id.
 pub(super) fn number(id: &str) -> Option<u64> {
     natural::number(id.strip_prefix(super::ID_PREFIX)?)
 }

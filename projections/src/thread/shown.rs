@@ -1,36 +1,36 @@
-//! How threads and their messages are shown: in view files and in answers, as the protocol has them.
+//! Presentation of threads and their messages, in view files and in answers, as the protocol defines it.
 
 use super::Thread;
 use crate::event::other_than;
 use crate::event::thread::Posted;
 use crate::prelude::*;
 
-/// The version of these shapes.
+/// Version of these formats.
 pub const SCHEMA_VERSION: &str = "1.0.0";
 
 /// A thread
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct ThreadShown {
-    /// The version of this shape
+    /// Version of this format
     pub schema_version: String,
-    /// Its id: `thread-0001`
+    /// Id, such as `thread-0001`
     pub id: String,
-    /// What it is about
+    /// Title
     pub title: String,
-    /// Who takes part
+    /// Participants
     pub participants: Vec<String>,
-    /// The task that it belongs to
+    /// Task of the thread, if any
     pub task_id: Option<String>,
-    /// The story that it belongs to
+    /// Trace id, if any
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
-    /// How many messages it holds
+    /// Number of messages
     pub messages: u64,
-    /// When it began
+    /// Creation time
     #[schemars(with = "Timestamp")]
     pub created_at: String,
-    /// When the last thing happened to it
+    /// Time of the last event
     #[schemars(with = "Timestamp")]
     pub updated_at: String,
 }
@@ -39,24 +39,24 @@ pub struct ThreadShown {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct PostShown {
-    /// The event that recorded it
+    /// Event that recorded the message
     pub seq: u64,
-    /// The version of this shape
+    /// Version of this format
     pub schema_version: String,
-    /// Its id
+    /// Id
     pub id: String,
-    /// Its thread
+    /// Id of the thread
     pub thread_id: String,
-    /// Who said it
+    /// Author
     pub from: String,
-    /// Who recorded it, where that was not the one who is said to have said it
+    /// Agent that recorded the message, if it is not the author
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// Who was told of it
+    /// Notified agents
     pub to: Vec<String>,
-    /// What was said
+    /// Text
     pub body: String,
-    /// When
+    /// Time
     #[schemars(with = "Timestamp")]
     pub ts: String,
 }
@@ -78,7 +78,7 @@ impl From<&Thread> for ThreadShown {
 }
 
 impl PostShown {
-    /// A message, by the event that recorded it.
+    /// Returns the presentation of a message, given its event.
     pub fn of(thread_id: &str, posted: &Posted, seq: u64, event: EventId) -> PostShown {
         PostShown {
             seq,
@@ -93,7 +93,7 @@ impl PostShown {
         }
     }
 
-    /// The same message, as `actor` recorded it.
+    /// Returns the message as recorded by `actor`.
     #[must_use]
     pub fn by(self, actor: &str) -> PostShown {
         let other = other_than(actor, &self.from);
@@ -104,10 +104,10 @@ impl PostShown {
     }
 }
 
-/// A message's line in the file of its thread.
+/// Returns a message's line in the file of its thread.
 pub fn post_line(event: &Event<'_>, thread_id: &str, posted: &Posted) -> Vec<u8> {
     let shown = PostShown::of(thread_id, posted, event.seq, event.id).by(&event.actor);
-    // Into memory nothing fails.
+    // Writing to memory cannot fail.
     let mut line = serde_json::to_vec(&shown).unwrap_or_default();
     line.push(b'\n');
     line

@@ -1,6 +1,6 @@
-//! `threads/<id>.json` and `threads/<id>.jsonl`: a thread, and one line per message of it, only ever growing.
+//! `threads/<id>.json`, a thread, and `threads/<id>.jsonl`, one line per message of it, append-only.
 //!
-//! The fold knows how long the lines are when they are whole, as it does for inboxes.
+//! The fold counts the length of the complete lines, as it does for inboxes.
 
 use crate::event::thread::{Posted, ThreadAct};
 use crate::files::{Home, Mended, Take, Walk, in_pieces, pretty};
@@ -9,20 +9,20 @@ use crate::thread::{self, ThreadShown, post_line};
 
 pub(crate) const DIR: &str = "threads";
 
-/// The new lines of each thread that some events touched.
+/// New lines of each changed thread.
 pub(crate) type TouchedThreads = BTreeMap<String, Vec<u8>>;
 
-/// The file of a thread itself; its id was checked when its event was decoded.
+/// Returns the name of a thread's file; the id was checked when its event was decoded.
 fn file_name(id: &str) -> String {
     format!("{id}.json")
 }
 
-/// The file of what was said.
+/// Returns the name of the file with the thread's messages.
 fn lines_name(id: &str) -> String {
     format!("{id}.jsonl")
 }
 
-/// Notes what an event says of a thread.
+/// Notes the change of a thread by an event.
 pub(crate) fn note(
     touched: &mut TouchedThreads,
     live: &TeamState,
@@ -32,7 +32,7 @@ pub(crate) fn note(
     let Some(thread) = live.thread(&id)? else {
         return Ok(());
     };
-    // What was said before the thread began is not in it.
+    // A post recorded before the thread's start is not part of the thread.
     let posted = posted.filter(|_| thread.first < event.seq);
     let line = posted.map(|posted| post_line(event, &id, posted));
     let lines = touched.entry(id).or_default();
@@ -40,7 +40,7 @@ pub(crate) fn note(
     Ok(())
 }
 
-/// Writes the files of the threads that some events touched.
+/// Writes the files of the threads that events changed.
 pub(crate) fn write(
     live: &TeamState,
     log: &Log,
@@ -82,7 +82,7 @@ pub(crate) fn walk(live: &TeamState, reader: &Reader, to: &mut Walk<'_>) -> Resu
     to.end(DIR)
 }
 
-/// Shows the lines of a thread in pieces.
+/// Passes the lines of a thread to `take`, in pieces.
 fn each_piece(live: &TeamState, reader: &Reader, id: &str, take: Take<'_>) -> Result<()> {
     in_pieces(thread::seqs(live.rows(), id), take, |seq, text| {
         let Some(event) = live.event(reader, seq)? else {

@@ -1,4 +1,4 @@
-//! Tokens that were used: by the team, by each agent, for each task; and the budget.
+//! Used tokens of the team, of each agent and for each task; and the budget.
 
 pub use crate::event::usage as event;
 mod query;
@@ -6,62 +6,62 @@ mod query;
 use crate::event::usage::{Budget, UsageFact, UsageReported};
 use crate::prelude::*;
 
-/// By whose they are: what was used.
+/// Namespace of used tokens; key: team, agent or task.
 const USED: u8 = 0x4C;
-/// The budget.
+/// Single row: the budget.
 const BUDGET: u8 = 0x4D;
 
-/// How a key says whose tokens are meant.
+/// Tags of team, agent and task in keys.
 const TEAM_TAG: u8 = 0;
 const AGENT_TAG: u8 = 1;
 const TASK_TAG: u8 = 2;
 
-/// Whose tokens are meant.
+/// Selects the team, an agent or a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Whose<'a> {
-    /// All of them.
+    /// The team.
     Team,
-    /// Those of an agent.
+    /// An agent.
     Agent(&'a str),
-    /// Those for a task.
+    /// A task.
     Task(&'a str),
 }
 
 #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// Tokens that were used.
+/// Used tokens.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Used {
-    /// Read.
+    /// Input tokens.
     pub input_tokens: u64,
-    /// Written.
+    /// Output tokens.
     pub output_tokens: u64,
-    /// All of them.
+    /// All tokens.
     pub tokens: u64,
-    /// How often that was reported.
+    /// Number of reports.
     pub reports: u64,
-    /// When it was reported last.
+    /// Time of the last report.
     pub at: Timestamp,
 }
 
 row!(Used);
 
-/// The budget as it was set last.
+/// The budget that was set last.
 #[derive(
     Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
 )]
 pub struct BudgetInfo {
-    /// The event that set it.
+    /// Event that set the budget.
     pub seq: u64,
-    /// The soft limit that was reached.
+    /// Soft limit that was reached, if it was.
     reached: Option<u64>,
-    /// It.
+    /// The budget.
     pub budget: Budget,
 }
 
 row!(BudgetInfo);
 
 impl BudgetInfo {
-    /// Whether it is recorded that its soft limit was reached.
+    /// Returns true if an event recorded that the soft limit was reached.
     pub fn soft_limit_reached(&self) -> bool {
         self.reached.is_some() && self.reached == self.budget.warns_at()
     }

@@ -1,19 +1,19 @@
-//! Questions about tokens.
+//! Queries of used tokens.
 
 use super::{AGENT_TAG, BUDGET, BudgetInfo, USED, Used, Whose, key};
 use crate::prelude::*;
 
 impl TeamState {
-    /// Tokens that were used.
+    /// Returns the used tokens.
     pub fn used(&self, whose: Whose<'_>) -> Result<Used> {
         Ok(self.rows().get(&key(whose))?.unwrap_or_default())
     }
-    /// How many tokens may be used; `None` where nobody said.
+    /// Returns the budget; `None` if none was set.
     pub fn budget(&self) -> Result<Option<BudgetInfo>> {
         let info: Option<BudgetInfo> = self.rows().get(&[BUDGET])?;
         Ok(info.filter(|info| info.seq > 0))
     }
-    /// Agents that used any, by name, from behind `after` on.
+    /// Returns agents with used tokens, by name, starting after `after`.
     pub fn agents_used(&self, after: Option<&str>, limit: usize) -> Result<Vec<(String, Used)>> {
         let prefix = [USED, AGENT_TAG];
         let found = self.rows().behind(&prefix, after).take(limit).map(|entry| {

@@ -1,28 +1,28 @@
-//! Changes of view files that were decided under the lock of the state, and are written without it.
+//! Changes of view files that are collected under the lock of the state and written without it.
 
 use crate::files::{Changes, Home, failed};
 use crate::prelude::*;
 use std::io;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// What became of the last batch.
+/// State of the last batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum BatchState {
-    /// It is written, or there was none.
+    /// Written, or there was none.
     #[default]
     Written,
-    /// Somebody has it.
+    /// Collected and not yet written.
     Pending,
-    /// Not all of it could be written.
+    /// Not written completely.
     Failed,
 }
 
 impl BatchState {
-    /// Fails after a batch that was not written whole: the cursor must stay, so that all is mended from it.
+    /// Fails after an incomplete batch: the cursor must stay, so that the repair starts there.
     pub fn check(self, home: &Home) -> Result<()> {
         match self {
             BatchState::Failed => {
-                let why = io::Error::other("view files before were not written");
+                let why = io::Error::other("earlier view files were not written");
                 Err(failed("write", &home.dir)(why))
             }
             BatchState::Written | BatchState::Pending => Ok(()),
@@ -30,7 +30,7 @@ impl BatchState {
     }
 }
 
-/// Makes writers of view files wait for the batch that was collected before, whose content is older.
+/// Makes writers of view files wait for the batch collected before, whose content is older.
 #[derive(Default)]
 pub(crate) struct BatchGate {
     state: Mutex<BatchState>,
@@ -38,7 +38,7 @@ pub(crate) struct BatchGate {
 }
 
 impl BatchGate {
-    /// Waits until no batch is pending, and says what became of the last one.
+    /// Waits until no batch is pending, and returns the state of the last one.
     pub fn wait(&self) -> BatchState {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let pending = |state: &mut BatchState| *state == BatchState::Pending;
@@ -48,20 +48,20 @@ impl BatchGate {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes the result of a batch, or that a failed one was mended.
+    /// Notes the result of a batch, or the repair of a failed one.
     pub fn set(&self, state: BatchState) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
         self.changed.notify_all();
     }
 }
 
-/// View files as they are at an event, collected from the state and not yet written. One that is dropped counts as failed.
+/// View files as of an event, collected from the state and not yet written. A dropped batch counts as failed.
 pub struct ViewBatch {
     home: Home,
     /// Device and inode of the team's directory.
     dir: Option<(u64, u64)>,
     changes: Changes,
-    /// The last event that they contain.
+    /// Last event that the files contain.
     seq: u64,
     gate: Arc<BatchGate>,
     end: BatchState,
@@ -85,10 +85,11 @@ impl ViewBatch {
         }
     }
 
-    /// Writes the files, and gives the last event that they contain.
+    /// Writes the files, and returns the last event that they contain.
     ///
     /// # Errors
-    /// I/O, the team's directory was moved or removed, or a file that only grows is not what it was: all of it is to be mended from the log then.
+    /// If I/O fails, the team's directory was moved or removed, or an append-only file changed. All files must then be
+    /// repaired from the log.
     pub fn write(mut self) -> Result<u64> {
         self.home.check_identity(self.dir)?;
         for (path, text) in &self.changes.replaced {
@@ -96,7 +97,7 @@ impl ViewBatch {
         }
         for (path, (lines, whole)) in &self.changes.grown {
             if !self.home.grow(path, lines, *whole)? {
-                let why = io::Error::other("it is not as long as the log says");
+                let why = io::Error::other("its length differs from the one computed from the log");
                 return Err(failed("append to", path)(why));
             }
         }

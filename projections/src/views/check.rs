@@ -1,4 +1,4 @@
-//! Looking at the view files without touching them: against the state, and each by itself.
+//! Checks of the view files without changing them: against the state, and each on its own.
 
 use super::cursor::Cursor;
 use super::mend;
@@ -13,41 +13,42 @@ use std::io::{BufRead, BufReader, Read};
 use teamlog_engine::LogOptions;
 use teamlog_engine::storage::{File, OpenMode};
 
-/// Directories whose files are lines of JSON.
+/// Directories with files of JSON lines.
 const LINE_DIRS: [&str; 3] = [message::view::DIR, delivery::view::DIR, thread::view::DIR];
 
 /// A line that is no JSON object.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Malformed {
-    /// The file, relative to the team's directory.
+    /// Path of the file, relative to the team's directory.
     pub file: String,
-    /// The line, from 1.
+    /// Number of the line, from 1.
     pub line: u64,
-    /// What is wrong.
+    /// Description of the fault.
     pub why: String,
 }
 
-/// Where the view files of a team lie.
+/// The view files of a team, for reading.
 pub struct ViewsSource {
     home: Home,
     options: LogOptions,
 }
 
 impl ViewsSource {
-    /// The views beside that log.
+    /// Returns the views of a log.
     pub fn new(log: &Log) -> ViewsSource {
         let home = Home::new(log.storage(), log.dir(), log.identity());
         let options = log.options().clone();
         ViewsSource { home, options }
     }
 
-    /// Up to which event the views say that they are current; `None` without a sound cursor of this log.
+    /// Returns the event up to which the views are current according to the cursor; `None` without a valid cursor of
+    /// this log.
     pub fn cursor(&self) -> Result<Option<u64>> {
         Ok(Cursor::read(&self.home)?.seq())
     }
 
-    /// Returns the cursor's event if the files can be trusted to hold everything up to it: `None` if a power loss or a copy of
-    /// the directory may have left them empty or old.
+    /// Returns the cursor's event if the files can be trusted to contain everything up to it; `None` if a power loss or
+    /// a copy of the directory may have left them empty or old.
     pub fn current(&self) -> Result<Option<u64>> {
         let Some(seq) = self.cursor()? else {
             return Ok(None);
@@ -56,16 +57,16 @@ impl ViewsSource {
         Ok(trust.is_current().then_some(seq))
     }
 
-    /// Whether there is a file in the cursor's place.
+    /// Returns true if a cursor file exists, valid or not.
     pub fn has_cursor(&self) -> Result<bool> {
         self.home.exists(super::cursor::NAME)
     }
 
-    /// Holds every view against a state, which is that of the log up to the reader's head.
+    /// Compares every view with the state at the reader's head.
     pub fn against(&self, live: &TeamState, reader: &Reader) -> Result<ViewsFound> {
         let mut to = Walk::comparing(&self.home);
         if live.is_closed()? {
-            // There is to be no view at all.
+            // The team has no views, so every view file is a fault.
             mend::VIEW_DIRS.iter().try_for_each(|dir| to.end(dir))?;
             let mut found = to.found.unwrap_or_default();
             if self.home.exists(mend::TEAM)? {
@@ -87,8 +88,8 @@ impl ViewsSource {
         Ok(to.found.unwrap_or_default())
     }
 
-    /// Holds the files of some tasks against the state, byte for byte, and the inboxes of some agents by their lengths and
-    /// last lines.
+    /// Compares the files of some tasks with the state, byte for byte, and the inboxes of some agents by length and
+    /// last line.
     pub fn sampled(
         &self,
         live: &TeamState,
@@ -115,7 +116,7 @@ impl ViewsSource {
         Ok(found)
     }
 
-    /// The lines of the views that are no JSON objects, at most `limit`; and how many lines and bad ones there are.
+    /// Returns the lines that are no JSON objects, at most `limit`, and the numbers of all lines and of all bad ones.
     pub fn malformed(&self, limit: usize) -> Result<(Vec<Malformed>, u64, u64)> {
         let (mut listed, mut lines, mut bad) = (Vec::new(), 0, 0);
         for dir in LINE_DIRS {
@@ -164,7 +165,7 @@ impl ViewsSource {
         read.map_err(failed("read", path)).map(|_| text)
     }
 
-    /// What the files of the tasks say of the newest message that they contain, by task; a file that says nothing is left out.
+    /// Returns the newest message that each task's file contains, by task; unreadable files are left out.
     pub fn snapshots(&self) -> Result<BTreeMap<String, (String, u64)>> {
         #[derive(serde::Deserialize)]
         struct Snapshot {
@@ -183,8 +184,7 @@ impl ViewsSource {
         Ok(snapshots)
     }
 
-    /// The modes that the file of active skills of a scope lists; `None` where there is no such file, or none that reads
-    /// as one.
+    /// Returns the modes in a scope's list of active skills; `None` if there is no readable one.
     pub fn listed_skills(&self, scope: &Scope) -> Result<Option<Vec<Mode>>> {
         #[derive(serde::Deserialize)]
         struct Listed {
@@ -218,7 +218,7 @@ fn check_line(line: &[u8]) -> Result<(), String> {
     }
 }
 
-/// A file read from front to back.
+/// Reads a file from start to end.
 struct FileReader {
     file: Box<dyn File>,
     offset: u64,

@@ -1,7 +1,7 @@
-//! The cursor `views`: up to which event the view files are current.
+//! The cursor `views`: the event up to which the view files are current.
 //!
 //! 36 bytes: `TLVIEWS1`, 16 bytes log id, u64 seq, u32 CRC-32 of the bytes before (little-endian). Overwritten in place
-//! and never synced: where the checksum is wrong there is no cursor, and all views are compared.
+//! and never synced: a wrong checksum means that there is no cursor, and all views are compared.
 
 use crate::files::{Home, failed};
 use crate::prelude::*;
@@ -15,12 +15,12 @@ const BYTES: usize = 36;
 /// The cursor of a team's views.
 pub(super) struct Cursor {
     seq: Option<u64>,
-    /// Open for writing, from the first write on.
+    /// File open for writing, since the first write.
     file: Option<Arc<dyn File>>,
 }
 
 impl Cursor {
-    /// Reads it. It has no seq where it is missing, damaged, or of another log.
+    /// Reads the cursor. It has no seq if it is missing, damaged, or of another log.
     pub fn read(home: &Home) -> Result<Cursor> {
         let path = home.path(NAME);
         let seq = match home.storage.read(&path, 4096) {
@@ -32,7 +32,7 @@ impl Cursor {
         };
         Ok(Cursor { seq, file: None })
     }
-    /// The last event that the views contain.
+    /// Returns the last event that the views contain.
     pub fn seq(&self) -> Option<u64> {
         self.seq
     }

@@ -1,4 +1,4 @@
-//! Bringing all views in line with the state: only files that differ are written, and files of nothing are removed.
+//! Updating all views to the state: writes only files that differ, and removes files without a source.
 
 use crate::files::{Home, Mended, Walk, failed};
 use crate::message::view::Inboxes;
@@ -12,7 +12,7 @@ use std::thread;
 use teamlog_engine::storage::OpenMode;
 
 pub(crate) const TEAM: &str = "team.json";
-/// The directories of views.
+/// Directories of views.
 pub(crate) const VIEW_DIRS: [&str; 7] = [
     task::view::DIR,
     message::view::DIR,
@@ -24,17 +24,17 @@ pub(crate) const VIEW_DIRS: [&str; 7] = [
 ];
 /// Threads that write task views.
 const WRITERS: usize = 2;
-/// Tasks that go to a thread at once.
+/// Tasks given to a thread at a time.
 const PORTION: usize = 128;
 
-/// Brings every view in line.
+/// Updates every view.
 pub(crate) fn mend_all(live: &TeamState, reader: &Reader, home: &Home) -> Result<Mended> {
     let mut mended = mend_files(live, reader, home)?;
     mended.add(mend_inboxes(live, reader, home)?);
     Ok(mended)
 }
 
-/// Brings every view in line but the inboxes.
+/// Updates every view except inboxes.
 pub(crate) fn mend_files(live: &TeamState, reader: &Reader, home: &Home) -> Result<Mended> {
     let mut mended = mend_team(live, home)?;
     mended.add(mend_tasks(live, home)?);
@@ -48,7 +48,7 @@ pub(crate) fn mend_files(live: &TeamState, reader: &Reader, home: &Home) -> Resu
     Ok(mended)
 }
 
-/// Brings `team.json` in line.
+/// Updates `team.json`.
 pub(crate) fn mend_team(live: &TeamState, home: &Home) -> Result<Mended> {
     let Some(info) = live.team()? else {
         return Ok(Mended::default());
@@ -57,7 +57,7 @@ pub(crate) fn mend_team(live: &TeamState, home: &Home) -> Result<Mended> {
     home.put(&home.path(TEAM), &text).map(Mended::one)
 }
 
-/// Brings all inboxes in line, by one pass over the log.
+/// Updates all inboxes, in one pass over the log.
 pub(crate) fn mend_inboxes(live: &TeamState, reader: &Reader, home: &Home) -> Result<Mended> {
     let mut inboxes = Inboxes::new(home.clone())?;
     inboxes.start(true)?;
@@ -74,7 +74,7 @@ pub(crate) fn mend_inboxes(live: &TeamState, reader: &Reader, home: &Home) -> Re
     inboxes.finish(live, reader)
 }
 
-/// Brings `tasks/` in line: where it is missing, it is built beside and renamed whole.
+/// Updates `tasks/`; if it is missing, builds it under another name and renames it.
 pub(crate) fn mend_tasks(live: &TeamState, home: &Home) -> Result<Mended> {
     let place = home.path(task::view::DIR);
     if home.exists(task::view::DIR)? {
@@ -99,11 +99,11 @@ pub(crate) fn mend_tasks(live: &TeamState, home: &Home) -> Result<Mended> {
     Ok(mended)
 }
 
-/// Writes the view of a task, in the place of what the text holds; whether it had to.
+/// Writes the view of a task, with the given buffer for its text; returns true if the file differed.
 type Write<'a> = &'a (dyn Fn(&Task, &mut Vec<u8>) -> Result<bool> + Sync);
 
-/// Shows every task to `write` on one of some threads, or on this one where none can be started; gives back what they did
-/// and the names of the files.
+/// Passes every task to `write`, on several threads, or on this one if none can be started; returns the result and the
+/// names of the files.
 fn each_task(live: &TeamState, write: Write<'_>) -> Result<(Mended, BTreeSet<String>)> {
     let mut names = BTreeSet::new();
     let mended = thread::scope(|scope| {
@@ -175,8 +175,8 @@ fn write_all(portion: Vec<Task>, write: Write<'_>, mended: &mut Mended) -> Resul
     Ok(())
 }
 
-/// Removes every view of a team that keeps none any more, the cursor last. Without a cursor there are none, unless
-/// somebody else put them there.
+/// Removes every view of a team that keeps no views any more, the cursor last. Without a cursor there are none, unless
+/// another program wrote them.
 pub(crate) fn clear(home: &Home) -> Result<Mended> {
     let mut mended = Mended::default();
     for dir in VIEW_DIRS {
@@ -198,7 +198,7 @@ pub(crate) fn clear(home: &Home) -> Result<Mended> {
     Ok(mended)
 }
 
-/// How many files a directory of views holds.
+/// Returns the number of files in a directory of views.
 fn files_below(home: &Home, dir: &Path) -> Result<u64> {
     let mut files = 0;
     for name in home.storage.list(dir).map_err(failed("list", dir))? {

@@ -1,12 +1,12 @@
-//! The file `views.synced`: up to which event view files are known to be on the disk, since which start of the machine, and
-//! in which directory.
+//! The file `views.synced`: the event up to which view files are known to be on the disk, with the machine's boot id
+//! and the directory.
 //!
-//! The cursor `views` is not synced, and neither are the files that it vouches for: after a power loss the cursor may be
-//! ahead of them, and a copy of a live directory mixes files of different moments. This file says what can be relied on.
+//! The cursor `views` and the files up to it are not synced: after a power loss the cursor may be ahead of them, and a
+//! copy of a live directory mixes files of different times. This file tells how far they can be trusted.
 //!
-//! 76 bytes, little-endian: `TLVSYNC1`, 16 bytes log id, u64 seq, 16 bytes boot id, u64 device and u64 inode of the team's
-//! directory, i64 microseconds since 1970 of the last sync, u32 CRC-32 of the bytes before. Overwritten in place; without a
-//! valid one nothing is known.
+//! 76 bytes, little-endian: `TLVSYNC1`, 16 bytes log id, u64 seq, 16 bytes boot id, u64 device and u64 inode of the
+//! team's directory, i64 microseconds since 1970 of the last sync, u32 CRC-32 of the bytes before. Overwritten in
+//! place; without a valid file, nothing is known.
 
 use crate::files::{Home, failed};
 use crate::prelude::*;
@@ -18,21 +18,21 @@ pub(super) const NAME: &str = "views.synced";
 const MAGIC: &[u8; 8] = b"TLVSYNC1";
 const BYTES: usize = 76;
 
-/// The file system is synced once the view files of so many events may not be on the disk.
+/// Events in unsynced view files after which the file system is synced.
 pub const SYNC_EVENTS: u64 = 1_000;
-/// Or those of one event, after so many microseconds.
+/// Time after which even one event's unsynced files are synced, in microseconds.
 pub const SYNC_MICROS: i64 = 60_000_000;
 
-/// The view files' last known sync to the disk.
+/// Last known sync of the view files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Synced {
-    /// The files hold every event up to this one, durably.
+    /// The files durably contain every event up to this one.
     pub seq: u64,
-    /// During which start of the machine the files behind `seq` were written.
+    /// Boot id of the machine when the files after `seq` were written.
     pub boot: [u8; 16],
-    /// Device and inode of the directory in which that is so.
+    /// Device and inode of the files' directory.
     pub dir: (u64, u64),
-    /// When the last sync was, in microseconds since 1970.
+    /// Time of the last sync, in microseconds since 1970.
     pub at: i64,
 }
 
@@ -87,21 +87,21 @@ impl Synced {
     }
 }
 
-/// How far the cursor `views` can be believed.
+/// Trust in the cursor `views`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Trust {
-    /// The caller did not say which start of the machine this is: the cursor is believed.
+    /// The caller gave no boot id: the cursor is trusted.
     Unchecked,
     /// Every file was written since the machine started, or synced before that.
     Current(Synced),
-    /// The machine was started since: files behind `seq` may be empty, old or in part zeros.
+    /// The machine was restarted since: files after `seq` may be empty, old or partly zero.
     OtherBoot(Synced),
     /// The directory is a copy, or nothing is known: any file may be wrong.
     Unknown,
 }
 
 impl Trust {
-    /// Reads how far the cursor can be believed on this start of the machine.
+    /// Determines the trust in the cursor for the current boot id.
     pub fn read(home: &Home, dir: Option<(u64, u64)>, options: &LogOptions) -> Result<Trust> {
         let Some(boot) = options.boot else {
             return Ok(Trust::Unchecked);
@@ -116,20 +116,20 @@ impl Trust {
         })
     }
 
-    /// Returns `true` if the files can be trusted to hold what the cursor says.
+    /// Returns true if the files can be trusted to contain everything up to the cursor.
     pub fn is_current(self) -> bool {
         matches!(self, Trust::Unchecked | Trust::Current(_))
     }
 }
 
-/// A sync of the file system that is due for view files. It needs neither the lock nor the state.
+/// A due sync of the file system for view files. It needs neither the lock nor the state.
 pub struct ViewsSync {
     home: Home,
     synced: Synced,
 }
 
 impl ViewsSync {
-    /// Returns the sync that is due at `now` for files that hold everything up to `seq`, if one is.
+    /// Returns the sync that is due at `now` for files that contain everything up to `seq`, if one is due.
     pub(super) fn due(home: &Home, trust: Trust, seq: Option<u64>, now: i64) -> Option<ViewsSync> {
         let (Trust::Current(before), Some(seq)) = (trust, seq) else {
             return None;
@@ -147,10 +147,10 @@ impl ViewsSync {
         })
     }
 
-    /// Syncs the file system, then notes up to which event view files are on the disk.
+    /// Syncs the file system, then records the event up to which view files are on the disk.
     ///
     /// # Errors
-    /// I/O. The note then stays as it was, so that more is mended after a power loss.
+    /// If I/O fails. The record then stays as it was, so that a repair after a power loss covers more events.
     pub fn run(&self) -> Result<()> {
         let synced = self.home.storage.sync_file_system();
         synced.map_err(failed("sync", &self.home.dir))?;

@@ -1,21 +1,21 @@
-//! When an agent was last active, and whether it last reported to be idle.
+//! Last activity of an agent, and whether it last reported to be idle.
 
 use crate::event::message::MessageType;
 use crate::event::worker::{WorkerAct, WorkerState};
 use crate::prelude::*;
 
-/// By actor.
+/// Namespace of activities; key: actor.
 const ACTIVITY: u8 = 0x14;
 
 #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// What an agent last did.
+/// Last activity of an agent.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Activity {
-    /// Its last event.
+    /// Last event of the agent.
     pub seq: u64,
-    /// When that was recorded.
+    /// Time of that event.
     pub at: Timestamp,
-    /// Whether it last reported to be idle: by an `idle_notification`, or as its status.
+    /// True if the agent last reported to be idle, by an `idle_notification` or by its status.
     pub said_idle: bool,
 }
 
@@ -32,7 +32,7 @@ pub(crate) fn note(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
             }
             _ => touch(tx, recorded, actor, None),
         },
-        // An answer that is kept under a key is no deed of its own.
+        // A stored response is no action of its own.
         Fact::Response(_) => Ok(()),
         fact => match fact.sent() {
             Some(sent) => {
@@ -44,7 +44,7 @@ pub(crate) fn note(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     }
 }
 
-/// An agent said whether it has nothing to do; somebody else may have recorded it.
+/// Notes whether an agent reported to be idle; another agent may have recorded it.
 fn said(tx: &mut Tx<'_>, recorded: Recorded<'_>, agent: &str, idle: bool) -> Result<()> {
     let actor: &str = &recorded.event.actor;
     touch(tx, recorded, agent, Some(idle))?;
@@ -72,7 +72,7 @@ fn touch(
 }
 
 impl TeamState {
-    /// What an agent last did; `None` for one that never did anything.
+    /// Returns the last activity of an agent; `None` if it never acted.
     pub fn activity(&self, agent: &str) -> Result<Option<Activity>> {
         self.rows().get(&key_of(ACTIVITY, agent.as_bytes()))
     }

@@ -1,7 +1,7 @@
-//! Workers: who they are, what they last said of themselves, and how the team is supervised.
+//! Workers: identities, their last reports, and the supervision of the team.
 //!
-//! Each thing that is known is one row with the event that said it last. Instructions and snapshots can be long and stay
-//! in the log: their rows name the event.
+//! Each fact is one row with the event that recorded it last. Instructions and snapshots can be long and stay in the
+//! log: their rows have the event's seq.
 
 pub mod activity;
 mod query;
@@ -27,7 +27,7 @@ use row::{
     SHUTDOWN_ACK, SHUTDOWN_REQUEST, SNAPSHOT, STATUS,
 };
 
-/// Reported events that tell of no single worker, of which the last one is kept.
+/// Types of reported events that concern the whole team; the last one of each is kept.
 pub const TEAM_WIDE: [&str; 3] = [
     "all_workers_idle",
     "team_leader_nudge",
@@ -88,7 +88,7 @@ fn supervise(tx: &mut Tx<'_>, seq: u64, at: Timestamp, fact: &SupervisionFact) {
     }
 }
 
-/// A worker that reports that it is idle says nothing of its status, but of when it last became so.
+/// Folds a report. A report of being idle does not set the worker's status, but the time at which it last became idle.
 fn report(tx: &mut Tx<'_>, seq: u64, reported: &Reported) {
     let idle = reported.kind == "worker_idle"
         || (reported.kind == "worker_state_changed" && reported.state == Some(WorkerState::Idle));

@@ -1,10 +1,10 @@
-//! How what is known of workers is stored.
+//! Stored rows of workers.
 
 use crate::event::supervision::{Approval, Baseline};
 use crate::event::worker::{Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange};
 use crate::prelude::*;
 
-/// Declares what is known of a worker, a task or the team: its namespace, the question for it, and its row.
+/// Declares the facts about a worker, a task or the team: namespace, query and row of each.
 macro_rules! known {
     ($($(#[doc = $doc:literal])+ $namespace:ident = $byte:literal: $question:ident($of:ident) -> $row:ty,)*) => {
         $(pub(super) const $namespace: u8 = $byte;)*
@@ -19,68 +19,68 @@ macro_rules! known {
 }
 
 known! {
-    /// Who a worker is; `None` for one that never registered.
+    /// Returns the identity of a worker; `None` if it never registered.
     IDENTITY = 0x50: identity(worker) -> Noted<Identity>,
-    /// A worker's last sign of life.
+    /// Returns a worker's last heartbeat.
     HEARTBEAT = 0x51: heartbeat(worker) -> Noted<Heartbeat>,
-    /// What a worker last said that it does.
+    /// Returns a worker's last reported status.
     STATUS = 0x52: worker_status(worker) -> Noted<StatusChange>,
-    /// The event that holds a worker's instructions.
+    /// Returns the event with a worker's instructions.
     INBOX = 0x53: worker_inbox(worker) -> u64,
-    /// Who last asked a worker to stop.
+    /// Returns the last shutdown request to a worker.
     SHUTDOWN_REQUEST = 0x54: shutdown_request(worker) -> Noted<ShutdownRequest>,
-    /// What a worker last said to that.
+    /// Returns a worker's last answer to a shutdown request.
     SHUTDOWN_ACK = 0x55: shutdown_ack(worker) -> Noted<ShutdownAck>,
-    /// The event that told of a worker's last becoming idle.
+    /// Returns the event by which a worker last became idle.
     LAST_IDLE = 0x56: last_idle(worker) -> u64,
-    /// What a worker's progress is measured from.
+    /// Returns the baseline of a worker's progress.
     BASELINE = 0x57: baseline(worker) -> Noted<Baseline>,
-    /// What a reviewer last decided on a task.
+    /// Returns a reviewer's last decision on a task.
     APPROVAL = 0x58: approval(task) -> Noted<Approval>,
-    /// The last reported event of that type, which is one of [`TEAM_WIDE`](super::TEAM_WIDE).
+    /// Returns the last reported event of a type in [`TEAM_WIDE`](super::TEAM_WIDE).
     REPORTED = 0x5A: last_reported(kind) -> u64,
 }
 
-/// One: the event that holds the monitor's snapshot.
+/// Single row: the event with the monitor's snapshot.
 pub(super) const SNAPSHOT: u8 = 0x59;
-/// One: how far the team is.
+/// Single row: the phase of the team.
 pub(super) const PHASE: u8 = 0x5B;
-/// Tasks whose required approval was rejected last, by id.
+/// Namespace of tasks whose required approval was last rejected; key: task id.
 pub(super) const REJECTED: u8 = 0x5C;
 
 #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// Something that is known, with the event that last said it.
+/// A fact, and the event that recorded it last.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Noted<T> {
-    /// The event that said it.
+    /// Event that recorded the fact.
     pub seq: u64,
-    /// When.
+    /// Time of that event.
     pub at: Timestamp,
-    /// What was said.
+    /// The fact.
     pub what: T,
 }
 
 words! {
-    /// A thing that is known of a worker; its name is that of its view file.
+    /// A part of a worker, named by its view file.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
     pub enum WorkerPart {
-        /// Who it is.
+        /// Identity.
         Identity = "identity.json",
-        /// Its last sign of life.
+        /// Last heartbeat.
         Heartbeat = "heartbeat.json",
-        /// What it does.
+        /// Status.
         Status = "status.json",
-        /// Its instructions.
+        /// Instructions.
         Inbox = "inbox.md",
-        /// That it was asked to stop.
+        /// Shutdown request.
         ShutdownRequest = "shutdown-request.json",
-        /// What it says to that.
+        /// Answer to a shutdown request.
         ShutdownAck = "shutdown-ack.json",
     }
 }
 
 impl WorkerPart {
-    /// That of its row; the parts have the first ones of workers, in their order.
+    /// Returns the namespace of the part's row; the parts have the first namespaces of workers, in their order.
     pub(super) fn namespace(self) -> u8 {
         IDENTITY + self as u8
     }

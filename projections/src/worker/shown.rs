@@ -1,4 +1,4 @@
-//! How what is known of a worker is shown: in view files and in answers.
+//! Presentation of workers, in view files and in answers.
 
 use super::Noted;
 use crate::event::supervision::{Approval, ApprovalStatus};
@@ -7,84 +7,84 @@ use crate::event::worker::{
 };
 use crate::prelude::*;
 
-/// Who a worker is, with its name
+/// Name and identity of a worker
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerShown {
-    /// Its name
+    /// Name
     pub name: String,
-    /// The rest
+    /// Identity
     #[serde(flatten)]
     pub identity: Identity,
 }
 
-/// A worker's last sign of life
+/// Last heartbeat of a worker
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HeartbeatShown {
-    /// Its process
+    /// Process id
     pub pid: u32,
-    /// When it was
+    /// Time of the heartbeat
     pub last_turn_at: String,
-    /// Turns it took so far
+    /// Number of turns so far
     pub turn_count: u32,
-    /// Whether it lives
+    /// True if the worker's process is alive
     pub alive: bool,
 }
 
-/// What a worker does
+/// Status of a worker
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StatusShown {
-    /// Its state; `unknown` where it never said
+    /// State; `unknown` if the worker never reported one
     pub state: WorkerState,
-    /// The task that it is at
+    /// Current task, if any
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current_task_id: Option<String>,
-    /// Why
+    /// Reason
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Since when; the beginning of 1970 where it never said
+    /// Time of the report; 1970-01-01 if there is none
     pub updated_at: String,
 }
 
-/// A worker was asked to stop
+/// A shutdown request to a worker
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShutdownRequestShown {
-    /// When
+    /// Time of the request
     pub requested_at: String,
-    /// By whom
+    /// Agent that asked
     pub requested_by: String,
 }
 
-/// What a worker says to its shutdown
+/// A worker's answer to a shutdown request
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ShutdownAckShown {
-    /// Yes or no
+    /// Accepted or rejected
     pub status: AckStatus,
-    /// Why
+    /// Reason
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// When
+    /// Time of the answer
     pub updated_at: String,
 }
 
-/// What a reviewer decided on a task
+/// A reviewer's decision on a task
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalShown {
-    /// The task
+    /// Id of the task
     pub task_id: String,
-    /// Whether the task needs it
+    /// True if the task needs the approval
     pub required: bool,
-    /// The decision
+    /// Decision
     pub status: ApprovalStatus,
-    /// Who decided
+    /// Reviewer
     pub reviewer: String,
-    /// Why
+    /// Reason of the decision
     pub decision_reason: String,
-    /// When
+    /// Time of the decision
     pub decided_at: String,
 }
 
 impl StatusShown {
-    /// Of a worker that never said anything.
+    /// Returns the status of a worker that never reported one.
     pub fn unknown() -> StatusShown {
         StatusShown {
             state: WorkerState::Unknown,

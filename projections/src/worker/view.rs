@@ -1,13 +1,13 @@
-//! `workers/<name>/…`: what is known of a worker, a file for each part, there once it is known.
+//! `workers/<name>/…`: a worker, one file per known part.
 //!
 //! | file | content |
 //! |---|---|
-//! | `identity.json` | who it is |
-//! | `heartbeat.json` | its last sign of life |
-//! | `status.json` | what it does |
-//! | `inbox.md` | its instructions, as they were written |
-//! | `shutdown-request.json` | that it was asked to stop |
-//! | `shutdown-ack.json` | what it says to that |
+//! | `identity.json` | identity |
+//! | `heartbeat.json` | last heartbeat |
+//! | `status.json` | status |
+//! | `inbox.md` | instructions, as written |
+//! | `shutdown-request.json` | shutdown request |
+//! | `shutdown-ack.json` | answer to the shutdown request |
 
 use crate::event::worker::{WorkerAct, inbox_content};
 use crate::files::{self, Home, Mended, Walk};
@@ -19,10 +19,10 @@ use crate::worker::{
 
 pub(crate) const DIR: &str = "workers";
 
-/// What some events touched: parts by worker.
+/// Changed parts, by worker.
 pub(crate) type TouchedParts = BTreeMap<String, BTreeSet<WorkerPart>>;
 
-/// What every one of the records says.
+/// Common fields of the records.
 #[derive(Serialize)]
 struct Part<'a, T> {
     worker: &'a str,
@@ -31,12 +31,12 @@ struct Part<'a, T> {
     seq: u64,
 }
 
-/// A worker's directory, relative to the team's; names were checked when their event was decoded.
+/// Returns a worker's directory, relative to the team's; names were checked when their event was decoded.
 fn dir(worker: &str) -> String {
     format!("{DIR}/{worker}")
 }
 
-/// The part that a fact says something new of.
+/// Returns the part that a fact changes.
 pub(crate) fn touched(act: &WorkerAct) -> WorkerPart {
     match act {
         WorkerAct::Identity(_) => WorkerPart::Identity,
@@ -48,7 +48,7 @@ pub(crate) fn touched(act: &WorkerAct) -> WorkerPart {
     }
 }
 
-/// The content of a part's file; `None` where nothing is known.
+/// Returns the content of a part's file; `None` if the part is unknown.
 fn text(
     live: &TeamState,
     reader: &Reader,
@@ -93,7 +93,7 @@ fn record<T, S: Serialize>(
     }))
 }
 
-/// Writes the parts that some events touched. A worker whose directory is missing gets all that is known of it.
+/// Writes the changed parts. A worker whose directory is missing gets all its parts.
 pub(crate) fn write(
     live: &TeamState,
     reader: &Reader,

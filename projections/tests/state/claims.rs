@@ -1,4 +1,4 @@
-//! What commands do to tasks, event by event; the rules lie elsewhere.
+//! Effects of command events on tasks, event by event; the rules of commands are tested in `team`.
 
 use crate::support::*;
 use teamlog_engine::Json;
@@ -250,7 +250,7 @@ fn a_report_stays_until_it_is_said_otherwise_and_a_new_holder_is_not_stuck() {
         team.live().task("1").unwrap().unwrap().reported
     };
     report("m1", 1, r#"{"blocked":true}"#);
-    // Nobody works on it, so nobody is stuck.
+    // The task has no owner, so no owner is stuck.
     assert_eq!(listed(), 0);
     let taken = after(&team, claimed(1, 60));
     assert!(!taken.reported.blocked);
@@ -264,7 +264,7 @@ fn a_report_stays_until_it_is_said_otherwise_and_a_new_holder_is_not_stuck() {
         (text(&stuck.progress), text(&stuck.eta)),
         (Some("40".to_owned()), Some("\"noon\"".to_owned()))
     );
-    // One that comes too late says nothing.
+    // A late report is ignored.
     let late = report("m0", 1, r#"{"blocked":false,"note":"old"}"#);
     assert_eq!(late, stuck);
     let free = report("m4", 4, r#"{"blocked":false}"#);

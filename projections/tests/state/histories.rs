@@ -1,4 +1,4 @@
-//! Live equals rebuilt, whatever happened, however it was folded.
+//! Random histories: live and rebuilt states are equal, for every way of folding.
 
 use crate::mailbox::{REQUESTS, check_mail, marked, moved, requested};
 use crate::runs::{check_due, reported};
@@ -35,7 +35,7 @@ enum Step {
     LoseDerived,
 }
 
-/// What an event says; numbers stand for ids, names and values.
+/// An event; numbers select ids, names and values.
 #[derive(Debug, Clone)]
 enum Said {
     /// Id, task, recipient, minute, dependencies.
@@ -46,7 +46,7 @@ enum Said {
     Mail(u8, u8),
     /// Id, agent.
     Ack(u8, u8),
-    /// Id, recipient, retries, whether a dead letter gets another chance.
+    /// Id, recipient, retries, true if a dead letter is requeued.
     Required(u8, u8, u8, bool),
     /// Id, attempt.
     Retried(u8, u8),
@@ -54,7 +54,7 @@ enum Said {
     Buried(u8, u8),
     /// Id.
     Confirmed(u8),
-    /// Id, agent, whether it has the message.
+    /// Id, agent, true if the message is delivered.
     Marked(u8, u8, bool),
     /// Request, id, recipient.
     Requested(u8, u8, u8),
@@ -71,13 +71,13 @@ enum Said {
     Staff(u8, u8, u8),
     /// Act, mode, session, value.
     Moded(u8, u8, u8, u8),
-    /// Anything in a run, sense or not: run, act, domain, value.
+    /// Any event of a run, valid or not: run, act, domain, value.
     Boot(u8, u8, u8, u8),
-    /// Anything in a thread, begun or not: thread, act, agent, recipients.
+    /// Any event of a thread, started or not: thread, act, agent, recipients.
     Talked(u8, u8, u8, Vec<u8>),
     /// Agent, act, number.
     Used(u8, u8, u8),
-    /// Mostly not.
+    /// Closes the team; rarely applied.
     Closed(u8),
 }
 
@@ -145,7 +145,7 @@ fn info(id: u8, to: &str) -> MessageInfo {
         task_id: None::<String>, trace_id: None::<String>, acked: None)
 }
 
-/// Views go off and on again, too.
+/// Also switches views off and on.
 fn configured(setting: u8, value: Option<u8>) -> NewEvent {
     let setting = match setting {
         0 | 1 => Setting::Views,
@@ -164,7 +164,7 @@ fn configured(setting: u8, value: Option<u8>) -> NewEvent {
     TeamFact::ConfigChanged(given!(ConfigChanged; changes: vec![(setting, value)])).event("lead")
 }
 
-/// What the rules record: a message whose id is known becomes a duplicate.
+/// Builds the event as commands would record it: a message with a known id becomes a duplicate.
 fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> NewEvent {
     let agent = |at: &u8| AGENTS[usize::from(*at)];
     let message = match said {
@@ -289,7 +289,7 @@ fn resources(number: u8) -> Resources {
         shared: (number > 5).then_some(number > 6))
 }
 
-/// Any act at any time: a fold takes what it finds, sense or not.
+/// Returns any act at any time: a fold must accept events in every state.
 fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
     let deps: Vec<String> = deps.iter().map(u8::to_string).collect();
     let held = given!(Held; worker: by, epoch: u64::from(number % 4),
@@ -330,7 +330,7 @@ fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
     }
 }
 
-/// The digest at the end, and after every group.
+/// Returns the digest at the end and after every group.
 fn live_of(team: &Team, steps: &[Step]) -> (String, Vec<(u64, String)>) {
     let mut writer = team.writer();
     let (mut known, mut sent) = (BTreeSet::new(), Vec::new());
@@ -376,7 +376,7 @@ fn live_of(team: &Team, steps: &[Step]) -> (String, Vec<(u64, String)>) {
     (live.digest().unwrap(), then)
 }
 
-/// The runs of the derived store, by content (their names count on).
+/// Returns the contents of the derived store's runs, without their names, which are counted up.
 fn runs(team: &Team) -> Vec<Vec<u8>> {
     let dir = derived_dir(team.log.dir());
     let mut names = team.storage.list(&dir).unwrap();
@@ -578,7 +578,7 @@ fn a_damaged_run_of_a_log_that_may_only_be_read() {
                 assert_eq!(loaded.unwrap(), digest, "{name} refused");
                 refused += 1;
             }
-            // A read that fails is an error; a wrong answer never.
+            // A failing read must be an error, never a wrong answer.
             Some(_) => assert!(loaded.is_err() || loaded.is_ok_and(|found| found == digest)),
         }
     }

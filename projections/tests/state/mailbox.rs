@@ -1,4 +1,4 @@
-//! What becomes of mail beside its ack: marks, requests to tell its recipient, and the same mail again.
+//! Marks of messages, dispatch requests, and repeated plain mail.
 
 use crate::support::*;
 use teamlog_engine::Timestamp;
@@ -8,7 +8,7 @@ use teamlog_projections::message::event::{
 };
 use teamlog_projections::message::{Dispatch, DispatchStatus, InboxQuery, MessageInfo};
 
-/// A message as events about it need it.
+/// Returns the fields of a message that events about it need.
 pub fn about(id: &str, to: &str) -> MessageInfo {
     given!(MessageInfo; id, seq: 0, kind: MessageType::Message, to, task_id: None::<String>,
         trace_id: None::<String>, acked: None)
@@ -42,10 +42,10 @@ pub fn mail(id: &str, to: &str, body: &str) -> Message {
     message(id, MessageType::Message, to, 1, &payload)
 }
 
-/// Requests of random histories are `r0` and so on, so many.
+/// Number of requests in random histories: `r0` and so on.
 pub const REQUESTS: u8 = 8;
 
-/// Holds the indexes of mail against every message, looked at one by one.
+/// Compares the indexes of mail with every message.
 pub fn check_mail(live: &Live, agents: &[&str], messages: &[Message]) {
     for agent in agents {
         let all = given!(InboxQuery; unread: false, before: None, limit: usize::MAX);
@@ -140,7 +140,7 @@ fn marks_know_nothing_of_each_other_and_the_first_stays() {
     assert_eq!(marks(&team, "m2").0, None);
     assert!(marks(&team, "m1").0.unwrap() < at(3), "the first stays");
     assert!(marks(&team, "m2").1.unwrap() < at(3), "the first stays");
-    // Others mark nothing, and what is not there has no marks.
+    // Other agents' marks are ignored, and unknown messages have no marks.
     team.append(vec![
         marked(Mark::Delivered, "m1", "qa"),
         marked(Mark::Delivered, "m9", "dev"),
@@ -195,7 +195,7 @@ fn plain_mail_is_found_by_its_text_until_it_is_delivered() {
     assert_eq!(same("").as_deref(), Some("m3"));
     assert_eq!((same("A"), same("h")), (None, None));
     assert_eq!(team.live().same_mail("dev", "lead", "a").unwrap(), None);
-    // Parts of names and text must not run into each other.
+    // Names and body are separated in the digest.
     assert_eq!(team.live().same_mail("lea", "ddev", "a").unwrap(), None);
     team.append(vec![marked(Mark::Notified, "m1", "dev")]);
     assert_eq!(same("a").as_deref(), Some("m1"));

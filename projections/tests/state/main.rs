@@ -1,4 +1,4 @@
-//! The state of a team and its views: given events, then what is asked.
+//! Tests of the state of a team and its views: events in, queries out.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 

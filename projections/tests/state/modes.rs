@@ -1,4 +1,4 @@
-//! The states of modes: what each event does to them, the list of active skills, and the files that show both.
+//! States of modes: the effect of each event, the list of active skills, and the view files.
 
 use crate::support::*;
 use proptest::prelude::*;
@@ -312,7 +312,7 @@ fn a_decision_moves_nothing() {
     assert_eq!(team.live().mode_scope(&Scope::Root).unwrap(), before);
 }
 
-/// A team with files of every sort.
+/// Returns a team with files of every sort.
 fn busy() -> Team {
     let team = Team::new();
     team.append(vec![

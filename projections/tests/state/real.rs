@@ -1,4 +1,4 @@
-//! The real history, where it is at hand.
+//! The recorded history of a real team, if it is available.
 
 use crate::support::*;
 use std::path::PathBuf;

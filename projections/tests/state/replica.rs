@@ -1,4 +1,4 @@
-//! A team on two hosts: what a host folds and then loses to the other one is taken back.
+//! A team on two hosts: events that a host folds and then loses to the other host are undone.
 
 use crate::support::*;
 use std::path::Path;
@@ -11,7 +11,7 @@ use teamlog_engine::{
     SeededIds, Writer,
 };
 
-/// A team whose log a journal orders.
+/// Creates a team whose log a journal orders.
 fn create(memory: &Memory) {
     let identity = Identity {
         log: LogId([7; 16]),
@@ -31,7 +31,7 @@ fn create(memory: &Memory) {
     Log::create_from(identity, storage, dir, LogOptions::default()).unwrap();
 }
 
-/// A host's team, written through the journal.
+/// Opens a host's team, written through the journal.
 fn host(memory: &Memory, journal: &MemoryJournal, seed: u64) -> (Log, Writer<Live>) {
     let options = LogOptions {
         clock: Arc::new(ManualClock::new(at(0))),
@@ -62,7 +62,7 @@ fn records(writer: &Writer<Live>, text: &str) -> bool {
     }
 }
 
-/// Holds what is folded against a fold of the whole log.
+/// Compares the folded state with a fold of the whole log.
 fn check(log: &Log, writer: &Writer<Live>) {
     writer.with_reader(|live: &mut Live, reader: &Reader| {
         let anew = Live::at(log, reader, u64::MAX).unwrap();
@@ -95,7 +95,7 @@ fn what_a_host_lost_is_taken_back_and_both_fold_the_same() {
         }
     }
     assert!(lost >= 12, "{lost}");
-    // Both take in what they lack by recording something more.
+    // By recording another event, each host also reads those that it lacks.
     while !records(&second, "second") {}
     while !records(&first, "first") {}
     check(&first_log, &first);

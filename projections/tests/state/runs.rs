@@ -1,4 +1,4 @@
-//! Runs of the bootstrap contract: what a fold makes of any of their events, and their view files.
+//! Bootstrap runs: folds of their events in any order, and their view files.
 
 use crate::support::*;
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use teamlog_projections::bootstrap::{Case, Core, Evidence, Method, Outcome, Stat
 
 const DOMAINS: [&str; 3] = ["a", "b", "c"];
 
-/// Any event of a run at any time.
+/// Returns any event of a run.
 pub fn reported(run: u8, what: u8, domain: u8, value: u8) -> NewEvent {
     let name = DOMAINS[usize::from(domain)].to_owned();
     let act = act(what, name, value);
@@ -73,7 +73,7 @@ fn evidence() -> Evidence {
     .unwrap()
 }
 
-/// The index of what times out is what the runs say.
+/// Checks that the index of timeouts agrees with the runs.
 pub fn check_due(live: &Live) {
     let end = Timestamp::from_micros(i64::MAX / 2).unwrap_or(at(1 << 20));
     let listed = live.bootstrap_due_by(end, 10).unwrap();
@@ -111,7 +111,7 @@ fn a_run_has_a_view_that_follows_it_and_is_mended() {
     let shown = team.json("bootstrap/1.json");
     has!(shown, {"schema_version": 1, "state": "TEAM_PROBED"});
     assert_eq!(shown["checklist"].as_array().unwrap().len(), 9);
-    // What never began is nothing.
+    // Events of an unknown run are ignored.
     assert_eq!(
         team.storage.list(&team.path("bootstrap")).unwrap(),
         ["1.json"]
@@ -164,7 +164,7 @@ fn a_fall_forgets_what_belongs_to_the_states_behind() {
     }
     assert_eq!((run().state, run().domains.len()), (State::Running, 2));
     assert!(run().due().is_some());
-    // States are numbered as they are ordered.
+    // The order of the states is the order of their numbers.
     for (state, launch, roster, name) in [
         (4, true, true, true),
         (3, false, true, true),

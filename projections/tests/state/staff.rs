@@ -1,4 +1,4 @@
-//! Workers and how they are watched over: what is known, and the files that show it.
+//! Workers and supervision: facts and view files.
 
 use crate::support::*;
 use std::path::Path;
@@ -14,7 +14,7 @@ const PARTS: [&str; 6] = [
     "status.json",
 ];
 
-/// A team in which every part of `dev` is known.
+/// Returns a team in which every part of `dev` is known.
 fn staffed_team() -> Team {
     let team = Team::new();
     for what in 0..13 {
@@ -247,7 +247,7 @@ fn closing_a_team_removes_its_views_and_keeps_its_log() {
         "what is known stays"
     );
     assert_eq!(team.faults(), []);
-    // Whoever writes or rebuilds brings nothing back.
+    // Neither a writer nor a rebuild restores the removed files.
     team.append(vec![foreign("seen")]);
     let (mended, digest) = team.rebuilt();
     assert_eq!(

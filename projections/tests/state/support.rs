@@ -1,4 +1,4 @@
-//! A team on memory storage, with a clock that the test owns.
+//! A team in memory storage, with a clock controlled by the test.
 
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -38,7 +38,7 @@ pub struct Team {
     pub log: Log,
 }
 
-/// `minute` minutes after the start of the tests' day.
+/// Returns the time `minute` minutes after the start of the tests' day.
 pub fn at(minute: i64) -> Timestamp {
     Timestamp::parse("2026-11-21T10:00:00Z")
         .unwrap()
@@ -55,7 +55,7 @@ pub fn message(id: &str, kind: MessageType, to: &str, minute: i64, payload: &str
         extra: Vec::new(), actor: None::<String>)
 }
 
-/// Mail that says nothing.
+/// Returns plain mail.
 pub fn plain(id: &str, to: &str, minute: i64) -> Message {
     message(id, MessageType::Message, to, minute, "{}")
 }
@@ -107,12 +107,12 @@ impl Team {
         let log = Log::create(storage.clone(), Path::new("teams/demo"), new, options).unwrap();
         given!(Team; storage, clock, log)
     }
-    /// The team of a log that is there.
+    /// Opens the team of an existing log.
     pub fn of(log: Log) -> Team {
         let (storage, clock) = (log.storage().clone(), Arc::new(ManualClock::new(at(0))));
         given!(Team; storage, clock, log)
     }
-    /// With members lead, dev and qa, and views.
+    /// Creates a team with the members lead, dev and qa, and with views.
     pub fn new() -> Team {
         let team = Team::empty(Format::Jsonl);
         team.append(vec![created(&["lead", "dev", "qa"], true)]);
@@ -125,7 +125,7 @@ impl Team {
         live.keep_views(&reader).unwrap();
         exclusive.into_writer(live)
     }
-    /// Appends one group as a command of its own does.
+    /// Appends one group, like a command.
     pub fn append(&self, events: Vec<NewEvent>) {
         let writer = self.writer();
         commit(&writer, events);
@@ -137,14 +137,14 @@ impl Team {
         let sent = messages.iter().map(|message| message.sent().unwrap());
         self.append(sent.collect());
     }
-    /// Appends events that no fold looks at.
+    /// Appends events without folding them.
     pub fn force(&self, events: Vec<NewEvent>) {
         let writer = self.log.lock().unwrap().into_writer(());
         let job = move |(): &(), _| Ok::<_, std::convert::Infallible>(((), events.clone()));
         writer.commit(Durability::Synced, job).unwrap();
         writer.close().unwrap();
     }
-    /// Why the state cannot be loaded.
+    /// Returns the error of loading the state.
     pub fn load_error(&self) -> teamlog_projections::Error {
         let loaded = Live::load(&self.log, &self.log.reader().unwrap());
         loaded.err().unwrap()
@@ -152,14 +152,14 @@ impl Team {
     pub fn task(&self, id: &str) -> Task {
         self.live().task(id).unwrap().unwrap()
     }
-    /// What is wrong with the view files.
+    /// Returns the faults of the view files.
     pub fn faults(&self) -> Vec<(String, &'static str)> {
         let source = ViewsSource::new(&self.log);
         let found = source.against(&self.live(), &self.log.reader().unwrap());
         let faults = found.unwrap().faults.into_iter();
         faults.map(|fault| (fault.file, fault.what)).collect()
     }
-    /// What a rebuild does to the view files, and the digest that it finds.
+    /// Rebuilds, and returns the result for the view files and the digest.
     pub fn rebuilt(&self) -> (Mended, String) {
         let exclusive = self.log.lock().unwrap();
         let (found, _) = rehydrate(&self.log, &exclusive.reader(), 2, &mut |_| {}).unwrap();
@@ -177,7 +177,7 @@ impl Team {
     pub fn json(&self, name: &str) -> serde_json::Value {
         serde_json::from_str(&self.view(name)).unwrap()
     }
-    /// Every view file with its content.
+    /// Returns every view file with its content.
     pub fn views(&self) -> Vec<(String, String)> {
         let mut views = Vec::new();
         for dir in [
@@ -196,7 +196,7 @@ impl Team {
         }
         views
     }
-    /// The files below a directory, at any depth.
+    /// Collects the files below a directory, recursively.
     fn below(&self, dir: &str, views: &mut Vec<(String, String)>) {
         if self.storage.stat(&self.path(dir)).unwrap().is_none() {
             return;
@@ -216,7 +216,7 @@ pub fn commit(writer: &Writer<Live>, events: Vec<NewEvent>) {
     writer.commit(Durability::Synced, job).unwrap();
 }
 
-/// Holds the lists of what is ready and what waits against all tasks, looked at one by one.
+/// Compares the lists of ready and waiting tasks with all tasks.
 pub fn check_at_hand(live: &Live, agents: &[&str]) {
     let all = live
         .tasks(&TaskFilter::default(), None, usize::MAX)
@@ -228,13 +228,13 @@ pub fn check_at_hand(live: &Live, agents: &[&str]) {
         };
         free && live.ready(task).unwrap()
     };
-    // For whom one is that can be taken up; `None` is anybody.
+    // Agent that a ready task is for; `None` is any agent.
     let taker = |task: &Task| match (task.claim_governed, task.status) {
         (false, Status::Pending) => None,
         _ => task.owner.clone(),
     };
     let mut ready: Vec<&Task> = all.tasks.iter().filter(|task| is_ready(task)).collect();
-    // Natural order is kept among equals.
+    // The sort is stable, which keeps the natural order of equals.
     ready.sort_by_key(|task| (std::cmp::Reverse(task.priority), task.created_at));
     let ids = |tasks: &[&Task]| -> Vec<String> {
         tasks.iter().map(|task| task.task_id.clone()).collect()
@@ -266,7 +266,7 @@ pub fn check_at_hand(live: &Live, agents: &[&str]) {
     }
 }
 
-/// Holds the leases, and what waits for an event to free it, against all tasks.
+/// Compares the leases, and the tasks that wait for an event, with all tasks.
 pub fn check_claims(live: &Live) {
     let all = live
         .tasks(&TaskFilter::default(), None, usize::MAX)
@@ -338,7 +338,7 @@ pub fn check_claims(live: &Live) {
     }
 }
 
-/// Walks the list by twos.
+/// Reads the list in pages of two.
 fn check_pages(live: &Live, agent: Option<&str>, wanted: &[String]) {
     let mut found = Vec::new();
     let mut after: Option<Task> = None;
@@ -354,7 +354,7 @@ fn check_pages(live: &Live, agent: Option<&str>, wanted: &[String]) {
     assert_eq!(live.ready_count(agent).unwrap(), wanted.len() as u64);
 }
 
-/// Something that is known of a worker, of every sort there is.
+/// Returns an event of every kind about a worker.
 pub fn staffed(what: u8, worker: &str, value: u8) -> NewEvent {
     let name = |text: &str| format!("{text} {value}");
     let state = WorkerState::ALL[usize::from(value) % 7];
@@ -396,7 +396,7 @@ pub fn staffed(what: u8, worker: &str, value: u8) -> NewEvent {
     }
 }
 
-/// What a worker reported, as it came.
+/// Builds the event of a worker's report.
 pub fn reported(payload: &str) -> NewEvent {
     let payload = Json::parse(payload).unwrap();
     NewEvent::new("worker_event_reported", "dev", payload)
@@ -406,7 +406,7 @@ pub fn closed() -> NewEvent {
     TeamFact::Closed(given!(TeamClosed; reason: "shutdown")).event("lead")
 }
 
-/// The fields of an object.
+/// Parses the fields of an object.
 pub fn fields(text: &str) -> Fields {
     serde_json::from_str(text).unwrap()
 }
@@ -459,7 +459,7 @@ pub fn skills_synced(session: Option<&str>, skills: &[Mode], metadata: &str) -> 
     .unwrap()
 }
 
-/// Anything that can be said of a mode, sense or not.
+/// Returns any event of a mode, valid or not.
 pub fn moded(what: u8, mode: u8, session: u8, value: u8) -> NewEvent {
     let mode = Mode::ALL[usize::from(mode) % 8];
     let session = [None, Some("s1"), Some("s2"), Some("S-3")][usize::from(session) % 4];
@@ -513,7 +513,7 @@ pub fn moded(what: u8, mode: u8, session: u8, value: u8) -> NewEvent {
     event
 }
 
-/// Holds what scopes say in short against the states themselves.
+/// Compares the summaries of scopes with the states.
 pub fn check_modes(live: &Live) {
     let sessions = live.mode_sessions(None, usize::MAX).unwrap();
     let mut paged = Vec::new();

@@ -1,4 +1,4 @@
-//! Threads and feeds: what a fold makes of any of their events, and the view files of threads.
+//! Threads and feeds: folds of their events in any order, and the view files of threads.
 
 use crate::support::*;
 use teamlog_projections::task::Attributes;
@@ -7,7 +7,7 @@ use teamlog_projections::thread::event::{
     Posted, ThreadAct, ThreadFact, ThreadLinked, ThreadStarted,
 };
 
-/// Any event of a thread at any time.
+/// Returns any event of a thread.
 pub fn talked(thread: u8, what: u8, by: &str, to: Vec<String>) -> NewEvent {
     let act = match what {
         0 | 1 => ThreadAct::Started(given!(ThreadStarted; title: format!("about {by}"),
@@ -21,7 +21,7 @@ pub fn talked(thread: u8, what: u8, by: &str, to: Vec<String>) -> NewEvent {
     fact.event(by, None, (what == 4).then_some("tr_4"))
 }
 
-/// Holds what is known of every thread against what is listed of it.
+/// Compares every thread with the lists that contain it.
 pub fn check_threads(live: &Live) {
     let listed = live.threads_before(None, usize::MAX).unwrap();
     for pair in listed.windows(2) {
@@ -44,7 +44,7 @@ pub fn check_threads(live: &Live) {
     assert_eq!(live.thread(&thread::id(next)).unwrap(), None);
 }
 
-/// A feed read entry by entry is the feed read at once.
+/// Checks that a feed read entry by entry equals the feed read at once.
 pub fn check_feed(live: &Live, agents: &[&str]) {
     for agent in agents {
         let whole = live.feed(agent, 0, usize::MAX).unwrap();
@@ -151,7 +151,7 @@ fn a_thread_has_views_that_follow_it_and_are_mended() {
     assert_eq!(known.view_bytes, lines.len() as u64);
     let views = team.views();
 
-    // One byte of the lines, a head that is none, and a thread that never was.
+    // Faults: one changed byte in the lines, an invalid head, and files of an unknown thread.
     let path = team.path("threads/thread-9999.jsonl");
     let mut other = lines.clone().into_bytes();
     other[9] ^= 1;
@@ -183,7 +183,7 @@ fn a_thread_has_views_that_follow_it_and_are_mended() {
     assert_eq!(team.views(), views);
     drop(exclusive);
 
-    // A line too few is found by the length alone.
+    // A missing line is detected by the length alone.
     team.storage.replace(&path, b"", false).unwrap();
     team.append(vec![talked(0, 6, "qa", names(&["dev"]))]);
     assert!(team.view("threads/thread-9999.jsonl").starts_with(&lines));

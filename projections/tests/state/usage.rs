@@ -1,11 +1,11 @@
-//! Tokens that were used, and may be; artifacts.
+//! Used tokens, budgets and artifacts.
 
 use crate::support::*;
 use teamlog_projections::artifact::event::{ArtifactFact, ArtifactKind, ArtifactStored};
 use teamlog_projections::usage::Whose;
 use teamlog_projections::usage::event::{Budget, SoftLimitReached, UsageFact, UsageReported};
 
-/// Anything that is said of tokens and artifacts.
+/// Returns any event of token usage or artifacts.
 pub fn spent(what: u8, by: &str, number: u8) -> NewEvent {
     let number = u64::from(number);
     match what {
@@ -26,7 +26,7 @@ pub fn spent(what: u8, by: &str, number: u8) -> NewEvent {
     }
 }
 
-/// Every artifact is listed once, and under its kind.
+/// Checks that every artifact is listed once in total and once under its kind.
 pub fn check_artifacts(live: &Live) {
     let all = live.artifacts(None, None, usize::MAX).unwrap();
     let mut of_kinds = Vec::new();
@@ -45,7 +45,7 @@ pub fn check_artifacts(live: &Live) {
     assert_eq!(of_kinds, all);
 }
 
-/// What the team used is what its agents did.
+/// Checks that the team's usage is the sum of its agents'.
 pub fn check_usage(live: &Live) {
     let team = live.used(Whose::Team).unwrap();
     let agents = live.agents_used(None, usize::MAX).unwrap();
@@ -93,7 +93,7 @@ fn tokens_add_up_by_team_agent_and_task_and_the_last_budget_counts() {
     assert_eq!(team.json("team.json")["budget"]["max_tokens"], 40);
     assert_eq!(team.json("team.json")["budget"]["maxTokens"], 40);
     assert_eq!(team.json("team.json")["budget"]["hardLimit"], false);
-    // Another limit is another thing to reach.
+    // A changed limit can be reached again.
     team.append(vec![spent(0, "lead", 8)]);
     let info = team.live().budget().unwrap().unwrap();
     assert!(!info.soft_limit_reached() && info.budget.hard_limit);

@@ -30,8 +30,10 @@ pub(crate) async fn caller(
         found = agent(state, presented).await?;
     }
     let wanted = match via {
-        Via::Tls => "authorization must be Bearer and the token of an agent",
-        Via::Tcp | Via::Socket => "authorization must be Bearer and the token of runtime.json",
+        Via::Tls => "this needs the header Authorization: Bearer TOKEN, with an agent's token",
+        Via::Tcp | Via::Socket => {
+            "this needs the header Authorization: Bearer TOKEN, with the token of runtime.json"
+        }
     };
     known(state, connection, found, wanted).await
 }
@@ -55,16 +57,15 @@ async fn agent(state: &AppState, presented: Option<&[u8]>) -> Result<Option<Admi
         Ok(Err(NotAdmitted::Unknown)) => Ok(None),
         Ok(Err(NotAdmitted::TooOften)) => {
             let most = state.limits.agent_calls;
-            let message = format!(
-                "the token must be used for at most {most} calls a second, but is used for more; nothing was done"
-            );
+            let message =
+                format!("the token is used for more than {most} calls a second; nothing was done");
             let seconds = REST.as_secs().to_string();
             Err(Reply::error(429, "rate_limited", &message).header("retry-after", seconds))
         }
         // Unauthenticated clients are not told the reason.
         Ok(Err(NotAdmitted::Failed)) | Err(_) => {
             state.guesses.one_more(state.limits.guesses);
-            Err(busy("the token cannot be looked up now; try again"))
+            Err(busy("the token cannot be checked now; try again"))
         }
     }
 }

@@ -16,7 +16,7 @@ use tokio::sync::OwnedSemaphorePermit;
 pub(crate) type Held = Vec<OwnedSemaphorePermit>;
 
 /// Message for a request whose body exceeds the memory limit of all bodies.
-const FULL: &str = "the daemon holds as many bodies as it can; try again";
+const FULL: &str = "the daemon has reached its memory limit for request bodies; try again";
 
 /// Reads a body; else 400, 408, 413 or 503.
 pub(crate) async fn read(
@@ -40,7 +40,7 @@ pub(crate) async fn read(
     match tokio::time::timeout(state.limits.body_time, reading).await {
         Ok(read) => read,
         Err(_) => Err(
-            Reply::error(408, "request_timeout", "the body must arrive without delay")
+            Reply::error(408, "request_timeout", "the body did not arrive in time")
                 .header("connection", "close"),
         ),
     }
@@ -66,7 +66,7 @@ async fn collect(
             Reply::error(
                 400,
                 "malformed_request",
-                "the body must be as long as it was said to be",
+                "the body is shorter than its content-length",
             )
         })?;
         let Some(data) = frame.data_ref() else {

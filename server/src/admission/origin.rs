@@ -14,7 +14,7 @@ pub(crate) fn check(headers: &HeaderMap, port: u16) -> Result<(), Reply> {
         true => Err(Reply::error(
             403,
             "forbidden",
-            "origin must be absent, or the daemon's own",
+            "the origin header must be absent or name the daemon",
         )),
         false => Ok(()),
     }

@@ -36,7 +36,7 @@ pub(super) fn length(from: &mut (impl Read + ?Sized)) -> io::Result<u32> {
     from.read_exact(&mut length)?;
     let length = u32::from_le_bytes(length);
     if length > BYTES_MAX {
-        let why = "a message's length is out of bounds";
+        let why = "the length of a message is out of bounds";
         return Err(io::Error::new(io::ErrorKind::InvalidData, why));
     }
     Ok(length)

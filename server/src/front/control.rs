@@ -55,7 +55,11 @@ pub(super) fn code(state: &AppState, scope: &str, team: Option<String>) -> Reply
     let reach = team.clone().map_or(Reach::Root, Reach::Team);
     match state.served.new_code(reach, known) {
         None => not_served(team.as_deref().unwrap_or_default()),
-        Some(Err(error)) => Reply::error(503, "io", &format!("cannot make a code: {error}")),
+        Some(Err(error)) => Reply::error(
+            503,
+            "io",
+            &format!("cannot create a one-time code: {error}"),
+        ),
         Some(Ok(made)) => {
             let until = milliseconds(made.until);
             let url = &state.runtimes.running().url;
@@ -66,6 +70,6 @@ pub(super) fn code(state: &AppState, scope: &str, team: Option<String>) -> Reply
 }
 
 fn not_served(team: &str) -> Reply {
-    let message = format!("team must be one that is served, but is {team:?}");
+    let message = format!("this daemon serves no team {team:?}");
     Reply::error(404, "team_not_found", &message)
 }

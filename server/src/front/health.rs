@@ -53,7 +53,8 @@ pub(super) async fn metrics(
     headers: &HeaderMap,
 ) -> Result<Reply, Reply> {
     if !knows(state, way, headers).await? {
-        let message = "authorization must be Bearer and the token of runtime.json";
+        let message =
+            "this needs the header Authorization: Bearer TOKEN, with the token of runtime.json";
         return Err(Reply::unauthorized(message));
     }
     let all = state.clone();
@@ -83,7 +84,7 @@ async fn knows(
             match admitted.caller.agent {
                 None => Ok(true),
                 Some(_) => Err(Reply::unauthorized(
-                    "authorization must be that of all agents",
+                    "the token of a single agent is not sufficient here",
                 )),
             }
         }

@@ -69,7 +69,7 @@ async fn remote(
         Via::Socket => return Ok(None),
         Via::Tcp => {
             return Err(Reply::unauthorized(
-                "authorization must be that of an agent",
+                "this needs the header Authorization: Bearer TOKEN, with an agent's token",
             ));
         }
     }
@@ -77,8 +77,9 @@ async fn remote(
     let places = admitted.places.clone();
     let Some(place) = places.and_then(|places| places.try_acquire_owned().ok()) else {
         let most = state.limits.agent_connections;
-        let message =
-            format!("the token must be used for at most {most} commands at a time; try again");
+        let message = format!(
+            "the token is used for {most} commands at a time already, its limit; try again"
+        );
         return Err(busy(&message));
     };
     Ok(Some(Remote {
@@ -140,21 +141,21 @@ fn accepted(
     let is_spoken = request.eq_ignore_ascii_case(PROTOCOL.as_bytes());
     let name = request.split(|byte| *byte == b'/').next();
     if !is_spoken && name.is_some_and(|name| name.eq_ignore_ascii_case(PROTOCOL_NAME.as_bytes())) {
-        let message = format!("upgrade must be {PROTOCOL}, which the daemon speaks");
+        let message = format!("the daemon supports the protocol {PROTOCOL} only");
         return Err(Reply::error(409, "daemon_version_mismatch", &message));
     }
     let Some(forward) = state.forward.clone().filter(|_| is_spoken) else {
-        let message = "upgrade must be a protocol that is spoken here";
+        let message = "the daemon does not support the requested protocol";
         return Err(Reply::error(400, "malformed_request", message));
     };
     let ours = version(state);
     let version = headers.get(VERSION_HEADER).map(HeaderValue::as_bytes);
     // A client without the header has an unknown version.
     if version != Some(ours.as_bytes()) {
-        let message = format!("{VERSION_HEADER} must be {ours}, that of the daemon");
+        let message = format!("{VERSION_HEADER} must be {ours}, the version of the daemon");
         return Err(Reply::error(409, "daemon_version_mismatch", &message));
     }
-    let message = "the daemon runs as many commands as it can; try again";
+    let message = "the daemon has reached its limit of commands; try again";
     // Other machines have slots of their own, so that they cannot block the local command line.
     let slots = match via {
         Via::Tls => &state.remote_slots,

@@ -47,23 +47,23 @@ macro_rules! numbers {
 // Counters first: those of writes count from the daemon's start, the others from the team's creation. Then gauges of
 // the current state, and results of the last check or backup. Times are seconds since 1970.
 numbers! {
-    Counter "appends", "Events that were appended": |team| team.read()?.written.events;
-    Counter "appended_bytes", "Bytes that were appended": |team| team.read()?.written.bytes;
-    Counter "commands", "Commands that recorded something": |team| team.read()?.written.jobs;
+    Counter "appends", "Appended events": |team| team.read()?.written.events;
+    Counter "appended_bytes", "Appended bytes": |team| team.read()?.written.bytes;
+    Counter "commands", "Commands that recorded events": |team| team.read()?.written.jobs;
     Counter "syncs", "Groups of commands, each written and synced once": |team| team.read()?.written.groups;
     Counter "leases_granted", "Claims with a lease": |team| team.read()?.leases_granted;
-    Counter "leases_expired", "Leases that ran out, as recorded": |team| team.read()?.leases_expired;
+    Counter "leases_expired", "Leases recorded as expired": |team| team.read()?.leases_expired;
     Counter "dead_letters", "Deliveries that ended in a dead letter": |team| team.read()?.dead_letters;
     Gauge "events", "Events in the log": |team| team.read()?.events;
-    Gauge "leases", "Leases that run": |team| team.read()?.leases;
-    Gauge "unread_messages", "Messages that nobody acknowledged yet": |team| team.read()?.unread;
-    Gauge "projection_lag", "Events that the state does not cover yet": |team| team.read()?.lag;
-    Gauge "views_behind", "Whether view files wait to be mended": |team| team.read()?.views_behind.into();
-    Gauge "disk_bytes", "Bytes that the team's files take on the disk": |team| team.disk_bytes?;
-    Gauge "last_verify_timestamp_seconds", "When the whole log was last verified":
+    Gauge "leases", "Active leases": |team| team.read()?.leases;
+    Gauge "unread_messages", "Messages without an ack": |team| team.read()?.unread;
+    Gauge "projection_lag", "Events that are not part of the stored state yet": |team| team.read()?.lag;
+    Gauge "views_behind", "1 if view files are out of date, else 0": |team| team.read()?.views_behind.into();
+    Gauge "disk_bytes", "Disk usage of the team's files in bytes": |team| team.disk_bytes?;
+    Gauge "last_verify_timestamp_seconds", "Time of the last verification of the whole log":
         |team| team.verified?.at.duration_since(UNIX_EPOCH).ok()?.as_secs();
-    Gauge "last_verify_sound", "Whether that found nothing wrong": |team| team.verified?.sound.into();
-    Gauge "last_backup_timestamp_seconds", "When a backup was last made":
+    Gauge "last_verify_sound", "1 if the last verification found no fault, else 0": |team| team.verified?.sound.into();
+    Gauge "last_backup_timestamp_seconds", "Time of the last backup":
         |team| u64::try_from(team.read()?.backed_up_at?.micros() / 1_000_000).ok()?;
 }
 
@@ -132,7 +132,7 @@ fn tasks(to: &mut DescriptorEncoder, seen: &Seen) -> Result<(), fmt::Error> {
 }
 
 fn attention(to: &mut DescriptorEncoder, seen: &Seen) -> Result<(), fmt::Error> {
-    let help = "What somebody has to see to, by sort";
+    let help = "Open attention items, by kind";
     let mut family = to.encode_descriptor("attention", help, None, MetricType::Gauge)?;
     for (team, gauges) in read_teams(seen) {
         // Damage is part of the team's condition, not of this list.
@@ -149,7 +149,7 @@ fn attention(to: &mut DescriptorEncoder, seen: &Seen) -> Result<(), fmt::Error> 
 }
 
 fn writes(to: &mut DescriptorEncoder, seen: &Seen) -> Result<(), fmt::Error> {
-    let help = "Seconds that writes and syncs took";
+    let help = "Duration of writes with their syncs, in seconds";
     let mut family = to.encode_descriptor("write_seconds", help, None, MetricType::Counter)?;
     for (team, gauges) in read_teams(seen) {
         let seconds = gauges.written.written_micros as f64 / 1e6;
@@ -157,7 +157,7 @@ fn writes(to: &mut DescriptorEncoder, seen: &Seen) -> Result<(), fmt::Error> {
         let mut one = family.encode_family(&label)?;
         one.encode_counter::<NoLabelSet, _, u64>(&seconds, None)?;
     }
-    let help = "Commands that went out with one sync";
+    let help = "Commands per sync";
     let mut family = to.encode_descriptor("batch", help, None, MetricType::Histogram)?;
     for (team, gauges) in read_teams(seen) {
         let counts = &gauges.written;

@@ -1,4 +1,4 @@
-//! Scope and team of a call: what the caller's token must allow before the call is answered.
+//! Scope and team of a call: the checks of the caller's token before the call is answered.
 
 use super::input::{TEAM, shown};
 use super::problem::Problem;
@@ -26,7 +26,7 @@ pub(crate) fn team(
     }
     let records = method == Method::Post && effect == Effect::Records;
     if records && caller.scope == Scope::Read {
-        let message = "the page session must be one that may act, but may only read";
+        let message = "the page session may only read";
         let problem = Problem::new("forbidden", message).detail("hint", "teamlog dashboard --act");
         return Err(problem.into_reply());
     }
@@ -51,7 +51,7 @@ fn named(served: &Served, query: &[(String, String)]) -> Result<String, Problem>
         }
         _ => {
             let message = format!(
-                "{TEAM} is required in the query, since the token or page session is that of all teams"
+                "{TEAM} is required in the query, since the token or page session is for all teams"
             );
             return Err(Problem::invalid(TEAM, message));
         }
@@ -59,8 +59,7 @@ fn named(served: &Served, query: &[(String, String)]) -> Result<String, Problem>
     match served.serves(team) {
         true => Ok(team.clone()),
         false => {
-            let rule = format!("{TEAM} must be a team that is served");
-            let message = format!("{rule}, but is {}", shown(team));
+            let message = format!("this daemon serves no team {}", shown(team));
             Err(Problem::new("team_not_found", message).detail("field", TEAM))
         }
     }

@@ -74,7 +74,7 @@ impl Route {
         Route::looks(pattern, id, move |input, team, _| look(input, team))
     }
 
-    /// Returns a route that answers from the state and from what the daemon knows.
+    /// Returns a route that answers from the state and from the daemon's own data.
     pub(super) fn looks<I, A>(
         pattern: &'static str,
         id: &'static str,
@@ -198,7 +198,7 @@ impl Route {
         let method = Method::Post;
         Route { method, ..self }.of_now()
     }
-    /// Returns the route as one that answers for the present only.
+    /// Makes the route answer for the present only.
     pub(super) fn of_now(self) -> Route {
         let of_any_time = false;
         Route {
@@ -206,12 +206,12 @@ impl Route {
             ..self
         }
     }
-    /// Returns the route as one that concerns no team.
+    /// Makes the route concern no team.
     pub(super) fn of_no_team(self) -> Route {
         let of_team = false;
         Route { of_team, ..self }
     }
-    /// Returns the route as one that can also answer as a stream; its fields keep the names of their type.
+    /// Lets the route also answer as a stream; its fields keep the names of their type.
     pub(super) fn streams(self) -> Route {
         let streams = true;
         Route { streams, ..self }.named(str::to_owned)
@@ -303,6 +303,6 @@ pub(super) fn typed<T: DeserializeOwned>(
 }
 
 fn other_input(id: &str, error: &serde_json::Error) -> Problem {
-    let message = format!("the input must be that of {id}, but {error}");
+    let message = format!("the input does not fit {id}: {error}");
     Problem::new("invalid_input", message)
 }

@@ -44,10 +44,7 @@ pub fn read(
         Method::Get => (query(route, call)?, String::new()),
         Method::Post => {
             if let Some((name, _)) = call.query.iter().find(|(name, _)| name != TEAM) {
-                let message = format!(
-                    "{} must stand in the body, but is in the query",
-                    shown(name)
-                );
+                let message = format!("{} must be in the body, but is in the query", shown(name));
                 return Err(Problem::invalid(name, message));
             }
             check_named_team(call)?;
@@ -113,26 +110,25 @@ fn of_text(field: &Field, text: &str) -> Value {
 fn body(bytes: &[u8]) -> Result<Map<String, Value>, Problem> {
     let malformed = |message: String| Problem::new("invalid_json", message);
     let text = std::str::from_utf8(bytes)
-        .map_err(|error| malformed(format!("the body must be UTF-8, but {error}")))?;
+        .map_err(|error| malformed(format!("the body is not UTF-8: {error}")))?;
     if text.trim_ascii().is_empty() {
         return Ok(Map::new());
     }
-    let json = Json::parse(text)
-        .map_err(|error| malformed(format!("the body must be JSON, but {error}")))?;
+    let json =
+        Json::parse(text).map_err(|error| malformed(format!("the body is not JSON: {error}")))?;
     if let Some(number) = json.rounded_integer() {
-        let why = format!("{number} is an integer beyond 64 bits; give it as text");
-        return Err(malformed(format!(
-            "the body must keep its numbers, but {why}"
-        )));
+        let why =
+            format!("the integer {number} in the body has more than 64 bits; send it as a string");
+        return Err(malformed(why));
     }
     match serde_json::from_str(json.as_str()) {
         Ok(Value::Object(fields)) => Ok(fields),
         Ok(_) => Err(malformed("the body must be a JSON object".to_owned())),
-        Err(error) => Err(malformed(format!("the body must be JSON, but {error}"))),
+        Err(error) => Err(malformed(format!("the body is not JSON: {error}"))),
     }
 }
 
-/// Checks a team named in the query, whatever the body holds.
+/// Checks a team named in the query, for calls with a body too.
 fn check_named_team(call: &Call) -> Result<(), Problem> {
     let mut named = call.query.iter().filter(|(name, _)| name == TEAM);
     named.try_for_each(|(_, team)| match is_meant(team, call) {
@@ -169,7 +165,7 @@ fn take_point(fields: &mut Map<String, Value>, route: &Route) -> Result<Option<P
     };
     if !route.of_any_time {
         let message = format!(
-            "{AT} must be left out: {} answers as of now, and of nothing else",
+            "{AT} is not supported: {} answers for the present only",
             route.id
         );
         return Err(Problem::invalid(AT, message));
@@ -184,7 +180,7 @@ fn take_point(fields: &mut Map<String, Value>, route: &Route) -> Result<Option<P
 
 /// Returns the refusal of a token of another team.
 pub fn another_team(team: &str, own: &str) -> Problem {
-    let rule = format!("{TEAM} must be that of the token, {own}");
+    let rule = format!("{TEAM} must be the team of the token, {own}");
     Problem::new("team_not_found", format!("{rule}, but is {}", shown(team)))
         .detail("field", TEAM)
         .detail("team", own)
@@ -248,7 +244,7 @@ impl Object<'_> {
             return Ok(());
         };
         let message = format!(
-            "{} must be a field of {of}, which takes {}",
+            "{} is no field of {of}; its fields: {}",
             shown(unknown),
             known.join(", ")
         );

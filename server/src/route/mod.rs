@@ -79,7 +79,7 @@ fn answered(served: &Served, call: &Call) -> Reply {
         Found::OtherMethods(methods) => refused_method(&listed(&methods), call.method.name()),
         Found::Nothing => {
             let path = format!("/{}", call.path.join("/"));
-            let message = format!("the path must be one that is served, but is {path:?}");
+            let message = format!("no such path: {path:?}");
             Problem::new("not_found", message).into_reply()
         }
     }
@@ -168,14 +168,11 @@ fn operation(path: &[String]) -> Option<Option<&'static Operation>> {
 /// Reads a call's input as its route does.
 pub(crate) fn input_of<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
     let Found::Route(route, parameters) = table::find(call.method, &call.path) else {
-        return Err(Problem::new(
-            "not_found",
-            "the path must be one that is served",
-        ));
+        return Err(Problem::new("not_found", "no such path"));
     };
     let read = input::read(route, call, parameters)?;
     if read.at.is_some() {
-        let rule = "must be left out: a stream goes on from now";
+        let rule = "is not supported for a stream, which continues with new events";
         return Err(Problem::invalid(input::AT, format!("{} {rule}", input::AT)));
     }
     endpoint::typed(route.id, read.fields)
@@ -183,7 +180,7 @@ pub(crate) fn input_of<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
 
 /// Builds the reply for a method that the path does not support.
 pub(crate) fn refused_method(allow: &str, method: &str) -> Reply {
-    let message = format!("the method must be {allow} here, but is {method}");
+    let message = format!("this path supports {allow}, not {method}");
     Problem::new("method_not_allowed", message)
         .into_reply()
         .header("Allow", allow)

@@ -4,8 +4,8 @@ use schemars::Schema;
 use serde_json::{Map, Value};
 use teamlog_team::api::shape::Shape;
 
-/// Fields whose name here is not the camelCase form of their own. If a name has several rows, the first one that a
-/// route has counts. Names with hyphens are headers; `a.b` is field `b` inside field `a`.
+/// Fields whose name here is not the camelCase form of their own. If a name has several rows, the first row counts
+/// whose field the route has. Names with hyphens are headers; `a.b` is field `b` inside field `a`.
 const FIELDS: [(&str, &str); 13] = [
     ("actor", "agentId"),
     ("agent", "agentId"),

@@ -66,21 +66,21 @@ pub fn document() -> Value {
             "description": "A team's tasks, threads and messages over its log. Every answer is one JSON object and a line end.",
             "license": {"name": "MIT OR Apache-2.0"},
         },
-        "servers": [{"url": "/", "description": "Where the document came from; runtime.json of a team names it"}],
+        "servers": [{"url": "/", "description": "The server of this document; runtime.json of a team has its address"}],
         "security": [{"token": []}],
         "paths": paths,
         "components": {
             "schemas": moments(schemas.into_map()),
             "parameters": parameters(),
             "securitySchemes": {
-                "token": {"type": "http", "scheme": "bearer", "description": "The team's own token, from its runtime.json, which says which team is meant; the token of the data root's runtime.json, with `teamId` in the query; or a page session of either"},
+                "token": {"type": "http", "scheme": "bearer", "description": "A team's token from its runtime.json; or the token of the data root's runtime.json, with `teamId` in the query; or a page session"},
             },
         },
     })
 }
 
 /// Format of times in the answers of this API; the answers of other surfaces have six decimals.
-const MOMENT: &str = "UTC, RFC 3339, with Z. Three decimals; six in events, and in what the command line answers the same";
+const MOMENT: &str = "UTC, RFC 3339, with Z. Three decimals; six in events, and in answers that equal those of the command line";
 
 fn moments(mut schemas: Map<String, Value>) -> Map<String, Value> {
     if let Some(moment) = schemas.get_mut("Timestamp") {
@@ -97,15 +97,15 @@ fn add(paths: &mut Map<String, Value>, path: &str, method: Method, described: Va
 /// Returns the header parameters.
 fn parameters() -> Value {
     let header = |name: &str, about: &str, max: u32| {
-        let about = format!("{about}. An empty one counts as none");
+        let about = format!("{about}. An empty value counts as absent");
         json!({"name": name, "in": "header", "required": false, "description": about,
             "schema": {"type": "string", "maxLength": max}})
     };
     json!({
-        "key": header("Idempotency-Key", "The same request under the same key is carried out once, and answered with the same bytes", 128),
-        "trace": header("X-Trace-Id", "The story that what is recorded belongs to; else that of `traceparent`, of the task or of the message", 128),
+        "key": header("Idempotency-Key", "Idempotency key: equal requests under one key are executed once and get the same answer", 128),
+        "trace": header("X-Trace-Id", "Trace id of the recorded events; default: the one of `traceparent`, of the task or of the message", 128),
         "known": {"name": "Last-Event-ID", "in": "header", "required": false,
-            "description": "The last seq that is known, in the place of `after`", "schema": {"type": "integer", "minimum": 0}},
+            "description": "Last seq that the client received; replaces `after`", "schema": {"type": "integer", "minimum": 0}},
     })
 }
 
@@ -114,13 +114,13 @@ fn of_route(route: &Route, schemas: &mut Schemas) -> Value {
     let input = schemas.inlined(route.input_schema());
     let (in_path, mut own) = split(&input, route);
     let team = text(
-        "The team, which must be that of the token; required in the query with the token or a page session of the root",
+        "Name of the team, which must be the token's; required in the query with a token or page session for all teams",
     );
     if route.of_team {
         own.insert(TEAM.to_owned(), team.clone());
     }
     if route.of_any_time {
-        let about = "As of which event, by its seq, or as of which time (ISO 8601); else now";
+        let about = "Point of the past: seq of an event, or time (ISO 8601); default: now";
         own.insert("at".to_owned(), text(about));
     }
     let required = required(&input);
@@ -163,7 +163,7 @@ fn of_route(route: &Route, schemas: &mut Schemas) -> Value {
 }
 
 fn parameters_of(operation: &Operation) -> Vec<Value> {
-    let about = "The team, which must be that of the token; required with the token or a page session of the root";
+    let about = "Name of the team, which must be the token's; required with a token or page session for all teams";
     let team = parameter(TEAM, "query", false, text(about));
     [team]
         .into_iter()
@@ -246,7 +246,7 @@ fn success(route: &Route, schemas: &mut Schemas) -> Value {
     let mut done = done(route.effect == Effect::Records, content);
     if route.of_any_time {
         done["headers"]["X-Teamlog-At"] = json!({
-            "description": "The last event that the answer knows, where it is asked `at` a point of the past",
+            "description": "Last event that the answer includes; present if the request has `at`",
             "schema": {"type": "integer", "minimum": 1},
         });
     }
@@ -255,16 +255,16 @@ fn success(route: &Route, schemas: &mut Schemas) -> Value {
 
 fn done(mutates: bool, content: Value) -> Value {
     let mut headers = json!({"X-Teamlog-Note": {
-        "description": "What the team has to say beside the answer: that bytes lie beyond the durable head, that it recovered the log",
+        "description": "Notes about the team: bytes after the durable head, a recovery of the log",
         "schema": {"type": "string"},
     }});
     if mutates {
         headers["Idempotent-Replayed"] = json!({
-            "description": "`true` where this is the answer to an earlier request under the same key",
+            "description": "`true` if this repeats the answer to an earlier request under the same key",
             "schema": {"type": "string", "enum": ["true"]},
         });
         headers["X-Budget-Warning"] = json!({
-            "description": "What the team is to be warned of, where it used as many tokens as it should",
+            "description": "Warning; present if the team reached its token limit",
             "schema": {"type": "string"},
         });
     }
@@ -321,7 +321,7 @@ fn failures<'a>(codes: impl Iterator<Item = &'a str>, error: &Value) -> Map<Stri
         (status.to_string(), response)
     });
     let other = json!({
-        "description": "Whatever else is refused or fails, under a code of the table in docs/http.md",
+        "description": "Any other error; the table in docs/http.md lists the codes",
         "content": {"application/json": {"schema": error}},
     });
     described.chain([("default".to_owned(), other)]).collect()
@@ -369,28 +369,28 @@ const IN_FRONT: [(&str, &str, &str, &str, bool); 4] = [
     (
         "/",
         "getPage",
-        "What is served, for people",
+        "Get the page for browsers",
         "text/html",
         true,
     ),
     (
         "/healthz",
         "getHealth",
-        "That the process answers",
+        "Check that the process runs",
         "application/json",
         true,
     ),
     (
         "/readyz",
         "getReadiness",
-        "Whether every team can be read and written",
+        "Check that every team can be read and written",
         "application/json",
         true,
     ),
     (
         "/metrics",
         "getMetrics",
-        "The daemon in numbers",
+        "Get the metrics of the daemon",
         "application/openmetrics-text",
         false,
     ),
@@ -413,7 +413,12 @@ fn in_front(schemas: &mut Schemas) -> impl Iterator<Item = (&'static str, Value)
             };
             answer("200", "Done", kind, holds.clone());
             if path == "/readyz" {
-                answer("503", "At least one cannot", kind, holds);
+                answer(
+                    "503",
+                    "At least one team cannot be read or written",
+                    kind,
+                    holds,
+                );
             }
             if ["/readyz", "/metrics"].contains(&path) {
                 answer("401", "`unauthorized`", "application/json", error.clone());

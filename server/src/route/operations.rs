@@ -37,8 +37,8 @@ pub fn call(input: CallInput, request: &mut RequestContext<'_>) -> Result<Reply,
     let began = request.now();
     let Some(operation) = api::find(&input.operation) else {
         let name: String = input.operation.chars().take(80).collect();
-        let message = format!("operation must be one that there is, but is {name:?}");
-        let listed = "they are listed by: teamlog api --list";
+        let message = format!("unknown operation {name:?}");
+        let listed = "teamlog api --list shows all operations";
         let hint = match api::meant(&name) {
             Some(meant) => format!("did you mean {meant}? {listed}"),
             None => listed.to_owned(),
@@ -78,7 +78,7 @@ fn check_team(input: &Map<String, Value>, own: &str) -> Result<(), Fault> {
         None | Some(Value::Null) => return Ok(()),
         Some(Value::String(team)) if team.trim().is_empty() || team.trim() == own => return Ok(()),
         Some(Value::String(team)) => {
-            let rule = format!("{TEAM_NAME} must be that of the token, {own}");
+            let rule = format!("{TEAM_NAME} must be the team of the token, {own}");
             ("team_not_found", format!("{rule}, but is {}", shown(team)))
         }
         Some(other) => {

@@ -42,12 +42,8 @@ pub fn open(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Probl
         Credential::Code(code) => served.page_sessions().trade(code, served.now()),
         Credential::Token | Credential::PageSession(_) => Ok(None),
     };
-    let made = made.map_err(|error| {
-        Problem::new(
-            "io",
-            format!("the system must have random bytes, but {error}"),
-        )
-    })?;
+    let made =
+        made.map_err(|error| Problem::new("io", format!("cannot get random bytes: {error}")))?;
     // Another page may have used the code first.
     Ok(match made {
         None => Reply::unauthorized(CODE_WANTED),
@@ -111,7 +107,7 @@ pub struct Ended {
 /// `POST /v1/session/end`.
 pub fn end(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
     let Credential::PageSession(session) = &request.call.caller.credential else {
-        let message = "authorization must be a page session, since a token has no end of its own";
+        let message = "only a page session can be ended; a token is replaced by rotating it";
         let problem = Problem::new("forbidden", message);
         return Err(problem.detail("hint", "teamlog token rotate"));
     };

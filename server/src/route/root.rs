@@ -64,9 +64,13 @@ struct Counts {
 /// `GET /v1/root/teams`.
 pub fn teams(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
     if request.call.caller.reach != Reach::Root {
-        let message = "authorization must be the token of runtime.json in the data root, or a page session of all teams";
+        let message =
+            "this needs the token of runtime.json in the data root, or a page session of all teams";
         let problem = Problem::new("forbidden", message);
-        return Err(problem.detail("hint", "teamlog dashboard, where there are several teams"));
+        return Err(problem.detail(
+            "hint",
+            "teamlog dashboard, in a data root with several teams",
+        ));
     }
     let conditions = request.served.conditions().into_iter();
     let mut teams: Vec<TeamBrief> = conditions

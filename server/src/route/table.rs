@@ -24,9 +24,9 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         // Team
         Route::reads("/v1/teams", "listTeams", teams::list)
             .of::<lifecycle::read_team::ReadTeam>()
-            .doc("The team of the token, in a list"),
+            .doc("List the team of the token"),
         Route::records::<_, teams::OneTeam>("/v1/teams", "setUpTeam", teams::set_up)
-            .doc("Say who is in the team of the token, and how many tokens it may use")
+            .doc("Add members to the team of the token, or set its token budget")
             .operates()
             .status(201),
         Route::reads("/v1/teams/{team}", "getTeam", teams::show).of::<lifecycle::read_team::ReadTeam>(),
@@ -51,7 +51,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .of::<task::renew::TaskRenew>()
             .codes(tasks::HOLDING),
         Route::records::<_, tasks::OneTask>("/v1/tasks/{taskId}/complete", "completeTask", tasks::complete)
-            .doc("Complete a claimed task, which frees those that waited for it")
+            .doc("Complete a claimed task, which frees the tasks that depend on it")
             .codes(tasks::COMPLETING),
         Route::records::<_, tasks::OneTask>("/v1/tasks/{taskId}/fail", "failTask", tasks::fail)
             .doc("Fail a claimed task")
@@ -98,8 +98,8 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         // Events, traces and streams
         Route::looks("/v1/events", "listEvents", events::events)
             .of::<log::events::Events>()
-            .doc("The events of the log behind a seq; with `Accept: text/event-stream` they go on as they are recorded, \
-                without `after` from now on")
+            .doc("List the events of the log after a seq; with `Accept: text/event-stream` as a stream of new events, \
+                which without `after` begins now")
             .streams(),
         Route::reads("/v1/trace/{traceId}", "getTrace", events::trace)
             .of::<story::trace::Trace>()
@@ -122,17 +122,17 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::answers::<lifecycle::storage::ReadStorage>("/v1/storage", "getStorage").of_now(),
         // Page sessions
         Route::replies::<_, page_session::Opened>(Method::Post, page_session::TRADES_A_CODE, "openSession", page_session::open)
-            .doc("Trade a one-time code, which stands in the place of the token, for a page session")
+            .doc("Trade a one-time code, sent instead of a token, for a page session")
             .status(201)
             .of_no_team(),
         Route::replies::<_, page_session::Shown>(Method::Get, "/v1/session", "getSession", page_session::show)
-            .doc("What the page session or the token of the request is for")
+            .doc("Show team, scope and expiry of the request's token or page session")
             .of_no_team(),
         Route::replies::<_, page_session::Ended>(Method::Post, "/v1/session/end", "endSession", page_session::end)
             .doc("End the page session of the request")
             .of_no_team(),
         Route::replies::<_, root::RootTeams>(Method::Get, "/v1/root/teams", "listRootTeams", root::teams)
-            .doc("All teams that are served, damaged ones first; for the token of the root, or a page session of all teams")
+            .doc("List all served teams, damaged ones first; needs the root's token or a page session for all teams")
             .of_no_team(),
         Route::answers::<lifecycle::machines::Machines>("/v1/machines", "listMachines"),
         Route::answers::<mode::explain::ModeExplain>("/v1/modes/explain", "explainMode"),
@@ -140,7 +140,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::reads("/v1/bootstrap/{run}", "getRun", runs::show).of::<bootstrap::show::BootstrapShow>(),
         // Operations
         Route::records::<_, operations::Answer>(operations::PATTERN, "callOperation", operations::call)
-            .doc("Carry out an operation of the mutation contract, whose envelope is the answer"),
+            .doc("Execute an operation of the team API; the answer is its envelope"),
         Route::replies::<_, Map<String, Value>>(Method::Get, "/v1/openapi.json", "getDocument", openapi::serve)
             .doc("The OpenAPI document of this server")
             .of_no_team(),

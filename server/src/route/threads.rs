@@ -109,7 +109,7 @@ pub struct PostInput {
 pub fn post(input: PostInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
     let body = match (input.body, input.message) {
         (Some(_), Some(_)) => {
-            let message = "body and message are names of one field, of which one must be given";
+            let message = "give body or message, not both: they are names of one field";
             return Err(Problem::invalid("message", message));
         }
         (None, None) => return Err(Problem::invalid("message", "message is required")),

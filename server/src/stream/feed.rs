@@ -72,7 +72,7 @@ impl Feed {
             }
             Err(error) => {
                 watcher.waiting.clear();
-                let message = format!("no thread can be started: {error}");
+                let message = format!("cannot start a thread: {error}");
                 Err(Problem::new("busy", message))
             }
         }
@@ -151,7 +151,7 @@ fn share(listeners: &mut Vec<Listener>, fresh: &[(Event<'static>, Bytes)]) {
             .try_for_each(|(event, frame)| listener.take(event, frame));
         match taken {
             Ok(()) => listeners.push(listener),
-            Err(Full) => listener.cut("the client is slower than the log"),
+            Err(Full) => listener.cut("the client reads more slowly than events are recorded"),
         }
     }
 }

@@ -74,7 +74,7 @@ impl Heads {
         let mut codings = 0;
         for line in lines(head)?.into_iter().skip(1) {
             if let Some(b' ' | b'\t') = line.first() {
-                return Err("a header must stand on one line");
+                return Err("a header must be on one line");
             }
             let Some(colon) = line.iter().position(|byte| *byte == b':') else {
                 return Err("a header must have a colon");
@@ -97,7 +97,7 @@ impl Heads {
             ([], 1) => None,
             ([], _) => return Err("transfer-encoding must be given once"),
             (_, 0) => return Err("content-length must be given once"),
-            _ => return Err("content-length must not be given beside transfer-encoding"),
+            _ => return Err("content-length and transfer-encoding must not be given together"),
         };
         Ok(Framing {
             head: before + end + 4,
@@ -147,7 +147,7 @@ mod tests {
     #[test]
     fn what_can_be_understood_in_two_ways_is_refused() {
         let one_line = "a line of the head must end in CR LF";
-        let both = "content-length must not be given beside transfer-encoding";
+        let both = "content-length and transfer-encoding must not be given together";
         let cases = [
             ("GET / HTTP/1.1\r\nHost: h\r\n\r\n", None),
             ("\r\nGET / HTTP/1.1\r\nHost: h\r\n\r\n", None),
@@ -158,7 +158,7 @@ mod tests {
             ("\nGET / HTTP/1.1\r\n\r\n", Some(one_line)),
             (
                 "GET / HTTP/1.1\r\nA: b\r\n c\r\n\r\n",
-                Some("a header must stand on one line"),
+                Some("a header must be on one line"),
             ),
             (
                 "POST / HTTP/1.1\r\nTransfer-Encoding: chunked\r\nContent-Length: 2\r\n\r\n",

@@ -124,18 +124,18 @@ fn in_place_of(written: &[u8], timeouts: &ConnectionTimeouts) -> Option<Vec<u8>>
         }
         400 => (
             "Bad Request",
-            malformed("request must be well-formed HTTP/1.1"),
+            malformed("the request is no well-formed HTTP/1.1"),
         ),
         414 => (
             "URI Too Long",
-            Reply::error(414, "target_too_long", "target must be shorter"),
+            Reply::error(414, "target_too_long", "the request target is too long"),
         ),
         431 => (
             "Request Header Fields Too Large",
             Reply::error(
                 431,
                 "head_too_large",
-                "head must have fewer and shorter headers",
+                "the request's headers are too many or too long",
             ),
         ),
         _ => return None,
@@ -150,7 +150,7 @@ pub(crate) fn malformed(message: &str) -> Reply {
 
 /// Builds the reply to a body beyond the limit.
 pub(crate) fn too_large(limit: usize) -> Reply {
-    let message = format!("body must have at most {limit} bytes");
+    let message = format!("the body must have at most {limit} bytes");
     Reply::error(413, "too_large", &message)
 }
 

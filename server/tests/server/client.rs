@@ -1,4 +1,4 @@
-//! A client that speaks to a daemon byte by byte.
+//! A client that exchanges raw bytes with a daemon.
 
 use crate::documented;
 use serde_json::Value;
@@ -8,28 +8,28 @@ use std::os::unix::net::UnixStream;
 use std::time::{Duration, Instant};
 use teamlog_server::Daemon;
 
-/// Nothing here takes so long, unless it hangs.
+/// Longer than any wait in these tests, unless something hangs.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
-/// Where a daemon listens.
+/// Returns the TCP address of a daemon.
 pub fn address(daemon: &Daemon) -> SocketAddr {
     let url = daemon.url().strip_prefix("http://").unwrap();
     url.parse().unwrap()
 }
 
-/// A client that speaks bytes.
+/// A client on a raw connection.
 pub struct Client<S> {
     pub stream: S,
     host: String,
     read: Vec<u8>,
-    /// How the connection ended, where it was not closed by the other end.
+    /// Error that ended the connection, if the peer did not close it.
     broken: Option<std::io::Error>,
 }
 
-/// An answer, taken apart.
+/// A parsed answer.
 #[derive(Debug, Clone)]
 pub struct Heard {
-    /// What was asked, where that is known.
+    /// The request, if known.
     asked: String,
     pub status: u16,
     pub head: String,
@@ -41,14 +41,14 @@ impl Heard {
     pub fn json(&self) -> Value {
         serde_json::from_str(&self.body).unwrap_or_else(|error| panic!("{error}: {self:?}"))
     }
-    /// Refused with that status and that code.
+    /// Asserts a refusal with this status and code.
     #[track_caller]
     pub fn refused(&self, status: u16, code: &str) -> &Self {
         let told = (self.status, self.code());
         assert_eq!(told, (status, code.to_owned()), "{self:?}");
         self
     }
-    /// Answered with that status.
+    /// Asserts this status.
     #[track_caller]
     pub fn is(&self, status: u16) -> &Self {
         assert_eq!(self.status, status, "{self:?}");
@@ -96,7 +96,7 @@ impl Client<UnixStream> {
 }
 
 impl<S: Read + Write> Client<S> {
-    /// Sends a request with these headers beside `Host`.
+    /// Sends a request with these headers and `Host`.
     pub fn send(&mut self, line: &str, headers: &[(&str, &str)], body: &str) {
         let mut request = format!("{line} HTTP/1.1\r\nHost: {}\r\n", self.host);
         for (name, value) in headers {
@@ -109,7 +109,7 @@ impl<S: Read + Write> Client<S> {
         request += body;
         self.say(request.as_bytes());
     }
-    /// The same, and hears the answer.
+    /// Sends a request like [`Client::send`] and reads the answer.
     pub fn ask(&mut self, line: &str, headers: &[(&str, &str)], body: &str) -> Heard {
         self.send(line, headers, body);
         let Some(mut heard) = self.hear() else {
@@ -127,11 +127,11 @@ impl<S: Read + Write> Client<S> {
         let bearer = format!("Bearer {token}");
         self.send(line, &[("Authorization", &bearer)], body);
     }
-    /// The same, and hears the answer.
+    /// Sends a request with a token and reads the answer.
     pub fn call(&mut self, token: &str, line: &str, body: &str) -> Heard {
         self.call_with(token, line, &[], body)
     }
-    /// The same with more headers.
+    /// Sends a request with a token and further headers, and reads the answer.
     pub fn call_with(
         &mut self,
         token: &str,
@@ -146,11 +146,11 @@ impl<S: Read + Write> Client<S> {
     pub fn get(&mut self, path: &str) -> Heard {
         self.ask(&format!("GET {path}"), &[], "")
     }
-    /// Says something, heard or not.
+    /// Sends bytes; ignores errors.
     pub fn say(&mut self, bytes: &[u8]) {
         let _ = self.stream.write_all(bytes);
     }
-    /// The next answer, unless the connection ends before it.
+    /// Reads the next answer, unless the connection ends before it.
     pub fn hear(&mut self) -> Option<Heard> {
         let end = loop {
             if let Some(end) = self.read.windows(4).position(|four| four == b"\r\n\r\n") {
@@ -176,12 +176,12 @@ impl<S: Read + Write> Client<S> {
         heard.body = String::from_utf8(self.read.drain(..length).collect()).unwrap();
         Some(heard)
     }
-    /// Everything until the connection ends.
+    /// Reads everything until the connection ends.
     pub fn rest(&mut self) -> Vec<u8> {
         while self.more() {}
         std::mem::take(&mut self.read)
     }
-    /// Everything of a body in chunks up to its last one; `None` where the connection ends before.
+    /// Reads a chunked body up to its last chunk; `None` if the connection ends before.
     pub fn chunks(&mut self) -> Option<Vec<u8>> {
         let since = Instant::now();
         while !self.read.ends_with(b"0\r\n\r\n") {
@@ -192,7 +192,7 @@ impl<S: Read + Write> Client<S> {
         }
         Some(std::mem::take(&mut self.read))
     }
-    /// Hears on until what was heard is so. All of it is still there for `rest`.
+    /// Reads until the received text satisfies the condition. All of it remains available to `rest`.
     #[track_caller]
     pub fn until(&mut self, so: impl Fn(&str) -> bool) {
         let since = Instant::now();
@@ -205,7 +205,7 @@ impl<S: Read + Write> Client<S> {
             assert!(goes_on, "{told}");
         }
     }
-    /// Whether the connection has ended, as far as what it says goes.
+    /// Returns true if the peer has ended the connection.
     pub fn is_over(&mut self) -> bool {
         self.read.is_empty() && !self.more()
     }
@@ -230,7 +230,7 @@ impl<S: Read + Write> Client<S> {
     }
 }
 
-/// Waits until it is so.
+/// Waits until the condition is true.
 pub fn until(what: &str, mut so: impl FnMut() -> bool) {
     let since = Instant::now();
     while !so() {

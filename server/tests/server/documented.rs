@@ -1,4 +1,4 @@
-//! Whether an error is answered as the OpenAPI document says.
+//! Checks that errors are answered as the OpenAPI document says.
 
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -6,11 +6,11 @@ use std::sync::{LazyLock, Mutex, PoisonError};
 use teamlog_server::openapi;
 
 static DOCUMENT: LazyLock<Value> = LazyLock::new(openapi::document);
-/// By the place of their schema.
+/// Validators by the place of their schema.
 static VALIDATORS: LazyLock<Mutex<HashMap<String, jsonschema::Validator>>> =
     LazyLock::new(Mutex::default);
 
-/// Holds an error that was answered to `method` and `target` against the document.
+/// Checks an error answer to `method` and `target` against the document.
 #[track_caller]
 pub fn check(method: &str, target: &str, status: u16, body: &Value) {
     let place = place(method, target, status);
@@ -25,17 +25,17 @@ pub fn check(method: &str, target: &str, status: u16, body: &Value) {
     }
 }
 
-/// Where the document has the schema of such an answer.
+/// Returns the place of an answer's schema in the document.
 #[track_caller]
 fn place(method: &str, target: &str, status: u16) -> String {
     let Some(path) = documented_path(target) else {
-        // What is not served has no operation; its error is that of all.
+        // An unknown path has no operation; its error has the common schema.
         return "/components/schemas/ErrorBody".to_owned();
     };
     let path_of = path.replace('~', "~0").replace('/', "~1");
     let item = DOCUMENT["paths"][&path].as_object().unwrap();
     let own = method.to_lowercase().replace("head", "get");
-    // A method that the path does not take is answered by the path.
+    // A method that the path does not have is answered by the path.
     let operation = match item.contains_key(&own) {
         true => own,
         false => item.keys().next().unwrap().clone(),
@@ -54,7 +54,7 @@ fn place(method: &str, target: &str, status: u16) -> String {
     format!("/paths/{path_of}/{operation}/responses/{listed}/content/application~1json/schema")
 }
 
-/// The path of the document that a target is one of.
+/// Returns the documented path that matches a target.
 fn documented_path(target: &str) -> Option<String> {
     let path = target.split('?').next().unwrap_or_default();
     let paths = DOCUMENT["paths"].as_object().unwrap();

@@ -1,4 +1,4 @@
-//! The daemon and its routes: called without sockets, spoken to as clients do, and from outside byte by byte.
+//! Tests of the daemon and its routes: called without sockets, over HTTP, and with raw bytes.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -1,23 +1,23 @@
-//! The segment of a team's log, and harm to it.
+//! Damages the segment of a team's log.
 
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
 
-/// The only segment of a team.
+/// Returns the only segment of a team.
 pub fn of(root: &Path, team: &str) -> PathBuf {
     let events = root.join("teams").join(team).join("events");
     let mut names = std::fs::read_dir(events).unwrap();
     names.next().unwrap().unwrap().path()
 }
 
-/// Flips a bit in the middle of it; where that is.
+/// Flips a bit in the middle of a segment; returns its offset.
 pub fn flip(segment: &Path) -> u64 {
     let middle = std::fs::metadata(segment).unwrap().len() / 2;
     flip_at(segment, middle);
     middle
 }
 
-/// Flips a bit there, in its place, as a bad disk does; done again it is mended.
+/// Flips a bit at an offset, in place, like a bad disk. A second flip restores it.
 pub fn flip_at(segment: &Path, at: u64) {
     let mut options = std::fs::OpenOptions::new();
     let file = options.read(true).write(true).open(segment).unwrap();

@@ -92,7 +92,7 @@ acts! {
     },
     /// The team was launched at once.
     "bootstrap_team_launched" => TeamLaunched {
-        /// How the team was launched.
+        /// Method of the launch.
         method: Method,
         /// Launched members: the whole roster.
         members: Vec<String>,
@@ -288,7 +288,7 @@ pub struct Delivered {
     /// Path of the domain's file, if known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub domain_file_path: Option<String>,
-    /// How the path was found.
+    /// Origin of the path.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path_origin: Option<String>,
 }
@@ -425,7 +425,7 @@ impl BootstrapFact {
         beside: &Map<String, Value>,
     ) -> Result<NewEvent, JsonError> {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(&self.act) else {
-            let message = "it does not serialise".to_owned();
+            let message = "it cannot be serialized".to_owned();
             return Err(JsonError { message, offset: 0 });
         };
         fields.remove(TAG);

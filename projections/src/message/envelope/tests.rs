@@ -1,4 +1,4 @@
-//! Which envelopes are read, and how each refusal names its field.
+//! Tests of reading envelopes, and of the field named by each refusal.
 
 use super::*;
 use crate::RefKind;
@@ -66,8 +66,8 @@ fn unknown_fields_are_kept() {
     assert_eq!(again.complete(Names::New, now(), 0).unwrap(), message);
 }
 
-/// What is wrong with an envelope, and what is said of it. `A{` and `U{` begin the payload of an assignment, of an update;
-/// `LONG` is a name that is too long.
+/// Invalid envelopes and the expected errors. `A{` and `U{` begin the payload of an assignment and of an update; `LONG`
+/// is a name that is too long.
 const REFUSALS: &str = r#"
 nonsense => message => must be a JSON object
 [1] => message => must be a JSON object
@@ -248,7 +248,7 @@ fn what_a_task_cannot_take_is_a_message_all_the_same_and_its_event_says_so() {
         assert_eq!(change.status, None);
         assert_eq!(change.note.is_some(), text.contains(r#""note""#));
     }
-    // The two that an event may say beside its message.
+    // The two fields that an event may have beside its message.
     let message = complete(cases[2].0).unwrap();
     let later = message.created_at.plus_micros(5);
     let event = recorded(message.sent_at(later).unwrap());

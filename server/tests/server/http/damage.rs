@@ -1,4 +1,4 @@
-//! A daemon tells the truth about a log that came to harm.
+//! Answers of a daemon about a damaged log.
 
 use super::stand::{Stand, TEAM};
 use crate::client::{Heard, until};
@@ -13,13 +13,13 @@ fn create(stand: &Stand) -> Heard {
     stand.with_token("POST", "/v1/tasks", r#"{"title":"one"}"#)
 }
 
-/// Waits until the daemon is ready, or says that a log is damaged.
+/// Waits until the daemon is ready, or reports a damaged log.
 #[track_caller]
 fn until_ready(stand: &Stand, status: u16) -> String {
     let mut told = String::new();
     until("it is told", || {
         let heard = stand.with_token("GET", "/readyz", "");
-        // While it starts it is not ready either.
+        // A starting daemon is not ready either.
         let is_told = heard.status == status && (status == 200 || heard.body.contains("damaged"));
         told = heard.body;
         is_told
@@ -41,7 +41,7 @@ fn damage_in_the_past_is_told_once_somebody_met_it_and_not_when_it_is_mended() {
         told.contains("damaged") && told.contains(".jsonl"),
         "{told}"
     );
-    // What is new is not in doubt.
+    // New events can still be recorded.
     create(&stand).is(201);
     segment::flip_at(&segment(&stand), at);
     until_ready(&stand, 200);
@@ -83,7 +83,7 @@ fn nothing_is_acknowledged_into_a_segment_that_was_taken_away_or_cut() {
         harm(&segment(&stand));
         create(&stand).refused(503, "damaged");
         match number {
-            // The same bytes under another inode are the log: it is opened again.
+            // The same bytes in a new inode are the same log: it is opened again.
             2 => {
                 create(&stand).is(201);
                 until_ready(&stand, 200);

@@ -1,4 +1,4 @@
-//! Every route as it is meant to be asked, asked wrongly, and asked without a token.
+//! Every route, called correctly, with wrong input, and without a token.
 
 use super::stand::{Stand, TEAM};
 use crate::client::until;
@@ -7,7 +7,7 @@ use std::time::Duration;
 use teamlog_server::agent_token;
 use teamlog_server::route::{ROUTES, Route};
 
-/// A good call of each route, in an order in which each finds what it is about.
+/// A correct call of each route, in an order in which each finds its objects.
 const GOOD: &str = r#"
 createTask /v1/tasks {"title":"one","resources":["src"]}
 createTask /v1/tasks {"title":"two"}
@@ -63,10 +63,10 @@ getSession /v1/session
 getDocument /v1/openapi.json
 "#;
 
-/// Those that a team's token does not open: `page_sessions.rs` calls them.
+/// Routes that a team's token does not open; `page_sessions.rs` calls them.
 const NOT_FOR_A_TOKEN: [&str; 3] = ["openSession", "endSession", "listRootTeams"];
 
-/// The id of the route, the target and the body of each.
+/// Returns route id, target and body of each call.
 fn good() -> impl Iterator<Item = (&'static str, &'static str, &'static str)> {
     GOOD.lines().skip(1).map(|line| {
         let mut words = line.splitn(3, ' ');
@@ -79,7 +79,7 @@ fn route(id: &str) -> &'static Route {
     ROUTES.iter().find(|route| route.id == id).unwrap()
 }
 
-/// The same target with something in it that nothing knows.
+/// Adds an unknown field to a call.
 fn spoiled(target: &str, body: &str) -> (String, String) {
     match body {
         "" => {
@@ -97,7 +97,7 @@ fn spoiled(target: &str, body: &str) -> (String, String) {
     }
 }
 
-/// Its good call is in `routes`, where a clock can be set.
+/// Its correct call is in `routes`, whose tests have a manual clock.
 const WANTS_A_DEAD_LETTER: &str = "requeueDeadLetter";
 
 #[test]
@@ -217,12 +217,12 @@ fn a_token_that_is_used_too_often_has_to_rest() {
     });
     let asks = |bearer: &str| stand.ask("GET", "/v1/status", &[("Authorization", bearer)], "");
     asks(&ada).is(200);
-    // At once, but for a machine that is busy.
+    // One attempt is enough, except on a busy machine.
     let mut others = (0..60).map(|_| asks(&ada));
     let refused = others.find(|heard| heard.status != 200).unwrap();
     refused.refused(429, "rate_limited");
     assert_eq!(refused.header("retry-after"), Some("1"));
-    // Another agent's is none the worse.
+    // The limit of another agent's token is unaffected.
     asks(&bob).is(200);
     until("it has rested", || asks(&ada).status == 200);
 }

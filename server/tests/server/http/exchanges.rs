@@ -1,7 +1,7 @@
-//! Recorded exchanges: what clients of the protocol send, byte for byte, and what they must get.
+//! Recorded exchanges: requests of protocol clients, byte for byte, and the expected answers.
 //!
-//! A file holds exchanges behind each other, separated by `---`. The answer that is recorded is the least that must come:
-//! fields that it does not name may be there; `"*"` stands for any value.
+//! A file holds exchanges separated by `---`. The recorded answer is a minimum: the real one may have further fields,
+//! and `"*"` matches any value.
 
 use super::stand::{Stand, TEAM};
 use serde_json::Value;
@@ -42,7 +42,7 @@ impl Exchange {
     }
 }
 
-/// Whether `found` has everything that `least` names.
+/// Returns true if `found` has everything in `least`.
 fn covers(found: &Value, least: &Value) -> bool {
     match (found, least) {
         (_, Value::String(any)) if any == "*" => true,

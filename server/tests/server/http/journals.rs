@@ -1,4 +1,4 @@
-//! A journal that does not answer keeps the teams waiting that it orders, and no others.
+//! A journal that does not answer delays only the teams that it orders.
 
 use super::stand::{options, runtime};
 use crate::client::Client;
@@ -18,13 +18,13 @@ use teamlog_team::engine::journal::{
 use teamlog_team::engine::{Error, Identity, JournalIdentity};
 use teamlog_team::lifecycle::init::Init;
 
-/// A journal that answers no read while a test holds `silence`; of one log alone, if `of` names one.
+/// A journal whose reads hang while a test holds `silence`; reads of one log only, if `of` names one.
 #[derive(Debug, Clone, Default)]
 struct Hanging {
     journal: MemoryJournal,
     silence: Arc<Mutex<()>>,
     of: Arc<Mutex<Option<LogId>>>,
-    /// Reads that were begun, per log.
+    /// Number of started reads per log.
     reads: Arc<Mutex<HashMap<LogId, usize>>>,
 }
 
@@ -35,7 +35,7 @@ impl Hanging {
     }
 }
 
-/// A team on the journal.
+/// Creates a team on the journal.
 fn shared(team: &str) -> Init {
     let journal = JournalIdentity {
         kind: "memory".into(),
@@ -83,7 +83,7 @@ fn a_journal_that_hangs_keeps_no_local_team_waiting() {
     options.limits.tick_time = Duration::from_millis(20);
     let root = Root::create(dir.path(), options.root_options.clone()).unwrap();
     root.init(shared("shared")).unwrap();
-    // Declared first, so that a test that fails ends the silence before it stops the daemon, which waits for the journal.
+    // Declared first, so that a failing test ends the silence before it stops the daemon, which waits for the journal.
     let daemon;
     let silence = hanging.silence.lock().unwrap();
     daemon = serve(options).unwrap();
@@ -111,7 +111,7 @@ fn a_team_that_misses_its_deadline_keeps_no_team_of_its_journal_waiting() {
     options.root_options.journals = Some(Arc::new(hanging.clone()));
     options.limits.tick_time = Duration::from_millis(20);
     let root = Root::create(dir.path(), options.root_options.clone()).unwrap();
-    // Teams are followed by name.
+    // Teams are followed in the order of their names.
     let [slow, other] = ["a-slow", "b-other"].map(|team| {
         root.init(shared(team)).unwrap();
         root.team(team).unwrap().log().identity().log
@@ -123,18 +123,18 @@ fn a_team_that_misses_its_deadline_keeps_no_team_of_its_journal_waiting() {
     let before = [slow, other].map(|log| hanging.reads(log));
     daemon = serve(options).unwrap();
     let end = Instant::now() + Duration::from_secs(60);
-    // More than once: each round passes over the team that is late.
+    // Several rounds: each skips the late team.
     while hanging.reads(other) < before[1] + 3 {
         assert!(Instant::now() < end, "the other team is not followed");
         thread::sleep(Duration::from_millis(20));
     }
-    // Its follower alone asks for it, however many rounds began.
+    // Only the late thread reads the team, although further rounds began.
     assert_eq!(hanging.reads(slow), before[0] + 1);
     drop(silence);
     assert!(daemon.stop());
 }
 
-/// A journal whose servers show its groups, with a changed byte in one if a test says so.
+/// A journal whose servers return its groups, with a changed byte in one group if a test asks for it.
 #[derive(Debug, Clone, Default)]
 struct Shown {
     journal: MemoryJournal,
@@ -237,7 +237,7 @@ fn the_daemon_finds_a_changed_byte_in_a_journal() {
         assert!(daemon.stop());
         attention
     };
-    // A difference would have had it read again at once.
+    // After a difference, another comparison would follow at once.
     let sound = found(&|_| shown.pages.load(Ordering::SeqCst) > 0);
     assert_eq!(sound["count"], 0, "{sound}");
     shown.changed.store(true, Ordering::SeqCst);

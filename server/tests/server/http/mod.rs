@@ -1,4 +1,4 @@
-//! The daemon and its routes together, as clients see them.
+//! Tests of the daemon with its routes, over HTTP.
 mod damage;
 mod endpoints;
 mod exchanges;

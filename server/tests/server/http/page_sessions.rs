@@ -1,4 +1,4 @@
-//! One-time codes, page sessions and the token of the root: what each lets in to, for how long, and what it does not.
+//! One-time codes, page sessions and the root's token: rights, lifetimes and refusals.
 
 use super::stand::{Stand, runtime};
 use crate::client::{Client, until};
@@ -15,7 +15,7 @@ fn two_teams() -> Stand {
     Stand::timed(&["demo", "other"], |_| {})
 }
 
-/// A stream of the bearer that goes on.
+/// Opens a stream with a bearer token.
 fn follow(stand: &Stand, bearer: &str, target: &str) -> Client<std::net::TcpStream> {
     let mut client = Client::tcp(&stand.daemon);
     let bearer = format!("Bearer {bearer}");
@@ -52,7 +52,7 @@ fn a_code_is_good_once_and_for_two_minutes() {
     );
     let again = stand.call(&code, "POST /v1/session", "{}");
     again.refused(401, "unauthorized");
-    // The session is the first one's alone, and no code.
+    // The session belongs to the first client, and is no code.
     let traded = stand.call(session, "POST /v1/session", "{}");
     traded.refused(401, "unauthorized");
     stand.call(session, "GET /v1/session", "").is(200);
@@ -119,7 +119,7 @@ fn of_many_who_present_a_code_at_once_one_gets_the_session() {
     }
 }
 
-/// A target of each route.
+/// Returns a target for a route's pattern.
 fn target(pattern: &str) -> String {
     let parts = pattern.split('/').map(|part| match part {
         "{team}" => "demo",
@@ -184,7 +184,7 @@ fn a_session_that_reads_may_ask_for_what_reads_and_for_nothing_else() {
         })
         .collect();
     for operation in OPERATIONS {
-        // Those that wait would.
+        // Waiting operations would block the test.
         if operation.effect != Effect::Waits {
             let line = format!("POST /v1/api/{}", operation.name);
             lines.push((line, operation.effect == Effect::Reads));
@@ -251,7 +251,7 @@ fn a_session_is_that_of_its_team_and_controls_nothing() {
         assert_eq!(Client::tcp(&stand.daemon).ask(line, &[], "").status, 401);
     }
     assert_eq!(stand.token(Some("demo")), token);
-    // A token has no end of its own, and is no session.
+    // A token is no page session and cannot be ended.
     stand
         .call(&token, "POST /v1/session/end", "")
         .refused(403, "forbidden");
@@ -268,13 +268,13 @@ fn a_session_and_what_goes_on_under_it_end_by_its_page_after_twelve_hours_and_wi
         heard.refused(401, "unauthorized");
         assert!(stream.chunks().is_some());
     };
-    // By its page.
+    // Ended by its page.
     let session = stand.session("read/demo");
     let stream = follow(&stand, &session, "/v1/events");
     let heard = stand.call(&session, "POST /v1/session/end", "");
     assert_eq!(heard.is(200).json(), json!({"ended": true}));
     ended(&session, stream);
-    // With the token of its team, which one of all teams outlives.
+    // Ended with the token of its team; a session of all teams survives.
     let (session, left) = (stand.session("act/demo"), stand.code("read/demo"));
     let (other, whole) = (stand.session("read/other"), stand.session("read"));
     let stream = follow(&stand, &session, "/v1/events");
@@ -284,7 +284,7 @@ fn a_session_and_what_goes_on_under_it_end_by_its_page_after_twelve_hours_and_wi
     heard.refused(401, "unauthorized");
     stand.call(&other, "GET /v1/session", "").is(200);
     stand.call(&whole, "GET /v1/session", "").is(200);
-    // With the token of the root, which those of a team outlive.
+    // Ended with the token of the root; a session of one team survives.
     let stream = follow(&stand, &whole, "/v1/events?teamId=other");
     let left = stand.code("act");
     let token = stand.token(None);
@@ -300,7 +300,7 @@ fn a_session_and_what_goes_on_under_it_end_by_its_page_after_twelve_hours_and_wi
         .call(&stand.token(None), "GET /v1/root/teams", "")
         .is(200);
     stand.call(&other, "GET /v1/session", "").is(200);
-    // After twelve hours.
+    // Expired after twelve hours.
     let session = stand.session("read/demo");
     let stream = follow(&stand, &session, "/v1/events");
     stand.clock.advance(12 * 60 * MINUTE - 1);
@@ -356,7 +356,7 @@ fn whoever_reaches_all_teams_says_which_one_is_meant() {
     assert_eq!(there["tasks"][0]["title"], "there");
     let here = stand.call(&token, "GET /v1/tasks?teamId=demo", "").json();
     assert_eq!(here["tasks"], json!([]));
-    // What the body says must be the same.
+    // The team named in the body must be the token's team.
     let body = r#"{"title":"x","teamId":"demo"}"#;
     let heard = stand.call(&session, "POST /v1/tasks?teamId=other", body);
     heard.refused(404, "team_not_found");
@@ -468,7 +468,7 @@ fn nothing_of_a_session_is_a_cookie_or_told_again() {
     for heard in &heard {
         assert_eq!(heard.header("set-cookie"), None);
     }
-    // Nowhere on the disk either.
+    // No secret is stored on the disk either.
     let mut dirs = vec![stand.dir.path().to_owned()];
     while let Some(dir) = dirs.pop() {
         for entry in std::fs::read_dir(dir).unwrap().flatten() {

@@ -1,4 +1,4 @@
-//! What was answered holds beyond the daemon that answered it.
+//! Acknowledged events survive the daemon that answered.
 
 use super::stand::{Stand, TEAM};
 use crate::client::{Client, Heard};
@@ -29,7 +29,7 @@ fn a_key_is_known_to_the_next_daemon() {
     assert_eq!(other.status, 422);
 }
 
-/// A stream behind what is known.
+/// Opens a stream after event `known`.
 fn follow(stand: &Stand, known: u64) -> TcpStream {
     let bearer = stand.bearer();
     let known = known.to_string();
@@ -41,7 +41,7 @@ fn follow(stand: &Stand, known: u64) -> TcpStream {
     stand.send("GET", "/v1/events", &headers, "")
 }
 
-/// The seqs that a stream tells until it told `last`.
+/// Returns the seqs that a stream sends, up to `last`.
 fn told(stand: &Stand, known: u64, last: u64) -> Vec<u64> {
     let mut stream = follow(stand, known);
     let (mut text, mut buffer) = (String::new(), [0; 4096]);
@@ -94,7 +94,7 @@ fn a_stream_ends_with_its_token_and_goes_on_under_the_next_one() {
     let mut stream = follow(&stand, 0);
     make();
     stand.rotate();
-    // Shorter than what shows that a stream is alive, which would go on for ever.
+    // Shorter than the heartbeat interval, so that the test ends if no event arrives.
     let deadline = Duration::from_secs(10);
     stream.set_read_timeout(Some(deadline)).unwrap();
     let mut text = String::new();

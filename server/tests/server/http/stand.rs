@@ -1,4 +1,4 @@
-//! A daemon on a root of its own, and a client that speaks to it over TCP.
+//! A daemon on a root of its own, and a client over TCP.
 
 use crate::client::{Client, Heard};
 use std::net::TcpStream;
@@ -10,28 +10,28 @@ use teamlog_team::engine::{ManualClock, Timestamp};
 use teamlog_team::lifecycle::init::Init;
 use tempfile::TempDir;
 
-/// The team that is served.
+/// Name of the served team.
 pub const TEAM: &str = "demo";
 
 pub struct Stand {
     pub daemon: Daemon,
     pub dir: TempDir,
-    /// The daemon's time, where it is ours.
+    /// The daemon's clock, if the test controls it.
     pub clock: Arc<ManualClock>,
 }
 
 impl Stand {
-    /// A daemon that serves the open team `demo`.
+    /// Starts a daemon that serves the open team `demo`.
     pub fn new() -> Stand {
         Stand::within(|_| {})
     }
 
-    /// The same within other limits.
+    /// Starts a daemon with changed limits.
     pub fn within(change: impl FnOnce(&mut Limits)) -> Stand {
         Stand::begin(&[TEAM], false, change)
     }
 
-    /// A daemon on these teams, whose time is ours.
+    /// Starts a daemon on these teams, with a manual clock.
     pub fn timed(teams: &[&str], change: impl FnOnce(&mut Limits)) -> Stand {
         Stand::begin(teams, true, change)
     }
@@ -54,17 +54,17 @@ impl Stand {
         Stand { daemon, dir, clock }
     }
 
-    /// The same daemon with a new token for its team.
+    /// Gives the team a new token.
     pub fn rotate(&self) {
         self.control(&format!("POST /control/token/{TEAM}")).is(200);
     }
 
-    /// The same data under another daemon.
+    /// Restarts the daemon on its data.
     pub fn restarted(self) -> Stand {
         self.restarted_after(|| {})
     }
 
-    /// The same, with something done to the data in between.
+    /// Restarts the daemon on its data, with `between` called while it is stopped.
     pub fn restarted_after(self, between: impl FnOnce()) -> Stand {
         let Stand { daemon, dir, clock } = self;
         assert!(daemon.stop());
@@ -73,7 +73,7 @@ impl Stand {
         Stand { daemon, dir, clock }
     }
 
-    /// The `runtime.json` of a team, or of the root.
+    /// Returns the path of `runtime.json` of a team, or of the root.
     pub fn path(&self, team: Option<&str>) -> PathBuf {
         let dir = match team {
             Some(team) => self.dir.path().join("teams").join(team),
@@ -90,7 +90,7 @@ impl Stand {
         format!("Bearer {}", self.token(Some(TEAM)))
     }
 
-    /// A connection on which one request was sent.
+    /// Returns a connection on which one request was sent.
     pub fn send(
         &self,
         method: &str,
@@ -105,12 +105,12 @@ impl Stand {
         client.stream
     }
 
-    /// Asks with these headers and no others.
+    /// Sends a request with exactly these headers.
     pub fn ask(&self, method: &str, target: &str, headers: &[(&str, &str)], body: &str) -> Heard {
         Client::tcp(&self.daemon).ask(&format!("{method} {target}"), headers, body)
     }
 
-    /// Asks with the team's token.
+    /// Sends a request with the team's token.
     pub fn with_token(&self, method: &str, target: &str, body: &str) -> Heard {
         let token = self.token(Some(TEAM));
         self.call(&token, &format!("{method} {target}"), body)
@@ -120,12 +120,12 @@ impl Stand {
         Client::tcp(&self.daemon).call(bearer, line, body)
     }
 
-    /// As whoever may control the daemon.
+    /// Sends a request on the daemon's socket.
     pub fn control(&self, line: &str) -> Heard {
         Client::unix(&self.daemon).ask(line, &[], "")
     }
 
-    /// A code: `read/demo`, or `act` for all teams.
+    /// Creates a one-time code: `read/demo`, or `act` for all teams.
     pub fn code(&self, of: &str) -> String {
         let heard = self.control(&format!("POST /control/code/{of}"));
         heard.is(201).json()["code"].as_str().unwrap().to_owned()

@@ -1,4 +1,4 @@
-//! The tour of `docs/http.md`, executed as it is printed; and its table of errors, which is that of the code.
+//! The tour of `docs/http.md`, executed as printed; and its table of errors, compared with the code.
 
 use super::stand::Stand;
 use std::path::{Path, PathBuf};
@@ -9,14 +9,14 @@ fn page() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/http.md")
 }
 
-/// A command and what it prints.
+/// A command and its output.
 #[derive(Debug, PartialEq)]
 struct Step {
     command: String,
     prints: String,
 }
 
-/// The steps of all blocks that are called `console`.
+/// Returns the steps of all `console` blocks.
 fn steps(page: &str) -> Vec<Step> {
     let mut steps: Vec<Step> = Vec::new();
     let mut inside = false;
@@ -39,7 +39,7 @@ fn steps(page: &str) -> Vec<Step> {
     steps
 }
 
-/// Stands before what each step prints.
+/// Printed before the output of each step.
 const MARK: &str = "\u{1e}step\n";
 
 #[test]
@@ -71,7 +71,7 @@ fn the_tour_goes_as_it_is_printed() {
     assert_eq!(errors, "");
 }
 
-/// The rows of the table of the page that begins so.
+/// Returns the rows of the page's table with the head `head`.
 fn table(head: &str) -> Vec<String> {
     let page = std::fs::read_to_string(page()).unwrap();
     let (_, table) = page.split_once(head).expect("a table");

@@ -1,4 +1,4 @@
-//! Calls that wait for something to happen: for how long, and for whom.
+//! Calls that wait for an event: duration and other callers.
 
 use super::stand::Stand;
 use crate::client::until;
@@ -39,7 +39,7 @@ fn nobody_waits_for_longer_than_the_daemon_allows() {
     let heard = stand.with_token("POST", AWAIT, r#"{"timeout_ms": 300}"#);
     assert_eq!(heard.status, 200);
     assert_eq!(heard.json()["data"]["status"], "timeout");
-    // What is left out is no longer than what may be.
+    // Without a timeout, the limit counts.
     let stand = Stand::within(|limits| limits.wait_time = Duration::from_millis(300));
     let heard = stand.with_token("POST", AWAIT, r#"{"timeout_ms": 301}"#);
     assert_eq!(heard.status, 400);
@@ -58,7 +58,7 @@ fn whoever_hangs_up_leaves_a_place_to_the_next() {
         drop(gone);
         until("its place is free", || awaiting(&stand) == 0);
     }
-    // Behind what is known now: it counts as waiting a moment before it looks where the log ends.
+    // After the last event: the call counts as waiting shortly before it checks the end of the log.
     let known = stand
         .with_token("POST", AWAIT, r#"{"timeout_ms": 0}"#)
         .json();

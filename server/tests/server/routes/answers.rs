@@ -1,4 +1,4 @@
-//! A row that answers what its operation answers, does: now, and as of any point.
+//! Routes that answer like an operation give equal answers, now and for points of the past.
 
 use super::same::{Step, step};
 use super::world::World;
@@ -7,8 +7,7 @@ use serde_json::{Value, json};
 use teamlog_team::api;
 use teamlog_team::engine::Point;
 
-/// The rows: whether each can be asked of the past or of now alone, what is asked over HTTP, the operation that is the same, and
-/// its input.
+/// The routes: support for the past, HTTP request, equal operation and its input.
 const ROWS: &str = r#"
 past /v1/who who {}
 past /v1/status?digest=true read-team-status {"digest": true}
@@ -32,7 +31,7 @@ past /v1/usage/series?buckets=4 read-usage-series {"buckets": 4}
 now /v1/storage read-storage {}
 "#;
 
-/// What the operation answers: its data, or the code with which it refuses.
+/// Returns the operation's data, or the code of its refusal.
 fn straight(world: &World, operation: &str, input: &str, at: Option<u64>) -> Value {
     let mut team = world.served.team("demo").unwrap();
     if let Some(seq) = at {
@@ -57,7 +56,7 @@ fn over_http(world: &World, target: &str, at: Option<u64>) -> Value {
     }
 }
 
-/// What the steps do not do: a run, a mode, a report of tokens.
+/// Objects that the steps do not create: a run, a mode, a usage report.
 const BESIDE: &[(&str, &str)] = &[
     ("bootstrap-start", r#"{"run": "r-1"}"#),
     ("mode-start", r#"{"mode": "forge", "session_id": "s-1"}"#),

@@ -1,4 +1,4 @@
-//! Authorization: what a call with an agent's token is refused, and what it is shown of others' claims.
+//! Authorization of calls with an agent's token, and the visibility of other agents' claims.
 
 use super::world::{Said, World, call};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use teamlog_server::{Agent, Call, Caller, Method};
 use teamlog_team::api::{Effect, OPERATIONS};
 use teamlog_team::projections::agent_token::event::AgentScope;
 
-/// The call with the token of an agent.
+/// Returns the call with the token of an agent.
 fn as_agent(agent: &str, call: Call) -> Call {
     let agent = Agent {
         name: agent.to_owned(),
@@ -26,7 +26,7 @@ fn post(world: &World, agent: &str, target: &str, body: &Value) -> Said {
     ))
 }
 
-/// A team in which ada holds task 1, and the token of that claim.
+/// Returns a team in which ada holds task 1, and the token of her claim.
 fn held() -> (World, String) {
     let world = World::new();
     world.story(
@@ -61,17 +61,17 @@ fn recorded(world: &World) -> usize {
     count
 }
 
-/// How another agent's call ends.
+/// Expected result of another agent's call.
 enum Expected {
-    /// With that code, and nothing recorded.
+    /// Refused with this code, and nothing recorded.
     Refused(&'static str),
-    /// Answered like any agent's call, for that reason.
+    /// Allowed, with the reason.
     Allowed(&'static str),
 }
 
 use Expected::{Allowed, Refused};
 
-/// Every route that records: its id, a call that names ada or presents her claim, and how it ends for bob.
+/// Every recording route: id, calls that name ada or present her claim, and the result for bob.
 fn table() -> Vec<(&'static str, &'static str, Vec<Value>, Expected)> {
     let claims = || {
         vec![
@@ -204,7 +204,7 @@ fn a_token_of_one_agent_with_the_name_of_another_is_a_mismatch() {
     for way in ["renew", "complete", "fail"] {
         let (world, _) = held();
         let target = format!("/v1/tasks/1/{way}");
-        // Ada holds the task; bob's token, and then her own with another name.
+        // Ada holds the task; tried with bob's token, then with her own token and another name.
         for (agent, body, code) in [
             (
                 "bob",
@@ -226,7 +226,7 @@ fn a_token_of_one_agent_with_the_name_of_another_is_a_mismatch() {
                 "{way} {body}: {}",
                 said.json
             );
-            // Force helps nobody but the leader, and is advised to nobody else.
+            // Only the leader may force, and only the leader is told so.
             let text = said.json.to_string();
             assert!(!text.contains("force overrides"), "{text}");
         }

@@ -1,4 +1,4 @@
-//! The OpenAPI document holds together, and says what the routes say.
+//! Consistency of the OpenAPI document with the routes.
 
 use super::world::World;
 use serde_json::{Value, json};
@@ -164,7 +164,7 @@ fn headers_that_may_be_empty_are_said_to_be_so() {
         let parameter = &document["components"]["parameters"][name];
         assert!(jsonschema::is_valid(&parameter["schema"], &json!("")));
         let about = parameter["description"].as_str().unwrap();
-        assert!(about.contains("empty one counts as none"), "{about}");
+        assert!(about.contains("empty value counts as absent"), "{about}");
     }
 }
 
@@ -188,7 +188,7 @@ fn every_reference_leads_somewhere_and_every_schema_is_one() {
     }
 }
 
-/// The schema that the document has for an answer.
+/// Returns the document's schema of an answer.
 fn schema_of(document: &Value, path: &str, method: &str, status: &str) -> Value {
     let response = &document["paths"][path][method]["responses"][status];
     let mut schema = response["content"]["application/json"]["schema"].clone();

@@ -77,7 +77,7 @@ fn newest_first_goes_back_to_the_beginning() {
         }
     }
     assert_eq!(all, (1..=head).rev().collect::<Vec<u64>>());
-    // Oldest first is answered as it always was.
+    // `order=oldest` equals the default.
     let oldest = world.get("/v1/events?order=oldest").done(200);
     assert_eq!(oldest, world.get("/v1/events").done(200));
     assert!(oldest.get("next_before").is_none());
@@ -145,7 +145,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Takes what comes until so many events came.
+    /// Reads until `events` events have arrived.
     #[track_caller]
     fn until(&mut self, events: usize) -> Vec<u64> {
         let deadline = Instant::now() + Duration::from_secs(20);
@@ -185,7 +185,7 @@ impl Stream {
     }
 }
 
-/// A call for a stream, of one who knows that much.
+/// Returns a call for a stream, with the last known seq.
 fn streaming(target: &str, known: Option<&str>) -> Call {
     Call {
         wants_stream: true,
@@ -228,7 +228,7 @@ fn a_stream_tells_the_past_and_then_what_comes_without_gap_or_repetition() {
     let late_ids = late.until(50);
     assert_eq!(late_ids, (head - 49..=head).collect::<Vec<u64>>());
 
-    // Whoever comes again says what it knows, in its header before its query.
+    // A reconnecting client sends its last seq in the header, which overrides the query.
     let known = (head - 3).to_string();
     let mut again = listen(&hub, &world, "/v1/events?after=0", Some(&known));
     assert_eq!(again.until(3), [head - 2, head - 1, head]);
@@ -251,7 +251,7 @@ fn streams_are_filtered_like_pages_and_refused_like_them() {
         .collect();
     assert_eq!(told.len(), 2);
     assert!(told.iter().all(|event| event["task_id"] == "2"), "{told:?}");
-    // Several kinds, a text, and without answers that are kept: of the past as of what comes.
+    // Several kinds, a text, and no stored responses: applied to the past and to new events.
     let chosen = "/v1/events?after=0&kind=task_created,response_stored&q=TASK&bookkeeping=false";
     let mut chosen = listen(&hub, &world, chosen, None);
     world
@@ -276,7 +276,7 @@ fn streams_are_filtered_like_pages_and_refused_like_them() {
             matches!(answer, Answer::Whole(reply) if [400, 409].contains(&reply.status));
         assert!(is_refused, "{target}");
     }
-    // Who does not ask for a stream gets a page, and no other path has one.
+    // Without `Accept: text/event-stream` the answer is a page; other paths have no stream.
     let page = hub.answer(&world.served, &call(Method::Get, "/v1/events", ""));
     assert!(matches!(page, Answer::Whole(reply) if reply.status == 200));
     let tasks = hub.answer(&world.served, &streaming("/v1/tasks", None));
@@ -294,7 +294,7 @@ fn a_reader_that_is_too_slow_is_cut_and_told_where_to_go_on() {
     for _ in 0..15 {
         make(&world, 80);
         last = self::head(&world);
-        // The quick one takes what there is.
+        // The fast client reads everything.
         quick.until((last - head) as usize);
     }
     let deadline = Instant::now() + Duration::from_secs(20);
@@ -308,7 +308,7 @@ fn a_reader_that_is_too_slow_is_cut_and_told_where_to_go_on() {
         end.starts_with(&format!("id: {cursor}\ndata: {{\"after\":{cursor},")),
         "{end}"
     );
-    // It goes on from there, and has everything once.
+    // The slow client resumes from the cursor and gets every event once.
     let mut again = listen(&hub, &world, "/v1/events", Some(&cursor.to_string()));
     let rest = again.until((last - cursor) as usize);
     let whole: Vec<u64> = told.into_iter().chain(rest).collect();
@@ -326,7 +326,7 @@ fn a_stream_that_nobody_takes_ends_its_thread() {
         assert!(Instant::now() < deadline);
         std::thread::sleep(Duration::from_millis(5));
     }
-    // And another one begins it anew.
+    // Another listener starts a new thread.
     let mut stream = listen(&hub, &world, "/v1/events?after=0", None);
     assert_eq!(stream.until(1), [1]);
 }

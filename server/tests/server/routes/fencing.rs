@@ -1,4 +1,4 @@
-//! Epochs fence: who is told what, in which order.
+//! Fencing by epochs: refusals and their order.
 
 use super::world::{SECOND, World};
 use serde_json::{Value, json};
@@ -22,7 +22,7 @@ fn way(way: &str) -> String {
     format!("/v1/tasks/1/{way}")
 }
 
-/// Each way to present a claim, with these fields and answers.
+/// Calls each route that presents a claim, with these fields and answers.
 #[track_caller]
 fn each(world: &World, lines: &str) {
     for name in WAYS {
@@ -57,7 +57,7 @@ fn then_the_epoch() {
         {"epoch": [1]} -> 400 invalid_input
         "#,
     );
-    // Of a task that is finished too, a stale epoch is told before the state.
+    // A stale epoch is reported before the state, also for a finished task.
     world.post(&way("complete"), json!({"epoch": 1})).done(200);
     each(&world, r#"{"epoch": 2} -> 409 epoch_mismatch"#);
 }

@@ -1,4 +1,4 @@
-//! What is asked wrongly is refused, and named.
+//! Wrong inputs are refused, with the field named.
 
 use super::world::{World, call};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ fn field(said: &super::world::Said) -> &str {
 
 #[test]
 fn unknown_fields_are_named() {
-    // What the path says is no field of the body.
+    // A parameter of the path is no field of the body.
     World::new().story(
         r#"
         POST /v1/tasks {"title": "one", "titel": "two"} -> 400 invalid_input titel
@@ -73,7 +73,7 @@ fn a_body_is_one_object_of_json() {
         });
         said.refused(400, "invalid_json");
     }
-    // No body is an empty one.
+    // A missing body counts as an empty one.
     world.story("POST /v1/tasks -> 400 invalid_input title");
 }
 
@@ -200,11 +200,11 @@ fn fields_inside_others_are_named_with_their_place() {
         let said = world.post_text("/v1/teams", body);
         let whole = format!("{place}.{name}");
         assert_eq!(field(said.refused(400, "invalid_input")), whole, "{body}");
-        let message = format!("\"{name}\" must be a field of {place}, which takes ");
+        let message = format!("\"{name}\" is no field of {place}; its fields: ");
         let told = said.json["error"]["message"].as_str().unwrap();
         assert!(told.starts_with(&message), "{told}");
     }
-    // What is null or blank there is not given there either.
+    // Inside objects too, `null` and blank values count as absent.
     let set = world.post(
         "/v1/teams",
         json!({"agents": [{"id": "ada", "role": " "}], "budget": {"maxTokens": null}}),
@@ -214,7 +214,7 @@ fn fields_inside_others_are_named_with_their_place() {
 
 #[test]
 fn a_path_that_names_no_task_is_told_before_what_is_wrong_with_the_rest() {
-    // What is no request at all, or speaks of another team, is not looked at as far as that.
+    // Malformed requests and requests for another team are refused before the input is read.
     World::with(&["ada"]).story(
         r#"
         POST /v1/tasks/7/claim {} -> 404 task_not_found taskId

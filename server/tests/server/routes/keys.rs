@@ -1,4 +1,4 @@
-//! The same request under a key is carried out once, and answered with the same bytes.
+//! Idempotency keys: a repeated request is executed once and gets the same bytes.
 
 use super::world::{SECOND, World, call};
 use serde_json::{Value, json};
@@ -62,7 +62,7 @@ fn a_claim_is_answered_again_only_as_long_as_it_lives() {
     for (asked, first) in asked.iter().zip(&first) {
         assert_eq!((first.status, first.header(REPLAYED)), (200, None));
         let again = ask(asked);
-        // Marked beside the body, whose bytes are the first ones.
+        // The repetition is marked in a header; the body has the first bytes.
         assert_eq!(again.reply.body, first.reply.body, "{asked:?}");
         assert_eq!(again.header(REPLAYED), Some("true"), "{asked:?}");
     }
@@ -81,7 +81,7 @@ fn a_claim_is_answered_again_only_as_long_as_it_lives() {
         assert_eq!(dead.header(REPLAYED), None, "{asked:?}");
     }
     assert_eq!(count(&world), events);
-    // Once it is somebody else's, that is what is said.
+    // After another agent claimed it, the answer is a refusal.
     world.story(r#"POST /v1/tasks/1/claim {"agentId": "bob"} -> 200"#);
     ask(&asked[0]).refused(409, "claim_conflict");
     ask(&asked[1]).refused(409, "claim_conflict");
@@ -122,7 +122,7 @@ fn another_request_under_the_key_is_refused_and_changes_nothing() {
         "#,
     );
     assert_eq!(count(&world), events);
-    // The same body on another task is another request.
+    // An equal body for another task is another request.
     world.story(
         r#"
         c: POST /v1/tasks/1/claim {"agentId": "ada"} -> 200

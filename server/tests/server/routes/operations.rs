@@ -1,4 +1,4 @@
-//! Every operation by its name, in its own envelope.
+//! Every operation, called by name, with its own envelope.
 
 use super::world::{SECOND, World};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! Every row that answers from the log, as of a point of the past.
+//! Every route that can answer for a point of the past.
 
 use super::world::{SECOND, World, call};
 use serde_json::{Value, json};
@@ -9,7 +9,7 @@ use teamlog_server::stream::Hub;
 use teamlog_team::engine::Clock;
 use teamlog_team::handle::pasts::PASTS_MAX;
 
-/// A question for each row that takes `at`.
+/// A query of each route that accepts `at`.
 const TARGETS: [&str; 30] = [
     "/v1/teams",
     "/v1/teams/demo",
@@ -53,13 +53,13 @@ fn head(world: &World) -> u64 {
     status["last_seq"].as_u64().unwrap()
 }
 
-/// What all rows answer now: status and body.
+/// Returns the current answers of all routes: status and body.
 fn answers(world: &World) -> Vec<(u16, Value)> {
     let asked = TARGETS.iter().map(|target| world.get(target));
     asked.map(|said| (said.status, said.json)).collect()
 }
 
-/// A point: its seq, its time, and what all rows answered.
+/// A point of the past: seq, time, and the answers of all routes.
 type Then = (u64, String, Vec<(u16, Value)>);
 
 fn history(world: &World) -> Vec<Then> {
@@ -90,7 +90,7 @@ fn history(world: &World) -> Vec<Then> {
         let mut asked = call(Method::Post, path, &body.to_string());
         asked.trace_id = Some("tr".to_owned());
         assert!(world.ask(asked).status < 300, "{path}");
-        // Behind the event, which may be dated a moment ahead of the clock.
+        // Later than the event, whose time may be slightly ahead of the clock.
         world.later(1_000);
         then.push((head(world), world.clock.now().to_string(), answers(world)));
     }
@@ -123,7 +123,7 @@ fn every_row_answers_as_it_did_then() {
             }
         }
     }
-    // Without a point it is now, and nothing says otherwise.
+    // Without a point the answer is current and has no header.
     assert_eq!(world.get("/v1/tasks").header("X-Teamlog-At"), None);
     assert_eq!(world.get("/v1/tasks?at=").header("X-Teamlog-At"), None);
 }
@@ -205,7 +205,7 @@ fn few_pasts_are_kept_and_a_kept_one_reads_the_log_no_more() {
         (page, count() - before)
     };
     let (first, folding) = ask(head - 1);
-    // View files are written behind the answers, and count as well.
+    // View files are written after the answers, and count as well.
     let repeated: Vec<(Value, u64)> = (0..5).map(|_| ask(head - 1)).collect();
     assert!(repeated.iter().all(|(again, _)| *again == first));
     let kept = repeated.iter().map(|(_, calls)| *calls).min().unwrap();
@@ -214,7 +214,7 @@ fn few_pasts_are_kept_and_a_kept_one_reads_the_log_no_more() {
         ask(seq);
     }
     assert_eq!(world.served.pasts().len(), PASTS_MAX);
-    // Another history under the same seqs is another past.
+    // Another history with the same seqs is another past.
     let served = Arc::clone(&world.served);
     served.pasts().forget_idle();
     assert_eq!(served.pasts().len(), PASTS_MAX, "none of them is idle yet");

@@ -1,4 +1,4 @@
-//! Rows that answer an operation's data as it is.
+//! Routes that answer with an operation's data.
 
 use super::world::{SECOND, World, call};
 use serde_json::{Value, json};
@@ -6,7 +6,7 @@ use teamlog_server::Method;
 use teamlog_team::lifecycle::tick::Tick;
 use teamlog_team::message::send::{Require, Send};
 
-/// What an operation answers is what its row answers.
+/// Checks that operation and route give equal answers.
 #[track_caller]
 fn same(world: &World, target: &str, operation: &str, input: &str) -> Value {
     let row = world.get(target).done(200);

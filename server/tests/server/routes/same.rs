@@ -1,4 +1,4 @@
-//! The same commands over HTTP and straight to the team leave the same state behind.
+//! Equal commands over HTTP and directly on the team lead to equal states.
 
 use super::world::{SECOND, World};
 use proptest::prelude::*;
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use teamlog_team::api;
 use teamlog_team::lifecycle::status::Status;
 
-/// What happens.
+/// A step of the history.
 #[derive(Debug, Clone)]
 pub enum Step {
-    /// A command, as it is asked for over HTTP (target and body), and as an operation (name and input).
+    /// A command, as an HTTP request (target and body) and as an operation (name and input).
     Ask((String, Value), (&'static str, Value)),
     Wait(i64),
 }
@@ -30,7 +30,7 @@ fn paths() -> impl Strategy<Value = Vec<&'static str>> {
     prop::collection::vec(prop::sample::select(vec!["src", "src/io", "docs"]), 0..2)
 }
 
-/// A command, over HTTP and as an operation.
+/// Returns a step with a command in both forms.
 fn ask(target: impl Into<String>, body: Value, name: &'static str, input: Value) -> Step {
     Step::Ask((target.into(), body), (name, input))
 }
@@ -106,7 +106,7 @@ pub fn step() -> impl Strategy<Value = Step> {
 }
 
 impl Step {
-    /// Whether it was done; what is refused is refused both ways, if not in the same words.
+    /// Returns true if the command succeeded. Refusals must agree, but their messages may differ.
     pub fn over_http(&self, world: &World) -> bool {
         match self {
             Step::Ask((target, body), _) => world.post(target, body.clone()).status < 300,

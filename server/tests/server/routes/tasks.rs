@@ -1,4 +1,4 @@
-//! Tasks from their making to their end.
+//! Tasks from creation to completion.
 
 use super::world::{SECOND, World};
 use serde_json::{Value, json};
@@ -28,7 +28,7 @@ fn a_task_that_requires_an_approval_is_completed_only_with_one() {
     decide("approved");
     let done = world.story(&format!("{complete} 200"));
     assert_eq!(done["task"]["approval"]["status"], "approved");
-    // An edit is another way to demand one.
+    // An edit can also require an approval.
     world.story(
         r#"
         POST /v1/tasks {"title": "two"} -> 201

@@ -1,4 +1,4 @@
-//! A team is set up.
+//! Setup of a team.
 
 use super::world::World;
 use serde_json::json;
@@ -23,7 +23,7 @@ fn agents_join_get_roles_and_a_budget_at_once() {
         json!({"maxTokens": 1000, "hardLimit": true, "softLimitTokens": 500, "softLimitReached": false})
     );
     assert_eq!(world.get("/v1/teams/demo").done(200), made);
-    // Saying the same again changes nothing.
+    // Repeating the setup changes nothing.
     let events = |world: &World| world.get("/v1/status").done(200)["events"].clone();
     let before = events(&world);
     assert_eq!(world.post("/v1/teams", body).done(201), made);

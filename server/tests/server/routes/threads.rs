@@ -1,4 +1,4 @@
-//! Threads, and what agents are told.
+//! Threads, and the feeds of agents.
 
 use super::world::World;
 use serde_json::{Value, json};
@@ -184,7 +184,7 @@ fn who_holds_a_path_may_write_it() {
     );
 }
 
-/// Every text in `value` that looks like a moment.
+/// Collects every text in `value` that looks like a time.
 fn moments(value: &Value, found: &mut Vec<String>) {
     match value {
         Value::String(text) if text.starts_with("2026-11-21T") => found.push(text.clone()),
@@ -222,7 +222,7 @@ fn moments_have_three_decimals_wherever_a_client_of_the_protocol_looks() {
             assert!(moment.ends_with(".123Z"), "{moment} in {}", said.json);
         }
     }
-    // The log keeps what it was told.
+    // The log has the original text.
     let events = world.get("/v1/events?limit=1000").done(200).to_string();
     assert!(events.contains("T12:00:00.123456Z"), "{events}");
 }

@@ -1,4 +1,4 @@
-//! A served team in memory, with its own time and its own randomness.
+//! A served team in memory, with its own clock and random numbers.
 
 use crate::documented;
 use serde_json::Value;
@@ -19,7 +19,7 @@ pub struct World {
     pub clock: Arc<ManualClock>,
 }
 
-/// An answer, read.
+/// A parsed answer.
 #[derive(Debug, PartialEq)]
 pub struct Said {
     pub status: u16,
@@ -48,12 +48,12 @@ impl Said {
 }
 
 impl World {
-    /// The open team `demo`.
+    /// Creates the open team `demo`.
     pub fn new() -> World {
         World::with(&[])
     }
 
-    /// The team `demo`: closed with members.
+    /// Creates the closed team `demo` with members.
     pub fn with(members: &[&str]) -> World {
         let memory = Arc::new(Memory::new());
         let clock = Arc::new(ManualClock::new(
@@ -72,7 +72,7 @@ impl World {
         }
     }
 
-    /// The same data under a daemon that was started anew.
+    /// Restarts the daemon on its data.
     pub fn restarted(self) -> World {
         let World {
             served: old,
@@ -110,8 +110,8 @@ impl World {
         })
     }
 
-    /// Calls in order, one a line: `POST /v1/tasks {"title": "one"} -> 201`, behind the status the code and the field of
-    /// an error; before it a key, as `k: POST …`. Answers what the last one is answered.
+    /// Makes calls in order, one per line: `POST /v1/tasks {"title": "one"} -> 201`. After the status, an error has its
+    /// code and field; before the method, `k:` gives an idempotency key. Returns the last answer.
     #[track_caller]
     pub fn story(&self, lines: &str) -> Value {
         let mut last = Value::Null;
@@ -174,7 +174,7 @@ fn served(memory: &Arc<Memory>, clock: &Arc<ManualClock>) -> Arc<Served> {
     Arc::new(Served::new(Root::on(memory.clone(), options)))
 }
 
-/// A call on `demo`; the target is not escaped, so `%2F` is written `/` by whoever needs it in a segment.
+/// Returns a call on `demo`. The target is not decoded; write `/` for `%2F` in a segment.
 pub fn call(method: Method, target: &str, body: &str) -> Call {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let pairs = query.split('&').filter(|pair| !pair.is_empty());

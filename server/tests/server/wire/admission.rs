@@ -1,4 +1,4 @@
-//! What a request must be to come through, in which order that is checked, and what comes through.
+//! Admission of requests: the checks, their order, and the resulting call.
 
 use super::stand::Stand;
 use crate::client::{Client, address};
@@ -132,7 +132,7 @@ fn many_wrong_tokens_slow_down_wrong_tokens_only() {
     let token = stand.token("demo");
     let mut times = Vec::new();
     let mut client = Client::tcp(&daemon);
-    // The fourth, unless a second of the daemon's count ends among them.
+    // The fourth one is delayed, unless the daemon's counting second ends in between.
     while times.last().is_none_or(|took| *took < DELAY) {
         assert!(times.len() < 20, "{times:?}");
         let since = Instant::now();
@@ -185,7 +185,7 @@ fn a_body_is_json_or_says_nothing_of_itself() {
 fn what_is_checked_first_answers_first() {
     let (stand, daemon, _) = Stand::demo_within(|limits| limits.body_bytes = 10);
     let (host, token) = (address(&daemon).to_string(), stand.token("demo"));
-    // Everything is wrong at first; then one thing after the other is put right.
+    // Everything is wrong at first; then one fault after the other is corrected.
     let mut wrong = [
         ("Host: evil.example", format!("Host: {host}"), 421),
         ("Origin: null", String::new(), 403),
@@ -257,7 +257,7 @@ fn a_call_is_what_was_asked() {
     assert_eq!(answer["body"], "{\"ä\":1}");
     assert_eq!(answer["key"], json!(null));
     assert_eq!(answer["trace"], "own");
-    // What is empty is not there.
+    // Empty headers count as absent.
     let headers = [("X-Trace-Id", ""), ("traceparent", &*parent)];
     let answer = client.call_with(&token, "POST /v1/x", &headers, "").json();
     assert_eq!(answer["trace"], trace);

@@ -1,4 +1,4 @@
-//! The Unix socket: what its user may do there without a token, and what not.
+//! The Unix socket: requests of its user without a token, allowed and refused.
 
 use super::stand::Stand;
 use crate::client::{Client, address, until};
@@ -23,7 +23,7 @@ fn the_socket_is_for_its_user_alone() {
 
 const STRANGER: &str = "TEAMLOG_TEST_STRANGER";
 
-/// Not a test by itself: another user, who asks on the socket and says what was answered.
+/// Helper process, no test: another user, who sends a request on the socket and prints the answer.
 #[test]
 fn a_stranger() {
     let Some(socket) = std::env::var_os(STRANGER) else {
@@ -37,7 +37,7 @@ fn a_stranger() {
     println!("\nheard {} bytes", heard.len());
 }
 
-/// Only root can become another user: `setpriv` does.
+/// Only root can become another user, with `setpriv`.
 #[test]
 fn another_user_hears_nothing_even_where_the_modes_would_let_them() {
     if std::fs::metadata("/proc/self").unwrap().uid() != 0 {
@@ -96,7 +96,7 @@ fn what_its_user_controls_nobody_controls_over_tcp() {
             "{line}"
         );
         let answer = Client::tcp(&daemon).call(&token, line, "");
-        // A call like any other, that the routes know nothing of.
+        // An ordinary call, for a path that no route has.
         assert_eq!(answer.json()["path"][0], "control", "{line}");
     }
     assert_eq!(stand.token("demo"), token);
@@ -161,13 +161,13 @@ fn what_goes_on_under_a_token_ends_with_it_and_nothing_else_does() {
     let since = Instant::now();
     let mut others = streams.split_off(2);
     for stream in &mut streams {
-        // The body comes to its end, which is more than that of a connection that broke.
+        // The body is complete, unlike that on a broken connection.
         assert!(stream.chunks().is_some());
     }
     let refused = waiting[0].hear().unwrap();
     refused.refused(401, "unauthorized");
     assert!(since.elapsed() < Duration::from_secs(10));
-    // Another team's go on.
+    // Streams of other teams continue.
     let mut space = [0; 4096];
     for _ in 0..5 {
         assert!(others[0].stream.read(&mut space).unwrap() > 0);
@@ -188,7 +188,7 @@ fn its_user_stops_the_daemon() {
     assert!(daemon.wait());
 }
 
-/// Says back what it is asked, in capitals.
+/// Answers with the request in capitals.
 struct Echo;
 
 impl Forward for Echo {
@@ -230,11 +230,11 @@ fn another_protocol_takes_a_connection_over_with_what_was_said_too_early() {
     client.say(asking(PROTOCOL, "0.0.0").as_bytes());
     let answer = client.hear().unwrap();
     answer.refused(409, "daemon_version_mismatch");
-    // Nor is one that says nothing of its version.
+    // A client without a version is refused too.
     let silent = asking(PROTOCOL, "");
     client.say(silent.replace("teamlog-version: \r\n", "").as_bytes());
     assert_eq!(client.hear().unwrap().code(), "daemon_version_mismatch");
-    // Nor one that sends messages of another version.
+    // A client with another version of the messages is refused too.
     for other in ["teamlog-forward", "teamlog-forward/1"] {
         client.say(asking(other, ours).as_bytes());
         assert_eq!(client.hear().unwrap().code(), "daemon_version_mismatch");
@@ -242,7 +242,7 @@ fn another_protocol_takes_a_connection_over_with_what_was_said_too_early() {
     client.say(asking("websocket", ours).as_bytes());
     assert_eq!(client.hear().unwrap().status, 400);
 
-    // One that fails ends alone.
+    // A failure ends one connection only.
     let mut client = Client::unix(&daemon);
     client.say(asking(PROTOCOL, ours).as_bytes());
     assert_eq!(client.hear().unwrap().status, 101);

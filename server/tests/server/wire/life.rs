@@ -1,4 +1,4 @@
-//! How a daemon begins and ends, and what it leaves behind.
+//! Start and end of a daemon, and the files that remain.
 
 use super::stand::Stand;
 use crate::client::{Client, LONGEST_WAIT, until};
@@ -14,7 +14,7 @@ use teamlog_team::{Root, RootOptions};
 
 const ROOT: &str = "TEAMLOG_TEST_DAEMON_ROOT";
 
-/// Not a test by itself: the daemon of another process, for the tests below.
+/// Helper process, no test: a daemon for the tests below.
 #[test]
 fn a_daemon_of_its_own() {
     let Some(root) = std::env::var_os(ROOT) else {
@@ -37,7 +37,7 @@ fn a_daemon_of_its_own() {
     });
 }
 
-/// Starts it, and waits until it serves; whether the kernel confines it.
+/// Starts a daemon process and waits until it serves; returns true if the kernel confines it.
 fn spawn(root: &Path) -> (Child, Running, bool) {
     let mut child = Command::new("sh")
         .args(["-c", "ulimit -S -n 256 && exec \"$0\" \"$@\""])
@@ -54,7 +54,7 @@ fn spawn(root: &Path) -> (Child, Running, bool) {
     };
     let confined = told("confined ") == "true";
     let running = serde_json::from_str(&told("serving ")).unwrap();
-    // What else it prints must find a reader.
+    // Read further output, so that the process does not block.
     std::thread::spawn(move || lines.count());
     (child, running, confined)
 }
@@ -112,7 +112,7 @@ fn a_second_daemon_is_told_of_the_first() {
     );
     assert!(text.contains("teamd.sock"), "{text}");
     assert_eq!(refused.code(), "already_served");
-    // And has changed nothing.
+    // The refused start has changed nothing.
     assert_eq!(stand.token("demo"), token);
     assert_eq!(Client::unix(&daemon).get("/healthz").status, 200);
     assert!(daemon.stop());
@@ -138,7 +138,7 @@ fn only_named_teams_are_served_and_only_known_ones_can_be() {
     options.root = stand.dir.path().join("nowhere");
     assert!(serve(options).is_err());
     assert!(!stand.dir.path().join("nowhere").exists());
-    // None of them left anything that is in the way.
+    // None of them left a file that blocks the next start.
     assert!(stand.serve().stop());
 }
 
@@ -174,7 +174,7 @@ fn what_clients_need_is_written_again_where_it_was_taken_away() {
     let after = stand.token("demo");
     assert_ne!(before, after);
     let mut client = Client::tcp(&daemon);
-    // The file is there a moment before its token counts.
+    // The file exists shortly before its token is valid.
     until("its token lets in", || {
         client.call(&after, "GET /v1/status", "").status == 200
     });
@@ -204,7 +204,7 @@ fn what_stands_where_the_token_belongs_is_replaced_and_never_followed() {
                 .is_file()
         );
     }
-    // One that somebody else has put there since is not ours to remove.
+    // A file that another program has written since must not be removed.
     let mut theirs = stand.runtime("third");
     theirs.pid = 1;
     let theirs = serde_json::to_vec(&theirs).unwrap();
@@ -289,7 +289,7 @@ fn a_signal_drains_and_a_kill_is_recovered_from() {
             .find_map(|line| line.strip_prefix("Max open files"));
         let files: Vec<_> = files.unwrap().split_whitespace().collect();
         assert_eq!(files[0], files[1], "as many as it may have");
-        // A write that breaks the file size limit is an error, not an end.
+        // A write beyond the file size limit is an error and does not end the daemon.
         signal(&child, "-XFSZ");
         signal(&child, "-PIPE");
         let refused = serve(stand.options()).unwrap_err();
@@ -338,7 +338,7 @@ fn the_kernel_keeps_the_daemon_from_writing_elsewhere() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// Records something beside the daemon, by whoever waits that long for a lock.
+/// Records an event from outside the daemon, with this lock timeout.
 fn note(stand: &Stand, team: &str, lock_deadline: Duration) -> teamlog_team::Result<()> {
     let options = RootOptions {
         lock_deadline,
@@ -363,7 +363,7 @@ fn the_daemon_holds_the_locks_of_its_teams_until_it_ends() {
 
 #[test]
 fn many_teams_are_taken_and_given_back_at_once_each_with_a_token_of_its_own() {
-    // More than are seen to at a time.
+    // More teams than are handled at a time.
     let names: Vec<String> = (0..35).map(|number| format!("team-{number}")).collect();
     let stand = Stand::new(&names.iter().map(String::as_str).collect::<Vec<_>>());
     let daemon = stand.serve();
@@ -381,7 +381,7 @@ fn many_teams_are_taken_and_given_back_at_once_each_with_a_token_of_its_own() {
     }
 }
 
-/// A team with so many events, and how long a daemon takes on it from nothing to its first answer.
+/// Measures a daemon's time from start to first answer on a team with `events` events.
 fn start_on(events: usize) -> Duration {
     let stand = Stand::new(&["demo"]);
     let root = Root::open(stand.dir.path(), RootOptions::default()).unwrap();

@@ -1,4 +1,4 @@
-//! Clients that take too long, send too much, or are too many.
+//! Clients that are too slow, send too much, or are too many.
 
 use super::stand::Stand;
 use crate::client::{Client, address, until};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use teamlog_server::Limits;
 
 const SHORT: Duration = Duration::from_millis(200);
-/// Longer than what is short on a busy machine, shorter than the limits by default.
+/// Longer than a short time on a busy machine, and shorter than the default limits.
 const SOON: Duration = Duration::from_millis(4900);
 
 fn since<T>(what: impl FnOnce() -> T) -> (T, Duration) {
@@ -26,7 +26,7 @@ fn was_cut_after(limit: Duration, took: Duration) {
 #[test]
 fn a_head_that_trickles_is_cut() {
     let (_stand, daemon, _) = Stand::demo_within(|limits| limits.head_time = SHORT);
-    // The daemon's time begins behind ours, however long this thread is held up.
+    // The daemon's measured time begins after ours, even if this thread is delayed.
     let (over, took) = since(|| Client::tcp(&daemon).is_over());
     assert!(over);
     was_cut_after(SHORT, took);
@@ -107,7 +107,7 @@ fn a_connection_without_a_request_is_closed_after_a_while() {
     }
     let (over, took) = since(|| client.is_over());
     assert!(over && took < idle + SOON, "{took:?}");
-    // Work is no idleness.
+    // A connection with a running request is not idle.
     let token = stand.token("demo");
     let answer = Client::tcp(&daemon).call(&token, "GET /v1/slow/3000", "");
     assert_eq!(answer.status, 200);
@@ -118,7 +118,7 @@ fn one_connection_too_many_is_told_so_at_once_and_may_come_back() {
     let (_stand, daemon, token) = Stand::demo_within(|limits| limits.connections = 3);
     let mut held: Vec<_> = (0..3).map(|_| Client::tcp(&daemon)).collect();
     for (client, path) in held.iter_mut().zip(["/v1/x", "/metrics", "/readyz"]) {
-        // What has just started may not be ready yet.
+        // A daemon that has just started may not be ready yet.
         until(path, || {
             client.call(&token, &format!("GET {path}"), "").status == 200
         });
@@ -127,7 +127,7 @@ fn one_connection_too_many_is_told_so_at_once_and_may_come_back() {
     answer.refused(503, "busy");
     assert_eq!(answer.header("retry-after"), Some("1"));
     assert!(took < SOON, "{took:?}");
-    // Nobody who reaches the port keeps the command line out.
+    // TCP clients cannot block the command line.
     assert_eq!(Client::unix(&daemon).get("/healthz").status, 200);
     assert_eq!(held[0].get("/healthz").status, 200);
     held.pop();
@@ -138,7 +138,7 @@ fn one_connection_too_many_is_told_so_at_once_and_may_come_back() {
 
 #[test]
 fn whoever_has_a_token_finds_a_place_among_any_number_who_have_none() {
-    // No place becomes free because somebody's time is over.
+    // Timeouts are long, so that no slot becomes free by one.
     let (_stand, daemon, token) =
         Stand::demo_within(|limits| limits.head_time = Duration::from_secs(3600));
     let mut known = Client::tcp(&daemon);
@@ -181,7 +181,7 @@ fn who_has_asked_nothing_for_the_longest_time_goes_first() {
 fn a_body_that_is_too_large_is_refused_before_it_is_read_and_its_sender_hears_why() {
     let (stand, daemon, _) = Stand::demo_within(|limits| {
         limits.body_bytes = 1000;
-        // Long enough for all that is sent in vain.
+        // Long enough for all input that is discarded.
         limits.linger_time = Duration::from_secs(30);
     });
     let (host, token) = (address(&daemon).to_string(), stand.token("demo"));
@@ -197,7 +197,7 @@ fn a_body_that_is_too_large_is_refused_before_it_is_read_and_its_sender_hears_wh
     );
     for request in [declared, in_chunks] {
         let mut client = Client::tcp(&daemon);
-        // Most clients send all of it before they listen.
+        // Most clients send everything before they read.
         client.stream.write_all(request.as_bytes()).unwrap();
         let answer = client.hear().unwrap();
         answer.refused(413, "too_large");
@@ -246,7 +246,7 @@ fn large_bodies_wait_for_their_turn_and_are_turned_away_in_the_end() {
         answer.refused(503, "busy");
         assert_eq!(answer.header("retry-after"), Some("1"));
     }
-    // Small ones need no turn.
+    // Small bodies need no slot.
     let small = Client::tcp(&daemon).call(&token, "POST /v1/x", &"x".repeat(500));
     assert_eq!(small.status, 200);
     assert_eq!(first.hear().unwrap().status, 200);
@@ -263,7 +263,7 @@ fn more_calls_than_can_wait_are_turned_away() {
     let mut running = Client::tcp(&daemon);
     running.begin(&token, "GET /v1/slow/3000", "");
     until("one runs", || stand.calls() == 1);
-    // Of two more the one that comes first waits.
+    // The first of two further clients gets the slot.
     let mut more = [Client::tcp(&daemon), Client::tcp(&daemon)];
     for client in &mut more {
         client.begin(&token, "GET /v1/x", "");
@@ -312,7 +312,7 @@ fn a_stream_shows_that_it_lives_and_ends_with_whoever_sends_it() {
     let head = client.call(&stand.token("demo"), "GET /v1/stream/400", "");
     assert_eq!(head.header("content-type"), Some("text/event-stream"));
     assert_eq!(head.header("transfer-encoding"), Some("chunked"));
-    // Longer than a connection may be idle.
+    // Longer than the idle timeout of a connection.
     client.until(|told| told.contains("data: 2") && told.matches("3\r\n:\n\n\r\n").count() >= 3);
     let reader = std::thread::spawn(move || String::from_utf8(client.rest()).unwrap());
     assert!(daemon.stop());
@@ -351,7 +351,7 @@ fn the_limits_of_a_daemon_are_those_of_its_document() {
     assert_eq!((limits.waits, limits.wait_time), (256, seconds(300)));
 }
 
-/// Open TCP connections, that of the question included.
+/// Returns the number of open TCP connections, including the one of this query.
 fn connections(stand: &Stand, daemon: &teamlog_server::Daemon) -> u64 {
     let token = stand.token("demo");
     let numbers = Client::tcp(daemon).call(&token, "GET /metrics", "").body;

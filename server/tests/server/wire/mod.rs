@@ -1,5 +1,5 @@
-//! The daemon from outside: what it reads, what it refuses, whom it lets wait and whom it cuts, and how it begins and
-//! ends. What calls are answered with is another matter: here they are answered with what they are.
+//! Tests of the daemon over raw connections: accepted and refused bytes, timeouts, limits, start and end. The handler
+//! answers every call with the call itself.
 
 mod admission;
 mod control;

@@ -12,7 +12,7 @@ use teamlog_team::message::send_message::SendMessage;
 use teamlog_team::task::claim::TaskClaim;
 use teamlog_team::task::create::TaskCreate;
 
-/// The number of a series.
+/// Returns the value of a series.
 pub fn value(text: &str, series: &str) -> u64 {
     let line = text.lines().find_map(|line| line.strip_prefix(series));
     let line = line.unwrap_or_else(|| panic!("no {series} in\n{text}"));
@@ -111,7 +111,7 @@ fn leases_are_counted_while_they_run_and_when_they_ran_out() {
     }
     assert_eq!(leases(), [3, 3, 0]);
     std::thread::sleep(Duration::from_millis(4_000));
-    // It counts no more, whether that is recorded yet or not.
+    // Expired leases are not counted, recorded or not.
     assert_eq!(leases()[..2], [2, 3]);
     until("it is recorded", || leases() == [2, 3, 1]);
 }
@@ -216,7 +216,7 @@ fn a_daemon_is_ready_when_its_teams_are() {
     assert_eq!(full["teams"]["ill"], json!({"condition": "sound"}));
     assert!(daemon.stop());
 
-    // A byte in the middle of what was acknowledged is another one.
+    // Damages a byte in the middle of acknowledged events.
     segment::flip(&segment::of(stand.dir.path(), "ill"));
     let daemon = stand.serve();
     let token = stand.token("demo");
@@ -224,7 +224,7 @@ fn a_daemon_is_ready_when_its_teams_are() {
     until("what is damaged is found", || {
         client.call(&token, "GET /readyz", "").json()["teams"]["ill"]["condition"] == "unready"
     });
-    // It may be known to be unready before its whole log was verified.
+    // The team may be unready before its whole log was verified.
     let found = "teamlog_last_verify_sound{team=\"ill\"} 0";
     until("its log is verified", || {
         let numbers = client.call(&token, "GET /metrics", "").body;

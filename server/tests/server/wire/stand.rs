@@ -1,4 +1,4 @@
-//! A root with teams, daemons on it, and clients that speak to them byte by byte.
+//! A root with teams, its daemons, and clients on raw connections.
 
 use crate::client::LONGEST_WAIT;
 use serde_json::{Value, json};
@@ -14,12 +14,12 @@ use tempfile::TempDir;
 /// A data root of its own.
 pub struct Stand {
     pub dir: TempDir,
-    /// How many calls were answered.
+    /// Number of answered calls.
     pub calls: Arc<AtomicUsize>,
 }
 
 impl Stand {
-    /// With these teams.
+    /// Creates a root with these teams.
     pub fn new(teams: &[&str]) -> Stand {
         let stand = Stand {
             dir: tempfile::tempdir().unwrap(),
@@ -30,11 +30,11 @@ impl Stand {
         }
         stand
     }
-    /// One with the team `demo`, a daemon on it, and the team's token.
+    /// Creates a root with the team `demo`, a daemon on it, and the team's token.
     pub fn demo() -> (Stand, Daemon, String) {
         Stand::demo_within(|_| ())
     }
-    /// The same with other limits.
+    /// Like [`Stand::demo`], with changed limits.
     pub fn demo_within(change: impl FnOnce(&mut Limits)) -> (Stand, Daemon, String) {
         let stand = Stand::new(&["demo"]);
         let daemon = stand.serve_within(change);
@@ -83,7 +83,7 @@ impl Stand {
     }
 }
 
-/// Tells a call what it is; a few are answered in other ways.
+/// Answers a call with its own fields; a few paths have special answers.
 fn told(call: &Call) -> Answer {
     let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
     match path.as_slice() {
@@ -128,13 +128,13 @@ pub fn of(call: &Call) -> Value {
     })
 }
 
-/// A numbered frame every so many milliseconds, until nobody takes it.
+/// Streams a numbered frame every `every` milliseconds, until the client is gone.
 fn stream(every: u64) -> Streamed {
     let (to, frames) = tokio::sync::mpsc::channel(4);
     std::thread::spawn(move || {
         for number in 0.. {
             let frame = format!("data: {number}\n\n");
-            // A daemon that is held up for a moment takes it later; one whose client is gone never does.
+            // A delayed daemon takes the frame later; after the client is gone, sending fails.
             if to.blocking_send(frame.into()).is_err() {
                 return;
             }
@@ -148,7 +148,7 @@ fn stream(every: u64) -> Streamed {
     }
 }
 
-/// As much as can be sent, for as long as somebody takes it.
+/// Streams frames without pause, until the client is gone.
 fn flood() -> Streamed {
     let (to, frames) = tokio::sync::mpsc::channel(4);
     std::thread::spawn(move || while to.blocking_send(vec![b'x'; 1 << 16].into()).is_ok() {});
