@@ -1,8 +1,8 @@
-//! Arguments of tools as models write them: read by the schema of the tool before anything is refused.
+//! Arguments of tools as models write them, converted to the tool's schema before any is refused.
 //!
-//! `"5"` and `5.0` are integers, `"true"` is a boolean, the JSON text of an object or a list is that object or list, and a
-//! number is text where text is wanted. `null` and blank text are as good as nothing. `team_name` is `team`. An argument that
-//! the tool does not take is passed by, unless it is nearly one that it takes.
+//! `"5"` and `5.0` become integers, `"true"` a boolean, and the JSON text of an object or list that object or list. A
+//! number becomes text if the schema asks for text. `null` and blank text count as absent. `team_name` means `team`. An
+//! unknown argument is ignored, unless its name is close to a known one.
 
 use crate::query::{Query, ToolError};
 use serde_json::{Map, Number, Value};
@@ -11,31 +11,31 @@ use teamlog_team::projections::spelling;
 
 const TEAM: &str = "team";
 const TEAM_NAME: &str = "team_name";
-/// The session of a tool of states: `null` there is the root.
+/// The session of a state tool; `null` means the root.
 const SESSION: &str = "session_id";
-/// A number of items is bounded by the tool, whatever is asked for.
+/// Limits are bounded by the tool, whatever the argument says.
 const LIMIT: &str = "limit";
-/// Sent by some clients, and of no meaning here.
+/// Sent by some clients; ignored.
 const WORKING_DIRECTORY: &str = "workingDirectory";
-/// The greatest integer up to which a float holds every integer.
+/// The largest integer up to which a float represents every integer exactly.
 const EXACT_MAX: f64 = 9_007_199_254_740_992.0;
 
-/// Arguments that fit the schema of a tool.
+/// Arguments converted to the schema of a tool.
 #[derive(Debug, PartialEq)]
 pub struct Fitted {
     pub arguments: Map<String, Value>,
-    /// Arguments that were passed by.
+    /// Names of the ignored arguments.
     pub ignored: Vec<String>,
 }
 
-/// Fits arguments to the schema of a tool.
+/// Converts arguments to the schema of a tool.
 ///
 /// # Errors
-/// The error names the argument and what was expected.
+/// The error names the argument and its expected type.
 pub fn fit(query: &Query, mut arguments: Map<String, Value>) -> Result<Fitted, ToolError> {
     let shape = &query.shape;
     arguments.remove(WORKING_DIRECTORY);
-    // An open tool may take it for a field of its own.
+    // A tool that accepts arbitrary fields may have a field of that name.
     if !(shape.open && arguments.contains_key(TEAM)) {
         rename_team(&mut arguments)?;
     }
@@ -64,7 +64,7 @@ pub fn fit(query: &Query, mut arguments: Map<String, Value>) -> Result<Fitted, T
     Ok(Fitted { arguments, ignored })
 }
 
-/// Takes `team_name` for `team`.
+/// Renames `team_name` to `team`.
 fn rename_team(arguments: &mut Map<String, Value>) -> Result<(), ToolError> {
     let Some(named) = arguments
         .remove(TEAM_NAME)
@@ -85,8 +85,8 @@ fn rename_team(arguments: &mut Map<String, Value>) -> Result<(), ToolError> {
     }
 }
 
-/// Takes out the arguments that a tool does not take, and returns their names. A tool that keeps fields of its own refuses only
-/// a mistyped session, which would write the state of the root.
+/// Removes unknown arguments and returns their names. A tool that accepts arbitrary fields refuses only a mistyped
+/// session, which would otherwise write the root's state.
 fn take_unknown(
     tool: &str,
     shape: &Shape,
@@ -107,7 +107,7 @@ fn take_unknown(
     Ok(unknown)
 }
 
-/// Checks that a name is `session_id` in another spelling. `owner_codex_session_id` is a field of states.
+/// Returns true if a name is another spelling of `session_id`. `owner_codex_session_id` is a field of states.
 fn is_session(name: &str) -> bool {
     let letters = name.chars().filter(char::is_ascii_alphanumeric);
     let letters: String = letters.map(|letter| letter.to_ascii_lowercase()).collect();
@@ -122,7 +122,7 @@ fn is_absent(value: &Value) -> bool {
     }
 }
 
-/// Makes a value one of that kind, if it stands for one.
+/// Converts a value to a kind, if it represents one.
 fn coerce(kind: &Kind, value: &mut Value) {
     let coerced = match (kind, &*value) {
         (Kind::Integer { .. }, Value::String(text)) => {
@@ -157,7 +157,7 @@ fn coerce(kind: &Kind, value: &mut Value) {
     }
 }
 
-/// Returns the integer that a number stands for; a float only as far as it holds every integer.
+/// Returns a number as an integer; a float only in the range in which floats represent every integer.
 fn integer(number: &Number) -> Option<Value> {
     if !number.is_f64() {
         return Some(number.clone().into());
@@ -190,7 +190,7 @@ fn mistyped(field: &Field, value: &Value) -> ToolError {
     ToolError::of_field(&field.name, &message)
 }
 
-/// Most letters of a value that a refusal repeats.
+/// Maximum number of characters of a value in a refusal.
 const FOUND_MAX: usize = 80;
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
-//! The tools that once changed a team through this protocol: what to call instead.
+//! Former tools that changed a team through this protocol: their calls are answered with the command to use instead.
 
 use serde_json::{Map, Value, json};
 
-/// The operations that had a tool, `team_` before the name with underscores.
+/// Operations that had a tool, named `team_` and the operation's name with underscores.
 const OPERATIONS: &str = "\
     send-message broadcast mailbox-list mailbox-mark-notified mailbox-mark-delivered create-task \
     read-task list-tasks update-task claim-task transition-task-status release-task-claim read-config \
@@ -11,14 +11,14 @@ const OPERATIONS: &str = "\
     read-shutdown-ack read-monitor-snapshot write-monitor-snapshot read-task-approval \
     write-task-approval";
 
-/// What a call of such a tool is answered; `None` for a name that never was one.
+/// Returns the answer to a call of a former tool; `None` for any other name.
 pub fn deprecation(tool: &str, arguments: &Map<String, Value>) -> Option<String> {
     let operation = tool.strip_prefix("team_")?.replace('_', "-");
     OPERATIONS
         .split_whitespace()
         .find(|known| *known == operation)?;
     let mut arguments = arguments.clone();
-    // The operations name the team by its longer name.
+    // The operations use the longer field name.
     if let Some(team) = arguments.remove("team") {
         arguments.entry("team_name").or_insert(team);
     }
@@ -27,13 +27,13 @@ pub fn deprecation(tool: &str, arguments: &Map<String, Value>) -> Option<String>
         "error": format!("the tool {tool} is hard-deprecated: a team is changed through the command line"),
         "code": "deprecated_cli_only",
         "hint": format!("Use CLI interop: rcs team api {operation} --input {} --json", quoted(&input)),
-        // The hint is the contract's; this works where nothing is called rcs.
+        // The contract prescribes the hint; this command works without a program named rcs.
         "command": format!("teamlog team api {operation} --input {} --json", quoted(&input)),
     });
     Some(answer.to_string())
 }
 
-/// As a POSIX shell takes it for one word.
+/// Quotes a text as one word of a POSIX shell.
 fn quoted(text: &str) -> String {
     format!("'{}'", text.replace('\'', r"'\''"))
 }

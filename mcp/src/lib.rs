@@ -1,10 +1,10 @@
-//! teamlog for agents that speak the Model Context Protocol, over standard input and output.
+//! teamlog as a server of the Model Context Protocol (MCP) over standard input and output.
 //!
-//! Agents that change things call the command line (see the operations of [`teamlog_team::api`]); what is here reads, the
-//! states of workflow modes apart, which are also written here.
-//! The tools that once changed a team through this protocol are no longer listed, and answer with what to type instead.
+//! The tools read; only the states of workflow modes can also be written. For other changes, agents use the command
+//! line (see the operations of [`teamlog_team::api`]). Former tools that changed a team are no longer listed; a call of
+//! one is answered with the command to use instead.
 //!
-//! The protocol's own crate moves fast, so that nothing outside this crate knows it.
+//! The crate of the protocol (rmcp) changes often, so its types stay inside this crate.
 #![forbid(unsafe_code)]
 
 mod arguments;
@@ -26,13 +26,13 @@ use teamlog_team::Root;
 use teamlog_team::command::Origin;
 use transport::Lines;
 
-/// Serves one client on standard input and output until it closes them.
+/// Serves one client on standard input and output until the client closes them.
 ///
-/// `team` and `session` are those that are meant where a call names none; what it records keeps
-/// `origin`, and is handed to `elsewhere` first.
+/// `team` and `session` are the defaults of calls that name none. A call that records keeps `origin`, and is first
+/// offered to `elsewhere`.
 ///
 /// # Errors
-/// The runtime or the thread that reads cannot be started.
+/// The runtime or the reader thread cannot be started.
 pub fn serve_stdio(
     root: Root,
     team: Option<String>,
@@ -55,12 +55,12 @@ pub fn serve_stdio(
         let running = rmcp::serve_server(server, lines).await;
         match running {
             Ok(running) => running.waiting().await.map(drop).map_err(io::Error::other),
-            // It came and went without a word.
+            // The client disconnected without a message.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(io::Error::other(error)),
         }
     });
-    // A thread may still wait for standard input, which nobody writes to any more.
+    // The reader thread may still wait for standard input.
     runtime.shutdown_background();
     served
 }

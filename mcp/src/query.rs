@@ -1,7 +1,6 @@
-//! The queries: a table of tools, each of which carries out an operation that reads.
+//! The queries: a table of tools, each of which runs an operation that reads.
 //!
-//! What they and the tools of states have in common is here too: how arguments are read, which team is meant, and how a
-//! fault is written.
+//! Also contains the code shared with the state tools: reading arguments, choosing the team, and writing errors.
 
 use schemars::{JsonSchema, Schema, generate::SchemaSettings};
 use serde::Serialize;
@@ -20,23 +19,23 @@ use teamlog_team::task::ready::Ready;
 use teamlog_team::task::show::TaskShow;
 use teamlog_team::{Failure, Root, Team, hint};
 
-/// Most items of a page.
+/// Maximum number of items on a page.
 const PAGE_MAX: u64 = 1_000;
 
-/// Answers arguments about a team.
+/// Runs a tool on a team with its arguments.
 type Answer = Box<dyn Fn(&mut Team, Map<String, Value>) -> Result<String, ToolError> + Send + Sync>;
 
-/// A query, or another tool.
+/// A tool of this server.
 pub struct Query {
-    /// Its name, also as a tool.
+    /// Name of the tool.
     pub name: &'static str,
-    /// What it answers, in a line.
+    /// Description of the tool in one line.
     pub doc: &'static str,
-    /// Whether it records events.
+    /// True if the tool records events.
     pub mutates: bool,
-    /// Whether it is about states of modes.
+    /// True if the tool is about states of modes.
     pub of_states: bool,
-    /// The argument that a resource names behind the query.
+    /// Argument that a resource URI gives after the query's name.
     pub about: Option<&'static str>,
     /// The JSON schema of its arguments.
     pub schema: Map<String, Value>,
@@ -45,12 +44,12 @@ pub struct Query {
     answer: Answer,
 }
 
-/// Why there is no answer, as JSON text.
+/// An error of a tool, as JSON text.
 #[derive(Debug, Clone)]
 pub struct ToolError(pub String);
 
 impl ToolError {
-    /// Why, in words and in one stable word.
+    /// Creates an error from a stable code, a message and a hint.
     pub fn new(code: &str, message: &str, hint: Option<&str>) -> ToolError {
         let mut fault = json!({"error": message, "code": code});
         if let (Some(hint), Some(fields)) = (hint, fault.as_object_mut()) {
@@ -59,7 +58,7 @@ impl ToolError {
         ToolError(fault.to_string())
     }
 
-    /// An argument that is refused.
+    /// Creates an error about an argument.
     pub(crate) fn of_field(field: &str, message: &str) -> ToolError {
         let fault = json!({"error": message, "code": "invalid_input", "field": field});
         ToolError(fault.to_string())
@@ -81,12 +80,12 @@ impl ToolError {
 }
 
 impl Query {
-    /// The query of that name.
+    /// Returns the query with the given name.
     pub fn find(name: &str) -> Option<&'static Query> {
         QUERIES.iter().find(|query| query.name == name)
     }
 
-    /// One that is asked for what `I` holds, besides the team.
+    /// Creates a tool whose arguments are the fields of `I` and the team.
     pub(crate) fn new<I, A>(
         name: &'static str,
         doc: &'static str,
@@ -117,17 +116,17 @@ impl Query {
         }
     }
 
-    /// Reads the shape of a schema that was changed again.
+    /// Updates `shape` after a change of the schema.
     pub(crate) fn reshape(&mut self) {
         self.shape = shape_of(&self.schema);
     }
 
-    /// The tool of that name, which carries out an operation.
+    /// Creates a tool that runs an operation.
     fn of<O: Op + 'static>(name: &'static str) -> Query {
         Query::new(name, O::DOC, O::EFFECT, O::run)
     }
 
-    /// The same without a field that only other surfaces take.
+    /// Removes a field that only other surfaces accept.
     fn without(mut self, field: &'static str) -> Query {
         if let Some(Value::Object(fields)) = self.schema.get_mut("properties") {
             fields.remove(field);
@@ -149,8 +148,8 @@ impl Query {
         self
     }
 
-    /// The answer, as JSON, to whoever asks from there. `team` is meant where the arguments name none, else the only one
-    /// that was not closed.
+    /// Runs the tool and returns the answer as JSON. `team` is the default team; without one, the only open team is
+    /// used.
     pub fn answer(
         &self,
         root: &Root,
@@ -170,13 +169,13 @@ impl Query {
             ..Control::default()
         });
         let answer = (self.answer)(&mut team, arguments)?;
-        // What this process folded need not be folded by the next; a failure costs time and nothing else.
+        // Saves the folded state for the next process; a failure only costs time.
         let _ = team.finish();
         Ok(answer)
     }
 }
 
-/// The team that is meant, and the other arguments.
+/// Returns the team that a call is about, and the other arguments.
 pub(crate) fn meant(
     root: &Root,
     team: Option<&str>,
@@ -221,7 +220,7 @@ fn arguments<I: JsonSchema>() -> Map<String, Value> {
     }
 }
 
-/// A page is never larger than this, whatever is asked for.
+/// Limits the size of a page.
 fn bound_page(arguments: &mut Map<String, Value>) {
     if let Some(limit) = arguments.get_mut("limit")
         && let Some(asked) = limit.as_u64()

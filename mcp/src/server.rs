@@ -1,4 +1,4 @@
-//! The protocol's side: lists, calls, reads.
+//! The protocol's handlers: lists, calls and reads.
 
 use crate::query::{QUERIES, Query, ToolError, meant};
 use crate::state::{self, STATES, Session};
@@ -20,8 +20,8 @@ const INSTRUCTIONS: &str = "Reads a team's log: tasks, mail, stories, events; re
 modes (state_*). To change anything else, run the command line: `teamlog api --list` shows every operation, `teamlog prime \
 TEAM --agent YOU` what to do next.";
 
-/// Carries out a tool that records, where somebody else has the team: the tool's name, the team, the arguments.
-/// `None` where nobody has it.
+/// Runs a tool that records in the process that has the team open. Takes the tool's name, the team and the arguments;
+/// returns `None` if no other process has it.
 pub type Elsewhere =
     Arc<dyn Fn(&str, &str, &Map<String, Value>) -> Option<Result<String, ToolError>> + Send + Sync>;
 
@@ -29,19 +29,19 @@ pub type Elsewhere =
 #[derive(Clone)]
 pub(crate) struct Server {
     pub root: Root,
-    /// The team and the session that are meant where a call names none.
+    /// Default team of a call.
     pub team: Option<String>,
     pub session: Session,
-    /// From where calls are done.
+    /// Origin of the calls.
     pub origin: Origin,
-    /// What records is handed on there first.
+    /// Process to which calls that record are offered first.
     pub elsewhere: Elsewhere,
 }
 
-/// Carries a tool that records out, here and now.
+/// Runs a tool that records, in this process.
 ///
 /// # Errors
-/// The tool's own faults; there is no such tool.
+/// Errors of the tool; an unknown tool.
 pub fn carry_out(
     root: &Root,
     origin: &Origin,
@@ -103,7 +103,7 @@ fn failed(text: String) -> CallToolResult {
     CallToolResult::error(vec![ContentBlock::text(text)])
 }
 
-/// Everything that can be called.
+/// Returns all tools.
 fn tools() -> impl Iterator<Item = &'static Query> {
     QUERIES.iter().chain(STATES.iter())
 }

@@ -1,7 +1,7 @@
-//! The tools that read and write states of modes, each the call of the same name: `rcs state …`.
+//! The tools that read and write states of modes. Each runs the call of the same name: `rcs state …`.
 //!
-//! Without a `session_id` they act in the session of the server, as the call does in that of its environment; `null` is
-//! the root.
+//! Without a `session_id` they use the session of the server, as the command uses the session of its environment;
+//! `null` means the root.
 
 use crate::query::{Query, ToolError};
 use schemars::JsonSchema;
@@ -17,11 +17,11 @@ use teamlog_team::mode::write::ModeWrite;
 use teamlog_team::projections::mode::Mode;
 use teamlog_team::{Failure, Team};
 
-/// The session in which the tools of states act where a call names none: `None` is the root. What cannot be a session is
-/// the answer of each such call.
+/// Default session of the state tools; `None` is the root. An invalid session is the error of each call that uses the
+/// default.
 pub type Session = Result<Option<String>, ToolError>;
 
-/// Every tool of states.
+/// The state tools.
 pub static STATES: LazyLock<Vec<Query>> = LazyLock::new(|| {
     vec![
         tool(
@@ -57,7 +57,7 @@ pub static STATES: LazyLock<Vec<Query>> = LazyLock::new(|| {
     ]
 });
 
-/// The mode may also be the list of active skills.
+/// Creates a state tool, whose mode may also be `skill-active`, the list of active skills.
 fn tool<I, A>(
     name: &'static str,
     doc: &'static str,
@@ -80,15 +80,15 @@ where
         let about = "The mode; or `skill-active`, the list of active skills, of which only what is said beside the list \
             can be written or cleared";
         *mode = json!({"type": "string", "description": about, "enum": names});
-        // Nothing refers to the list of modes any more.
+        // The schema no longer refers to the list of modes.
         tool.schema.remove("$defs");
     }
     tool.reshape();
     tool
 }
 
-/// Takes out what means nothing to a log, and puts in the session where arguments name none; with `all_sessions` nothing
-/// is added.
+/// Removes arguments that a log has no use for, and adds the default session unless the call names a session or has
+/// `all_sessions`.
 pub(crate) fn put_session(
     arguments: &mut Map<String, Value>,
     session: &Session,

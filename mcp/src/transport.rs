@@ -1,4 +1,5 @@
-//! Lines in, lines out. A thread reads the client's lines; what is no message of the protocol is answered here.
+//! Reads and writes lines. A thread reads the client's lines; lines that are no message of the protocol are answered
+//! here.
 
 use crate::wire::{self, Incoming};
 use rmcp::RoleServer;
@@ -10,24 +11,24 @@ use std::io::{self, BufRead, Read, Write};
 use std::sync::{Arc, Mutex, PoisonError};
 use tokio::sync::mpsc::{Receiver, Sender, channel};
 
-/// Most bytes of a line.
+/// Maximum length of a line, in bytes.
 const LINE_BYTES_MAX: usize = 16 << 20;
-/// Most messages that wait for the server.
+/// Maximum number of messages that wait for the server.
 const WAITING_MAX: usize = 16;
 
 /// The lines of one client.
 pub struct Lines<W> {
     incoming: Receiver<Incoming>,
     to: Arc<Mutex<W>>,
-    /// True after the client's first request. Bytes before it do not count.
+    /// True after the client's first request. Invalid bytes before it are ignored.
     opened: bool,
 }
 
 impl<W: Write + Send + 'static> Lines<W> {
-    /// Reads from there on a thread of its own.
+    /// Starts a thread that reads the lines of `from`.
     ///
     /// # Errors
-    /// No thread can be started.
+    /// The thread cannot be started.
     pub fn new(from: impl Read + Send + 'static, to: W) -> io::Result<Lines<W>> {
         let (sender, incoming) = channel(WAITING_MAX);
         std::thread::Builder::new()
@@ -41,7 +42,7 @@ impl<W: Write + Send + 'static> Lines<W> {
     }
 }
 
-/// Reads all lines until the input ends, or nobody waits for them any more.
+/// Reads lines until the input ends or the receiver is gone.
 fn read_all(from: &mut impl BufRead, to: &Sender<Incoming>) {
     while let Ok(Some(messages)) = next_line(from) {
         for message in messages {
@@ -52,7 +53,7 @@ fn read_all(from: &mut impl BufRead, to: &Sender<Incoming>) {
     }
 }
 
-/// Reads a line, the last one also without its end; `None` at the end of the input.
+/// Reads a line, also a last one without a line end; `None` at the end of the input.
 fn next_line(from: &mut impl BufRead) -> io::Result<Option<Vec<Incoming>>> {
     let mut line = Vec::new();
     let limit = LINE_BYTES_MAX as u64 + 1;
@@ -66,7 +67,7 @@ fn next_line(from: &mut impl BufRead) -> io::Result<Option<Vec<Incoming>>> {
     Ok(Some(wire::read(line.trim_ascii_end())))
 }
 
-/// Passes by what is left of a line.
+/// Skips the rest of a line.
 fn skip_line(from: &mut impl BufRead) -> io::Result<()> {
     loop {
         let here = from.fill_buf()?;

@@ -1,6 +1,6 @@
-//! The client's lines: from bytes to messages of the protocol, and to answers for what is none.
+//! Converts the client's lines to messages of the protocol, and answers lines that are none.
 //!
-//! Every request that has an id is answered, also one that cannot be parsed: its id is then looked for in the text.
+//! Every request with an id is answered, even if it cannot be parsed: its id is then searched in the text.
 
 use rmcp::RoleServer;
 use rmcp::model::{
@@ -18,16 +18,16 @@ const INVALID_PARAMS: i64 = -32_602;
 
 const BOM: &[u8] = b"\xEF\xBB\xBF";
 
-/// A line, or an item of a batch.
+/// A line, or an item of a batch, after reading.
 #[derive(Debug)]
 pub enum Incoming {
     /// A message for the server.
     Message(Box<RxJsonRpcMessage<RoleServer>>),
-    /// The answer to what is none.
+    /// The answer to an invalid message.
     Reply(Value),
 }
 
-/// Why a request is refused.
+/// An error in a request.
 struct Fault {
     code: i64,
     message: String,
@@ -52,7 +52,7 @@ impl Fault {
     }
 }
 
-/// Reads a line without its end. A batch holds several messages, each of which is answered on a line of its own.
+/// Reads a line without its line end. A batch contains several messages; each is answered on a line of its own.
 pub fn read(line: &[u8]) -> Vec<Incoming> {
     let text = line.strip_prefix(BOM).unwrap_or(line);
     if text.trim_ascii().is_empty() {
@@ -72,20 +72,20 @@ pub fn read(line: &[u8]) -> Vec<Incoming> {
     }
 }
 
-/// Answers a line that is longer than the limit, of which this is the beginning.
+/// Answers a line over the limit, given its beginning.
 pub fn too_long(begin: &[u8], limit: usize) -> Incoming {
     let message = format!("a message must have at most {limit} bytes");
     Fault::new(INVALID_REQUEST, message).reply(find_id(begin).unwrap_or_default())
 }
 
-/// Parses JSON; an error has the offset of the first byte that is wrong.
+/// Parses JSON; an error contains the offset of the first wrong byte.
 fn parse(text: &[u8]) -> Result<Value, (usize, String)> {
     if let Err(error) = std::str::from_utf8(text) {
         return Err((error.valid_up_to(), "invalid UTF-8".to_owned()));
     }
     serde_json::from_slice(text).map_err(|error| {
         let said = error.to_string();
-        // One line: its number says nothing, and the column becomes the offset.
+        // The text is one line, so only the column of the error matters; it becomes the offset.
         let why = said.split(" at line ").next().unwrap_or(&said).to_owned();
         let offset = match error.is_eof() {
             true => text.len(),
@@ -95,7 +95,7 @@ fn parse(text: &[u8]) -> Result<Value, (usize, String)> {
     })
 }
 
-/// Reads a value as a message; `None` for one that is ignored.
+/// Reads a value as a message; `None` if it is ignored.
 fn message(value: Value) -> Option<Incoming> {
     let Value::Object(mut fields) = value else {
         let fault = Fault::new(INVALID_REQUEST, "a message must be a JSON object");
@@ -120,7 +120,7 @@ fn message(value: Value) -> Option<Incoming> {
             Ok(message) => Incoming::Message(message),
             Err(fault) => fault.reply(id),
         }),
-        // A notification of another protocol.
+        // A notification that this protocol does not define.
         None if method.is_some() => typed(fields).map(Incoming::Message),
         None => {
             let fault = Fault::new(INVALID_REQUEST, "method is missing");
@@ -135,7 +135,7 @@ fn typed(fields: Map<String, Value>) -> Option<Box<RxJsonRpcMessage<RoleServer>>
         .map(Box::new)
 }
 
-/// Reads a request. A refusal names the field and what was expected.
+/// Reads a request. A refusal names the field and the expected type.
 fn request(
     mut fields: Map<String, Value>,
     id: &Value,
@@ -185,7 +185,7 @@ fn request(
     }
 }
 
-/// Reads an object, also one that is given as its JSON text. Nothing, blank text and an empty list are an empty one.
+/// Reads an object, or an object given as JSON text. Null, blank text and an empty list count as an empty object.
 fn object(value: Value, field: &str) -> Result<Map<String, Value>, Fault> {
     let refused = |found: &str| {
         let message = format!("{field} must be an object or its JSON text, but {found}");
@@ -212,7 +212,7 @@ fn check<P: DeserializeOwned>(method: &str, params: &Map<String, Value>) -> Resu
         .map_err(|error| Fault::new(INVALID_PARAMS, format!("params of {method}: {error}")))
 }
 
-/// Finds the id in a text that is no JSON: the value of the first `"id"` that is a field of the outermost object.
+/// Finds the id in invalid JSON: the value of the first `"id"` that is a field of the outermost object.
 fn find_id(text: &[u8]) -> Option<Value> {
     let mut depth = 0_usize;
     let mut at = 0;
@@ -239,7 +239,7 @@ fn find_id(text: &[u8]) -> Option<Value> {
     None
 }
 
-/// Returns the place behind the string that begins there.
+/// Returns the position after the string that begins at `start`.
 fn string_end(text: &[u8], start: usize) -> usize {
     let mut at = start + 1;
     while let Some(byte) = text.get(at) {
@@ -252,7 +252,7 @@ fn string_end(text: &[u8], start: usize) -> usize {
     text.len()
 }
 
-/// Reads the string or the integer that a text begins with.
+/// Reads the string or the integer at the beginning of a text.
 fn scalar(text: &[u8]) -> Option<Value> {
     let end = match text.first()? {
         b'"' => string_end(text, 0),

@@ -1,6 +1,7 @@
-//! `token-add`, `token-list`, `token-revoke`: tokens by which agents on other machines are let in.
+//! `token-add`, `token-list`, `token-revoke`: tokens that admit agents from other machines.
 //!
-//! Whoever adds a token makes it, and hands over its digest: neither the log nor an answer under a key ever holds the token.
+//! The caller creates the token and passes only its digest: neither the log nor a stored answer ever contains the
+//! token.
 
 use crate::operation::prelude::*;
 use crate::projections::agent_token::event::{
@@ -41,37 +42,38 @@ operation! {
     scope = Operate
 }
 
-/// Hex digits of a digest.
+/// Number of hex digits in a digest.
 const DIGEST_DIGITS: usize = 64;
 
 /// A token of an agent
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenShown {
-    /// What it is called: the begin of its digest
+    /// Id of the token: the start of its digest
     pub token_id: String,
-    /// Whom it lets in
+    /// The agent that the token admits
     pub agent: String,
-    /// How far
+    /// Scope of the token
     pub scope: AgentScope,
-    /// Who added it
+    /// The caller that added the token
     pub added_by: String,
-    /// When
+    /// Time at which the token was added
     #[schemars(with = "Timestamp")]
     pub added_at: String,
-    /// Who revoked it, if somebody did
+    /// The caller that revoked the token; absent if not revoked
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked_by: Option<String>,
-    /// When
+    /// Time at which the token was revoked; absent if not revoked
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Timestamp>")]
     pub revoked_at: Option<String>,
-    /// Whether it lets nobody in here, as the owner of the data root has not accepted it: it came with the log
+    /// True if the token admits no agent here: it came with an imported or restored log, and the owner of the data root
+    /// has not accepted it
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unaccepted: bool,
 }
 
 impl TokenShown {
-    /// Marks the token as one that the data root does not accept.
+    /// Marks the token as not accepted by the data root.
     pub(crate) fn unaccepted(self) -> TokenShown {
         TokenShown {
             unaccepted: true,
@@ -111,10 +113,10 @@ impl From<&AgentToken> for TokenShown {
 }
 
 impl Team {
-    /// The tokens of agents.
+    /// Lists the tokens of agents.
     ///
     /// # Errors
-    /// The log's.
+    /// Errors of the log.
     pub fn token_list(&mut self, list: TokenList) -> Result<TokenListAnswer> {
         let mut listed = self.agent_tokens()?;
         listed.retain(|token| {
@@ -133,10 +135,10 @@ impl Team {
         Ok(TokenListAnswer { tokens })
     }
 
-    /// Adds a token, which this data root accepts.
+    /// Adds a token, and accepts it in this data root.
     ///
     /// # Errors
-    /// `worker_not_found`, `token_exists`; the log's.
+    /// `worker_not_found`, `token_exists`; errors of the log.
     pub fn token_add(&mut self, add: TokenAdd) -> Result<TokenAnswer> {
         let answer = self.execute(add)?;
         if !self.repeated() {
@@ -148,17 +150,17 @@ impl Team {
     /// Revokes a token. The data root forgets it first, so that no failure in between leaves it accepted.
     ///
     /// # Errors
-    /// `token_not_found`; the log's.
+    /// `token_not_found`; errors of the log.
     pub fn token_revoke(&mut self, revoke: TokenRevoke) -> Result<TokenAnswer> {
         self.forget_accepted(&revoke.token_id)?;
         self.execute(revoke)
     }
 
-    /// Returns the agent and the scope of the token with this digest; `None` for an unknown, revoked or unaccepted one, and
-    /// for any once the team is closed to all that its agents do. Digests are compared in constant time.
+    /// Returns the agent and the scope of the token with this digest; `None` if the token is unknown, revoked or not
+    /// accepted, or if the closed team refuses everything that its agents do. Digests are compared in constant time.
     ///
     /// # Errors
-    /// The log's.
+    /// Errors of the log.
     pub fn token_holder(&mut self, digest: &blake3::Hash) -> Result<Option<TokenShown>> {
         let hex = digest.to_hex();
         let token = self.peek(|live| {
@@ -224,7 +226,7 @@ impl Command for TokenRevoke {
     type Answer = TokenAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        // A revoked token must lose access to a closed team as well.
+        // It must also be possible to revoke a token of a closed team.
         CommandTerms::of(Authority::Anyone)
             .named(false)
             .when_closed()
@@ -232,7 +234,7 @@ impl Command for TokenRevoke {
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<()>> {
         let token = found(live, &self.token_id)?;
-        // A second time it changes nothing.
+        // Revoking it a second time changes nothing.
         let revoked = token.revoked.is_none().then(|| {
             let revoked = AgentTokenRevoked {
                 agent: token.agent.clone(),

@@ -1,8 +1,8 @@
-//! `artifact-put`, `artifact-get`, `artifact-list`: files that agents leave for others.
+//! `artifact-put`, `artifact-get`, `artifact-list`: files that agents store for others.
 //!
-//! The bytes lie beside the log, in a file whose name says what they are, so that no version takes another's place. They
-//! are durable before the event that names them: what the log says of an artifact is there, and what a crash left of one
-//! that it does not name is of no account.
+//! The bytes of each version are in a file of their own beside the log, named after their digest. They are durable
+//! before the event that names them, so every artifact in the log has its bytes. A file that no event names, left by a
+//! crash, is ignored.
 
 use crate::claim::existing;
 use crate::operation::prelude::*;
@@ -63,16 +63,16 @@ operation! {
     refuses = [CursorUnknown]
 }
 
-/// Most bytes of an artifact.
+/// Maximum size of an artifact, in bytes.
 pub const ARTIFACT_BYTES_MAX: u64 = 8 << 20;
 
-/// An artifact of any bytes.
+/// An artifact with arbitrary bytes.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ArtifactFile {
-    /// Everything but the bytes.
+    /// The artifact's fields, without the bytes.
     #[serde(flatten)]
     pub put: ArtifactPut,
-    /// BLAKE3 of the bytes.
+    /// BLAKE3 digest of the bytes.
     digest: String,
     #[serde(skip)]
     bytes: Vec<u8>,
@@ -81,43 +81,43 @@ pub struct ArtifactFile {
 /// An artifact
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactShown {
-    /// Its name
+    /// Name of the artifact
     pub name: String,
-    /// What it is
+    /// Kind of the artifact
     pub kind: ArtifactKind,
-    /// BLAKE3 of its bytes, lower-case hex
+    /// BLAKE3 digest of its bytes, lower-case hex
     pub digest: String,
-    /// How many bytes it has
+    /// Size in bytes
     pub size: u64,
-    /// The file that holds them, relative to the team's directory
+    /// File with the bytes, relative to the team's directory
     pub path: String,
-    /// The task that it belongs to
+    /// Id of the task that the artifact belongs to
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// Who left it
+    /// The agent that stored it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker: Option<String>,
-    /// How many versions it has had
+    /// Number of versions so far
     pub versions: u64,
-    /// When the last of them was left
+    /// Time at which the last version was stored
     pub stored_at: Timestamp,
 }
 
 /// `{stored, artifact}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactPutAnswer {
-    /// Whether it is new, or another version; else it was there as it is
+    /// True if a new artifact or version was stored; false if the same one existed
     pub stored: bool,
-    /// The artifact
+    /// The stored artifact
     pub artifact: ArtifactShown,
 }
 
 /// `{artifact, content?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactGetAnswer {
-    /// The artifact
+    /// The artifact without its bytes
     pub artifact: ArtifactShown,
-    /// What it holds; left out where that is no text
+    /// Content of the artifact; absent if it is not text
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
@@ -127,7 +127,7 @@ pub struct ArtifactGetAnswer {
 pub struct ArtifactListAnswer {
     /// The artifacts, by name
     pub artifacts: Vec<ArtifactShown>,
-    /// The name to go on behind, where there are more
+    /// Cursor of the next page; absent on the last page
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -150,7 +150,7 @@ impl From<&Artifact> for ArtifactShown {
 }
 
 impl ArtifactFile {
-    /// Any bytes, in the place of what the input holds as text.
+    /// Creates an artifact file with bytes in place of the input's text.
     pub fn new(put: ArtifactPut, bytes: Vec<u8>) -> ArtifactFile {
         let digest = blake3::hash(&bytes).to_hex().to_string();
         ArtifactFile { put, digest, bytes }
@@ -186,21 +186,22 @@ fn kind_of(name: &str) -> Result<ArtifactKind, Refusal> {
 }
 
 impl Team {
-    /// Returns how many artifacts there are.
+    /// Returns the number of artifacts.
     pub fn artifact_count(&mut self) -> Result<usize> {
         self.query(|live, _| Ok(live.artifacts(None, None, usize::MAX)?.len()))
     }
 
-    /// Leaves a text for others.
+    /// Stores a text as an artifact.
     pub fn artifact_put(&mut self, mut put: ArtifactPut) -> Result<ArtifactPutAnswer> {
         let bytes = std::mem::take(&mut put.content).into_bytes();
         self.artifact_put_file(ArtifactFile::new(put, bytes))
     }
 
-    /// Leaves a file for others. The same once more changes nothing.
+    /// Stores a file as an artifact. Storing the same content again changes nothing.
     ///
     /// # Errors
-    /// `invalid_input`, `too_large`, `artifact_exists`, `task_not_found`, `worker_not_found`, `team_closed`; the log's.
+    /// `invalid_input`, `too_large`, `artifact_exists`, `task_not_found`, `worker_not_found`, `team_closed`; errors of
+    /// the log.
     pub fn artifact_put_file(&mut self, mut file: ArtifactFile) -> Result<ArtifactPutAnswer> {
         self.changeable()?;
         let stored = file.stored()?;
@@ -208,8 +209,8 @@ impl Team {
             stored,
             replace: file.put.replace,
         };
-        // A refusal writes no bytes, so it is checked first, unless there is a key: that may have been answered
-        // already. The lock is not held while the bytes are written.
+        // Check for a refusal before any bytes are written, except under a key, which may already have an answer. The
+        // lock is not held while the bytes are written.
         if self.control.key.is_none() {
             self.query(|live, _| {
                 crate::handle::team::open(live)?;
@@ -221,7 +222,7 @@ impl Team {
         self.execute(record)
     }
 
-    /// What an artifact holds, which is what was left.
+    /// Returns the bytes of an artifact, checked against its digest.
     pub fn artifact_bytes(&mut self, get: &ArtifactGet) -> Result<(ArtifactShown, Vec<u8>)> {
         names::check_known("name", &get.name)?;
         let artifact = self.query(|live, _| found(live, &get.name))?;
@@ -241,14 +242,14 @@ impl Team {
         }
     }
 
-    /// An artifact, with what it holds where that is text.
+    /// Returns an artifact, with its content if that is text.
     pub fn artifact_get(&mut self, get: &ArtifactGet) -> Result<ArtifactGetAnswer> {
         let (artifact, bytes) = self.artifact_bytes(get)?;
         let content = String::from_utf8(bytes).ok();
         Ok(ArtifactGetAnswer { artifact, content })
     }
 
-    /// Artifacts by name.
+    /// Lists artifacts by name.
     pub fn artifact_list(&mut self, list: &ArtifactList) -> Result<ArtifactListAnswer> {
         let kind = list.kind.as_deref().map(kind_of).transpose()?;
         let limit = page::limit(list.limit, page::PAGE);
@@ -269,14 +270,14 @@ impl Team {
         })
     }
 
-    /// What an artifact holds that was left on another host; it lies here from now on.
+    /// Fetches an artifact's bytes from the journal, and stores them on this host.
     fn fetched(&self, artifact: &Artifact) -> Result<Vec<u8>> {
         let digest = &artifact.stored.digest;
         let journal = self.log.identity().journal.as_ref();
         let kept = journal.map(|journal| self.log.blob(journal, digest));
         match kept.transpose()?.flatten() {
             Some(bytes) if is_whole(artifact, &bytes) => {
-                // Where nothing can be written it is fetched again.
+                // If the file cannot be written, the bytes are fetched again next time.
                 let _ = self.lay_here(&artifact.stored, &bytes);
                 Ok(bytes)
             }
@@ -285,7 +286,7 @@ impl Team {
         }
     }
 
-    /// Has a journal keep every artifact that is here, but for those whose digests are `kept`, which these join.
+    /// Copies every local artifact to the journal, except those whose digests are in `kept`, and adds them to `kept`.
     pub(crate) fn keep_artifacts(
         &mut self,
         journal: &JournalIdentity,
@@ -298,7 +299,7 @@ impl Team {
             }
             let path = self.log.dir().join(artifact.stored.path());
             let bytes = self.log.storage().read(&path, ARTIFACT_BYTES_MAX);
-            // One that is gone or was changed is no more there than before.
+            // Skips an artifact whose file is missing or changed.
             if let Some(bytes) = bytes.ok().filter(|bytes| is_whole(&artifact, bytes)) {
                 let digest = &artifact.stored.digest;
                 self.log.put_blob(journal, digest, &bytes)?;
@@ -307,7 +308,7 @@ impl Team {
         Ok(())
     }
 
-    /// Puts the bytes where the event will say that they are, durably, and where other hosts find them.
+    /// Stores the bytes durably where the event will say, and in the journal for other hosts.
     fn lay(&self, stored: &ArtifactStored, bytes: &[u8]) -> Result<()> {
         self.lay_here(stored, bytes)?;
         match &self.log.identity().journal {
@@ -339,7 +340,7 @@ impl Team {
         let aside = PathBuf::from(aside);
         let laid = write_durably(storage, &aside, &path, bytes);
         if laid.is_err() {
-            // What is left of the file does no harm; the first error is the one to report.
+            // A leftover file is harmless; report the first error.
             let _ = storage.remove_file(&aside);
         }
         Ok(laid.map_err(Error::io("write", &path))?)
@@ -359,13 +360,13 @@ fn write_durably(
     path.parent().map_or(Ok(()), |dir| storage.sync_dir(dir))
 }
 
-/// Whether those bytes are what was left.
+/// Returns true if the bytes match the artifact's size and digest.
 pub(crate) fn is_whole(artifact: &Artifact, bytes: &[u8]) -> bool {
     bytes.len() as u64 == artifact.stored.size
         && blake3::hash(bytes).to_hex().as_str() == artifact.stored.digest
 }
 
-/// An artifact whose bytes are durable, to be recorded.
+/// Records an artifact whose bytes are durable.
 #[derive(Debug, Clone)]
 struct RecordArtifact {
     stored: ArtifactStored,
@@ -373,7 +374,7 @@ struct RecordArtifact {
 }
 
 impl RecordArtifact {
-    /// Whether it is there as it is.
+    /// Returns true if the same artifact is already recorded.
     fn check(&self, live: &Live) -> Result<bool> {
         let Some(there) = live.artifact(&self.stored.name)? else {
             return Ok(false);
@@ -396,7 +397,7 @@ impl RecordArtifact {
 }
 
 impl Command for RecordArtifact {
-    /// Whether something is recorded.
+    /// True if an event is recorded.
     type Decided = bool;
     type Answer = ArtifactPutAnswer;
 

@@ -1,11 +1,11 @@
-//! How many tokens a team may use: what is refused once they are used up, and when it is warned.
+//! The token budget of a team: refusals once it is spent, and warnings.
 
 use crate::prelude::*;
 use crate::projections::usage::event::UsageFact;
 use crate::projections::usage::event::{Budget, SoftLimitReached};
 use crate::projections::usage::{BudgetInfo, Whose};
 
-/// Refuses new work to a team, or to an agent of it, that used up what it may. What goes on or ends is never asked.
+/// Refuses new work if the team, or the agent, has spent a hard budget. Work that has begun is never refused.
 pub(crate) fn check(live: &Live, worker: Option<&str>) -> Result<()> {
     let Some(BudgetInfo { budget, .. }) = live.budget()? else {
         return Ok(());
@@ -25,7 +25,7 @@ pub(crate) fn check(live: &Live, worker: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Finds the spent budgets of the team and of at most `most` agents, whether or not new work is refused for them.
+/// Returns the spent budgets of the team and of up to `most` agents, hard or not.
 pub(crate) fn spent(live: &Live, most: usize) -> Result<Vec<SpentBudget>> {
     let Some(BudgetInfo { budget, .. }) = live.budget()? else {
         return Ok(Vec::new());
@@ -39,10 +39,10 @@ pub(crate) fn spent(live: &Live, most: usize) -> Result<Vec<SpentBudget>> {
     Ok(found)
 }
 
-/// A budget that is used up.
+/// A spent budget.
 #[derive(Debug, Clone)]
 pub(crate) struct SpentBudget {
-    /// The agent whose budget it is; `None` for that of the team.
+    /// The agent whose budget it is; `None` for the team's budget.
     pub agent: Option<String>,
     used: u64,
     max: u64,
@@ -76,13 +76,13 @@ impl SpentBudget {
         }))
     }
 
-    /// `dev may use 10 tokens, but used 12`.
+    /// Returns a sentence such as `dev may use 10 tokens, but used 12`.
     pub fn message(&self) -> String {
         let who = self.agent.as_deref().unwrap_or("the team");
         format!("{who} may use {} tokens, but used {}", self.max, self.used)
     }
 
-    /// The options by which the budget is raised to N.
+    /// Returns the options that raise the budget to N.
     pub fn raise(&self) -> String {
         let flag = match self.agent {
             Some(_) => PER_AGENT,
@@ -109,7 +109,7 @@ impl SpentBudget {
 const MAX_TOKENS: &str = "--max-tokens";
 const PER_AGENT: &str = "--per-agent";
 
-/// All limits as options, since a budget is set as a whole, with N in the place of the one that is in the way.
+/// Returns all limits as options, because a budget is set as a whole; `flag` gets the value N.
 fn raised(budget: &Budget, flag: &str) -> String {
     let limits = [
         (MAX_TOKENS, budget.max_tokens),
@@ -129,7 +129,7 @@ fn raised(budget: &Budget, flag: &str) -> String {
     options
 }
 
-/// The event that says that the soft limit is reached, unless one says so already.
+/// Returns the event that records that the soft limit is reached, unless it is already recorded.
 pub(crate) fn reached(
     info: Option<&BudgetInfo>,
     budget: &Budget,
@@ -148,7 +148,7 @@ pub(crate) fn reached(
     Some(event)
 }
 
-/// What a team is to be warned of: it used as many tokens as its soft limit says, or as it may where nothing is refused.
+/// Returns a warning if the soft limit is reached, or if a budget without refusals is spent.
 pub(crate) fn warning(info: Option<&BudgetInfo>, used: u64) -> Option<String> {
     let budget = &info?.budget;
     let over = |limit: &u64| used >= *limit;

@@ -1,4 +1,4 @@
-//! A command as data: what comes with a call, what a command states of itself, and what it decides.
+//! A command as data: the context of its call, its terms, and its decision.
 
 pub(crate) mod authority;
 mod control;
@@ -13,7 +13,7 @@ use crate::prelude::*;
 use teamlog_engine::Room;
 use teamlog_engine::{Clock, IdSource};
 
-/// Kinds that follow from what any command, or time, did.
+/// Kinds of events that follow from other events or from time.
 const CONSEQUENCES: [&str; 3] = ["task_blocked", "task_unblocked", "task_lease_expired"];
 
 /// The context of a call, beside the input of its command.
@@ -21,65 +21,66 @@ const CONSEQUENCES: [&str; 3] = ["task_blocked", "task_unblocked", "task_lease_e
 pub(crate) struct Ctx {
     /// The time of the decision.
     pub now: Timestamp,
-    /// Measures how long something takes.
+    /// Clock that measures durations.
     pub clock: Arc<dyn Clock>,
-    /// Random bits, for tokens.
+    /// Source of random bits, for tokens.
     pub ids: Arc<dyn IdSource>,
-    /// The caller, and what it said beside the input.
+    /// Control fields of the call, with the caller.
     pub control: Control,
 }
 
 impl Ctx {
-    /// Returns the agent that acts: the one that the input names, else the one that the caller proved to be.
+    /// Returns the acting agent: the one that the input names, else the authenticated one.
     pub fn agent<'a>(&'a self, named: Option<&'a str>) -> Option<&'a str> {
         named.or(self.control.authenticated.as_deref())
     }
 }
 
-/// A command: decides on the state, and answers from the state behind its own events.
+/// A command: decides on the state, and answers from the state after its own events.
 pub(crate) trait Command: Clone + Send + 'static {
-    /// The part of the decision that the answer needs.
+    /// Part of the decision that the answer needs.
     type Decided: Send + 'static;
-    /// The answer; one that can be stored and read again may be given again under a key.
+    /// The answer. If it can be serialized and read back, it can be repeated under a key.
     type Answer: Send + 'static;
 
-    /// Which agents may have it carried out, and when. Without a default: nothing is permitted by omission.
+    /// Returns the callers that may run the command, and when. There is no default, so nothing is permitted by
+    /// omission.
     fn terms(&self) -> CommandTerms<'_>;
 
-    /// Whether an event of its own only follows from what it does: it keeps the story of what it is about, and is nobody's
-    /// doing.
+    /// Returns true if one of the command's events is only a consequence: it keeps the trace of its own subject, and
+    /// has no actor.
     fn is_consequence(&self, event: &NewEvent) -> bool {
         CONSEQUENCES.contains(&&*event.kind)
     }
 
-    /// Decides. Pure: input, context and state. An error records nothing.
+    /// Decides from input, context and state alone (pure). An error records nothing.
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>>;
 
-    /// The answer, once the events are stamped and folded.
+    /// Returns the answer, after the events were stamped and folded.
     fn answer(&self, decided: &Self::Decided, after: &After<'_>) -> Result<Self::Answer>;
 
-    /// Returns the room that its events of [`Command::stored_answers`] need at most.
+    /// Returns the maximum room that the events of [`Command::stored_answers`] need.
     fn room(&self) -> Room {
         Room::default()
     }
 
-    /// Returns events that store answers under keys of its own, for a command that takes several.
+    /// Returns events that store answers under further keys, for a command that accepts several.
     fn stored_answers(&self, _: &Self::Decided, _: &After<'_>) -> Vec<NewEvent> {
         Vec::new()
     }
 }
 
 pub(crate) enum Decision<D> {
-    /// It happens; these events record it (none, where nothing changes).
+    /// Grants the command and records these events (none if nothing changes).
     Granted(D, Vec<NewEvent>),
-    /// It does not, and these facts are recorded all the same.
+    /// Refuses the command, but records these facts.
     Denied(Refusal, Vec<NewEvent>),
 }
 
-/// The answer of a command, and the events that it records.
+/// Answer of a command, and the events that it records.
 pub(crate) type Acted<A> = Result<(A, Vec<NewEvent>)>;
 
-/// Returns a command that answers what it decided.
+/// Creates a command from a function that decides and answers at once.
 pub(crate) fn act<A: Clone + Send + 'static>(
     terms: CommandTerms<'static>,
     decide: impl Fn(&Ctx, &Live) -> Acted<A> + Clone + Send + 'static,
@@ -115,24 +116,24 @@ where
     }
 }
 
-/// How things are once a command is recorded.
+/// The state after a command is recorded.
 pub(crate) struct After<'a> {
     pub team: &'a str,
-    /// The state behind its events.
+    /// State after the command's events.
     pub live: &'a Live,
     pub events: &'a [Event<'static>],
-    /// The context in which it was decided.
+    /// Context of the decision.
     pub ctx: &'a Ctx,
 }
 
 impl After<'_> {
-    /// The last event, of a command that always records one.
+    /// Returns the last event; for commands that always record one.
     pub fn last_event(&self) -> Result<Event<'static>> {
         self.events.last().cloned().ok_or_else(unrecorded)
     }
 }
 
-/// A command that always records an event recorded none.
+/// Returns the failure of a command that should have recorded an event but did not.
 pub(crate) fn unrecorded() -> Failure {
     Error::Poisoned("the writer answered without an event".into()).into()
 }

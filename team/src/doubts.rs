@@ -1,30 +1,31 @@
-//! Doubts about names in a command: agents that never acted or stopped, tasks that do not exist. Each fact has one function
+//! Doubts about names in a command: agents that never acted or stopped, tasks that do not exist. Each fact has one
+//! function
 //! here; every answer and `attention` use it.
 
 use crate::membership;
 use crate::prelude::*;
 use crate::projections::worker::event::AckStatus;
 
-/// Task ids that are compared with a new one, to find the id that was meant.
+/// Maximum number of task ids that are compared with a new one.
 const COMPARED_MAX: usize = 1_000;
-/// Known agents that an answer lists.
+/// Maximum number of known agents that an answer lists.
 const LISTED_MAX: usize = 20;
 
-/// Doubts about the agents of a message.
+/// Doubts about the recipient and the sender of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecipientDoubts {
-    /// Says that the recipient never acted in the team, and which agents are known
+    /// Sentence about a recipient that never acted in the team, with the known agents; absent without a doubt
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipient_unknown: Option<String>,
-    /// When the recipient stopped, if it did nothing since
+    /// Time at which the recipient stopped, if it did nothing since
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipient_gone: Option<Timestamp>,
-    /// The known agent whose name differs from the sender's in case, `_` or `-` only, if the sender is new
+    /// Known agent whose name differs from a new sender's only in case, `_` or `-`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender_resembles: Option<String>,
 }
 
-/// Doubts about the agents of which several are told.
+/// Doubts about several recipients.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecipientsDoubts {
     /// A sentence for each recipient that never acted in the team, with the agents that are known
@@ -38,22 +39,22 @@ pub struct RecipientsDoubts {
 /// An agent that stopped
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct GoneAgent {
-    /// The agent
+    /// Name of the agent
     pub agent: String,
-    /// When it stopped
+    /// Time at which the agent stopped
     pub at: Timestamp,
 }
 
 /// Doubts about the names in a task.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskDoubts {
-    /// Dependencies that are no tasks of the team
+    /// Dependencies that no task of the team has as its id
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_deps: Vec<String>,
-    /// Says that the owner never acted in the team, and which agents are known
+    /// Sentence about an owner that never acted in the team, with the known agents; absent without a doubt
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_unknown: Option<String>,
-    /// When the owner stopped, if it did nothing since
+    /// Time at which the owner stopped, if it did nothing since
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_gone: Option<Timestamp>,
 }
@@ -78,7 +79,7 @@ impl RecipientDoubts {
 }
 
 impl RecipientsDoubts {
-    /// Looks up the recipients of what is about to be recorded.
+    /// Looks up the recipients of a message or post that is about to be recorded.
     pub(crate) fn of(live: &Live, told: &[String], from: &str) -> Result<RecipientsDoubts> {
         let mut doubts = RecipientsDoubts::default();
         for agent in told {
@@ -96,7 +97,7 @@ impl RecipientsDoubts {
 }
 
 impl TaskDoubts {
-    /// Looks up the dependencies and the owner that a command gives a task.
+    /// Looks up the dependencies and the owner of a task in a command.
     pub(crate) fn of(live: &Live, deps: &[String], owner: Option<&str>) -> Result<TaskDoubts> {
         let mut doubts = TaskDoubts {
             unknown_deps: unknown_deps(live, deps)?,
@@ -110,7 +111,7 @@ impl TaskDoubts {
     }
 }
 
-/// Finds the dependencies that are no tasks of the team, each once.
+/// Returns the dependencies that no task of the team has as its id, each once.
 pub(crate) fn unknown_deps(live: &Live, deps: &[String]) -> Result<Vec<String>> {
     let mut unknown: Vec<String> = Vec::new();
     for dep in deps {
@@ -121,17 +122,17 @@ pub(crate) fn unknown_deps(live: &Live, deps: &[String]) -> Result<Vec<String>> 
     Ok(unknown)
 }
 
-/// Finds the existing task whose id is most like a new one.
+/// Returns the existing task with the id most similar to a new one.
 pub(crate) fn similar_task(live: &Live, id: &str) -> Result<Option<String>> {
     let page = live.tasks(&TaskFilter::default(), None, COMPARED_MAX)?;
     let known = page.tasks.iter().map(|task| task.task_id.as_str());
-    // Numbers are all alike.
+    // Numbers are too similar to each other for a suggestion.
     let known = known.filter(|known| known.parse::<u64>().is_err());
     Ok(spelling::meant(id, known).map(str::to_owned))
 }
 
-/// Says that an agent never acted in the team, is no member and got nothing so far; `None` in a team where nobody but
-/// `other` is known yet.
+/// Returns a sentence if an agent is not a member, never acted and received nothing; `None` if the team knows no agent
+/// besides `other`.
 pub(crate) fn unknown_agent(live: &Live, agent: &str, other: &str) -> Result<Option<String>> {
     match membership::unknown_warning(live, agent)? {
         Some(_) => never_acted(live, agent, other),
@@ -139,8 +140,8 @@ pub(crate) fn unknown_agent(live: &Live, agent: &str, other: &str) -> Result<Opt
     }
 }
 
-/// Says that an agent never acted in the team and is no member, even if it has mail; `None` in a team where nobody but
-/// `other` is known yet.
+/// Returns a sentence if an agent is not a member and never acted, even if it has mail; `None` if the team knows no
+/// agent besides `other`.
 pub(crate) fn never_acted(live: &Live, agent: &str, other: &str) -> Result<Option<String>> {
     if agent == LEADER || live.is_member(agent)? || live.activity(agent)?.is_some() {
         return Ok(None);
@@ -166,7 +167,7 @@ pub(crate) fn never_acted(live: &Live, agent: &str, other: &str) -> Result<Optio
     )))
 }
 
-/// Finds the member whose name differs from that of a new agent in case, `_` or `-` only.
+/// Returns the member whose name differs from a new agent's only in case, `_` or `-`.
 pub(crate) fn resembled(live: &Live, agent: &str) -> Result<Option<String>> {
     if agent == LEADER || live.is_member(agent)? || live.activity(agent)?.is_some() {
         return Ok(None);
@@ -177,8 +178,8 @@ pub(crate) fn resembled(live: &Live, agent: &str) -> Result<Option<String>> {
     Ok(same.map(|(name, _)| name.to_owned()))
 }
 
-/// Returns when an agent stopped: it accepted its shutdown, or its last heartbeat says that it does not live. `None` if it did
-/// neither, or did something since.
+/// Returns the time at which an agent stopped: it accepted its shutdown, or its last heartbeat says that it is not
+/// alive. `None` if neither happened, or if it acted since.
 pub(crate) fn gone_since(live: &Live, agent: &str) -> Result<Option<Timestamp>> {
     let ack = live.shutdown_ack(agent)?;
     let ack = ack.filter(|ack| ack.what.status == AckStatus::Accept);

@@ -1,11 +1,11 @@
-//! Who may act and receive: members of a closed team; in an open one whoever has a proper name, and who acts joins.
+//! Membership: who may act and receive. A closed team has only its members; in an open team an agent joins by acting.
 
 use crate::prelude::*;
 
-/// Most agents that a refusal lists.
+/// Maximum number of agents that a refusal lists.
 const LISTED_MAX: usize = 100;
 
-/// Checks that an agent may act in (or get something from) the team.
+/// Checks that an agent may act in the team or receive from it.
 pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()> {
     names::check_known(field, agent)?;
     if agent == LEADER || live.is_member(agent)? {
@@ -17,7 +17,7 @@ pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()>
     }
 }
 
-/// The event by which an agent that acts joins an open team; `None` where it is a member already or needs not be one.
+/// Returns the event by which an acting agent joins an open team; `None` if it is a member or need not join.
 pub(crate) fn joining(live: &Live, agent: &str) -> Result<Option<NewEvent>> {
     if agent == LEADER || live.is_member(agent)? || live.team()?.is_none_or(|team| !team.open) {
         return Ok(None);
@@ -28,13 +28,13 @@ pub(crate) fn joining(live: &Live, agent: &str) -> Result<Option<NewEvent>> {
     ))
 }
 
-/// Checks that an agent may act in the team, and gives the event by which it joins, if it does.
+/// Checks that an agent may act in the team, and returns the event by which it joins, if it does.
 pub(crate) fn enter(live: &Live, field: &'static str, agent: &str) -> Result<Vec<NewEvent>> {
     check(live, field, agent)?;
     Ok(joining(live, agent)?.into_iter().collect())
 }
 
-/// The workers of a team: its members but the leader, sorted.
+/// Returns the workers of a team: all members except the leader, sorted.
 pub(crate) fn workers(live: &Live) -> Result<Vec<String>> {
     let mut members = live.members()?;
     members.retain(|member| member != LEADER);
@@ -66,8 +66,8 @@ fn stranger(field: &'static str, agent: &str, members: Vec<String>) -> Refusal {
     }
 }
 
-/// What is to be said of a name that nobody of the team has: no member, nobody that did anything, got mail or was
-/// asked to stop.
+/// Returns a warning about a name that is unknown in the team: not a member, never active, without mail, never asked to
+/// stop.
 pub(crate) fn unknown_warning(live: &Live, agent: &str) -> Result<Option<String>> {
     if agent == LEADER
         || live.is_member(agent)?
@@ -83,7 +83,7 @@ pub(crate) fn unknown_warning(live: &Live, agent: &str) -> Result<Option<String>
     Ok(Some(unknown_name("worker", agent, meant)))
 }
 
-/// `there is no worker "dve"; did you mean dev?`.
+/// Returns a sentence such as `there is no worker "dve"; did you mean dev?`.
 pub(crate) fn unknown_name(what: &str, name: &str, meant: Option<&str>) -> String {
     let meant = meant.map(|meant| format!("; did you mean {meant}?"));
     let meant = meant.unwrap_or_default();

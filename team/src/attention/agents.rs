@@ -1,14 +1,14 @@
-//! Agents that wait for an answer, stopped, never acted, or used what they may.
+//! Attention items about agents: open questions, spent budgets, unknown owners, and agents that stopped.
 
 use super::{AttentionItem, AttentionKind, Look};
 use crate::doubts;
 use crate::operation::prelude::*;
 use crate::shell::quoted;
 
-/// Ids of tasks that the text of an item lists.
+/// Maximum number of task ids in the text of an item.
 const LISTED_MAX: usize = 8;
 
-/// Finds the team and the agents that used as many tokens as they may.
+/// Finds spent budgets of the team and of its agents.
 pub(super) fn budget_used(look: &mut Look<'_>) -> Result<()> {
     for over in budget::spent(look.live, look.asked())? {
         let text = format!("budget used up: {}", over.message());
@@ -21,7 +21,7 @@ pub(super) fn budget_used(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds questions without an answer, but for those about a finished task.
+/// Finds questions without an answer, except those about a finished task.
 pub(super) fn questions(look: &mut Look<'_>) -> Result<()> {
     let open = look.live.open_questions(look.asked())?;
     for question in look.bounded(open) {
@@ -78,7 +78,7 @@ pub(super) fn unknown_owners(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds agents that stopped, with what they left unread and unfinished.
+/// Finds agents that stopped and left messages unread or tasks unfinished.
 pub(super) fn gone(look: &mut Look<'_>) -> Result<()> {
     for agent in membership::workers(look.live)? {
         let Some(at) = doubts::gone_since(look.live, &agent)? else {
@@ -115,9 +115,9 @@ pub(super) fn gone(look: &mut Look<'_>) -> Result<()> {
 /// The unfinished tasks of an agent.
 struct OpenTasks {
     count: u64,
-    /// The first of them.
+    /// Ids of the first tasks.
     ids: Vec<String>,
-    /// The earliest update of these.
+    /// Time of the earliest update of these tasks.
     since: Option<Timestamp>,
 }
 

@@ -1,12 +1,12 @@
-//! Tasks whose required approval was rejected, and tasks in progress that wait for one.
+//! Attention items about approvals: rejected ones, and missing ones of tasks in progress.
 
 use super::{AttentionItem, AttentionKind, Look};
 use crate::operation::prelude::*;
 use crate::projections::worker::ApprovalShown;
 use crate::task::approval;
 
-/// Finds rejected approvals of tasks that were neither failed nor canceled, then tasks in progress that are not completed
-/// without a decision.
+/// Finds rejected approvals of tasks that were neither failed nor canceled, and tasks in progress whose required
+/// approval has no decision yet.
 pub(super) fn approvals(look: &mut Look<'_>) -> Result<()> {
     let rejected = look.live.rejected_tasks(look.asked())?;
     for id in look.bounded(rejected) {

@@ -1,4 +1,4 @@
-//! Where each sort of thing is found that somebody has to see to: by an index of what is open, never by history.
+//! Searches for attention items. Each uses an index of open entries and never reads the log's history.
 
 use super::approvals::approvals;
 use super::{AttentionItem, AttentionKind, AttentionWaitsFor, Look, agents, tasks};
@@ -30,12 +30,12 @@ pub(super) const FINDERS: &[fn(&mut Look<'_>) -> Result<()>] = &[
     stale_tasks,
 ];
 
-/// For how long a refused write is shown.
+/// Time for which a refused write is listed.
 const REFUSED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
-/// Refused writes of which each one's event is read, and one more.
+/// Number of refused writes requested: one more than the events that are read, to detect further ones.
 const REFUSED_ASKED: usize = 101;
 
-/// Tasks that are blocked, and those that their owners cannot go on with.
+/// Finds unfinished tasks with a dependency that failed or was canceled.
 fn waits_in_vain(look: &mut Look<'_>) -> Result<()> {
     let asked = look.asked();
     let mut waiting = look.live.blocked_tasks(None, asked)?.tasks;
@@ -78,7 +78,7 @@ fn waits_in_vain(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The command by which a task waits for the others only.
+/// Returns the command that removes the lost dependencies from a task.
 pub(super) fn without(team: &str, task: &Task, lost: &[String]) -> String {
     let others = task.deps.iter().filter(|dep| !lost.contains(dep));
     let others: Vec<&String> = others.collect();
@@ -87,7 +87,7 @@ pub(super) fn without(team: &str, task: &Task, lost: &[String]) -> String {
     format!("teamlog api update-task --input {input}")
 }
 
-/// Dead letters that were neither given another chance nor acknowledged, among the newest.
+/// Finds dead letters that were neither requeued nor acknowledged, among the newest.
 fn dead_letters(look: &mut Look<'_>) -> Result<()> {
     let page = look.live.dead_letters(None, None, look.most)?;
     look.more |= page.older;
@@ -113,7 +113,7 @@ fn dead_letters(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The run that began last, where a violation was the last that moved it.
+/// Finds the newest bootstrap run if its last event is a violation.
 fn bootstrap_breached(look: &mut Look<'_>) -> Result<()> {
     let Some(run) = look.live.newest_bootstrap_runs(1)?.pop() else {
         return Ok(());
@@ -136,7 +136,7 @@ fn bootstrap_breached(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Leases that ran out: which no event says yet, and of tasks that can be taken up since then.
+/// Finds expired leases: those without an event yet, and those of tasks that can be claimed again.
 fn leases_expired(look: &mut Look<'_>) -> Result<()> {
     let mut tasks = look.live.expired_tasks(look.now, look.asked())?;
     let left = look.asked().saturating_sub(tasks.len());
@@ -147,7 +147,7 @@ fn leases_expired(look: &mut Look<'_>) -> Result<()> {
             continue;
         };
         let text = format!("lease ran out: {} of {}", task.task_id, claim.owner);
-        // Its former holder may claim it again; nobody else does so for it.
+        // The command only shows the task: whether the former holder continues is not known.
         let command = next::show(look.team, &task.task_id);
         look.items.push(AttentionItem {
             agent: Some(claim.owner.clone()),
@@ -158,7 +158,7 @@ fn leases_expired(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Deliveries whose first attempt ended without an ack.
+/// Finds deliveries whose first attempt ended without an ack.
 fn overdue_acks(look: &mut Look<'_>) -> Result<()> {
     let open = look.live.open_deliveries(look.asked())?;
     for delivery in look.bounded(open) {
@@ -168,7 +168,7 @@ fn overdue_acks(look: &mut Look<'_>) -> Result<()> {
         }
         let (id, to) = (&delivery.message_id, &delivery.to);
         let text = format!("not acknowledged: {id} by {to}");
-        // Only the recipient acknowledges: others can wake it.
+        // Only the recipient can acknowledge; others can only wake it.
         let command = format!("teamlog nudge {}", look.team);
         look.items.push(AttentionItem {
             agent: Some(to.clone()),
@@ -181,7 +181,8 @@ fn overdue_acks(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Writes that the guard refused of late, the newest of each agent and path. What explains one says whether it still holds.
+/// Finds writes that the guard refused lately, the newest of each agent and path. The item's command tells if the path
+/// is still refused.
 fn writes_refused(look: &mut Look<'_>) -> Result<()> {
     let since = look.now.plus_micros(-REFUSED_MICROS);
     let newest = refused::newest(look.live, look.reader, REFUSED_ASKED)?;
@@ -214,7 +215,8 @@ fn writes_refused(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Tasks that somebody works on or was given, which wait for nothing and of which nothing was heard.
+/// Finds tasks that an agent works on or was assigned, that wait for nothing, and that had no update or report for
+/// long.
 fn stale_tasks(look: &mut Look<'_>) -> Result<()> {
     for status in [Status::InProgress, Status::Assigned] {
         let filter = TaskFilter {

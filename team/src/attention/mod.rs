@@ -1,5 +1,5 @@
-//! `attention`: what somebody has to see to, each with the command that mends it. It reads what waits and what is in
-//! somebody's hands, up to a bound of each sort, and nothing of what lies behind.
+//! `attention`: lists problems that a person or leader should act on, each with a command that helps. It reads indexes
+//! of open entries, up to a bound per kind, and never the log's history.
 
 mod agents;
 mod approvals;
@@ -22,25 +22,25 @@ operation! {
     }) -> AttentionAnswer = |team, asked| team.attention(&asked)
 }
 
-/// Items unless the caller says otherwise.
+/// Default number of items.
 pub const LISTED: usize = 100;
 const LISTED_MAX: usize = 1_000;
 const LOOKED_AT: usize = 1_000;
-/// Minutes without a word after which a task is stale, unless the caller says otherwise.
+/// Default minutes without an update or report after which a task is stale.
 const STALE_MINUTES: u64 = 90;
 
 /// `{team, now, items, count, total, by_kind, more}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AttentionAnswer {
-    /// The team
+    /// Name of the team
     pub team: String,
-    /// The moment for which leases and deadlines are shown
+    /// Time for which leases and deadlines are judged
     pub now: Timestamp,
-    /// What somebody has to see to, most severe first
+    /// Items that need attention, most severe first
     pub items: Vec<AttentionItem>,
-    /// How many are shown
+    /// Number of items shown
     pub count: usize,
-    /// Number of items, whatever the limit; at most 1,000 of each kind are counted
+    /// Number of all items; at most 1,000 of each kind are counted
     pub total: usize,
     /// Number of items per kind
     pub by_kind: BTreeMap<AttentionKind, usize>,
@@ -51,57 +51,57 @@ pub struct AttentionAnswer {
 words! {
     /// Kinds of attention items, in the order of the list.
     pub enum AttentionKind in json {
-        /// The log is damaged; said by whoever looks after many teams
+        /// The log is damaged; added by programs that watch many teams
         Damaged = "damaged",
-        /// A task waits for one that failed or was canceled
+        /// A task depends on a task that failed or was canceled
         WaitsInVain = "waits_in_vain",
-        /// A task failed that no other task waits for
+        /// A task failed, and no other task depends on it
         TaskFailed = "task_failed",
         /// A message became a dead letter
         DeadLetter = "dead_letter",
-        /// A run of the bootstrap contract was last moved by a violation
+        /// The last event of a bootstrap run is a violation of the contract
         BootstrapBreached = "bootstrap_breached",
-        /// The team or an agent used as many tokens as it may
+        /// The team or an agent has used up its token budget
         BudgetUsed = "budget_used",
         /// A reviewer rejected a task that needs the approval
         ApprovalRejected = "approval_rejected",
         /// An agent asked for a decision and got no answer
         QuestionOpen = "question_open",
-        /// A message reported a task blocked
+        /// A message reported a task as blocked
         ReportedBlocked = "reported_blocked",
-        /// A message was recorded and did not change its task
+        /// A message was recorded but did not change its task
         NotApplied = "not_applied",
-        /// A task waits for one that does not exist
+        /// A task depends on a task that does not exist
         UnknownDependency = "unknown_dependency",
         /// The owner of an unfinished task never acted in the team
         UnknownOwner = "unknown_owner",
         /// An agent that stopped left unread messages or unfinished tasks
         AgentGone = "agent_gone",
-        /// The lease of a claim ran out, and nobody claimed the task since
+        /// The lease of a claim expired, and no agent has claimed the task since
         LeaseExpired = "lease_expired",
         /// A message was not acknowledged in time
         OverdueAck = "overdue_ack",
-        /// An agent was refused a write
+        /// The guard refused an agent's write
         WriteRefused = "write_refused",
-        /// A task in progress requires an approval before it is completed, and has none
+        /// A task in progress requires an approval and has no decision yet
         ApprovalMissing = "approval_missing",
-        /// Nothing was heard of a task that somebody has
+        /// A claimed or assigned task had no update or report for long
         StaleTask = "stale_task",
     }
 }
 
-/// How much something matters
+/// Severity of an attention item
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AttentionSeverity {
-    /// It does not go on by itself
+    /// The problem stays until somebody acts
     Error,
-    /// It may
+    /// The problem may solve itself
     Warning,
 }
 
 impl AttentionKind {
-    /// How much it matters.
+    /// Returns the severity of the kind.
     pub fn severity(self) -> AttentionSeverity {
         match self {
             AttentionKind::Damaged
@@ -125,7 +125,7 @@ impl AttentionKind {
         }
     }
 
-    /// The cause in words, as a heading over the items of that sort.
+    /// Returns the kind in words, as a heading over its items.
     pub fn cause(self) -> &'static str {
         match self {
             AttentionKind::Damaged => "damaged",
@@ -150,54 +150,54 @@ impl AttentionKind {
     }
 }
 
-/// Something that somebody has to see to
+/// A problem that needs attention
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AttentionItem {
-    /// What sort of thing
+    /// Kind of the item
     pub kind: AttentionKind,
-    /// How much it matters
+    /// Severity of the item
     pub severity: AttentionSeverity,
-    /// What it is, in a line
+    /// Description in one line
     pub text: String,
-    /// The command line that mends it, as it can be typed
+    /// Command line that helps, ready to run
     pub command: String,
-    /// The task concerned
+    /// Id of the task that the item is about
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// Its subject
+    /// Subject of the task
     #[serde(skip_serializing_if = "Option::is_none")]
     pub title: Option<String>,
-    /// The agent concerned
+    /// Name of the agent that the item is about
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The message concerned
+    /// Id of the message that the item is about
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// The path concerned
+    /// Path that the item is about
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// The event that tells of it
+    /// Seq of the event behind the item
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// Since when it is so
+    /// Time since which the problem exists
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
-    /// The tasks that are waited for in vain
+    /// Failed or canceled tasks that the task depends on
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<AttentionWaitsFor>,
 }
 
-/// A task that is waited for in vain
+/// A failed or canceled task that another task depends on
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AttentionWaitsFor {
-    /// Its id
+    /// Id of the task
     pub task_id: String,
-    /// Its status
+    /// Status of the task
     pub status: Status,
 }
 
 impl AttentionItem {
-    /// An item of which no more is known.
+    /// Creates an item with a kind, a text and a command only.
     pub fn new(kind: AttentionKind, text: String, command: String) -> AttentionItem {
         AttentionItem {
             kind,
@@ -215,7 +215,7 @@ impl AttentionItem {
         }
     }
 
-    /// An item about a task, last changed by its newest event.
+    /// Creates an item about a task; its `seq` is the task's last event.
     fn of_task(kind: AttentionKind, task: &Task, text: String, command: String) -> AttentionItem {
         AttentionItem {
             task_id: Some(task.task_id.clone()),
@@ -228,7 +228,7 @@ impl AttentionItem {
 }
 
 impl AttentionAnswer {
-    /// An answer that holds the most severe items, up to a limit.
+    /// Creates an answer with the most severe items, up to a limit.
     fn new(team: &str, now: Timestamp, items: Vec<AttentionItem>, limit: usize) -> AttentionAnswer {
         let mut answer = AttentionAnswer {
             team: team.to_owned(),
@@ -249,7 +249,7 @@ impl AttentionAnswer {
         answer
     }
 
-    /// Adds an item in front, in the place of the last one if the list is full.
+    /// Adds an item at the front; if the list is full, drops its last item.
     pub fn add_first(&mut self, item: AttentionItem, asked: &Attention) {
         *self.by_kind.entry(item.kind).or_default() += 1;
         self.total += 1;
@@ -259,7 +259,7 @@ impl AttentionAnswer {
         self.count = self.items.len();
     }
 
-    /// An answer about a team of which nothing can be read.
+    /// Creates an answer for a team that cannot be read.
     pub fn unreadable(team: &str, now: Timestamp) -> AttentionAnswer {
         let empty = AttentionAnswer::new(team, now, Vec::new(), 0);
         AttentionAnswer {
@@ -270,7 +270,7 @@ impl AttentionAnswer {
 }
 
 impl Team {
-    /// What somebody has to see to. In a closed team nothing is: nothing can be changed there.
+    /// Lists items that need attention. A closed team has none, because nothing can be changed there.
     pub fn attention(&mut self, asked: &Attention) -> Result<AttentionAnswer> {
         let limit = match asked.limit {
             Some(0) => usize::MAX,
@@ -306,34 +306,34 @@ impl Team {
     }
 }
 
-/// A look at a team, and what was found so far.
+/// A search for items in one team, and the items found so far.
 struct Look<'a> {
     live: &'a Live,
     reader: &'a Reader,
     team: &'a str,
     now: Timestamp,
-    /// A task of which nothing was heard since then is stale.
+    /// Tasks without an update or report since this time are stale.
     stale_before: Timestamp,
-    /// Entries of each sort that are looked at.
+    /// Maximum number of entries examined per kind.
     most: usize,
     items: Vec<AttentionItem>,
-    /// Whether a sort had more entries than are looked at.
+    /// True if a kind has more entries than are examined.
     more: bool,
 }
 
 impl Look<'_> {
-    /// One more than are looked at, so that it is known whether there are more.
+    /// Returns the number of entries to request: one more than are examined, to detect further ones.
     fn asked(&self) -> usize {
         self.most.saturating_add(1)
     }
 
-    /// What there is of a sort, up to the bound; one more than that was asked for.
+    /// Cuts entries to the maximum, and notes if there were more.
     fn bounded<T>(&mut self, mut found: Vec<T>) -> Vec<T> {
         self.more |= page::cut(&mut found, self.most);
         found
     }
 
-    /// The tasks of a page of an index, which was asked for as many as are looked at.
+    /// Returns the tasks of a page, and notes if there are more.
     fn page(&mut self, page: TaskPage) -> Vec<Task> {
         self.more |= page.more;
         page.tasks

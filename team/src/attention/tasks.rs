@@ -1,14 +1,14 @@
-//! Tasks that failed, wait for nothing that exists, or of which a message said something that did not come to pass. Each is found
-//! by an index of such tasks.
+//! Attention items about tasks: failed ones, unknown dependencies, and reports that were not applied. Each search uses
+//! an index.
 
 use super::found::without;
 use super::{AttentionItem, AttentionKind, Look};
 use crate::operation::prelude::*;
 use crate::projections::task::Concern;
 
-/// For how long a message that came too late is shown, unless its task changes before.
+/// Time for which a superseded message is listed, unless its task changes earlier.
 const SUPERSEDED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
-/// Messages that came too late of which each one's event is read, and one more.
+/// Number of superseded messages requested: one more than the events that are read, to detect further ones.
 const SUPERSEDED_ASKED: usize = 101;
 
 /// Returns the command that shows a task.
@@ -16,7 +16,7 @@ fn show(team: &str, task: &str) -> String {
     format!("teamlog task show {team} {task}")
 }
 
-/// Finds tasks that failed, but for those that others are shown to wait for in vain.
+/// Finds failed tasks, except those already listed as dependencies of other tasks.
 pub(super) fn failed(look: &mut Look<'_>) -> Result<()> {
     let waited_for = look.items.iter().flat_map(|item| &item.waits_for);
     let waited_for: BTreeSet<String> = waited_for.map(|one| one.task_id.clone()).collect();
@@ -66,7 +66,7 @@ pub(super) fn reported_blocked(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds reports that did not move their claim-governed tasks, and dependencies that were left out.
+/// Finds reports that did not change their claim-governed tasks, and dependencies that were left out.
 pub(super) fn not_applied(look: &mut Look<'_>) -> Result<()> {
     for task in concerning(look, Concern::Unapplied)? {
         let (id, status, reported) = (&task.task_id, task.status.name(), &task.reported);
@@ -102,7 +102,7 @@ pub(super) fn not_applied(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds the newest messages that came too late, of the last day and as long as their tasks did not change since.
+/// Finds the newest superseded messages of the last day, if their tasks have not changed since.
 pub(super) fn superseded(look: &mut Look<'_>) -> Result<()> {
     let since = look.now.plus_micros(-SUPERSEDED_MICROS);
     let newest = look.live.newest_superseded(SUPERSEDED_ASKED)?.seqs;
@@ -133,7 +133,7 @@ pub(super) fn superseded(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds unfinished tasks that wait for tasks that do not exist.
+/// Finds unfinished tasks that depend on tasks that do not exist.
 pub(super) fn unknown_dependencies(look: &mut Look<'_>) -> Result<()> {
     let found = look.live.unknown_deps(look.asked())?;
     let mut unknown: BTreeMap<String, Vec<String>> = BTreeMap::new();

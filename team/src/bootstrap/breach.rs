@@ -1,22 +1,23 @@
-//! The contract's codes: when each applies, and where a run falls back to. Where several apply, the first counts.
+//! Violations of the bootstrap contract: the codes, when each applies, and the state to which the run is rolled back.
+//! If several apply, the first counts.
 
 use super::*;
 
 /// A row of the table.
 #[derive(Debug)]
 pub struct BreachRow {
-    /// The code.
+    /// The code of the violation.
     pub code: Code,
-    /// When it fits.
+    /// Condition, for the documents.
     pub when: &'static str,
-    /// Where the run falls back to.
+    /// State after the rollback, for the documents.
     pub back_to: &'static str,
-    /// Whether it fits, and why.
+    /// Returns the reason if the violation applies.
     fits: fn(&Run, &Report) -> Option<String>,
     target: fn(&Run, &Report) -> State,
 }
 
-/// Every code of a violation. Where several fit, the first counts.
+/// All codes of violations. If several apply, the first counts.
 pub const BREACHES: [BreachRow; 6] = [
     BreachRow {
         code: Code::BreachInitialTaskLaunch,
@@ -67,7 +68,7 @@ pub const BREACHES: [BreachRow; 6] = [
     },
 ];
 
-/// The violation of the contract in a report, if there is one.
+/// Returns the violation of the contract in a report, if there is one.
 pub fn found(run: &Run, report: &Report) -> Option<(Code, State, String)> {
     BREACHES.iter().find_map(|row| {
         let why = (row.fits)(run, report)?;
@@ -138,7 +139,7 @@ fn core_not_ready(run: &Run, report: &Report) -> Option<String> {
     Some(format!("{doing}, but {}", missing(run)))
 }
 
-/// The signals of the core members that are not ready.
+/// Returns the ready signals that are missing from core members.
 pub(super) fn unready(run: &Run) -> Vec<&'static str> {
     let missing = run.unready();
     missing.iter().map(|core| core.ready_signal()).collect()

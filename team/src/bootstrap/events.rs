@@ -1,6 +1,7 @@
-//! Which events can be reported of a run: their names, the states in which each is legal, and their fields.
-//! One table, which the reader of payloads, the rules and the documents use. A signal that members send each other
-//! stands for the event of the same meaning, if there is one.
+//! Events that can be reported of a run: their names, the states in which each is legal, and their fields. The reader
+//! of payloads, the rules and the documents all use this table.
+//!
+//! A signal between members counts as the event with the same meaning, if there is one.
 
 use super::*;
 use State::{CoreReady, Fallback, Init, MembersReady, Running, TeamProbed, TeamReady};
@@ -10,26 +11,26 @@ use State::{CoreReady, Fallback, Init, MembersReady, Running, TeamProbed, TeamRe
 pub struct EventRow {
     /// The event.
     pub event: Event,
-    /// Its name.
+    /// Name of the event.
     pub name: &'static str,
-    /// Where it is legal.
+    /// States in which the event is legal.
     pub from: &'static [State],
-    /// Where it leads, if it leads anywhere.
+    /// State that the event leads to; empty if it does not change the state.
     pub to: &'static str,
-    /// What is said with it.
+    /// Fields of the event's data.
     pub fields: &'static [Field],
-    /// What else has to hold, and the code where it does not.
+    /// Further conditions, each with the code of the refusal.
     pub guard: &'static str,
 }
 
-/// A field of what is said.
+/// A field of an event's data.
 #[derive(Debug, Clone, Copy)]
 pub struct Field {
-    /// Its name.
+    /// Name of the field.
     pub name: &'static str,
-    /// Other names of it.
+    /// Other accepted names of the field.
     pub aliases: &'static [&'static str],
-    /// Whether it must be there.
+    /// True if the field is required.
     pub required: bool,
 }
 
@@ -48,7 +49,7 @@ const fn may(name: &'static str, aliases: &'static [&'static str]) -> Field {
     }
 }
 
-/// Kept with every event, whatever they hold.
+/// Fields that are kept with every event, whatever they hold.
 pub const KEPT: [&str; 2] = ["note", "details"];
 
 const DOMAIN: Field = must("domain", &["d", "domain_key"]);
@@ -60,16 +61,16 @@ const METHOD: Field = may("method", &["launch_method"]);
 const MODE: Field = may("launch_mode", &["mode"]);
 const MISSING: Field = may("missing", &["members", "to"]);
 
-/// Declares the events with the table of them.
+/// Declares the events and their table.
 macro_rules! table {
     ($($event:ident = $name:literal, $from:expr => $to:literal, $fields:expr, $guard:literal;)*) => {
-        /// What can be reported.
+        /// An event that can be reported.
         #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
         pub enum Event {
             $(#[doc = concat!("`", $name, "`.")] $event,)*
         }
 
-        /// Everything that can be reported, in the order in which a run goes.
+        /// All events, in the order in which a run reaches them.
         pub const EVENTS: &[EventRow] = &[$(EventRow {
             event: Event::$event,
             name: $name,
@@ -172,13 +173,13 @@ table! {
         "takes whatever else is said with it";
 }
 
-/// A signal that stands for an event, and the field that it settles.
+/// A signal, the event that it counts as, and the field whose value it implies.
 pub type SignalRow = (&'static str, Event, Option<(&'static str, &'static str)>);
 
 const OBSTRUCTION: &str = "obstruction-theorist";
 const SYNTHESIZER: &str = "synthesizer";
 
-/// The signals that stand for events.
+/// Signals that count as events.
 #[rustfmt::skip]
 pub const SIGNALS: &[SignalRow] = &[
     ("CORE_BOOTSTRAP_PING", Event::CorePinged, None),
@@ -200,7 +201,7 @@ pub const SIGNALS: &[SignalRow] = &[
     ("SYNTHESIS_RESULT_JSON", Event::SynthesisResult, Some(("by", SYNTHESIZER))),
 ];
 
-/// The signals that move nothing.
+/// Signals that are only recorded.
 pub const OTHER_SIGNALS: &[&str] = &[
     "OBSTRUCTION_DIAGNOSIS",
     "SCHEMA_REJECTED",
@@ -214,15 +215,15 @@ pub const OTHER_SIGNALS: &[&str] = &[
 ];
 
 impl Event {
-    /// Its row.
+    /// Returns the event's row of the table.
     pub fn row(self) -> &'static EventRow {
         &EVENTS[self as usize]
     }
-    /// Its name.
+    /// Returns the event's name.
     pub fn name(self) -> &'static str {
         self.row().name
     }
-    /// Whether only a member of the core may report it; a lead who does stands in for the core.
+    /// Returns true if only a core member may report the event; a lead that reports it stands in for the core.
     pub(super) fn is_of_core(self) -> bool {
         matches!(
             self,
@@ -233,7 +234,7 @@ impl Event {
                 | Event::SynthesisResult
         )
     }
-    /// Whether the event by itself may violate the contract, whatever its data.
+    /// Returns true if the event can violate the contract without regard to its data.
     pub(super) fn is_too_early_by_itself(self) -> bool {
         matches!(
             self,
@@ -246,16 +247,16 @@ impl Event {
     }
 }
 
-/// What a name stands for.
+/// The event or signal that a name refers to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Named {
-    /// An event, and the field that the name settles.
+    /// An event, and the field whose value the name implies.
     Event(Event, Option<(&'static str, &'static str)>),
-    /// A signal that moves nothing.
+    /// A signal that is only recorded.
     Signal(&'static str),
 }
 
-/// The event or signal of that name.
+/// Returns the event or signal with the given name.
 ///
 /// # Errors
 /// `invalid_input`, with the nearest name.

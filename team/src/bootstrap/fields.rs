@@ -1,13 +1,13 @@
-//! The data of an event, read field by field: every fault names the field, the value and the rule.
+//! Reads the data of an event field by field: every error names the field, the value and the rule.
 
 use super::events::{Field, KEPT};
 use super::*;
 use std::fmt::Display;
 
-/// Most domains that a run can have.
+/// Maximum number of domains in a run.
 pub const DOMAINS_MAX: usize = 256;
 
-/// Who says or gets something.
+/// Author or recipient of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Who {
     Lead,
@@ -27,20 +27,21 @@ impl Who {
     }
 }
 
-/// The fields of what is said, under their own names.
+/// The fields of an event's data, with aliases resolved.
 pub struct Fields {
     fields: Map<String, Value>,
     is_message: bool,
 }
 
-/// Where the rest of a message is kept.
+/// Field under which the unknown rest of a message is kept.
 const MESSAGE: &str = "message";
-/// A name in a message counts as a mistyped field if it differs by at most so many letters, and has at least so many.
+/// An unknown name in a message counts as a mistyped field if it differs by at most the first number of letters and has
+/// at least the second number of letters.
 const LOOKALIKE: (usize, usize) = (1, 4);
 
 impl Fields {
-    /// The fields with aliases resolved, and what is only kept beside them: of a message, everything that the event
-    /// has no field for.
+    /// Returns the fields with aliases resolved, and the fields that are only kept: for a message, every field that the
+    /// event does not have.
     pub fn read(
         event: Event,
         data: &Map<String, Value>,
@@ -49,7 +50,7 @@ impl Fields {
     ) -> Result<(Fields, Map<String, Value>), Refusal> {
         let known = event.row().fields;
         let (mut fields, mut beside, mut rest) = (Map::new(), Map::new(), Map::new());
-        // With `signal` given, `name` is an ordinary field.
+        // If `signal` is given, `name` is an ordinary field.
         let is_named =
             event == Event::Signal && data.get("signal").is_some_and(|name| !name.is_null());
         for (name, value) in data {
@@ -94,8 +95,8 @@ impl Fields {
         }
     }
 
-    /// Checks the field that the name of the signal settles. That the lead signs what is for the core alone is a
-    /// violation of its own, which is checked later.
+    /// Checks the field whose value the signal's name implies. A lead that signs for the core passes: that violation is
+    /// checked later.
     pub fn agree(
         &self,
         event: Event,
@@ -112,7 +113,7 @@ impl Fields {
         let rule = format!("must be {wanted}, as the signal says");
         Err(invalid(name, given.join(", "), rule))
     }
-    /// Whether the lead signs what is for the core alone.
+    /// Returns true if the lead signs a report that only the core may sign.
     pub fn is_lead_for_core(&self, event: Event) -> bool {
         event.is_of_core() && matches!(self.who("by"), Ok(Some(Who::Lead)))
     }
@@ -125,7 +126,7 @@ impl Fields {
     pub fn value(&self, name: &str) -> Option<&Value> {
         self.fields.get(name)
     }
-    /// A field of some type, which may be missing.
+    /// Reads a field with `read`; `None` if it is missing.
     fn typed<T>(
         &self,
         name: &str,
@@ -135,26 +136,26 @@ impl Fields {
         let read = |value| read(value).ok_or_else(|| invalid(name, value, rule));
         self.fields.get(name).map(read).transpose()
     }
-    /// A text with something in it.
+    /// Returns a text that is not blank.
     pub fn text(&self, name: &str) -> Result<Option<String>, Refusal> {
         let text = |value: &Value| value.as_str().map(|text| text.trim().to_owned());
         let text = self.typed(name, "must be text", text)?;
         Ok(text.filter(|text| !text.is_empty()))
     }
-    /// A name of a domain, a message or a team, which has to be there.
+    /// Returns the name of a domain, a message or a team; the field is required.
     pub fn id(&self, name: &'static str) -> Result<String, Refusal> {
         let text = self.text(name)?.unwrap_or_default();
         named(name, &text)?;
         Ok(text)
     }
-    /// The same where it may be missing.
+    /// Like [`Fields::id`], for an optional field.
     pub fn maybe_id(&self, name: &'static str) -> Result<Option<String>, Refusal> {
         self.text(name)?
             .is_some()
             .then(|| self.id(name))
             .transpose()
     }
-    /// A whole number from 1.
+    /// Returns a whole number from 1.
     pub fn whole(&self, name: &str) -> Result<Option<u32>, Refusal> {
         self.typed(name, "must be a whole number from 1", |value| {
             let number = u32::try_from(value.as_u64()?).ok();
@@ -165,7 +166,7 @@ impl Fields {
         let on = self.typed(name, "must be true or false", Value::as_bool)?;
         Ok(on.unwrap_or_default())
     }
-    /// Names, as an array, or one text with commas between them.
+    /// Returns names, given as an array or as one text with commas.
     pub fn list(&self, name: &'static str) -> Result<Option<Vec<String>>, Refusal> {
         let Some(value) = self.fields.get(name) else {
             return Ok(None);
@@ -187,7 +188,7 @@ impl Fields {
         let core = |value: String| core_named(&value).ok_or_else(|| not_core(name, &value));
         self.text(name)?.map(core).transpose()
     }
-    /// Some of the core: an array of them, or one; `both` and `core` are both.
+    /// Returns core members, given as an array or as one name; `both` and `core` mean both.
     pub fn cores(&self, name: &'static str) -> Result<Option<Vec<Core>>, Refusal> {
         let Some(names) = self.list(name)? else {
             return Ok(None);
@@ -206,7 +207,7 @@ impl Fields {
     }
 }
 
-/// Names in an array, or in a text with commas between them.
+/// Reads names, given as an array or as one text with commas.
 pub fn names_in<'a>(field: &'static str, value: &'a Value) -> Result<Vec<String>, Refusal> {
     let fault = |value: &Value| invalid(field, value, "must be an array of names");
     let texts: Vec<&str> = match value {
@@ -231,7 +232,7 @@ pub fn names_in<'a>(field: &'static str, value: &'a Value) -> Result<Vec<String>
     Ok(names)
 }
 
-/// The core in a list of members, and the others.
+/// Splits a list of members into core members and others.
 pub fn split(members: Vec<String>) -> (Vec<Core>, Vec<String>) {
     let (mut core, mut others) = (Vec::new(), Vec::new());
     for member in members {
@@ -243,7 +244,7 @@ pub fn split(members: Vec<String>) -> (Vec<Core>, Vec<String>) {
     (core, others)
 }
 
-/// The member of the core that a name stands for.
+/// Returns the core member with the given name.
 pub fn core_named(name: &str) -> Option<Core> {
     match Who::of(name) {
         Who::Core(core) => Some(core),
@@ -270,7 +271,7 @@ fn not_core(field: &str, value: &str) -> Refusal {
     }
 }
 
-/// The field that is nearest to a name, and how far it is.
+/// Returns the event's field whose name is nearest to `name`, and the distance.
 fn nearest(event: Event, name: &str) -> Option<(&'static str, usize)> {
     let known = event.row().fields.iter().map(|field| field.name);
     spelling::nearest(name, known.chain(KEPT))
@@ -292,16 +293,16 @@ fn unknown(event: Event, name: &str) -> Refusal {
     refusal.detail("nearest", near)
 }
 
-/// How members are launched.
+/// The way in which members are launched.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum How {
-    /// All at once.
+    /// All at once, as a team.
     Team(Method),
-    /// By tasks of the lead's.
+    /// One by one, by tasks of the lead.
     ByTask,
 }
 
-/// Words by which a launch is one of single members.
+/// Words that mark a launch of single members.
 const BY_TASK: [&str; 6] = [
     "task",
     "per_member",
@@ -311,7 +312,7 @@ const BY_TASK: [&str; 6] = [
     "individual",
 ];
 
-/// By what, and in which mode: that of a team, or one by which it is by tasks.
+/// Reads the launch method and mode: a launch of the whole team, or by tasks.
 pub fn how(fields: &Fields) -> Result<Option<How>, Refusal> {
     let by_task = |text: &str| {
         let lower = text.to_lowercase();

@@ -1,8 +1,8 @@
-//! The rules for reports on the way from `INIT` to `RUNNING`: what has to hold, and what the report then does.
+//! Rules for reports between `INIT` and `RUNNING`: their conditions and effects.
 
 use super::*;
 
-/// The answer of TeamCreate: once, and again only where the one before led nowhere.
+/// Records the answer of TeamCreate. A second answer is accepted only if the first led to no branch.
 pub fn probed(run: &Run, probe: &Probe) -> Ruled {
     let leads = run.probe.as_ref().is_some_and(|known| {
         known.outcome == Outcome::Unavailable
@@ -24,7 +24,7 @@ pub fn probed(run: &Run, probe: &Probe) -> Ruled {
     Ok(Accepted::one(BootstrapAct::Probed(probe.clone())).warned(warning))
 }
 
-/// Takes the branch that the outcome leads to.
+/// Takes the branch for the outcome of TeamCreate.
 pub fn branched(run: &Run, asked: Option<Case>, name: Option<&str>) -> Ruled {
     let mismatch =
         |message: String| Err(Refusal::new(Code::BranchMismatch, message).field("data.case"));
@@ -63,7 +63,7 @@ pub fn branched(run: &Run, asked: Option<Case>, name: Option<&str>) -> Ruled {
     Ok(Accepted::one(BootstrapAct::BranchTaken { case, team_name }))
 }
 
-/// Enters the fallback, where no team can be created or launched.
+/// Enters the fallback if no team can be created or launched.
 pub fn fallen_back(run: &Run, reason: Option<&String>) -> Ruled {
     let outcome = run.probe.as_ref().map(|probe| probe.outcome);
     if run.state == State::TeamProbed && outcome != Some(Outcome::Unavailable) {
@@ -77,7 +77,7 @@ pub fn fallen_back(run: &Run, reason: Option<&String>) -> Ruled {
     }))
 }
 
-/// There is no way to launch a team; that is recorded, and the run stays.
+/// Records that no team can be launched; the run keeps its state.
 pub fn blocked(run: &Run, raw: Option<&String>) -> Ruled {
     let code = Code::BlockedTeamLaunchUnavailable;
     let why = "the platform cannot launch a team".to_owned();
@@ -89,7 +89,7 @@ pub fn blocked(run: &Run, raw: Option<&String>) -> Ruled {
     Ok(Accepted::one(blocked).despite(code, None, why))
 }
 
-/// The core and all selected domains, each once.
+/// Checks that the roster holds the core and all selected domains, each once.
 pub fn roster(run: &Run, core: Option<&[Core]>, domains: Option<&[String]>) -> Ruled {
     let incomplete = |field, rule: &str| Err(broken(Code::RosterIncomplete, field, rule));
     if let Some(core) = core {
@@ -126,7 +126,7 @@ pub fn roster(run: &Run, core: Option<&[Core]>, domains: Option<&[String]>) -> R
     }))
 }
 
-/// Launches the whole roster at once. [`super::breach`] has checked already that nobody is left out.
+/// Launches the whole roster at once. [`super::breach`] has already checked that no member is left out.
 pub fn launched(run: &Run, how: How, members: &[String]) -> Ruled {
     let How::Team(method) = how else {
         let why = "members are launched by tasks";
@@ -146,7 +146,7 @@ pub fn launched(run: &Run, how: How, members: &[String]) -> Ruled {
     }))
 }
 
-/// An ack of this launch, from one of the core.
+/// Records a core member's ack of the current launch.
 pub fn ready(run: &Run, from: &Who, launch: Option<u32>) -> Ruled {
     let event = "core_ready_ack";
     let Who::Core(from) = from else {
@@ -164,7 +164,7 @@ pub fn ready(run: &Run, from: &Who, launch: Option<u32>) -> Ruled {
     }
 }
 
-/// Core members whose acks are missing, launched again.
+/// Launches the core members again whose acks are missing.
 pub fn relaunched(run: &Run, missing: Option<&[Core]>) -> Ruled {
     let missing = match missing {
         Some(missing) => missing.to_vec(),
@@ -181,7 +181,7 @@ pub fn relaunched(run: &Run, missing: Option<&[Core]>) -> Ruled {
     }))
 }
 
-/// The evidence has to be complete, and agree with the log.
+/// Enters `RUNNING` if the evidence is complete and agrees with the log.
 pub fn running(run: &Run, evidence: Option<&Map<String, Value>>) -> Ruled {
     let evidence = proof::checked(run, evidence)?;
     Ok(Accepted::one(BootstrapAct::RunningEntered { evidence }))

@@ -1,4 +1,4 @@
-//! `bootstrap-list`: the runs of the bootstrap contract, and how far each is.
+//! `bootstrap-list`: lists bootstrap runs with their states.
 
 use super::*;
 
@@ -18,7 +18,7 @@ operation! {
 pub struct BootstrapListed {
     /// The runs, the newest first
     pub runs: Vec<RunListed>,
-    /// Where to go on, while there are older ones
+    /// Cursor of the next page, towards older runs; absent on the last page
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -26,19 +26,19 @@ pub struct BootstrapListed {
 /// A run among others
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunListed {
-    /// Its id
+    /// Id of the run
     pub run: String,
-    /// How far it is
+    /// State of the run
     pub state: State,
-    /// The case that the answer of TeamCreate was read as; `null` while it has none
+    /// Case of TeamCreate's answer; `null` before the answer
     pub case: Option<Case>,
-    /// The team to work with
+    /// Name of the team to work with
     pub team_name: Option<String>,
-    /// Violations of the contract so far
+    /// Number of violations of the contract so far
     pub breaches: u64,
-    /// When it began
+    /// Time at which the run began
     pub started_at: String,
-    /// When it last moved
+    /// Time of the run's last event
     pub updated_at: String,
 }
 
@@ -71,7 +71,7 @@ impl BootstrapList {
     }
 }
 
-/// The event that began the last run of a page, which its cursor names.
+/// Reads the cursor: the event that began the last run of the page before.
 fn begun_at(cursor: &str) -> Result<u64, Refusal> {
     let rule = "must be the next_cursor of the page before";
     let seq = cursor.trim().parse().ok();

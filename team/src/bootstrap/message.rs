@@ -1,20 +1,20 @@
-//! A report that is a message of a member: it has the name of its signal, and may hold more than the event has fields
-//! for.
-//! A field that the event does not have is refused in a report of the event. In a message it is kept, unless it looks
-//! like a mistyped field.
+//! Reports in the form of a member's message: named after a signal, and possibly with more fields than the event has.
+//!
+//! A report of an event with an unknown field is refused. In a message, unknown fields are kept, unless one looks like
+//! a mistyped field.
 
 use super::events::{Named, SIGNALS, named};
 use super::*;
 
-/// The field by which a message names its own signal.
+/// Field of a message that names its signal.
 pub const SIGNAL: &str = "signal";
-/// The signal whose message may be wrapped in a field, and that field.
+/// The signal whose fields may be wrapped in an object, and the name of that object.
 const REVIEW: (&str, &str) = ("OBSTRUCTION_FEEDBACK", "obstruction_review");
 
-/// The name of an event or signal, and what is said with it.
+/// The name of an event or signal, and the fields of its data.
 type Opened<'a> = (&'a str, Map<String, Value>);
 
-/// Takes the name of the signal out of the data. It has to agree with the name of the report.
+/// Removes the signal's name from the data, and checks it against the name of the report.
 pub fn opened<'a>(name: &'a str, data: &'a Map<String, Value>) -> Result<Opened<'a>, Refusal> {
     let mut rest = data.clone();
     rest.remove(SIGNAL);
@@ -38,7 +38,7 @@ pub fn opened<'a>(name: &'a str, data: &'a Map<String, Value>) -> Result<Opened<
     Ok((name, rest))
 }
 
-/// The name under which it is read: that of the signal, if the report names the event of that signal.
+/// Returns the name under which the report is read: the signal's, if the report names the event of that signal.
 fn agreed<'a>(name: &'a str, signal: &'a str) -> Result<&'a str, Refusal> {
     if name == signal {
         return Ok(name);
@@ -58,7 +58,7 @@ fn agreed<'a>(name: &'a str, signal: &'a str) -> Result<&'a str, Refusal> {
     Err(Refusal::new(Code::InvalidInput, message).field("data.signal"))
 }
 
-/// Whether a name is that of a signal, whose report is a message.
+/// Returns true if a name is that of a signal, so that the report is a message.
 pub fn is_signal(name: &str) -> bool {
     match named(name) {
         Ok(Named::Event(Event::Signal, _)) | Err(_) => false,

@@ -1,4 +1,4 @@
-//! Reads a report, the name of an event and its data, into the payload that the rules look at.
+//! Reads a report, the name of an event and its data, into the payload for the rules.
 
 use super::events::{KEPT, Named, named};
 use super::message::SIGNAL;
@@ -6,32 +6,32 @@ use super::*;
 
 pub struct Report {
     pub event: Event,
-    /// The payload, or why it cannot be read. Such a fault is kept only where the event violates the contract by
-    /// itself: it comes too early, or the lead signs what only the core may report.
+    /// The payload, or the error in the data. An error is kept only if the event violates the contract regardless of
+    /// its data: it comes too early, or the lead signs what only the core may report.
     pub said: Result<Payload, Box<Refusal>>,
-    /// What is only kept with it.
+    /// Fields that are only kept with the event.
     pub beside: Map<String, Value>,
 }
 
-/// The data of an event: what the contract's codes look at, and the rule for the rest.
+/// The data of an event: the fields that violations depend on, and the rule for the event.
 pub struct Payload {
-    /// Who says it.
+    /// Author of the report.
     pub by: Option<Who>,
-    /// How members are launched.
+    /// The way in which members are launched.
     pub how: Option<How>,
-    /// Who is launched.
+    /// The members that are launched.
     pub members: Vec<String>,
     /// The branch that is taken.
     pub case: Option<Case>,
-    /// As whom the lead writes.
+    /// Role in which the lead writes.
     pub role: Option<String>,
-    /// Whether the lead calls it a simulation of the others.
+    /// True if the lead calls its text a simulation of other members.
     pub simulation: bool,
-    /// What it does to a run in which the event is legal.
+    /// Effect on a run in which the event is legal.
     pub rule: Rule,
 }
 
-/// What a report does to a run in which its event is legal.
+/// Effect of a report on a run in which its event is legal.
 type Rule = Box<dyn Fn(&Run) -> Ruled>;
 
 impl Payload {
@@ -47,7 +47,7 @@ impl Payload {
         }
     }
 
-    /// The same, with who says it.
+    /// Like [`Payload::of`], with the author of the report.
     fn by(by: Who, rule: impl Fn(&Run, &Who) -> Ruled + 'static) -> Payload {
         let who = by.clone();
         Payload {
@@ -57,7 +57,7 @@ impl Payload {
     }
 }
 
-/// A domain's result on its way.
+/// A domain's result, as it is delivered.
 pub struct Mapping {
     pub domain: String,
     pub message_id: String,
@@ -67,14 +67,14 @@ pub struct Mapping {
     pub path_origin: Option<String>,
 }
 
-/// A reviewer's report that everything was reviewed.
+/// The obstruction theorist's report that round 1 is complete.
 pub struct Round1 {
     pub reviewed: Option<Covered>,
     pub active: Option<Covered>,
     pub verdicts: Option<Map<String, Value>>,
 }
 
-/// Which domains a reviewer says that it looked at, or how many.
+/// Domains that a reviewer has covered, as names or as a count.
 pub enum Covered {
     Names(Vec<String>),
     Count(u64),
@@ -106,7 +106,7 @@ pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
     })
 }
 
-/// `signal {signal, …}`: one that stands for an event is that event.
+/// Reads `signal {signal, …}`. A signal that counts as an event is read as that event.
 fn signalled(data: &Map<String, Value>) -> Result<Report, Refusal> {
     let (fields, beside) = Fields::read(Event::Signal, data, None, true)?;
     let signal = fields.id(SIGNAL)?;
@@ -114,7 +114,7 @@ fn signalled(data: &Map<String, Value>) -> Result<Report, Refusal> {
         && event != Event::Signal
     {
         let mut rest = data.clone();
-        // Without the field of that name it was given as `name`.
+        // Without `signal`, the signal's name was given as `name`.
         if rest.remove(SIGNAL).is_none_or(|signal| signal.is_null()) {
             rest.remove("name");
         }
@@ -230,7 +230,7 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
         }
         Event::ObstructionFeedback => {
             let by = by(obstruction)?;
-            // Without a round it is that of the domain.
+            // Round 0 stands for the domain's current round.
             let review = Feedback {
                 domain: fields.id("domain")?,
                 round: fields.whole("round")?.unwrap_or_default(),
@@ -283,7 +283,7 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
     })
 }
 
-/// A report that moves nothing, but is recorded.
+/// A report that changes no state and is only recorded.
 fn reported(event: Event, data: &Map<String, Value>) -> Payload {
     let mut said = data.clone();
     for taken in KEPT.iter().chain(&["run", SIGNAL]) {
@@ -299,7 +299,7 @@ fn recorded(signal: String, said: Map<String, Value>, warning: Option<&'static s
     Payload::of(move |_| Ok(Accepted::one(act.clone()).warned(warning)))
 }
 
-/// `outcome` names the outcome, or holds it as an object of one field, or is the literal answer.
+/// Reads the outcome of TeamCreate: a word, an object with one field, or the literal answer.
 fn probed(fields: &Fields) -> Result<Probe, Refusal> {
     let mut probe = match (fields.value("outcome"), fields.value("raw")) {
         (Some(Value::String(word)), raw) => {
@@ -341,7 +341,8 @@ fn probed(fields: &Fields) -> Result<Probe, Refusal> {
     Ok(probe)
 }
 
-/// `{"ok": "x"}`, `{"already_leading": {"name": "x"}}`, `{"unavailable": "why"}`; any other object is an answer.
+/// Reads `{"ok": "x"}`, `{"already_leading": {"name": "x"}}` or `{"unavailable": "why"}`; any other object is the
+/// literal answer.
 fn in_object(one: &Map<String, Value>) -> Result<Probe, Refusal> {
     let mut entries = one.iter();
     let (Some((word, value)), None) = (entries.next(), entries.next()) else {
@@ -371,7 +372,7 @@ fn in_object(one: &Map<String, Value>) -> Result<Probe, Refusal> {
     Ok(probe)
 }
 
-/// An outcome of which nothing else is known.
+/// Returns an outcome without further data.
 fn bare(outcome: Outcome) -> Probe {
     Probe {
         outcome,
@@ -389,10 +390,10 @@ fn case(fields: &Fields) -> Result<Option<Case>, Refusal> {
     fields.text("case")?.map(read).transpose()
 }
 
-/// The core and the domains, as far as they are named.
+/// The core members and the domains, if they are named.
 type Roster = (Option<Vec<Core>>, Option<Vec<String>>);
 
-/// `core` and `domains`, or `members` with both.
+/// Reads `core` and `domains`, or `members` with both.
 fn roster(fields: &Fields) -> Result<Roster, Refusal> {
     let (mut core, mut domains) = (None, fields.list("domains")?);
     if let Some(names) = fields.list("core")? {
@@ -414,7 +415,7 @@ fn roster(fields: &Fields) -> Result<Roster, Refusal> {
     Ok((core, domains))
 }
 
-/// The evidence: in `evidence`, or the data itself.
+/// Returns the evidence: the field `evidence`, or else the data itself.
 fn evidence(fields: Fields) -> Result<Option<Map<String, Value>>, Refusal> {
     let given = fields.map("evidence")?;
     let own = fields.all();
@@ -464,7 +465,7 @@ fn round1(fields: &Fields) -> Result<Round1, Refusal> {
     })
 }
 
-/// Names, or how many there are.
+/// Reads names, or a count.
 fn covered(field: &'static str, value: &Value) -> Result<Covered, Refusal> {
     match value {
         Value::Number(number) => number.as_u64().map(Covered::Count).ok_or_else(|| {
@@ -475,14 +476,14 @@ fn covered(field: &'static str, value: &Value) -> Result<Covered, Refusal> {
     }
 }
 
-/// A verdict as somebody writes it.
+/// Reads a verdict in any case.
 pub fn verdict(field: &str, value: Option<&Value>) -> Result<Verdict, Refusal> {
     let text = value.map(as_text).unwrap_or_default();
     Verdict::from_any_case(text.trim())
         .ok_or_else(|| invalid(field, &text, "must be PASS, REVISE or REJECT"))
 }
 
-/// A field that holds one of some words, if it is there.
+/// Checks that an optional field holds one of the given words.
 fn word(fields: &Fields, name: &str, words: &[&str]) -> Result<(), Refusal> {
     match fields.text(name)? {
         Some(text) if !words.contains(&&*text) => {
@@ -494,8 +495,7 @@ fn word(fields: &Fields, name: &str, words: &[&str]) -> Result<(), Refusal> {
     }
 }
 
-/// Checks that a path and how it was found are both given and agree. The result in a message (`of_message`) holds the
-/// path alone.
+/// Checks that a path and its origin are both given and agree. A result in a message (`of_message`) has only the path.
 fn check_path(path: Option<&str>, origin: Option<&str>, of_message: bool) -> Result<(), Refusal> {
     let field = "domain_file_path";
     let relative = |path: &str| path.strip_prefix("references/").is_some_and(inside);
@@ -527,7 +527,7 @@ fn check_path(path: Option<&str>, origin: Option<&str>, of_message: bool) -> Res
     Err(invalid(field, path, rule))
 }
 
-/// Whether what stands behind the directory names something in it.
+/// Returns true if a path after its directory names a file inside the directory.
 fn inside(rest: &str) -> bool {
     !rest.is_empty() && !rest.split(['/', '\\']).any(|part| part == "..")
 }

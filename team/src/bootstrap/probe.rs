@@ -1,16 +1,16 @@
-//! What the attempt to create a team gave, out of what the platform answered.
+//! Reads the outcome of an attempt to create a team from the platform's answer.
 //!
-//! | case | the answer |
+//! | case | answer |
 //! |---|---|
-//! | A | JSON that names the team, or a text that says that it was created |
-//! | B | a text that says that a team is led already; it names that team where it says nothing else |
-//! | C | a text that says that there are no teams here |
+//! | A | JSON that names the team, or a text that reports its creation |
+//! | B | a text that says that the caller already leads a team; usually it names the team |
+//! | C | a text that says that teams are not available |
 //!
-//! Anything else is not recognised, and never guessed at.
+//! Any other answer is unrecognised; the outcome is never guessed.
 
 use super::*;
 
-/// What an answer says where there are no teams.
+/// Words of an answer that no teams are available.
 const UNAVAILABLE: &[&str] = &[
     "not available",
     "not yet available",
@@ -37,10 +37,10 @@ const UNAVAILABLE: &[&str] = &[
     "无法使用",
 ];
 
-/// How an answer begins to say which team is led already.
+/// Words before the name of the team that the caller already leads.
 const LEADING: &str = "already leading team";
 
-/// What a name may stand in.
+/// Quotes around a name.
 const QUOTES: [(char, char); 5] = [
     ('"', '"'),
     ('\'', '\''),
@@ -48,10 +48,10 @@ const QUOTES: [(char, char); 5] = [
     ('“', '”'),
     ('「', '」'),
 ];
-/// What one word of a name may stand in.
+/// Brackets around a one-word name.
 const BRACKETS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('<', '>')];
 
-/// How a text says which team was created: what stands before the name, and after it.
+/// Words before and after the name of a created team.
 const CREATED: [(&str, &[&str]); 5] = [
     ("created team", &[]),
     ("created the team", &[]),
@@ -65,13 +65,13 @@ const CREATED: [(&str, &[&str]); 5] = [
 
 /// Fields that name the team.
 const NAMES: [&str; 3] = ["team_name", "teamName", "name"];
-/// Fields that say what went wrong, or what happened.
+/// Fields with a text about the result or an error.
 const TEXTS: [&str; 4] = ["error", "message", "msg", "content"];
 
-/// Longest message that is kept.
+/// Maximum length of the stored message, in characters.
 const KEPT_CHARS: usize = 2_000;
 
-/// Reads a literal answer: a text, which may be JSON, or JSON.
+/// Reads a literal answer: JSON, or a text that may contain JSON.
 pub fn read(answer: &Value) -> Probe {
     match answer {
         Value::String(text) => of_text(text),
@@ -90,7 +90,7 @@ fn of_object(fields: &Map<String, Value>) -> Option<Probe> {
     let said = TEXTS.iter().find_map(|name| said_in(fields.get(*name)?));
     let said = said.map(of_text);
     if failed {
-        // What failed created nothing, whatever else it names.
+        // A failed call created no team, whatever else its answer names.
         return said.filter(|probe| probe.outcome != Outcome::Ok);
     }
     let nested = fields.get("team").and_then(Value::as_object);
@@ -102,7 +102,7 @@ fn of_object(fields: &Map<String, Value>) -> Option<Probe> {
     }
 }
 
-/// The text of a field: as it stands there, or in an error's `message`, or in the first part of what a tool answered.
+/// Returns the text of a field: the value itself, an error's `message`, or the first part of a tool's result.
 fn said_in(value: &Value) -> Option<&str> {
     match value {
         Value::String(text) => Some(text),
@@ -131,8 +131,8 @@ fn of_text(text: &str) -> Probe {
     }
 }
 
-/// The name of the team that is led already: in quotes or brackets right behind the words, or one bare word that the text
-/// or its sentence ends with, since any other word behind them may be one of a sentence.
+/// Returns the name of the team that the caller already leads. It must follow the words in quotes or brackets, or be a
+/// single bare word at the end of the text or sentence; another bare word could be part of a sentence.
 fn led(text: &str, lower: &str) -> Option<String> {
     let rest = text.get(lower.find(LEADING)? + LEADING.len()..)?;
     let apart = |c: char| c.is_whitespace() || QUOTES.iter().chain(&BRACKETS).any(|one| one.0 == c);
@@ -160,7 +160,7 @@ fn is_mark(c: char) -> bool {
     marks.any(|one| one.0 == c || one.1 == c)
 }
 
-/// The first word, if nothing or a full stop is behind it.
+/// Returns the first word if it ends the text or a sentence.
 fn bare_word(text: &str) -> Option<&str> {
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     let (word, behind) = text.split_at_checked(end)?;
@@ -169,7 +169,7 @@ fn bare_word(text: &str) -> Option<&str> {
     (ends && !bare.contains([',', ';', ':'])).then_some(bare)
 }
 
-/// The name of the team that a text says was created.
+/// Returns the name of the team that a text reports as created.
 fn created(text: &str, lower: &str) -> Option<String> {
     for (before, after) in CREATED {
         let Some(at) = lower.find(before) else {
@@ -186,7 +186,7 @@ fn created(text: &str, lower: &str) -> Option<String> {
     None
 }
 
-/// The name that stands there, in quotes or as a word, and where it ends.
+/// Returns the name at a position, quoted or as a bare word, and its end.
 fn name_at(text: &str, at: usize) -> Option<(String, usize)> {
     let rest = text.get(at..)?;
     let start = at + (rest.len() - rest.trim_start_matches([' ', ':', '\t']).len());
@@ -207,7 +207,7 @@ fn name_at(text: &str, at: usize) -> Option<(String, usize)> {
         Some(_) => name.trim(),
         None => name.trim_end_matches(['.', ',', ';', ':', '!', ')', '。']),
     };
-    // "team named x", "team as x": a word between.
+    // Skips a word before the name, as in "team named x".
     if quote.is_none() && matches!(bare, "named" | "called") {
         return name_at(text, end);
     }
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// The outcome, the name of the team, and the answer that says so.
+    /// Outcome, team name, and literal answer.
     const ANSWERS: &str = r#"
         ok           | alpha   | {"team_name": "alpha"}
         ok           | alpha   | {"team": {"name": "alpha"}}

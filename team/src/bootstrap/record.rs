@@ -1,6 +1,7 @@
-//! `bootstrap-record`, `bootstrap-explain`: reports what happened in a run, or asks what a report would do.
-//! A violation of the contract is recorded, and the run falls back. Any other report that a rule does not accept
-//! records nothing. Both are answered with where the run stands.
+//! `bootstrap-record`, `bootstrap-explain`: report an event of a run, or tell what a report would do.
+//!
+//! A violation of the contract is recorded, and the run is rolled back. A report that breaks another rule records
+//! nothing. Both answers contain the state of the run.
 
 use super::breach::BREACHES;
 use super::show::run_of;
@@ -47,50 +48,51 @@ operation! {
     refuses = [RunNotFound, TooLarge]
 }
 
-/// Most bytes that can be said with an event.
+/// Maximum size of an event's data, in bytes.
 const DATA_BYTES_MAX: usize = 256 << 10;
 
 /// `{run, state, accepted, code, rolled_back_to, message?, warnings, next}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapRecorded {
-    /// The run
+    /// Id of the run
     pub run: String,
-    /// Where it stands
+    /// State of the run
     pub state: State,
-    /// Whether the report was accepted
+    /// True if the report was accepted
     pub accepted: bool,
-    /// Why not: a code of the bootstrap contract, or of another rule; `null` where it was
+    /// Code of the refusal, from the bootstrap contract or another rule; `null` if accepted
     pub code: Option<String>,
-    /// Where the run fell back to; `null` where it did not
+    /// State to which the run was rolled back; `null` without a rollback
     pub rolled_back_to: Option<State>,
-    /// Why not, for people
+    /// Reason of the refusal, for people
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Beside that, for people
+    /// Warnings, for people
     pub warnings: Vec<String>,
-    /// The events that lead on from here, the best first
+    /// Events that can come next, the best first
     pub next: Vec<String>,
 }
 
-/// What would come of a report, and what it would record.
+/// Result of a report, and the events that it would record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapExplained {
-    /// The event that was asked about
+    /// The reported event
     pub event: String,
-    /// Where the run stands
+    /// State of the run before the report
     pub at_state: State,
-    /// What would come of it
+    /// Answer that the report would get
     #[serde(flatten)]
     pub outcome: BootstrapRecorded,
-    /// The kinds of the events that would be recorded
+    /// Kinds of the events that would be recorded
     pub records: Vec<String>,
 }
 
 impl Team {
-    /// Reports what happened in a run.
+    /// Reports an event of a run.
     ///
     /// # Errors
-    /// `invalid_input`, `too_large`, `run_not_found`, `team_closed`; the log's. Any other "no" is an answer.
+    /// `invalid_input`, `too_large`, `run_not_found`, `team_closed`; errors of the log. Any other refusal is an answer
+    /// with `accepted: false`.
     pub fn bootstrap_record(&mut self, record: BootstrapRecord) -> Result<BootstrapRecorded> {
         match self.execute(record) {
             Err(Failure::Refused(refusal)) => Ok(answered(refusal)?),
@@ -98,7 +100,7 @@ impl Team {
         }
     }
 
-    /// What would come of a report; records nothing.
+    /// Tells what a report would do; records nothing.
     pub fn bootstrap_explain(&mut self, explain: BootstrapExplain) -> Result<BootstrapExplained> {
         let now = self.options.clock.now();
         let record = BootstrapRecord {
@@ -110,7 +112,7 @@ impl Team {
     }
 }
 
-/// A refusal that is an answer: it says where the run stands.
+/// Turns a refusal that contains the run's state into an answer.
 fn answered(refusal: Refusal) -> Result<BootstrapRecorded, Refusal> {
     let (code, message) = (refusal.code.as_str(), &refusal.message);
     let answer = BootstrapRecorded::from_refusal(code, message, &refusal.details);
@@ -118,7 +120,7 @@ fn answered(refusal: Refusal) -> Result<BootstrapRecorded, Refusal> {
 }
 
 impl BootstrapRecorded {
-    /// Reads the answer that a refusal holds; `None` if the refusal does not say where the run stands.
+    /// Reads the answer from a refusal's details; `None` if the refusal does not contain the run's state.
     pub fn from_refusal(
         code: &str,
         message: &str,
@@ -133,7 +135,7 @@ impl BootstrapRecorded {
         serde_json::from_value(Value::Object(fields)).ok()
     }
 
-    /// The refusal that says the same, where it was not accepted.
+    /// Returns the refusal for an answer that was not accepted.
     pub(crate) fn refusal(&self) -> Option<Refusal> {
         let code = self.code.as_deref()?;
         let recorded = BREACHES.iter().map(|row| row.code);
@@ -145,7 +147,7 @@ impl BootstrapRecorded {
         Some(refusal)
     }
 
-    /// The answer as details, its code and message apart.
+    /// Returns the answer as details, without its code and message.
     fn details(&self) -> Map<String, Value> {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else {
             return Map::new();
@@ -166,7 +168,7 @@ impl BootstrapRecord {
         read(&self.event, &self.data)
     }
 
-    /// What becomes of a report, and the events that record it.
+    /// Decides on a report; returns the decision and the events that record it.
     fn decided(&self, run: &Run, now: Timestamp) -> Result<(Accepted, Vec<NewEvent>), Refusal> {
         let standing = |refusal| standing(run, refusal);
         let report = self.report().map_err(standing)?;
@@ -200,7 +202,7 @@ impl BootstrapRecord {
     }
 }
 
-/// Adds where the run stands to the refusal of a rule. The refusal of data that cannot be read stays as it is.
+/// Adds the run's state to a refusal. A refusal of unreadable data stays unchanged.
 fn standing(run: &Run, refusal: Refusal) -> Refusal {
     if matches!(refusal.code, Code::InvalidInput | Code::TooLarge) {
         return refusal;
@@ -251,7 +253,7 @@ impl Accepted {
 }
 
 impl Command for BootstrapRecord {
-    /// The run, and what became of the report.
+    /// Id of the run, and the decision on the report.
     type Decided = (String, Accepted);
     type Answer = BootstrapRecorded;
 

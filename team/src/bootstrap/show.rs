@@ -1,5 +1,4 @@
-//! `bootstrap-show`, `bootstrap-evidence`: where a run of the bootstrap contract stands, and what it has to show for its
-//! launch.
+//! `bootstrap-show`, `bootstrap-evidence`: show the state of a bootstrap run, and the evidence of its launch.
 
 use super::*;
 
@@ -24,7 +23,7 @@ operation! {
 /// `{team, run, state, checklist, next, forbidden, …}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapShown {
-    /// The team of the log
+    /// Name of the log's team
     pub team: String,
     /// The run
     #[serde(flatten)]
@@ -53,7 +52,7 @@ impl BootstrapEvidence {
     }
 }
 
-/// The run of that id, else the one that began last.
+/// Returns the run with the given id, else the run that began last.
 pub(crate) fn run_of(live: &Live, id: Option<&str>) -> Result<Run> {
     let found = match id {
         Some(id) => live.bootstrap_run(id)?,

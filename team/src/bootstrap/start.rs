@@ -1,4 +1,4 @@
-//! `bootstrap-start`: a run of the bootstrap contract begins.
+//! `bootstrap-start`: begins a bootstrap run.
 
 use super::show::run_of;
 use super::*;
@@ -18,13 +18,13 @@ operation! {
 /// `{run, state, domains, next}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapStarted {
-    /// The run
+    /// Id of the run
     pub run: String,
-    /// Where it stands: `INIT`
+    /// State of the run: `INIT`
     pub state: State,
-    /// The domains that it is about
+    /// Domains of the run
     pub domains: Vec<String>,
-    /// The events that lead on from here, the best first
+    /// Events that can come next, the best first
     pub next: Vec<String>,
 }
 
@@ -97,7 +97,7 @@ impl Command for BootstrapStart {
     }
 }
 
-/// The event that records what happened in a run.
+/// Returns the event that records an act of a run.
 pub(super) fn event(
     run: &str,
     act: BootstrapAct,

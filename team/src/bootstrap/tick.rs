@@ -1,9 +1,9 @@
-//! What times out of runs of the bootstrap contract: handshakes with the core, and deliveries that nobody confirmed.
+//! Timeouts of bootstrap runs: handshakes with the core, and deliveries without an ack.
 
 use super::start::event;
 use super::*;
 
-/// Most runs of which something times out as one group.
+/// Maximum number of runs per group of timeouts.
 const RUNS_MAX: usize = 8;
 
 /// `{handshakes, deliveries}`.
@@ -16,7 +16,7 @@ pub struct BootstrapTicked {
 }
 
 impl Team {
-    /// Records what timed out by then, group by group. Where nothing did, no lock is taken.
+    /// Records the timeouts due at `now`, group by group. Takes no lock if nothing is due.
     pub(crate) fn bootstrap_sweep(
         &mut self,
         now: Timestamp,
@@ -39,7 +39,7 @@ impl Team {
     }
 }
 
-/// One group of what timed out.
+/// Returns the timeouts of one group.
 fn timed_out(live: &Live, now: Timestamp, actor: &str) -> Acted<BootstrapTicked> {
     let mut ticked = BootstrapTicked::default();
     let mut events = Vec::new();

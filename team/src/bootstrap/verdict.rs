@@ -1,29 +1,30 @@
-//! What is decided about a report. A refused one records nothing; one that violates the contract is recorded all the same.
+//! Decisions on reports. A refused report records nothing; a report that violates the contract is recorded with its
+//! violation.
 
 use super::*;
 
-/// What is recorded of a report, and what is to be said of it.
+/// The acts that a report records, and the words for the reporter.
 #[derive(Debug, Clone, Default)]
 pub struct Accepted {
-    /// What is recorded; nothing, where all is known.
+    /// Acts to record; empty if the report is already known.
     pub acts: Vec<BootstrapAct>,
-    /// For people.
+    /// Warnings, for people.
     pub warnings: Vec<String>,
-    /// What stands against it, where it violates the contract, or there is no way to do it.
+    /// The violation of the contract, or the obstacle, if there is one.
     pub against: Option<Against>,
 }
 
-/// What stands against a report that is recorded all the same.
+/// A violation or obstacle that is recorded together with the report.
 #[derive(Debug, Clone)]
 pub struct Against {
     pub code: Code,
-    /// Where the run falls back to, if it does.
+    /// State to which the run is rolled back, if it is.
     pub rolled_back_to: Option<State>,
-    /// For people.
+    /// Reason, for people.
     pub why: String,
 }
 
-/// What a guard says.
+/// Decision of a rule.
 pub type Ruled = Result<Accepted, Refusal>;
 
 impl Accepted {
@@ -33,17 +34,17 @@ impl Accepted {
             ..Accepted::default()
         }
     }
-    /// Nothing is recorded, because it is known already.
+    /// Accepts a report that is already known, and records nothing.
     pub fn known(what: &str) -> Accepted {
         Accepted::default().warned(Some(what))
     }
-    /// The same with a word to people.
+    /// Adds a warning.
     #[must_use]
     pub fn warned(mut self, warning: Option<&str>) -> Accepted {
         self.warnings.extend(warning.map(str::to_owned));
         self
     }
-    /// The same although something stands against it.
+    /// Marks the report as a violation of the contract, or as blocked.
     #[must_use]
     pub fn despite(self, code: Code, rolled_back_to: Option<State>, why: String) -> Accepted {
         let against = Against {
@@ -58,13 +59,13 @@ impl Accepted {
     }
 }
 
-/// A field breaks a rule that has a code of its own.
+/// Refuses a field that breaks a rule with a code of its own.
 pub fn broken(code: Code, field: &str, rule: &str) -> Refusal {
     let field = format!("data.{field}");
     Refusal::new(code, format!("{field} {rule}")).field(field)
 }
 
-/// The event is not legal here.
+/// Refuses an event that is not legal in the run's state.
 pub fn illegal(run: &Run, event: &str, why: &str) -> Refusal {
     let message = format!("{event} is not legal in {}: {why}", run.state.name());
     Refusal::new(Code::IllegalEvent, message).field("event")

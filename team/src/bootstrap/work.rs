@@ -1,21 +1,21 @@
-//! The rules for reports while the team works: what has to hold, and what the report then does.
+//! Rules for reports in `RUNNING`: their conditions and effects.
 
 use super::payload::{Covered, Mapping, Round1, verdict};
 use super::*;
 use crate::projections::bootstrap::checklist::round_is_complete;
 
-/// What the summary of a cleared gate has to hold.
+/// Required fields of the summary of a cleared gate.
 pub const SUMMARY: [&str; 4] = ["pass_domains", "revised_domains", "excluded_domains", RISKS];
-/// The one of these fields that may hold anything; the others hold names.
+/// The field of the summary that may hold any values; the others hold names.
 const RISKS: &str = "residual_risks";
 
 const OBSTRUCTION: Who = Who::Core(Core::Obstruction);
-/// How often a result of a round goes to the same member of the core.
+/// Maximum number of times that a round's result is sent to the same core member.
 const SENT_MAX: u32 = 2;
-/// The hint where no domain takes part any more.
+/// Hint for a run without active domains.
 const NOBODY: &str = "no domain is left; only member_added leads on";
 
-/// A domain that takes part.
+/// Returns an active domain, or refuses the event.
 fn active<'a>(run: &'a Run, event: &str, name: &str) -> Result<&'a Domain, Refusal> {
     run.active_domain(name).ok_or_else(|| {
         let active = names(run.active()).join(", ");
@@ -24,7 +24,7 @@ fn active<'a>(run: &'a Run, event: &str, name: &str) -> Result<&'a Domain, Refus
     })
 }
 
-/// A domain's flow begins.
+/// Records that a domain started its work.
 pub fn started(run: &Run, name: &str) -> Ruled {
     match active(run, "domain_started", name)?.started {
         true => Ok(Accepted::known("the domain works already")),
@@ -34,7 +34,7 @@ pub fn started(run: &Run, name: &str) -> Ruled {
     }
 }
 
-/// A domain sends its result to one or both members of the core. After a review that did not pass it, the new result
+/// Records that a domain sent its result to one or both core members. After a review without PASS, the new result
 /// begins the next round.
 pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
     let event = "mapping_result";
@@ -91,7 +91,7 @@ pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
     Ok(accepted.warned(fell_back.then_some(unreadable)))
 }
 
-/// A member of the core confirms that it has a domain's result.
+/// Records that a core member confirmed a domain's result.
 pub fn acked(run: &Run, by: &Who, name: &str, message_id: &str) -> Ruled {
     let event = "delivery_ack";
     let Who::Core(by) = by else {
@@ -114,7 +114,7 @@ pub fn acked(run: &Run, by: &Who, name: &str, message_id: &str) -> Ruled {
     }
 }
 
-/// A member of the core did not confirm a domain's result in time.
+/// Records that a core member did not confirm a domain's result in time.
 pub fn ack_missed(run: &Run, missing: Option<Core>, name: &str, message_id: Option<&str>) -> Ruled {
     let event = "delivery_ack_timeout";
     let domain = active(run, event, name)?;
@@ -153,7 +153,7 @@ pub fn ack_missed(run: &Run, missing: Option<Core>, name: &str, message_id: Opti
     Ok(Accepted::one(act).warned(Some(&warning)))
 }
 
-/// After the first time-out the result is sent once more; the second one blocks the domain.
+/// Returns the timeout of a delivery: after the first one the result is sent again, the second one blocks the domain.
 pub fn timed_out(domain: &Domain, missing_ack: Core) -> BootstrapAct {
     BootstrapAct::DeliveryTimedOut {
         domain: domain.domain.clone(),
@@ -163,7 +163,7 @@ pub fn timed_out(domain: &Domain, missing_ack: Core) -> BootstrapAct {
     }
 }
 
-/// Refuses what only somebody else may report.
+/// Refuses a report by another member than `allowed`.
 fn only(allowed: &Who, run: &Run, event: &str, by: &Who) -> Result<(), Refusal> {
     let name = match allowed {
         _ if by == allowed => return Ok(()),
@@ -179,7 +179,7 @@ fn names<'a>(domains: impl Iterator<Item = &'a Domain>) -> Vec<&'a str> {
     domains.map(|domain| domain.domain.as_str()).collect()
 }
 
-/// A verdict on what was delivered.
+/// Records a verdict on a delivered result.
 pub fn reviewed(run: &Run, by: &Who, review: &Feedback) -> Ruled {
     let event = "obstruction_feedback";
     only(&OBSTRUCTION, run, event, by)?;
@@ -201,7 +201,7 @@ pub fn reviewed(run: &Run, by: &Who, review: &Feedback) -> Ruled {
     })))
 }
 
-/// A domain begins another round.
+/// Begins another round of a domain.
 pub fn revised(run: &Run, name: &str, round: Option<u32>) -> Ruled {
     let domain = active(run, "revision_submitted", name)?;
     let next = domain.round.saturating_add(1);
@@ -242,7 +242,7 @@ fn nobody(code: Code) -> Refusal {
     Refusal::new(code, "there must be an active domain, but there is none").hint(NOBODY)
 }
 
-/// Every active domain was reviewed once.
+/// Records that every active domain was reviewed in round 1.
 pub fn round_completed(run: &Run, by: &Who, round: &Round1) -> Ruled {
     only(&OBSTRUCTION, run, "round1_complete", by)?;
     let incomplete = |message: String| Err(Refusal::new(Code::Round1Incomplete, message));
@@ -300,7 +300,7 @@ pub fn round_completed(run: &Run, by: &Who, round: &Round1) -> Ruled {
     }))
 }
 
-/// Nothing stands against the synthesis.
+/// Clears the gate before the final synthesis, if no obstacle is left.
 pub fn cleared(
     run: &Run,
     by: &Who,
@@ -357,7 +357,7 @@ fn is_name(value: &Value) -> bool {
     value.as_str().is_some_and(|name| !name.trim().is_empty())
 }
 
-/// The warning where a summary disagrees with the log; the log counts.
+/// Returns a warning if the summary disagrees with the log; the log counts.
 fn disagreement(run: &Run, summary: &Map<String, Value>) -> Option<String> {
     let said = |key: &str| -> BTreeSet<&str> {
         let values = summary.get(key).and_then(Value::as_array);
@@ -372,7 +372,7 @@ fn disagreement(run: &Run, summary: &Map<String, Value>) -> Option<String> {
         .then(|| "the clear_summary does not name the domains as the log does".to_owned())
 }
 
-/// The final synthesis is asked for.
+/// Records the request for the final synthesis.
 pub fn requested(run: &Run, by: &Who) -> Ruled {
     only(&Who::Lead, run, "final_synthesis_requested", by)?;
     if run.gate.is_none() {
@@ -388,7 +388,7 @@ pub fn requested(run: &Run, by: &Who) -> Ruled {
     }
 }
 
-/// The synthesizer accepts the request, or delivers the synthesis.
+/// Records that the synthesizer accepted the request, or delivered the synthesis.
 pub fn synthesized(run: &Run, event: &'static str, by: &Who, done: bool) -> Ruled {
     only(&Who::Core(Core::Synthesizer), run, event, by)?;
     if !run.final_requested {

@@ -1,47 +1,45 @@
-//! The callers that a command permits: which agents may have it carried out. `handle/authorize.rs` checks it before every
-//! decision.
+//! The callers that a command permits. `handle/authorize.rs` checks them before every decision.
 //!
-//! Each command states its [`CommandTerms`]; the trait has no default for them, so that no new command is let through by
-//! omission.
+//! Each command states its [`CommandTerms`]; the trait has no default, so no new command is permitted by omission.
 
-/// The rules that hold for a command, whatever it decides.
+/// The preconditions of a command, independent of its decision.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct CommandTerms<'a> {
-    /// Which agents may have it carried out.
+    /// Callers that may run the command.
     pub authority: Authority<'a>,
     /// True if the command may run in a closed team.
     pub when_closed: bool,
-    /// True if the answer hands out a claim on the task that it shows. A stored answer is repeated while that claim lives.
+    /// True if the answer hands out a claim on its task. A stored answer is repeated only while that claim lives.
     pub grants: bool,
-    /// True if the events are the leader's when the input names no agent.
+    /// True if the events are recorded as the leader's when the input names no agent.
     pub led: bool,
-    /// True if the input names the agent that acts. If not, some commands record the holder or the leader.
+    /// True if the input names the acting agent. If not, some commands record the holder or the leader.
     pub names_actor: bool,
 }
 
-/// Which agents may have a command carried out.
+/// Callers that may run a command.
 ///
-/// In each case the events of a command name no other agent than the authenticated one (`Control::check_actor`).
+/// In each case, the command's events may name no other agent than the authenticated one (`Control::check_actor`).
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Authority<'a> {
-    /// Every agent that the surface lets in.
+    /// Every caller that the surface admits.
     Anyone,
-    /// Every agent, until a hard budget is used up.
+    /// Every caller, until a hard budget is used up.
     WithinBudget,
-    /// The agent on whose behalf it happens.
+    /// The agent on whose behalf the command runs.
     Agent(&'a str),
-    /// The holder of the claim that is presented.
+    /// The holder of the presented claim.
     Holder(ClaimProof<'a>),
-    /// The holder of the claim that is presented, or the leader by force.
+    /// The holder of the presented claim, or the leader with force.
     HolderOrLeader(ClaimProof<'a>),
 }
 
-/// The caller of a command, as far as it is known.
+/// The caller of a command, if known.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Actor<'a> {
-    /// The agent that acts, as the caller says or proved.
+    /// Name of the acting agent, claimed or authenticated.
     pub name: Option<&'a str>,
-    /// True if the caller proved to be that agent.
+    /// True if the name was authenticated.
     pub authenticated: bool,
 }
 
@@ -53,7 +51,7 @@ impl<'a> Authority<'a> {
 }
 
 impl<'a> CommandTerms<'a> {
-    /// The terms of a command that needs an open team, hands out no claim, and names its actor in the input.
+    /// Creates the terms of a command that needs an open team, hands out no claim, and names its actor in the input.
     pub fn of(authority: Authority<'a>) -> CommandTerms<'a> {
         CommandTerms {
             authority,
@@ -64,7 +62,7 @@ impl<'a> CommandTerms<'a> {
         }
     }
 
-    /// Allows the command in a closed team too.
+    /// Also allows the command in a closed team.
     pub fn when_closed(self) -> CommandTerms<'a> {
         CommandTerms {
             when_closed: true,
@@ -80,12 +78,12 @@ impl<'a> CommandTerms<'a> {
         }
     }
 
-    /// Makes the command the leader's if the input names no agent.
+    /// Records the events as the leader's if the input names no agent.
     pub fn led(self) -> CommandTerms<'a> {
         CommandTerms { led: true, ..self }
     }
 
-    /// Sets whether the input names the agent that acts.
+    /// Sets if the input names the acting agent.
     pub fn named(self, names_actor: bool) -> CommandTerms<'a> {
         CommandTerms {
             names_actor,
@@ -94,15 +92,15 @@ impl<'a> CommandTerms<'a> {
     }
 }
 
-/// A claim as a command presents it. If both a token and an epoch are given, both must be right.
+/// A claim, as a command presents it. If both a token and an epoch are given, both must be right.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClaimProof<'a> {
     pub task_id: &'a str,
     pub token: Option<&'a str>,
-    /// The number of the claim.
+    /// Fencing epoch of the claim.
     pub epoch: Option<u64>,
-    /// True if the claim need not be the caller's own. What is presented must be right all the same.
+    /// True if the claim may be another agent's. The presented token and epoch must still be right.
     pub force: bool,
-    /// The agent that presents the claim, if the command names it.
+    /// The agent that presents the claim, if the command names one.
     pub worker: Option<&'a str>,
 }

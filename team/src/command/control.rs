@@ -7,65 +7,65 @@ use crate::prelude::*;
 /// The control fields that any command accepts beside its input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Control {
-    /// The command's name, as its answer is stored under.
+    /// Name of the command; answers under keys are stored with it.
     pub operation: String,
     /// The bytes that identify a request with a key: equal bytes mean the same request.
     pub request: Vec<u8>,
     /// The idempotency key.
     pub key: Option<String>,
-    /// The story that its events belong to; else that of the task or the message.
+    /// Trace of the events; default: the trace of the task or message.
     pub trace_id: Option<String>,
     /// The actor; if `None`, the agent that the input names.
     pub actor: Option<String>,
     /// The operating system's name of the caller, recorded if no actor is given.
     pub user: Option<String>,
-    /// How long whoever asked waits.
+    /// Time limit of the caller's wait.
     pub deadline: Deadline,
     /// The origin of the call; no part of the request.
     pub origin: Origin,
     /// The order in which a claim that is presented is checked.
     pub claim_order: ClaimOrder,
-    /// The agent that the caller proved to be, as the options of its root say; whatever stands here gives way to that.
+    /// The authenticated agent. Set from the root's options; the caller's value is ignored.
     pub authenticated: Option<String>,
-    /// True if that agent recorded the answer of the team's key, before keys belonged to agents. Whatever the caller sets is
-    /// replaced by what the log says.
+    /// True if the authenticated agent recorded the answer under this key when keys still belonged to teams. Set from
+    /// the log; the caller's value is ignored.
     pub owns_team_key: bool,
 }
 
-/// The order of the checks of a command that presents a claim. In each order the caller is authorized before.
+/// The order of the checks of a command that presents a claim. The caller is authorized before them.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ClaimOrder {
-    /// The input, then the task, its state, the claim.
+    /// The input, then the task, its status, the claim.
     #[default]
     InputFirst,
-    /// The task, the epoch, the state, the holder, the lease, then the input: each caller learns first what is wrong with its
-    /// view of the task.
+    /// The task, the epoch, the status, the holder, the lease, then the input: the caller first learns what is outdated
+    /// in its view of the task.
     EpochFirst,
 }
 
-/// The origin of a call, as far as its surface knows it. A mode stores it when it becomes active.
+/// The origin of a call, if its surface knows it. A mode stores it when it becomes active.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// The pane of tmux: `TMUX_PANE`.
+    /// The tmux pane: `TMUX_PANE`.
     pub tmux_pane: Option<String>,
-    /// The session of the workflow, whatever scope is meant: `RCS_SESSION_ID`.
+    /// The workflow session, independent of the scope: `RCS_SESSION_ID`.
     pub rcs_session: Option<String>,
-    /// The native session of the agent: `CODEX_SESSION_ID`.
+    /// The agent's native session: `CODEX_SESSION_ID`.
     pub codex_session: Option<String>,
 }
 
-/// An agent of a team that proved to be it.
+/// An authenticated agent and its team.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Authenticated {
-    /// The team.
+    /// Name of the team.
     pub team: String,
-    /// The agent.
+    /// Name of the agent.
     pub agent: String,
 }
 
 impl Control {
     pub(crate) fn check(&self) -> Result<(), Refusal> {
-        // A key that was given before must find its answer.
+        // Also accepts characters that new names may not contain: an older key must still find its answer.
         names::check_known_free_given([("key", &self.key)])?;
         names::check_free_given([
             ("trace_id", &self.trace_id),
@@ -74,7 +74,7 @@ impl Control {
         ])
     }
 
-    /// The caller, as far as it is known.
+    /// Returns the caller, if known.
     pub(crate) fn caller(&self) -> Actor<'_> {
         Actor {
             name: self.actor.as_deref(),
@@ -86,7 +86,7 @@ impl Control {
         blake3::hash(&self.request).to_hex().to_string()
     }
 
-    /// The same on behalf of the agent that the caller proved to be, where that was asked.
+    /// Returns the fields with the authenticated agent as actor. Refuses another actor.
     pub(crate) fn authenticated(&self, known: Option<&Authenticated>) -> Result<Control, Refusal> {
         let mut control = Control {
             authenticated: None,
@@ -102,7 +102,8 @@ impl Control {
         Ok(control)
     }
 
-    /// Refuses what the input says another agent does than whom the caller proved to be. What only follows is nobody's doing.
+    /// Refuses an input that names another actor than the authenticated agent. Events that only follow have no actor to
+    /// check.
     pub(crate) fn check_actor(
         &self,
         terms: &CommandTerms<'_>,
@@ -121,7 +122,7 @@ impl Control {
         other.map_or(Ok(()), |other| Err(mismatch(agent, other)))
     }
 
-    /// The control fields that the caller gave.
+    /// Copies the control fields into an event.
     pub(crate) fn mark(&self, terms: &CommandTerms<'_>, event: &mut NewEvent, follows: bool) {
         if !follows {
             let unnamed = !terms.names_actor || event.actor == DEFAULT_ACTOR;
@@ -139,7 +140,7 @@ impl Control {
     }
 }
 
-/// The token is one agent's, and the other is said to act.
+/// Refuses an actor other than the agent to whom the token belongs.
 pub(crate) fn mismatch(agent: &str, actor: &str) -> Refusal {
     let (agent, actor) = (shown(agent), shown(actor));
     let message = format!("actor must be {agent}, to whom the token belongs, but is {actor}");

@@ -1,24 +1,24 @@
-//! How long a caller waits for an answer, and whether it still does. A wait on behalf of a caller that may hang up checks
-//! that every 250 ms.
+//! A caller's time limit for an answer, and the check if the caller is still there. A wait for a caller that may
+//! disconnect checks every 250 ms.
 
 use crate::prelude::*;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// How often a wait checks whether its caller is still there.
+/// Interval of the checks if the caller is still there.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// How long to wait where nobody says.
+/// Default length of a wait.
 const USUAL: Duration = Duration::from_millis(30_000);
 
-/// The deadline of a caller; clones are the same one. By default there is no end to it.
+/// The deadline of a caller; clones share it. The default never ends.
 #[derive(Debug, Clone, Default)]
 pub struct Deadline(Option<Arc<Bounded>>);
 
 struct Bounded {
     longest: Duration,
     ended: AtomicBool,
-    /// Whether the caller still waits, where that has to be looked up.
+    /// Returns true while the caller still waits; absent if the deadline only ends by time.
     look: Option<Look>,
 }
 
@@ -35,12 +35,12 @@ impl fmt::Debug for Bounded {
 }
 
 impl Deadline {
-    /// One that lasts no longer than that, and may end before.
+    /// Creates a deadline that ends after `longest` or earlier.
     pub fn of(longest: Duration) -> Deadline {
         Deadline::bounded(longest, None)
     }
 
-    /// One that lasts for as long as that says so.
+    /// Creates a deadline that lasts while `look` returns true.
     pub fn as_long_as(look: impl Fn() -> bool + Send + Sync + 'static) -> Deadline {
         Deadline::bounded(Duration::MAX, Some(Box::new(look)))
     }
@@ -54,14 +54,14 @@ impl Deadline {
         })))
     }
 
-    /// Nobody waits any more.
+    /// Ends the deadline: the caller waits no more.
     pub fn end(&self) {
         if let Some(bounded) = &self.0 {
             bounded.ended.store(true, Ordering::Release);
         }
     }
 
-    /// Whether nobody waits any more.
+    /// Returns true if the caller waits no more.
     pub fn is_over(&self) -> bool {
         let Some(bounded) = &self.0 else { return false };
         if bounded.look.as_ref().is_some_and(|look| !look()) {
@@ -70,8 +70,8 @@ impl Deadline {
         bounded.ended.load(Ordering::Acquire)
     }
 
-    /// How long to wait: as long as `timeout_ms` says, which must not be longer than the deadline; else the usual time, or
-    /// less.
+    /// Returns the length of a wait: `timeout_ms`, which must not exceed the deadline; else the default, cut to the
+    /// deadline.
     pub(crate) fn wait(&self, timeout_ms: Option<u64>) -> Result<Duration, Refusal> {
         let bounded = self.0.as_ref();
         let longest = bounded.map_or(Duration::MAX, |bounded| bounded.longest);
@@ -88,7 +88,7 @@ impl Deadline {
         Err(refusal.hint("wait again behind the cursor of the answer, which misses nothing"))
     }
 
-    /// How long to wait at a time.
+    /// Returns the time until the next check of a wait.
     pub(crate) fn step(&self, left: Option<Duration>) -> Option<Duration> {
         match (&self.0, left) {
             (None, left) => left,
@@ -99,7 +99,7 @@ impl Deadline {
 }
 
 impl PartialEq for Deadline {
-    /// Whether both are the same one.
+    /// Returns true if both are clones of one deadline.
     fn eq(&self, other: &Deadline) -> bool {
         match (&self.0, &other.0) {
             (None, None) => true,

@@ -1,5 +1,6 @@
-//! `ack`: the recipient has read a message. A delivery that waited for it is closed in the same group. An ack of a post
-//! in a thread covers all earlier posts to that agent as well. What does not count is recorded as a fact that moves no state.
+//! `ack`: records that the recipient has read a message. The message's open delivery is closed in the same group. An
+//! ack of a post in a thread also covers all earlier posts to the agent. An ack that does not count is recorded as a
+//! fact that moves no state.
 
 use crate::operation::prelude::*;
 use crate::projections::PostInfo;
@@ -18,34 +19,34 @@ operation! {
     refuses = [WorkerNotFound]
 }
 
-/// How an ack ended.
+/// Outcome of an ack.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 #[schemars(rename = "MessageAckStatus")]
 pub enum AckStatus {
-    /// It counts.
+    /// The ack counts.
     Acked,
-    /// It counted already.
+    /// The message was acknowledged before; nothing changed.
     AlreadyAcked,
-    /// There is no such message. The command exits 1.
+    /// No message has that id. The command exits 1.
     NotFound,
-    /// The message is somebody else's. The command exits 1.
+    /// The message is addressed to another agent. The command exits 1.
     WrongRecipient,
 }
 
-/// `{status, message_id, agent}`, for a wrong recipient `expected`, for a post `posts_read`.
+/// `{status, message_id, agent}`, with `expected` for a wrong recipient and `posts_read` for a post.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AckAnswer {
-    /// How it ended.
+    /// Outcome of the ack.
     pub status: AckStatus,
-    /// The message.
+    /// Id of the message or post.
     pub message_id: String,
-    /// Who acknowledged.
+    /// The agent that acknowledged.
     pub agent: String,
-    /// Whose message it is.
+    /// Recipient of the message, if that is another agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// Posts that this ack covers: the one named, and the earlier ones that were unread.
+    /// Number of posts that this ack covers: the named post and the earlier unread ones.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posts_read: Option<u64>,
 }
@@ -84,7 +85,7 @@ impl Command for Ack {
             Some(_) => (AckStatus::Acked, ack.event(None, None)),
         };
         if let Some(message) = &message {
-            // Also an ack that does not count belongs to the trace and the task of its message.
+            // An ack that does not count also carries the trace and the task of its message.
             event.refs.set_given([
                 (RefKind::Trace, message.trace_id.as_deref()),
                 (RefKind::Task, message.task_id.as_deref()),
@@ -125,7 +126,7 @@ impl Command for Ack {
 }
 
 impl Ack {
-    /// Acknowledges a post, and with it all earlier ones to the agent.
+    /// Decides on the ack of a post, which covers all earlier posts to the agent.
     fn decide_post(
         &self,
         live: &Live,

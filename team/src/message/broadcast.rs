@@ -1,4 +1,4 @@
-//! `broadcast`: plain mail for every worker but the sender, in one group. Nobody is asked to tell them.
+//! `broadcast`: sends plain mail to every worker except the sender, in one group. Makes no dispatch requests.
 
 use crate::doubts::RecipientsDoubts;
 use crate::message::mail::Mail;
@@ -20,16 +20,16 @@ operation! {
 /// `{count, messages}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BroadcastAnswer {
-    /// How many messages there are
+    /// Number of messages
     pub count: usize,
-    /// One for each worker, by name; where the same lay there already, that one
+    /// One message per worker, by name; the existing one if the worker already has the same mail undelivered
     pub messages: Vec<Mail>,
     /// Doubts about the workers
     #[serde(flatten)]
     pub doubts: RecipientsDoubts,
 }
 
-/// A broadcast with the random bits that its ids are made of, so that deciding is pure.
+/// A broadcast with the random bits for its ids, so that `decide` is pure.
 #[derive(Debug, Clone)]
 struct SendLetters {
     from: String,
@@ -39,7 +39,7 @@ struct SendLetters {
 }
 
 impl Team {
-    /// Sends plain mail to every worker but the sender.
+    /// Sends plain mail to every worker except the sender.
     pub fn broadcast(&mut self, broadcast: Broadcast) -> Result<BroadcastAnswer> {
         let ids = &self.options.ids;
         let letters = SendLetters {

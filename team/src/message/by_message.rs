@@ -1,7 +1,7 @@
-//! Messages about a task that have a command of their own: their payload's fields stand beside those of every message.
+//! Messages about a task that have a command of their own: the fields of their payload are fields of the command.
 
-/// A message about a task: what it is asked, the type of message, the method of [`Team`](crate::Team) that sends it, and the
-/// fields of its payload.
+/// Defines a message about a task: the command's type, the type of message, the method of [`Team`](crate::Team) that
+/// sends it, and the fields of its payload.
 macro_rules! task_message {
     (
         $(#[$about:meta])*
@@ -12,13 +12,13 @@ macro_rules! task_message {
         $(#[$about])*
         #[derive(Debug, Clone, Default, Serialize)]
         pub struct $name {
-            /// Who sends it.
+            /// The sender.
             #[serde(skip)]
             pub from: String,
-            /// Whom it is to; an assignment makes it the owner.
+            /// The recipient; an assignment makes it the owner of the task.
             #[serde(skip)]
             pub to: String,
-            /// The task.
+            /// Id of the task.
             #[serde(skip)]
             pub task_id: String,
             $($(#[$meta])* pub $field: $type,)+

@@ -1,4 +1,4 @@
-//! `dead-letter`: messages that nobody acknowledged in time; look at them, or give one another chance.
+//! `dead-letter`: lists and requeues messages that were not acknowledged in time.
 
 use crate::log::recorded::Recorded;
 use crate::message::send::{Require, Terms};
@@ -37,15 +37,15 @@ operation! {
     refuses = [DeadLetterNotFound, AlreadyAcked, DeliveryOpen]
 }
 
-/// How a dead letter stands.
+/// Status of a dead letter.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum DeadLetterStatus {
-    /// Nothing happened since.
+    /// Neither requeued nor acknowledged.
     Dead,
-    /// It was given another chance.
+    /// Requeued: the delivery of its message began anew.
     Requeued,
-    /// Its recipient acknowledged the message after all.
+    /// Acknowledged by the recipient after all.
     Acked,
 }
 
@@ -53,42 +53,42 @@ pub enum DeadLetterStatus {
 /// requeued_at?}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct DeadLetterShown {
-    /// Its id.
+    /// Id of the dead letter.
     pub id: String,
     /// Always 1.
     pub schema_version: u32,
-    /// The team.
+    /// Name of the team.
     pub team: String,
-    /// The message.
+    /// Id of the message.
     pub message_id: String,
-    /// The message's task.
+    /// Task of the message.
     pub task_id: Option<String>,
-    /// The message's story.
+    /// Trace of the message.
     pub trace_id: Option<String>,
-    /// Why: `ack_timeout`.
+    /// Reason: `ack_timeout`.
     pub reason: String,
-    /// How many attempts were made.
+    /// Number of delivery attempts.
     pub attempts: u32,
-    /// When it was recorded.
+    /// Time at which the dead letter was recorded.
     pub created_at: String,
-    /// The message; `null` where the log does not hold it.
+    /// The message; `null` if the log does not hold it.
     #[schemars(with = "Option<Message>")]
     pub message: Option<Box<RawValue>>,
-    /// How it stands.
+    /// Status of the dead letter.
     pub status: DeadLetterStatus,
-    /// When its recipient acknowledged the message after all.
+    /// Time of the recipient's late ack; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acked_at: Option<String>,
-    /// When it was given another chance.
+    /// Time of the last requeue; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requeued_at: Option<String>,
-    /// The message's recipient; empty in an answer that was read back.
+    /// Recipient of the message; empty in an answer that was deserialized.
     #[serde(skip)]
     to: String,
 }
 
 impl DeadLetterShown {
-    /// The message's recipient, or nothing if an answer was read back whose log does not hold the message.
+    /// Returns the message's recipient; empty if the answer was deserialized and holds no message.
     pub fn recipient(&self) -> Cow<'_, str> {
         #[derive(Deserialize)]
         struct Addressed {
@@ -106,13 +106,13 @@ impl DeadLetterShown {
 /// `{team, dead_letters, count, next_cursor}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct DeadLetterListAnswer {
-    /// The team.
+    /// Name of the team.
     pub team: String,
-    /// The page: the newest, oldest of the page first.
+    /// The newest dead letters before the cursor, oldest first.
     pub dead_letters: Vec<DeadLetterShown>,
-    /// Dead letters on the page.
+    /// Number of dead letters on the page.
     pub count: usize,
-    /// The oldest id of the page while older ones remain.
+    /// Cursor of the next page, towards older dead letters; `null` on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -121,20 +121,20 @@ pub struct DeadLetterListAnswer {
 pub struct RequeueAnswer {
     /// Always `requeued`.
     pub status: Cow<'static, str>,
-    /// The team.
+    /// Name of the team.
     pub team: String,
-    /// The dead letter.
+    /// Id of the dead letter.
     pub id: String,
-    /// Its message.
+    /// Id of its message.
     pub message_id: String,
-    /// What was agreed on for the ack.
+    /// Terms of the new delivery.
     pub delivery: Terms,
-    /// The event that records it.
+    /// The event that records the requeue.
     pub event: Recorded,
 }
 
 impl Team {
-    /// A page of dead letters.
+    /// Returns a page of dead letters.
     pub fn dead_letters(&mut self, list: DeadLetterList) -> Result<DeadLetterListAnswer> {
         self.query(|live, reader| {
             if let Some(agent) = &list.agent {
@@ -210,7 +210,7 @@ impl Command for DeadLetterRequeue {
 }
 
 impl DeadLetterRequeue {
-    /// Returns what the new delivery is to be like.
+    /// Returns the terms that the caller gave for the new delivery.
     fn required(&self) -> Require {
         Require {
             ack_timeout_seconds: self.ack_timeout_seconds,
@@ -258,7 +258,7 @@ fn closed(code: Code, letter: &DeadLetter, how: &str) -> Refusal {
         .detail("id", letter.id.clone())
 }
 
-/// The event of the dead letter that a cursor names.
+/// Returns the seq of the dead letter that a cursor names.
 fn at(live: &Live, list: &DeadLetterList, cursor: &str) -> Result<u64> {
     names::check_known_free("cursor", cursor)?;
     let letter = live.dead_letter(cursor)?;
@@ -267,7 +267,7 @@ fn at(live: &Live, list: &DeadLetterList, cursor: &str) -> Result<u64> {
     Ok(letter.filter(theirs).ok_or_else(unknown)?.seq)
 }
 
-/// A dead letter with its message, and whether it was requeued or acknowledged.
+/// Returns a dead letter with its message and its status.
 pub(crate) fn shown(live: &Live, reader: &Reader, letter: DeadLetter) -> Result<DeadLetterShown> {
     let time = |seq: Option<u64>| -> Result<Option<String>> {
         let event = seq.map(|seq| page::event(live, reader, seq)).transpose()?;

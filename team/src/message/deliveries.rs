@@ -1,4 +1,4 @@
-//! `list-deliveries`: messages that wait for their ack, the next one that is due first.
+//! `list-deliveries`: lists messages that wait for their ack, the earliest due first.
 
 use crate::operation::prelude::*;
 use crate::projections::delivery::Delivery;
@@ -15,53 +15,53 @@ operation! {
     refuses = [CursorUnknown]
 }
 
-/// Most deliveries of a page.
+/// Maximum number of deliveries on a page.
 const PAGE_MAX: usize = 1_000;
-/// Stands in a cursor between when a delivery was due and its message.
+/// Separates the due time from the message id in a cursor.
 const OF: char = '@';
 
 /// `{team, deliveries, count, next_cursor}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryListAnswer {
-    /// The team
+    /// Name of the team
     pub team: String,
-    /// The page: the next one that is due first
+    /// The open deliveries, the earliest due first
     pub deliveries: Vec<DeliveryShown>,
-    /// Deliveries on the page
+    /// Number of deliveries on the page
     pub count: usize,
-    /// Where to go on while more remain
+    /// Cursor of the next page; `null` on the last page
     pub next_cursor: Option<String>,
 }
 
 /// A message that waits for its ack
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryShown {
-    /// The message
+    /// Id of the message
     pub message_id: String,
-    /// Its sender; `null` where the log does not hold the message
+    /// Sender of the message; `null` if the log does not hold the message
     pub from: Option<String>,
-    /// Its recipient
+    /// Recipient of the message
     pub to: String,
-    /// Its type; `null` where the log does not hold the message
+    /// Type of the message; `null` if the log does not hold the message
     #[serde(rename = "type")]
     pub kind: Option<MessageType>,
-    /// Its task
+    /// Task of the message
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// Attempts that are recorded; one that ended may not be yet
+    /// Number of recorded attempts; the current one may have ended already without a record
     pub attempt: u32,
-    /// How many there are before it becomes a dead letter
+    /// Number of attempts before the message becomes a dead letter
     pub attempts_max: u32,
-    /// When its first attempt began
+    /// Start of the first attempt
     pub sent_at: Timestamp,
-    /// When its attempt ends
+    /// End of the current attempt
     pub due_at: Timestamp,
-    /// Whether its first attempt ended without an ack
+    /// True if the first attempt ended without an ack
     pub overdue: bool,
 }
 
 impl Team {
-    /// Messages that wait for their ack, the next one that is due first.
+    /// Lists messages that wait for their ack, the earliest due first.
     pub fn open_deliveries(&mut self, list: &DeliveryList) -> Result<DeliveryListAnswer> {
         let (team, now) = (self.name().to_owned(), self.now());
         let limit = page::at_most(list.limit, page::PAGE, PAGE_MAX);
@@ -87,7 +87,8 @@ impl Team {
 }
 
 impl DeliveryList {
-    /// When the last delivery of the page before was due, and its message. It need not wait any longer.
+    /// Reads the cursor: due time and message of the last delivery on the page before. That delivery may be closed by
+    /// now.
     fn behind(&self) -> Result<Option<(Timestamp, String)>> {
         let Some(cursor) = &self.cursor else {
             return Ok(None);

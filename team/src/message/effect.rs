@@ -6,15 +6,15 @@ use crate::operation::prelude::*;
 use crate::projections::message::NotApplied;
 use crate::task::approval;
 
-/// Whether a message changed the task that it is about.
+/// Tells if a message changed the task that it is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Applied {
-    /// The task follows the message.
+    /// The message was applied to the task.
     Applied,
     /// A newer message was applied to the task before; this one changed nothing.
     Superseded,
-    /// The message is recorded, and something in it did not change the task; `reason` says why.
+    /// The message is recorded, but part of it did not change the task; `reason` says why.
     NotApplied,
 }
 
@@ -31,7 +31,7 @@ pub(crate) struct Effect {
     pub reported: Option<KeptAsReport>,
 }
 
-/// Names in a message that are probably not meant, and a recipient that stopped.
+/// Doubts about the names in a message, and a note if the recipient has stopped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Doubts {
     /// True if the message created its task: no task had that id
@@ -40,10 +40,10 @@ pub struct Doubts {
     /// The existing task that was probably meant instead
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub did_you_mean: Option<String>,
-    /// Dependencies that are no tasks of the team
+    /// Dependencies that no task of the team has as its id
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_deps: Vec<String>,
-    /// Doubts about its recipient and its sender
+    /// Doubts about the recipient and the sender
     #[serde(flatten)]
     pub agents: RecipientDoubts,
 }
@@ -123,7 +123,7 @@ pub(crate) fn of(after: &After<'_>, message: &Message, seq: u64) -> Result<Effec
     Ok(left_out(Some(Applied::Applied), message, fields))
 }
 
-/// The effect of a message whose unapplied fields are those, and the ones that it names itself.
+/// Returns the effect of a message of which `fields`, and the ones that the message names itself, were not applied.
 fn left_out(
     applied: Option<Applied>,
     message: &Message,
@@ -143,7 +143,7 @@ fn left_out(
     }
 }
 
-/// The dependencies that an assignment names.
+/// Returns the dependencies that an assignment names.
 fn wanted_deps(message: &Message) -> Vec<String> {
     #[derive(Deserialize)]
     struct Wanted {

@@ -7,58 +7,58 @@ use crate::projections::thread::{SCHEMA_VERSION, post_id};
 use crate::projections::worker::supervision::{Approval, ApprovalStatus, SupervisionFact};
 use crate::projections::{Fact, Message, event};
 
-/// Most characters of what is only an excerpt.
+/// Maximum number of characters of a summary.
 const SUMMARY_MAX: usize = 120;
 
 /// `{schemaVersion, id, cursor, type, teamId, agentId, taskId?, threadId?, messageId?, from?, actor?, summary?, content?, ts}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FeedEntry {
-    /// The version of this shape
+    /// Version of this format
     pub schema_version: String,
-    /// `inbox-` and the cursor in eight digits
+    /// `inbox-` and the cursor, padded to eight digits
     pub id: String,
-    /// The event's seq
+    /// Seq of the event
     pub cursor: u64,
     /// `message`, `thread_message`, `task_assigned`, `task_unblocked`, `task_claimed`, `task_completed`, `task_failed`,
     /// `task_canceled`, `task_lease_expired`, `task_reassigned`, `task_approved`, `task_rejected`
     #[serde(rename = "type")]
     pub kind: String,
-    /// The team
+    /// Name of the team
     pub team_id: String,
-    /// Whose feed
+    /// The agent whose feed this is
     pub agent_id: String,
-    /// The task concerned
+    /// Task that the entry is about
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// The thread concerned
+    /// Thread that the entry is about
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
-    /// The message concerned
+    /// Message that the entry is about
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// In whose name, where that was somebody else
+    /// The agent in whose name the actor acted, if that is another one
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
-    /// Who did it
+    /// The agent that recorded the event
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// It in a line
+    /// The entry in one line
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
-    /// All of what was said
+    /// Full text of the message or post
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
-    /// When
+    /// Time of the event
     #[schemars(with = "Timestamp")]
     pub ts: String,
 }
 
-/// Bytes of an entry beside its texts, generously.
+/// Estimated bytes of an entry without its texts, on the high side.
 const FRAME_BYTES: usize = 320;
 
 impl FeedEntry {
-    /// About how much of an answer it takes.
+    /// Estimates the entry's size in an answer, in bytes.
     pub(crate) fn bytes(&self) -> usize {
         let texts = [
             &self.task_id,
@@ -73,7 +73,7 @@ impl FeedEntry {
         FRAME_BYTES + texts.sum::<usize>()
     }
 
-    /// What an event tells an agent; `None` where it tells nobody anything.
+    /// Returns the feed entry that an event means for an agent, if any.
     pub(crate) fn of(event: &Event<'_>, team: &str, agent: &str) -> Result<Option<FeedEntry>> {
         let said = match Fact::decode(event)? {
             Fact::Thread(fact) => match &fact.act {
@@ -118,7 +118,7 @@ impl FeedEntry {
     }
 }
 
-/// Mail: an assignment by its subject, plain mail by its body, anything else by its payload.
+/// Describes mail: an assignment by its subject, plain mail by its body, other types by their payload.
 fn mail(message: &Message) -> FeedEntry {
     let payload = message.payload.as_str();
     let fields: Map<String, Value> = serde_json::from_str(payload).unwrap_or_default();
@@ -143,14 +143,14 @@ fn mail(message: &Message) -> FeedEntry {
     }
 }
 
-/// An assignment to somebody else, for the agent that owned the task before.
+/// Tells the former owner of a task that it was assigned to another agent.
 fn reassigned(message: &Message, task: &str) -> FeedEntry {
     let actor = message.actor.as_ref().unwrap_or(&message.from);
     let summary = format!("Task {task} is now {}'s, assigned by {actor}", message.to);
     of_task("task_reassigned", task, actor, summary)
 }
 
-/// A reviewer's decision on a task, for its owner.
+/// Tells the owner of a task about a reviewer's decision.
 fn decision(approval: &Approval) -> FeedEntry {
     let (kind, verb) = match approval.status {
         ApprovalStatus::Rejected => ("task_rejected", "rejected"),

@@ -1,5 +1,6 @@
-//! `inbox-feed`: what an agent is to be told, in the order of the log, behind a cursor of its own.
-//! The cursor is a seq of the log, so nothing is missed or told twice when a reader restarts.
+//! `inbox-feed`: returns the entries of an agent's feed after a cursor, in log order.
+//!
+//! The cursor is a seq of the log, so a reader that restarts misses nothing and reads nothing twice.
 
 use crate::log::events::ahead;
 use crate::message::feed_entry::FeedEntry;
@@ -22,26 +23,27 @@ operation! {
     rules = RULES
 }
 
-/// Most entries of a page, where its caller wants pages; else there are as many as an answer has room for.
+/// Maximum number of entries on a page if the caller asks for pages. Without pages, the answer's size is the only
+/// limit.
 pub const FEED_MAX: usize = 1000;
 
 /// `{worker, count, events, next_since, more}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InboxFeedAnswer {
-    /// Whose feed
+    /// The agent whose feed this is
     pub worker: String,
-    /// How many entries there are
+    /// Number of entries
     pub count: usize,
     /// The entries, oldest first
     pub events: Vec<FeedEntry>,
-    /// The cursor to go on from: what was looked at where more follow, else the end of the log
+    /// Cursor of the next call: the last event examined if more entries may follow, else the end of the log
     pub next_since: u64,
-    /// Whether more follow already
+    /// True if more entries may follow
     pub more: bool,
 }
 
 impl Team {
-    /// What an agent is to be told.
+    /// Reads an agent's feed after the caller's cursor.
     pub fn inbox_feed(&mut self, feed: &InboxFeed) -> Result<InboxFeedAnswer> {
         names::check_known("worker", &feed.worker)?;
         let since = feed.since.unwrap_or(0);
@@ -75,9 +77,9 @@ impl Team {
 struct Page {
     events: Vec<FeedEntry>,
     bytes: usize,
-    /// The last event that was looked at.
+    /// Seq of the last event examined.
     seen: u64,
-    /// Whether there may be more behind it.
+    /// True if more entries may follow.
     more: bool,
 }
 

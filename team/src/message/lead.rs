@@ -1,5 +1,5 @@
-//! The part of `prime` for a leader: the state of the whole team in few words. After a leader lost its context this is all
-//! that it knows, so each list says how many there are in all.
+//! The part of `prime` for a leader: the state of the whole team in few words. A leader that lost its context knows
+//! nothing else, so each list also has its total.
 
 use crate::attention::Attention;
 use crate::message::notices;
@@ -7,13 +7,13 @@ use crate::message::prime::{DEPS_MAX, Dependency, Few, cut, dependencies, minute
 use crate::operation::prelude::*;
 use crate::task::report;
 
-/// Items of each list.
+/// Maximum number of items per list.
 const ITEMS_MAX: usize = 10;
-/// Tasks of each sort that are looked at; a total is exact up to here.
+/// Maximum number of tasks examined per list; a total is exact up to this number.
 const LOOKED_AT: usize = 1_000;
-/// Names by which an agent leads, beside that of the fixed leader.
+/// Names of agents that lead, besides the fixed leader.
 const LEADERS: [&str; 2] = ["lead", "leader"];
-/// Characters of a text.
+/// Maximum number of characters of a text.
 const TEXT_MAX: usize = 60;
 
 /// `{held, blocked, decisions, finished, last_command_seq}`.
@@ -34,11 +34,11 @@ pub struct TeamBrief {
 /// A task that an agent works on or was assigned.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct HeldTask {
-    /// Its id
+    /// Id of the task
     pub task_id: String,
     /// Holder of the claim
     pub owner: String,
-    /// Its status
+    /// Status of the task
     pub status: Status,
     /// Subject, cut short
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -59,14 +59,14 @@ pub struct HeldTask {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "HeldUpTask")]
 pub struct BlockedTask {
-    /// Its id
+    /// Id of the task
     pub task_id: String,
-    /// Owner
+    /// Owner of the task
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Its status
+    /// Status of the task
     pub status: Status,
-    /// Its dependencies that are not completed
+    /// Dependencies of the task that are not completed
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<Dependency>,
     /// Number of further dependencies
@@ -77,13 +77,13 @@ pub struct BlockedTask {
     pub note: String,
 }
 
-/// Something that somebody has to see to.
+/// An attention item of the team.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "LeadDecision")]
 pub struct Decision {
-    /// What it is, cut short
+    /// Description of the item, cut short
     pub text: String,
-    /// Whole minutes for which it is so, if that is known
+    /// Age of the item in whole minutes, if known
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age_minutes: Option<u64>,
 }
@@ -91,27 +91,28 @@ pub struct Decision {
 /// A task that ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FinishedTask {
-    /// Its id
+    /// Id of the task
     pub task_id: String,
     /// Status at its end
     pub status: Status,
     /// Owner at its end
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
-    /// Whole minutes since then
+    /// Whole minutes since the task ended
     pub age_minutes: u64,
-    /// Its result, error or last note, cut short
+    /// Result, error or last note of the task, cut short
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
 
-/// True if an agent leads: the fixed leader, an agent named `lead` or `leader`, or one that gave a task to another.
+/// Returns true if an agent leads: the fixed leader, an agent named `lead` or `leader`, or one that assigned a task to
+/// another agent.
 pub(crate) fn leads(live: &Live, agent: &str) -> Result<bool> {
     Ok(agent == LEADER || LEADERS.contains(&agent) || live.gave_work(agent)?)
 }
 
 impl Team {
-    /// The things that `attention` lists, for a leader.
+    /// Returns the items of `attention`, shortened for a leader.
     pub(crate) fn decisions(&mut self) -> Result<Few<Decision>> {
         let now = self.now();
         let all = Attention {
@@ -131,7 +132,7 @@ impl Team {
     }
 }
 
-/// The state of the team for the leader `agent`.
+/// Returns the state of the team for the leader `agent`.
 pub(crate) fn brief(
     live: &Live,
     agent: &str,
@@ -155,7 +156,7 @@ pub(crate) fn brief(
     })
 }
 
-/// Tasks that are blocked, reported blocked, or wait for a dependency.
+/// Returns tasks that are blocked, reported blocked, or wait for a dependency.
 fn blocked(live: &Live) -> Result<Vec<Task>> {
     let mut blocked = live.blocked_tasks(None, LOOKED_AT)?.tasks;
     let mut known: BTreeSet<String> = blocked.iter().map(|task| task.task_id.clone()).collect();
@@ -173,7 +174,7 @@ fn blocked(live: &Live) -> Result<Vec<Task>> {
     Ok(blocked)
 }
 
-/// Tasks in the hands of others, without the blocked ones.
+/// Returns tasks that other agents work on or were assigned, without the blocked ones.
 fn held(live: &Live, agent: &str, blocked: &[Task], now: Timestamp) -> Result<Few<HeldTask>> {
     let blocked: BTreeSet<&str> = blocked.iter().map(|task| &*task.task_id).collect();
     let mut held = Few::default();
@@ -227,7 +228,7 @@ fn blocked_task(live: &Live, task: Task) -> Result<BlockedTask> {
     })
 }
 
-/// Tasks that ended after the event `since` and were not taken up again, each once.
+/// Returns tasks that ended after the event `since` and were not reopened, each once.
 fn finished(live: &Live, since: u64, now: Timestamp) -> Result<Few<FinishedTask>> {
     let mut known = BTreeSet::new();
     let mut finished = Few::default();
@@ -256,7 +257,7 @@ fn outcome(task: &Task) -> String {
     said.cloned().unwrap_or_else(|| note(task))
 }
 
-/// The last report on a task, with its author unless that is the owner; else the note of the task.
+/// Returns the last report on a task, with its author unless that is the owner; without a report, the task's note.
 fn note(task: &Task) -> String {
     let owner = task.owner.as_deref().unwrap_or_default();
     match (report::words(task), report::by_other(task, owner)) {
@@ -271,7 +272,7 @@ fn short(text: &str) -> String {
 }
 
 impl TeamBrief {
-    /// Next commands of a leader.
+    /// Returns the next commands for a leader.
     pub(crate) fn commands(&self, team: &str) -> Vec<String> {
         let mut commands = Vec::new();
         if !self.decisions.is_empty() {

@@ -1,4 +1,4 @@
-//! Mail as brokers read it: a message with its marks, and a request to tell its recipient.
+//! Mail for brokers: a message with its marks, and the dispatch request for its recipient.
 
 use crate::operation::prelude::*;
 use crate::projections::message::{Dispatch, Marks};
@@ -6,35 +6,35 @@ use crate::projections::message::{Dispatch, Marks};
 /// `{message_id, from_worker, to_worker, type, body, created_at, …}`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mail {
-    /// Its id
+    /// Id of the message
     pub message_id: String,
     /// The sender
     pub from_worker: String,
     /// The recipient
     pub to_worker: String,
-    /// The message's type; mail that brokers send is a `message`
+    /// Type of the message; mail that brokers send is a `message`
     #[serde(rename = "type")]
     pub kind: String,
-    /// The text; where there is none, the payload as JSON
+    /// Text of the message; without a text, the payload as JSON
     pub body: String,
-    /// When its sender says that it was created
+    /// Creation time, as given by the sender
     pub created_at: String,
-    /// The task concerned
+    /// Task that the message is about
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// The story it belongs to
+    /// Trace that the message belongs to
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
-    /// Who recorded it, where that was not the sender
+    /// The agent that recorded the message, if that is not the sender
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// The payload, where it is more than a body
+    /// Payload of the message, if it holds more than a body
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Map<String, Value>>,
-    /// When its recipient was first told of it
+    /// Time at which the recipient was first notified of the message
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notified_at: Option<String>,
-    /// When its recipient first had it, or acknowledged it
+    /// Time at which the recipient first received or acknowledged the message
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered_at: Option<String>,
 }
@@ -81,66 +81,66 @@ impl Mail {
     }
 }
 
-/// Whether and how a recipient is told: `{ok, transport, reason, request_id?, message_id, to_worker?}`.
+/// Outcome of the dispatch: `{ok, transport, reason, request_id?, message_id, to_worker?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DispatchOutcome {
-    /// Whether the recipient is told, or was
+    /// True if the recipient will be or was notified
     pub ok: bool,
-    /// How: `hook`, `mailbox`, `none`
+    /// Transport of the notification: `hook`, `mailbox`, `none`
     pub transport: String,
     /// `queued_for_hook_dispatch`, `duplicate_pending_dispatch_request`, `existing_message_already_notified`
     pub reason: String,
-    /// The request
+    /// Id of the dispatch request
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
-    /// The message
+    /// Id of the message
     pub message_id: String,
     /// The recipient
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_worker: Option<String>,
 }
 
-/// A request to tell a worker something.
+/// A request to notify a worker.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DispatchShown {
-    /// Its id
+    /// Id of the request
     pub request_id: String,
-    /// What it is about: `mailbox`
+    /// Subject of the request: `mailbox`
     pub kind: String,
-    /// The team
+    /// Name of the team
     pub team_name: String,
-    /// Who is to be told
+    /// The worker to notify
     pub to_worker: String,
-    /// What it is to be told
+    /// Text of the notification
     pub trigger_message: String,
-    /// What it is to do about it
+    /// Action that the worker should take
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<String>,
-    /// The message it is about
+    /// Id of the message that the request is about
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// How it would best be told
+    /// Preferred transport
     pub transport_preference: String,
-    /// Whether any other way does as well
+    /// True if other transports may be used
     pub fallback_allowed: bool,
     /// `pending`, `notified`, `delivered`, `failed`
     pub status: String,
-    /// How often its status changed
+    /// Number of changes of the status
     pub attempt_count: u64,
-    /// When it was made
+    /// Time at which the request was made
     pub created_at: String,
-    /// When its status last changed
+    /// Time of the last change of the status
     pub updated_at: String,
-    /// When the worker was told
+    /// Time at which the worker was notified
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notified_at: Option<String>,
-    /// When the worker had it
+    /// Time at which the worker received the message
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub delivered_at: Option<String>,
-    /// When it failed
+    /// Time at which the request failed
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failed_at: Option<String>,
-    /// Why it failed
+    /// Reason of the failure
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_reason: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! `mailbox-list`: a worker's mail, oldest first. All of it, or a page of the newest, towards older ones.
+//! `mailbox-list`: lists a worker's mail, oldest first: all of it, or a page from the newest towards older messages.
 
 use crate::message::mail::Mail;
 use crate::message::read::before;
@@ -25,19 +25,19 @@ operation! {
 /// `{worker, count, messages, next_cursor?}`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MailboxListAnswer {
-    /// Whose mailbox
+    /// The worker whose mailbox this is
     pub worker: String,
-    /// How many messages are listed
+    /// Number of messages listed
     pub count: usize,
     /// The messages, oldest first
     pub messages: Vec<Mail>,
-    /// The oldest of these, while there are older ones
+    /// Cursor of the next page, towards older messages; absent on the last page
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
 impl MailboxList {
-    /// The answer where there is no such mailbox.
+    /// Returns the answer for a mailbox that does not exist.
     pub(crate) fn empty(&self) -> MailboxListAnswer {
         MailboxListAnswer {
             worker: self.worker.clone(),
@@ -49,7 +49,7 @@ impl MailboxList {
 }
 
 impl Team {
-    /// A worker's mail.
+    /// Lists a worker's mail.
     pub fn mailbox_list(&mut self, list: &MailboxList) -> Result<MailboxListAnswer> {
         names::check_known("worker", &list.worker)?;
         let limit = page::limit(list.limit, 0);

@@ -1,6 +1,7 @@
-//! `mailbox-mark-notified`, `mailbox-mark-delivered`: record that a recipient was notified of a message, or has it.
-//! The two marks are independent of each other, and the first of each stays. A delivery also completes the newest
-//! request to tell the recipient.
+//! `mailbox-mark-notified`, `mailbox-mark-delivered`: record that a recipient was notified of a message or received it.
+//!
+//! The two marks are independent of each other, and the first of each counts. A delivery also completes the newest
+//! dispatch request for the message.
 
 use crate::message::mail::DispatchShown;
 use crate::operation::prelude::*;
@@ -31,28 +32,28 @@ operation! {
 /// `{worker, message_id, notified}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MarkNotifiedAnswer {
-    /// Whose mailbox
+    /// The worker whose mailbox this is
     pub worker: String,
-    /// The message
+    /// Id of the message
     pub message_id: String,
-    /// Whether it is marked; not where that mailbox holds no such message
+    /// True if the message is marked; false if the mailbox does not hold it
     pub notified: bool,
 }
 
 /// `{worker, message_id, updated, dispatch_request_id, dispatch_updated, dispatch?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MarkDeliveredAnswer {
-    /// Whose mailbox
+    /// The worker whose mailbox this is
     pub worker: String,
-    /// The message
+    /// Id of the message
     pub message_id: String,
-    /// Whether it is marked; not where that mailbox holds no such message
+    /// True if the message is marked; false if the mailbox does not hold it
     pub updated: bool,
-    /// The newest request to tell the worker of it; `null` where there is none
+    /// Id of the newest dispatch request for the message; `null` without one
     pub dispatch_request_id: Option<String>,
-    /// Whether that request counts as delivered; one that failed does not
+    /// True if that request counts as delivered; a failed request does not
     pub dispatch_updated: bool,
-    /// The request as it stands
+    /// The request after the change
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dispatch: Option<DispatchShown>,
 }
@@ -70,7 +71,7 @@ struct Outcome {
 }
 
 impl Team {
-    /// Marks a message as one that its recipient was told of.
+    /// Records that the recipient of a message was notified of it.
     pub fn mark_notified(&mut self, mark: MarkNotified) -> Result<MarkNotifiedAnswer> {
         let MarkNotified { worker, message_id } = mark;
         let outcome = self.mark(Mark::Notified, &worker, &message_id)?;
@@ -81,7 +82,7 @@ impl Team {
         })
     }
 
-    /// Marks a message as one that its recipient has.
+    /// Records that the recipient of a message received it.
     pub fn mark_delivered(&mut self, mark: MarkDelivered) -> Result<MarkDeliveredAnswer> {
         let MarkDelivered { worker, message_id } = mark;
         let Outcome { known, dispatch } = self.mark(Mark::Delivered, &worker, &message_id)?;
@@ -124,7 +125,7 @@ impl Command for MarkMessage {
         };
         let marks = live.marks(&message.id)?;
         let worker = &*self.marked.agent;
-        // Being notified is nothing that the worker did; taking its mail is.
+        // A notification is not an act of the worker; taking its mail is.
         let (was, actor, ends) = match self.mark {
             Mark::Notified => (marks.notified_at, DEFAULT_ACTOR, false),
             Mark::Delivered => (marks.delivered_at, worker, true),
@@ -164,7 +165,7 @@ impl MarkMessage {
     }
 }
 
-/// The newest request to tell the recipient of a message.
+/// Returns the newest dispatch request for a message.
 pub(crate) fn dispatch(live: &Live, message_id: &str) -> Result<Option<Dispatch>> {
     match live.marks(message_id)?.dispatch {
         Some(request) => Ok(live.dispatch(&request)?),
@@ -172,7 +173,7 @@ pub(crate) fn dispatch(live: &Live, message_id: &str) -> Result<Option<Dispatch>
     }
 }
 
-/// The steps that a request has left to its delivery; none for one that is at its end.
+/// Returns the remaining status changes of a request up to its delivery; none if it has ended.
 fn end(dispatch: &Dispatch, actor: &str, message: &MessageInfo) -> Vec<NewEvent> {
     let left: &[fn(DispatchMoved) -> MailFact] = match dispatch.status {
         DispatchStatus::Pending => &[MailFact::DispatchNotified, MailFact::DispatchDelivered],

@@ -1,4 +1,4 @@
-//! Messages: sent, delivered, read and acknowledged; and what an agent is told.
+//! Messages: sending, delivery, reading and acknowledgment; and the feed of an agent.
 
 pub mod ack;
 pub mod broadcast;

@@ -1,40 +1,40 @@
-//! Notices: what the feed of an agent holds beside its mail, for surfaces that show what an agent has not seen.
+//! Notices: the entries of an agent's feed besides its mail, for answers that show unseen entries.
 //!
-//! A post is unread until the agent acknowledges it or a later one. News of tasks repeats what the tasks say themselves,
-//! so it is passed as soon as the agent records something.
+//! A post is unread until the agent acknowledges it or a later one. News of tasks repeats the state of the tasks, so it
+//! counts as seen once the agent records something.
 
 use crate::message::feed_entry::FeedEntry;
 use crate::message::prime::Few;
 use crate::operation::prelude::*;
 
-/// News of tasks that are counted at most.
+/// Maximum number of news items that are counted.
 const NEWS_MAX: usize = 1_000;
 
-/// An entry of the feed in few words.
+/// A feed entry in few words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "FeedNotice")]
 pub struct Notice {
-    /// The post's id, by which it is acknowledged; of news the id of the feed's entry
+    /// Id of the post, to acknowledge it; for news the id of the feed entry
     pub id: String,
     /// The type, as in the feed: `thread_message`, `task_unblocked`, `task_rejected` and so on
     #[serde(rename = "type")]
     pub kind: String,
     /// Author of the post, or the agent that acted
     pub from: String,
-    /// The thread concerned
+    /// Thread that the notice is about
     #[serde(skip_serializing_if = "Option::is_none")]
     pub thread_id: Option<String>,
-    /// The task concerned
+    /// Task that the notice is about
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// When it was recorded
+    /// Time at which it was recorded
     #[schemars(with = "Timestamp")]
     pub created_at: String,
-    /// The text of a post; of news a sentence
+    /// Text of the post; for news a sentence
     pub text: String,
 }
 
-/// The posts that an agent has not acknowledged, oldest first, at most `limit` of them.
+/// Returns the posts that an agent has not acknowledged, oldest first, at most `limit` of them.
 pub(crate) fn posts(
     live: &Live,
     reader: &Reader,
@@ -47,7 +47,7 @@ pub(crate) fn posts(
     })
 }
 
-/// The news of an agent's tasks since the agent last recorded something, oldest first, at most `limit` of them.
+/// Returns the news of an agent's tasks since the agent last recorded something, oldest first, at most `limit` items.
 pub(crate) fn news(live: &Live, reader: &Reader, agent: &str, limit: usize) -> Result<Few<Notice>> {
     let mut seqs = live
         .task_news(agent, last_acted(live, agent)?, NEWS_MAX)?
@@ -60,13 +60,13 @@ pub(crate) fn news(live: &Live, reader: &Reader, agent: &str, limit: usize) -> R
     })
 }
 
-/// Number of news items.
+/// Counts the news items of an agent.
 pub(crate) fn news_count(live: &Live, agent: &str) -> Result<u64> {
     let page = live.task_news(agent, last_acted(live, agent)?, NEWS_MAX)?;
     Ok(page.seqs.len() as u64)
 }
 
-/// The last event that an agent recorded; 0 if it recorded none.
+/// Returns the seq of the last event that an agent recorded; 0 if it recorded none.
 pub(crate) fn last_acted(live: &Live, agent: &str) -> Result<u64> {
     Ok(live.activity(agent)?.map_or(0, |last| last.seq))
 }

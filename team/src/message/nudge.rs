@@ -1,9 +1,9 @@
-//! `nudge`: agents that have mail, posts or news of their tasks and do nothing are told so, once per cooldown. For a
-//! timer, harmless to repeat. Mail counts until it is acknowledged; a post or news wakes an agent once.
+//! `nudge`: wakes idle agents that have unread mail, posts or news of their tasks, once per cooldown. It is meant for a
+//! timer; repeating it is harmless. Mail counts until it is acknowledged; posts and news wake an agent once.
 //!
-//! An agent is idle when its own last event is old enough, or when the last it said was that it has nothing to do. A
-//! wake-up is mail as well, but nobody is woken up because of a wake-up, and nobody gets a second one while one is unread:
-//! what is recorded then is that it was held back.
+//! An agent is idle if its last event is old enough, or if that event reports that it is idle. A wake-up is a message
+//! too, but wake-ups never cause wake-ups, and an agent with an unread wake-up gets no second one: the nudge is then
+//! recorded as suppressed.
 
 use crate::message::notices;
 use crate::message::send::{NewMessage, Send, within};
@@ -12,10 +12,10 @@ use crate::projections::message::AgentInfo;
 use crate::shapes::is_none_of;
 use crate::time::AHEAD_TOLERATED_MICROS;
 
-/// Most agents that are nudged by one group.
+/// Maximum number of agents that one group nudges.
 const GROUP_MAX: usize = 100;
 
-/// The message ids of a group are made of random bits that lie so far apart.
+/// Distance between the random bits of the message ids in a group.
 const IDS_APART: u64 = 1 << 24;
 
 operation! {
@@ -35,28 +35,29 @@ operation! {
 /// `{team, now, dry_run, cooldown_seconds, idle_seconds, nudged, count, reminded, skipped}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NudgeAnswer {
-    /// The team.
+    /// Name of the team.
     pub team: String,
-    /// The time by which agents were idle.
+    /// Time at which idleness was judged.
     pub now: String,
-    /// Whether nothing was sent.
+    /// True if nothing was sent.
     pub dry_run: bool,
-    /// Least seconds between two nudges of an agent.
+    /// Minimum seconds between two nudges of an agent.
     pub cooldown_seconds: u64,
     /// Seconds without an event of its own after which an agent is idle.
     pub idle_seconds: u64,
-    /// Who was nudged (or would be), by name.
+    /// Agents that were nudged (in a dry run: would be), by name.
     pub nudged: Vec<Nudged>,
-    /// How many that are.
+    /// Number of agents in `nudged`.
     pub count: usize,
-    /// Who has an unread wake-up already and got no second one, once per cooldown; `message_id` is the unread one.
+    /// Agents with an unread wake-up, which got no second one, listed once per cooldown; `message_id` is the unread
+    /// one.
     pub reminded: Vec<Nudged>,
-    /// Who has mail and was left alone.
+    /// Agents with unread mail, posts or news that were not nudged.
     pub skipped: Skipped,
 }
 
 impl NudgeAnswer {
-    /// Everybody that a program runs for.
+    /// Returns all agents for which a program runs.
     pub fn all(&self) -> impl Iterator<Item = &Nudged> {
         self.nudged.iter().chain(&self.reminded)
     }
@@ -65,31 +66,31 @@ impl NudgeAnswer {
 /// `{agent, unread, posts?, news?, idle_since, message_id?, seq?, exec?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Nudged {
-    /// The agent.
+    /// Name of the agent.
     pub agent: String,
-    /// Its unread messages, wake-ups not counted.
+    /// Number of unread messages without wake-ups.
     pub unread: u64,
-    /// Its unread posts in threads.
+    /// Number of unread posts in threads.
     #[serde(default, skip_serializing_if = "is_none_of")]
     pub posts: u64,
-    /// News of its tasks since it last recorded something.
+    /// Number of news items of its tasks since it last recorded something.
     #[serde(default, skip_serializing_if = "is_none_of")]
     pub news: u64,
-    /// When it last did something; `null` where it never did.
+    /// Time of its last activity; `null` without any.
     pub idle_since: Option<String>,
-    /// The wake-up: the one that was sent, or the unread one.
+    /// Id of the wake-up: the new one, or the unread one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// The event that records the nudge.
+    /// Seq of the event that records the nudge.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// What became of the program that was to run for it.
+    /// Result of the program that `--exec` ran for the agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exec: Option<Executed>,
 }
 
 impl Nudged {
-    /// The payload of the wake-up: counts that are zero are left out, but for `unread`.
+    /// Returns the payload of the wake-up. Counts of zero are left out, except `unread`.
     fn reason(&self) -> Value {
         let mut reason = json!({"reason": "unread", "unread": self.unread});
         for (name, count) in [("posts", self.posts), ("news", self.news)] {
@@ -100,7 +101,7 @@ impl Nudged {
         reason
     }
 
-    /// Whether a program was to run for it and did not end well.
+    /// Returns true if a program was to run for the agent and failed.
     pub fn failed(&self) -> bool {
         let exec = self.exec.as_ref();
         exec.is_some_and(|exec| exec.status != ExecStatus::Ok)
@@ -110,21 +111,21 @@ impl Nudged {
 /// `{active, cooling}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
-    /// They are not idle.
+    /// Agents that are not idle.
     pub active: u64,
-    /// They were nudged a moment ago.
+    /// Agents that were nudged within the cooldown.
     pub cooling: u64,
 }
 
-/// How a program ended that ran for a nudge: `{status, exit_code?, error?}`.
+/// Result of a program that ran for a nudge: `{status, exit_code?, error?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Executed {
-    /// How it ended.
+    /// How the program ended.
     pub status: ExecStatus,
-    /// Its exit code, if it has one.
+    /// Exit code of the program, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit_code: Option<i32>,
-    /// Why it could not run.
+    /// Error that kept the program from running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -133,15 +134,15 @@ pub struct Executed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecStatus {
-    /// With 0.
+    /// Exit code 0.
     Ok,
-    /// Otherwise, or it could not run.
+    /// Another exit code, or the program could not run.
     Failed,
-    /// It took too long and was killed.
+    /// The program took too long and was killed.
     TimedOut,
 }
 
-/// Who may be nudged, and when.
+/// Sender, cooldown and idle time of a nudge.
 #[derive(Debug, Clone)]
 struct Terms {
     from: String,
@@ -208,13 +209,13 @@ impl Team {
     }
 }
 
-/// The kinds of the events that say of an agent that it was nudged.
+/// Kinds of the events that record a nudge.
 const WAKE_KINDS: [&str; 2] = ["message_sent", "message_suppressed"];
 
 #[derive(Debug, Clone)]
 struct Wake {
     nudged: Nudged,
-    /// Whether it has an unread wake-up, so that it gets no second one.
+    /// True if the agent has an unread wake-up, so that it gets no second one.
     has_one: bool,
 }
 
@@ -226,7 +227,7 @@ impl Command for Group {
         CommandTerms::of(Authority::Anyone)
     }
 
-    /// Looks again at each agent, now under the lock: somebody else may have nudged it, or it may have woken up.
+    /// Checks each agent again under the lock: it may have become active or been nudged meanwhile.
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Vec<Wake>>> {
         let (mut due, mut events) = (Vec::new(), Vec::<NewEvent>::new());
         let mut random = self.random;
@@ -246,7 +247,7 @@ impl Command for Group {
                 events.push(message.withheld().map_err(Refusal::from)?);
             } else {
                 let (_, decided) = new.settle(live, ctx.now)?;
-                // The sender joins once.
+                // The sender joins only once.
                 let joined = events.iter().any(|event| event.kind == "message_sent");
                 let new = decided.into_iter();
                 events.extend(new.filter(|event| !joined || event.kind == "message_sent"));
@@ -318,13 +319,14 @@ impl Terms {
 
     fn standing(&self, live: &Live, agent: AgentInfo, now: Timestamp) -> Result<Readiness> {
         let unread = agent.unread.saturating_sub(agent.wakeups);
-        // The leader's place is not one that anybody could wake up; who nudges is awake.
+        // The fixed leader is not a process that could be woken; the sender is awake.
         if agent.name == LEADER || agent.name == self.from {
             return Ok(Readiness::NoMail);
         }
         let last = live.last_sent(&agent.name, None, MessageType::AgentWakeupRequired)?;
         let has_one = agent.wakeups > 0;
-        // A reminder of the wake-up that is still unread is due; a second one for the same posts and news is not.
+        // An unread wake-up may be repeated. Without one, posts and news wake only if they are newer than the last
+        // wake-up.
         let woken = last.filter(|_| !has_one).map_or(0, |last| last.seq);
         let counts = live.post_counts(&agent.name)?;
         let posts = counts.unread();
@@ -336,7 +338,8 @@ impl Terms {
         }
         let within = |at: Timestamp, seconds: u64| {
             let micros = i64::try_from(seconds.saturating_mul(1_000_000)).unwrap_or(i64::MAX);
-            // What lies ahead of now tells nothing: a clock ran ahead, and the log's times never go back.
+            // A time well ahead of now is ignored: the log's times never go back, so it stems from a clock that was
+            // ahead.
             at <= now.plus_micros(AHEAD_TOLERATED_MICROS) && now < at.plus_micros(micros)
         };
         let activity = live.activity(&agent.name)?;

@@ -1,7 +1,7 @@
-//! `prime`: what an agent should know when it wakes, in few words.
+//! `prime`: tells an agent in few words what it should know when it wakes.
 //!
-//! The answer has a budget. What does not fit is left out from the end of the longest list, and every list says how many
-//! there are in all.
+//! The answer has a token budget. To fit, items are dropped from the end of the longest list; every list also has its
+//! total.
 
 use crate::handle::next;
 use crate::message::lead::{self, TeamBrief};
@@ -14,18 +14,18 @@ use crate::task::listed;
 use crate::task::report;
 use crate::usage::tokens;
 
-/// The answer takes fewer tokens than that, as JSON and as text, by [`tokens::estimate`].
+/// Upper limit of the answer's tokens, as JSON and as text, by [`tokens::estimate`].
 pub const TOKENS_MAX: usize = 2_000;
-/// For a reader that counts otherwise, and what text puts around the items.
+/// Target for the JSON: leaves room for other ways of counting, and for the words that the text form adds.
 const TOKENS_AIMED_AT: usize = 1_800;
 const ITEMS_MAX: usize = 10;
-/// Rejected tasks of the team that are read at most.
+/// Maximum number of rejected tasks that are read.
 const REJECTED_MAX: usize = 1_000;
-/// Dependencies that a task shows at most.
+/// Maximum number of dependencies shown per task.
 pub(crate) const DEPS_MAX: usize = 4;
-/// Tasks of a list that the next steps name at most.
+/// Maximum number of tasks per list that the next commands name.
 const STEPS_OF_MAX: usize = 2;
-/// Characters of a text that are shown at most.
+/// Maximum number of characters of a text.
 const TEXT_MAX: usize = 100;
 
 operation! {
@@ -34,7 +34,7 @@ operation! {
     refuses = [WorkerNotFound]
 }
 
-/// What `prime` is asked.
+/// Input of `prime-agent`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Prime {
@@ -42,13 +42,13 @@ pub struct Prime {
     pub agent: String,
 }
 
-/// Some of so many.
+/// The first items of a list, and the total number.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Few{T}")]
 pub struct Few<T> {
-    /// How many there are.
+    /// Number of items in the full list.
     pub total: u64,
-    /// The first of them.
+    /// The first items.
     pub items: Vec<T>,
 }
 
@@ -71,52 +71,52 @@ impl<T> Few<T> {
 /// A task in few words.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Brief {
-    /// Its id.
+    /// Id of the task.
     pub task_id: String,
-    /// How urgent it is.
+    /// Priority of the task.
     pub priority: Priority,
     /// Subject, cut short.
     pub subject: String,
-    /// Whole minutes since its last update.
+    /// Whole minutes since the last update.
     pub age_minutes: u64,
     /// The last note, cut short.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// What was reported of it, where only its claim moves it, cut short.
+    /// Last report on a task that only its claim moves, cut short.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reported: String,
     /// Author of the report, if it is another agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_by: Option<String>,
-    /// The approval that it requires or that was rejected: the last decision, cut short.
+    /// Last decision on the required or rejected approval, cut short.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub approval: String,
-    /// The number of the claim on it, which its holder presents.
+    /// Fencing epoch of the claim, which its holder presents.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
-    /// When the claim on it ends unless it is renewed.
+    /// End of the claim's lease unless it is renewed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leased_until: Option<Timestamp>,
-    /// Whether that moment has passed.
+    /// True if the lease has ended.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lease_expired: bool,
-    /// What holds it up: dependencies that are not completed.
+    /// Dependencies that are not completed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<Dependency>,
     /// Number of further dependencies.
     #[serde(default, skip_serializing_if = "crate::shapes::is_zero")]
     pub waits_for_more: usize,
-    /// What to type next about it.
+    /// Commands that move the task.
     #[serde(skip)]
     next: Vec<String>,
 }
 
-/// A task that another waits for.
+/// A task that another task depends on.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Dependency {
-    /// Its id.
+    /// Id of the task.
     pub task_id: String,
-    /// Its state; `unknown` for one that nobody has created yet.
+    /// Status of the task; `unknown` if no task has that id yet.
     pub status: Cow<'static, str>,
 }
 
@@ -124,62 +124,62 @@ pub struct Dependency {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "UnreadMail")]
 pub struct Mail {
-    /// Its id.
+    /// Id of the message.
     pub message_id: String,
-    /// Its type.
+    /// Type of the message.
     #[serde(rename = "type")]
     pub kind: MessageType,
-    /// Its sender.
+    /// Sender of the message.
     pub from: String,
-    /// How urgent it is.
+    /// Priority of the message.
     pub priority: Priority,
-    /// The task concerned.
+    /// Task that the message is about.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// Whole minutes since it was created.
+    /// Whole minutes since the message was created.
     pub age_minutes: u64,
-    /// What it says, cut short.
+    /// Text of the message, cut short.
     pub text: String,
 }
 
 /// `{team, agent, last_seq, tasks_by_status, in_progress, blocked, ready, rejected?, unread, unread_wakeups, posts, news, lead?, commands}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct PrimeAnswer {
-    /// The team.
+    /// Name of the team.
     pub team: String,
-    /// Who wakes.
+    /// The agent that wakes.
     pub agent: String,
-    /// The last event that counts: the `since` of a `wait`.
+    /// Last event of the log: the `since` of the next `wait`.
     pub last_seq: u64,
-    /// How many tasks of its own are in each state that any is in.
+    /// Number of the agent's tasks per status; a status without tasks is absent.
     pub tasks_by_status: BTreeMap<Cow<'static, str>, u64>,
-    /// What it works on.
+    /// Tasks that the agent works on.
     pub in_progress: Few<Brief>,
-    /// Its unfinished tasks that it cannot go on with, and why.
+    /// Unfinished tasks that the agent cannot continue, and why.
     pub blocked: Few<Brief>,
-    /// What it can take up, most urgent first.
+    /// Tasks that the agent can start, most urgent first.
     pub ready: Few<Brief>,
-    /// Its completed tasks whose required approval was rejected since.
+    /// Completed tasks of the agent whose required approval was rejected later.
     #[serde(default, skip_serializing_if = "Few::is_empty")]
     pub rejected: Few<Brief>,
-    /// Messages that it has not acknowledged, newest first; wake-ups (`agent_wakeup_required`) behind all others.
+    /// Messages that the agent has not acknowledged, newest first, with wake-ups (`agent_wakeup_required`) at the end.
     pub unread: Few<Mail>,
-    /// How many of the unread ones are wake-ups.
+    /// Number of unread messages that are wake-ups.
     pub unread_wakeups: u64,
-    /// Posts in threads that it has not acknowledged, oldest first.
+    /// Posts in threads that the agent has not acknowledged, oldest first.
     pub posts: Few<Notice>,
-    /// News of its tasks since it last recorded something, oldest first.
+    /// News of the agent's tasks since it last recorded something, oldest first.
     pub news: Few<Notice>,
-    /// The state of the whole team, for an agent that leads: the fixed leader, an agent named `lead` or `leader`, or one
-    /// that gave a task to another.
+    /// State of the whole team, if the agent leads: the fixed leader, an agent named `lead` or `leader`, or one that
+    /// assigned a task to another agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lead: Option<TeamBrief>,
-    /// What to type next.
+    /// The next commands for the agent.
     pub commands: Vec<String>,
 }
 
 impl Team {
-    /// What an agent should know when it wakes.
+    /// Returns the tasks, mail and next commands of an agent that wakes.
     pub fn prime(&mut self, prime: &Prime) -> Result<PrimeAnswer> {
         let (team, now) = (self.name().to_owned(), self.now());
         let agent = &prime.agent;
@@ -241,10 +241,10 @@ impl Team {
 }
 
 impl PrimeAnswer {
-    /// Leaves out items from the end of the longest list until the rest is short enough. Of equally long ones what
-    /// can be done later goes first.
+    /// Drops items from the end of the longest list until the answer is short enough. Among equally long lists, the
+    /// less urgent one is shortened first.
     fn fit(&mut self) {
-        // The steps of tasks with long names leave room for the lists; the last command, to wait, stays.
+        // Long commands must leave room for the lists; the last command, `wait`, stays.
         while self.commands.len() > 2
             && tokens::estimate(&self.commands.join("\n")) > TOKENS_AIMED_AT / 3
         {
@@ -257,7 +257,8 @@ impl PrimeAnswer {
         }
     }
 
-    /// Leaves out one item of the longest list; of equally long ones, of the first named here. False if all are empty.
+    /// Drops one item of the longest list; of equally long lists, of the first one named here. Returns false if all are
+    /// empty.
     fn shorten(&mut self) -> bool {
         let mut lists: Vec<&mut dyn Shorten> = vec![
             &mut self.ready,
@@ -283,7 +284,7 @@ impl PrimeAnswer {
     }
 }
 
-/// A list of which items can be left out.
+/// A list whose last item can be dropped.
 trait Shorten {
     fn shown(&self) -> usize;
     fn shorten(&mut self);
@@ -310,7 +311,7 @@ fn brief_notices(notices: Few<Notice>) -> Few<Notice> {
 }
 
 impl PrimeAnswer {
-    /// Leaves out the newest post that is shown, so that the ack among the commands covers no post that is not.
+    /// Drops the newest post shown, and moves the ack among the commands to the newest one that is still shown.
     fn drop_post(&mut self) {
         let Some(dropped) = self.posts.items.pop() else {
             return;
@@ -334,7 +335,7 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// What to type next about a task: what moves it. In a closed team nothing does.
+    /// Returns the commands that move a task. A closed team has none.
     fn next(&self, live: &Live, task: &Task) -> Result<Vec<String>> {
         // The fixed leader takes no task.
         if self.closed || self.agent == LEADER {
@@ -403,7 +404,7 @@ fn brief(live: &Live, task: Task, seen: &Seen<'_>) -> Result<Brief> {
     })
 }
 
-/// The dependencies that are not completed, at most `most`, and how many more there are.
+/// Returns up to `most` dependencies that are not completed, and the number of further ones.
 pub(crate) fn dependencies(
     live: &Live,
     deps: &[String],
@@ -424,7 +425,7 @@ pub(crate) fn dependencies(
     Ok((open, more))
 }
 
-/// The completed tasks of the agent whose required approval was rejected. Reads every rejected task.
+/// Returns the agent's completed tasks whose required approval was rejected. Reads every rejected task.
 fn rejected(live: &Live, seen: &Seen<'_>) -> Result<Few<Brief>> {
     let mut tasks = Vec::new();
     for id in live.rejected_tasks(REJECTED_MAX)? {
@@ -449,7 +450,7 @@ fn rejected(live: &Live, seen: &Seen<'_>) -> Result<Few<Brief>> {
     })
 }
 
-/// The last decision on a task, if the task requires an approval or was rejected.
+/// Returns the last decision on a task, if the task requires an approval or was rejected.
 fn decision(live: &Live, task: &Task) -> Result<String> {
     let last = live.approval(&task.task_id)?;
     let is_rejected = last.as_ref().is_some_and(|last| last.what.is_rejected());
@@ -468,7 +469,7 @@ fn unread(live: &Live, reader: &Reader, agent: &str, now: Timestamp) -> Result<V
 }
 
 impl Mail {
-    /// Whether it only reminds of other mail.
+    /// Returns true if the message is a wake-up.
     pub fn is_wakeup(&self) -> bool {
         self.kind == MessageType::AgentWakeupRequired
     }
@@ -486,7 +487,7 @@ fn mail(message: Message, now: Timestamp) -> Mail {
     }
 }
 
-/// What a payload says in words: its status and its first text.
+/// Returns the status and the first text of a payload.
 fn said(payload: &str) -> String {
     let fields: Value = serde_json::from_str(payload).unwrap_or_default();
     let text = |name: &str| {
@@ -502,7 +503,7 @@ fn said(payload: &str) -> String {
     }
 }
 
-/// In a closed team only what reads.
+/// Returns the next commands; in a closed team only those that read.
 fn commands(answer: &PrimeAnswer, closed: bool) -> Vec<String> {
     let (team, agent, last_seq) = (&answer.team, &answer.agent, answer.last_seq);
     let mut commands = Vec::new();
@@ -511,7 +512,7 @@ fn commands(answer: &PrimeAnswer, closed: bool) -> Vec<String> {
     }
     if !closed {
         let mail = answer.unread.items.first().map(|mail| &mail.message_id);
-        // The newest one that is shown: its ack covers those before it.
+        // An ack covers all earlier posts, so acknowledge the newest one shown.
         let post = answer.posts.items.last().map(|post| &post.id);
         let ids = mail.into_iter().chain(post);
         commands.extend(ids.map(|id| ack(team, agent, id)));
@@ -530,7 +531,7 @@ fn commands(answer: &PrimeAnswer, closed: bool) -> Vec<String> {
     for list in lists {
         let steps = list.items.iter().take(STEPS_OF_MAX).map(|task| &task.next);
         for step in steps.flatten() {
-            // A task of its own whose lease ran out is in two lists.
+            // The agent's own task with an expired lease is in two lists.
             if !commands.contains(step) {
                 commands.push(step.clone());
             }
@@ -551,12 +552,12 @@ pub(crate) fn minutes(now: Timestamp, then: Timestamp) -> u64 {
     u64::try_from((now.micros() - then.micros()) / 60_000_000).unwrap_or(0)
 }
 
-/// One line of at most [`TEXT_MAX`] characters.
+/// Cuts a text to one line of at most [`TEXT_MAX`] characters.
 pub(crate) fn cut(text: &str) -> String {
     cut_to(text, TEXT_MAX)
 }
 
-/// One line of at most `most` characters.
+/// Cuts a text to one line of at most `most` characters.
 pub(crate) fn cut_to(text: &str, most: usize) -> String {
     let signs = hidden::marks(text).map(|(c, hidden)| if hidden { ' ' } else { c });
     let line: String = signs.take(most + 1).collect();

@@ -1,5 +1,5 @@
-//! `read`: a page of an inbox, towards older messages. The first page of what is unread also has the unread posts and the
-//! news of the agent's tasks.
+//! `read`: returns a page of an inbox, towards older messages. With `unread`, the first page also has the unread posts
+//! and the news of the agent's tasks.
 
 use crate::message::notices::{self, Notice};
 use crate::message::prime::Few;
@@ -12,7 +12,7 @@ operation! {
     refuses = [WorkerNotFound, CursorUnknown]
 }
 
-/// What `read` is asked.
+/// Input of `read-inbox`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 pub struct Read {
@@ -29,33 +29,33 @@ pub struct Read {
     pub cursor: Option<String>,
 }
 
-/// `{team, agent, messages, count, next_cursor}`, and `posts` and `news` where there are any.
+/// `{team, agent, messages, count, next_cursor}`, with `posts` and `news` if there are any.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ReadAnswer {
-    /// The team.
+    /// Name of the team.
     pub team: String,
-    /// Whose inbox.
+    /// The agent whose inbox this is.
     pub agent: String,
-    /// The page, oldest first.
+    /// The messages of the page, oldest first.
     #[serde(
         serialize_with = "crate::shapes::messages",
         deserialize_with = "crate::shapes::read_messages"
     )]
     pub messages: Vec<Message>,
-    /// Messages on the page.
+    /// Number of messages on the page.
     pub count: usize,
-    /// The oldest id of the page while older ones remain.
+    /// Cursor of the next page, towards older messages; `null` on the last page.
     pub next_cursor: Option<String>,
-    /// Posts in threads that it has not acknowledged, oldest first.
+    /// Posts in threads that the agent has not acknowledged, oldest first.
     #[serde(default, skip_serializing_if = "Few::is_empty")]
     pub posts: Few<Notice>,
-    /// News of its tasks since it last recorded something, oldest first.
+    /// News of the agent's tasks since it last recorded something, oldest first.
     #[serde(default, skip_serializing_if = "Few::is_empty")]
     pub news: Few<Notice>,
 }
 
 impl Team {
-    /// A page of an inbox.
+    /// Returns a page of an inbox.
     pub fn read(&mut self, read: Read) -> Result<ReadAnswer> {
         self.query(|live, reader| {
             membership::check(live, "agent", &read.agent)?;
@@ -87,7 +87,7 @@ impl Team {
     }
 }
 
-/// The event of the message that a cursor names, in what is called an inbox or a mailbox.
+/// Returns the seq of the message that a cursor names; `list` is the word for the list in the error message.
 pub(crate) fn before(
     live: &Live,
     owner: &str,

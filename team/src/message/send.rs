@@ -1,7 +1,7 @@
-//! `send`: one message into one inbox. Everything that is said by message (assignments and updates too) goes this way.
+//! `send`: puts one message into one inbox. All messages go this way, assignments and updates too.
 //!
-//! Order of the checks: the envelope, its time, who may send and receive, a known id, the cooldown. A known id comes
-//! before the cooldown so that a retry is told that its message lies there.
+//! Order of the checks: the envelope, its time, sender and recipient, a known id, the cooldown. The known id comes
+//! before the cooldown so that a retry is answered with `duplicate`.
 
 use crate::command::unrecorded;
 use crate::handle::next;
@@ -49,67 +49,68 @@ operation! {
     refuses = [WorkerNotFound, TaskNotFound, CreatedAtAhead, MessageIdReused, BudgetExceeded]
 }
 
-/// The terms of a delivery that differ from the team's settings.
+/// Terms of a delivery that differ from the team's settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Require {
-    /// Seconds that each attempt waits for the ack; else as the settings say for the type
+    /// Seconds that each attempt waits for the ack; default: the team's setting for the type
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ack_timeout_seconds: Option<u64>,
-    /// How often it is tried again; else as the settings say for the type
+    /// Number of further attempts after the first; default: the team's setting for the type
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_retries: Option<u64>,
 }
 
-/// How a send ended.
+/// Outcome of a send.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum SendStatus {
-    /// It lies in the inbox.
+    /// The message is in the inbox.
     Sent,
-    /// A message of that id lies there already; nothing changed.
+    /// A message with that id exists already; nothing changed.
     Duplicate,
-    /// The cooldown swallowed it.
+    /// The cooldown suppressed the message.
     Suppressed,
-    /// Its recipient acknowledged it while its sender waited.
+    /// The recipient acknowledged the message while the sender waited.
     Acked,
-    /// Nobody acknowledged it while its sender waited. The command exits 1.
+    /// No ack came while the sender waited. The command exits 1.
     DeadLetter,
 }
 
-/// `{status, message, event}`, and when suppressed `reason` and `cooldown_remaining_seconds`; where an ack is needed
-/// `delivery`, and once it was waited for `attempt` and `ack`, or `dead_letter`.
+/// `{status, message, event}`, with `reason` and `cooldown_remaining_seconds` if suppressed, `delivery` if an ack is
+/// required, and after waiting for the ack `attempt` and `ack`, or `dead_letter`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SendAnswer {
-    /// How it ended.
+    /// Outcome of the send.
     pub status: SendStatus,
     /// The message; for a duplicate the stored one.
     #[serde(serialize_with = "crate::shapes::message")]
     #[serde(deserialize_with = "crate::shapes::read_message")]
     pub message: Message,
-    /// The event that records it.
+    /// The event that records the outcome.
     pub event: Recorded,
-    /// Whether it changed the task that it is about.
+    /// Tells if the message changed the task that it is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applied: Option<Applied>,
-    /// `cooldown` when suppressed; if not applied the reason: `newer_message`, `claim_governed`, or one of `not_applied`;
+    /// `cooldown` when suppressed; if not applied the reason: `newer_message`, `claim_governed`, or one of
+    /// `not_applied`;
     /// `delivery_unchanged` for a duplicate that asked for an ack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Cow<'static, str>>,
-    /// Seconds until the same would be sent.
+    /// Seconds until the cooldown ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cooldown_remaining_seconds: Option<u64>,
-    /// Where it is about a task that only claims move: it was kept as a report.
+    /// The task, if only claims move it: the message was kept as a report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported: Option<KeptAsReport>,
-    /// The fields that were not applied to the task, each with its reason: `no_task_id`, `unknown_status`,
-    /// `dependency_cycle`, `approval_required`. The other fields were.
+    /// Fields that were not applied to the task, each with its reason: `no_task_id`, `unknown_status`,
+    /// `dependency_cycle`, `approval_required`. The other fields were applied.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub not_applied: BTreeMap<String, NotApplied>,
-    /// Names in it that are probably not meant.
+    /// Doubts about the names in the message.
     #[serde(flatten)]
     pub doubts: Doubts,
-    /// What was agreed on for the ack.
+    /// Terms of the delivery, if an ack is required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Terms>,
     /// The attempt that the ack answers.
@@ -118,13 +119,13 @@ pub struct SendAnswer {
     /// The event of the ack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ack: Option<Recorded>,
-    /// What became of it without an ack.
+    /// The dead letter, if no ack came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dead_letter: Option<DeadLetterShown>,
 }
 
 impl SendAnswer {
-    /// Whether the message still waits for its ack, as far as its sender knows.
+    /// Returns true if an ack is required and the sender knows of neither an ack nor a dead letter.
     pub fn is_open(&self) -> bool {
         let settled = matches!(self.status, SendStatus::Acked | SendStatus::DeadLetter);
         self.delivery.is_some() && !settled
@@ -134,18 +135,18 @@ impl SendAnswer {
 /// `{task_id, status, holder?, epoch?, next?}`: a task that a message does not move.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KeptAsReport {
-    /// The task.
+    /// Id of the task.
     pub task_id: String,
-    /// The status that it has, and keeps.
+    /// Status of the task, which the message did not change.
     #[schemars(with = "Status")]
     pub status: Cow<'static, str>,
-    /// Who works on it under a lease.
+    /// Holder of the live claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
-    /// The number of that claim.
+    /// Fencing epoch of that claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
-    /// What moves it, to be typed by the sender, where that is its holder.
+    /// Commands that move the task, if the sender is the holder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<String>,
 }
@@ -155,28 +156,29 @@ pub struct KeptAsReport {
 pub struct Terms {
     /// Seconds that each attempt waits for the ack.
     pub ack_timeout_seconds: u64,
-    /// How often it is tried again.
+    /// Number of further attempts after the first.
     pub max_retries: u32,
-    /// When the message becomes a dead letter without an ack.
+    /// Time at which the message becomes a dead letter without an ack.
     pub dead_letter_at: String,
 }
 
-/// The kind of the event that stands behind `message_sent` where an ack is needed.
+/// Kind of the event after `message_sent` if an ack is required.
 const REQUIRED: &str = "delivery_required";
-/// The kind of the event that records a message.
+/// Kind of the event that records a message.
 const SENT: &str = "message_sent";
-/// The kinds of those that stand between where the message completes, or resumes, a task that others wait for.
+/// Kinds of the events between `message_sent` and `delivery_required` if the message completes or resumes a task that
+/// others depend on.
 const DEPENDENTS: [&str; 2] = ["task_unblocked", "task_blocked"];
 
-/// A live message's own time may lie this far ahead: clocks differ, but not by more.
+/// How far a message's own time may be ahead of now: clocks differ, but not by more.
 pub const AHEAD_MAX_MICROS: i64 = 5 * 60 * 1_000_000;
 
-/// A send with the random bits that its message id is made of, so that deciding is pure.
+/// A send with the random bits for its message id, so that `decide` is pure.
 #[derive(Debug, Clone)]
 pub(crate) struct NewMessage {
     pub send: Send,
     pub random: u64,
-    /// The recorded message of the same id, and the seq of its event, once it was read.
+    /// The recorded message with the same id and the seq of its event, once read.
     pub first: Option<(u64, Message)>,
 }
 
@@ -191,7 +193,7 @@ impl Team {
     /// Sends a message.
     ///
     /// # Errors
-    /// `invalid_input`, `worker_not_found`, `created_at_ahead`, `message_id_reused`; the log's.
+    /// `invalid_input`, `worker_not_found`, `created_at_ahead`, `message_id_reused`; errors of the log.
     pub fn send(&mut self, mut send: Send) -> Result<SendAnswer> {
         send.trace_id = send.trace_id.or_else(|| self.control.trace_id.clone());
         let mut new = NewMessage {
@@ -217,10 +219,10 @@ impl Team {
     }
 }
 
-/// The detail with the event of a message that has to be read and compared before another one of its id is settled.
+/// Detail of a refusal: seq of a recorded message with the same id, which must be read and compared first.
 const UNREAD: &str = "unread";
 
-/// Refuses a reused message id until the stored message is loaded for comparison.
+/// Refuses a reused message id until the recorded message is read for the comparison.
 fn unread(id: &str, seq: u64) -> Refusal {
     let text = format!(
         "message id {} is taken; its content was not compared",
@@ -230,7 +232,7 @@ fn unread(id: &str, seq: u64) -> Refusal {
 }
 
 impl KeptAsReport {
-    /// The task that a message reported on, which only claims move.
+    /// Describes the task that a message reported on and that only claims move.
     pub(crate) fn of(after: &After<'_>, task: &Task, message: &Message) -> Result<KeptAsReport> {
         let claim = task
             .claim()
@@ -315,7 +317,8 @@ impl Command for NewMessage {
 }
 
 impl NewMessage {
-    /// Refuses another message under the id of a recorded one. A time or a trace that the caller did not give does not count.
+    /// Refuses a different message under the id of a recorded one. A time or a trace that the caller left out is not
+    /// compared.
     fn check_same(&self, first: &Message, message: &Message) -> Result<(), Refusal> {
         let differs = [
             ("from", first.from != message.from),
@@ -377,7 +380,7 @@ impl NewMessage {
         let Settled::Sent(message, _) = &settled else {
             return Ok((settled, events));
         };
-        // What is under way may always be reported on.
+        // A spent budget never refuses a report on work that has begun.
         if message.kind != MessageType::TaskUpdate {
             budget::check(live, Some(&message.from))?;
         }
@@ -402,7 +405,7 @@ impl NewMessage {
 }
 
 impl Require {
-    /// What is recorded for a message: what was asked for, else what the settings of the team say for its type.
+    /// Completes the delivery's terms: the caller's values, else the team's settings for the type.
     fn of(self, live: &Live, message: &Message, now: Timestamp) -> Result<DeliveryFact> {
         let policy = self.over(live.policy(message.kind)?)?;
         Ok(DeliveryFact::required(now, &message.id, policy, false))
@@ -421,7 +424,7 @@ impl Require {
     }
 }
 
-/// A number that a sender asks for, which has to be one that the setting allows.
+/// Checks a caller's number against the range of a setting.
 pub(crate) fn within(field: &str, setting: Setting, number: u64) -> Result<u64, Refusal> {
     let text = number.to_string();
     match setting.parse(&text) {
@@ -440,7 +443,7 @@ impl Terms {
     }
 }
 
-/// What the state will know of a message that is about to be recorded.
+/// Returns the state's entry for a message that is about to be recorded.
 fn info(message: &Message) -> MessageInfo {
     MessageInfo {
         id: message.id.clone(),
@@ -454,7 +457,7 @@ fn info(message: &Message) -> MessageInfo {
 }
 
 impl NewMessage {
-    /// Names that begin with a hyphen are held against what the team knows, once it can be asked; see `decide`.
+    /// Reads names that begin with a hyphen too; `decide` checks them against the team's known names.
     fn names(&self) -> Names {
         let send = &self.send;
         let given = [Some(&send.from), Some(&send.to), send.task_id.as_ref()];
@@ -464,7 +467,7 @@ impl NewMessage {
         }
     }
 
-    /// The message; a generated id is one that no message has.
+    /// Completes the message; a generated id is one that no message has.
     pub(crate) fn message(&self, live: &Live, now: Timestamp) -> Result<Message> {
         let send = &self.send;
         let envelope = Envelope {
@@ -491,13 +494,13 @@ impl NewMessage {
     }
 }
 
-/// Compares two payloads by their values, whatever the order of their fields.
+/// Compares two payloads as JSON values, regardless of the order of their fields.
 fn is_same_json(first: &Json, second: &Json) -> bool {
     let value = |json: &Json| serde_json::from_str::<Value>(json.as_str()).ok();
     first == second || value(first).is_some_and(|first| Some(first) == value(second))
 }
 
-/// Duplicate, suppressed or sent, with the event that says so.
+/// Decides between duplicate, suppressed and sent, and returns the event for it.
 fn settle(
     live: &Live,
     message: Message,
@@ -521,7 +524,7 @@ fn settle(
     Ok((Settled::Sent(message, doubts), event))
 }
 
-/// The seq of the event that records a message, of those that its command recorded.
+/// Returns the seq of the event by which this command recorded the message.
 fn recorded_at(after: &After<'_>, message: &Message) -> u64 {
     let is_own = |event: &&Event<'static>| {
         event.kind == SENT && event.refs.get(RefKind::Message) == Some(&message.id)
@@ -533,7 +536,7 @@ fn recorded_at(after: &After<'_>, message: &Message) -> u64 {
         .map_or(0, |event| event.seq)
 }
 
-/// Whole seconds that the cooldown of (recipient, task, type) still runs; 0 when it does not.
+/// Returns the whole seconds left in the cooldown of (recipient, task, type); 0 if it is over.
 fn cooling(
     live: &Live,
     message: &Message,
@@ -548,7 +551,7 @@ fn cooling(
     let Some(last) = live.last_sent(&message.to, message.task_id.as_deref(), kind)? else {
         return Ok(0);
     };
-    // A clock that went back since lengthens the cooldown by no more than it went back.
+    // If the clock went back, the cooldown grows by at most that much.
     let passed = u64::try_from(now.micros() - last.at.micros()).unwrap_or(0);
     let whole = cooldown.saturating_mul(1_000_000);
     Ok(whole.saturating_sub(passed).div_ceil(1_000_000))

@@ -1,5 +1,5 @@
-//! `send-message`: plain mail for one worker, and a request to tell it. What lies there already, undelivered and of the
-//! same sender and text, is not sent twice.
+//! `send-message`: sends plain mail to one worker and requests that it be notified. Undelivered mail from the same
+//! sender with the same text is not sent twice.
 
 use crate::doubts::RecipientDoubts;
 use crate::message::mail::{DispatchOutcome, Mail};
@@ -26,21 +26,21 @@ operation! {
 /// `{message, dispatch}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SendMessageAnswer {
-    /// The message; where it lay there already, that one
+    /// The message; the existing one if the same mail is still undelivered
     pub message: Mail,
-    /// Whether its recipient is told
+    /// Outcome of the request to notify the recipient
     pub dispatch: DispatchOutcome,
-    /// Doubts about its recipient and its sender
+    /// Doubts about the recipient and the sender
     #[serde(flatten)]
     pub doubts: RecipientDoubts,
 }
 
-/// How a recipient would best be told.
+/// Preferred transport of a dispatch request.
 const TRANSPORT: &str = "hook_preferred_with_fallback";
-/// What it is to do about it.
+/// Intent of a dispatch request: the action that the worker should take.
 const INTENT: &str = "pending-mailbox-review";
 
-/// A message that is about to be sent, or lies there.
+/// Mail that is about to be sent or already exists.
 #[derive(Debug, Clone)]
 pub(crate) struct Letter {
     pub id: String,
@@ -50,15 +50,15 @@ pub(crate) struct Letter {
     pub trace_id: Option<String>,
 }
 
-/// A letter as the state has it, or as its event will record it.
+/// Mail as the state has it, or as its new event records it.
 #[derive(Debug, Clone)]
 pub(crate) struct Posted {
     pub mail: Mail,
-    /// The event that records it; `None` where it lay there already.
+    /// The event that records the mail; `None` if it existed already.
     pub event: Option<NewEvent>,
 }
 
-/// A send with its ids, so that deciding is pure.
+/// A send with its ids, so that `decide` is pure.
 #[derive(Debug, Clone)]
 struct SendLetter {
     letter: Letter,
@@ -67,7 +67,7 @@ struct SendLetter {
 }
 
 impl Team {
-    /// Sends plain mail to a worker, and requests that it be told.
+    /// Sends plain mail to a worker and requests that it be notified.
     pub fn send_message(&mut self, send: SendMessage) -> Result<SendMessageAnswer> {
         let send = SendLetter {
             letter: Letter {
@@ -88,7 +88,7 @@ impl Team {
     }
 }
 
-/// A text without the blanks around it; there must be one.
+/// Trims a text and refuses an empty one.
 pub(crate) fn body(text: &str) -> Result<String, Refusal> {
     match text.trim() {
         "" => Err(Refusal::invalid("body", text, "must not be blank")),
@@ -97,7 +97,7 @@ pub(crate) fn body(text: &str) -> Result<String, Refusal> {
 }
 
 impl Letter {
-    /// The same mail as it lies in the inbox, else the event that puts it there.
+    /// Returns the same undelivered mail of the inbox, else the new mail with its event.
     pub fn post(&self, live: &Live, now: Timestamp) -> Result<Posted> {
         if let Some(same) = live.same_mail(&self.from, &self.to, &self.body)? {
             let marks = live.marks(&same.id)?;
@@ -127,7 +127,7 @@ impl Letter {
             payload: Some(payload.into_string()),
             ..Envelope::default()
         };
-        // Who may send and receive was held against what the team knows.
+        // Sender and recipient were already checked against the team's known names.
         let message = envelope.complete(Names::Known, now, 0);
         let message = message.map_err(Refusal::from)?;
         Ok(Posted {
@@ -137,7 +137,7 @@ impl Letter {
     }
 }
 
-/// How the recipient is told: by a new request, by one that waits, or it was told already.
+/// How the recipient is notified: by a new request, by a pending one, or it was notified before.
 #[derive(Debug, Clone)]
 enum Telling {
     Queued(String),
@@ -198,7 +198,7 @@ impl Command for SendLetter {
 }
 
 impl SendLetter {
-    /// A request that failed is made again; one that is still open is not.
+    /// Decides how to notify the recipient. A failed request is made again; an open one is not.
     fn telling(&self, live: &Live, mail: &Mail) -> Result<Telling> {
         let known = dispatch(live, &mail.message_id)?;
         let queued = || Telling::Queued(self.request_id.clone());

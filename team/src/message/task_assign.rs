@@ -1,18 +1,18 @@
-//! `task-assign`: a task goes to an agent, by message.
+//! `task-assign`: assigns a task to an agent by message.
 
 use crate::message::by_message::task_message;
 use crate::message::send::{Require, Send, SendAnswer};
 use crate::operation::prelude::*;
 
 task_message! {
-    /// Gives a task to an agent.
+    /// Assigns a task to an agent.
     TaskAssign as "task_assign" by task_assign {
-        /// What it is, in a line.
+        /// Subject of the task, in one line.
         subject: String,
-        /// What it is, at length; default empty.
+        /// Details of the task; default empty.
         #[serde(serialize_with = "or_empty")]
         details: Option<String>,
-        /// Tasks that must be done first.
+        /// Tasks that must be completed first.
         #[serde(skip_serializing_if = "Vec::is_empty")]
         deps: Vec<String>,
     }

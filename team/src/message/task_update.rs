@@ -1,4 +1,4 @@
-//! `task-update`: an agent reports on a task, by message.
+//! `task-update`: reports on a task by message.
 
 use crate::message::by_message::task_message;
 use crate::message::send::{Require, Send, SendAnswer};
@@ -7,19 +7,19 @@ use crate::operation::prelude::*;
 task_message! {
     /// Reports on a task.
     TaskUpdate as "task_update" by task_update {
-        /// Its status; old names (`done`, `skipped`, `cancelled`) count as today's.
+        /// Status of the task; the old names `done`, `skipped` and `cancelled` are translated.
         #[serde(skip_serializing_if = "Option::is_none")]
         status: Option<String>,
-        /// How far it is, in the reporter's words.
+        /// Progress in the reporter's words.
         #[serde(skip_serializing_if = "Option::is_none")]
         progress: Option<String>,
-        /// When it will be done, in the reporter's words.
+        /// Estimated time of completion in the reporter's words.
         #[serde(skip_serializing_if = "Option::is_none")]
         eta: Option<String>,
-        /// Whether it is blocked.
+        /// True if the task is blocked.
         #[serde(skip_serializing_if = "Option::is_none")]
         blocked: Option<bool>,
-        /// Anything else.
+        /// Note on the task.
         #[serde(skip_serializing_if = "Option::is_none")]
         note: Option<String>,
     }

@@ -17,46 +17,46 @@ operation! {
     refuses = [WorkerNotFound, LogReplaced]
 }
 
-/// How it ended.
+/// Outcome of a wait.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum WaitStatus {
-    /// Something is there.
+    /// Something arrived.
     Arrived,
-    /// Nothing came in time.
+    /// Nothing arrived before the timeout.
     TimedOut,
 }
 
 /// `{status, team, agent, events, count, last_seq}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct WaitAnswer {
-    /// How it ended.
+    /// Outcome of the wait.
     pub status: WaitStatus,
-    /// The team.
+    /// Name of the team.
     pub team: String,
-    /// For whom.
+    /// The agent that waits.
     pub agent: String,
-    /// What arrived, in order: the first 50 of it.
+    /// The first 50 events that arrived, in log order.
     pub events: Vec<Recorded>,
-    /// Events in the answer.
+    /// Number of events in the answer.
     pub count: usize,
-    /// The last event looked at: the `since` of the next wait, which then misses nothing.
+    /// Last event examined: the `since` of the next wait, which then misses nothing.
     pub last_seq: u64,
 }
 
-/// The kind of the event that records a post in a thread.
+/// Kind of the event that records a post in a thread.
 const POST: &str = "thread_message_posted";
 
 impl Team {
-    /// Waits until something arrives for an agent: what its feed addresses to it, a repeated delivery, or what others do
-    /// to its tasks. An acknowledged post does not count.
+    /// Waits until something arrives for an agent: entries of its feed, a repeated delivery, or changes of its tasks by
+    /// other agents. An acknowledged post does not count.
     ///
     /// # Errors
-    /// `worker_not_found`, `invalid_input` for a `since` ahead of the log, `log_replaced`; the log's.
+    /// `worker_not_found`, `invalid_input` for a `since` ahead of the log, `log_replaced`; errors of the log.
     pub fn wait(&mut self, wait: &Wait) -> Result<WaitAnswer> {
         let gone = self.control.deadline.clone();
         let timeout = gone.wait(wait.timeout_ms)?;
-        // A wait that ends after the end of time never ends.
+        // A deadline beyond the range of `Instant` means no deadline.
         let deadline = Instant::now().checked_add(timeout);
         let mut follower = Follower::start(self, |live, reader| {
             membership::check(live, "agent", &wait.agent)?;
@@ -105,7 +105,7 @@ impl Team {
     }
 }
 
-/// Whether an event may wake an agent. Its own events do not, and neither do facts that move no state.
+/// Returns true if an event may wake an agent. The agent's own events do not, and neither do facts that move no state.
 fn may_concern(event: &Event<'_>, agent: &str) -> bool {
     let for_agent = event.refs.get(RefKind::Agent) == Some(agent);
     match &*event.kind {
@@ -129,7 +129,7 @@ fn may_concern(event: &Event<'_>, agent: &str) -> bool {
     }
 }
 
-/// Those that are addressed to the agent or name a task of its own.
+/// Returns the events that are addressed to the agent or name one of its tasks.
 fn arrived(live: &Live, events: &[Event<'static>], agent: &str) -> Result<Vec<Recorded>> {
     let mut found = Vec::new();
     let read = live.post_counts(agent)?.read_seq;

@@ -1,7 +1,7 @@
-//! `mode-clear`: takes the state of a mode away, active or not.
+//! `mode-clear`: removes the state of a mode, active or not.
 //!
-//! In a session where the root holds a state of the mode as well, a tombstone stays: without it that state would count
-//! for the session from then on.
+//! In a session, a tombstone is left if the root has a state of the mode too: without the tombstone, the root's state
+//! would then count for the session.
 
 use crate::mode::prelude::*;
 
@@ -22,30 +22,30 @@ operation! {
     refuses = [UnsupportedMode]
 }
 
-/// What was cleared.
+/// Result of a clear.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ModeCleared {
-    /// Always true: nothing of it is left, or nothing was there
+    /// Always true: no state is left
     pub cleared: bool,
     /// The mode
     pub mode: Mode,
-    /// The session, where one was named
+    /// The session, if one was named
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Whether all sessions were meant
+    /// True if all sessions were cleared
     pub all_sessions: bool,
-    /// How many states went
+    /// Number of states removed
     pub removed: u64,
-    /// Their files, relative to the data root
+    /// Files of the removed states, relative to the data root
     pub paths: Vec<String>,
-    /// Whether a tombstone hides the state of the root from the session
+    /// True if a tombstone hides the root's state from the session
     pub tombstone: bool,
-    /// Modes that are active now, in the order in which they became so
+    /// Modes that are active now, in the order of their starts
     pub active_modes: Vec<Mode>,
 }
 
 impl ModeClear {
-    /// The states that go, and whether a tombstone takes their place.
+    /// Returns the scopes to clear, and true if a tombstone is left.
     fn scopes(
         &self,
         acting: &Scope,

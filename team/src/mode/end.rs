@@ -1,8 +1,8 @@
-//! `mode-complete`, `mode-fail`, `mode-cancel`: ends an active mode.
+//! `mode-complete`, `mode-fail`, `mode-cancel`: end an active mode.
 //!
 //! | operation | phase | `run_outcome` | `lifecycle_outcome` |
 //! |---|---|---|---|
-//! | `mode-complete` | `complete`, of deep-interview `completed` | `finish` | `finished` |
+//! | `mode-complete` | `complete`, for deep-interview `completed` | `finish` | `finished` |
 //! | `mode-fail` | `failed` | `failed` | `failed` |
 //! | `mode-cancel` | `cancelled` | `cancelled` | `userinterlude` |
 

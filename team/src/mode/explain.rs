@@ -1,4 +1,4 @@
-//! `mode-explain`: what would become of making a mode active, without doing it.
+//! `mode-explain`: tells what starting a mode would do, without doing it.
 
 use crate::mode::prelude::*;
 
@@ -15,7 +15,7 @@ operation! {
 }
 
 impl ModeExplain {
-    /// A denial is an answer here.
+    /// A denial is an answer here, not an error.
     fn answer(&self, live: &Live) -> Result<Transition> {
         let mode = skill::mode(&self.mode)?;
         let scope = scope(self.session_id.as_deref())?;
@@ -30,7 +30,7 @@ impl ModeExplain {
     }
 }
 
-/// The same for a set of modes that is not any team's. Names of none in it are left out.
+/// Explains a start beside a given set of modes, without a team. Unknown names in `active` are ignored.
 pub fn explain(active: &[&str], mode: &str, review: Review) -> Result<Transition, Refusal> {
     let active: Vec<Mode> = active
         .iter()

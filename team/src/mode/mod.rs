@@ -1,4 +1,4 @@
-//! Workflow modes: started, changed, ended and looked at. The rules are pure ([`rules`]).
+//! Workflow modes: starting, changing, ending and showing them. Their rules are pure ([`rules`]).
 
 pub mod clear;
 pub mod end;

@@ -1,4 +1,4 @@
-//! `mode-outcome`: how a state reads: whether it ended, and how.
+//! `mode-outcome`: reads from a state if its mode ended, and how.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::reading::Reading;

@@ -1,4 +1,4 @@
-//! What most files of modes name.
+//! Common imports of the files about modes.
 
 pub(crate) use crate::command::Origin;
 pub(crate) use crate::mode::rules::board::{

@@ -1,4 +1,5 @@
-//! `mode-prompt`: what a prompt asks for, decided as a whole before anything is recorded.
+//! `mode-prompt`: carries out the skills that a prompt requests. The whole prompt is decided before anything is
+//! recorded.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::answer::{Keyword, PromptAnswer, Started};
@@ -25,10 +26,11 @@ operation! {
 }
 
 impl Team {
-    /// Carries out what a prompt asks for: all of it, or nothing.
+    /// Carries out the skills that a prompt requests: all of them or none.
     ///
     /// # Errors
-    /// `mode_denied`, whose details hold the whole [`PromptAnswer`]; `invalid_input`, `team_closed`; the log's.
+    /// `mode_denied`, with the whole [`PromptAnswer`] in its details; `invalid_input`, `team_closed`; errors of the
+    /// log.
     pub fn mode_prompt(&mut self, prompt: ModePrompt) -> Result<PromptAnswer> {
         self.execute(prompt)
     }
@@ -36,7 +38,7 @@ impl Team {
     /// Returns the answer to a prompt without recording anything; `None` if the prompt would change something.
     ///
     /// # Errors
-    /// `invalid_input`; the log's.
+    /// `invalid_input`; errors of the log.
     pub fn mode_prompt_preview(&mut self, prompt: ModePrompt) -> Result<Option<PromptAnswer>> {
         let ctx = self.ctx(self.control.clone(), self.now());
         let team = self.name().to_owned();
@@ -51,12 +53,12 @@ impl Team {
 }
 
 impl PromptAnswer {
-    /// The answer that the refusal of a prompt holds.
+    /// Reads the answer from the refusal of a prompt.
     pub fn of_refusal(refusal: &Refusal) -> Option<PromptAnswer> {
         refusal.told(Code::ModeDenied)
     }
 
-    /// Reads the answer from the details of the refusal `mode_denied`.
+    /// Reads the answer from the details of a refusal with the code `mode_denied`.
     pub fn from_details(details: &Map<String, Value>) -> Option<PromptAnswer> {
         serde_json::from_value(Value::Object(details.clone())).ok()
     }
@@ -86,7 +88,7 @@ impl Command for ModePrompt {
                 decision.board.into_events(),
             )),
             Err(Failure::Refused(refusal)) if refusal.code == Code::ModeDenied => {
-                // Nothing changed, so the same modes are still active.
+                // A denied prompt changes nothing, so the same modes are still active.
                 let active = board::active(live, &decision.scope)?;
                 let refusal = decision.told.denied(live.team_name(), refusal, active);
                 Ok(Decision::Denied(refusal, Vec::new()))
@@ -101,7 +103,7 @@ impl Command for ModePrompt {
 }
 
 impl ModePrompt {
-    /// Completes an answer with what is active in a state.
+    /// Adds the active modes, the input lock and the agent's paragraph to an answer.
     fn completed(
         &self,
         mut told: PromptAnswer,
@@ -124,7 +126,7 @@ impl ModePrompt {
 }
 
 impl PromptAnswer {
-    /// Returns true if a mode starts, is put off or is called off.
+    /// Returns true if the prompt starts, defers or cancels a mode.
     fn changes_something(&self) -> bool {
         !self.started.is_empty() || !self.deferred_skills.is_empty() || self.canceled.is_some()
     }
@@ -144,7 +146,7 @@ impl PromptAnswer {
     }
 }
 
-/// A prompt while it is decided.
+/// The decision on a prompt, in progress.
 struct PromptDecision<'a> {
     prompt: &'a ModePrompt,
     live: &'a Live,
@@ -191,7 +193,7 @@ impl PromptDecision<'_> {
         self.carry_out(&skills)
     }
 
-    /// Whether the prompt only asks to go on with what is active.
+    /// Returns true if the prompt only asks to continue an active mode.
     fn goes_on(&mut self, prompt: &str) -> Result<bool> {
         let Some(with) = going_on(&typed(prompt)) else {
             return Ok(false);
@@ -204,7 +206,7 @@ impl PromptDecision<'_> {
         Ok(self.told.continued.is_some())
     }
 
-    /// The mode that stands for those that are active.
+    /// Returns the primary mode among the active ones.
     fn primary(&self, active: &[Mode]) -> Result<Option<Mode>> {
         for scope in visible_from(&self.scope) {
             let own = self.live.mode_scope(&scope)?;
@@ -216,7 +218,7 @@ impl PromptDecision<'_> {
         Ok(active.first().copied())
     }
 
-    /// What the gate has to know of the plan.
+    /// Returns the state of the plan, for the gate.
     fn planned(&self) -> Result<Planned> {
         let blueprint = self.board.visible(&self.scope, Mode::Blueprint)?;
         let active = self.board.active(&self.scope)?;
@@ -226,7 +228,7 @@ impl PromptDecision<'_> {
         })
     }
 
-    /// Ends an interview wherever it is active; nothing else is called off by a word.
+    /// Cancels an interview in each scope; `cancel` in a prompt cancels no other mode.
     fn call_off(&mut self) -> Result<()> {
         let mode = Mode::DeepInterview;
         for scope in visible_from(&self.scope) {
@@ -247,7 +249,7 @@ impl PromptDecision<'_> {
         self.told.deferred_skills.clone_from(&plan.deferred);
         if let Some(denied) = plan.denied() {
             if let [only] = &*plan.steps {
-                // Sessions may have more to say against what starts for everybody.
+                // A mode that starts at the root may be denied by sessions too; ask them for a complete denial.
                 let at = self.place(only.requested);
                 self.board.reconcile(&at, only.requested, Source::Prompt)?;
             }
@@ -270,12 +272,12 @@ impl PromptDecision<'_> {
         self.record()
     }
 
-    /// Returns true if a mode is active already where it would start; then it goes on as it is.
+    /// Returns true if a mode is already active in the scope where it would start; its state is kept then.
     fn is_on(&self, at: &Scope, mode: Mode) -> Result<bool> {
         Ok(self.board.already_active(at, mode)?.is_some())
     }
 
-    /// A state of the session that ended would hide from it what starts for everybody.
+    /// Clears an ended state of the session that would hide a mode started at the root.
     fn uncover(&mut self, at: &Scope, mode: Mode) -> Result<()> {
         if *at != self.scope && self.board.state(&self.scope, mode)?.is_some() {
             let scope = self.scope.clone();
@@ -284,7 +286,7 @@ impl PromptDecision<'_> {
         Ok(())
     }
 
-    /// Where a mode starts.
+    /// Returns the scope in which a mode starts: the session, but the root for `team`.
     fn place(&self, mode: Mode) -> Scope {
         match mode {
             Mode::Team => Scope::Root,
@@ -292,7 +294,7 @@ impl PromptDecision<'_> {
         }
     }
 
-    /// Starts a mode that lasts, in the session; `team` is everybody's.
+    /// Starts a mode, unless it is already active.
     fn start(&mut self, mode: Mode, plan: &Plan) -> Result<()> {
         let at = self.place(mode);
         self.uncover(&at, mode)?;
@@ -305,7 +307,7 @@ impl PromptDecision<'_> {
         let step = plan.steps.iter().find(|step| step.requested == mode);
         let handed = step.filter(|step| !step.auto_completed.is_empty());
         let message = handed.and_then(|step| step.message.clone());
-        // Sessions hand over, too, to a mode that starts for everybody.
+        // Modes in other sessions also hand over to a mode that starts at the root.
         let message = message.or(match decided.kind {
             Kind::AutoComplete => decided.message,
             _ => None,
@@ -325,7 +327,7 @@ impl PromptDecision<'_> {
         Ok(())
     }
 
-    /// Records what was decided, where anything was.
+    /// Records the decision, if it changes something.
     fn record(&mut self) -> Result<()> {
         if !self.told.changes_something() {
             return Ok(());
@@ -356,7 +358,7 @@ impl PromptDecision<'_> {
         self.board.record(decided.event(DEFAULT_ACTOR, None))
     }
 
-    /// The scopes in which a mode started; else where the prompt was typed.
+    /// Returns the scopes in which a mode started; without any, the scope of the prompt.
     fn touched(&self) -> Vec<Scope> {
         let mut touched = Vec::new();
         let started = self.told.started.iter();
@@ -370,7 +372,7 @@ impl PromptDecision<'_> {
         touched
     }
 
-    /// What stands beside the list of skills: all of it anew, so that nothing stays of the prompt before.
+    /// Returns the metadata of the list of skills. All fields are set, so that none is left from an earlier prompt.
     fn metadata(&self) -> Fields {
         let (told, prompt) = (&self.told, self.prompt);
         let first = told.started.first();
@@ -393,7 +395,7 @@ impl PromptDecision<'_> {
     }
 }
 
-/// The lock on input that applies to a prompt in a scope.
+/// Returns the input lock that applies to a prompt in a scope.
 fn held_lock(board: &Board<'_>, scope: &Scope) -> Result<Option<Fields>> {
     for scope in visible_from(scope) {
         let interview = board.state(&scope, Mode::DeepInterview)?;
@@ -406,7 +408,7 @@ fn held_lock(board: &Board<'_>, scope: &Scope) -> Result<Option<Fields>> {
     Ok(None)
 }
 
-/// Whether the state of blueprint says that there is a plan.
+/// Returns true if a state of blueprint contains a complete plan.
 fn is_complete(blueprint: &Fields) -> bool {
     if let Some(Value::Bool(complete)) = blueprint.get("planning_complete")
         && *complete

@@ -1,7 +1,7 @@
-//! Workflow modes: which may be active together, how their states are written, and what a prompt asks for.
+//! Workflow modes: which may be active together, how their states are written, and what a prompt requests.
 //!
-//! Most of it is pure: sets of modes, states as JSON objects, texts and times go in, decisions come out. Only `board`,
-//! `reconcile` and `seed` know what is recorded.
+//! Most of these files are pure: functions of sets of modes, states as JSON objects, texts and times. Only `board`,
+//! `reconcile` and `seed` know recorded events.
 
 pub(crate) mod board;
 pub(crate) mod contract;

@@ -1,5 +1,4 @@
-//! `mode-sessions`, `mode-end-session`: the sessions that work in a team: since when, when they were heard of last, and
-//! their ends.
+//! `mode-sessions`, `mode-end-session`: the sessions of a team, with their start, last activity and end.
 
 use crate::mode::prelude::*;
 
@@ -26,44 +25,44 @@ operation! {
 /// A session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionShown {
-    /// The session
+    /// Id of the session
     pub session_id: String,
-    /// When its first sign of life was recorded; behind an end, the first one after it
+    /// Time of the session's first activity; after an end, of the first activity since
     pub started_at: String,
-    /// When its last one was
+    /// Time of the session's last activity
     pub last_seen_at: String,
-    /// When it ended; `null` while it has not
+    /// Time of the session's end; `null` without one
     pub ended_at: Option<String>,
-    /// Whether it has not ended, and is not silent for longer than `modes.session_stale_seconds`
+    /// True if the session has not ended and was active within `modes.session_stale_seconds`
     pub live: bool,
-    /// The modes that are active in it, in the order in which they became so
+    /// Modes that are active in the session, in the order of their starts
     pub active_modes: Vec<Mode>,
 }
 
-/// The sessions of a team, in order of their ids.
+/// The sessions of a team, ordered by id.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionsAnswer {
-    /// The page
+    /// The sessions of the page
     pub sessions: Vec<SessionShown>,
-    /// The session to go on behind, where there are more
+    /// Cursor of the next page; absent on the last page
     pub next_cursor: Option<String>,
 }
 
-/// The session that ended.
+/// A session after its end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionEndedAnswer {
-    /// The session
+    /// Id of the session
     pub session_id: String,
-    /// Whether anything was recorded; not where it is unknown or ended already
+    /// True if an event was recorded; false if the session is unknown or had already ended
     pub changed: bool,
-    /// The modes that were canceled for it
+    /// Modes that were canceled with the session
     pub canceled: Vec<Mode>,
-    /// When it ended; `null` where nothing is known of it
+    /// Time of the session's end; `null` if the session is unknown
     pub ended_at: Option<String>,
 }
 
 impl Team {
-    /// The sessions that gave a sign of life.
+    /// Lists the sessions of a team.
     pub fn mode_sessions(&mut self, asked: ModeSessions) -> Result<SessionsAnswer> {
         let now = self.now();
         self.query(|live, _| {

@@ -1,4 +1,4 @@
-//! `mode-show`, `mode-list`: the states of modes as a session sees them: its own ones, else those of the root.
+//! `mode-show`, `mode-list`: show the states of modes as a session sees them: its own states before those of the root.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::shown::ModeShown;
@@ -36,20 +36,20 @@ operation! {
 /// `{mode}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModeShowAnswer {
-    /// The state that counts
+    /// The state that counts for the session
     pub mode: ModeShown,
-    /// The state of the root that it hides
+    /// The root's state, if the session's state hides it
     pub hidden: Option<ModeShown>,
 }
 
 /// The states of modes.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModeListAnswer {
-    /// Modes that are active for the session, or at the root, in the order in which they became so
+    /// Modes that are active for the session or at the root, in the order of their starts
     pub active_modes: Vec<Mode>,
     /// The states, in canonical order of the modes
     pub modes: Vec<ModeShown>,
-    /// The session to go on behind, where there are more
+    /// Cursor of the next page; absent on the last page
     pub next_cursor: Option<String>,
 }
 
@@ -90,11 +90,11 @@ impl ModeList {
         })
     }
 
-    /// The states of a page of sessions, behind those of the root and of the sessions in which a mode is active.
+    /// Returns the states of the root, of sessions with active modes, and of a page of the other sessions.
     fn everywhere(&self, live: &Live) -> Result<(Vec<ModeState>, Option<String>)> {
         let limit = page::limit(self.limit, page::PAGE);
         let after = self.cursor.as_deref();
-        // They are few, however many sessions there were.
+        // Only few sessions have active modes, so all are read.
         let mut active = live.active_sessions()?;
         let mut sessions = match self.active {
             true => {
@@ -112,7 +112,7 @@ impl ModeList {
         let more = page::cut(&mut sessions, limit);
         let next = sessions.last().filter(|_| more).cloned();
         let root = after.is_none().then_some(Scope::Root);
-        // The first page has every session in which a mode is active, wherever it is in the order.
+        // The first page has every session with an active mode, regardless of the order.
         if after.is_none() {
             sessions.extend(active);
             sessions.sort_unstable();
@@ -126,7 +126,7 @@ impl ModeList {
     }
 }
 
-/// The states of one scope.
+/// Returns the states of one scope.
 pub(crate) fn own(live: &Live, scope: &Scope) -> Result<Vec<ModeState>> {
     let mut states = Vec::new();
     let own = live.mode_scope(scope)?;
@@ -136,7 +136,7 @@ pub(crate) fn own(live: &Live, scope: &Scope) -> Result<Vec<ModeState>> {
     Ok(states)
 }
 
-/// The states that a caller in a scope sees.
+/// Returns the states that a caller in a scope sees.
 pub(crate) fn visible(live: &Live, scope: &Scope) -> Result<Vec<ModeState>> {
     let mut states: Vec<ModeState> = Vec::new();
     for scope in board::visible_from(scope) {

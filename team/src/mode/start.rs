@@ -1,4 +1,4 @@
-//! `mode-start`: makes a mode active, in a session or for everybody.
+//! `mode-start`: makes a mode active, in a session or at the root.
 
 use crate::mode::prelude::*;
 
@@ -22,7 +22,7 @@ operation! {
     refuses = [UnsupportedMode, ModeDenied]
 }
 
-/// Fields that the log knows better than any caller, and where a caller stands, which means nothing to it.
+/// Fields that the log sets itself, and the caller's working directory, which the log does not need.
 const OWN: [&str; 7] = [
     "workingDirectory",
     "mode",
@@ -33,7 +33,7 @@ const OWN: [&str; 7] = [
     "seq",
 ];
 
-/// The fields that a caller gave, without those that are not the caller's.
+/// Returns the caller's fields without those in [`OWN`].
 pub(crate) fn given(mut fields: Fields) -> Fields {
     fields.retain(|field, _| !OWN.contains(&field.as_str()));
     fields

@@ -1,6 +1,6 @@
-//! The state operations that hooks and displays call: `read`, `write`, `clear`, `list-active`, `get-status`, with the
-//! payloads that they expect. They go through the same rules as the commands of modes; beside the modes they know
-//! `skill-active`, the list of active skills, of which only what is said beside the list can be written.
+//! The state operations for hooks and displays: `read`, `write`, `clear`, `list-active`, `get-status`, with the
+//! payloads that they expect. They follow the same rules as the commands about modes. They also know `skill-active`,
+//! the list of active skills; only the metadata beside that list can be written.
 
 use crate::mode::clear::ModeClear;
 use crate::mode::prelude::*;
@@ -40,7 +40,7 @@ operation! {
     refuses = [UnsupportedMode]
 }
 
-/// The input of `state-write`. Fields that it does not know become fields of the state.
+/// Input of `state-write`. Unknown fields become fields of the state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateWrite {
     /// The mode, or `skill-active`
@@ -105,13 +105,13 @@ operation! {
     refuses = [UnsupportedMode]
 }
 
-/// A state as its file holds it, or `{exists: false, mode}`.
+/// A state in the form of its file, or `{exists: false, mode}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateShown {
-    /// False where there is none
+    /// False if there is no state; else absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exists: Option<bool>,
-    /// The fields
+    /// Fields of the state
     #[serde(flatten)]
     pub fields: Fields,
 }
@@ -123,36 +123,36 @@ pub struct StateWritten {
     pub success: bool,
     /// The mode, or `skill-active`
     pub mode: String,
-    /// Its file, relative to the data root
+    /// File of the state, relative to the data root
     pub path: String,
-    /// What to tell of the modes that were completed for it
+    /// Message about modes that were completed because of the write; absent without any
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transition: Option<String>,
-    /// Which older spellings were given, and how they were read
+    /// Remarks on outdated spellings, with the value that they were read as
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
 
-/// `{cleared, mode, path}`, of all sessions `{cleared, mode, all_sessions, removed, paths, warning}`.
+/// `{cleared, mode, path}`; for all sessions `{cleared, mode, all_sessions, removed, paths, warning}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StateCleared {
-    /// Always true: nothing of it is left, or nothing was there
+    /// Always true: no state is left
     pub cleared: bool,
     /// The mode, or `skill-active`
     pub mode: String,
-    /// Its file, relative to the data root
+    /// File of the state, relative to the data root
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Whether all sessions were meant
+    /// True if all sessions were cleared; else absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub all_sessions: Option<bool>,
-    /// How many states went
+    /// Number of states removed
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub removed: Option<u64>,
-    /// Their files, relative to the data root
+    /// Files of the removed states, relative to the data root
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub paths: Option<Vec<String>>,
-    /// What else that did
+    /// Remark on the effect on all sessions
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
 }
@@ -160,31 +160,31 @@ pub struct StateCleared {
 /// `{active_modes}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ActiveModes {
-    /// In the order in which they became active
+    /// Active modes in the order of their starts
     pub active_modes: Vec<Mode>,
 }
 
 /// `{statuses}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateStatuses {
-    /// By mode
+    /// Status by mode
     pub statuses: BTreeMap<String, StateStatus>,
 }
 
-/// How a mode stands.
+/// Status of a mode.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateStatus {
-    /// Whether it is active
+    /// True if the mode is active
     pub active: bool,
-    /// Its phase
+    /// Phase of the mode
     pub phase: Option<String>,
-    /// Its file, relative to the data root
+    /// File of the state, relative to the data root
     pub path: String,
-    /// What the file holds
+    /// Content of the file
     pub data: Fields,
 }
 
-/// What has a state.
+/// A name that has a state.
 enum Named {
     Mode(Mode),
     Skills,
@@ -216,7 +216,7 @@ impl Named {
 }
 
 impl Team {
-    /// The state of a mode, or the list of active skills.
+    /// Reads the state of a mode, or the list of active skills.
     pub fn state_read(&mut self, read: StateRead) -> Result<StateShown> {
         let named = Named::read(&read.mode)?;
         let scope = scope(read.session_id.as_deref())?;
@@ -234,10 +234,10 @@ impl Team {
         })
     }
 
-    /// Writes the state of a mode, or what is said beside the list of active skills.
+    /// Writes the state of a mode, or the metadata of the list of active skills.
     ///
     /// # Errors
-    /// As [`Team::mode_write`]; `mode_not_active` for a skill that is listed and not active.
+    /// As [`Team::mode_write`]; `mode_not_active` for a listed skill that is not active.
     pub fn state_write(&mut self, write: ModeWrite) -> Result<StateWritten> {
         let named = Named::read(&write.mode)?;
         match named {
@@ -259,7 +259,7 @@ impl Team {
         }
     }
 
-    /// Takes the state of a mode away, or what is said beside the list of active skills.
+    /// Clears the state of a mode, or the metadata of the list of active skills.
     pub fn state_clear(&mut self, clear: ModeClear) -> Result<StateCleared> {
         let named = Named::read(&clear.mode)?;
         if let Named::Skills = named {
@@ -277,7 +277,7 @@ impl Team {
         })
     }
 
-    /// The modes that are active.
+    /// Lists the active modes.
     pub fn state_list_active(&mut self, list: StateListActive) -> Result<ActiveModes> {
         let scope = scope(list.session_id.as_deref())?;
         self.query(|live, _| {
@@ -287,7 +287,7 @@ impl Team {
         })
     }
 
-    /// How a mode stands, or every one that has a state.
+    /// Returns the status of a mode, or of all modes with a state.
     pub fn state_get_status(&mut self, get: StateGetStatus) -> Result<StateStatuses> {
         let named = get.mode.as_deref().map(Named::read).transpose()?;
         let scope = scope(get.session_id.as_deref())?;
@@ -308,7 +308,7 @@ impl Team {
     }
 }
 
-/// The state that counts in a scope, and where it lies.
+/// Returns the state that counts in a scope, and the scope that holds it.
 fn found(live: &Live, named: &Named, scope: &Scope) -> Result<Option<(Scope, Fields)>> {
     match named {
         Named::Mode(mode) => {
@@ -361,7 +361,7 @@ fn everywhere(name: &str, paths: Vec<String>) -> StateCleared {
     }
 }
 
-/// Writes what stands beside the list of active skills.
+/// Writes the metadata of the list of active skills.
 fn write_skills(write: ModeWrite, live: &Live, now: Timestamp) -> Acted<StateWritten> {
     let scope = scope(write.session_id.as_deref())?;
     let mut board = Board::new(live, now);
@@ -380,7 +380,7 @@ fn write_skills(write: ModeWrite, live: &Live, now: Timestamp) -> Acted<StateWri
     Ok((written, board.into_events()))
 }
 
-/// What is to stand beside the list; the list itself only may not name what is not active.
+/// Returns the new metadata. A given list of skills may only name active modes.
 fn metadata(write: ModeWrite, board: &Board<'_>, scope: &Scope) -> Result<Fields> {
     let mut given = write.fields;
     put(&mut given, "state", write.state);
@@ -423,7 +423,7 @@ fn unlisted(mode: Mode, scope: &Scope) -> Refusal {
     not_active_in(refusal, scope, mode)
 }
 
-/// Clears what stands beside the list of active skills.
+/// Clears the metadata of the list of active skills.
 fn clear_skills(clear: &ModeClear, live: &Live, now: Timestamp) -> Acted<StateCleared> {
     let acting = scope(clear.session_id.as_deref())?;
     let mut scopes = vec![acting.clone()];

@@ -1,7 +1,8 @@
-//! `mode-write`: writes the state of a mode, active or not; and `mode-update`, which writes that of an active one.
+//! `mode-write`: writes the state of a mode, active or not; and `mode-update`, which changes the state of an active
+//! mode.
 //!
-//! In this order: the fields of the call over those of before, the rules of the mode, an outcome that fits, what becomes
-//! of the modes that are active (where it becomes active by that), the write. A call that breaks a rule writes nothing.
+//! Order of the steps: merge the call's fields into the old state, check the mode's rules, settle the outcome, decide
+//! on the other active modes if the mode becomes active, write. A call that breaks a rule writes nothing.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::board::ORIGIN;
@@ -39,7 +40,7 @@ operation! {
     }
 }
 
-/// What `mode-write` is asked. Fields that it does not know become fields of the state.
+/// Input of `mode-write`. Unknown fields become fields of the state.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModeWrite {
     /// The mode
@@ -96,7 +97,7 @@ impl Command for ModeWrite {
             true => {
                 let told = board.reconcile(&scope, mode, Source::Write)?;
                 let mut state = written.state;
-                // Where it was active before is of no account.
+                // A mode that becomes active drops the origin of an earlier start.
                 state.retain(|field, _| given.contains_key(field) || !ORIGIN.contains(&&**field));
                 seed::fill(&mut state, now);
                 if !told.auto_completed.is_empty() {
@@ -178,7 +179,7 @@ impl Command for ModeUpdate {
     }
 }
 
-/// Records what makes the state of before the one that is written; whether there is anything to record.
+/// Records the difference between the old and the new state; returns true if there is one.
 fn settle(
     board: &mut Board<'_>,
     scope: &Scope,
@@ -210,7 +211,7 @@ fn settle(
     Ok(true)
 }
 
-/// How an outcome changes an active mode. A mode that waits for its user keeps the lock on input.
+/// Returns the change that an outcome means for an active mode. A mode that waits for its user keeps its input lock.
 fn ending(run: RunOutcome) -> (Change, Option<Exit>) {
     match run {
         RunOutcome::Finish => (Change::Completed, Some(Exit::Success)),
@@ -222,7 +223,7 @@ fn ending(run: RunOutcome) -> (Change, Option<Exit>) {
     }
 }
 
-/// The fields to set and those to take away that make one state the other.
+/// Returns the fields to set and to remove that turn `before` into `after`.
 fn difference(before: &Fields, after: &Fields) -> (Fields, Vec<String>) {
     let set = after
         .iter()

@@ -1,4 +1,5 @@
-//! `can-write`: may an agent write a path now? It may under a lease of its own on a task that declares the path.
+//! `can-write`: tells if an agent may write a path now. The agent may if it holds a live lease on a task that declares
+//! the path.
 
 use crate::operation::prelude::*;
 use crate::projections::task::HeldResources;
@@ -9,20 +10,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// Time within which a path is allowed or denied in a team that a journal orders, also if the journal hangs.
+/// Time limit of an answer in a team with a journal, even if the journal does not respond.
 const ANSWER_WITHIN: Duration = Duration::from_millis(900);
-/// Threads of this process that wait for a journal to answer; with more of them an answer is stale at once.
+/// Maximum number of threads of this process that wait for a journal; with more of them an answer is stale at once.
 const WAITING_MAX: usize = 64;
 
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
-/// One of the threads that wait.
+/// A counted slot for a thread that waits.
 struct Waiting;
 
 impl Waiting {
     fn begin() -> Option<Waiting> {
         let waiting = Waiting;
-        // Counted down again when it is dropped.
+        // Dropping the slot frees it.
         (WAITING.fetch_add(1, Ordering::SeqCst) < WAITING_MAX).then_some(waiting)
     }
 }
@@ -44,19 +45,19 @@ operation! {
 }
 
 words! {
-    /// Why a path may be written, or not.
+    /// Reason why a path may or may not be written.
     pub enum WriteReason in json {
-        /// The agent holds a task that declares it.
+        /// The agent holds a task that declares the path.
         LeaseActiveForResource = "lease_active_for_resource",
-        /// Nobody does.
+        /// No agent holds a task that declares the path.
         NoActiveLeaseForPath = "no_active_lease_for_path",
-        /// Somebody else does.
+        /// Another agent holds a task that declares the path.
         ResourceHeldByOther = "resource_held_by_other",
-        /// It leads out of the repository.
+        /// The path leads out of the repository.
         PathTraversalDenied = "path_traversal_denied",
-        /// It is no path, or absolute where no root is set.
+        /// The path is invalid, or absolute although no root is set.
         InvalidPath = "invalid_path",
-        /// What other hosts recorded is not known here, and cannot be asked.
+        /// Events of other hosts may be missing here, and the journal does not answer.
         Stale = "stale",
     }
 }
@@ -64,22 +65,22 @@ words! {
 /// `{allow, reason, path, task_id?, holder?, resource?, until?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WriteVerdict {
-    /// Whether the agent may
+    /// True if the agent may write the path
     pub allow: bool,
-    /// Why, or why not
+    /// Reason of the answer
     pub reason: WriteReason,
-    /// The path, relative to the repository; as it was given where it has no such form
+    /// The path relative to the repository; as given if it has no such form
     pub path: String,
-    /// The task that declares it
+    /// Id of the task that declares the path
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// Who holds that task
+    /// Holder of that task
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
-    /// What it declares
+    /// The task's resource that covers the path
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<String>,
-    /// Until when, unless the lease is renewed
+    /// End of the lease unless it is renewed
     #[schemars(with = "Option<Timestamp>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
@@ -99,7 +100,7 @@ pub struct GuardRules {
 }
 
 impl UnknownWrites {
-    /// The value as it is typed.
+    /// Returns the value as it is written in the settings.
     pub fn name(self) -> &'static str {
         match self {
             UnknownWrites::Ask => ASK,
@@ -112,27 +113,27 @@ impl UnknownWrites {
 /// The values of `guard.unknown`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum UnknownWrites {
-    /// A person is asked.
+    /// Ask a person.
     Ask,
-    /// The call is refused.
+    /// Refuse the call.
     Deny,
-    /// The call is allowed while no other agent holds a path.
+    /// Allow the call unless another agent holds a path.
     AllowWhenFree,
 }
 
-/// Several paths at once.
+/// A question about several paths.
 #[derive(Debug, Clone, Default)]
 pub struct CanWriteAll {
-    /// Who is to write.
+    /// The agent that would write.
     pub agent: String,
-    /// The repository; else the one that the team has set.
+    /// Root of the repository; default: the team's setting.
     pub root: Option<String>,
-    /// What.
+    /// The paths to write.
     pub paths: Vec<String>,
 }
 
 impl Team {
-    /// Whether an agent may write a path.
+    /// Tells if an agent may write a path.
     pub fn can_write(&mut self, asked: CanWrite) -> Result<WriteVerdict> {
         let path = asked.path.unwrap_or_default();
         let all = CanWriteAll {
@@ -144,12 +145,12 @@ impl Team {
         Ok(verdict.unwrap_or_else(|| denied(&path, WriteReason::InvalidPath)))
     }
 
-    /// The repository that the resources of tasks lie in; empty where none is set.
+    /// Returns the repository's root, to which the resources of tasks are relative; empty if not set.
     pub fn resources_root(&mut self) -> Result<String> {
         self.query(|live, _| Ok(live.setting(Setting::ResourcesRoot)?.0.text().to_owned()))
     }
 
-    /// What an agent holds of the repository now, task by task.
+    /// Returns the paths that an agent holds now, per task.
     pub fn held_by(&mut self, agent: &str) -> Result<Vec<HeldResources>> {
         names::check_known("agent", agent)?;
         let now = self.now();
@@ -178,7 +179,7 @@ impl Team {
         })
     }
 
-    /// Returns a task with paths that an agent other than its own names (`own`) holds, if there is one.
+    /// Returns a task whose paths another agent holds, if there is one; the names in `own` count as the caller.
     pub fn held_by_others(&mut self, own: &[&str]) -> Result<Option<HeldResources>> {
         let now = self.now();
         self.query(|live, _| {
@@ -191,18 +192,18 @@ impl Team {
         })
     }
 
-    /// Whether leases are not known as they are: other hosts record in the team, and what they did lately is not here and cannot
-    /// be asked within a second.
+    /// Returns true if leases may be out of date: other hosts record in the team, and the journal does not answer
+    /// within a second.
     ///
     /// # Errors
-    /// Whatever keeps the team from being read.
+    /// Any error that keeps the team from being read.
     pub fn is_stale(&mut self) -> Result<bool> {
         let stale = self.soon(Team::lacks_news)?;
         Ok(stale.unwrap_or(true))
     }
 
-    /// Does what may wait for the journal on a thread of its own, which goes on if it has no answer in time: then `None`. A team
-    /// that lives on this host alone waits for nothing.
+    /// Runs `work` on a thread of its own if it may wait for the journal. Returns `None` if it takes too long; the
+    /// thread continues then. In a team without a journal, `work` runs at once.
     fn soon<A: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Team) -> Result<A> + Send + 'static,
@@ -241,13 +242,13 @@ impl Team {
         let most = self.query(|live, _| Ok(live.setting(Setting::GuardStale)?.0.number()))?;
         match self.keep_up(Duration::from_secs(most)) {
             Ok(()) => Ok(false),
-            // The holder of the lock waits for the journal.
+            // If the team is locked, the lock's holder may be waiting for the journal.
             Err(failure) if failure.is_of_journal() || failure.code() == "locked" => Ok(true),
             Err(failure) => Err(failure),
         }
     }
 
-    /// Whether an agent may write each of some paths, in their order.
+    /// Tells for each path if an agent may write it, in the order of the paths.
     pub fn can_write_all(&mut self, asked: &CanWriteAll) -> Result<Vec<WriteVerdict>> {
         names::check_known("agent", &asked.agent)?;
         let known = asked.clone();
@@ -263,11 +264,11 @@ impl Team {
 
     fn verdicts(&mut self, asked: &CanWriteAll) -> Result<Vec<WriteVerdict>> {
         let now = self.now();
-        // What lies on the disk is looked at once the state is read: a query may be repeated.
+        // A query may be repeated, so the disk is only read after it.
         let (held, set) = self.query(|live, _| {
             let set = live.setting(Setting::ResourcesRoot)?.0;
             let mut held = live.held_resources()?;
-            // What others hold counts as long as they may think that they do.
+            // A lease on another host counts until that host must know that it ended.
             let over = live.leases_over_by(now);
             let by = |holder: &String| if *holder == asked.agent { now } else { over };
             held.retain(|held| held.leased_until > by(&held.holder));

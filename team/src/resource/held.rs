@@ -1,7 +1,7 @@
-//! Which paths a task declares, and what stands against taking it.
+//! Paths that a task declares, and conflicts with paths that other agents hold.
 //!
-//! Two agents never hold overlapping paths at the same time, unless both tasks are shared, or the team's policy only
-//! advises: then it is said, and nothing more.
+//! Two agents never hold overlapping paths at the same time, unless both tasks are shared or the team's policy is
+//! advisory; then the overlap is only reported.
 
 use super::pattern::Pattern;
 use crate::operation::prelude::*;
@@ -9,29 +9,29 @@ use crate::projections::task::{Governed, HeldResources};
 use crate::projections::team::settings::ADVISORY;
 use std::cell::OnceCell;
 
-/// Most resources of one task.
+/// Maximum number of resources per task.
 pub const RESOURCES_MAX: usize = 32;
 
-/// Everything. Who declares that alone does not mean to keep others out, unless it says so.
+/// The resource that covers everything. A task that declares only this is shared, unless it says otherwise.
 const ALL: &str = ".";
 
-/// The same path in the hands of two agents.
+/// An overlap of a task's path with a path that another agent holds.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Overlap {
-    /// What the task declares
+    /// Resource that the task declares
     pub resource: String,
-    /// What overlaps it
+    /// Resource of the other task
     pub held: String,
-    /// The task that declares that
+    /// Id of the other task
     pub task_id: String,
-    /// Who holds it
+    /// Holder of the other task
     pub holder: String,
-    /// Until when, unless the lease is renewed
+    /// End of the holder's lease unless it is renewed
     #[schemars(with = "Timestamp")]
     pub leased_until: String,
 }
 
-/// The paths that agents other than a worker hold at a time; read for the first task that declares paths.
+/// Paths held by agents other than a worker; read when the first task with resources is checked.
 pub(crate) struct PathLocks<'a> {
     live: &'a Live,
     worker: &'a str,
@@ -39,11 +39,11 @@ pub(crate) struct PathLocks<'a> {
     held: OnceCell<Held>,
 }
 
-/// What they hold, and whether the team only advises.
+/// Resources held by others, and true if the policy is advisory.
 type Held = (Vec<HeldResources>, bool);
 
 impl PathLocks<'_> {
-    /// For a worker that is to take a task.
+    /// Creates the path locks for a worker that is about to claim tasks.
     pub fn of<'a>(live: &'a Live, worker: &'a str, now: Timestamp) -> PathLocks<'a> {
         PathLocks {
             live,
@@ -66,7 +66,7 @@ impl PathLocks<'_> {
         Ok(self.held.get_or_init(|| (resources, advisory)))
     }
 
-    /// What is held twice once the task is taken, where that is allowed with a warning; else a refusal.
+    /// Returns overlaps that are allowed with a warning; refuses the others.
     pub fn grant(&self, task: &Task) -> Result<Vec<Overlap>> {
         let Governed {
             resources, shared, ..
@@ -93,7 +93,7 @@ fn is_shared(resources: &[String], shared: Option<bool>) -> bool {
     shared.unwrap_or_else(|| resources == [ALL])
 }
 
-/// The first two that overlap. What cannot be read overlaps everything: that cannot come from our own writing.
+/// Returns the first overlap. Unreadable resources overlap everything, to be safe.
 fn overlap(resources: &[String], held: &HeldResources) -> Option<Overlap> {
     let meet = |one: &str, two: &str| match (Pattern::parse(one), Pattern::parse(two)) {
         (Ok(one), Ok(two)) => one.overlaps(&two),
@@ -129,7 +129,7 @@ fn conflict(task: &Task, first: &Overlap, all: &[Overlap]) -> Refusal {
         ))
 }
 
-/// What a task declares, in one form and each once.
+/// Normalizes declared resources and removes duplicates.
 pub(crate) fn declared(wanted: &[String]) -> Result<Vec<String>, Refusal> {
     let mut resources: Vec<String> = Vec::new();
     for text in wanted {

@@ -1,23 +1,23 @@
-//! Paths as agents name them, brought to the form in which they are compared with resources: relative to the repository,
-//! with slashes, without `.`, `..` and symbolic links; and the directory that they lie in, as it is on the disk.
+//! Normalizes paths for the comparison with resources: relative to the repository, with slashes, without `.`, `..` and
+//! symbolic links. Also reads the repository's directory from the disk.
 
 use super::can_write::WriteReason;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Symbolic links that are followed at most, as Linux does.
+/// Maximum number of symbolic links followed, as on Linux.
 const LINKS_MAX: usize = 40;
 const PATH_BYTES_MAX: usize = 4096;
 
-/// A repository, or none, where paths are told by their text alone.
+/// A repository on the disk, or none, in which case paths are compared by their text.
 #[derive(Debug, Clone)]
 pub struct Tree {
-    /// As it was declared, and what that is once links are followed.
+    /// The root as declared, and with its symbolic links resolved.
     root: Option<(PathBuf, PathBuf)>,
 }
 
 impl Tree {
-    /// Beneath a directory; empty for none. One that is not there is taken by its text.
+    /// Opens the repository at `root`; empty for none. A directory that does not exist is taken by its text.
     pub fn at(root: &str) -> Tree {
         let declared = PathBuf::from(root);
         let root = (!root.is_empty()).then(|| {
@@ -27,7 +27,7 @@ impl Tree {
         Tree { root }
     }
 
-    /// A path in the one form in which resources are compared with it; links that lie beneath the root are followed.
+    /// Normalizes a path; follows symbolic links below the root.
     pub fn normal(&self, path: &str) -> Result<String, WriteReason> {
         let Some((declared, real)) = &self.root else {
             return match path.starts_with(['/', '\\']) {
@@ -43,8 +43,8 @@ impl Tree {
     }
 }
 
-/// A path relative to `root`; `.` for the root itself. Backslashes are slashes, an absolute path has to lie below the root,
-/// and an empty one is the root. `link` says where a symbolic link leads, and `None` for anything else.
+/// Normalizes a path relative to `root`; `.` is the root. A backslash counts as a slash, an absolute path must be below
+/// the root, and an empty path is the root. `link` returns the target of a symbolic link, and `None` for other files.
 pub fn normal(
     root: &Path,
     path: &str,
@@ -53,7 +53,7 @@ pub fn normal(
     if path.len() > PATH_BYTES_MAX || path.contains('\0') {
         return Err(WriteReason::InvalidPath);
     }
-    // First of all, so that nothing below sees two sorts of separators.
+    // Convert separators before anything else looks at them.
     let path = path.replace('\\', "/");
     let root = root.to_str().ok_or(WriteReason::InvalidPath)?;
     let mut left: Vec<String> = names(relative(root, &path)?);
@@ -90,7 +90,7 @@ pub fn normal(
     }
 }
 
-/// The part of a path behind the root, if it is absolute.
+/// Strips the root from an absolute path.
 fn relative<'a>(root: &str, path: &'a str) -> Result<&'a str, WriteReason> {
     if !path.starts_with('/') {
         return Ok(path);

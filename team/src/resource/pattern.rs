@@ -1,18 +1,19 @@
-//! Resources as tasks declare them: paths relative to the repository, with patterns, each covering what lies below it.
+//! Resources as tasks declare them: paths and patterns, relative to the repository. Each also covers everything below
+//! it.
 //!
-//! | part | stands for |
+//! | part | matches |
 //! |---|---|
-//! | `name` | itself |
-//! | `*` | any letters of a name |
-//! | `?` | one letter |
-//! | `**` | any number of directories, none included |
+//! | `name` | this name |
+//! | `*` | any characters within a name |
+//! | `?` | one character |
+//! | `**` | any number of directories, also none |
 //! | `.` alone | everything |
 
-/// Most bytes of a declared resource.
+/// Maximum length of a declared resource, in bytes.
 pub const RESOURCE_BYTES_MAX: usize = 1024;
-/// Most names in one, so that comparing two stays cheap.
+/// Maximum number of names in a resource, so that comparing two stays cheap.
 pub const PARTS_MAX: usize = 64;
-/// The rule that one breaks which is larger.
+/// The rule that a longer resource breaks.
 const LONG: &str = "must be at most 1024 bytes and 64 names long";
 
 /// A declared resource.
@@ -23,14 +24,14 @@ pub struct Pattern {
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
-    /// A name, with `*` and `?` in it.
+    /// A name, possibly with `*` and `?` in it.
     Name(Vec<char>),
     /// `**`.
     Any,
 }
 
 impl Pattern {
-    /// Reads a declared resource, or says which rule it breaks. `./`, `//` and a slash at the end mean nothing.
+    /// Parses a declared resource, or returns the rule that it breaks. `./`, `//` and a trailing slash are ignored.
     pub fn parse(text: &str) -> Result<Pattern, &'static str> {
         for (broken, rule) in [
             (text.len() > RESOURCE_BYTES_MAX, LONG),
@@ -38,7 +39,7 @@ impl Pattern {
                 text.chars().any(char::is_control),
                 "must not hold control characters",
             ),
-            // Some systems take it for a slash.
+            // Some systems treat a backslash as a slash.
             (
                 text.contains('\\'),
                 "must be written with slashes, not backslashes",
@@ -72,18 +73,19 @@ impl Pattern {
         }
     }
 
-    /// Whether a path, relative and without `.` and `..`, is covered: it or a directory that it lies in fits.
+    /// Returns true if the pattern matches a path or one of its parent directories. The path must be relative and
+    /// without `.` and `..`.
     pub fn covers(&self, path: &str) -> bool {
         meet(&self.parts, &literal(path), false)
     }
 
-    /// Whether a path below a directory may be covered, or the directory itself is. The directory's names, relative and
-    /// without `.` and `..`, stand for themselves.
+    /// Returns true if the pattern may cover the directory `dir` or a path below it. `dir` must be relative and without
+    /// `.` and `..`; it is no pattern.
     pub fn reaches(&self, dir: &str) -> bool {
         meet(&self.parts, &literal(dir), true)
     }
 
-    /// Whether it names one path only, without `*` and `?`.
+    /// Returns true if the pattern names one path only, without `*` and `?`.
     pub fn is_literal(&self) -> bool {
         let plain = |part: &Part| match part {
             Part::Any => false,
@@ -92,7 +94,7 @@ impl Pattern {
         self.parts.iter().all(plain)
     }
 
-    /// Whether there is a path that both cover.
+    /// Returns true if both patterns cover some common path.
     pub fn overlaps(&self, other: &Pattern) -> bool {
         meet(&self.parts, &other.parts, true)
     }
@@ -112,7 +114,7 @@ impl std::fmt::Display for Pattern {
     }
 }
 
-/// The names of a path, each for itself: what is a pattern elsewhere becomes a letter that none can hold.
+/// Splits a path into literal names. `*` and `?` are replaced by a character that no name contains.
 fn literal(path: &str) -> Vec<Part> {
     let names = path.split('/');
     let names = names.filter(|name| !name.is_empty() && *name != ".");
@@ -120,10 +122,10 @@ fn literal(path: &str) -> Vec<Part> {
     names.map(name).collect()
 }
 
-/// Whether one path fits both. Where the first one has nothing left, what the second one goes on with lies below it; with
-/// `below` it is the other way round as well.
+/// Returns true if some match of `two` lies at or below a match of `one`; with `below`, also if it is the other way
+/// round.
 fn meet(one: &[Part], two: &[Part], below: bool) -> bool {
-    // Row by row from the end: whether what is left of one and of the other can be met by one path.
+    // Dynamic programming from the end: `next[j]` is true if the rest of `one` and `two[j..]` have a common path.
     let mut next = vec![true; two.len() + 1];
     for part in one.iter().rev() {
         let mut row = vec![below || (*part == Part::Any && next[two.len()]); two.len() + 1];
@@ -138,7 +140,7 @@ fn meet(one: &[Part], two: &[Part], below: bool) -> bool {
     next[0]
 }
 
-/// Whether there is a name that fits both patterns.
+/// Returns true if a name exists that matches both patterns.
 fn names_meet(one: &[char], two: &[char]) -> bool {
     let mut next: Vec<bool> = vec![false; two.len() + 1];
     next[two.len()] = true;

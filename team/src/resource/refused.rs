@@ -1,6 +1,7 @@
-//! What the guard refused to let an agent write, recorded behind its answer: each path of an agent at most once a minute.
+//! Writes that the guard refused. They are recorded after its answer, each path of an agent at most once a minute.
 //!
-//! A minute takes no more than the paths that the state keeps of an agent, so that one that runs wild fills no log.
+//! An agent's refusals per minute are also limited to the number of paths that the state keeps for it, so that a
+//! runaway agent cannot fill the log.
 
 use crate::operation::prelude::*;
 use crate::projections::fact::Fact;
@@ -8,9 +9,9 @@ use crate::projections::refused::event::{RefusedFact, WriteRefused};
 use crate::projections::refused::{KEPT_MAX, RefusedPath};
 use crate::resource::can_write::WriteReason;
 
-/// How long a path that was refused is not recorded again.
+/// Time during which a refused path is not recorded again.
 const MINUTE_MICROS: i64 = 60_000_000;
-/// Most bytes of a path, and of what would write it.
+/// Maximum length of a path and of a tool's name, in bytes.
 const BYTES_MAX: usize = 1_024;
 
 operation! {
@@ -26,16 +27,16 @@ operation! {
     refuses = [WorkerNotFound]
 }
 
-/// One path that may not be written.
+/// A write that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefusedWrite {
-    /// The path, relative to the repository if it lies in it
+    /// The path, relative to the repository if inside
     pub path: String,
-    /// The tool that would write it
+    /// The tool that would have written the path
     pub tool: String,
-    /// Why it may not be written
+    /// Reason of the refusal
     pub reason: WriteReason,
-    /// The agent that holds it
+    /// The agent that holds the path
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
 }
@@ -43,35 +44,35 @@ pub struct RefusedWrite {
 /// `{recorded}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefusedWritesRecorded {
-    /// How many of them were recorded; the others were not new, or the setting `guard.record` is off
+    /// Number of refusals recorded; the others were repetitions, or the setting `guard.record` is off
     pub recorded: usize,
 }
 
 /// A refused write as it was recorded.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedRefusal {
-    /// The event.
+    /// Seq of the event.
     pub seq: u64,
-    /// Whose write it was.
+    /// The agent whose write was refused.
     pub agent: String,
-    /// What was refused.
+    /// The refused write.
     pub refused: WriteRefused,
 }
 
 impl Team {
-    /// Whether there is anything in it to record.
+    /// Returns true if any of the refusals should be recorded.
     pub fn wants_refused_writes(&mut self, refused: &RefusedWrites) -> Result<bool> {
         let now = self.now();
         self.query(|live, _| Ok(!refused.events(live, now)?.is_empty()))
     }
 
-    /// The newest refused writes, newest first.
+    /// Returns the newest refused writes, newest first.
     pub fn refused_writes(&mut self, limit: usize) -> Result<Vec<RecordedRefusal>> {
         self.query(|live, reader| newest(live, reader, limit))
     }
 }
 
-/// The newest refused writes, newest first: reads as many events as that.
+/// Returns the newest refused writes, newest first. Reads `limit` events.
 pub(crate) fn newest(live: &Live, reader: &Reader, limit: usize) -> Result<Vec<RecordedRefusal>> {
     let page = live.refused_writes(None, limit)?;
     let mut found = Vec::with_capacity(page.seqs.len());

@@ -1,4 +1,4 @@
-//! `thread-link`: a thread belongs to a task from now on.
+//! `thread-link`: links a thread to a task.
 
 use crate::claim::existing;
 use crate::projections::thread::event::ThreadLinked;

@@ -1,4 +1,4 @@
-//! `list-threads`: threads with what was said last in each, the one that began last first.
+//! `list-threads`: lists threads with their last message, the newest thread first.
 
 use crate::thread::prelude::*;
 
@@ -16,50 +16,50 @@ operation! {
 }
 
 const LIST_MAX: usize = 200;
-/// Most bytes that are shown of what was said last.
+/// Maximum length of a last message's excerpt, in bytes.
 const TEXT_MAX: usize = 280;
 
 /// `{team, threads, count, next_cursor}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadListAnswer {
-    /// The team
+    /// Name of the team
     pub team: String,
-    /// The page: in natural order of the ids, the last one first
+    /// The threads, in natural order of the ids, the last one first
     pub threads: Vec<ThreadListed>,
-    /// Threads on the page
+    /// Number of threads on the page
     pub count: usize,
-    /// The last id of the page while more remain
+    /// Cursor of the next page; `null` on the last page
     pub next_cursor: Option<String>,
 }
 
 /// A thread among others
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadListed {
-    /// Its id
+    /// Id of the thread
     pub id: String,
-    /// What it is about
+    /// Title of the thread
     pub title: String,
-    /// Who takes part
+    /// Agents that take part
     pub participants: Vec<String>,
-    /// The task that it belongs to
+    /// Task that the thread is linked to
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// The story that it belongs to
+    /// Trace that the thread belongs to
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
-    /// How many messages it holds
+    /// Number of messages
     pub messages: u64,
-    /// When the last message was posted; without one, when the thread began
+    /// Time of the last message; without one, the time at which the thread began
     #[schemars(with = "Timestamp")]
     pub last_at: String,
-    /// Who said the last message; `null` where nobody said anything
+    /// Author of the last message; `null` without one
     pub last_by: Option<String>,
-    /// What it says, of a long one the beginning; `null` where nobody said anything
+    /// The last message, cut short if long; `null` without one
     pub last_text: Option<String>,
 }
 
 impl Team {
-    /// Threads, the newest first: reads one event of each thread of the page.
+    /// Lists threads, the newest first. Reads one event per thread of the page.
     pub fn threads(&mut self, list: &ThreadList) -> Result<ThreadListAnswer> {
         let limit = page::at_most(list.limit, page::PAGE, LIST_MAX);
         self.query(|live, reader| {
@@ -105,7 +105,7 @@ fn listed(live: &Live, reader: &Reader, thread: Thread) -> Result<ThreadListed> 
     })
 }
 
-/// The beginning of a text, marked where it was cut.
+/// Returns the beginning of a text, marked if it was cut.
 fn beginning(text: &str) -> String {
     match text.get(..text.floor_char_boundary(TEXT_MAX)) {
         Some(start) if start.len() < text.len() => format!("{start}…"),

@@ -10,7 +10,7 @@ pub mod tail;
 
 use crate::operation::Rules;
 
-/// As callers of the HTTP contract name the fields.
+/// Field names as in the HTTP contract.
 pub(crate) const RULES: Rules = Rules {
     aliases: &[
         ("threadId", "thread_id"),

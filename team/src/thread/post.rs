@@ -1,4 +1,4 @@
-//! `thread-post`: a message in a thread, for those who take part or are named.
+//! `thread-post`: posts a message in a thread, for its participants or for named agents.
 
 use crate::doubts::RecipientsDoubts;
 use crate::projections::thread::event::Posted;
@@ -21,15 +21,15 @@ operation! {
     rules = RULES
 }
 
-/// Most bytes of what is said at once.
+/// Maximum length of a post, in bytes.
 pub const BODY_BYTES_MAX: usize = 256 << 10;
 
 /// `{message}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadPostAnswer {
-    /// The message
+    /// The post
     pub message: PostShown,
-    /// Doubts about those who are told
+    /// Doubts about the recipients
     #[serde(flatten)]
     pub doubts: RecipientsDoubts,
 }

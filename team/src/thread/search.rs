@@ -1,6 +1,7 @@
-//! `thread-search`: threads that hold a text, the newest thread first.
+//! `thread-search`: finds threads that contain a text, the newest thread first.
 //!
-//! There is no index: a call examines a bounded part of what was said, and its cursor says where the next one goes on.
+//! Messages have no text index: a call examines a bounded part of them, and its cursor says where the next call
+//! continues.
 
 use crate::thread::prelude::*;
 use page::unknown_cursor;
@@ -20,15 +21,15 @@ operation! {
     rules = RULES
 }
 
-/// Most threads of a page.
+/// Maximum number of threads on a page.
 pub const SEARCH_MAX: usize = 200;
-/// Bytes of messages that a call examines.
+/// Maximum bytes of messages that a call examines.
 const EXAMINED_BYTES: usize = 8 << 20;
-/// Messages and threads that a call examines.
+/// Maximum number of messages and threads that a call examines.
 const EXAMINED: usize = 20_000;
-/// Threads and messages that are fetched at once.
+/// Number of threads or messages fetched at once.
 const PORTION: usize = 256;
-/// Stands in a cursor between the thread and the event up to which its messages were examined.
+/// Separates the thread from the event in a cursor: the thread's messages were examined down to that event.
 const WITHIN: char = '@';
 
 /// `{threads, next_cursor?}`.
@@ -36,7 +37,7 @@ const WITHIN: char = '@';
 pub struct ThreadSearchAnswer {
     /// The threads, the newest first
     pub threads: Vec<ThreadShown>,
-    /// Where to go on, while not everything was examined; a page may then hold no thread at all
+    /// Cursor of the next page, until everything was examined; a page may be empty before that
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -59,12 +60,12 @@ impl Left {
 enum Found {
     Holds,
     HoldsNot,
-    /// Nothing may be examined any more; the messages from that event on were.
+    /// The call's limit is reached; messages from that event on were examined.
     Stopped(u64),
 }
 
 impl Team {
-    /// Threads that hold a text.
+    /// Finds threads that contain a text.
     pub fn thread_search(&mut self, search: &ThreadSearch) -> Result<ThreadSearchAnswer> {
         let wanted = search.query.as_deref().unwrap_or_default().trim();
         let wanted = wanted.to_lowercase();
@@ -113,7 +114,7 @@ impl ThreadSearch {
         }
     }
 
-    /// The thread that the cursor names, and the event before which its messages are still to be examined.
+    /// Reads the cursor: the thread, and the event before which its messages are still to be examined.
     fn start(&self, live: &Live) -> Result<Option<(Thread, Option<u64>)>> {
         let Some(cursor) = &self.cursor else {
             return Ok(None);
@@ -129,7 +130,7 @@ impl ThreadSearch {
 }
 
 impl ThreadSearchAnswer {
-    /// Adds a thread if it holds the text; says whether the page ends there.
+    /// Adds a thread if it contains the text; returns true if the page ends there.
     fn take(&mut self, thread: &Thread, found: &Found) -> bool {
         match found {
             Found::Holds => self.threads.push(ThreadShown::from(thread)),
@@ -143,7 +144,7 @@ impl ThreadSearchAnswer {
     }
 }
 
-/// Whether what is known of a thread without its messages holds the text.
+/// Returns true if the thread's title, participants or task contain the text.
 fn speaks_of(thread: &Thread, wanted: &str) -> bool {
     let holds = |text: &str| text.to_lowercase().contains(wanted);
     holds(&thread.title)
@@ -152,7 +153,7 @@ fn speaks_of(thread: &Thread, wanted: &str) -> bool {
         || thread.participants.iter().any(|one| holds(one))
 }
 
-/// Looks through the messages of a thread, from an event on towards older ones.
+/// Examines the messages of a thread, from an event towards older ones.
 fn messages(
     live: &Live,
     reader: &Reader,

@@ -1,4 +1,4 @@
-//! `thread-start`: a talk between agents, perhaps about a task.
+//! `thread-start`: starts a thread between agents, optionally linked to a task.
 
 use crate::claim::existing;
 use crate::doubts::RecipientsDoubts;
@@ -23,21 +23,21 @@ operation! {
     rules = RULES
 }
 
-/// Most agents that take part in a thread.
+/// Maximum number of agents in a thread.
 pub const PARTICIPANTS_MAX: usize = 256;
-/// Most bytes of a title.
+/// Maximum length of a title, in bytes.
 pub const TITLE_BYTES_MAX: usize = 1024;
-/// The title of a thread that was given none.
+/// Title of a thread that was given none.
 const TITLE: &str = "Thread";
-/// Who speaks where nobody says who does.
+/// Author of a message without a named author.
 pub const SYSTEM: &str = "system";
 
-/// `{thread}`: a thread that was made or changed.
+/// `{thread}`: a thread that was started or changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadAnswer {
     /// The thread
     pub thread: ThreadShown,
-    /// Doubts about those who take part
+    /// Doubts about the participants
     #[serde(flatten)]
     pub doubts: RecipientsDoubts,
 }
@@ -96,7 +96,7 @@ impl ThreadStart {
         })
     }
 
-    /// Those that were named, and who starts it, each once.
+    /// Returns the named participants and the agent that starts the thread, each once.
     fn participants(&self, live: &Live, worker: Option<&str>) -> Result<Vec<String>> {
         let named = self.participants.as_deref().unwrap_or_default();
         let mut participants = agents(live, "participants", named)?;
@@ -109,7 +109,7 @@ impl ThreadStart {
     }
 }
 
-/// Agents of the team, each once.
+/// Checks that the named agents belong to the team, and removes duplicates.
 pub(crate) fn agents(live: &Live, field: &'static str, named: &[String]) -> Result<Vec<String>> {
     let mut agents: Vec<String> = Vec::new();
     for agent in named {
@@ -125,7 +125,7 @@ pub(crate) fn agents(live: &Live, field: &'static str, named: &[String]) -> Resu
     Ok(agents)
 }
 
-/// Checks that somebody may speak, and gives the events by which it joins the team, if it does.
+/// Checks that an agent may post, and returns the events by which it joins the team, if it does.
 pub(crate) fn author(live: &Live, worker: Option<&str>) -> Result<Vec<NewEvent>> {
     match worker {
         None | Some(SYSTEM) => Ok(Vec::new()),

@@ -19,11 +19,11 @@ operation! {
     rules = RULES
 }
 
-/// Messages of a page unless the caller says otherwise.
+/// Default number of messages on a page.
 pub const TAIL: usize = 20;
-/// Most messages of a page.
+/// Maximum number of messages on a page.
 pub const TAIL_MAX: usize = 200;
-/// A page that says so much already ends there.
+/// Size in bytes at which a page ends.
 pub(crate) const PAGE_BYTES: usize = 4 << 20;
 
 /// `{thread, messages, next_cursor?}`.
@@ -31,15 +31,15 @@ pub(crate) const PAGE_BYTES: usize = 4 << 20;
 pub struct ThreadTailAnswer {
     /// The thread
     pub thread: ThreadShown,
-    /// Its messages, oldest first
+    /// The messages, oldest first
     pub messages: Vec<PostShown>,
-    /// Where to go on towards older ones, while there are any
+    /// Cursor of the next page, towards older messages; absent on the last page
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
 impl Team {
-    /// The newest messages of a thread.
+    /// Returns the newest messages of a thread.
     pub fn thread_tail(&mut self, tail: &ThreadTail) -> Result<ThreadTailAnswer> {
         let before = tail.before()?;
         let limit = page::at_most(tail.limit, TAIL, TAIL_MAX);
@@ -79,7 +79,7 @@ impl ThreadTail {
     }
 }
 
-/// The message that an event of a thread recorded.
+/// Returns the message that an event of a thread recorded.
 pub(crate) fn post(live: &Live, reader: &Reader, seq: u64) -> Result<Option<PostShown>> {
     let event: Event<'static> = page::event(live, reader, seq)?;
     let Fact::Thread(fact) = Fact::decode(&event)? else {

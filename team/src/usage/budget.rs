@@ -4,7 +4,7 @@ use crate::operation::prelude::*;
 use crate::projections::usage::Whose;
 
 impl Team {
-    /// A warning about the budget for those who work for the team, in a line of plain text.
+    /// Returns a one-line warning about the budget for agents that work for the team.
     pub fn budget_warning(&mut self) -> Result<Option<String>> {
         self.peek(|live| {
             let info = live.budget()?;

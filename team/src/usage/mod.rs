@@ -1,4 +1,4 @@
-//! Tokens: what was used, and what may be.
+//! Tokens: usage and budget.
 
 pub mod budget;
 pub mod report;

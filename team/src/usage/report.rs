@@ -1,4 +1,4 @@
-//! `report-usage`, `set-budget`, `usage`: tokens that agents used, and how many they may.
+//! `report-usage`, `set-budget`, `usage`: tokens that agents used and may use.
 
 use crate::claim::existing;
 use crate::operation::prelude::*;
@@ -6,7 +6,7 @@ use crate::projections::usage::event::UsageFact;
 use crate::projections::usage::event::{Budget, UsageReported};
 use crate::projections::usage::{BudgetInfo, Used, Whose};
 
-/// As callers of the HTTP contract name the fields.
+/// Field names as in the HTTP contract.
 const RULES: Rules = Rules {
     aliases: &[
         ("agentId", "worker"),
@@ -72,26 +72,26 @@ operation! {
     rules = RULES
 }
 
-/// Most tokens that are counted at once; JSON holds no larger whole number everywhere.
+/// Maximum number of tokens in one report: larger whole numbers are not exact in every JSON reader.
 pub const TOKENS_MAX: u64 = 1 << 53;
 
-/// How many tokens were used, and may be.
+/// Tokens used, and the budget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UsageAnswer {
-    /// By the team
+    /// Tokens used by the team
     pub used: UsedShown,
-    /// By agents, sorted by name; after a report the one who reported
+    /// Tokens by agent, sorted by name; after a report only the agent that reported
     pub agents: Vec<AgentUsed>,
-    /// For the task that was asked for
+    /// Tokens used for the requested task
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<UsedShown>,
-    /// How many may be used, where that was said
+    /// The budget, if one is set
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetShown>,
-    /// What the team is to be warned of
+    /// Warning about the budget; absent without one
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
-    /// The agent to go on behind, where there are more
+    /// Cursor of the next page; absent on the last page
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -103,42 +103,42 @@ pub struct UsedShown {
     pub input_tokens: u64,
     /// Tokens written
     pub output_tokens: u64,
-    /// All of them
+    /// Total tokens
     pub tokens: u64,
-    /// How often that was reported
+    /// Number of reports
     pub reports: u64,
 }
 
 /// Tokens that an agent used
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AgentUsed {
-    /// The agent
+    /// Name of the agent
     pub worker: String,
-    /// The tokens
+    /// Tokens that the agent used
     #[serde(flatten)]
     pub used: UsedShown,
 }
 
-/// How many tokens may be used
+/// Limits of the tokens that may be used
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BudgetShown {
-    /// By the team
+    /// Limit for the team
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
-    /// By the team, before it is warned
+    /// Limit for the team before a warning
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub soft_limit_tokens: Option<u64>,
-    /// By each agent
+    /// Limit for each agent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_agent_tokens: Option<u64>,
-    /// Whether new work is refused once they are used up
+    /// True if new work is refused once the tokens are used up
     pub hard_limit: bool,
-    /// Whether an event says that the soft limit was reached
+    /// True if an event recorded that the soft limit was reached
     pub soft_limit_reached: bool,
 }
 
 impl Team {
-    /// How many tokens were used.
+    /// Returns the tokens used.
     pub fn usage(&mut self, usage: &Usage) -> Result<UsageAnswer> {
         names::check_known_given([
             ("worker", &usage.worker),
@@ -161,7 +161,7 @@ impl Team {
     }
 }
 
-/// How the team stands, and of its agents that one.
+/// Returns the usage of the team and of the given worker and task.
 fn standing(live: &Live, worker: Option<&str>, task: Option<&str>) -> Result<UsageAnswer> {
     let used = live.used(Whose::Team)?;
     let info = live.budget()?;

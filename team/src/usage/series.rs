@@ -1,4 +1,4 @@
-//! `usage series`: tokens over time, by agent or by task. The log has no index of reports, so that all events between the
+//! `usage series`: tokens over time, by agent or by task. Reports have no index in the log, so all events between the
 //! two times are read, and none outside.
 
 use crate::log::replay::Replay;
@@ -21,21 +21,21 @@ operation! {
     }) -> UsageSeriesAnswer = |team, asked| team.usage_series(&asked)
 }
 
-/// Spans of time unless the caller says otherwise.
+/// Default number of buckets.
 const BUCKETS: usize = 60;
 const BUCKETS_MAX: usize = 500;
-/// Series that are told apart.
+/// Maximum number of separate series.
 const SERIES_MAX: usize = 100;
 const DAY_MICROS: i64 = 86_400_000_000;
 
 words! {
-    /// Whose tokens are told apart
+    /// Grouping of the series
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum By {
-        /// Those of each agent
+        /// One series per agent
         Agent = "agent",
-        /// Those for each task; what was used for none is left out
+        /// One series per task; tokens without a task are left out
         Task = "task",
     }
 }
@@ -43,32 +43,32 @@ words! {
 /// `{team, from, to, bucket_ms, series, others?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct UsageSeriesAnswer {
-    /// The team
+    /// Name of the team
     pub team: String,
-    /// When the first span begins
+    /// Start of the first bucket
     pub from: Timestamp,
-    /// Until when tokens are counted
+    /// End of the counted time
     pub to: Timestamp,
-    /// How long each span is, in milliseconds
+    /// Length of a bucket, in milliseconds
     pub bucket_ms: u64,
-    /// The 100 that used most, by name
+    /// The 100 largest series, by name
     pub series: Vec<Series>,
-    /// The sum of all others, where there are more
+    /// Sum of all further series; absent without any
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<u64>,
 }
 
-/// Tokens of somebody, or for something, over time
+/// Tokens of an agent or a task over time
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Series {
-    /// The agent or the task
+    /// Name of the agent or id of the task
     pub name: String,
-    /// Tokens in each span
+    /// Tokens per bucket
     pub tokens: Vec<u64>,
 }
 
 impl Team {
-    /// Tokens over time.
+    /// Returns tokens over time.
     pub fn usage_series(&mut self, asked: &UsageSeries) -> Result<UsageSeriesAnswer> {
         let buckets = page::within("buckets", asked.buckets, BUCKETS, BUCKETS_MAX)?;
         let to = time("to", asked.to.as_ref())?.unwrap_or_else(|| self.now());
@@ -80,7 +80,7 @@ impl Team {
             return Err(Refusal::invalid("from", from, rule).into());
         }
         let count = i64::try_from(buckets).unwrap_or(1);
-        // Whole milliseconds, so that the last span may reach beyond the end.
+        // Rounded up to whole milliseconds, so the last bucket may extend beyond the end.
         let bucket_ms = (span + count * 1_000 - 1) / (count * 1_000);
         let by = asked.by.unwrap_or(By::Agent);
         let between = Replay {
@@ -129,7 +129,7 @@ fn time(field: &'static str, text: Option<&String>) -> Result<Option<Timestamp>,
     text.map(parsed).transpose()
 }
 
-/// Those that used most, by name, and the sum of the others.
+/// Returns the largest series, by name, and the sum of the others.
 fn told_apart(found: BTreeMap<String, Vec<u64>>, buckets: usize) -> (Vec<Series>, Vec<u64>) {
     let all = found.into_iter();
     let mut series: Vec<Series> = all.map(|(name, tokens)| Series { name, tokens }).collect();

@@ -1,7 +1,7 @@
-//! How much of a reader's attention a text takes, where the reader is a language model.
+//! Estimates how many tokens of a language model a text takes.
 
-/// Tokens that a text takes at most, by a rule that guesses high: three letters, two signs, or two bytes of any other
-/// script make a token; so do six spaces, and hardly more than one digit, for ids are cut into small pieces.
+/// Estimates the tokens of a text, on the high side: a token is three letters, two punctuation signs, two bytes of
+/// another script, or six spaces. Digits count about one token each, because ids are split into small tokens.
 pub fn estimate(text: &str) -> usize {
     let sixths: usize = text
         .bytes()

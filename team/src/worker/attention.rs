@@ -1,4 +1,5 @@
-//! `write-leader-attention`: what a hook saw of the leader's session; the last of it counts in `read-stall-state`.
+//! `write-leader-attention`: records the observed state of the leader's session. `read-stall-state` uses the last
+//! record.
 
 use crate::command;
 use crate::operation::prelude::*;
@@ -10,11 +11,11 @@ operation! {
     "write-leader-attention": Records(WriteAttention) -> AttentionWritten as write_leader_attention
 }
 
-/// Who saw it
+/// Source of an observation
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AttentionSource {
-    /// A hook that tells of notifications
+    /// A notification hook
     NotifyHook,
     /// The leader's program, when it stopped
     NativeStop,
@@ -22,76 +23,76 @@ pub enum AttentionSource {
     NativeSessionEnd,
 }
 
-/// What `write-leader-attention` is asked; what is not known is left out.
+/// Input of `write-leader-attention`; unknown fields of the observation are left out.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WriteAttention {
-    /// Who saw it
+    /// Source of the observation
     pub source: AttentionSource,
-    /// Whether the leader's session goes on
+    /// True if the leader's session is still running
     pub leader_session_active: bool,
-    /// The session
+    /// Id of the leader's session
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leader_session_id: Option<String>,
-    /// When it stopped, ISO 8601; else, where it does not go on, now
+    /// Time at which the session stopped, ISO 8601; default: now if the session is not running
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leader_session_stopped_at: Option<String>,
-    /// What the leader had to decide
+    /// Decision that the leader has to make
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leader_decision_state: Option<Decision>,
-    /// Whether something waited for the leader
+    /// True if something waits for the leader
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leader_attention_pending: Option<bool>,
-    /// What did
+    /// Main reason why the leader is needed
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leader_attention_reason: Option<String>,
-    /// All that did
+    /// All reasons why the leader is needed
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attention_reasons: Option<Vec<String>>,
-    /// Whether the leader was taken to have stopped
+    /// True if the leader was considered stopped
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leader_stale: Option<bool>,
-    /// The leader's mail that was not delivered
+    /// Number of the leader's undelivered messages
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub unread_leader_message_count: Option<u64>,
-    /// Whether work was left
+    /// True if work remains
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub work_remaining: Option<bool>,
-    /// For how long nothing had moved, in milliseconds
+    /// Milliseconds without any progress
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub stalled_for_ms: Option<u64>,
 }
 
-/// What was last seen of the leader
+/// The last recorded observation of the leader
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AttentionShown {
-    /// The team
+    /// Name of the team
     pub team_name: String,
-    /// When it was recorded
+    /// Time of the record
     pub updated_at: String,
-    /// Who saw it
+    /// Source of the observation
     pub source: AttentionSource,
-    /// What the leader had to decide
+    /// Decision that the leader has to make
     pub leader_decision_state: Decision,
-    /// Whether something waited for the leader
+    /// True if something waits for the leader
     pub leader_attention_pending: bool,
-    /// What did
+    /// Main reason why the leader is needed
     pub leader_attention_reason: Option<String>,
-    /// All that did
+    /// All reasons why the leader is needed
     pub attention_reasons: Vec<String>,
-    /// Whether the leader was taken to have stopped
+    /// True if the leader was considered stopped
     pub leader_stale: bool,
-    /// Whether the leader's session went on
+    /// True if the leader's session was running
     pub leader_session_active: bool,
-    /// The session
+    /// Id of the leader's session
     pub leader_session_id: Option<String>,
-    /// When it stopped
+    /// Time at which the session stopped
     pub leader_session_stopped_at: Option<String>,
-    /// The leader's mail that was not delivered
+    /// Number of the leader's undelivered messages
     pub unread_leader_message_count: u64,
-    /// Whether work was left
+    /// True if work remained
     pub work_remaining: bool,
-    /// For how long nothing had moved, in milliseconds
+    /// Milliseconds without any progress
     pub stalled_for_ms: Option<u64>,
 }
 
@@ -100,7 +101,7 @@ pub struct AttentionShown {
 pub struct AttentionWritten {}
 
 impl AttentionShown {
-    /// What an event recorded; what it leaves out is taken as nothing.
+    /// Reads an observation from its event; absent fields get their empty values.
     fn of(event: &Event<'_>, team: &str) -> Result<AttentionShown> {
         let said: WriteAttention = attention(event)?;
         let decision = said.leader_decision_state;
@@ -127,14 +128,14 @@ impl AttentionShown {
     }
 }
 
-/// What was last seen of the leader, and whether it stopped and did nothing since.
+/// Returns the last observation of the leader, and true if the leader stopped and has done nothing since.
 pub(crate) fn last(live: &Live, reader: &Reader) -> Result<Option<(AttentionShown, bool)>> {
     let Some(seq) = live.leader_attention()? else {
         return Ok(None);
     };
     let event = page::event(live, reader, seq)?;
     let shown = AttentionShown::of(&event, &reader.identity().name)?;
-    // The event that records the stop is no sign of life, even where the leader recorded it.
+    // The event that records the stop is no activity of the leader, even if the leader recorded it.
     let acted = live.activity(LEADER)?;
     let acted = acted.is_some_and(|acted| acted.seq > seq);
     let stopped = shown.tells_of_stop() && !acted;

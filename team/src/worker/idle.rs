@@ -1,5 +1,5 @@
-//! `read-idle-state`: who has nothing to do. The state of a worker is the later of two: what it said last of itself,
-//! and what the monitor's snapshot says of it.
+//! `read-idle-state`: returns the idle workers. A worker's state comes from its last status or from the monitor's
+//! snapshot, whichever is later.
 
 use crate::log::team_event::TeamEvent;
 use crate::operation::prelude::*;
@@ -11,65 +11,65 @@ operation! {
     "read-idle-state": Reads(ReadIdle {}) -> IdleAnswer = Team::idle_state
 }
 
-/// Who has nothing to do
+/// Idle workers of a team
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct IdleAnswer {
-    /// The team
+    /// Name of the team
     pub team_name: String,
-    /// Its workers
+    /// Number of workers
     pub worker_count: usize,
-    /// How many of them are idle
+    /// Number of idle workers
     pub idle_worker_count: usize,
-    /// Who they are
+    /// The idle workers
     pub idle_workers: Vec<String>,
-    /// The others
+    /// The other workers
     pub non_idle_workers: Vec<String>,
-    /// Whether there are workers and all of them are idle
+    /// True if the team has workers and all of them are idle
     pub all_workers_idle: bool,
-    /// What told of each worker's last becoming idle; `null` where nothing did
+    /// Event of each worker's last change to idle; `null` without one
     pub last_idle_transition_by_worker: BTreeMap<String, Option<Told>>,
-    /// The last report that all were idle
+    /// Last event that reported all workers idle
     pub last_all_workers_idle_event: Option<Told>,
-    /// What this rests on
+    /// Data that the answer is based on
     pub source: IdleSource,
 }
 
-/// What an idle state rests on
+/// Data that an idle state is based on
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct IdleSource {
-    /// Whether workers were looked at: always
+    /// Always true: workers are always counted
     pub summary_available: bool,
-    /// Whether there is a monitor's snapshot
+    /// True if there is a monitor snapshot
     pub snapshot_available: bool,
-    /// How many recent team events there are, up to 50
+    /// Number of recent team events, up to 50
     pub recent_event_count: u64,
 }
 
 /// A team event, in brief
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Told {
-    /// Its id
+    /// Id of the event
     pub event_id: String,
-    /// Its type
+    /// Type of the event
     #[serde(rename = "type")]
     pub kind: String,
-    /// Who it is about
+    /// The worker that the event is about
     pub worker: String,
-    /// The task concerned
+    /// Task that the event is about
     pub task_id: Option<String>,
-    /// When it was recorded
+    /// Time at which the event was recorded
     pub created_at: String,
-    /// Why
+    /// Reason given in the event
     pub reason: Option<String>,
-    /// What its recipient is to do
+    /// Action that the recipient should take
     pub intent: Option<String>,
-    /// The state
+    /// The worker's new state
     pub state: Option<String>,
-    /// The state before
+    /// The worker's state before
     pub prev_state: Option<String>,
-    /// The type that it was reported as
+    /// Type under which the event was reported
     pub source_type: Option<String>,
-    /// How many workers there were
+    /// Number of workers at that time
     pub worker_count: Option<u64>,
 }
 
@@ -83,11 +83,11 @@ const TEAM_EVENTS: [&str; 8] = [
     "shutdown_acked",
     "shutdown_gated",
 ];
-/// No more of them count as recent.
+/// Maximum number of team events that count as recent.
 const RECENT_MAX: u64 = 50;
 
 impl Told {
-    /// What an event that is kept as the last of its sort says.
+    /// Returns a team event in brief.
     fn of(event: &Event<'_>, team: &str) -> Option<Told> {
         let said = TeamEvent::of(event, team)?.canonical();
         Some(Told {
@@ -162,7 +162,7 @@ fn recent(live: &Live) -> Result<u64> {
 }
 
 impl Team {
-    /// Who has nothing to do.
+    /// Returns the idle workers.
     pub fn idle_state(&mut self, _: ReadIdle) -> Result<IdleAnswer> {
         self.query(idle)
     }

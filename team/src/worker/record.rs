@@ -1,5 +1,5 @@
-//! `write-worker-identity`, `update-worker-heartbeat`, `write-worker-inbox`: a worker registers, gives a sign of life,
-//! gets its instructions.
+//! `write-worker-identity`, `update-worker-heartbeat`, `write-worker-inbox`: register a worker, record its heartbeat,
+//! replace its instructions.
 
 use crate::doubts::RecipientDoubts;
 use crate::operation::prelude::*;
@@ -79,9 +79,9 @@ operation! {
 /// `{worker}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerAnswer {
-    /// The worker
+    /// Name of the worker
     pub worker: String,
-    /// Doubts about a worker that something was left for
+    /// Doubts about the worker's name
     #[serde(flatten)]
     pub doubts: RecipientDoubts,
 }
@@ -89,14 +89,14 @@ pub struct WorkerAnswer {
 /// `{worker, heartbeat}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HeartbeatAnswer {
-    /// The worker
+    /// Name of the worker
     pub worker: String,
-    /// Its last sign of life; `null` where it gave none
+    /// The worker's last heartbeat; `null` without one
     pub heartbeat: Option<HeartbeatShown>,
 }
 
 impl Team {
-    /// A worker's last sign of life.
+    /// Returns a worker's last heartbeat.
     pub fn read_heartbeat(&mut self, read: ReadHeartbeat) -> Result<HeartbeatAnswer> {
         names::check_known("worker", &read.worker)?;
         self.query(|live, _| {

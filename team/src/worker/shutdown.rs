@@ -1,4 +1,5 @@
-//! `write-shutdown-request`, `write-shutdown-ack`, `read-shutdown-ack`: a worker is asked to stop, and answers.
+//! `write-shutdown-request`, `write-shutdown-ack`, `read-shutdown-ack`: request a worker's shutdown and record its
+//! answer.
 
 use crate::doubts::RecipientDoubts;
 use crate::operation::prelude::*;
@@ -45,14 +46,14 @@ operation! {
 /// `{worker, ack}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AckAnswer {
-    /// The worker
+    /// Name of the worker
     pub worker: String,
-    /// What it says; `null` where it said nothing, or nothing that counts
+    /// The worker's answer; `null` if there is none, or only one older than `min_updated_at`
     pub ack: Option<ShutdownAckShown>,
 }
 
 impl AckAnswer {
-    /// Of a worker that said nothing.
+    /// Returns the answer for a worker that has not answered.
     pub(crate) fn none(worker: &str) -> AckAnswer {
         AckAnswer {
             worker: worker.to_owned(),
@@ -62,7 +63,7 @@ impl AckAnswer {
 }
 
 impl Team {
-    /// What a worker last said to its shutdown. A bound that is no time lets nothing count.
+    /// Returns a worker's last answer to a shutdown request. If `min_updated_at` is no valid time, no answer counts.
     pub fn read_shutdown_ack(&mut self, read: ReadAck) -> Result<AckAnswer> {
         names::check_known("worker", &read.worker)?;
         let counts = |at: Timestamp| match &read.min_updated_at {

@@ -1,5 +1,5 @@
-//! `write-monitor-snapshot`, `read-monitor-snapshot`: what the team's monitor last saw. It is stored as it came; reading
-//! keeps the fields that are known, each in its proper form, and adds the tasks that were completed since.
+//! `write-monitor-snapshot`, `read-monitor-snapshot`: the last snapshot of the team's monitor. It is stored unchanged;
+//! reading keeps the known fields of the right type and adds the tasks completed since.
 
 use crate::operation::prelude::*;
 use crate::projections::worker::supervision::{snapshot, snapshot_written};
@@ -25,17 +25,17 @@ pub struct SnapshotWritten {}
 /// `{snapshot}`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SnapshotAnswer {
-    /// What the monitor last saw; `null` where it never wrote it
+    /// The last snapshot; `null` without one
     pub snapshot: Option<MonitorSnapshot>,
 }
 
-/// What a monitor saw; a part that it left out is empty
+/// A monitor's snapshot; missing parts are empty
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MonitorSnapshot {
     /// Status by task
     pub task_status_by_id: Map<String, Value>,
-    /// Whether each worker lives
+    /// True or false by worker: alive or not
     pub worker_alive_by_name: Map<String, Value>,
     /// State by worker
     pub worker_state_by_name: Map<String, Value>,
@@ -43,18 +43,18 @@ pub struct MonitorSnapshot {
     pub worker_turn_count_by_name: Map<String, Value>,
     /// Task by worker
     pub worker_task_id_by_name: Map<String, Value>,
-    /// When each message was notified
+    /// Time of the notification by message
     pub mailbox_notified_by_message_id: Map<String, Value>,
-    /// Tasks whose completion was told: those that the monitor wrote, and those completed since
+    /// Tasks whose completion was reported: those in the snapshot, and those completed since
     pub completed_event_task_ids: Map<String, Value>,
-    /// How each worker's work is integrated
+    /// Integration state of the work by worker
     pub integration_by_worker: Map<String, Value>,
-    /// How long the monitor took; only where it is complete
+    /// Timings of the monitor; absent unless complete
     #[serde(skip_serializing_if = "Option::is_none")]
     pub monitor_timings: Option<Map<String, Value>>,
 }
 
-/// How the integration of a worker's work may stand.
+/// Integration states of a worker's work.
 const INTEGRATION: [&str; 5] = [
     "idle",
     "integrated",
@@ -63,7 +63,7 @@ const INTEGRATION: [&str; 5] = [
     "rebase_conflict",
 ];
 
-/// The numbers that timings consist of.
+/// Fields of the timings.
 const TIMINGS: [&str; 4] = [
     "list_tasks_ms",
     "worker_scan_ms",
@@ -72,7 +72,7 @@ const TIMINGS: [&str; 4] = [
 ];
 
 impl MonitorSnapshot {
-    /// Keeps what is known of a stored snapshot.
+    /// Keeps the known fields of a stored snapshot.
     fn of(mut stored: Map<String, Value>) -> MonitorSnapshot {
         let mut object = |name: &str| match stored.remove(name) {
             Some(Value::Object(object)) => object,
@@ -105,7 +105,7 @@ fn complete(timings: &Map<String, Value>) -> bool {
     TIMINGS.iter().all(number) && timings.get("updated_at").is_some_and(Value::is_string)
 }
 
-/// What the monitor last saw, and the event that holds it.
+/// Returns the last snapshot and the seq of its event.
 pub(crate) fn last(live: &Live, reader: &Reader) -> Result<Option<(MonitorSnapshot, u64)>> {
     let Some(seq) = live.monitor_snapshot()? else {
         return Ok(None);
@@ -116,7 +116,7 @@ pub(crate) fn last(live: &Live, reader: &Reader) -> Result<Option<(MonitorSnapsh
 }
 
 impl Team {
-    /// What the monitor last saw.
+    /// Returns the last snapshot of the team's monitor.
     pub fn read_monitor_snapshot(&mut self, _: ReadSnapshot) -> Result<SnapshotAnswer> {
         self.query(|live, reader| {
             let written = live.monitor_snapshot()?;

@@ -1,4 +1,5 @@
-//! `read-stall-state`: whether the team gets on, and what its leader has to decide. It moves no baseline.
+//! `read-stall-state`: tells if the team makes progress, and which decision its leader has to make. It moves no
+//! baseline.
 
 use crate::operation::prelude::*;
 use crate::worker::attention::{self, AttentionShown};
@@ -10,72 +11,72 @@ operation! {
     "read-stall-state": Reads(ReadStall {}) -> StallAnswer = Team::stall_state
 }
 
-/// Phases in which nothing is left to decide.
+/// Phases in which no decision is left.
 const TERMINAL_PHASES: [&str; 3] = ["complete", "failed", "cancelled"];
 
-/// Whether the team gets on
+/// Progress of a team
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StallAnswer {
-    /// The team
+    /// Name of the team
     pub team_name: String,
-    /// Whether it does not
+    /// True if the team makes no progress
     pub team_stalled: bool,
-    /// Whether its leader was seen to stop, and did nothing since
+    /// True if the leader was seen to stop and has done nothing since
     pub leader_stale: bool,
-    /// Whether something waits for the leader
+    /// True if something waits for the leader
     pub leader_attention_pending: bool,
-    /// What the leader has to decide
+    /// Decision that the leader has to make
     pub leader_decision_state: Decision,
-    /// Workers that live and work, and do not get on
+    /// Workers that are alive and working, but make no progress
     pub stalled_workers: Vec<String>,
-    /// Workers without a sign of life, or whose last one said that they end; none that holds a live lease
+    /// Workers without a heartbeat, or whose last heartbeat reported their end, unless they hold a live lease
     pub dead_workers: Vec<String>,
-    /// The others
+    /// The other workers
     pub live_workers: Vec<String>,
-    /// Tasks that are not over
+    /// Number of unfinished tasks
     pub pending_task_count: u64,
-    /// The leader's mail that is not delivered
+    /// Number of the leader's undelivered messages
     pub unread_leader_message_count: u64,
-    /// Requests to tell the leader something that led to nothing yet
+    /// Number of open dispatch requests for the leader
     pub pending_leader_dispatch_count: u64,
-    /// Whether there are workers and all of them are idle
+    /// True if the team has workers and all of them are idle
     pub all_workers_idle: bool,
-    /// Who is idle
+    /// The idle workers
     pub idle_workers: Vec<String>,
-    /// Why the team does not get on, or what is to be decided
+    /// Reasons for the stall or for the decision
     pub reasons: Vec<String>,
-    /// What was last seen of the leader; `null` where nobody recorded it
+    /// Last observation of the leader; `null` without one
     pub leader_attention_state: Option<AttentionShown>,
-    /// The last report that all were idle
+    /// Last event that reported all workers idle
     pub last_all_workers_idle_event: Option<Told>,
-    /// The last report that the leader was nudged
+    /// Last event that reported a nudge of the leader
     pub last_team_leader_nudge_event: Option<Told>,
-    /// The last report that the leader was to be told later
+    /// Last event that reported a deferred notification of the leader
     pub last_leader_notification_deferred_event: Option<Told>,
-    /// What this rests on
+    /// Data that the answer is based on
     pub source: StallSource,
 }
 
-/// What a stall state rests on
+/// Data that a stall state is based on
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct StallSource {
-    /// What its idle state rests on
+    /// Data that the idle state is based on
     #[serde(flatten)]
     pub idle: IdleSource,
-    /// Whether somebody said how far the team is
+    /// True if a phase of the team was recorded
     pub phase_available: bool,
 }
 
 words! {
-    /// What the leader has to decide
+    /// Decision that a leader has to make
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum Decision {
-        /// Nothing: there is work that somebody can do
+        /// None: some work can be done now
         StillActionable = "still_actionable",
-        /// What is next: all is done
+        /// The next step: all work is done
         DoneWaitingOnLeader = "done_waiting_on_leader",
-        /// How to go on: all that is left is blocked
+        /// How to continue: all remaining work is blocked
         StuckWaitingOnLeader = "stuck_waiting_on_leader",
     }
 }
@@ -91,7 +92,7 @@ impl Decision {
     }
 }
 
-/// What was found of the workers and of the leader's mail.
+/// Data about the workers and the leader's mail.
 struct Findings {
     stalled: Vec<String>,
     dead: Vec<String>,
@@ -107,7 +108,7 @@ struct Findings {
 impl Findings {
     fn of(live: &Live, idle: &IdleAnswer, stopped: bool, now: Timestamp) -> Result<Findings> {
         let mut polled = poll(live, |worker| recorded(live, worker))?;
-        // A lease that runs is a sign of life, whatever the heartbeats say.
+        // A live lease proves that its holder is alive, whatever the heartbeats say.
         let holders = live.lease_holders(now)?;
         for polled in &mut polled {
             polled.summary.alive |= holders.contains(&polled.summary.name);
@@ -203,7 +204,7 @@ fn stall(live: &Live, reader: &Reader, now: Timestamp) -> Result<StallAnswer> {
 }
 
 impl Team {
-    /// Whether the team gets on.
+    /// Returns the team's progress.
     pub fn stall_state(&mut self, _: ReadStall) -> Result<StallAnswer> {
         let now = self.now();
         self.query(|live, reader| stall(live, reader, now))

@@ -1,5 +1,5 @@
-//! `write-worker-status`, `read-worker-status`: what a worker does. Saying the same again changes nothing, so that nobody
-//! wakes up for it.
+//! `write-worker-status`, `read-worker-status`: the status of a worker. Writing the same status again changes nothing,
+//! so it wakes no reader.
 
 use crate::operation::prelude::*;
 use crate::projections::worker::StatusShown;
@@ -33,14 +33,14 @@ operation! {
 /// `{worker, status}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StatusAnswer {
-    /// The worker
+    /// Name of the worker
     pub worker: String,
-    /// What it does
+    /// Status of the worker
     pub status: StatusShown,
 }
 
 impl StatusAnswer {
-    /// Of a worker that never said anything.
+    /// Returns the answer for a worker without a status.
     pub(crate) fn unknown(worker: &str) -> StatusAnswer {
         StatusAnswer {
             worker: worker.to_owned(),
@@ -60,7 +60,7 @@ impl StatusAnswer {
 }
 
 impl Team {
-    /// What a worker last said that it does.
+    /// Returns a worker's last status.
     pub fn read_worker_status(&mut self, read: ReadStatus) -> Result<StatusAnswer> {
         names::check_known("worker", &read.worker)?;
         self.query(|live, _| StatusAnswer::read(live, &read.worker))

@@ -1,5 +1,5 @@
-//! `get-summary`: tasks and workers in numbers. A worker that makes no progress is found by its turns since the
-//! summary before, so each summary of an open team records a new baseline where anything changed.
+//! `get-summary`: counts tasks and describes every worker. A worker without progress is found by its turns since the
+//! last summary, so each summary of an open team records new baselines if they changed.
 
 use crate::operation::prelude::*;
 use crate::projections::task::TaskCounts;
@@ -11,9 +11,9 @@ operation! {
     "get-summary": Records(GetSummary {}) -> SummaryAnswer = Team::summary
 }
 
-/// More turns than this on one task without its end, and a worker is said not to report.
+/// Turns on one task after which a worker counts as not reporting.
 const TURNS_MAX: u32 = 5;
-/// Most baselines that one event records.
+/// Maximum number of baselines in one event.
 const BASELINES_MAX: usize = 2_000;
 
 /// `{summary}`.
@@ -27,38 +27,38 @@ pub struct SummaryAnswer {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
-    /// The team
+    /// Name of the team
     pub team_name: String,
-    /// Its workers
+    /// Number of workers
     pub worker_count: usize,
-    /// Tasks by status; every status is counted, so that they add up to the total
+    /// Tasks by status; the counts add up to the total
     pub tasks: TaskNumbers,
-    /// Each worker
+    /// The workers
     pub workers: Vec<WorkerSummary>,
-    /// Workers that live and work, and do not get on
+    /// Workers that are alive and working, but make no progress
     pub non_reporting_workers: Vec<String>,
-    /// How long this took
+    /// Duration of the summary
     pub performance: Performance,
 }
 
 /// Tasks by status
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskNumbers {
-    /// All of them
+    /// Number of all tasks
     pub total: u64,
-    /// Nobody works on them
+    /// Tasks without an owner at work
     pub pending: u64,
-    /// They wait for others
+    /// Tasks that wait for other tasks
     pub blocked: u64,
-    /// They were given to their owners
+    /// Tasks that were assigned to an owner
     pub assigned: u64,
-    /// Their owners work on them
+    /// Tasks that their owner works on
     pub in_progress: u64,
-    /// Done
+    /// Completed tasks
     pub completed: u64,
-    /// Given up
+    /// Failed tasks
     pub failed: u64,
-    /// Not to be done
+    /// Canceled tasks
     pub canceled: u64,
 }
 
@@ -66,28 +66,28 @@ pub struct TaskNumbers {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkerSummary {
-    /// Its name
+    /// Name of the worker
     pub name: String,
-    /// Whether its last sign of life said so
+    /// True if the worker's last heartbeat says that it is alive
     pub alive: bool,
-    /// When that was; `null` where it gave none
+    /// Time of the last heartbeat; `null` without one
     pub last_turn_at: Option<String>,
-    /// Turns since the summary before, all on one task that is not done
+    /// Turns since the last summary, if all were on one unfinished task
     pub turns_without_progress: u32,
 }
 
-/// How long a summary took
+/// Duration of a summary
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Performance {
-    /// All of it
+    /// Total time
     pub total_ms: u64,
-    /// Counting tasks
+    /// Time for counting tasks
     pub tasks_loaded_ms: u64,
-    /// Looking at workers
+    /// Time for reading workers
     pub workers_polled_ms: u64,
-    /// Tasks counted
+    /// Number of tasks counted
     pub task_count: u64,
-    /// Workers looked at
+    /// Number of workers read
     pub worker_count: usize,
 }
 
@@ -110,7 +110,7 @@ impl TaskNumbers {
     }
 }
 
-/// What is known of a worker for a summary.
+/// Data of one worker for a summary.
 pub(crate) struct Polled {
     pub summary: WorkerSummary,
     pub working: bool,
@@ -118,13 +118,13 @@ pub(crate) struct Polled {
 }
 
 impl Polled {
-    /// Whether it lives and works, and does not get on.
+    /// Returns true if the worker is alive and working, but makes no progress.
     pub fn is_stalled(&self) -> bool {
         self.summary.alive && self.working && self.summary.turns_without_progress > TURNS_MAX
     }
 }
 
-/// Looks at every worker; `before` is what progress is measured from.
+/// Reads the data of every worker; progress is measured from the baselines in `before`.
 pub(crate) fn poll(
     live: &Live,
     before: impl Fn(&str) -> Result<Option<Baseline>>,
@@ -154,7 +154,7 @@ pub(crate) fn poll(
     Ok(all)
 }
 
-/// Turns since the summary before, while it is at the same unfinished task as then; else none.
+/// Returns the turns since the last summary if the worker is still at the same unfinished task; else 0.
 fn turns_without_progress(
     live: &Live,
     status: Option<&StatusChange>,
@@ -175,13 +175,13 @@ fn turns_without_progress(
     }
 }
 
-/// The baseline of each worker that has one, as recorded.
+/// Returns a worker's recorded baseline.
 pub(crate) fn recorded(live: &Live, worker: &str) -> Result<Option<Baseline>> {
     Ok(live.baseline(worker)?.map(|noted| noted.what))
 }
 
 impl Team {
-    /// The team in numbers; moves the baseline of the next summary.
+    /// Summarizes the team and moves the baselines for the next summary.
     pub fn summary(&mut self, summary: GetSummary) -> Result<SummaryAnswer> {
         let clock = Arc::clone(&self.options.clock);
         let start = clock.now();
@@ -196,12 +196,12 @@ fn millis(from: Timestamp, to: Timestamp) -> u64 {
 }
 
 impl Command for GetSummary {
-    /// What progress is measured from.
+    /// The baseline of each worker, for the next summary.
     type Decided = BTreeMap<String, Baseline>;
     type Answer = SummaryAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        // In a closed team the baseline stays as it is.
+        // A closed team keeps its baselines.
         CommandTerms::of(Authority::Anyone).when_closed()
     }
 

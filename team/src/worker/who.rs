@@ -1,5 +1,5 @@
-//! `who`: who does what. For each agent what it works on and until when, what it did last, what it reported and what it
-//! waits for. Reads as much as there are agents and tasks in their hands, whatever lies behind them.
+//! `who`: lists each agent's tasks with their leases, its last event, its reports and its blockers. Reads in proportion
+//! to the number of agents and their unfinished tasks, regardless of the log's length.
 
 use crate::operation::prelude::*;
 use crate::projections::worker::event::WorkerState;
@@ -17,83 +17,83 @@ operation! {
 }
 
 const AGENTS_MAX: usize = 1_000;
-/// Tasks of each list of an agent.
+/// Maximum number of tasks in each list of an agent.
 const TASKS_MAX: usize = 20;
 const DEPS_MAX: usize = 8;
 
 /// `{team, now, agents, count, live_claims, next_cursor}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WhoAnswer {
-    /// The team
+    /// Name of the team
     pub team: String,
-    /// The moment for which leases are shown
+    /// Time for which the leases are shown
     pub now: Timestamp,
     /// The agents, by name
     pub agents: Vec<WhoAgent>,
-    /// How many are on the page
+    /// Number of agents on the page
     pub count: usize,
-    /// Leases of the whole team that run now
+    /// Number of live leases in the whole team
     pub live_claims: u64,
-    /// The last agent of the page while more remain
+    /// Cursor of the next page; `null` on the last page
     pub next_cursor: Option<String>,
 }
 
-/// What an agent does
+/// An agent and its work
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WhoAgent {
-    /// The agent
+    /// Name of the agent
     pub agent: String,
-    /// What it said that it does, if it ever did
+    /// State that the agent last reported; absent without one
     pub state: Option<WorkerState>,
-    /// Its messages that it has not acknowledged
+    /// Number of unacknowledged messages
     pub unread: u64,
-    /// Posts in threads that it has not acknowledged
+    /// Number of unacknowledged posts in threads
     #[serde(default, skip_serializing_if = "crate::shapes::is_none_of")]
     pub unread_posts: u64,
-    /// What it did last; `null` where it never did anything
+    /// The agent's last event; `null` without one
     pub last_event: Option<LastEvent>,
-    /// What it works on, in natural order
+    /// Tasks that the agent works on, in natural order
     pub working_on: Vec<WhoTask>,
-    /// How many tasks that are
+    /// Number of tasks that the agent works on
     pub working_on_total: u64,
-    /// Its other unfinished tasks, which wait for something
+    /// The agent's other unfinished tasks, which wait for something
     pub waiting: Vec<WhoTask>,
-    /// How many tasks that are
+    /// Number of waiting tasks
     pub waiting_total: u64,
 }
 
 /// An event in few words
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LastEvent {
-    /// Its seq
+    /// Seq of the event
     pub seq: u64,
-    /// Its kind
+    /// Kind of the event
     pub kind: String,
-    /// When it was recorded
+    /// Time of the event
     pub at: Timestamp,
 }
 
-/// A task in somebody's hands
+/// A task of an agent
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WhoTask {
-    /// Its id
+    /// Id of the task
     pub task_id: String,
-    /// What it is about
+    /// Subject of the task
     pub subject: Option<String>,
-    /// Its status
+    /// Status of the task
     pub status: Status,
-    /// When it was last updated
+    /// Time of the last update
     pub updated_at: Timestamp,
-    /// The number of the claim on it
+    /// Fencing epoch of the claim
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
-    /// When its lease ends
+    /// End of the lease
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leased_until: Option<Timestamp>,
-    /// Milliseconds until then; 0 where the lease ran out
+    /// Milliseconds until the lease ends; 0 if it has ended
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease_left_ms: Option<u64>,
-    /// What was reported of it, in words
+    /// Last report on the task, in words
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported: Option<String>,
     /// Author of the report, if it is another agent
@@ -102,25 +102,25 @@ pub struct WhoTask {
     /// Tasks that it waits for, the first 8
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<WaitsFor>,
-    /// How many these are
+    /// Number of tasks that it waits for
     #[serde(default, skip_serializing_if = "crate::shapes::is_zero")]
     pub waits_for_total: usize,
 }
 
-/// A task that another one waits for
+/// A task that another task waits for
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WaitsFor {
-    /// Its id
+    /// Id of the task
     pub task_id: String,
-    /// Its status; `unknown` where nobody has created it yet
+    /// Status of the task; `unknown` if no task has that id yet
     pub status: Cow<'static, str>,
-    /// Who has it
+    /// Owner of the task
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
 }
 
 impl Team {
-    /// Who does what.
+    /// Lists agents and their work.
     pub fn who(&mut self, who: &Who) -> Result<WhoAnswer> {
         let limit = page::within("limit", who.limit, AGENTS_MAX, AGENTS_MAX)?;
         let (team, now) = (self.name().to_owned(), self.now());

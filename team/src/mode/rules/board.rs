@@ -1,5 +1,5 @@
-//! The states of modes as a command sees them while it decides: those that are recorded, and over them what the command
-//! is about to record, so that each step of a longer decision stands on the one before.
+//! The states of modes during a decision: the recorded ones, overlaid with the changes that the command is about to
+//! record. Each step of a longer decision thus sees the steps before it.
 
 use crate::mode::prelude::*;
 use crate::projections::mode::SessionLife;
@@ -10,10 +10,10 @@ use crate::projections::mode::event::{
 use crate::time::AHEAD_TOLERATED_MICROS;
 use teamlog_engine::JsonError;
 
-/// Most bytes of a state as JSON text.
+/// Maximum size of a state as JSON text, in bytes.
 pub const STATE_BYTES_MAX: usize = 256 << 10;
 
-/// What a state that becomes active keeps of where that was done.
+/// Fields that describe the origin of a state's activation.
 pub(crate) const ORIGIN: [&str; 5] = [
     "tmux_pane_id",
     "tmux_pane_set_at",
@@ -22,13 +22,13 @@ pub(crate) const ORIGIN: [&str; 5] = [
     "owner_codex_thread_id",
 ];
 
-/// How many signs of life a quiet session records within the time after which it counts as stale.
+/// Number of activity events that a quiet session records until it counts as stale.
 const SIGNS: u64 = 24;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Standing {
     pub fields: Fields,
-    /// Orders the active ones: the event that made it so.
+    /// Seq of the event that activated the mode; orders the active modes.
     activated: u64,
     pub trace: Option<String>,
 }
@@ -42,11 +42,11 @@ impl Standing {
 pub(crate) struct Board<'a> {
     live: &'a Live,
     now: Timestamp,
-    /// What the command did so far; `None` where a state went.
+    /// Changes of this command; `None` for a removed state.
     changed: BTreeMap<(Scope, Mode), Option<Standing>>,
     events: Vec<NewEvent>,
     origin: Origin,
-    /// Sessions for which another event of this command already is a sign of life.
+    /// Sessions for which an event of this command already counts as activity.
     seen: BTreeSet<Scope>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> Board<'a> {
             seen: BTreeSet::new(),
         }
     }
-    /// The states as the command of a call sees them: what becomes active keeps where the call came from.
+    /// Creates the states for the command of a call; modes that become active get the call's origin.
     pub fn for_call(ctx: &Ctx, live: &'a Live) -> Board<'a> {
         Board {
             origin: ctx.control.origin.clone(),
@@ -78,7 +78,7 @@ impl<'a> Board<'a> {
         self.events
     }
 
-    // --- what there is --------------------------------------------------------------------------
+    // --- reading --------------------------------------------------------------------------------
 
     pub fn state(&self, scope: &Scope, mode: Mode) -> Result<Option<Standing>> {
         if let Some(changed) = self.changed.get(&(scope.clone(), mode)) {
@@ -96,7 +96,7 @@ impl<'a> Board<'a> {
         Ok(self.state(scope, mode)?.filter(Standing::is_active))
     }
 
-    /// The state that a caller in this scope sees, and where it lies: in the session, else at the root.
+    /// Returns the state that a caller in a scope sees, and its scope: the session, else the root.
     pub fn visible(&self, scope: &Scope, mode: Mode) -> Result<Option<(Scope, Standing)>> {
         for scope in visible_from(scope) {
             if let Some(state) = self.state(&scope, mode)? {
@@ -106,7 +106,7 @@ impl<'a> Board<'a> {
         Ok(None)
     }
 
-    /// The state by which a mode is active already for a caller in this scope: the session's, else the root's, even if an ended
+    /// Returns the active state of a mode for a caller in a scope: the session's, else the root's, even if an ended
     /// state of the session hides it.
     pub fn already_active(&self, scope: &Scope, mode: Mode) -> Result<Option<(Scope, Standing)>> {
         for scope in visible_from(scope) {
@@ -117,7 +117,7 @@ impl<'a> Board<'a> {
         Ok(None)
     }
 
-    /// The modes that are active in one scope alone, each with what orders it.
+    /// Returns the modes that are active in exactly this scope, with the seq of their activation.
     fn active_in(&self, scope: &Scope) -> Result<Vec<(u64, Mode)>> {
         let mut active: Vec<(u64, Mode)> = Vec::new();
         if let Some(own) = self.live.mode_scope(scope)? {
@@ -138,7 +138,7 @@ impl<'a> Board<'a> {
         Ok(active)
     }
 
-    /// The modes that are active for a caller in a scope, in the order in which they started.
+    /// Returns the modes that are active for a caller in a scope, in the order of their starts.
     pub fn active(&self, scope: &Scope) -> Result<Vec<Mode>> {
         let mut active = Vec::new();
         for mode in Mode::ALL {
@@ -152,8 +152,8 @@ impl<'a> Board<'a> {
         Ok(active.into_iter().map(|(_, mode)| mode).collect())
     }
 
-    /// The modes that another one in this scope may collide with, in the order in which they started: those of the
-    /// session, and those of the root even where a state of the session hides them.
+    /// Returns the modes that a new mode in this scope can conflict with, in the order of their starts: those of the
+    /// session, and those of the root even if a state of the session hides them.
     pub fn beside(&self, scope: &Scope) -> Result<Vec<Mode>> {
         let mut all = Vec::new();
         for scope in visible_from(scope) {
@@ -165,7 +165,7 @@ impl<'a> Board<'a> {
         Ok(modes)
     }
 
-    /// Where each mode that [`Board::beside`] names is active.
+    /// Returns the active modes of [`Board::beside`] with their scopes.
     pub fn places(&self, scope: &Scope) -> Result<Vec<ActiveMode>> {
         let mut places = Vec::new();
         for scope in visible_from(scope) {
@@ -190,17 +190,17 @@ impl<'a> Board<'a> {
         Ok(found)
     }
 
-    /// Whether a session ended, or gave no sign of life for so long that it holds up nobody.
+    /// Returns true if a session has ended, or was inactive for so long that it no longer blocks other modes.
     pub fn is_stale(&self, session: &str) -> Result<bool> {
         let life = self.live.session_life(session)?;
         let limit = self.live.setting(Setting::SessionStale)?.0.number();
         Ok(life.is_some_and(|life| !life.is_live(self.now, limit)))
     }
 
-    // --- what is done ---------------------------------------------------------------------------
+    // --- changing -------------------------------------------------------------------------------
 
-    /// Notes that somebody acts in a scope. It is recorded only if a mode is active in the session, no other event of
-    /// this command shows it, and the last sign of life is not recent.
+    /// Records activity in a scope, if a mode is active in the session, no other event of this command shows the
+    /// activity, and the last recorded activity is not recent.
     pub fn see(&mut self, scope: &Scope) -> Result<()> {
         let Some(session) = scope.session() else {
             return Ok(());
@@ -210,7 +210,7 @@ impl<'a> Board<'a> {
         }
         let limit = self.live.setting(Setting::SessionStale)?.0.number();
         let life = self.live.session_life(session)?;
-        // A time ahead of now comes from a wrong clock, and would keep the session alive for too long.
+        // A time ahead of now stems from a wrong clock, and would keep the session alive for too long.
         let sound = |life: &SessionLife| !self.is_ahead(life.seen_at);
         if life.is_some_and(|life| sound(&life) && life.is_live(self.now, limit / SIGNS)) {
             return Ok(());
@@ -223,18 +223,19 @@ impl<'a> Board<'a> {
         self.record(seen.event(DEFAULT_ACTOR, None))
     }
 
-    /// The time of a sign of life, where its event cannot say it: behind events of a clock that ran ahead.
+    /// Returns the time of an activity if the event cannot carry it: the log's times are ahead because of a wrong
+    /// clock.
     fn seen_at(&self, scope: &Scope) -> Option<Timestamp> {
         let ahead = self.live.last_at().is_some_and(|last| self.is_ahead(last));
         (ahead && *scope != Scope::Root).then_some(self.now)
     }
 
-    /// Whether a time of the log lies further ahead than times of events that come at once do.
+    /// Returns true if a time of the log is further ahead than events in quick succession explain.
     fn is_ahead(&self, at: Timestamp) -> bool {
         at > self.now.plus_micros(AHEAD_TOLERATED_MICROS)
     }
 
-    /// Ends a session: what is active in it, or waits for its user, is canceled. The modes that were active are answered.
+    /// Ends a session: cancels its modes that are active or wait for their user. Returns those that were active.
     pub fn end_session(
         &mut self,
         session: &str,
@@ -262,13 +263,13 @@ impl<'a> Board<'a> {
         Ok(canceled)
     }
 
-    /// Records what moves no state.
+    /// Records an event that changes no state.
     pub fn record(&mut self, made: Result<NewEvent, JsonError>) -> Result<()> {
         self.events.push(made.map_err(unstorable)?);
         Ok(())
     }
 
-    /// Puts a new state in the place of whatever was there.
+    /// Replaces the state of a mode by a new active one.
     pub fn start(&mut self, scope: &Scope, mode: Mode, mut fields: Fields) -> Result<()> {
         if let Some(session) = scope.session() {
             fields.insert("session_id".into(), session.into());
@@ -315,7 +316,7 @@ impl<'a> Board<'a> {
         self.record(changed.event(DEFAULT_ACTOR, trace.as_deref()))
     }
 
-    /// Takes a state away, or leaves a tombstone in its place.
+    /// Removes a state, or leaves a tombstone in its place.
     pub fn clear(&mut self, scope: &Scope, mode: Mode, tombstone: bool) -> Result<()> {
         let trace = self.state(scope, mode)?.and_then(|state| state.trace);
         let left = tombstone.then(|| Standing {
@@ -332,7 +333,7 @@ impl<'a> Board<'a> {
         self.record(cleared.event(DEFAULT_ACTOR, trace.as_deref()))
     }
 
-    /// Changes the lock on input that a state holds.
+    /// Changes the input lock in a state.
     pub fn lock(&mut self, scope: &Scope, mode: Mode, locked: bool, lock: Fields) -> Result<()> {
         let Some(mut state) = self.state(scope, mode)? else {
             return Ok(());
@@ -354,7 +355,7 @@ impl<'a> Board<'a> {
         self.record(changed.event(DEFAULT_ACTOR, trace.as_deref()))
     }
 
-    /// Says what stands beside the list of active skills of a scope, and what the list is at this moment.
+    /// Records the metadata of a scope's list of active skills, together with the current list.
     pub fn sync(&mut self, scope: &Scope, metadata: Fields, trace: Option<&str>) -> Result<()> {
         check_size("metadata", &metadata)?;
         let mut active = self.active_in(scope)?;
@@ -367,7 +368,7 @@ impl<'a> Board<'a> {
         self.record(synced.event(DEFAULT_ACTOR, trace))
     }
 
-    /// Adds the fields of ownership to a state that becomes active; those of the caller win.
+    /// Adds the fields about the origin to a state that becomes active; fields from the caller win.
     fn own(&self, scope: &Scope, mode: Mode, fields: &mut Fields) {
         let thread = fields.get("thread_id").and_then(Value::as_str);
         let thread = thread.map(str::to_owned);
@@ -402,7 +403,7 @@ impl<'a> Board<'a> {
         check_size("state", &fields)?;
         let activated = match self.state(scope, mode)? {
             Some(before) if !anew => before.activated,
-            // What this command records comes behind all that is recorded, in this order.
+            // This command's events follow all recorded ones, in this order.
             _ => self.live.seq() + 1 + self.events.len() as u64,
         };
         let state = Standing {
@@ -415,7 +416,7 @@ impl<'a> Board<'a> {
     }
 }
 
-/// The scopes that a caller in one sees, the nearest first.
+/// Returns the scopes that a caller in a scope sees, the nearest first.
 pub(crate) fn visible_from(scope: &Scope) -> Vec<Scope> {
     match scope {
         Scope::Root => vec![Scope::Root],
@@ -424,7 +425,7 @@ pub(crate) fn visible_from(scope: &Scope) -> Vec<Scope> {
 }
 
 fn check_size(field: &'static str, fields: &Fields) -> Result<(), Refusal> {
-    // Into memory nothing fails.
+    // Serializing to memory cannot fail.
     let bytes = serde_json::to_vec(fields).map_or(0, |text| text.len());
     if bytes <= STATE_BYTES_MAX {
         return Ok(());
@@ -434,20 +435,20 @@ fn check_size(field: &'static str, fields: &Fields) -> Result<(), Refusal> {
     Err(Refusal::new(Code::TooLarge, message).field(field))
 }
 
-/// The JSON that a caller gave is nested too deeply to be stored.
+/// Refuses JSON that is nested too deeply to be stored.
 fn unstorable(error: JsonError) -> Refusal {
     let message = format!("state must be JSON that can be stored: {error}");
     Refusal::new(Code::InvalidInput, message).field("state")
 }
 
-/// Puts a field among others, if it is given.
+/// Sets a field if a value is given.
 pub(crate) fn put(fields: &mut Fields, field: &str, value: Option<impl Into<Value>>) {
     if let Some(value) = value {
         fields.insert(field.to_owned(), value.into());
     }
 }
 
-/// The fields of an object of `json!`.
+/// Returns the fields of an object made by `json!`.
 pub(crate) fn object(value: Value) -> Fields {
     match value {
         Value::Object(fields) => fields,
@@ -455,13 +456,13 @@ pub(crate) fn object(value: Value) -> Fields {
     }
 }
 
-/// Whether a state only says that it was cleared.
+/// Returns true if a state is a tombstone, left by a clear.
 pub(crate) fn is_tombstone(state: &Standing) -> bool {
     let phase = state.fields.get("current_phase").and_then(Value::as_str);
     state.fields.is_empty() || (!state.is_active() && phase == Some("cleared"))
 }
 
-/// The modes that are active for a caller in a scope; see [`Board::active`].
+/// Returns the modes that are active for a caller in a scope; see [`Board::active`].
 pub(crate) fn active(live: &Live, scope: &Scope) -> Result<Vec<Mode>> {
     Board::new(live, Timestamp::default()).active(scope)
 }

@@ -1,24 +1,24 @@
-//! How a write changes the state of a mode: the fields of before, those of the call over them, and an outcome that
-//! fits.
+//! Merges a write into the state of a mode: the old fields, the call's fields over them, and the outcome.
 //!
-//! 1. The fields of the call replace those of before; an outcome of before is not kept.
+//! 1. The fields of the call replace the old ones; an old outcome is dropped.
 //! 2. A state of forge is checked ([`crate::mode::rules::phase`]).
-//! 3. The outcome is what the call says, else what the state shows ([`crate::mode::rules::reading`]), else it goes on.
-//! 4. Where it ended, the state is not active and has the time of its end; else it is active and has none.
+//! 3. The outcome is taken from the call, else from the state's other fields ([`crate::mode::rules::reading`]); without any,
+//!    the mode runs.
+//! 4. If the mode ended, the state is inactive and has a `completed_at`; else it is active and has none.
 //!
-//! A call that says nothing of outcome, phase or `active` leaves the outcome of a state that is over. One that makes such
-//! a state active without a phase starts the mode anew.
+//! A call without outcome, phase and `active` keeps the outcome of an ended state. A call that makes an ended state active
+//! without a phase starts the mode anew.
 //!
-//! A call that says both that a mode is active and that it ended is refused. Where the mode only was active before, an
-//! ending phase or outcome ends it.
+//! A call that sets `active` and also ends the mode is refused. If only the old state was active, an ending phase or
+//! outcome ends the mode.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::phase::{check_forge, fill};
 use crate::mode::rules::reading::{canonical, filled, inferred, said_active};
 
-/// Fields that only the call itself sets.
+/// Fields that an earlier state never passes on.
 const OUTCOMES: [&str; 3] = ["run_outcome", "lifecycle_outcome", "terminal_outcome"];
-/// What is said of a run that ended, and of its rounds.
+/// Fields about the end and the rounds of an earlier run.
 const ENDINGS: [&str; 8] = [
     "started_at",
     "iteration",
@@ -29,17 +29,17 @@ const ENDINGS: [&str; 8] = [
     "transition_source",
     "transition_target_mode",
 ];
-/// The field of a call whose fields count for more than those beside it.
+/// Field of a call whose fields take precedence over those beside it.
 const STATE: &str = "state";
 
 #[derive(Debug, Clone, PartialEq)]
 pub struct Written {
     pub state: Map<String, Value>,
-    /// How it ended; `None` where it goes on.
+    /// Outcome of the mode; `None` while it runs.
     pub lifecycle: Option<Lifecycle>,
-    /// The same as a `run_outcome`.
+    /// The outcome as a `run_outcome`.
     pub run: RunOutcome,
-    /// The older spellings that were given.
+    /// Remarks on outdated spellings.
     pub warnings: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ impl Written {
     }
 }
 
-/// The fields of a call: those of its `state` over those beside it.
+/// Returns the fields of a call; fields inside `state` take precedence over those beside it.
 pub fn flattened(mut fields: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
     match fields.remove(STATE) {
         None | Some(Value::Null) => Ok(fields),
@@ -61,7 +61,7 @@ pub fn flattened(mut fields: Map<String, Value>) -> Result<Map<String, Value>, R
     }
 }
 
-/// The state that a call makes of the one before. `given` is what [`flattened`] made of the call.
+/// Returns the state after a write. `given` are the call's fields from [`flattened`].
 pub fn write(
     mode: Mode,
     before: Option<&Map<String, Value>>,
@@ -98,7 +98,7 @@ pub fn write(
 
 fn merged(before: Option<&Map<String, Value>>, given: &Map<String, Value>) -> Map<String, Value> {
     let mut state = before.cloned().unwrap_or_default();
-    // What says nothing of how it stands leaves it as it stands.
+    // A call without outcome, phase and `active` keeps the outcome of an ended state.
     let told = OUTCOMES.iter().chain(&["active", "current_phase"]);
     let asked = is_asked(given);
     if asked || !is_over(&state) || told.into_iter().any(|field| says(given, field)) {
@@ -107,7 +107,7 @@ fn merged(before: Option<&Map<String, Value>>, given: &Map<String, Value>) -> Ma
         }
     }
     for (field, value) in given {
-        // Nothing was said of it.
+        // `null` counts as not given.
         if field == "active" && value.is_null() {
             continue;
         }
@@ -124,7 +124,7 @@ fn is_over(state: &Map<String, Value>) -> bool {
     state.get("active") == Some(&Value::Bool(false))
 }
 
-/// Whether a state waits for its user in the midst of a phase, in which it then goes on.
+/// Returns true if a state waits for its user in a running phase, in which it will continue.
 fn only_waits(before: &Map<String, Value>) -> bool {
     let text = |field: &str| before.get(field).and_then(Value::as_str);
     let phase = text("current_phase");
@@ -132,7 +132,7 @@ fn only_waits(before: &Map<String, Value>) -> bool {
     midst && text("run_outcome") == Some(RunOutcome::BlockedOnUser.name())
 }
 
-/// A mode that ended starts anew: nothing of its end is left.
+/// Restarts a mode that ended: drops the fields of its end.
 fn begin_again(state: &mut Map<String, Value>, given: &Map<String, Value>) {
     for field in ENDINGS {
         if !says(given, field) {
@@ -142,7 +142,7 @@ fn begin_again(state: &mut Map<String, Value>, given: &Map<String, Value>) {
     state.insert("current_phase".to_owned(), phase::STARTING.into());
 }
 
-/// The outcome of a state, and whether it was the state's own `run_outcome`.
+/// Returns the outcome of a state, and true if it comes from the state's `run_outcome`.
 fn settled(state: Map<String, Value>) -> Result<(Written, bool), Refusal> {
     let asked = is_asked(&state);
     let mut warnings = Vec::new();
@@ -176,7 +176,7 @@ fn settled(state: Map<String, Value>) -> Result<(Written, bool), Refusal> {
     Ok((written, said_run))
 }
 
-/// Puts what was found into the state.
+/// Writes the outcome into the state.
 fn stamp(written: &mut Written, now: Timestamp) {
     let state = &mut written.state;
     state.remove("terminal_outcome");
@@ -211,7 +211,7 @@ mod tests {
         write(mode, before, &object(given), noon()).map_err(|refusal| refusal.message)
     }
 
-    /// The state that a write over nothing makes of an ultrawork, without its name.
+    /// Returns the state after writing `given` over no state of ultrawork, without its `mode`.
     fn made(given: Value) -> Value {
         let mut state = written(Mode::Ultrawork, json!(null), given).unwrap().state;
         assert_eq!(state.remove("mode"), Some("ultrawork".into()));

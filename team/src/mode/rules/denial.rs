@@ -1,29 +1,30 @@
-//! How a denial reads: what was asked, what is active, and each command that clears what is in the way.
+//! The text of a denial: the requested mode, the active modes, and the commands that clear the blocking ones.
 //!
 //! | denial | sentences |
 //! |---|---|
 //! | generic | `Cannot start team: …` `Unsupported workflow overlap: a + team.` `Current state is unchanged.` and how to clear |
 //! | rollback | `Cannot start blueprint: …` `Execution-to-planning rollback auto-complete is not allowed.` `First clear current state first and retry if this action is intended.` and how to clear |
 //!
-//! What stands between backticks can be run as it is.
+//! Text between backticks can be run as it is.
 
 use crate::mode::prelude::*;
 
-/// The name under which `setup` installs the MCP server. Agents call its tools `mcp__teamlog__…`.
+/// Name under which `setup` installs the MCP server. Agents call its tools `mcp__teamlog__…`.
 pub const MCP_SERVER: &str = "teamlog";
 
-/// Where a mode is active.
+/// An active mode and its scope.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct ActiveMode {
     /// The mode.
     pub mode: Mode,
-    /// The scope of its active state.
+    /// Scope of the active state.
     pub scope: Scope,
 }
 
-/// Puts the sentences of a denial into its message; of any other transition it leaves the message as it is.
+/// Writes the sentences of a denial into its message; leaves other transitions unchanged.
 ///
-/// `places` says where the active modes of a team are. Without a team they are taken to be active at the root.
+/// `places` lists the active modes of the team with their scopes. Without a team, all modes count as active at the
+/// root.
 pub fn word(
     transition: &mut Transition,
     source: Source,
@@ -49,7 +50,7 @@ pub fn word(
     transition.message = Some(format!("{opening} {middle} {clearing}"));
 }
 
-/// What is active, and what the same prompt asks for beside: that is active nowhere.
+/// Describes the active modes, and the modes that the same prompt requests, which are not active.
 fn standing(modes: &[Mode], team: Option<&str>, places: &[ActiveMode]) -> String {
     let is_active = |mode: &Mode| team.is_none() || places.iter().any(|place| place.mode == *mode);
     let (there, asked): (Vec<Mode>, Vec<Mode>) = modes.iter().partition(|mode| is_active(mode));
@@ -61,7 +62,7 @@ fn standing(modes: &[Mode], team: Option<&str>, places: &[ActiveMode]) -> String
     }
 }
 
-/// `no tracked workflows`, `X is already active`, `X and Y are …`, `X, Y, and Z are …`.
+/// Returns `no tracked workflows`, `X is already active`, `X and Y are …` or `X, Y, and Z are …`.
 fn active(modes: &[Mode]) -> String {
     match modes {
         [] => "no tracked workflows".to_owned(),
@@ -74,13 +75,13 @@ fn active(modes: &[Mode]) -> String {
     }
 }
 
-/// The names of modes in one text.
+/// Joins the names of modes to one text.
 pub(super) fn joined(modes: &[Mode], between: &str) -> String {
     let names: Vec<&str> = modes.iter().map(|mode| mode.name()).collect();
     names.join(between)
 }
 
-/// How to clear what is in the way: each command, and each call that does the same.
+/// Describes how to clear the blocking modes: the commands, and the equivalent tool calls.
 fn clearing(blocking: &[Mode], team: Option<&str>, places: &[ActiveMode]) -> String {
     let mut commands = Vec::new();
     let mut calls = Vec::new();
@@ -97,7 +98,7 @@ fn clearing(blocking: &[Mode], team: Option<&str>, places: &[ActiveMode]) -> Str
         }
     }
     if commands.is_empty() {
-        // They were asked for in one breath.
+        // All blocking modes were requested by the same prompt.
         return format!(
             "They do not go together: name only one of them, then retry. There is nothing to clear \
              with `rcs state clear` or `mcp__{MCP_SERVER}__state_clear`."
@@ -109,8 +110,8 @@ fn clearing(blocking: &[Mode], team: Option<&str>, places: &[ActiveMode]) -> Str
     )
 }
 
-/// The command that clears a mode where it is. The root is named where a team is: the session of the environment would
-/// be taken else.
+/// Returns the command that clears a mode in its scope. With a team, the root is named explicitly; otherwise the
+/// session of the environment would be used.
 pub fn command(mode: Mode, team: Option<&str>, scope: &Scope) -> String {
     let place = match (scope, team) {
         (Scope::Session(session), _) => session_option(session),
@@ -122,7 +123,7 @@ pub fn command(mode: Mode, team: Option<&str>, scope: &Scope) -> String {
     format!("rcs state clear --mode {mode}{team}{place}")
 }
 
-/// The option that names a session, behind a blank. A name that looks like an option itself stands behind an equals sign.
+/// Returns the option that names a session, after a space. A name that looks like an option follows an equals sign.
 pub fn session_option(session: &str) -> String {
     match session.starts_with('-') {
         true => format!(" --session={session}"),
@@ -130,18 +131,19 @@ pub fn session_option(session: &str) -> String {
     }
 }
 
-/// The arguments of a tool of states.
+/// Arguments of a state tool.
 #[derive(Serialize)]
 struct Arguments<'a> {
     mode: Mode,
     #[serde(skip_serializing_if = "Option::is_none")]
     team: Option<&'a str>,
-    /// `Some(None)` is the root.
+    /// The session; `Some(None)` is the root.
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<Option<&'a str>>,
 }
 
-/// The call of a tool of states for a mode where it is. The root is named where a team is, as in [`command`].
+/// Returns the call of a state tool for a mode in its scope. With a team, the root is named explicitly, as in
+/// [`command`].
 pub fn tool_call(tool: &str, mode: Mode, team: Option<&str>, scope: &Scope) -> String {
     let arguments = Arguments {
         mode,
@@ -152,7 +154,7 @@ pub fn tool_call(tool: &str, mode: Mode, team: Option<&str>, scope: &Scope) -> S
     format!("mcp__{MCP_SERVER}__{tool} {arguments}")
 }
 
-/// The refusal of a transition that is denied, with all that was decided.
+/// Returns the refusal of a denied transition, with the transition in its details.
 pub fn refusal(transition: &Transition) -> Refusal {
     let message = transition.message.clone().unwrap_or_default();
     let details = serde_json::to_value(transition).unwrap_or_default();

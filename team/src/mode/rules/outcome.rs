@@ -1,44 +1,44 @@
-//! How a mode ended: the words of `lifecycle_outcome`, the older ones of `run_outcome`, and every other spelling of
-//! either.
+//! Outcomes of modes: the words of `lifecycle_outcome`, the older ones of `run_outcome`, and all other spellings of
+//! both.
 
 use crate::mode::prelude::*;
 
 words! {
-    /// How a workflow ended, as people are told.
+    /// Outcome of a workflow, for people.
     pub enum Lifecycle in json {
-        /// It did what it was there for.
+        /// The workflow reached its goal.
         Finished = "finished",
-        /// It cannot go on.
+        /// The workflow cannot continue.
         Blocked = "blocked",
-        /// It failed.
+        /// The workflow failed.
         Failed = "failed",
-        /// Its user stepped in.
+        /// The user intervened.
         UserInterlude = "userinterlude",
-        /// It asked its user something.
+        /// The workflow asked its user a question.
         AskUserQuestion = "askuserQuestion",
     }
 }
 
 words! {
-    /// How a run stands, in the older vocabulary.
+    /// Status of a run, in the older vocabulary.
     pub enum RunOutcome in json {
-        /// It goes on.
+        /// The run continues, with progress.
         Progress = "progress",
-        /// It goes on.
+        /// The run continues.
         Continue = "continue",
-        /// It did what it was there for.
+        /// The run reached its goal.
         Finish = "finish",
-        /// It waits for its user.
+        /// The run waits for its user.
         BlockedOnUser = "blocked_on_user",
-        /// It failed.
+        /// The run failed.
         Failed = "failed",
-        /// It was called off.
+        /// The run was canceled.
         Cancelled = "cancelled",
     }
 }
 
 impl Lifecycle {
-    /// The same as a `run_outcome`.
+    /// Returns the corresponding `run_outcome`.
     pub fn run(self) -> RunOutcome {
         match self {
             Lifecycle::Finished => RunOutcome::Finish,
@@ -50,7 +50,8 @@ impl Lifecycle {
 }
 
 impl RunOutcome {
-    /// The same as a `lifecycle_outcome`; `None` where it goes on. `asked`: whether a question is pending.
+    /// Returns the corresponding `lifecycle_outcome`; `None` if the run continues. `asked` is true if a question is
+    /// pending.
     pub fn lifecycle(self, asked: bool) -> Option<Lifecycle> {
         match self {
             RunOutcome::Progress | RunOutcome::Continue => None,
@@ -61,20 +62,20 @@ impl RunOutcome {
             RunOutcome::Cancelled => Some(Lifecycle::UserInterlude),
         }
     }
-    /// Whether the run is over.
+    /// Returns true if the run is over.
     pub fn is_terminal(self) -> bool {
         !matches!(self, RunOutcome::Progress | RunOutcome::Continue)
     }
 }
 
-/// What a word means.
+/// Meaning of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Word {
-    /// This outcome, and this `run_outcome` (`None` where the word is none).
+    /// An end with this `lifecycle_outcome`, and with this `run_outcome` if the word is valid there.
     Ends(Lifecycle, Option<RunOutcome>),
-    /// That the user has to do something: a question, if one is pending.
+    /// The user must act: answer a question if one is pending.
     Waits,
-    /// That it goes on.
+    /// The run continues.
     Goes(RunOutcome),
 }
 
@@ -85,7 +86,7 @@ const CANCELLED: Word = Word::Ends(Lifecycle::UserInterlude, Some(RunOutcome::Ca
 const INTERLUDE: Word = Word::Ends(Lifecycle::UserInterlude, None);
 const QUESTION: Word = Word::Ends(Lifecycle::AskUserQuestion, None);
 
-/// Every word, in lower case.
+/// All words, in lower case.
 const WORDS: [(&str, Word); 27] = [
     ("finish", FINISH),
     ("finished", FINISH),
@@ -122,10 +123,10 @@ fn word(text: &str) -> Option<Word> {
     found.map(|(_, meaning)| *meaning)
 }
 
-/// A word in its present spelling, with a remark where it had another.
+/// A word in its current spelling, and a remark if it was spelled otherwise.
 type Spelled<T> = (T, Option<String>);
 
-/// What a `lifecycle_outcome` says. `asked`: whether a question is pending.
+/// Reads a `lifecycle_outcome`. `asked` is true if a question is pending.
 pub fn lifecycle(field: &str, text: &str, asked: bool) -> Result<Spelled<Lifecycle>, Refusal> {
     let Some(outcome) = of_phase(text, asked) else {
         let all = Lifecycle::ALL.map(Lifecycle::name).join(", ");
@@ -135,7 +136,7 @@ pub fn lifecycle(field: &str, text: &str, asked: bool) -> Result<Spelled<Lifecyc
     Ok((outcome, remark(field, text, outcome.name())))
 }
 
-/// What a `run_outcome` says.
+/// Reads a `run_outcome`.
 pub fn run(text: &str) -> Result<Spelled<RunOutcome>, Refusal> {
     let outcome = match word(text) {
         Some(Word::Ends(_, Some(outcome)) | Word::Goes(outcome)) => outcome,
@@ -149,7 +150,7 @@ pub fn run(text: &str) -> Result<Spelled<RunOutcome>, Refusal> {
     Ok((outcome, remark("run_outcome", text, outcome.name())))
 }
 
-/// What a phase says of how it ended: most say nothing.
+/// Returns the outcome that a phase implies; most phases imply none.
 pub fn of_phase(text: &str, asked: bool) -> Option<Lifecycle> {
     match word(text)? {
         Word::Ends(outcome, _) => Some(outcome),
@@ -158,7 +159,7 @@ pub fn of_phase(text: &str, asked: bool) -> Option<Lifecycle> {
     }
 }
 
-/// Every word that says how something ended.
+/// Returns all words that name an end.
 pub fn words() -> Vec<&'static str> {
     let ends = |(_, meaning): &&(&str, Word)| !matches!(meaning, Word::Goes(_));
     WORDS.iter().filter(ends).map(|(word, _)| *word).collect()

@@ -1,4 +1,4 @@
-//! Forge's phases, the only ones that are enforced, and the rest of what its states must keep to.
+//! The phases of forge, which are the only enforced ones, and further checks of forge's states.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::reading::filled;
@@ -16,10 +16,10 @@ pub const FORGE: [&str; 8] = [
     "cancelled",
 ];
 
-/// Those in which forge does nothing more.
+/// Phases in which forge has ended.
 const FORGE_TERMINAL: [&str; 4] = ["blocked_on_user", "complete", "failed", "cancelled"];
 
-/// The phases of modes that still run.
+/// Phases of running modes.
 const RUNNING: [&str; 22] = [
     "starting",
     "executing",
@@ -62,21 +62,21 @@ const FORGE_SPELLINGS: [(&str, &str); 13] = [
     ("cancel", "cancelled"),
 ];
 
-/// Where the spelling of the caller is kept.
+/// Field that keeps the caller's spelling.
 const NORMALIZED_FROM: &str = "forge_phase_normalized_from";
-/// Times of a state that must be times.
+/// Fields that must hold times.
 const TIMES: [&str; 4] = ["started_at", "updated_at", "completed_at", "last_turn_at"];
 
-/// The phase in which a mode begins when a command starts it.
+/// Phase of a mode that a command starts.
 pub const STARTING: &str = "starting";
 
-/// What the phase of a state that is not active says of how it ended: nothing where the mode was in the midst of it.
+/// Returns the outcome that the phase of an inactive state implies; `None` for a running phase.
 pub fn of_ended(phase: &str, asked: bool) -> Result<Option<Lifecycle>, Refusal> {
     let word = phase.trim().to_lowercase();
     if let Some(outcome) = outcome::of_phase(&word, asked) {
         return Ok(Some(outcome));
     }
-    // What clears a state is an end by its user.
+    // A clear counts as an end by the user.
     if word == "cleared" {
         return Ok(Some(Lifecycle::UserInterlude));
     }
@@ -101,7 +101,7 @@ pub fn of_ended(phase: &str, asked: bool) -> Result<Option<Lifecycle>, Refusal> 
         .hint(format!("say how it ended as lifecycle_outcome: {endings}")))
 }
 
-/// A phase of forge in its present spelling.
+/// Returns a phase of forge in its current spelling.
 pub fn forge(phase: &str) -> Result<&'static str, Refusal> {
     let word = phase.trim().to_lowercase();
     let known = FORGE.iter().find(|known| **known == word);
@@ -113,8 +113,8 @@ pub fn forge(phase: &str) -> Result<&'static str, Refusal> {
     })
 }
 
-/// Checks a state of forge, and fills in the fields that an active one must have. `resumed`: whether this call itself
-/// says `active`, which contradicts an ending phase; a state that only was active before is ended by such a phase.
+/// Checks a state of forge, and fills in required fields of an active one. `resumed` is true if the call itself sets
+/// `active`: then an ending phase is a contradiction. Without it, an ending phase ends the mode.
 pub fn check_forge(
     state: &mut Map<String, Value>,
     resumed: bool,
@@ -151,7 +151,7 @@ pub fn check_forge(
     Ok(())
 }
 
-/// The fields that have to be numbers or times, as far as they are there.
+/// Checks the fields that must be numbers or times, if present.
 fn check_fields(state: &Map<String, Value>) -> Result<(), Refusal> {
     let counts = |value: &Value, least| value.as_u64().is_some_and(|number| number >= least);
     let is_time = |text: &str| Timestamp::parse(text).is_ok();
@@ -175,7 +175,7 @@ fn check_fields(state: &Map<String, Value>) -> Result<(), Refusal> {
     Ok(())
 }
 
-/// Puts a value where there is none.
+/// Sets a field that is missing or null.
 pub(super) fn fill(state: &mut Map<String, Value>, field: &str, value: impl FnOnce() -> Value) {
     let missing = match state.get(field) {
         None | Some(Value::Null) => true,

@@ -1,13 +1,13 @@
-//! What a prompt asks for: the skills that it names, what the gate leaves of them, and the whole of it decided at once.
+//! Skills that a prompt requests: reading them, the gate, and the decision on the whole prompt.
 //!
-//! | step | where |
+//! | step | module |
 //! |---|---|
-//! | `$skill` tokens at the head, which are the user's own decision | `token` |
-//! | phrases that call for a mode, if there is no such token | `keyword` |
-//! | a plan before anything is executed, for phrases and go-aheads | `gate` |
+//! | `$skill` tokens at the start, an explicit decision of the user | `token` |
+//! | phrases that name a mode, if there is no such token | `keyword` |
+//! | a plan before execution, for phrases and go-aheads | `gate` |
 //! | planning before execution, then one transition after the other | `plan` |
-//! | input that an interview does not take for an answer | `lock` |
-//! | what the agent is told | `text` |
+//! | prompts that an interview does not accept as answers | `lock` |
+//! | the paragraph for the agent | `text` |
 
 pub mod answer;
 pub mod gate;
@@ -20,35 +20,35 @@ pub(crate) mod token;
 use crate::mode::prelude::*;
 use gate::Planned;
 
-/// What a Korean keyboard makes of `ulw`.
+/// `ulw`, typed with a Korean keyboard layout.
 const KOREAN_ULW: &str = "ㅕㅣㅈ";
-/// Calls a prompt of that name, which is nothing that words in it could start.
+/// Prefix of the name of another prompt; words in such a prompt start nothing.
 const PROMPTS: &str = "/prompts:";
 
-/// A word of a prompt that stands for a skill.
+/// A word of a prompt, and the skill that it names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Found {
-    /// The word as it was typed.
+    /// The word as typed.
     pub keyword: String,
-    /// What it stands for.
+    /// The skill that it names.
     pub skill: Skill,
 }
 
-/// What a prompt names.
+/// The skills that a prompt names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Named {
     /// The skills in their order, each once.
     pub found: Vec<Found>,
-    /// Whether they are `$skill` tokens.
+    /// True if they were given as `$skill` tokens.
     pub explicit: bool,
 }
 
-/// The words beside tokens that may call for something: `cancel` and go-aheads always, phrases if the team allows them.
+/// The other words that may name a skill: `cancel` and go-aheads always, phrases if the team allows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Words {
     /// True if phrases start modes.
     pub phrases: bool,
-    /// The plan that a go-ahead would be for.
+    /// State of the plan to which a go-ahead would refer.
     pub planned: Planned,
 }
 
@@ -71,7 +71,7 @@ impl Words {
 }
 
 impl Named {
-    /// Reads a prompt.
+    /// Reads the skills that a prompt names.
     pub fn of(prompt: &str, words: Words) -> Named {
         let prompt = typed(prompt);
         let found = token::at_head(&prompt);
@@ -91,13 +91,13 @@ impl Named {
         }
     }
 
-    /// The skills.
+    /// Returns the skills.
     pub fn skills(&self) -> Vec<Skill> {
         self.found.iter().map(|found| found.skill).collect()
     }
 }
 
-/// A prompt as it was meant to be typed.
+/// Replaces `ulw` typed with a Korean layout.
 pub fn typed(prompt: &str) -> Cow<'_, str> {
     match prompt.contains(KOREAN_ULW) {
         true => prompt.replace(KOREAN_ULW, "ulw").into(),
@@ -113,7 +113,7 @@ fn names_prompt(prompt: &str) -> bool {
     })
 }
 
-/// Whether a letter is part of a word.
+/// Returns true if a character is part of a word.
 fn is_word(letter: char) -> bool {
     letter.is_alphanumeric() || letter == '_'
 }

@@ -1,23 +1,23 @@
-//! Whether a state ended, and how. What it says is looked for in this order; the first that is there decides:
+//! Reads from a state if its mode ended, and how. The first field in this order that is present decides:
 //!
-//! | evidence | outcome |
+//! | field | outcome |
 //! |---|---|
-//! | `lifecycle_outcome`, else `terminal_outcome` | that |
-//! | `run_outcome`, where it ends a run | `finish` finished, `failed` failed, `cancelled` userinterlude, `blocked_on_user` askuserQuestion with a pending question, else blocked |
-//! | `current_phase`, where it is one of the words of [`crate::mode::rules::outcome`] | that |
+//! | `lifecycle_outcome`, else `terminal_outcome` | its value |
+//! | `run_outcome`, if it ends a run | `finish` finished, `failed` failed, `cancelled` userinterlude, `blocked_on_user` askuserQuestion with a pending question, else blocked |
+//! | `current_phase`, if it is one of the words of [`crate::mode::rules::outcome`] | its value |
 //! | a pending question | askuserQuestion |
-//! | `active` | none, it runs |
+//! | `active` | none, the mode runs |
 //! | `error` | failed |
 //! | `completed_at`, or `active` is false | finished |
 //!
-//! A word that nobody knows decides nothing, and what stands below it does not either: it is refused. So is a phase that no
-//! mode has, unless its state is active, as phases are free while a mode runs.
+//! An unknown word is refused; the fields below it are not read then. An unknown phase is refused too, unless the state is
+//! active: a running mode may use any phase.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::outcome::{lifecycle, of_phase, run};
 
 words! {
-    /// What decided a [`Reading`].
+    /// Field that decided a [`Reading`].
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum Evidence {
@@ -37,27 +37,27 @@ words! {
         Error = "error",
         /// `completed_at`.
         CompletedAt = "completed_at",
-        /// Nothing did.
+        /// No field decided.
         None = "nothing",
     }
 }
 
-/// How a state reads.
+/// Outcome of a state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reading {
-    /// How it ended; `null` while it runs, or where nothing tells
+    /// Outcome; `null` while the mode runs or if no field tells
     pub lifecycle_outcome: Option<Lifecycle>,
-    /// The same in the older vocabulary; `null` where nothing tells
+    /// Outcome in the older vocabulary; `null` if no field tells
     pub run_outcome: Option<RunOutcome>,
-    /// Whether it ended
+    /// True if the mode ended
     pub terminal: bool,
-    /// The field that decided
+    /// Field that decided
     pub evidence: Evidence,
-    /// The older spellings that were given
+    /// Remarks on outdated spellings
     pub warnings: Vec<String>,
 }
 
-/// Reads how a state ended.
+/// Reads the outcome of a state.
 pub fn read(state: &Map<String, Value>) -> Result<Reading, Refusal> {
     let mut warnings = Vec::new();
     let asked = is_asked(state);
@@ -101,13 +101,13 @@ pub fn read(state: &Map<String, Value>) -> Result<Reading, Refusal> {
     })
 }
 
-/// Whether a state says that it is active; what decides below the outcomes is of its type.
+/// Checks the types of the fields below the outcomes; returns true if the state is active.
 fn check_types(state: &Map<String, Value>) -> Result<bool, Refusal> {
     filled(state, "completed_at")?;
     Ok(said_active(state)?.unwrap_or_default())
 }
 
-/// What is said of whether it is active.
+/// Reads `active`, if given.
 pub(super) fn said_active(state: &Map<String, Value>) -> Result<Option<bool>, Refusal> {
     match state.get("active") {
         None | Some(Value::Null) => Ok(None),
@@ -133,7 +133,7 @@ fn ended(
 
 type Canonical<'a> = (&'static str, Evidence, &'a str);
 
-/// The outcome that a state names.
+/// Returns the outcome field of a state and its text.
 pub(super) fn canonical(state: &Map<String, Value>) -> Result<Option<Canonical<'_>>, Refusal> {
     for (field, evidence) in [
         ("lifecycle_outcome", Evidence::LifecycleOutcome),
@@ -146,7 +146,7 @@ pub(super) fn canonical(state: &Map<String, Value>) -> Result<Option<Canonical<'
     Ok(None)
 }
 
-/// What phase, question, `active`, `error` and `completed_at` say, with the one that decided.
+/// Returns the outcome by phase, question, `active`, `error` and `completed_at`, and the field that decided.
 pub(super) fn inferred(state: &Map<String, Value>, asked: bool) -> (Option<Lifecycle>, Evidence) {
     let phase = state.get("current_phase").and_then(Value::as_str);
     if let Some(outcome) = phase.and_then(|phase| of_phase(phase, asked)) {
@@ -172,7 +172,7 @@ pub(super) fn inferred(state: &Map<String, Value>, asked: bool) -> (Option<Lifec
     }
 }
 
-/// Whether a question to the user is pending.
+/// Returns true if a question to the user is pending.
 pub fn is_asked(state: &Map<String, Value>) -> bool {
     let question = state.get("question_enforcement");
     let part = |name: &str| question?.get(name)?.as_str();
@@ -180,7 +180,7 @@ pub fn is_asked(state: &Map<String, Value>) -> bool {
         && part("obligation_id").is_some_and(|id| !id.trim().is_empty())
 }
 
-/// The text of a field; `None` where it is absent, null or blank.
+/// Returns the text of a field; `None` if it is absent, null or blank.
 pub(super) fn filled<'a>(
     state: &'a Map<String, Value>,
     field: &'static str,
@@ -192,7 +192,7 @@ pub(super) fn filled<'a>(
     }
 }
 
-/// Whether a field says something: blank text, null and false do not.
+/// Returns true if a field has a value other than blank text, null and false.
 pub(super) fn is_filled(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null | Value::Bool(false)) => false,
@@ -229,7 +229,7 @@ mod tests {
     fn each_row_decides_before_those_below_it() {
         let question = QUESTION;
         for (state, told, old, evidence) in [
-            // the canonical field, then its other name
+            // lifecycle_outcome, then terminal_outcome
             (
                 r#"{"lifecycle_outcome":"failed","terminal_outcome":"finished","run_outcome":"finish","current_phase":"complete","active":true}"#.to_owned(),
                 "failed", "failed", "lifecycle_outcome",
@@ -247,27 +247,27 @@ mod tests {
             (r#"{"run_outcome":"failed","active":true}"#.to_owned(), "failed", "failed", "run_outcome"),
             (r#"{"run_outcome":"blocked_on_user"}"#.to_owned(), "blocked", "blocked_on_user", "run_outcome"),
             (format!(r#"{{"run_outcome":"blocked_on_user",{question}}}"#), "askuserQuestion", "blocked_on_user", "run_outcome"),
-            // one that goes on decides nothing
+            // a running run_outcome decides nothing
             (r#"{"run_outcome":"continue","current_phase":"failed"}"#.to_owned(), "failed", "failed", "current_phase"),
             (r#"{"run_outcome":"progress","active":true}"#.to_owned(), "", "progress", "active"),
             (r#"{"run_outcome":"continue","active":false}"#.to_owned(), "finished", "finish", "active"),
             (r#"{"run_outcome":"continue"}"#.to_owned(), "", "continue", "none"),
-            // the phase
+            // current_phase
             (r#"{"current_phase":"complete","active":true}"#.to_owned(), "finished", "finish", "current_phase"),
             (format!(r#"{{"current_phase":"cancelled",{question}}}"#), "userinterlude", "cancelled", "current_phase"),
             (format!(r#"{{"current_phase":"blocked_on_user",{question}}}"#), "askuserQuestion", "blocked_on_user", "current_phase"),
-            // a question
+            // a pending question
             (format!(r#"{{"current_phase":"executing","active":true,{question}}}"#), "askuserQuestion", "blocked_on_user", "question_enforcement"),
-            // it runs
+            // active
             (r#"{"active":true,"error":"boom","completed_at":"2026-11-21T12:00:00Z"}"#.to_owned(), "", "continue", "active"),
-            // an error
+            // error
             (r#"{"active":false,"error":"boom","completed_at":"2026-11-21T12:00:00Z"}"#.to_owned(), "failed", "failed", "error"),
             (r#"{"error":"boom"}"#.to_owned(), "failed", "failed", "error"),
             (r#"{"error":" ","active":false}"#.to_owned(), "finished", "finish", "active"),
-            // it is over
+            // completed_at, or active is false
             (r#"{"completed_at":"2026-11-21T12:00:00Z"}"#.to_owned(), "finished", "finish", "completed_at"),
             (r#"{"active":false}"#.to_owned(), "finished", "finish", "active"),
-            // nothing tells
+            // no field tells
             (r#"{"current_phase":"executing"}"#.to_owned(), "", "", "none"),
             (r#"{"completed_at":""}"#.to_owned(), "", "", "none"),
             ("{}".to_owned(), "", "", "none"),
@@ -353,12 +353,12 @@ mod tests {
             assert_eq!(reading.lifecycle_outcome.map_or("", Lifecycle::name), told);
             assert_eq!(reading.evidence, Evidence::CurrentPhase);
         }
-        // One that was left out is followed by another.
+        // A skipped stage is followed by another one.
         for phase in ["forge:skipped", "planning", "team-exec", "code-review"] {
             let state = format!(r#"{{"current_phase":{phase:?},"active":false}}"#);
             assert_eq!(reading(&state).evidence, Evidence::Active, "{state}");
         }
-        // While a mode runs its phases are its own.
+        // A running mode may use any phase.
         let running = reading(r#"{"current_phase":"third chapter","active":true}"#);
         assert_eq!(
             (running.terminal, running.evidence),

@@ -1,15 +1,15 @@
-//! What happens to the active modes when another one starts: decide, complete those that hand over (in the session,
-//! then at the root), update the list of skills. The caller then starts the mode.
+//! Reconciles the active modes with a mode that starts: decides, completes the modes that hand over (in the session,
+//! then at the root), and updates the list of skills. The caller then starts the mode.
 //!
-//! A mode that starts at the root is active for every session, so every session with active modes is asked, and one
-//! denial refuses it. A session that was silent for too long is ended instead of denying anything.
+//! A mode that starts at the root is active for every session, so it is checked against every session with active
+//! modes, and one denial refuses it. A stale session is ended instead.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::lock;
 use crate::projections::mode::event::ModeTransitioned;
 
 words! {
-    /// Which request starts a mode, as the events name it.
+    /// The request that starts a mode, as named in events.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Source {
         /// A prompt.
@@ -22,7 +22,7 @@ words! {
 }
 
 impl Source {
-    /// What is about to be done to the mode.
+    /// Returns the verb for a denial.
     pub fn verb(self) -> &'static str {
         match self {
             Source::Prompt => "activate",
@@ -33,23 +33,23 @@ impl Source {
 }
 
 words! {
-    /// Why a lock on input ends.
+    /// Reason for releasing an input lock.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Exit {
-        /// What it protected is done.
+        /// The locked mode finished.
         Success = "success",
-        /// It failed.
+        /// The locked mode failed.
         Error = "error",
-        /// It was called off.
+        /// The locked mode was canceled.
         Abort = "abort",
-        /// Another mode took over.
+        /// The locked mode handed over to another one.
         Handoff = "handoff",
     }
 }
 
 impl Board<'_> {
-    /// Decides whether a mode may become active in a scope, and ends the modes that hand over to it. Starting the mode is
-    /// left to the caller. The answer names every mode that was completed, also in sessions.
+    /// Decides if a mode may become active in a scope, and ends the modes that hand over to it. The caller then starts
+    /// the mode. The transition names all completed modes, also those of sessions.
     pub fn reconcile(&mut self, scope: &Scope, mode: Mode, source: Source) -> Result<Transition> {
         let mut all = vec![(scope.clone(), self.decided(scope, mode)?)];
         if *scope == Scope::Root {
@@ -75,7 +75,7 @@ impl Board<'_> {
                 self.record(told.event(DEFAULT_ACTOR, trace.as_deref()))?;
             }
         }
-        // Sessions first: a state of theirs lies over that of the root.
+        // Sessions first: their states hide those of the root.
         for (at, transition) in all.iter().rev() {
             self.complete_sources(at, transition, source)?;
         }
@@ -87,7 +87,7 @@ impl Board<'_> {
         Ok(decide(&self.beside(scope)?, mode, self.review(scope)?))
     }
 
-    /// The refusal, if the transition is denied in any scope. It names every mode that is in the way, and where.
+    /// Returns a refusal if the transition is denied in any scope. It names every blocking mode and its scope.
     fn check_denied(&self, all: &[(Scope, Transition)], source: Source) -> Result<()> {
         let mut whole: Option<Transition> = None;
         let mut places: Vec<ActiveMode> = Vec::new();
@@ -122,8 +122,8 @@ impl Board<'_> {
         .into())
     }
 
-    /// An interview that waits for its answer is not active, and yet keeps its lock and its question: both end where a mode
-    /// starts that does not go beside it.
+    /// Ends an interview that waits for its answer. It is not active but keeps its lock and question, until a mode
+    /// starts that does not overlap with it.
     fn take_over(&mut self, scope: &Scope, mode: Mode) -> Result<()> {
         let interview = Mode::DeepInterview;
         let beside = decide(&[interview], mode, Review::Unknown).kind == Kind::Overlap;
@@ -142,7 +142,7 @@ impl Board<'_> {
         Ok(())
     }
 
-    /// The modes of a scope that are active, or wait there for their user; whether each is active.
+    /// Returns the modes of a scope that are active or wait for their user, and true for the active ones.
     pub fn open_in(&self, scope: &Scope) -> Result<Vec<(Mode, bool)>> {
         let mut open = Vec::new();
         for mode in Mode::ALL {
@@ -155,7 +155,7 @@ impl Board<'_> {
         Ok(open)
     }
 
-    /// What the state of autopilot says of its review: clean only where both verdicts say so.
+    /// Returns the review recorded in autopilot's state: clean only if both verdicts say so.
     pub fn review(&self, scope: &Scope) -> Result<Review> {
         for scope in visible_from(scope) {
             if let Some(state) = self.active_state(&scope, Mode::Autopilot)? {
@@ -165,7 +165,7 @@ impl Board<'_> {
         Ok(Review::Unknown)
     }
 
-    /// The story that a hand-off belongs to: that of the first mode that hands over.
+    /// Returns the trace of a hand-off: that of the first mode that hands over.
     fn story(&self, scope: &Scope, transition: &Transition) -> Result<Option<String>> {
         let Some(mode) = transition.auto_completed.first() else {
             return Ok(None);
@@ -174,7 +174,7 @@ impl Board<'_> {
         Ok(state.and_then(|(_, state)| state.trace))
     }
 
-    /// Ends the modes that hand over, each wherever it is active; then says so beside the lists of skills.
+    /// Ends the modes that hand over, each in every scope where it is active, and updates the lists of skills.
     fn complete_sources(
         &mut self,
         scope: &Scope,
@@ -197,7 +197,7 @@ impl Board<'_> {
         Ok(())
     }
 
-    /// Ends an active mode: changes its state, then releases what it holds. The time of an end that was there already stays.
+    /// Ends an active mode: changes its state, and releases its lock. An earlier `completed_at` is kept.
     pub fn end(&mut self, scope: &Scope, mode: Mode, mut ending: Ending) -> Result<()> {
         let Some(state) = self.state(scope, mode)? else {
             return Ok(());
@@ -221,7 +221,7 @@ impl Board<'_> {
         }
     }
 
-    /// A forge that is canceled takes the ultrawork along that it is linked to.
+    /// Cancels the ultrawork that a canceled forge is linked to.
     pub fn cancel_linked(&mut self, scope: &Scope, mode: Mode, fields: &Fields) -> Result<()> {
         let linked =
             mode == Mode::Forge && fields.get("linked_ultrawork") == Some(&Value::Bool(true));
@@ -232,7 +232,7 @@ impl Board<'_> {
         self.end(scope, Mode::Ultrawork, Ending::canceled(Some(reason)))
     }
 
-    /// Locks input for a mode that just became active, if it is one that does.
+    /// Locks input for a mode that has just become active, if its kind locks input.
     pub fn lock_input(&mut self, scope: &Scope, mode: Mode) -> Result<()> {
         match mode.locks_input() {
             true => self.lock(scope, mode, true, seed::lock(self.now())),
@@ -251,7 +251,7 @@ impl Board<'_> {
         self.lock(scope, mode, false, lock)
     }
 
-    /// The active state of a mode that a caller in a scope sees, and where it lies.
+    /// Returns the active state of a mode that a caller in a scope sees, and its scope.
     pub fn running(&self, acting: &Scope, mode: Mode) -> Result<(Scope, Standing)> {
         let visible = self.visible(acting, mode)?;
         let scope = visible.as_ref().map_or(acting, |(scope, _)| scope);
@@ -276,7 +276,8 @@ pub fn not_active_in(refusal: Refusal, scope: &Scope, mode: Mode) -> Refusal {
     }
 }
 
-/// The answer for the caller. It names hand-offs in sessions, too, even where the root hands nothing over.
+/// Combines the transitions of all scopes into one. It names hand-offs in sessions too, even if the root hands nothing
+/// over.
 fn all_told(all: &[(Scope, Transition)], mode: Mode) -> Transition {
     let own = all.first().map(|(_, own)| own.clone());
     let mut told = own.unwrap_or_else(|| decide(&[], mode, Review::Unknown));
@@ -291,7 +292,7 @@ fn all_told(all: &[(Scope, Transition)], mode: Mode) -> Transition {
     told
 }
 
-/// Whether a state that is not active holds its lock on input, or a question to the user.
+/// Returns true if an inactive state holds an input lock or a question to the user.
 pub(crate) fn is_waiting(state: &Standing) -> bool {
     !state.is_active() && (lock::held(&state.fields).is_some() || is_asked(&state.fields))
 }
@@ -344,7 +345,7 @@ fn auto_completed(mode: Mode, transition: &Transition, source: Source) -> Ending
     Ending::new(Change::AutoCompleted, Exit::Handoff, set)
 }
 
-/// The fields of a state that is over.
+/// Returns the fields of an ended state.
 pub(crate) fn ended(phase: &str, outcome: Lifecycle) -> Fields {
     object(json!({
         "active": false,
@@ -354,10 +355,10 @@ pub(crate) fn ended(phase: &str, outcome: Lifecycle) -> Fields {
     }))
 }
 
-/// How an active mode ends.
+/// The way in which an active mode ends.
 pub(crate) struct Ending {
     pub change: Change,
-    /// What its lock on input is released for; `None` keeps it.
+    /// Reason for releasing the input lock; `None` keeps the lock.
     pub exit: Option<Exit>,
     pub set: Fields,
     pub unset: Vec<String>,
@@ -373,7 +374,7 @@ impl Ending {
         }
     }
 
-    /// Its user stepped in.
+    /// Creates an end by the user.
     pub fn canceled(reason: Option<&str>) -> Ending {
         let mut set = ended("cancelled", Lifecycle::UserInterlude);
         put(&mut set, "stop_reason", reason);
@@ -381,7 +382,7 @@ impl Ending {
     }
 }
 
-/// How a pending question ends: satisfied on success, else cleared.
+/// Returns a pending question after the end: satisfied on success, else cleared.
 fn settled_question(now: Timestamp, fields: &Fields, exit: Exit) -> Option<Value> {
     let Some(Value::Object(question)) = fields.get("question_enforcement") else {
         return None;

@@ -1,14 +1,14 @@
-//! What a mode's state is when it starts, and what it locks.
+//! Initial states of modes, and the input lock of an interview.
 //!
-//! [`ModeRules`](super::table::ModeRules) says how the modes differ.
-//! A command starts every mode in the phase `starting`.
+//! [`ModeRules`](super::table::ModeRules) holds the differences between the modes. A command starts every mode in the
+//! phase `starting`.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::table::rules;
 
-/// Most rounds of a mode, unless its caller says otherwise.
+/// Default maximum number of rounds.
 pub const ITERATIONS_MAX: u64 = 50;
-/// What is kept back from an interview: words that would answer for the user.
+/// Words of consent that an interview does not accept as answers.
 pub const BLOCKED_INPUTS: [&str; 8] = [
     "yes",
     "y",
@@ -20,14 +20,14 @@ pub const BLOCKED_INPUTS: [&str; 8] = [
     "next i should",
 ];
 
-/// The state with which a command starts a mode.
+/// Returns the initial state of a mode started by a command.
 pub fn started(mode: Mode, now: Timestamp) -> Fields {
     let mut state = begun(phase::STARTING, now, 0, ITERATIONS_MAX);
     state.extend(object((rules(mode).fields)()));
     state
 }
 
-/// The state with which a prompt starts a mode.
+/// Returns the initial state of a mode started by a prompt.
 pub fn prompted(mode: Mode, now: Timestamp) -> Fields {
     let rules = rules(mode);
     let (iteration, most) = rules.prompted_rounds;
@@ -47,14 +47,14 @@ fn begun(phase: &str, now: Timestamp, iteration: u64, most: u64) -> Fields {
     }))
 }
 
-/// What a state lacks that becomes active by a write.
+/// Adds required fields to a state that becomes active by a write.
 pub(crate) fn fill(state: &mut Fields, now: Timestamp) {
     for (field, value) in begun(phase::STARTING, now, 0, ITERATIONS_MAX) {
         state.entry(field).or_insert(value);
     }
 }
 
-/// The lock on input of a mode that just became active.
+/// Returns the input lock of a mode that has just become active.
 pub(crate) fn lock(now: Timestamp) -> Fields {
     object(json!({
         "active": true,

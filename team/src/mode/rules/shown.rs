@@ -1,21 +1,21 @@
-//! How the state of a mode is answered, and where it lies.
+//! Answers with the state of a mode, and the paths of states.
 
 use crate::mode::prelude::*;
 use crate::projections::mode::is_session_id;
 
-/// Where states lie, relative to a team's directory.
+/// Directory of the states, relative to a team's directory.
 pub const MODES_DIR: &str = "modes";
 
-/// The name under which the list of active skills is read and written; it is no mode.
+/// Name of the list of active skills in the state operations; it is not a mode.
 pub const SKILL_ACTIVE: &str = "skill-active";
 
-/// Where a state lies: `root` or `session`
+/// Scope of a state: `root` or `session`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScopeName {
-    /// For everybody.
+    /// For all sessions.
     Root,
-    /// In a session.
+    /// For one session.
     Session,
 }
 
@@ -24,58 +24,58 @@ pub enum ScopeName {
 pub struct ModeShown {
     /// The mode
     pub mode: Mode,
-    /// Where its state lies
+    /// Scope of the state
     pub scope: ScopeName,
-    /// The session, where it lies in one
+    /// The session, if the state belongs to one
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Whether it is active
+    /// True if the mode is active
     pub active: bool,
-    /// Its phase
+    /// Phase of the mode
     pub current_phase: Option<String>,
-    /// When it changed last
+    /// Time of the last change
     pub updated_at: String,
-    /// Its file, relative to the data root
+    /// File of the state, relative to the data root
     pub path: String,
-    /// The last event that changed it
+    /// Seq of the last event that changed the state
     pub seq: u64,
-    /// All of its fields
+    /// All fields of the state
     pub state: Fields,
 }
 
-/// What became of a request, and the state that it left.
+/// Result of a request, with the state that it left.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModeAnswer {
-    /// What became of it; a denial is a refusal
+    /// Kind of the transition; a denial is a refusal
     pub kind: Kind,
-    /// Whether anything was recorded
+    /// True if an event was recorded
     pub changed: bool,
-    /// Modes that were completed for it
+    /// Modes that were completed because of the request
     pub auto_completed: Vec<Mode>,
-    /// What to tell of that
+    /// Message about the completed modes; `null` without any
     pub message: Option<String>,
-    /// Modes that are active now, in the order in which they became so
+    /// Modes that are active now, in the order of their starts
     pub active_modes: Vec<Mode>,
-    /// Which older spellings were given, and how they were read
+    /// Remarks on outdated spellings, with the value that they were read as
     pub warnings: Vec<String>,
     /// The state
     #[serde(flatten)]
     pub shown: ModeShown,
 }
 
-/// What was decided, before it is recorded.
+/// The decision on a request, before it is recorded.
 pub(crate) struct Decided {
     pub mode: Mode,
-    /// Where the state lies that is answered.
+    /// Scope of the state in the answer.
     pub scope: Scope,
-    /// Where the caller acts.
+    /// Scope of the caller.
     pub acting: Scope,
     pub transition: Option<Transition>,
     pub warnings: Vec<String>,
     pub changed: bool,
 }
 
-/// The scope of an optional session.
+/// Returns the scope of an optional session.
 pub fn scope(session: Option<&str>) -> Result<Scope, Refusal> {
     match session {
         Some(session) if !is_session_id(session) => {
@@ -86,7 +86,7 @@ pub fn scope(session: Option<&str>) -> Result<Scope, Refusal> {
     }
 }
 
-/// Where the file of a name lies, relative to the data root.
+/// Returns the path of a name's state, relative to the data root.
 pub fn path(team: &str, scope: &Scope, name: &str) -> String {
     let teams = crate::handle::root::TEAMS_DIR;
     let session = scope
@@ -97,7 +97,7 @@ pub fn path(team: &str, scope: &Scope, name: &str) -> String {
 }
 
 impl ModeShown {
-    /// Of a state.
+    /// Creates the answer for a state.
     pub fn of(team: &str, state: ModeState) -> ModeShown {
         let fields = state.shown();
         let text = |field: &str| fields.get(field).and_then(|value| value.as_str());
@@ -119,7 +119,7 @@ impl ModeShown {
 }
 
 impl Decided {
-    /// A change of a state without any transition.
+    /// Creates the decision for a change without a transition.
     pub fn new(mode: Mode, scope: Scope, acting: Scope) -> Decided {
         Decided {
             mode,
@@ -135,7 +135,7 @@ impl Decided {
         Ok(Decision::Granted(self, board.into_events()))
     }
 
-    /// Returns the answer with the state that the change left.
+    /// Returns the answer with the state after the change.
     pub fn answer(&self, live: &Live) -> Result<ModeAnswer> {
         let Some(state) = live.mode_state(&self.scope, self.mode)? else {
             return Err(missing(self.mode, &self.scope).into());
@@ -156,7 +156,7 @@ impl Decided {
     }
 }
 
-/// There is no state of that mode.
+/// Refuses a mode that has no state in the scope.
 pub(crate) fn missing(mode: Mode, scope: &Scope) -> Refusal {
     let place = match scope.session() {
         None => "at the root".to_owned(),

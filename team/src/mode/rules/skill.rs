@@ -1,27 +1,27 @@
-//! The names by which prompts call for something: those of the modes, other names of them, and what is no mode.
+//! Names of skills in prompts: the modes, their other names, and skills that are no modes.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::table;
 
-/// What a prompt can call for.
+/// A skill that a prompt can name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Skill {
     Mode(Mode),
-    /// Something else, which starts nothing.
+    /// A skill that is no mode and starts nothing.
     Other(&'static str),
 }
 
-/// Ends an interview.
+/// The skill that cancels an interview.
 pub const CANCEL: Skill = Skill::Other("cancel");
 
-/// Names that call for something that is no mode.
+/// Skills that are no modes.
 const OTHERS: [Skill; 2] = [Skill::Other("analyze"), CANCEL];
 
-/// Most characters of a name that a message repeats.
+/// Maximum number of characters of a name in a message.
 const SHOWN_MAX: usize = 80;
 
 impl Skill {
-    /// What that name calls for, in any case.
+    /// Returns the skill with the given name, in any case.
     pub fn from_name(name: &str) -> Option<Skill> {
         let name = name.to_ascii_lowercase();
         let of = |list: table::NamesOf| table::named(&name, list);
@@ -45,7 +45,7 @@ impl Skill {
     }
 }
 
-/// The mode of exactly that name; else a hint where the name is another one of a mode.
+/// Returns the mode with exactly this name; refuses other names, with a hint if it is another name of a mode.
 pub fn mode(name: &str) -> Result<Mode, Refusal> {
     if let Some(mode) = Mode::from_name(name) {
         return Ok(mode);

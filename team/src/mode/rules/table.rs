@@ -1,4 +1,4 @@
-//! The differences between the modes: a row of rules per mode. A new mode takes a row here, and its name in [`Mode`].
+//! The differences between the modes: a row of rules per mode. A new mode needs a row here and a name in [`Mode`].
 
 use crate::mode::prelude::*;
 use crate::mode::rules::phase::STARTING;
@@ -6,29 +6,29 @@ use crate::mode::rules::seed::ITERATIONS_MAX;
 
 /// The rules of a mode.
 pub struct ModeRules {
-    /// The phase in which a prompt starts it.
+    /// Phase of the mode when a prompt starts it.
     pub prompted_phase: &'static str,
-    /// The round in which a prompt starts it, and how many rounds it has then at most.
+    /// First round and maximum number of rounds when a prompt starts the mode.
     pub prompted_rounds: (u64, u64),
-    /// The phase of its completion.
+    /// Phase of the completed mode.
     pub completed_phase: &'static str,
     /// Fields that only this mode has when it starts; `null` for none.
     pub fields: fn() -> Value,
-    /// True if the gate holds it back until there is a plan.
+    /// True if the gate holds the mode back until there is a plan.
     pub gated: bool,
-    /// Its names that mean nothing else.
+    /// Names that have no other meaning.
     pub coined: &'static [&'static str],
-    /// Its names that are ordinary words.
+    /// Names that are also ordinary words.
     pub ordinary: &'static [&'static str],
-    /// Its names that went out of use.
+    /// Names that are no longer used.
     pub retired: &'static [&'static str],
-    /// The modes whose start completes it.
+    /// Modes whose start completes this mode.
     pub hands_off_to: &'static [Mode],
-    /// The modes that it goes together with, in either order.
+    /// Modes that may be active beside this one; the relation is symmetric.
     pub overlaps: &'static [Mode],
 }
 
-/// The rules of a mode with nothing of its own.
+/// Rules of a mode without special rules.
 const PLAIN: ModeRules = ModeRules {
     prompted_phase: STARTING,
     prompted_rounds: (0, ITERATIONS_MAX),

@@ -1,86 +1,86 @@
-//! Whether a mode may start, and what that does to the active ones. Pure: a set of modes, a mode and the verdict of a
-//! review go in, a record comes out.
+//! Decides if a mode may start, and what the start does to the active modes. Pure: takes the active modes, the requested
+//! mode and the review of autopilot's code.
 //!
-//! The first row that fits decides:
+//! The first matching row decides:
 //!
-//! | active | outcome |
+//! | active modes | decision |
 //! |---|---|
-//! | the mode itself | `allow`, nothing changes |
-//! | nothing | `allow`, the mode is active |
-//! | modes that hand off to it, and others that all go with it | `auto-complete` of the former |
-//! | modes that all go with it | `overlap` |
-//! | anything else | `deny`, nothing changes |
+//! | the requested mode | `allow`, nothing changes |
+//! | none | `allow`, the mode becomes active |
+//! | modes that hand off to it, and others that all overlap with it | `auto-complete` of the former |
+//! | modes that all overlap with it | `overlap` |
+//! | any others | `deny`, nothing changes |
 
 use crate::mode::prelude::*;
 use crate::mode::rules::table::rules;
 
 words! {
-    /// What becomes of a request.
+    /// Result of a request to start a mode.
     #[schemars(rename = "TransitionKind")]
     pub enum Kind in json {
-        /// It is or becomes active; nothing else changes.
+        /// The mode becomes or is active; other modes do not change.
         Allow = "allow",
-        /// It becomes active beside the others.
+        /// The mode becomes active beside others.
         Overlap = "overlap",
-        /// It becomes active in the place of modes that hand off to it.
+        /// The mode becomes active, and modes that hand off to it are completed.
         AutoComplete = "auto-complete",
-        /// It may not become active.
+        /// The mode may not become active.
         Deny = "deny",
     }
 }
 
 words! {
-    /// Why a mode may not become active.
+    /// Reason of a denial.
     pub enum Denial in json {
-        /// It plans, and a mode that executes is active.
+        /// The mode plans, but a mode that executes is active.
         Rollback = "rollback",
-        /// It does not go with what is active.
+        /// The mode may not be active beside the others.
         Generic = "generic",
     }
 }
 
 words! {
-    /// What the review of autopilot's code said.
+    /// Result of the review of autopilot's code.
     #[derive(Default, Hash)]
     pub enum Review in json {
-        /// Nobody knows, which counts as not clean.
+        /// No review is known; counts as not clean.
         #[default]
         Unknown = "unknown",
-        /// There are findings.
+        /// The review has findings.
         NotClean = "not-clean",
-        /// There are none.
+        /// The review has no findings.
         Clean = "clean",
     }
 }
 
-/// A decision, before anything is recorded.
+/// A decision on a start, before it is recorded.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Transition {
-    /// What becomes of the request
+    /// Kind of the decision
     pub kind: Kind,
-    /// The modes that are active
+    /// Modes that are active before
     pub current: Vec<Mode>,
-    /// The mode that was asked for
+    /// The requested mode
     pub requested: Mode,
-    /// The modes that are active afterwards
+    /// Modes that are active afterwards
     pub resulting: Vec<Mode>,
-    /// The modes that are completed for it
+    /// Modes that are completed because of the start
     pub auto_completed: Vec<Mode>,
-    /// Why not; `null` unless it is denied
+    /// Reason of a denial; `null` if allowed
     pub denial: Option<Denial>,
-    /// What to tell; `null` where nothing is handed off or denied
+    /// Message about a hand-off or denial; `null` without either
     pub message: Option<String>,
-    /// The modes that are in the way: without them it would not be denied.
+    /// Modes that cause the denial.
     #[serde(skip)]
     pub blocking: Vec<Mode>,
 }
 
 impl Transition {
-    /// Whether it may happen.
+    /// Returns true if the start is allowed.
     pub fn is_allowed(&self) -> bool {
         self.kind != Kind::Deny
     }
-    /// Whether the mode was active already.
+    /// Returns true if the start changes nothing: it is denied, or the mode is already active.
     pub fn changes_nothing(&self) -> bool {
         !self.is_allowed() || self.current.contains(&self.requested)
     }
@@ -90,14 +90,13 @@ fn overlaps(one: Mode, other: Mode) -> bool {
     rules(one).overlaps.contains(&other) || rules(other).overlaps.contains(&one)
 }
 
-/// Whether a mode ends by itself where another one starts. What was reviewed as clean needs no new plan.
+/// Returns true if starting `to` completes `from`. After a clean review, autopilot does not hand off to a new plan.
 fn hands_off(from: Mode, to: Mode, review: Review) -> bool {
     let needless = (from, to) == (Mode::Autopilot, Mode::Blueprint) && review == Review::Clean;
     rules(from).hands_off_to.contains(&to) && !needless
 }
 
-/// Decides whether a mode may start. The active ones are in the order in which they started; one that is named twice
-/// counts once.
+/// Decides if a mode may start. `active` is in the order of the starts; duplicates count once.
 pub fn decide(active: &[Mode], requested: Mode, review: Review) -> Transition {
     let mut current: Vec<Mode> = Vec::new();
     join(&mut current, active.iter().copied());
@@ -129,7 +128,7 @@ pub fn decide(active: &[Mode], requested: Mode, review: Review) -> Transition {
     }
 }
 
-/// Puts what is not there yet behind what is.
+/// Appends the items that the list does not contain yet.
 pub(crate) fn join<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
     for one in more {
         if !all.contains(&one) {
@@ -171,7 +170,8 @@ fn denied(current: Vec<Mode>, requested: Mode, blocking: Vec<Mode>) -> Transitio
     transition
 }
 
-/// Every set of modes that can come about from none, each in canonical order, smaller ones first.
+/// Returns every set of active modes that can be reached from the empty set, each in canonical order, smaller sets
+/// first.
 pub fn reachable() -> Vec<Vec<Mode>> {
     let mut found: Vec<Vec<Mode>> = vec![Vec::new()];
     let mut at = 0;
@@ -193,8 +193,8 @@ pub fn reachable() -> Vec<Vec<Mode>> {
 mod tests {
     use super::*;
 
-    /// The facts, one letter a cell, in the order autopilot, autoresearch, team, forge, ultrawork, ultraqa, blueprint,
-    /// deep-interview: S start, N no change, O overlap, A hand-off, D denied, R denied as rollback.
+    /// The expected results, one letter per cell, in the order autopilot, autoresearch, team, forge, ultrawork,
+    /// ultraqa, blueprint, deep-interview: S start, N no change, O overlap, A hand-off, D denied, R denied as rollback.
     const MATRIX: [(&str, &str); 18] = [
         ("", "SSSSSSSS"),
         ("autopilot", "NRDDODAR"),
@@ -221,7 +221,7 @@ mod tests {
         names.map(|name| Mode::from_name(name).unwrap()).collect()
     }
 
-    /// All orders of a set.
+    /// Returns all orders of a set.
     fn orders(set: &[Mode]) -> Vec<Vec<Mode>> {
         if set.is_empty() {
             return vec![Vec::new()];

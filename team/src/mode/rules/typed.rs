@@ -1,11 +1,11 @@
-//! Readers for the fields of calls about modes: a value of the wrong type is refused by the name of its field. Calls
-//! from a command line or a tool have not been checked against a schema before.
+//! Readers for the fields of calls about modes: a value of the wrong type is refused with the field's name. Calls from
+//! a command line or a tool were not checked against a schema before.
 
 use crate::mode::prelude::*;
 use serde::Deserializer;
 use serde::de::Error;
 
-/// The text of a field, or nothing.
+/// Reads the text of an optional field.
 fn text<'de, D: Deserializer<'de>>(name: &str, from: D) -> Result<Option<String>, D::Error> {
     match Value::deserialize(from)? {
         Value::Null => Ok(None),
@@ -16,23 +16,23 @@ fn text<'de, D: Deserializer<'de>>(name: &str, from: D) -> Result<Option<String>
     }
 }
 
-/// `session_id`, which may be left out.
+/// Reads an optional `session_id`.
 pub(crate) fn session_id<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     text("session_id", from)
 }
 
-/// `mode`, which may be left out.
+/// Reads an optional `mode`.
 pub(crate) fn maybe_mode<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     text("mode", from)
 }
 
-/// `mode`.
+/// Reads a required `mode`.
 pub(crate) fn mode<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let mode = text("mode", from)?;
     mode.ok_or_else(|| D::Error::custom("mode must be a string, but is null"))
 }
 
-/// `state`, which may be left out.
+/// Reads an optional `state`.
 pub(crate) fn state<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Fields>, D::Error> {
     match Value::deserialize(from)? {
         Value::Null => Ok(None),

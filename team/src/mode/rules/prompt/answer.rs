@@ -1,9 +1,9 @@
-//! The answer to a prompt, for programs; `text` says the same to agents.
+//! The answer to a prompt, for programs; the module `text` writes the same as a paragraph for agents.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::gate::Gate;
 
-/// A word of a prompt that stands for a skill.
+/// A word of a prompt, and the skill that it names.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Keyword {
     /// The word
@@ -17,45 +17,45 @@ pub struct Keyword {
 pub struct Started {
     /// The mode
     pub mode: Mode,
-    /// The session, where its state lies in one
+    /// The session of the state; absent at the root
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// The file of its state, relative to the data root
+    /// File of the state, relative to the data root
     pub path: String,
 }
 
-/// What became of a prompt.
+/// Result of a prompt.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptAnswer {
-    /// The words that stand for skills, in their order
+    /// The words that name skills, in their order
     pub keywords: Vec<Keyword>,
-    /// What is asked for, once the gate had its say
+    /// Requested skills after the gate
     pub requested_skills: Vec<String>,
-    /// The modes that are put off, since planning comes first
+    /// Modes that are deferred because planning comes first
     pub deferred_skills: Vec<Mode>,
-    /// The modes that are active now, in the order in which they became so
+    /// Modes that are active now, in the order of their starts
     pub active_skills: Vec<Mode>,
-    /// The modes that became active
+    /// Modes that became active
     pub started: Vec<Started>,
-    /// The modes that were completed for them
+    /// Modes that were completed because of them
     pub auto_completed: Vec<Mode>,
-    /// What each hand-off says
+    /// Messages about the hand-offs
     pub transition_messages: Vec<String>,
-    /// What the gate did; `null` where nothing called for it
+    /// Decision of the gate; `null` if the prompt requests no gated mode
     pub gate: Option<Gate>,
-    /// The mode that is to go on, where the prompt only asks for that
+    /// The mode to continue, if the prompt only asks for that
     pub continued: Option<Mode>,
-    /// The mode that was called off
+    /// The mode that was canceled
     pub canceled: Option<Mode>,
-    /// The word that an interview does not take for an answer, where the prompt is one
+    /// The prompt, if it is a word that an interview does not accept as an answer
     pub blocked_input: Option<String>,
-    /// The lock on input that holds now
+    /// The input lock that is active now
     pub input_lock: Option<Fields>,
-    /// Why nothing was done; `null` unless it was denied
+    /// Reason of the denial; `null` if not denied
     pub denial: Option<Denial>,
-    /// The same in sentences, with how to clear what is in the way
+    /// The denial in sentences, with the commands that clear the blocking modes
     pub transition_error: Option<String>,
-    /// All of that for the agent, in a paragraph
+    /// The whole answer as a paragraph for the agent
     pub additional_context: String,
 }
 

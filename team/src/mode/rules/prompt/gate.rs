@@ -1,35 +1,35 @@
-//! A plan before anything is executed: where words of a prompt call for work that it does not describe, `blueprint` takes
-//! the place of the modes that would do it.
+//! The gate: a plan before execution. If a prompt names a mode that executes but does not describe the work,
+//! `blueprint` replaces that mode.
 //!
-//! What a user decided is not held back: `$skill` tokens never come here, and `force:` or `!` in front, a prompt that
-//! names what it is about, and a short go-ahead for a plan that is complete pass.
+//! Explicit decisions of the user pass: `$skill` tokens never come here, and `force:` or `!` in front, a concrete
+//! prompt, and a short go-ahead for a complete plan are let through.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::keyword::{is_forced, plain};
 use crate::mode::rules::prompt::{is_word, typed};
 use crate::mode::rules::table::rules;
-/// Most words of a prompt that says too little.
+/// Maximum number of words in an underspecified prompt.
 const WORDS_MAX: usize = 15;
-/// Go-aheads for a plan.
+/// Go-aheads for a complete plan.
 pub const GO_AHEADS: [&str; 4] = ["team", "team please", "forge", "forge please"];
 
-/// What the gate knows of the plan.
+/// State of the plan, for the gate.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Planned {
-    /// Whether there is a complete plan.
+    /// True if there is a complete plan.
     pub complete: bool,
-    /// The skill that is active, the first of them if several are.
+    /// The primary active mode.
     pub prior: Option<Mode>,
 }
 
 impl Planned {
-    /// Whether a go-ahead would be one for the plan.
+    /// Returns true if a go-ahead may refer to the plan.
     fn is_ready(self) -> bool {
         self.complete && self.prior.is_none_or(|prior| prior == Mode::Blueprint)
     }
 }
 
-/// The mode that a short go-ahead calls for; behind a complete plan only.
+/// Returns the mode that a short go-ahead starts; only after a complete plan.
 pub fn go_ahead(prompt: &str, planned: Planned) -> Option<Found> {
     let said = plain(prompt);
     if !planned.is_ready() || !GO_AHEADS.contains(&&*said) {
@@ -40,42 +40,42 @@ pub fn go_ahead(prompt: &str, planned: Planned) -> Option<Found> {
 }
 
 words! {
-    /// Why the gate held modes back, or did not.
+    /// Reason of the gate's decision.
     pub enum Why in json {
-        /// The prompt says too little.
+        /// The prompt does not describe the work.
         Underspecified = "underspecified",
-        /// The prompt says what it is about.
+        /// The prompt describes the work.
         WellSpecified = "well_specified",
         /// The prompt begins with `force:` or `!`.
         Forced = "forced",
-        /// It is a go-ahead for a plan that is complete.
+        /// The prompt is a go-ahead for a complete plan.
         Approved = "approved",
-        /// It asks for a plan itself.
+        /// The prompt asks for a plan itself.
         Blueprint = "blueprint",
-        /// It calls something off.
+        /// The prompt cancels a mode.
         Cancel = "cancel",
     }
 }
 
 impl Why {
-    /// Whether somebody passed the gate by on purpose.
+    /// Returns true if the user bypassed the gate on purpose.
     pub fn is_bypass(self) -> bool {
         matches!(self, Why::Forced | Why::Approved)
     }
 }
 
-/// What the gate did about a prompt that calls for modes that wait for a plan.
+/// Decision of the gate on a prompt that names modes that need a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
-    /// Whether it held them back
+    /// True if the modes were held back
     pub applied: bool,
-    /// Why, or why not
+    /// Reason of the decision
     pub reason: Why,
-    /// The modes that wait for a plan
+    /// The modes that need a plan
     pub modes: Vec<Mode>,
 }
 
-/// What the gate leaves of the skills that words of a prompt call for, and what it did; `None` where it has no say.
+/// Returns the skills that the gate lets through, and its decision; `None` if the prompt names no gated mode.
 pub fn gated(prompt: &str, found: &[Found], planned: Planned) -> (Vec<Skill>, Option<Gate>) {
     let skills: Vec<Skill> = found.iter().map(|found| found.skill).collect();
     let waits = |skill: &Skill| skill.mode().is_some_and(|mode| rules(mode).gated);
@@ -118,7 +118,7 @@ fn reason(prompt: &str, rest: &[Skill], planned: Planned) -> Why {
     }
 }
 
-/// Whether a prompt says too little to be carried out: few words beside the names of modes, and nothing concrete.
+/// Returns true if a prompt has few words besides names of modes, and nothing concrete.
 pub fn is_underspecified(prompt: &str) -> bool {
     let words: Vec<&str> = prompt
         .split_whitespace()
@@ -135,8 +135,8 @@ fn is_name(word: &str) -> bool {
     Skill::from_name(bare).is_some()
 }
 
-/// Whether a prompt names something that can be found: a file, a symbol, a number of an issue, steps, what is to come
-/// out, an error, code, a commit, tests.
+/// Returns true if a prompt names something concrete: a file, a symbol, an issue number, steps, an expected result, an
+/// error, code, a commit or tests.
 pub fn is_concrete(prompt: &str) -> bool {
     let lower = prompt.to_lowercase();
     let words = || prompt.split_whitespace().map(bare);
@@ -148,20 +148,20 @@ pub fn is_concrete(prompt: &str) -> bool {
         || has_commit(&lower)
 }
 
-/// A word without the marks around it.
+/// Strips punctuation around a word.
 fn bare(word: &str) -> &str {
     let word = word.trim_end_matches(|letter: char| !is_word(letter) && !"()/".contains(letter));
     word.trim_start_matches(|letter: char| !is_word(letter) && !"#./~".contains(letter))
 }
 
-/// Endings of names of files.
+/// Extensions of file names.
 const ENDINGS: [&str; 44] = [
     "rs", "ts", "tsx", "js", "jsx", "mjs", "cjs", "py", "go", "rb", "java", "kt", "swift", "c",
     "h", "cc", "cpp", "hpp", "cs", "php", "sh", "bash", "sql", "html", "css", "scss", "vue",
     "svelte", "lua", "luau", "md", "txt", "json", "jsonl", "yaml", "yml", "toml", "xml", "ini",
     "cfg", "env", "lock", "proto", "log",
 ];
-/// Directories that a path without an ending begins with.
+/// First directories of paths without an extension.
 const DIRECTORIES: [&str; 12] = [
     "src", "lib", "test", "tests", "docs", "app", "cmd", "pkg", "crates", "scripts", "packages",
     "benches",
@@ -188,7 +188,7 @@ fn is_path(word: &str) -> bool {
     named || slashes >= 2 || (slashes == 1 && rooted && last.chars().any(is_word))
 }
 
-/// `snake_case`, `camelCase`, `PascalCase`, `a::b`, `call()`.
+/// Returns true for `snake_case`, `camelCase`, `PascalCase`, `a::b` and `call()`.
 fn is_symbol(word: &str) -> bool {
     let letters: Vec<char> = word.trim_end_matches("()").chars().collect();
     let called = word.ends_with("()") && letters.last().is_some_and(|last| is_word(*last));
@@ -202,13 +202,13 @@ fn is_symbol(word: &str) -> bool {
     called || parted || humped || joined
 }
 
-/// `#12`.
+/// Returns true for `#12`.
 fn is_number(word: &str) -> bool {
     let digits = word.strip_prefix('#').unwrap_or_default();
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `TypeError`, `IoException`, `E0382`, `ECONNREFUSED`.
+/// Returns true for `TypeError`, `IoException`, `E0382` and `ECONNREFUSED`.
 fn is_error(word: &str) -> bool {
     let kind = |ending: &str| {
         let before = word.strip_suffix(ending).unwrap_or_default();
@@ -221,7 +221,7 @@ fn is_error(word: &str) -> bool {
     kind("Error") || kind("Exception") || coded
 }
 
-/// A line that begins with a number or a bullet.
+/// Returns true if a line begins with a number or a bullet.
 fn has_steps(prompt: &str) -> bool {
     prompt.lines().any(|line| {
         let line = line.trim_start();
@@ -236,7 +236,7 @@ fn has_steps(prompt: &str) -> bool {
     })
 }
 
-/// Least letters of a block of code that says something.
+/// Minimum number of characters in a code block that counts as concrete.
 const CODE_MIN: usize = 20;
 
 fn has_code(prompt: &str) -> bool {
@@ -245,7 +245,7 @@ fn has_code(prompt: &str) -> bool {
     closed.any(|block| block.trim().chars().count() >= CODE_MIN)
 }
 
-/// What is said of tests, of errors and of what is to come out.
+/// Phrases about tests, errors and expected results.
 const PHRASES: [&str; 27] = [
     "acceptance criteria",
     "acceptance test",
@@ -275,19 +275,19 @@ const PHRASES: [&str; 27] = [
     "mocha",
     "error:",
 ];
-/// What somebody expects …
+/// First word of an expectation.
 const EXPECTING: [&str; 3] = ["should", "must", "shall"];
-/// … of what.
+/// Second word of an expectation.
 const EXPECTED: [&str; 19] = [
     "return", "throw", "render", "display", "create", "delete", "update", "reject", "accept",
     "print", "fail", "pass", "be", "not", "exit", "show", "respond", "equal", "contain",
 ];
-/// What a number stands behind.
+/// Words before a number.
 const NUMBERED: [&str; 5] = ["pr", "issue", "commit", "mr", "ticket"];
-/// Letters of the shortest and the longest name of a commit.
+/// Length of a commit's hash, shortest to longest.
 const COMMIT: std::ops::RangeInclusive<usize> = 7..=40;
 
-/// Whether a text says one of these, in whole words.
+/// Returns true if a text contains one of the phrases as whole words.
 fn says(lower: &str, phrases: &[&str]) -> bool {
     phrases.iter().any(|phrase| {
         lower.match_indices(phrase).any(|(at, _)| {
@@ -329,7 +329,7 @@ fn has_commit(lower: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Every name in a prompt.
+    /// Returns every skill that a prompt names.
     fn named(prompt: &str) -> Vec<Found> {
         let mut all: Vec<Found> = Vec::new();
         for word in prompt.split_whitespace() {

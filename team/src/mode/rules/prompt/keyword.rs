@@ -1,30 +1,30 @@
-//! Words that call for something without a `$`: phrases of a verb and a name, with which a prompt begins; `cancel` alone;
-//! and the words that ask to go on. A bare name calls for nothing, wherever it stands.
+//! Words that name a skill without a `$`: phrases of a verb and a name at the start of a prompt, `cancel` alone, and
+//! words that ask to continue. A bare name starts nothing, wherever it is.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::table::rules;
 
-/// What a phrase begins with.
+/// First words of a phrase.
 pub const VERBS: [&str; 5] = ["use", "run", "start", "activate", "enter"];
-/// Makes clear that a name is that of a mode.
+/// Word after a name that marks it as a mode.
 pub const MODE: &str = "mode";
-/// What may stand in front of the verb, behind a mark.
+/// Optional word before the verb.
 pub const PLEASE: &str = "please";
-/// What may stand behind the name.
+/// Optional words after the name.
 pub const BEHIND: [&str; 2] = ["please", "now"];
-/// What leads from the name to what is to be done.
+/// Words between the name and the task.
 pub const LEADING: [&str; 3] = ["on", "to", "for"];
-/// What passes the gate by, as it stands before anything else.
+/// Prefixes that bypass the gate.
 pub const FORCING: [&str; 2] = ["force:", "!"];
-/// What asks to go on.
+/// Words that ask to continue.
 pub const GOING_ON: [&str; 3] = ["keep going", "continue", "resume"];
 
-/// The word that calls an interview off, as the whole prompt.
+/// Returns the skill `cancel`, if the whole prompt is that word.
 pub fn cancel(prompt: &str) -> Option<Found> {
     (plain(prompt) == CANCEL.name()).then(|| Found::of(CANCEL.name(), CANCEL))
 }
 
-/// The mode that the phrase calls for with which a prompt begins.
+/// Returns the mode that the phrase at the start of a prompt names.
 pub fn phrase(prompt: &str) -> Option<Found> {
     let lower = prompt.to_ascii_lowercase();
     let text = behind_force(&lower).trim();
@@ -54,28 +54,29 @@ pub fn coined() -> Vec<&'static str> {
     rows.flat_map(|rules| rules.coined).copied().collect()
 }
 
-/// Returns the names of modes that are ordinary words: prompts that begin with a verb and one of these often mean something
+/// Returns the names of modes that are ordinary words: prompts that begin with a verb and one of these often mean
+/// something
 /// else.
 pub fn ordinary() -> Vec<&'static str> {
     let rows = Mode::ALL.into_iter().map(rules);
     rows.flat_map(|rules| rules.ordinary).copied().collect()
 }
 
-/// What stands behind a word that a text begins with.
+/// Returns the text after `word`, if a text begins with that word.
 fn word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let behind = text.strip_prefix(word)?;
     let begins = behind.starts_with(char::is_whitespace);
     begins.then(|| behind.trim_start())
 }
 
-/// Whether a prompt ends there, with a word of courtesy at most.
+/// Returns true if the prompt ends here, except for a polite word.
 fn is_end(behind: &str) -> bool {
     let bare = behind.trim_end_matches(['.', '!']);
     let courtesy = BEHIND.iter().any(|word| bare.trim_start() == *word);
     bare.is_empty() || (courtesy && bare.starts_with(char::is_whitespace))
 }
 
-/// Whether the text says what to do. A question does not.
+/// Returns true if the text states a task. A question does not.
 fn is_task(behind: &str) -> bool {
     let line = behind.strip_prefix(['.', '!']).unwrap_or(behind);
     if line.starts_with(['\n', '\r']) {
@@ -91,7 +92,7 @@ fn is_task(behind: &str) -> bool {
     leads && !behind.lines().next().unwrap_or_default().contains('?')
 }
 
-/// Returns true if `force:` or `!` stands in front of a prompt, which passes the gate by.
+/// Returns true if a prompt begins with `force:` or `!`, which bypasses the gate.
 pub fn is_forced(prompt: &str) -> bool {
     forced(prompt).is_some()
 }
@@ -109,7 +110,7 @@ fn forced(prompt: &str) -> Option<&str> {
     })
 }
 
-/// What a prompt that only asks to go on goes on with: `Some(None)` where it does not say.
+/// Returns the mode to continue, if a prompt only asks for that; `Some(None)` if the prompt names no mode.
 pub fn going_on(prompt: &str) -> Option<Option<Skill>> {
     let plain = plain(prompt);
     let said = plain.trim_start_matches(['/', '\\']).trim_start();
@@ -124,7 +125,7 @@ pub fn going_on(prompt: &str) -> Option<Option<Skill>> {
     None
 }
 
-/// A prompt in lower case, with single spaces, and without the marks at its end.
+/// Returns a prompt in lower case, with single spaces and without punctuation at its end.
 pub(super) fn plain(prompt: &str) -> String {
     let lower = prompt.to_lowercase();
     let words: Vec<&str> = lower.split_whitespace().collect();
@@ -157,7 +158,7 @@ mod tests {
                 ] {
                     assert_eq!(named(&prompt), skill, "{prompt}");
                 }
-                // One that means other things as well needs the word behind it where more follows.
+                // An ordinary word needs `mode` after it if more text follows.
                 let coined = if coined().contains(&name) { skill } else { "" };
                 for lead in LEADING {
                     let prompt = format!("{verb} {name} {lead} the login");

@@ -1,15 +1,15 @@
-//! The lock of an interview: words of assent alone are not taken for answers to its questions.
+//! The input lock of an interview: words of consent alone do not count as answers to its questions.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::keyword::plain;
 
-/// The lock that a state holds and that is not released.
+/// Returns the lock of a state, if it is not released.
 pub fn held(state: &Fields) -> Option<&Fields> {
     let lock = state.get("input_lock")?.as_object()?;
     (lock.get("active") == Some(&Value::Bool(true))).then_some(lock)
 }
 
-/// The word that a prompt is, where it is one of those that a lock keeps back.
+/// Returns the word if a prompt consists of one that the lock blocks.
 pub fn kept_back(lock: &Fields, prompt: &str) -> Option<String> {
     let words = lock.get("blocked_inputs")?.as_array()?;
     let said = plain(prompt);

@@ -1,16 +1,16 @@
-//! A prompt's skills, decided as a whole: planning before execution, then one transition after the other, each on what
-//! the one before leaves. One denial denies all of it.
+//! The plan for a prompt's skills, decided as a whole: planning before execution, then one transition after the other,
+//! each based on the result of the one before. One denial denies the whole prompt.
 
 use crate::mode::prelude::*;
 
-/// What is decided about the skills of a prompt.
+/// The decision on the skills of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The modes that are decided on, in their order.
+    /// The modes to start, in their order.
     pub requested: Vec<Mode>,
-    /// The modes that are put off, in the order of the prompt.
+    /// The deferred modes, in the order of the prompt.
     pub deferred: Vec<Mode>,
-    /// What was decided for each, up to the first that is denied.
+    /// The transitions, up to the first that is denied.
     pub steps: Vec<Transition>,
     pub before: Vec<Mode>,
     pub after: Vec<Mode>,
@@ -20,8 +20,8 @@ impl Plan {
     pub fn denied(&self) -> Option<&Transition> {
         self.steps.last().filter(|step| step.kind == Kind::Deny)
     }
-    /// The modes that become active and stay so. `visible` are those that are active for whoever asks: one that is so for
-    /// everybody else only starts as well.
+    /// Returns the modes that become active and stay active. `visible` are the modes that the caller sees as active: a
+    /// requested mode that is not among them is started for the caller, even if it is active elsewhere.
     pub fn started(&self, visible: &[Mode]) -> Vec<Mode> {
         let starts = |mode: &&Mode| {
             let is_new = !self.before.contains(mode);
@@ -29,11 +29,11 @@ impl Plan {
         };
         self.after.iter().filter(starts).copied().collect()
     }
-    /// The modes that were active and are not any more.
+    /// Returns the modes that were active and no longer are.
     pub fn completed(&self) -> Vec<Mode> {
         without(&self.before, &self.after)
     }
-    /// What each hand-off says, once.
+    /// Returns the messages of the hand-offs, each once.
     pub fn messages(&self) -> Vec<String> {
         let mut messages = Vec::new();
         let handed = |step: &&Transition| step.kind == Kind::AutoComplete;
@@ -51,7 +51,7 @@ fn without(modes: &[Mode], others: &[Mode]) -> Vec<Mode> {
     kept.copied().collect()
 }
 
-/// Decides on the skills of a prompt. `active` is the ordered set of modes before it.
+/// Decides on the skills of a prompt. `active` are the modes before it, in the order of their starts.
 pub fn plan(skills: &[Skill], active: &[Mode], review: Review) -> Plan {
     let (requested, deferred) = split(skills);
     let mut plan = Plan {
@@ -74,7 +74,8 @@ pub fn plan(skills: &[Skill], active: &[Mode], review: Review) -> Plan {
     plan
 }
 
-/// The modes that are decided on, and those that are put off: beside execution, only the first planning one is begun.
+/// Splits the modes into those to start and those to defer: if planning and execution are both requested, only the
+/// first planning mode starts.
 fn split(skills: &[Skill]) -> (Vec<Mode>, Vec<Mode>) {
     let mut modes: Vec<Mode> = Vec::new();
     join(&mut modes, skills.iter().filter_map(|skill| skill.mode()));
@@ -225,12 +226,12 @@ mod tests {
     fn check(skills: &[Skill], active: &[Mode]) -> Result<(), TestCaseError> {
         let plan = plan(skills, active, Review::Unknown);
         let asked: Vec<Mode> = skills.iter().filter_map(|skill| skill.mode()).collect();
-        // Nothing is lost, and nothing is both done and put off.
+        // Every requested mode is either started or deferred.
         for mode in &asked {
             prop_assert!(plan.requested.contains(mode) != plan.deferred.contains(mode));
         }
         prop_assert_eq!(plan.requested.len() + plan.deferred.len(), asked.len());
-        // Where a plan is asked for beside its execution, nothing is executed that was not before.
+        // If planning and execution are both requested, no new mode that executes starts.
         let both = asked.iter().any(|mode| mode.plans()) && asked.iter().any(|mode| !mode.plans());
         if both {
             prop_assert!(plan.started(active).iter().all(|mode| mode.plans()));

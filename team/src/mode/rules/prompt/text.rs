@@ -8,7 +8,7 @@ const WHO: &str = "RCS native UserPromptSubmit";
 const CLOSING: &str =
     "Follow AGENTS.md routing and preserve workflow transition and planning-safety rules.";
 
-/// The paragraph; empty where the prompt asks for nothing.
+/// Returns the paragraph; empty if the prompt requests nothing.
 pub fn paragraph(team: &str, answer: &PromptAnswer) -> String {
     let mut parts = opening(answer);
     if parts.is_empty() {
@@ -81,7 +81,8 @@ fn outcome(team: &str, answer: &PromptAnswer) -> Vec<String> {
     parts
 }
 
-/// What started, and the call that goes on with it: the server of the tools may act in another session.
+/// Describes a started mode and the call that changes its state. The call names the scope, because the MCP server may
+/// use another session.
 fn activated(team: &str, started: &Started) -> String {
     let scope = Scope::of(started.session_id.as_deref());
     let call = tool_call("state_write", started.mode, Some(team), &scope);
@@ -107,7 +108,7 @@ fn gate(answer: &PromptAnswer) -> Option<String> {
         .then(|| format!("blueprint-first gate bypassed for {modes} ({reason})."))
 }
 
-/// The hand-offs; that to several modes at once as one.
+/// Describes the hand-offs; a hand-off to several modes is one sentence.
 fn transitions(answer: &PromptAnswer) -> Vec<String> {
     let several = answer.keywords.len() > 1 && answer.started.len() > 1;
     match answer.auto_completed.first() {
@@ -123,7 +124,7 @@ fn transitions(answer: &PromptAnswer) -> Vec<String> {
     }
 }
 
-/// A text as a sentence of its own.
+/// Ends a text with a full stop.
 fn sentence(text: &str) -> String {
     let text = text.trim_end();
     match text.ends_with(['.', '!', '?']) {

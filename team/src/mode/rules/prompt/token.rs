@@ -1,18 +1,18 @@
-//! `$skill` tokens: `$`, a letter, letters, digits and hyphens, and behind a `:` the name within a namespace.
+//! `$skill` tokens: `$`, a letter, then letters, digits and hyphens; after a `:` the name within a namespace.
 //!
-//! Only the run of tokens at the head of a prompt counts, after white space and a mark that forces. Variables in prose, code
-//! and logs look the same, so a token anywhere else is ignored, and so is a run that an operator follows. An unknown token
-//! within the run neither counts nor ends it.
+//! Only the run of tokens at the start of a prompt counts, after white space and a prefix that bypasses the gate.
+//! Variables in prose, code and logs look the same, so other tokens are ignored, and so is a run followed by an
+//! operator. An unknown token within the run is skipped.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::is_word;
 use crate::mode::rules::prompt::keyword::behind_force;
 
-/// The namespaces that skills may be called by.
+/// Namespaces of skills.
 const NAMESPACES: [&str; 2] = ["rcs", "roblox-ai-os-creator-skills"];
 /// Punctuation that may end a token, before white space or the end of the prompt.
 const MARKS: [char; 4] = [':', ',', '.', '!'];
-/// Operators of programming languages: a run of tokens with one of them behind it is code.
+/// Operators of programming languages: a run of tokens followed by one is code.
 const OPERATORS: [&str; 18] = [
     "=", "!=", "->", "-=", "?", "|", "&", ";", "<", ">", "+", "*", "%", ". ", ",", ")", "]", "}",
 ];
@@ -22,12 +22,13 @@ const OPERATORS: [&str; 18] = [
 struct Token<'a> {
     /// Its text, with the `$`.
     text: &'a str,
-    /// All that follows it in the prompt.
+    /// The rest of the prompt after it.
     behind: &'a str,
 }
 
 impl Token<'_> {
-    /// Returns true if white space, the end or a mark of punctuation ends it: `$team->x` and `$team[0]` are expressions.
+    /// Returns true if white space, the end of the prompt or punctuation follows: `$team->x` and `$team[0]` are
+    /// expressions.
     fn is_whole(&self) -> bool {
         let behind = self.behind.trim_start_matches(MARKS);
         behind.is_empty() || behind.starts_with(char::is_whitespace)
@@ -46,7 +47,7 @@ impl Token<'_> {
     }
 }
 
-/// Returns true if anything in a text looks like a token, known or not.
+/// Returns true if a text contains anything that looks like a token, known or not.
 pub fn has_token(text: &str) -> bool {
     let mut before = None;
     text.char_indices().any(|(at, letter)| {
@@ -55,11 +56,11 @@ pub fn has_token(text: &str) -> bool {
     })
 }
 
-/// The token that a text begins with.
+/// Returns the token at the start of a text.
 fn token(text: &str) -> Option<Token<'_>> {
     let rest = text.strip_prefix('$')?;
     let mut length = name_length(rest)?;
-    // Behind a colon that begins no name, the token ends before it.
+    // A colon without a name after it is not part of the token.
     while let Some(behind) = rest.get(length..).and_then(|rest| rest.strip_prefix(':')) {
         match name_length(behind) {
             Some(more) => length += 1 + more,
@@ -77,14 +78,14 @@ fn token(text: &str) -> Option<Token<'_>> {
     })
 }
 
-/// How long the name is that a text begins with.
+/// Returns the length of the name at the start of a text.
 fn name_length(text: &str) -> Option<usize> {
     let begins = text.starts_with(|letter: char| letter.is_ascii_alphabetic());
     let end = text.find(|letter: char| !letter.is_ascii_alphanumeric() && letter != '-');
     begins.then(|| end.unwrap_or(text.len()))
 }
 
-/// Reads the skills that the run of tokens at the head of a prompt names, each once, in their order.
+/// Returns the skills named by the run of tokens at the start of a prompt, each once, in their order.
 pub fn at_head(prompt: &str) -> Vec<Found> {
     let mut found: Vec<Found> = Vec::new();
     let mut behind = behind_force(prompt);
