@@ -4,7 +4,7 @@
 //! The claim is read from the stored answer. The row of an answer holds the answer's text and no reference to the event of the
 //! claim, and that event lies in the log, which a decision does not read.
 
-use crate::claim::holding::{ClaimCheck, Draft};
+use crate::claim::holding::{ClaimCheck, TaskDecision};
 use crate::command::authority::ClaimProof;
 use crate::command::{Ctx, mismatch};
 use crate::prelude::*;
@@ -33,7 +33,7 @@ pub(crate) fn check_live(ctx: &Ctx, live: &Live, stored: &str) -> Result<()> {
     let Some(claimed) = claimed(stored) else {
         return Ok(());
     };
-    let draft = Draft::of(live, &claimed.id, ctx.now)?;
+    let decision = TaskDecision::load(live, &claimed.id, ctx.now)?;
     let proof = ClaimProof {
         task_id: &claimed.id,
         token: None,
@@ -41,7 +41,7 @@ pub(crate) fn check_live(ctx: &Ctx, live: &Live, stored: &str) -> Result<()> {
         force: false,
         worker: None,
     };
-    let why = match draft.check_claim(proof) {
+    let why = match decision.check_claim(proof) {
         Ok(ClaimCheck::Holds(claim)) => {
             let authenticated = ctx.control.authenticated.as_deref();
             return match authenticated.filter(|agent| claim.owner != **agent) {
@@ -52,14 +52,17 @@ pub(crate) fn check_live(ctx: &Ctx, live: &Live, stored: &str) -> Result<()> {
         Err(refusal) if refusal.code == Code::LeaseExpired => {
             return Err(Failure::Refused(advised(refusal)));
         }
-        Err(_) => format!("was claimed again, as epoch {}", draft.task.governed.epoch),
-        Ok(_) => format!("is {}", draft.task.status.name()),
+        Err(_) => format!(
+            "was claimed again, as epoch {}",
+            decision.task.governed.epoch
+        ),
+        Ok(_) => format!("is {}", decision.task.status.name()),
     };
     let message = format!(
         "the claim that the key was answered with, epoch {} of task {}, must be live, but the task {why}",
         claimed.epoch, claimed.id
     );
-    let refusal = draft.refusal(Code::ClaimConflict, message);
+    let refusal = decision.refusal(Code::ClaimConflict, message);
     Err(Failure::Refused(advised(refusal)))
 }
 

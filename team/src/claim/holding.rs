@@ -37,24 +37,24 @@ pub(crate) enum ClaimCheck<'a> {
 
 /// A task with the events that are going to be recorded of it. Where its lease ran out, that is the first of them, and the
 /// task is as it stands after it.
-pub(crate) struct Draft {
+pub(crate) struct TaskDecision {
     pub task: Task,
     pub events: Vec<NewEvent>,
 }
 
-impl Draft {
-    /// The draft of a task; refused where there is none.
-    pub fn of(live: &Live, task_id: &str, now: Timestamp) -> Result<Draft> {
+impl TaskDecision {
+    /// Loads a task to decide on; refused if there is none.
+    pub fn load(live: &Live, task_id: &str, now: Timestamp) -> Result<TaskDecision> {
         names::check_known("task_id", task_id)?;
         let task = live.task(task_id)?.ok_or_else(|| not_found(task_id))?;
-        Draft::with(live, task, now)
+        TaskDecision::from_task(live, task, now)
     }
 
     /// The same for a task that was read already.
-    pub fn with(live: &Live, mut task: Task, now: Timestamp) -> Result<Draft> {
+    pub fn from_task(live: &Live, mut task: Task, now: Timestamp) -> Result<TaskDecision> {
         let mut events = Vec::new();
         expire(live, &mut task, now, DEFAULT_ACTOR, &mut events)?;
-        Ok(Draft { task, events })
+        Ok(TaskDecision { task, events })
     }
 
     /// Appends the event that an act on the task is, and says which one of the group it is.
@@ -80,7 +80,7 @@ impl Draft {
     /// The decision by these rules. Where they refuse, a lease that ran out is recorded all the same.
     pub fn decision<V>(
         mut self,
-        rules: impl FnOnce(&mut Draft) -> Result<V>,
+        rules: impl FnOnce(&mut TaskDecision) -> Result<V>,
     ) -> Result<Decision<V>> {
         let overdue = self.events.len();
         match rules(&mut self) {

@@ -1,6 +1,6 @@
 //! The checks of a claim that a command presents: who may present it, and whether it is the live one.
 
-use crate::claim::holding::{self, ClaimCheck, Draft};
+use crate::claim::holding::{self, ClaimCheck, TaskDecision};
 use crate::command::authority::ClaimProof;
 use crate::command::{Actor, ClaimOrder, Ctx, Decision, mismatch};
 use crate::prelude::*;
@@ -51,8 +51,8 @@ impl<'a> ClaimProof<'a> {
         for (field, who) in [("worker", self.worker), ("actor", by.name)] {
             if let Some(who) = who.filter(|who| *who != claim.owner) {
                 let (task, events) = (task.clone(), Vec::new());
-                let draft = Draft { task, events };
-                return Err(draft.not_holder(claim, field, who, may_force).into());
+                let decision = TaskDecision { task, events };
+                return Err(decision.not_holder(claim, field, who, may_force).into());
             }
         }
         Ok(())
@@ -67,10 +67,10 @@ impl<'a> ClaimProof<'a> {
         if !self.force || !self.is_empty() {
             return Ok(());
         }
-        let draft = Draft::of(live, self.task_id, now)?;
-        let claim = draft.task.claim();
+        let decision = TaskDecision::load(live, self.task_id, now)?;
+        let claim = decision.task.claim();
         claim.map_or(Ok(()), |claim| {
-            Err(self.needs_claim(&draft, claim, who).into())
+            Err(self.needs_claim(&decision, claim, who).into())
         })
     }
 
@@ -81,42 +81,42 @@ impl<'a> ClaimProof<'a> {
         ctx: &Ctx,
         live: &Live,
         input: impl FnOnce() -> Result<I>,
-        rules: impl FnOnce(&mut Draft, I) -> Result<V>,
+        rules: impl FnOnce(&mut TaskDecision, I) -> Result<V>,
     ) -> Result<Decision<V>> {
-        let draft = || Draft::of(live, self.task_id, ctx.now);
+        let decision = || TaskDecision::load(live, self.task_id, ctx.now);
         match ctx.control.claim_order {
             ClaimOrder::InputFirst => {
                 let input = input()?;
-                draft()?.decision(|draft| rules(draft, input))
+                decision()?.decision(|decision| rules(decision, input))
             }
-            ClaimOrder::EpochFirst => draft()?.decision(|draft| {
-                self.check_in_order(draft)?;
-                rules(draft, input()?)
+            ClaimOrder::EpochFirst => decision()?.decision(|decision| {
+                self.check_in_order(decision)?;
+                rules(decision, input()?)
             }),
         }
     }
 
     /// Checks the epoch, the state, the holder, the lease, in this order.
-    fn check_in_order(self, draft: &Draft) -> Result<(), Refusal> {
-        self.check_epoch(draft)?;
-        draft.check_open()?;
+    fn check_in_order(self, decision: &TaskDecision) -> Result<(), Refusal> {
+        self.check_epoch(decision)?;
+        decision.check_open()?;
         // If a lease ran out, any caller learns that; the task itself is as good as free.
-        if let Ok(ClaimCheck::GaveUp | ClaimCheck::Unclaimed) = draft.check_claim(self) {
-            return draft.claim_of(self).map(drop);
+        if let Ok(ClaimCheck::GaveUp | ClaimCheck::Unclaimed) = decision.check_claim(self) {
+            return decision.claim_of(self).map(drop);
         }
-        let claim = draft.task.governed.claim.as_ref();
+        let claim = decision.task.governed.claim.as_ref();
         if let Some((claim, agent)) = claim.zip(self.worker)
             && claim.owner != agent
             && !self.force
         {
             // An authenticated agent that may not force was refused before.
-            return Err(draft.not_holder(claim, "agent", agent, true));
+            return Err(decision.not_holder(claim, "agent", agent, true));
         }
-        draft.claim_of(self).map(drop)
+        decision.claim_of(self).map(drop)
     }
 
-    fn check_epoch(self, draft: &Draft) -> Result<(), Refusal> {
-        let last = draft.task.governed.epoch;
+    fn check_epoch(self, decision: &TaskDecision) -> Result<(), Refusal> {
+        let last = decision.task.governed.epoch;
         let Some(epoch) = self.epoch.filter(|epoch| *epoch != last) else {
             return Ok(());
         };
@@ -124,7 +124,9 @@ impl<'a> ClaimProof<'a> {
             "epoch must be that of the last claim on task {}, {last}, but is {epoch}",
             self.task_id
         );
-        let refusal = draft.refusal(Code::EpochMismatch, message).field("epoch");
+        let refusal = decision
+            .refusal(Code::EpochMismatch, message)
+            .field("epoch");
         Err(refusal.hint("somebody else may have claimed the task since: read it, and claim it again if it is free"))
     }
 
@@ -144,16 +146,16 @@ impl<'a> ClaimProof<'a> {
     }
 
     /// The refusal of a caller that presents no claim on a task that is claimed.
-    pub fn needs_claim(self, draft: &Draft, claim: &Claim, who: &str) -> Refusal {
+    pub fn needs_claim(self, decision: &TaskDecision, claim: &Claim, who: &str) -> Refusal {
         let who = match self.force {
             true => format!("but {who} cannot force it"),
             false => "but no claim_token is given".to_owned(),
         };
         let message = format!(
             "task {} must be canceled by {}, who works on it, or by the leader by force, {who}",
-            draft.task.task_id, claim.owner
+            decision.task.task_id, claim.owner
         );
-        draft.refusal(Code::ClaimConflict, message)
+        decision.refusal(Code::ClaimConflict, message)
     }
 
     pub fn is_empty(self) -> bool {

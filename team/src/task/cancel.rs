@@ -40,17 +40,17 @@ impl Command for TaskCancel {
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
         self.proof().check_worker()?;
         check_expected(self.expected_version)?;
-        let draft = Draft::of(live, &self.task_id, ctx.now)?;
-        draft.decision(|draft| {
-            draft.check_open()?;
-            draft.check_version(self.expected_version)?;
-            let forced = self.check_claim(draft)?;
+        let decision = TaskDecision::load(live, &self.task_id, ctx.now)?;
+        decision.decision(|decision| {
+            decision.check_open()?;
+            decision.check_version(self.expected_version)?;
+            let forced = self.check_claim(decision)?;
             let canceled = TaskAct::Canceled(TaskCanceled {
                 reason: self.reason.clone(),
                 forced,
             });
-            let owner = draft.task.owner.clone();
-            draft.act(canceled, self.actor(), owner.as_deref());
+            let owner = decision.task.owner.clone();
+            decision.act(canceled, self.actor(), owner.as_deref());
             Ok(())
         })
     }
@@ -66,13 +66,13 @@ impl TaskCancel {
     }
 
     /// Whether the claim of somebody else ends with the task.
-    fn check_claim(&self, draft: &Draft) -> Result<bool, Refusal> {
+    fn check_claim(&self, decision: &TaskDecision) -> Result<bool, Refusal> {
         let proof = self.proof();
         let presented = !proof.is_empty();
         if presented {
-            draft.check_claim(proof)?;
+            decision.check_claim(proof)?;
         }
-        let Some(claim) = draft.task.claim() else {
+        let Some(claim) = decision.task.claim() else {
             return Ok(false);
         };
         if presented {
@@ -81,6 +81,6 @@ impl TaskCancel {
         if self.force && self.actor() == LEADER {
             return Ok(true);
         }
-        Err(proof.needs_claim(draft, claim, self.actor()))
+        Err(proof.needs_claim(decision, claim, self.actor()))
     }
 }

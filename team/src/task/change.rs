@@ -72,17 +72,17 @@ impl Command for TaskChange {
             check_title("subject", subject).map_err(Refusal::from)?;
         }
         let wanted = self.blocked_by.as_deref().map(dependencies).transpose()?;
-        let draft = Draft::of(live, &self.task_id, ctx.now)?;
-        draft.decision(|draft| {
-            draft.check_version(self.expected_version)?;
-            let owner = draft.task.owner.clone();
+        let decision = TaskDecision::load(live, &self.task_id, ctx.now)?;
+        decision.decision(|decision| {
+            decision.check_version(self.expected_version)?;
+            let owner = decision.task.owner.clone();
             let updated = TaskAct::Updated(TaskUpdated {
                 subject: self.subject.clone(),
                 description: self.description.clone(),
                 attributes: self.attributes.clone(),
             });
-            let cause = draft.act(updated, DEFAULT_ACTOR, owner.as_deref());
-            wanted.map_or(Ok(()), |wanted| wait_for(live, draft, wanted, cause))
+            let cause = decision.act(updated, DEFAULT_ACTOR, owner.as_deref());
+            wanted.map_or(Ok(()), |wanted| wait_for(live, decision, wanted, cause))
         })
     }
 
@@ -96,25 +96,30 @@ impl Command for TaskChange {
 }
 
 /// Other dependencies; a claim-governed task that nobody works on is blocked by them, or no longer.
-fn wait_for(live: &Live, draft: &mut Draft, wanted: Vec<String>, cause: usize) -> Result<()> {
-    check_cycle(live, &draft.task.task_id, &wanted)?;
-    let owner = draft.task.owner.clone();
-    if wanted != draft.task.deps || !draft.task.ignored_deps.is_empty() {
+fn wait_for(
+    live: &Live,
+    decision: &mut TaskDecision,
+    wanted: Vec<String>,
+    cause: usize,
+) -> Result<()> {
+    check_cycle(live, &decision.task.task_id, &wanted)?;
+    let owner = decision.task.owner.clone();
+    if wanted != decision.task.deps || !decision.task.ignored_deps.is_empty() {
         let changed = TaskAct::DepsChanged(DepsChanged {
             depends_on: wanted.clone(),
         });
-        draft.follow(changed, DEFAULT_ACTOR, owner.as_deref(), cause);
-        draft.task.deps = wanted;
+        decision.follow(changed, DEFAULT_ACTOR, owner.as_deref(), cause);
+        decision.task.deps = wanted;
     }
-    if !draft.task.claim_governed {
+    if !decision.task.claim_governed {
         return Ok(());
     }
-    let blocked = draft.task.status == Status::Blocked;
-    if blocked && live.open_deps(&draft.task.deps)?.is_empty() {
-        let cause = draft.events.len() - 1;
-        draft.follow(TaskAct::Unblocked, DEFAULT_ACTOR, owner.as_deref(), cause);
+    let blocked = decision.task.status == Status::Blocked;
+    if blocked && live.open_deps(&decision.task.deps)?.is_empty() {
+        let cause = decision.events.len() - 1;
+        decision.follow(TaskAct::Unblocked, DEFAULT_ACTOR, owner.as_deref(), cause);
         return Ok(());
     }
-    let Draft { task, events } = draft;
+    let TaskDecision { task, events } = decision;
     blocking::block(live, task, DEFAULT_ACTOR, events)
 }

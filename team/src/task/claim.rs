@@ -59,16 +59,16 @@ impl Command for TaskClaim {
         holding::check_expected(self.expected_version)?;
         check_worker(live, &self.worker)?;
         budget::check(live, Some(&self.worker))?;
-        let draft = Draft::of(live, &self.task_id, ctx.now)?;
-        draft.decision(|draft| {
-            check_ready(live, draft)?;
-            draft.expect(self.expected_version, Code::ClaimConflict)?;
-            check_free(draft, &self.worker)?;
-            let overlaps = PathLocks::of(live, &self.worker, ctx.now).grant(&draft.task)?;
+        let decision = TaskDecision::load(live, &self.task_id, ctx.now)?;
+        decision.decision(|decision| {
+            check_ready(live, decision)?;
+            decision.expect(self.expected_version, Code::ClaimConflict)?;
+            check_free(decision, &self.worker)?;
+            let overlaps = PathLocks::of(live, &self.worker, ctx.now).grant(&decision.task)?;
             // A lease that ran out is the cause of what takes its place.
-            let overdue = (!draft.events.is_empty()).then_some(0);
+            let overdue = (!decision.events.is_empty()).then_some(0);
             let token = token(&*ctx.ids)?;
-            take(live, draft, &self.worker, (&token, until), overdue)?;
+            take(live, decision, &self.worker, (&token, until), overdue)?;
             Ok((token, overlaps))
         })
     }
@@ -109,17 +109,17 @@ pub(crate) fn check_worker(live: &Live, worker: &str) -> Result<()> {
     membership::check(live, "worker", worker)
 }
 
-fn check_ready(live: &Live, draft: &Draft) -> Result<()> {
-    let open = live.open_deps(&draft.task.deps)?;
+fn check_ready(live: &Live, decision: &TaskDecision) -> Result<()> {
+    let open = live.open_deps(&decision.task.deps)?;
     if open.is_empty() {
         return Ok(());
     }
-    let unmet = live.unmet_deps(&draft.task.deps)?;
+    let unmet = live.unmet_deps(&decision.task.deps)?;
     let (lost, unknown) = (unmet.failed, unmet.unknown);
-    let (id, names) = (&draft.task.task_id, open.join(", "));
+    let (id, names) = (&decision.task.task_id, open.join(", "));
     let message =
         format!("the dependencies of task {id} must be completed, but these are not: {names}");
-    let refusal = draft.refusal(Code::BlockedDependency, message);
+    let refusal = decision.refusal(Code::BlockedDependency, message);
     let mut refusal = refusal.detail("dependencies", open);
     if !lost.is_empty() {
         let names = lost.join(", ");
@@ -134,17 +134,17 @@ fn check_ready(live: &Live, draft: &Draft) -> Result<()> {
     Err(refusal.into())
 }
 
-fn check_free(draft: &Draft, worker: &str) -> Result<(), Refusal> {
-    draft.check_open()?;
-    let task = &draft.task;
+fn check_free(decision: &TaskDecision, worker: &str) -> Result<(), Refusal> {
+    decision.check_open()?;
+    let task = &decision.task;
     let owner = task.owner.as_deref();
-    let conflict = |message: String| Err(draft.refusal(Code::ClaimConflict, message));
+    let conflict = |message: String| Err(decision.refusal(Code::ClaimConflict, message));
     if let Some(claim) = task.claim().filter(|claim| claim.owner == worker) {
         let message = format!(
             "task {} must be free, but {worker} holds it already, with epoch {} until {}",
             task.task_id, task.governed.epoch, claim.leased_until
         );
-        let refusal = draft.refusal(Code::ClaimConflict, message);
+        let refusal = decision.refusal(Code::ClaimConflict, message);
         let refusal = refusal.detail("yours", true);
         return Err(refusal.hint("present that epoch to renew, complete, fail or release it"));
     }
@@ -170,24 +170,24 @@ fn check_free(draft: &Draft, worker: &str) -> Result<(), Refusal> {
 /// The claim itself, with its token and its end; whoever acts joins an open team.
 pub(crate) fn take(
     live: &Live,
-    draft: &mut Draft,
+    decision: &mut TaskDecision,
     worker: &str,
     (token, leased_until): (&str, Timestamp),
     cause: Option<usize>,
 ) -> Result<()> {
-    draft.events.extend(membership::joining(live, worker)?);
+    decision.events.extend(membership::joining(live, worker)?);
     let lease = Lease {
         held: Held {
             worker: worker.to_owned(),
-            epoch: live.next_epoch(draft.task.governed.epoch)?,
+            epoch: live.next_epoch(decision.task.governed.epoch)?,
             forced: false,
         },
         leased_until,
     };
     let token = token.to_owned();
     let claimed = TaskAct::Claimed(TaskClaimed::of(lease, token));
-    let mut event = holding::event(&draft.task, claimed, worker, Some(worker));
+    let mut event = holding::event(&decision.task, claimed, worker, Some(worker));
     event.cause = cause.map(Cause::Earlier);
-    draft.events.push(event);
+    decision.events.push(event);
     Ok(())
 }

@@ -95,9 +95,9 @@ impl Command for ClaimNext {
             token: token(&*ctx.ids)?,
             overlaps,
         };
-        let mut draft = Draft { task, events };
-        take(live, &mut draft, worker, (&taken.token, until), overdue)?;
-        Ok(Decision::Granted(Some(taken), draft.events))
+        let mut decision = TaskDecision { task, events };
+        take(live, &mut decision, worker, (&taken.token, until), overdue)?;
+        Ok(Decision::Granted(Some(taken), decision.events))
     }
 
     fn answer(&self, taken: &Self::Decided, after: &After<'_>) -> Result<ClaimNextAnswer> {

@@ -74,15 +74,15 @@ impl Command for TaskFinish {
             check_expected(self.expected_version)?;
             Ok(to)
         };
-        proof.decide(ctx, live, input, |draft, to| {
-            draft.check_open()?;
-            draft.check_version(self.expected_version)?;
-            let claim = self.holder(draft)?;
+        proof.decide(ctx, live, input, |decision, to| {
+            decision.check_open()?;
+            decision.check_version(self.expected_version)?;
+            let claim = self.holder(decision)?;
             if to == Status::Completed {
-                evidence::check(&draft.task, self.result.as_deref())?;
-                approval::check(live, &draft.task)?;
+                evidence::check(&decision.task, self.result.as_deref())?;
+                approval::check(live, &decision.task)?;
             }
-            self.finish(live, draft, &claim, to)
+            self.finish(live, decision, &claim, to)
         })
     }
 
@@ -101,24 +101,30 @@ impl TaskFinish {
         }
     }
 
-    fn holder(&self, draft: &Draft) -> Result<Claim, Refusal> {
-        if let ClaimCheck::Holds(claim) = draft.check_claim(self.proof())? {
+    fn holder(&self, decision: &TaskDecision) -> Result<Claim, Refusal> {
+        if let ClaimCheck::Holds(claim) = decision.check_claim(self.proof())? {
             return Ok(claim.clone());
         }
-        let (id, status) = (&draft.task.task_id, draft.task.status);
+        let (id, status) = (&decision.task.task_id, decision.task.status);
         if status == Status::InProgress {
             let message = format!("task {id} must be claimed, but is in progress without a claim");
-            return Err(draft.refusal(Code::ClaimConflict, message));
+            return Err(decision.refusal(Code::ClaimConflict, message));
         }
         let (status, from) = (status.name(), &self.from);
         let message = format!("from must be the status of task {id}, {status}, but is {from:?}");
-        let refusal = draft.refusal(Code::InvalidTransition, message);
+        let refusal = decision.refusal(Code::InvalidTransition, message);
         Err(refusal.field("from"))
     }
 
-    fn finish(&self, live: &Live, draft: &mut Draft, claim: &Claim, to: Status) -> Result<()> {
+    fn finish(
+        &self,
+        live: &Live,
+        decision: &mut TaskDecision,
+        claim: &Claim,
+        to: Status,
+    ) -> Result<()> {
         let by = self.proof();
-        let held = by.held(&draft.task, claim);
+        let held = by.held(&decision.task, claim);
         let act = match to {
             Status::Completed => TaskAct::Completed(TaskCompleted {
                 held,
@@ -129,11 +135,11 @@ impl TaskFinish {
                 error: self.error.clone(),
             }),
         };
-        let cause = draft.act(act, by.actor(claim), Some(&claim.owner));
+        let cause = decision.act(act, by.actor(claim), Some(&claim.owner));
         if to != Status::Completed {
             return Ok(());
         }
-        let Draft { task, events } = draft;
+        let TaskDecision { task, events } = decision;
         blocking::unblock(live, &task.task_id, cause, DEFAULT_ACTOR, events)
     }
 }

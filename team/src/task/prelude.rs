@@ -1,6 +1,6 @@
 //! What most files of tasks name.
 
-pub(crate) use crate::claim::holding::{self, ClaimCheck, Draft, check_expected, lease_end};
+pub(crate) use crate::claim::holding::{self, ClaimCheck, TaskDecision, check_expected, lease_end};
 pub(crate) use crate::claim::proof::claim_proof;
 pub(crate) use crate::operation::prelude::*;
 pub(crate) use crate::projections::task::Claim;

@@ -39,21 +39,21 @@ impl Command for TaskRelease {
         proof.check_worker()?;
         proof.check_given()?;
         check_expected(self.expected_version)?;
-        let draft = Draft::of(live, &self.task_id, ctx.now)?;
-        draft.decision(|draft| {
-            draft.check_open()?;
-            draft.check_version(self.expected_version)?;
-            if is_nobodys(draft) {
+        let decision = TaskDecision::load(live, &self.task_id, ctx.now)?;
+        decision.decision(|decision| {
+            decision.check_open()?;
+            decision.check_version(self.expected_version)?;
+            if is_nobodys(decision) {
                 // Whoever still believes to hold it should know what became of its claim.
-                return match draft.check_claim(proof) {
+                return match decision.check_claim(proof) {
                     Err(expired) if expired.code == Code::LeaseExpired => Err(expired.into()),
                     _ => Ok(()),
                 };
             }
-            let claim = draft.claim_of(proof)?;
-            let held = proof.held(&draft.task, &claim);
-            draft.act(TaskAct::Released(held), &self.worker, Some(&claim.owner));
-            draft.give_back(live)
+            let claim = decision.claim_of(proof)?;
+            let held = proof.held(&decision.task, &claim);
+            decision.act(TaskAct::Released(held), &self.worker, Some(&claim.owner));
+            decision.give_back(live)
         })
     }
 
@@ -63,7 +63,7 @@ impl Command for TaskRelease {
 }
 
 /// Whether the task waits for whoever wants it.
-fn is_nobodys(draft: &Draft) -> bool {
-    let task = &draft.task;
+fn is_nobodys(decision: &TaskDecision) -> bool {
+    let task = &decision.task;
     matches!(task.status, Status::Pending | Status::Blocked) && task.owner.is_none()
 }

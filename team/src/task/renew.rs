@@ -68,16 +68,16 @@ impl Command for TaskRenew {
             check_expected(self.expected_version)?;
             Ok(until)
         };
-        proof.decide(ctx, live, input, |draft, until| {
-            draft.check_open()?;
-            draft.check_version(self.expected_version)?;
-            let claim = draft.claim_of(proof)?;
+        proof.decide(ctx, live, input, |decision, until| {
+            decision.check_open()?;
+            decision.check_version(self.expected_version)?;
+            let claim = decision.claim_of(proof)?;
             let lease = Lease {
-                held: proof.held(&draft.task, &claim),
+                held: proof.held(&decision.task, &claim),
                 leased_until: until.max(claim.leased_until),
             };
             let actor = proof.actor(&claim);
-            draft.act(TaskAct::Renewed(lease), actor, Some(&claim.owner));
+            decision.act(TaskAct::Renewed(lease), actor, Some(&claim.owner));
             // Whoever overrides a holder does not become it.
             Ok((!self.force || self.claim_token.is_some()).then_some(claim.token))
         })

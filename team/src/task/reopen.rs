@@ -27,18 +27,18 @@ impl Command for TaskReopen {
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
         names::check_known_given([("worker", &self.worker)])?;
         check_expected(self.expected_version)?;
-        let draft = Draft::of(live, &self.task_id, ctx.now)?;
-        draft.decision(|draft| {
-            if draft.task.status != Status::Failed {
-                let (id, status) = (&draft.task.task_id, draft.task.status.name());
+        let decision = TaskDecision::load(live, &self.task_id, ctx.now)?;
+        decision.decision(|decision| {
+            if decision.task.status != Status::Failed {
+                let (id, status) = (&decision.task.task_id, decision.task.status.name());
                 let message = format!("task {id} must have failed to be reopened, but is {status}");
-                return Err(draft.refusal(Code::InvalidTransition, message).into());
+                return Err(decision.refusal(Code::InvalidTransition, message).into());
             }
-            draft.check_version(self.expected_version)?;
+            decision.check_version(self.expected_version)?;
             let actor = self.worker.as_deref().unwrap_or(DEFAULT_ACTOR);
-            let owner = draft.task.owner.clone();
-            draft.act(TaskAct::Reopened, actor, owner.as_deref());
-            draft.give_back(live)
+            let owner = decision.task.owner.clone();
+            decision.act(TaskAct::Reopened, actor, owner.as_deref());
+            decision.give_back(live)
         })
     }
 

@@ -35,10 +35,10 @@ impl Command for SetTaskResources {
         if resources.is_none() && self.shared.is_none() {
             return Err(nothing_to_set().into());
         }
-        let draft = Draft::of(live, &self.task_id, ctx.now)?;
-        draft.decision(|draft| {
-            draft.check_version(self.expected_version)?;
-            Ok(declare(draft, resources, self.shared)?)
+        let decision = TaskDecision::load(live, &self.task_id, ctx.now)?;
+        decision.decision(|decision| {
+            decision.check_version(self.expected_version)?;
+            Ok(declare(decision, resources, self.shared)?)
         })
     }
 
@@ -49,27 +49,27 @@ impl Command for SetTaskResources {
 
 /// Records the paths of the task, unless they are the same or an agent works on it.
 fn declare(
-    draft: &mut Draft,
+    decision: &mut TaskDecision,
     resources: Option<Vec<String>>,
     shared: Option<bool>,
 ) -> Result<(), Refusal> {
-    if let Some(claim) = draft.task.claim() {
+    if let Some(claim) = decision.task.claim() {
         let message = format!(
             "resources must be declared while nobody works on task {}, but {} does until {}",
-            draft.task.task_id, claim.owner, claim.leased_until
+            decision.task.task_id, claim.owner, claim.leased_until
         );
-        let refusal = draft.refusal(Code::ClaimConflict, message);
+        let refusal = decision.refusal(Code::ClaimConflict, message);
         return Err(refusal.field("resources"));
     }
-    let governed = &draft.task.governed;
+    let governed = &decision.task.governed;
     let declared = Resources {
         resources: resources.unwrap_or_else(|| governed.resources.clone()),
         shared: shared.or(governed.shared),
     };
     if (&declared.resources, declared.shared) != (&governed.resources, governed.shared) {
-        let owner = draft.task.owner.clone();
+        let owner = decision.task.owner.clone();
         let declared = TaskAct::ResourcesDeclared(declared);
-        draft.act(declared, DEFAULT_ACTOR, owner.as_deref());
+        decision.act(declared, DEFAULT_ACTOR, owner.as_deref());
     }
     Ok(())
 }
