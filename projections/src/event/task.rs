@@ -147,7 +147,7 @@ events! {
         Lease [payload held] {
             /// The holder and the number of its claim.
             #[serde(flatten)]
-            pub held: Held,
+            pub held: ClaimRef,
             /// The claim counts before that moment.
             pub leased_until: Timestamp,
         },
@@ -155,7 +155,7 @@ events! {
         "task_completed" by "teamlog task complete TEAM ID" => Completed: TaskCompleted [payload held] {
             /// Whose claim ended.
             #[serde(flatten)]
-            pub held: Held,
+            pub held: ClaimRef,
             /// What came of it.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub result: Option<String>,
@@ -164,7 +164,7 @@ events! {
         "task_failed" by "teamlog task fail TEAM ID" => Failed: TaskFailed [payload held] {
             /// Whose claim ended.
             #[serde(flatten)]
-            pub held: Held,
+            pub held: ClaimRef,
             /// Why.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub error: Option<String>,
@@ -172,7 +172,7 @@ events! {
         /// A claim was given back; the task is pending again.
         "task_released" by "teamlog task release TEAM ID" => Released:
         /// Whose claim it was, and which.
-        Held [name worker] {
+        ClaimRef [name worker] {
             /// The holder.
             pub worker: String,
             /// The number of its claim among those of the task, from 1.

@@ -6,7 +6,7 @@ use super::fold::{store, unborn};
 use super::row::task_key;
 use super::{Attributes, Claim, ClaimState, Governed, Status, Task, deps, news};
 use crate::event::task::{
-    Held, Lease, Resources, TaskAct, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
+    ClaimRef, Lease, Resources, TaskAct, TaskClaimed, TaskCreated, TaskFact, TaskUpdated,
 };
 use crate::prelude::*;
 
@@ -146,7 +146,7 @@ fn renew(task: &mut Task, lease: &Lease) {
 }
 
 /// The claim that somebody holds.
-fn held<'a>(task: &'a mut Task, held: &Held) -> Option<&'a mut Claim> {
+fn held<'a>(task: &'a mut Task, held: &ClaimRef) -> Option<&'a mut Claim> {
     let last = task.governed.epoch == held.epoch;
     task.governed.claim.as_mut().filter(|_| last)
 }
@@ -158,7 +158,7 @@ fn end_claim(task: &mut Task, state: ClaimState) {
     }
 }
 
-fn end(task: &mut Task, held: &Held, status: Status, at: Timestamp) {
+fn end(task: &mut Task, held: &ClaimRef, status: Status, at: Timestamp) {
     end_claim(task, ClaimState::Ended);
     task.status = status;
     task.owner = Some(held.worker.clone());
@@ -166,7 +166,7 @@ fn end(task: &mut Task, held: &Held, status: Status, at: Timestamp) {
 }
 
 /// Pending again, without an owner.
-fn requeue(task: &mut Task, held: &Held, state: ClaimState) {
+fn requeue(task: &mut Task, held: &ClaimRef, state: ClaimState) {
     if self::held(task, held).is_some() {
         end_claim(task, state);
         task.status = Status::Pending;

@@ -9,9 +9,9 @@ use teamlog_projections::task::event::{
 use teamlog_projections::task::{Attributes, Claim, ClaimState};
 use teamlog_projections::{Status, Task};
 
-fn held(epoch: u64) -> Held {
+fn held(epoch: u64) -> ClaimRef {
     let worker = "dev".to_owned();
-    given!(Held; worker, epoch, forced: false)
+    given!(ClaimRef; worker, epoch, forced: false)
 }
 
 fn lease(epoch: u64, minute: i64) -> Lease {

@@ -292,7 +292,7 @@ fn resources(number: u8) -> Resources {
 /// Returns any act at any time: a fold must accept events in every state.
 fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
     let deps: Vec<String> = deps.iter().map(u8::to_string).collect();
-    let held = given!(Held; worker: by, epoch: u64::from(number % 4),
+    let held = given!(ClaimRef; worker: by, epoch: u64::from(number % 4),
         forced: number.is_multiple_of(3));
     let lease = given!(Lease; held: held.clone(), leased_until: at(i64::from(number) + 1));
     let text = number.is_multiple_of(2).then(|| format!("said {number}"));

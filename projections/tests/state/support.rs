@@ -16,7 +16,7 @@ use teamlog_projections::mode::event::{
 use teamlog_projections::mode::{Mode, ModeEntry, Scope};
 pub use teamlog_projections::rebuild::rehydrate;
 pub use teamlog_projections::task::event::{
-    Held, Lease, Resources, TaskAct, TaskClaimed, TaskCompleted, TaskCreated, TaskFact,
+    ClaimRef, Lease, Resources, TaskAct, TaskClaimed, TaskCompleted, TaskCreated, TaskFact,
 };
 use teamlog_projections::team::event::{TeamClosed, TeamCreated, TeamFact};
 pub use teamlog_projections::views::{Mended, ViewsSource};

@@ -81,7 +81,7 @@ fn did(act: TaskAct, agent: Option<&str>) -> NewEvent {
 #[test]
 fn everybody_is_told_what_concerns_all_and_each_what_is_its_own() {
     let team = Team::new();
-    let held = given!(Held; worker: "dev", epoch: 1, forced: false);
+    let held = given!(ClaimRef; worker: "dev", epoch: 1, forced: false);
     let lease = given!(Lease; held: held.clone(), leased_until: at(5));
     let claimed = TaskAct::Claimed(TaskClaimed::of(lease.clone(), "t".to_owned()));
     team.append(vec![

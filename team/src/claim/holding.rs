@@ -6,7 +6,7 @@
 use crate::command::Decision;
 use crate::command::authority::ClaimProof;
 use crate::prelude::*;
-use crate::projections::task::event::{Held, Lease, TaskAct, TaskBlocked, TaskFact};
+use crate::projections::task::event::{ClaimRef, Lease, TaskAct, TaskBlocked, TaskFact};
 use crate::projections::task::{Claim, ClaimState};
 
 /// How long a lease lasts unless the caller says otherwise.
@@ -248,8 +248,8 @@ pub(crate) fn event(task: &Task, act: TaskAct, actor: &str, agent: Option<&str>)
 }
 
 /// Whose claim ends or is renewed, as events name it.
-pub(crate) fn holder(task: &Task, claim: &Claim) -> Held {
-    Held {
+pub(crate) fn holder(task: &Task, claim: &Claim) -> ClaimRef {
+    ClaimRef {
         worker: claim.owner.clone(),
         epoch: task.governed.epoch,
         forced: false,

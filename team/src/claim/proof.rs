@@ -5,7 +5,7 @@ use crate::command::authority::ClaimProof;
 use crate::command::{Actor, ClaimOrder, Ctx, Decision, mismatch};
 use crate::prelude::*;
 use crate::projections::task::Claim;
-use crate::projections::task::event::Held;
+use crate::projections::task::event::ClaimRef;
 
 /// Gives a command its [`ClaimProof`]; the function returns the worker of the command.
 macro_rules! claim_proof {
@@ -174,8 +174,8 @@ impl<'a> ClaimProof<'a> {
     }
 
     /// Returns the claim as events name it that end or renew it.
-    pub fn held(self, task: &Task, claim: &Claim) -> Held {
-        Held {
+    pub fn held(self, task: &Task, claim: &Claim) -> ClaimRef {
+        ClaimRef {
             forced: self.force,
             ..holding::holder(task, claim)
         }

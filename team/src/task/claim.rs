@@ -177,7 +177,7 @@ pub(crate) fn take(
 ) -> Result<()> {
     decision.events.extend(membership::joining(live, worker)?);
     let lease = Lease {
-        held: Held {
+        held: ClaimRef {
             worker: worker.to_owned(),
             epoch: live.next_epoch(decision.task.governed.epoch)?,
             forced: false,
