@@ -27,8 +27,8 @@ const SCOPES_MAX: usize = 200;
 
 /// Returns true if something is still active.
 pub(crate) fn is_due(live: &Live) -> Result<bool> {
-    let board = Board::new(live, Timestamp::default());
-    Ok(!board.open_in(&Scope::Root)?.is_empty()
+    let decision = ModeDecision::new(live, Timestamp::default());
+    Ok(!decision.open_in(&Scope::Root)?.is_empty()
         || !open_sessions(live)?.is_empty()
         || live.next_lease()?.is_some()
         || !live.open_deliveries(1)?.is_empty()
@@ -59,16 +59,16 @@ pub(crate) fn end(
         event.cause = cause.map(Cause::Earlier);
         event
     };
-    let mut board = Board::new(live, now);
+    let mut decision = ModeDecision::new(live, now);
     let sessions = open_sessions(live)?;
     let mut more = sessions.len() > SCOPES_MAX;
     for session in sessions.iter().take(SCOPES_MAX) {
-        board.end_session(session, SessionEnd::Ended, Some(WHY.to_owned()))?;
+        decision.end_session(session, SessionEnd::Ended, Some(WHY.to_owned()))?;
     }
-    for (mode, _) in board.open_in(&Scope::Root)? {
-        board.end(&Scope::Root, mode, Ending::canceled(Some(WHY)))?;
+    for (mode, _) in decision.open_in(&Scope::Root)? {
+        decision.end(&Scope::Root, mode, Ending::canceled(Some(WHY)))?;
     }
-    events.extend(board.into_events().into_iter().map(led));
+    events.extend(decision.into_events().into_iter().map(led));
     let claimed = live.expired_tasks(Timestamp::MAX, GROUP_MAX)?;
     more |= claimed.len() == GROUP_MAX;
     for mut task in claimed {

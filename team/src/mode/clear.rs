@@ -50,7 +50,7 @@ impl ModeClear {
         &self,
         acting: &Scope,
         mode: Mode,
-        (live, board): (&Live, &Board<'_>),
+        (live, decision): (&Live, &ModeDecision<'_>),
     ) -> Result<(Vec<Scope>, bool)> {
         let mut scopes = Vec::new();
         if self.all_sessions {
@@ -61,8 +61,8 @@ impl ModeClear {
             }
             scopes.extend(live.sessions_with(mode)?.into_iter().map(Scope::Session));
         }
-        let own = board.state(acting, mode)?;
-        let hides = *acting != Scope::Root && board.state(&Scope::Root, mode)?.is_some();
+        let own = decision.state(acting, mode)?;
+        let hides = *acting != Scope::Root && decision.state(&Scope::Root, mode)?.is_some();
         let is_done = hides && own.as_ref().is_some_and(is_tombstone);
         if !is_done && (hides || own.is_some()) {
             scopes.push(acting.clone());
@@ -82,11 +82,11 @@ impl Command for ModeClear {
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<ModeCleared>> {
         let mode = skill::mode(&self.mode)?;
         let acting = scope(self.session_id.as_deref())?;
-        let mut board = Board::for_call(ctx, live);
-        let (scopes, tombstone) = self.scopes(&acting, mode, (live, &board))?;
+        let mut decision = ModeDecision::for_call(ctx, live);
+        let (scopes, tombstone) = self.scopes(&acting, mode, (live, &decision))?;
         for scope in &scopes {
-            board.release(scope, mode, Exit::Abort)?;
-            board.clear(scope, mode, tombstone)?;
+            decision.release(scope, mode, Exit::Abort)?;
+            decision.clear(scope, mode, tombstone)?;
         }
         let path = |scope| path(live.team_name(), scope, mode.name());
         let paths: Vec<String> = scopes.iter().map(path).collect();
@@ -98,9 +98,9 @@ impl Command for ModeClear {
             removed: paths.len() as u64,
             paths,
             tombstone,
-            active_modes: board.active(&acting)?,
+            active_modes: decision.active(&acting)?,
         };
-        Ok(Decision::Granted(cleared, board.into_events()))
+        Ok(Decision::Granted(cleared, decision.into_events()))
     }
 
     fn answer(&self, cleared: &ModeCleared, _: &After<'_>) -> Result<ModeCleared> {

@@ -61,7 +61,7 @@ impl Command for ModeComplete {
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {
         end(
-            Board::for_call(ctx, live),
+            ModeDecision::for_call(ctx, live),
             (&self.mode, self.session_id.as_deref()),
             |mode| {
                 let mut set = ended(rules(mode).completed_phase, Lifecycle::Finished);
@@ -86,7 +86,7 @@ impl Command for ModeFail {
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {
         end(
-            Board::for_call(ctx, live),
+            ModeDecision::for_call(ctx, live),
             (&self.mode, self.session_id.as_deref()),
             |_| {
                 let mut set = ended("failed", Lifecycle::Failed);
@@ -115,7 +115,7 @@ impl Command for ModeCancel {
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {
         end(
-            Board::for_call(ctx, live),
+            ModeDecision::for_call(ctx, live),
             (&self.mode, self.session_id.as_deref()),
             |_| Ok(Ending::canceled(self.reason.as_deref())),
         )
@@ -127,19 +127,19 @@ impl Command for ModeCancel {
 }
 
 fn end(
-    mut board: Board<'_>,
+    mut decision: ModeDecision<'_>,
     (mode, session): (&str, Option<&str>),
     ending: impl Fn(Mode) -> Result<Ending, Refusal>,
 ) -> Result<Decision<Decided>> {
     let mode = skill::mode(mode)?;
     let acting = scope(session)?;
-    let (scope, state) = board.running(&acting, mode)?;
+    let (scope, state) = decision.running(&acting, mode)?;
     let ending = ending(mode)?;
     let is_canceled = ending.change == Change::Canceled;
-    board.end(&scope, mode, ending)?;
+    decision.end(&scope, mode, ending)?;
     if is_canceled {
-        board.cancel_linked(&scope, mode, &state.fields)?;
+        decision.cancel_linked(&scope, mode, &state.fields)?;
     }
-    board.see(&acting)?;
-    Decided::new(mode, scope, acting).granted(board)
+    decision.see(&acting)?;
+    Decided::new(mode, scope, acting).granted(decision)
 }

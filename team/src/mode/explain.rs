@@ -19,8 +19,8 @@ impl ModeExplain {
     fn answer(&self, live: &Live) -> Result<Transition> {
         let mode = skill::mode(&self.mode)?;
         let scope = scope(self.session_id.as_deref())?;
-        let mut board = Board::new(live, Timestamp::default());
-        match board.reconcile(&scope, mode, Source::Start) {
+        let mut decision = ModeDecision::new(live, Timestamp::default());
+        match decision.reconcile(&scope, mode, Source::Start) {
             Err(Failure::Refused(refusal)) => {
                 let denied = refusal.told(Code::ModeDenied);
                 denied.ok_or_else(|| refusal.into())

@@ -24,8 +24,8 @@ impl ModeOutcome {
             (Some(mode), None) => {
                 let mode = skill::mode(mode)?;
                 let scope = scope(self.session_id.as_deref())?;
-                let board = Board::new(live, Timestamp::default());
-                match board.visible(&scope, mode)? {
+                let decision = ModeDecision::new(live, Timestamp::default());
+                match decision.visible(&scope, mode)? {
                     Some((_, state)) => Ok(reading::read(&state.fields)?),
                     None => Err(missing(mode, &scope).into()),
                 }

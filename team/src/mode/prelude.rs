@@ -1,8 +1,8 @@
 //! Common imports of the files about modes.
 
 pub(crate) use crate::command::Origin;
-pub(crate) use crate::mode::rules::board::{
-    Board, Standing, is_tombstone, object, put, visible_from,
+pub(crate) use crate::mode::rules::decision::{
+    ModeDecision, WorkingState, is_tombstone, object, put, visible_from,
 };
 pub(crate) use crate::mode::rules::denial::ActiveMode;
 pub(crate) use crate::mode::rules::outcome::{Lifecycle, RunOutcome};

@@ -77,19 +77,19 @@ impl Command for ModePrompt {
         let mut decision = PromptDecision {
             prompt: self,
             live,
-            board: Board::for_call(ctx, live),
+            decision: ModeDecision::for_call(ctx, live),
             told: PromptAnswer::default(),
             scope,
         };
         let decided = decision.decide();
-        match decided.and_then(|()| decision.board.see(&decision.scope)) {
+        match decided.and_then(|()| decision.decision.see(&decision.scope)) {
             Ok(()) => Ok(Decision::Granted(
                 decision.told,
-                decision.board.into_events(),
+                decision.decision.into_events(),
             )),
             Err(Failure::Refused(refusal)) if refusal.code == Code::ModeDenied => {
-                // A denied prompt changes nothing, so the same modes are still active.
-                let active = board::active(live, &decision.scope)?;
+                // Nothing changed, so the same modes are still active.
+                let active = decision::active(live, &decision.scope)?;
                 let refusal = decision.told.denied(live.team_name(), refusal, active);
                 Ok(Decision::Denied(refusal, Vec::new()))
             }
@@ -111,8 +111,8 @@ impl ModePrompt {
         (team, now): (&str, Timestamp),
     ) -> Result<PromptAnswer> {
         let scope = self.check()?;
-        told.active_skills = board::active(live, &scope)?;
-        told.input_lock = held_lock(&Board::new(live, now), &scope)?;
+        told.active_skills = decision::active(live, &scope)?;
+        told.input_lock = held_lock(&ModeDecision::new(live, now), &scope)?;
         told.additional_context = text::paragraph(team, &told);
         Ok(told)
     }
@@ -150,7 +150,7 @@ impl PromptAnswer {
 struct PromptDecision<'a> {
     prompt: &'a ModePrompt,
     live: &'a Live,
-    board: Board<'a>,
+    decision: ModeDecision<'a>,
     told: PromptAnswer,
     scope: Scope,
 }
@@ -162,7 +162,7 @@ impl PromptDecision<'_> {
             return Ok(());
         }
         let prompt = self.prompt.text.clone();
-        if let Some(lock) = held_lock(&self.board, &self.scope)?
+        if let Some(lock) = held_lock(&self.decision, &self.scope)?
             && let Some(word) = lock::kept_back(&lock, &prompt)
         {
             self.told.blocked_input = Some(word);
@@ -198,7 +198,7 @@ impl PromptDecision<'_> {
         let Some(with) = going_on(&typed(prompt)) else {
             return Ok(false);
         };
-        let active = self.board.active(&self.scope)?;
+        let active = self.decision.active(&self.scope)?;
         self.told.continued = match with {
             None => self.primary(&active)?,
             Some(skill) => skill.mode().filter(|mode| active.contains(mode)),
@@ -220,8 +220,8 @@ impl PromptDecision<'_> {
 
     /// Returns the state of the plan, for the gate.
     fn planned(&self) -> Result<Planned> {
-        let blueprint = self.board.visible(&self.scope, Mode::Blueprint)?;
-        let active = self.board.active(&self.scope)?;
+        let blueprint = self.decision.visible(&self.scope, Mode::Blueprint)?;
+        let active = self.decision.active(&self.scope)?;
         Ok(Planned {
             complete: blueprint.is_some_and(|(_, state)| is_complete(&state.fields)),
             prior: self.primary(&active)?,
@@ -232,11 +232,11 @@ impl PromptDecision<'_> {
     fn call_off(&mut self) -> Result<()> {
         let mode = Mode::DeepInterview;
         for scope in visible_from(&self.scope) {
-            let state = self.board.state(&scope, mode)?;
+            let state = self.decision.state(&scope, mode)?;
             if state.is_some_and(|state| state.is_active() || is_waiting(&state)) {
                 let set = ended("completing", Lifecycle::UserInterlude);
                 let ending = Ending::new(Change::Canceled, Exit::Abort, set);
-                self.board.end(&scope, mode, ending)?;
+                self.decision.end(&scope, mode, ending)?;
                 self.told.canceled = Some(mode);
             }
         }
@@ -244,18 +244,19 @@ impl PromptDecision<'_> {
     }
 
     fn carry_out(&mut self, skills: &[Skill]) -> Result<()> {
-        let beside = self.board.beside(&self.scope)?;
-        let plan = plan(skills, &beside, self.board.review(&self.scope)?);
+        let beside = self.decision.beside(&self.scope)?;
+        let plan = plan(skills, &beside, self.decision.review(&self.scope)?);
         self.told.deferred_skills.clone_from(&plan.deferred);
         if let Some(denied) = plan.denied() {
             if let [only] = &*plan.steps {
                 // A mode that starts at the root may be denied by sessions too; ask them for a complete denial.
                 let at = self.place(only.requested);
-                self.board.reconcile(&at, only.requested, Source::Prompt)?;
+                self.decision
+                    .reconcile(&at, only.requested, Source::Prompt)?;
             }
             let mut denied = denied.clone();
-            let places = self.board.places(&self.scope)?;
-            let team = Some(self.board.team());
+            let places = self.decision.places(&self.scope)?;
+            let team = Some(self.decision.team());
             denial::word(&mut denied, Source::Prompt, team, &places);
             let refusal = denial::refusal(&denied);
             return Err(match self.scope.session() {
@@ -265,7 +266,7 @@ impl PromptDecision<'_> {
         }
         self.told.transition_messages = plan.messages();
         self.told.auto_completed = plan.completed();
-        let visible = self.board.active(&self.scope)?;
+        let visible = self.decision.active(&self.scope)?;
         for mode in plan.started(&visible) {
             self.start(mode, &plan)?;
         }
@@ -274,14 +275,14 @@ impl PromptDecision<'_> {
 
     /// Returns true if a mode is already active in the scope where it would start; its state is kept then.
     fn is_on(&self, at: &Scope, mode: Mode) -> Result<bool> {
-        Ok(self.board.already_active(at, mode)?.is_some())
+        Ok(self.decision.already_active(at, mode)?.is_some())
     }
 
     /// Clears an ended state of the session that would hide a mode started at the root.
     fn uncover(&mut self, at: &Scope, mode: Mode) -> Result<()> {
-        if *at != self.scope && self.board.state(&self.scope, mode)?.is_some() {
+        if *at != self.scope && self.decision.state(&self.scope, mode)?.is_some() {
             let scope = self.scope.clone();
-            self.board.clear(&scope, mode, false)?;
+            self.decision.clear(&scope, mode, false)?;
         }
         Ok(())
     }
@@ -301,8 +302,8 @@ impl PromptDecision<'_> {
         if self.is_on(&at, mode)? {
             return Ok(());
         }
-        let decided = self.board.reconcile(&at, mode, Source::Prompt)?;
-        let mut state = seed::prompted(mode, self.board.now());
+        let decided = self.decision.reconcile(&at, mode, Source::Prompt)?;
+        let mut state = seed::prompted(mode, self.decision.now());
         let prompt = self.prompt;
         let step = plan.steps.iter().find(|step| step.requested == mode);
         let handed = step.filter(|step| !step.auto_completed.is_empty());
@@ -317,12 +318,12 @@ impl PromptDecision<'_> {
         put(&mut state, "thread_id", prompt.thread_id.as_deref());
         put(&mut state, "turn_id", prompt.turn_id.as_deref());
         put(&mut state, "transition_message", message);
-        self.board.start(&at, mode, state)?;
-        self.board.lock_input(&at, mode)?;
+        self.decision.start(&at, mode, state)?;
+        self.decision.lock_input(&at, mode)?;
         self.told.started.push(Started {
             mode,
             session_id: at.session().map(str::to_owned),
-            path: path(self.board.team(), &at, mode.name()),
+            path: path(self.decision.team(), &at, mode.name()),
         });
         Ok(())
     }
@@ -332,10 +333,10 @@ impl PromptDecision<'_> {
         if !self.told.changes_something() {
             return Ok(());
         }
-        let active = self.board.active(&self.scope)?;
+        let active = self.decision.active(&self.scope)?;
         let metadata = self.metadata();
         for scope in self.touched() {
-            self.board.sync(&scope, metadata.clone(), None)?;
+            self.decision.sync(&scope, metadata.clone(), None)?;
         }
         let told = &self.told;
         let gate = told.gate.as_ref();
@@ -345,7 +346,7 @@ impl PromptDecision<'_> {
                 reason: gate.reason.name().to_owned(),
                 skills: names_of(&gate.modes),
             };
-            self.board.record(bypassed.event(DEFAULT_ACTOR, None))?;
+            self.decision.record(bypassed.event(DEFAULT_ACTOR, None))?;
         }
         let decided = ModePromptDecided {
             scope: self.scope.clone(),
@@ -355,7 +356,7 @@ impl PromptDecision<'_> {
             transition_messages: told.transition_messages.clone(),
             gate: gate.map_or("none", |gate| gate.reason.name()).to_owned(),
         };
-        self.board.record(decided.event(DEFAULT_ACTOR, None))
+        self.decision.record(decided.event(DEFAULT_ACTOR, None))
     }
 
     /// Returns the scopes in which a mode started; without any, the scope of the prompt.
@@ -395,10 +396,10 @@ impl PromptDecision<'_> {
     }
 }
 
-/// Returns the input lock that applies to a prompt in a scope.
-fn held_lock(board: &Board<'_>, scope: &Scope) -> Result<Option<Fields>> {
+/// The lock on input that applies to a prompt in a scope.
+fn held_lock(decision: &ModeDecision<'_>, scope: &Scope) -> Result<Option<Fields>> {
     for scope in visible_from(scope) {
-        let interview = board.state(&scope, Mode::DeepInterview)?;
+        let interview = decision.state(&scope, Mode::DeepInterview)?;
         let interview = interview.filter(|state| state.is_active() || is_asked(&state.fields));
         let lock = interview.and_then(|state| lock::held(&state.fields).cloned());
         if lock.is_some() {

@@ -1,10 +1,10 @@
 //! Workflow modes: which may be active together, how their states are written, and what a prompt requests.
 //!
-//! Most of these files are pure: functions of sets of modes, states as JSON objects, texts and times. Only `board`,
-//! `reconcile` and `seed` know recorded events.
+//! Most of it is pure: sets of modes, states as JSON objects, texts and times go in, decisions come out. Only `decision`,
+//! `reconcile` and `seed` know what is recorded.
 
-pub(crate) mod board;
 pub(crate) mod contract;
+pub(crate) mod decision;
 pub mod denial;
 pub mod outcome;
 pub(crate) mod phase;

@@ -114,14 +114,14 @@ impl Command for ModeEndSession {
         if let Some(reason) = &self.reason {
             names::filled("reason", reason)?;
         }
-        let mut board = Board::for_call(ctx, live);
+        let mut decision = ModeDecision::for_call(ctx, live);
         let life = live.session_life(session)?;
         if life.is_none_or(|life| life.ended_at.is_some()) {
             return Ok(Decision::Granted(Vec::new(), Vec::new()));
         }
         let note = self.reason.clone();
-        let canceled = board.end_session(session, SessionEnd::Ended, note)?;
-        Ok(Decision::Granted(canceled, board.into_events()))
+        let canceled = decision.end_session(session, SessionEnd::Ended, note)?;
+        Ok(Decision::Granted(canceled, decision.into_events()))
     }
 
     fn answer(&self, canceled: &Vec<Mode>, after: &After<'_>) -> Result<SessionEndedAnswer> {

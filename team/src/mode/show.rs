@@ -58,7 +58,7 @@ impl ModeShow {
         let mode = skill::mode(&self.mode)?;
         let scope = scope(self.session_id.as_deref())?;
         let mut states = Vec::new();
-        for scope in board::visible_from(&scope) {
+        for scope in decision::visible_from(&scope) {
             states.extend(live.mode_state(&scope, mode)?);
         }
         let team = live.team_name();
@@ -84,7 +84,7 @@ impl ModeList {
         let team = live.team_name();
         let states = states.into_iter().map(|state| ModeShown::of(team, state));
         Ok(ModeListAnswer {
-            active_modes: board::active(live, &scope)?,
+            active_modes: decision::active(live, &scope)?,
             modes: states.collect(),
             next_cursor,
         })
@@ -139,7 +139,7 @@ pub(crate) fn own(live: &Live, scope: &Scope) -> Result<Vec<ModeState>> {
 /// Returns the states that a caller in a scope sees.
 pub(crate) fn visible(live: &Live, scope: &Scope) -> Result<Vec<ModeState>> {
     let mut states: Vec<ModeState> = Vec::new();
-    for scope in board::visible_from(scope) {
+    for scope in decision::visible_from(scope) {
         for state in own(live, &scope)? {
             if !states.iter().any(|other| other.mode == state.mode) {
                 states.push(state);

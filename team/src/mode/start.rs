@@ -62,30 +62,30 @@ impl Command for ModeStart {
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {
         let mode = skill::mode(&self.mode)?;
         let scope = scope(self.session_id.as_deref())?;
-        let mut board = Board::for_call(ctx, live);
-        if let Some((at, _)) = board.already_active(&scope, mode)? {
-            board.see(&scope)?;
+        let mut decision = ModeDecision::for_call(ctx, live);
+        if let Some((at, _)) = decision.already_active(&scope, mode)? {
+            decision.see(&scope)?;
             let unchanged = Decided {
                 changed: false,
                 ..Decided::new(mode, at, scope)
             };
-            return unchanged.granted(board);
+            return unchanged.granted(decision);
         }
-        let seeded = seed::started(mode, board.now());
-        let written = contract::write(mode, Some(&seeded), &self.given(), board.now())?;
-        let transition = board.reconcile(&scope, mode, Source::Start)?;
+        let seeded = seed::started(mode, decision.now());
+        let written = contract::write(mode, Some(&seeded), &self.given(), decision.now())?;
+        let transition = decision.reconcile(&scope, mode, Source::Start)?;
         let mut state = written.state;
         if !transition.auto_completed.is_empty() {
             put(&mut state, "transition_message", transition.message.clone());
         }
-        board.start(&scope, mode, state)?;
-        board.lock_input(&scope, mode)?;
+        decision.start(&scope, mode, state)?;
+        decision.lock_input(&scope, mode)?;
         let started = Decided {
             transition: Some(transition),
             warnings: written.warnings,
             ..Decided::new(mode, scope.clone(), scope)
         };
-        started.granted(board)
+        started.granted(decision)
     }
 
     fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {

@@ -282,7 +282,7 @@ impl Team {
         let scope = scope(list.session_id.as_deref())?;
         self.query(|live, _| {
             Ok(ActiveModes {
-                active_modes: board::active(live, &scope)?,
+                active_modes: decision::active(live, &scope)?,
             })
         })
     }
@@ -317,7 +317,7 @@ fn found(live: &Live, named: &Named, scope: &Scope) -> Result<Option<(Scope, Fie
             Ok(state.map(|state| (state.scope.clone(), state.shown())))
         }
         Named::Skills => {
-            for scope in board::visible_from(scope) {
+            for scope in decision::visible_from(scope) {
                 if let Some(fields) = skills_state(live, &scope)? {
                     return Ok(Some((scope, fields)));
                 }
@@ -364,28 +364,28 @@ fn everywhere(name: &str, paths: Vec<String>) -> StateCleared {
 /// Writes the metadata of the list of active skills.
 fn write_skills(write: ModeWrite, live: &Live, now: Timestamp) -> Acted<StateWritten> {
     let scope = scope(write.session_id.as_deref())?;
-    let mut board = Board::new(live, now);
-    let metadata = metadata(write, &board, &scope)?;
+    let mut decision = ModeDecision::new(live, now);
+    let metadata = metadata(write, &decision, &scope)?;
     if !metadata.is_empty() {
-        board.sync(&scope, metadata, None)?;
+        decision.sync(&scope, metadata, None)?;
     }
-    board.see(&scope)?;
+    decision.see(&scope)?;
     let written = StateWritten {
         success: true,
         mode: SKILL_ACTIVE.to_owned(),
-        path: path(board.team(), &scope, SKILL_ACTIVE),
+        path: path(decision.team(), &scope, SKILL_ACTIVE),
         transition: None,
         warnings: Vec::new(),
     };
-    Ok((written, board.into_events()))
+    Ok((written, decision.into_events()))
 }
 
-/// Returns the new metadata. A given list of skills may only name active modes.
-fn metadata(write: ModeWrite, board: &Board<'_>, scope: &Scope) -> Result<Fields> {
+/// What is to stand beside the list; the list itself only may not name what is not active.
+fn metadata(write: ModeWrite, decision: &ModeDecision<'_>, scope: &Scope) -> Result<Fields> {
     let mut given = write.fields;
     put(&mut given, "state", write.state);
     let mut given = contract::flattened(given)?;
-    let active = board.active(scope)?;
+    let active = decision.active(scope)?;
     let entries = match given.remove("active_skills") {
         None | Some(Value::Null) => Vec::new(),
         Some(Value::Array(entries)) => entries,
@@ -431,7 +431,7 @@ fn clear_skills(clear: &ModeClear, live: &Live, now: Timestamp) -> Acted<StateCl
         let sessions = live.mode_sessions(None, usize::MAX)?;
         scopes.extend(sessions.into_iter().map(Scope::Session));
     }
-    let mut board = Board::new(live, now);
+    let mut decision = ModeDecision::new(live, now);
     let path = |scope: &Scope| path(live.team_name(), scope, SKILL_ACTIVE);
     let mut paths = Vec::new();
     for scope in scopes {
@@ -443,12 +443,12 @@ fn clear_skills(clear: &ModeClear, live: &Live, now: Timestamp) -> Acted<StateCl
         for value in gone.values_mut() {
             *value = Value::Null;
         }
-        board.sync(&scope, gone, None)?;
+        decision.sync(&scope, gone, None)?;
         paths.push(path(&scope));
     }
     let cleared = match clear.all_sessions {
         true => everywhere(SKILL_ACTIVE, paths),
         false => one(SKILL_ACTIVE, path(&acting)),
     };
-    Ok((cleared, board.into_events()))
+    Ok((cleared, decision.into_events()))
 }

@@ -5,8 +5,8 @@
 //! on the other active modes if the mode becomes active, write. A call that breaks a rule writes nothing.
 
 use crate::mode::prelude::*;
-use crate::mode::rules::board::ORIGIN;
 use crate::mode::rules::contract::Written;
+use crate::mode::rules::decision::ORIGIN;
 use crate::mode::start;
 use crate::operation::Rules;
 
@@ -84,18 +84,18 @@ impl Command for ModeWrite {
         let mut given = self.fields.clone();
         put(&mut given, "state", self.state.clone());
         let given = start::given(contract::flattened(given)?);
-        let mut board = Board::for_call(ctx, live);
-        let now = board.now();
-        let before = board
+        let mut decision = ModeDecision::for_call(ctx, live);
+        let now = decision.now();
+        let before = decision
             .state(&scope, mode)?
             .filter(|state| !is_tombstone(state));
         let fields = before.as_ref().map(|state| &state.fields);
         let written = contract::write(mode, fields, &given, now)?;
         let becomes_active =
-            written.is_active() && !before.as_ref().is_some_and(Standing::is_active);
+            written.is_active() && !before.as_ref().is_some_and(WorkingState::is_active);
         let (transition, changed) = match becomes_active {
             true => {
-                let told = board.reconcile(&scope, mode, Source::Write)?;
+                let told = decision.reconcile(&scope, mode, Source::Write)?;
                 let mut state = written.state;
                 // A mode that becomes active drops the origin of an earlier start.
                 state.retain(|field, _| given.contains_key(field) || !ORIGIN.contains(&&**field));
@@ -103,22 +103,22 @@ impl Command for ModeWrite {
                 if !told.auto_completed.is_empty() {
                     put(&mut state, "transition_message", told.message.clone());
                 }
-                board.start(&scope, mode, state)?;
+                decision.start(&scope, mode, state)?;
                 if !given.contains_key("input_lock") {
-                    board.lock_input(&scope, mode)?;
+                    decision.lock_input(&scope, mode)?;
                 }
                 (Some(told), true)
             }
-            false => (None, settle(&mut board, &scope, mode, before, &written)?),
+            false => (None, settle(&mut decision, &scope, mode, before, &written)?),
         };
-        board.see(&scope)?;
+        decision.see(&scope)?;
         let decided = Decided {
             transition,
             warnings: written.warnings,
             changed,
             ..Decided::new(mode, scope.clone(), scope)
         };
-        decided.granted(board)
+        decided.granted(decision)
     }
 
     fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {
@@ -156,22 +156,22 @@ impl Command for ModeUpdate {
     }
 
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Decided>> {
-        let mut board = Board::for_call(ctx, live);
+        let mut decision = ModeDecision::for_call(ctx, live);
         let mode = skill::mode(&self.mode)?;
         let acting = scope(self.session_id.as_deref())?;
         let (given, unset) = (self.given(), self.unset()?);
-        let (scope, state) = board.running(&acting, mode)?;
+        let (scope, state) = decision.running(&acting, mode)?;
         let mut kept = state.fields.clone();
         kept.retain(|field, _| !unset.contains(field));
-        let written = contract::write(mode, Some(&kept), &given, board.now())?;
-        let changed = settle(&mut board, &scope, mode, Some(state), &written)?;
-        board.see(&acting)?;
+        let written = contract::write(mode, Some(&kept), &given, decision.now())?;
+        let changed = settle(&mut decision, &scope, mode, Some(state), &written)?;
+        decision.see(&acting)?;
         let decided = Decided {
             warnings: written.warnings,
             changed,
             ..Decided::new(mode, scope, acting)
         };
-        decided.granted(board)
+        decided.granted(decision)
     }
 
     fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<ModeAnswer> {
@@ -181,20 +181,20 @@ impl Command for ModeUpdate {
 
 /// Records the difference between the old and the new state; returns true if there is one.
 fn settle(
-    board: &mut Board<'_>,
+    decision: &mut ModeDecision<'_>,
     scope: &Scope,
     mode: Mode,
-    before: Option<Standing>,
+    before: Option<WorkingState>,
     written: &Written,
 ) -> Result<bool> {
-    let was_active = before.as_ref().is_some_and(Standing::is_active);
-    let there = board.state(scope, mode)?.map(|state| state.fields);
+    let was_active = before.as_ref().is_some_and(WorkingState::is_active);
+    let there = decision.state(scope, mode)?.map(|state| state.fields);
     let (set, unset) = difference(&there.unwrap_or_default(), &written.state);
     if set.is_empty() && unset.is_empty() && before.is_some() {
         return Ok(false);
     }
     if !was_active || written.is_active() {
-        board.change(Change::Updated, scope, mode, set, unset)?;
+        decision.change(Change::Updated, scope, mode, set, unset)?;
         return Ok(true);
     }
     let (change, exit) = ending(written.run);
@@ -204,9 +204,9 @@ fn settle(
         set,
         unset,
     };
-    board.end(scope, mode, ending)?;
+    decision.end(scope, mode, ending)?;
     if written.run == RunOutcome::Cancelled {
-        board.cancel_linked(scope, mode, &written.state)?;
+        decision.cancel_linked(scope, mode, &written.state)?;
     }
     Ok(true)
 }

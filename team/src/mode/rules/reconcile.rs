@@ -47,9 +47,9 @@ words! {
     }
 }
 
-impl Board<'_> {
-    /// Decides if a mode may become active in a scope, and ends the modes that hand over to it. The caller then starts
-    /// the mode. The transition names all completed modes, also those of sessions.
+impl ModeDecision<'_> {
+    /// Decides whether a mode may become active in a scope, and ends the modes that hand over to it. Starting the mode is
+    /// left to the caller. The answer names every mode that was completed, also in sessions.
     pub fn reconcile(&mut self, scope: &Scope, mode: Mode, source: Source) -> Result<Transition> {
         let mut all = vec![(scope.clone(), self.decided(scope, mode)?)];
         if *scope == Scope::Root {
@@ -251,8 +251,8 @@ impl Board<'_> {
         self.lock(scope, mode, false, lock)
     }
 
-    /// Returns the active state of a mode that a caller in a scope sees, and its scope.
-    pub fn running(&self, acting: &Scope, mode: Mode) -> Result<(Scope, Standing)> {
+    /// The active state of a mode that a caller in a scope sees, and where it lies.
+    pub fn running(&self, acting: &Scope, mode: Mode) -> Result<(Scope, WorkingState)> {
         let visible = self.visible(acting, mode)?;
         let scope = visible.as_ref().map_or(acting, |(scope, _)| scope);
         let place = match scope.session() {
@@ -292,8 +292,8 @@ fn all_told(all: &[(Scope, Transition)], mode: Mode) -> Transition {
     told
 }
 
-/// Returns true if an inactive state holds an input lock or a question to the user.
-pub(crate) fn is_waiting(state: &Standing) -> bool {
+/// Whether a state that is not active holds its lock on input, or a question to the user.
+pub(crate) fn is_waiting(state: &WorkingState) -> bool {
     !state.is_active() && (lock::held(&state.fields).is_some() || is_asked(&state.fields))
 }
 

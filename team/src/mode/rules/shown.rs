@@ -131,8 +131,8 @@ impl Decided {
         }
     }
 
-    pub fn granted(self, board: Board<'_>) -> Result<Decision<Decided>> {
-        Ok(Decision::Granted(self, board.into_events()))
+    pub fn granted(self, decision: ModeDecision<'_>) -> Result<Decision<Decided>> {
+        Ok(Decision::Granted(self, decision.into_events()))
     }
 
     /// Returns the answer with the state after the change.
@@ -149,7 +149,7 @@ impl Decided {
             changed: self.changed,
             auto_completed,
             message,
-            active_modes: board::active(live, &self.acting)?,
+            active_modes: decision::active(live, &self.acting)?,
             warnings: self.warnings.clone(),
             shown: ModeShown::of(live.team_name(), state),
         })

@@ -26,33 +26,33 @@ pub(crate) const ORIGIN: [&str; 5] = [
 const SIGNS: u64 = 24;
 
 #[derive(Debug, Clone, PartialEq)]
-pub(crate) struct Standing {
+pub(crate) struct WorkingState {
     pub fields: Fields,
     /// Seq of the event that activated the mode; orders the active modes.
     activated: u64,
     pub trace: Option<String>,
 }
 
-impl Standing {
+impl WorkingState {
     pub fn is_active(&self) -> bool {
         self.fields.get("active") == Some(&Value::Bool(true))
     }
 }
 
-pub(crate) struct Board<'a> {
+pub(crate) struct ModeDecision<'a> {
     live: &'a Live,
     now: Timestamp,
-    /// Changes of this command; `None` for a removed state.
-    changed: BTreeMap<(Scope, Mode), Option<Standing>>,
+    /// What the command did so far; `None` where a state went.
+    changed: BTreeMap<(Scope, Mode), Option<WorkingState>>,
     events: Vec<NewEvent>,
     origin: Origin,
     /// Sessions for which an event of this command already counts as activity.
     seen: BTreeSet<Scope>,
 }
 
-impl<'a> Board<'a> {
-    pub fn new(live: &'a Live, now: Timestamp) -> Board<'a> {
-        Board {
+impl<'a> ModeDecision<'a> {
+    pub fn new(live: &'a Live, now: Timestamp) -> ModeDecision<'a> {
+        ModeDecision {
             live,
             now,
             changed: BTreeMap::new(),
@@ -61,11 +61,11 @@ impl<'a> Board<'a> {
             seen: BTreeSet::new(),
         }
     }
-    /// Creates the states for the command of a call; modes that become active get the call's origin.
-    pub fn for_call(ctx: &Ctx, live: &'a Live) -> Board<'a> {
-        Board {
+    /// The states as the command of a call sees them: what becomes active keeps where the call came from.
+    pub fn for_call(ctx: &Ctx, live: &'a Live) -> ModeDecision<'a> {
+        ModeDecision {
             origin: ctx.control.origin.clone(),
-            ..Board::new(live, ctx.now)
+            ..ModeDecision::new(live, ctx.now)
         }
     }
     pub fn now(&self) -> Timestamp {
@@ -80,24 +80,24 @@ impl<'a> Board<'a> {
 
     // --- reading --------------------------------------------------------------------------------
 
-    pub fn state(&self, scope: &Scope, mode: Mode) -> Result<Option<Standing>> {
+    pub fn state(&self, scope: &Scope, mode: Mode) -> Result<Option<WorkingState>> {
         if let Some(changed) = self.changed.get(&(scope.clone(), mode)) {
             return Ok(changed.clone());
         }
         let state = self.live.mode_state(scope, mode)?;
-        Ok(state.map(|state| Standing {
+        Ok(state.map(|state| WorkingState {
             fields: state.fields,
             activated: state.activated,
             trace: state.trace_id,
         }))
     }
 
-    pub fn active_state(&self, scope: &Scope, mode: Mode) -> Result<Option<Standing>> {
-        Ok(self.state(scope, mode)?.filter(Standing::is_active))
+    pub fn active_state(&self, scope: &Scope, mode: Mode) -> Result<Option<WorkingState>> {
+        Ok(self.state(scope, mode)?.filter(WorkingState::is_active))
     }
 
-    /// Returns the state that a caller in a scope sees, and its scope: the session, else the root.
-    pub fn visible(&self, scope: &Scope, mode: Mode) -> Result<Option<(Scope, Standing)>> {
+    /// The state that a caller in this scope sees, and where it lies: in the session, else at the root.
+    pub fn visible(&self, scope: &Scope, mode: Mode) -> Result<Option<(Scope, WorkingState)>> {
         for scope in visible_from(scope) {
             if let Some(state) = self.state(&scope, mode)? {
                 return Ok(Some((scope, state)));
@@ -108,7 +108,11 @@ impl<'a> Board<'a> {
 
     /// Returns the active state of a mode for a caller in a scope: the session's, else the root's, even if an ended
     /// state of the session hides it.
-    pub fn already_active(&self, scope: &Scope, mode: Mode) -> Result<Option<(Scope, Standing)>> {
+    pub fn already_active(
+        &self,
+        scope: &Scope,
+        mode: Mode,
+    ) -> Result<Option<(Scope, WorkingState)>> {
         for scope in visible_from(scope) {
             if let Some(state) = self.active_state(&scope, mode)? {
                 return Ok(Some((scope, state)));
@@ -165,7 +169,7 @@ impl<'a> Board<'a> {
         Ok(modes)
     }
 
-    /// Returns the active modes of [`Board::beside`] with their scopes.
+    /// Where each mode that [`ModeDecision::beside`] names is active.
     pub fn places(&self, scope: &Scope) -> Result<Vec<ActiveMode>> {
         let mut places = Vec::new();
         for scope in visible_from(scope) {
@@ -296,7 +300,7 @@ impl<'a> Board<'a> {
     ) -> Result<()> {
         let before = self.state(scope, mode)?;
         let trace = before.as_ref().and_then(|state| state.trace.clone());
-        let was_active = before.as_ref().is_some_and(Standing::is_active);
+        let was_active = before.as_ref().is_some_and(WorkingState::is_active);
         let mut fields = before.map(|state| state.fields).unwrap_or_default();
         for field in &unset {
             fields.remove(field);
@@ -319,7 +323,7 @@ impl<'a> Board<'a> {
     /// Removes a state, or leaves a tombstone in its place.
     pub fn clear(&mut self, scope: &Scope, mode: Mode, tombstone: bool) -> Result<()> {
         let trace = self.state(scope, mode)?.and_then(|state| state.trace);
-        let left = tombstone.then(|| Standing {
+        let left = tombstone.then(|| WorkingState {
             fields: Fields::new(),
             activated: 0,
             trace: trace.clone(),
@@ -406,7 +410,7 @@ impl<'a> Board<'a> {
             // This command's events follow all recorded ones, in this order.
             _ => self.live.seq() + 1 + self.events.len() as u64,
         };
-        let state = Standing {
+        let state = WorkingState {
             fields,
             activated,
             trace,
@@ -456,13 +460,13 @@ pub(crate) fn object(value: Value) -> Fields {
     }
 }
 
-/// Returns true if a state is a tombstone, left by a clear.
-pub(crate) fn is_tombstone(state: &Standing) -> bool {
+/// Whether a state only says that it was cleared.
+pub(crate) fn is_tombstone(state: &WorkingState) -> bool {
     let phase = state.fields.get("current_phase").and_then(Value::as_str);
     state.fields.is_empty() || (!state.is_active() && phase == Some("cleared"))
 }
 
-/// Returns the modes that are active for a caller in a scope; see [`Board::active`].
+/// The modes that are active for a caller in a scope; see [`ModeDecision::active`].
 pub(crate) fn active(live: &Live, scope: &Scope) -> Result<Vec<Mode>> {
-    Board::new(live, Timestamp::default()).active(scope)
+    ModeDecision::new(live, Timestamp::default()).active(scope)
 }
