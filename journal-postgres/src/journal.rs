@@ -184,7 +184,7 @@ impl PostgresJournal {
         let asked = Instant::now();
         let taken = self.connections.with(|connection| {
             if let Err(lost) = self.check_system(connection) {
-                let outcome = Outcome::of(lost.into(), false);
+                let outcome = Outcome::from_error(lost.into(), false);
                 return (vec![outcome; groups.len()], false);
             }
             let mut appending = Appending {
@@ -195,7 +195,7 @@ impl PostgresJournal {
             };
             appending.insert(groups)
         });
-        taken.unwrap_or_else(|error| vec![Outcome::of(error, false); groups.len()])
+        taken.unwrap_or_else(|error| vec![Outcome::from_error(error, false); groups.len()])
     }
 }
 
@@ -220,9 +220,9 @@ impl Appending<'_> {
             // One wrong group, for example one without its predecessor, prevents all.
             Err(Lost::Refused(..)) if groups.len() > 1 => self.insert_each(groups),
             Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) => self.settle(groups, None),
-            Err(lost @ Lost::Refused(..)) => (all(Outcome::of(lost.into(), false)), false),
-            // No statement was started: another connection owns the session.
-            Err(lost @ Lost::Unfit(..)) => (all(Outcome::of(lost.into(), false)), true),
+            Err(lost @ Lost::Refused(..)) => (all(Outcome::from_error(lost.into(), false)), false),
+            // No statement was begun: another connection owns the session.
+            Err(lost @ Lost::Unfit(..)) => (all(Outcome::from_error(lost.into(), false)), true),
             Err(Lost::Gone(why)) => (all(Outcome::Unknown(why)), true),
         }
     }

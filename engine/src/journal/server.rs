@@ -198,8 +198,8 @@ impl From<Error> for ReadError {
 }
 
 impl Outcome {
-    /// Returns the outcome of an append that failed; `sent` says if something was sent.
-    pub fn of(error: Error, sent: bool) -> Outcome {
+    /// What becomes of an append by an error, of which something was sent or nothing.
+    pub fn from_error(error: Error, sent: bool) -> Outcome {
         let (fault, why) = told(error);
         match fault {
             JournalFault::NotDurable => Outcome::NotDurable(why),

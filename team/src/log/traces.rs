@@ -75,7 +75,7 @@ pub enum TraceOutcome {
 }
 
 impl TraceOutcome {
-    fn of(statuses: &[Status]) -> TraceOutcome {
+    fn from_statuses(statuses: &[Status]) -> TraceOutcome {
         if statuses.is_empty() {
             TraceOutcome::None
         } else if statuses.iter().any(|status| !status.is_final()) {
@@ -153,6 +153,6 @@ fn listed(live: &Live, reader: &Reader, trace: &str) -> Result<Option<TraceListe
         events: page.seqs.len(),
         events_more: page.older,
         agents: agents.into_iter().collect(),
-        outcome: TraceOutcome::of(&statuses),
+        outcome: TraceOutcome::from_statuses(&statuses),
     }))
 }

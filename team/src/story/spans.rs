@@ -73,8 +73,8 @@ pub struct Span {
 }
 
 impl Outcome {
-    /// Returns the outcome of a task with that status.
-    fn of(status: Status) -> Outcome {
+    /// That of a task in that state.
+    fn from_status(status: Status) -> Outcome {
         match status {
             Status::Completed => Outcome::Completed,
             Status::Failed => Outcome::Failed,
@@ -155,7 +155,9 @@ impl<'a> Fold<'a> {
             return self.begin_task(at, task, &sent.to);
         }
         match sent.change.as_ref().and_then(|change| change.status) {
-            Some(status) if status.is_final() => self.end_task(at, task, Outcome::of(status)),
+            Some(status) if status.is_final() => {
+                self.end_task(at, task, Outcome::from_status(status))
+            }
             Some(Status::InProgress | Status::Assigned) => self.begin_task(at, task, &sent.from),
             _ => {}
         }
