@@ -224,15 +224,15 @@ impl<'a> Entries<'a> {
 
 /// Position of an entry in its block.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Spot {
+pub struct EntryPosition {
     pub group: usize,
     pub index: usize,
 }
 
 /// Result of a search: the last entry whose key is not greater than the searched one.
 pub struct Floor {
-    pub spot: Spot,
-    /// True if its key equals the searched one.
+    pub spot: EntryPosition,
+    /// Whether its key is the one sought.
     pub exact: bool,
     /// Range of its value in the content; `None` for a tombstone.
     pub value: Option<Range<usize>>,
@@ -263,7 +263,7 @@ pub fn floor(content: &[u8], key: &[u8], strict: bool) -> Result<Option<Floor>, 
             break;
         }
         found = Some(Floor {
-            spot: Spot { group, index },
+            spot: EntryPosition { group, index },
             exact: order.is_eq(),
             value: raw.value,
         });
@@ -275,14 +275,18 @@ pub fn floor(content: &[u8], key: &[u8], strict: bool) -> Result<Option<Floor>, 
     Ok(found)
 }
 
-/// Returns the next entry in a block, or the previous one if `reverse`; `None` at the block's edge.
-pub fn beside(content: &[u8], spot: Spot, reverse: bool) -> Result<Option<Spot>, Damage> {
+/// The entry next to one in its block, forwards or in reverse; `None` at the block's edge.
+pub fn beside(
+    content: &[u8],
+    spot: EntryPosition,
+    reverse: bool,
+) -> Result<Option<EntryPosition>, Damage> {
     let groups = Groups::new(content)?;
     if reverse {
         return Ok(match (spot.index, spot.group) {
             (0, 0) => None,
             (0, group) => Some(last_of(groups, group - 1)?),
-            (index, group) => Some(Spot {
+            (index, group) => Some(EntryPosition {
                 group,
                 index: index - 1,
             }),
@@ -290,12 +294,12 @@ pub fn beside(content: &[u8], spot: Spot, reverse: bool) -> Result<Option<Spot>,
     }
     let last = last_of(groups, spot.group)?;
     Ok(if spot.index < last.index {
-        Some(Spot {
+        Some(EntryPosition {
             index: spot.index + 1,
             ..spot
         })
     } else if spot.group + 1 < groups.count {
-        Some(Spot {
+        Some(EntryPosition {
             group: spot.group + 1,
             index: 0,
         })
@@ -304,16 +308,16 @@ pub fn beside(content: &[u8], spot: Spot, reverse: bool) -> Result<Option<Spot>,
     })
 }
 
-/// Returns the first entry of a block, or the last if `reverse`.
-pub fn edge(content: &[u8], reverse: bool) -> Result<Spot, Damage> {
+/// The first entry of a block, or the last if `reverse`.
+pub fn edge(content: &[u8], reverse: bool) -> Result<EntryPosition, Damage> {
     let groups = Groups::new(content)?;
     match reverse {
-        false => Ok(Spot::default()),
+        false => Ok(EntryPosition::default()),
         true => last_of(groups, groups.count - 1),
     }
 }
 
-fn last_of(groups: Groups<'_>, group: usize) -> Result<Spot, Damage> {
+fn last_of(groups: Groups<'_>, group: usize) -> Result<EntryPosition, Damage> {
     let mut entries = groups.entries(group);
     let mut count = 0_usize;
     while entries.next()?.is_some() {
@@ -322,11 +326,11 @@ fn last_of(groups: Groups<'_>, group: usize) -> Result<Spot, Damage> {
     let index = count
         .checked_sub(1)
         .ok_or_else(|| Damage::new("a group of a block is empty"))?;
-    Ok(Spot { group, index })
+    Ok(EntryPosition { group, index })
 }
 
-/// Returns the range of an entry's value in the content; `None` for a tombstone or a missing entry.
-pub fn value(content: &[u8], spot: Spot) -> Result<Option<Range<usize>>, Damage> {
+/// The range of an entry's value in the content; `None` for a tombstone or where no entry stands.
+pub fn value(content: &[u8], spot: EntryPosition) -> Result<Option<Range<usize>>, Damage> {
     let mut entries = Groups::new(content)?.entries(spot.group);
     for _ in 0..spot.index {
         entries.next()?;

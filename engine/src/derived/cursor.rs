@@ -1,6 +1,6 @@
 //! A cursor over the entries of one run, in either direction.
 
-use super::block::{self, Group, Spot};
+use super::block::{self, EntryPosition, Group};
 use super::page::Pointer;
 use super::run::{Run, Value};
 use crate::prelude::*;
@@ -12,9 +12,9 @@ const BLOCKS_APART: u32 = 4;
 pub struct Cursor {
     run: Arc<Run>,
     reverse: bool,
-    /// Blocks from the root to a block of entries, each with the position in it; empty at the end.
-    path: Vec<(Pointer, Spot)>,
-    /// The decoded group of the last block of the path.
+    /// From the root to a block of entries, where in each; empty at the end.
+    path: Vec<(Pointer, EntryPosition)>,
+    /// The group of the last block of the path, put together.
     group: Group,
     /// Number of blocks of entries that it has left.
     blocks: u32,

@@ -4,7 +4,7 @@
 //! is first needed; each block is checked when it is first read. Damage is remembered, so that the store can name the
 //! run to rebuild.
 
-use super::block::{self, Spot};
+use super::block::{self, EntryPosition};
 use super::filter::{self, Filter};
 use super::page::{Damage, Mark, Pages, Pointer};
 use super::places;
@@ -151,8 +151,8 @@ impl Run {
     pub fn read<T>(&self, at: Pointer, what: impl FnOnce(&[u8]) -> Result<T, Damage>) -> Result<T> {
         self.checked(self.pages()?.read(at).and_then(what))
     }
-    /// Returns the block below `parent` that an entry of it names.
-    pub fn child(&self, parent: Pointer, spot: Spot) -> Result<Pointer> {
+    /// The block below `parent` that an entry of it names.
+    pub fn child(&self, parent: Pointer, spot: EntryPosition) -> Result<Pointer> {
         self.read(parent, |content| {
             child(content, parent, block::value(content, spot)?)
         })

@@ -153,10 +153,10 @@ trait Content: Send + Sync {
     fn expect(&self, _: Reads) {}
 }
 
-/// Bytes in memory.
-struct Held<T>(T);
+/// What is in memory already.
+struct InMemory<T>(T);
 
-impl<T: AsRef<[u8]> + Send + Sync> Content for Held<T> {
+impl<T: AsRef<[u8]> + Send + Sync> Content for InMemory<T> {
     fn bytes(&self) -> &[u8] {
         self.0.as_ref()
     }
@@ -169,7 +169,7 @@ pub struct Bytes(Arc<dyn Content>);
 impl Bytes {
     /// Shares bytes in memory.
     pub fn new(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Bytes {
-        Bytes(Arc::new(Held(bytes)))
+        Bytes(Arc::new(InMemory(bytes)))
     }
     /// Tells the system the expected order of reads, so that it does not read too much of a file. Default: in order.
     pub fn expect(&self, reads: Reads) {
