@@ -1,7 +1,7 @@
 //! A connection to the deciding server, with the checks that its answers can be trusted.
 
 use crate::config::{Config, Server};
-use crate::copies::Shown;
+use crate::copies::ServerFacts;
 use crate::host::HostName;
 use crate::look::{self, Look, fit, probes, silent};
 use crate::lost::{Lost, Params};
@@ -97,7 +97,7 @@ impl Connection {
         requests.extend(look::requests(client, &probes));
         requests.extend(statements(durability).map(|text| prepare(client, text)));
         requests.push(rows(client.query_typed(schema::BARRIER, named)));
-        let mut looked: Option<Result<Shown, Lost>> = None;
+        let mut looked: Option<Result<ServerFacts, Lost>> = None;
         let replies = raw.commit_all(pipelined(requests, |at, reply| {
             if at == MARKED
                 && let Err(lost) = check_mark(reply)

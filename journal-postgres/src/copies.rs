@@ -7,16 +7,16 @@ use teamlog_engine::JournalFault::{NotDurable, Unreachable};
 use teamlog_engine::journal::{Durability, JournalInfo, Term};
 use tokio_postgres::Row;
 
-/// State of a server, as it reports it.
-pub struct Shown {
+/// The facts that a server tells about itself.
+pub struct ServerFacts {
     pub copies: JournalInfo,
     is_standby: bool,
     /// The probes that were answered.
     pub answering: Vec<Probe>,
 }
 
-/// Checks that a server decides, and keeps as many copies as the journal promises.
-pub fn check(shown: &Shown, last_term: impl Fn(Term) -> Term) -> Result<(), Lost> {
+/// Checks what a server shows of itself: that it decides, and keeps as many copies as the journal promises.
+pub fn check(shown: &ServerFacts, last_term: impl Fn(Term) -> Term) -> Result<(), Lost> {
     let copies = &shown.copies;
     if shown.is_standby {
         return Err(Lost::Unfit(Unreachable, "the server is a standby".into()));
@@ -35,8 +35,8 @@ pub fn check(shown: &Shown, last_term: impl Fn(Term) -> Term) -> Result<(), Lost
     }
 }
 
-/// Reads a row of [`schema::LOOK`] or [`schema::LOOK_EXTERNAL`]; an inner error if the tables have another version.
-pub fn shown(row: &Row, durability: Durability) -> Result<Result<Shown, String>, Lost> {
+/// Reads a row of [`schema::LOOK`] or [`schema::LOOK_EXTERNAL`]; an inner error if the tables are of another version.
+pub fn shown(row: &Row, durability: Durability) -> Result<Result<ServerFacts, String>, Lost> {
     if let Some(why) = other_tables(column(row, 0)?, column(row, 1)?) {
         return Ok(Err(why));
     }
@@ -60,7 +60,7 @@ pub fn shown(row: &Row, durability: Durability) -> Result<Result<Shown, String>,
         Durability::Standbys => count(number(8)?, &mut copies),
         Durability::External => count_none(&mut copies),
     }
-    Ok(Ok(Shown {
+    Ok(Ok(ServerFacts {
         copies,
         is_standby: column(row, schema::LOOK_STANDBY)?,
         answering: Vec::new(),

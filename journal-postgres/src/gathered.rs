@@ -29,12 +29,12 @@ struct Queue {
 /// A group of a waiting caller.
 struct Waiting {
     group: Kept,
-    told: SyncSender<Told>,
+    told: SyncSender<OwnerNotice>,
 }
 
-/// Message to a waiting caller.
-enum Told {
-    /// The outcome of its group.
+/// What a waiting owner is told.
+enum OwnerNotice {
+    /// What became of its group.
     Outcome(Outcome),
     /// It must append these groups; the first is its own.
     Lead(Vec<Waiting>),
@@ -101,8 +101,8 @@ impl Gathered {
         queue.waiting.push(Waiting { group, told });
         drop(queue);
         match tell.recv() {
-            Ok(Told::Outcome(outcome)) => outcome,
-            Ok(Told::Lead(gathered)) => self.lead(&gathered, append),
+            Ok(OwnerNotice::Outcome(outcome)) => outcome,
+            Ok(OwnerNotice::Lead(gathered)) => self.lead(&gathered, append),
             Err(_) => unanswered(),
         }
     }
@@ -119,8 +119,8 @@ impl Gathered {
         let own = outcomes.next();
         for one in gathered.iter().skip(1) {
             let outcome = outcomes.next().unwrap_or_else(unanswered);
-            // The waiting caller is still there, because it waits for nothing else.
-            let _ = one.told.send(Told::Outcome(outcome));
+            // Whoever waited is still there: it waits for nothing else.
+            let _ = one.told.send(OwnerNotice::Outcome(outcome));
         }
         own.unwrap_or_else(unanswered)
     }
@@ -141,7 +141,7 @@ impl Gathered {
             None => queue.appending -= 1,
             Some(first) => {
                 drop(queue);
-                let _ = first.send(Told::Lead(gathered));
+                let _ = first.send(OwnerNotice::Lead(gathered));
             }
         }
     }

@@ -3,7 +3,7 @@
 //! A managed service may refuse the functions for the term. With [`Durability::External`] each of them is a request of
 //! its own, so that a refused one does not affect the others.
 
-use crate::copies::{Shown, check, shown};
+use crate::copies::{ServerFacts, check, shown};
 use crate::lost::{Answer, Lost, column, is_of_pooler, pooled, said};
 use crate::pipeline::{Reply, Request, attempt, pipelined, rows};
 use crate::probe::{PROBES, Probe, timeline};
@@ -57,7 +57,7 @@ pub struct Look<'a> {
     /// Index of the reply with the settings.
     first: usize,
     session: &'a str,
-    shown: Option<Result<Shown, Lost>>,
+    shown: Option<Result<ServerFacts, Lost>>,
 }
 
 impl<'a> Look<'a> {
@@ -77,8 +77,8 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Takes a reply. Returns the server's state after the last reply, or at the first error.
-    pub fn hear(&mut self, at: usize, reply: &Answer<Reply>) -> Option<Result<Shown, Lost>> {
+    /// Hears a reply. Returns what the server shows once all replies of the look were heard, or one was an error.
+    pub fn hear(&mut self, at: usize, reply: &Answer<Reply>) -> Option<Result<ServerFacts, Lost>> {
         let at = at.checked_sub(self.first)?;
         let heard = match (at.checked_sub(1), self.shown.take()) {
             (None, _) => self.settings(reply),
@@ -97,7 +97,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    fn settings(&self, reply: &Answer<Reply>) -> Result<Shown, Lost> {
+    fn settings(&self, reply: &Answer<Reply>) -> Result<ServerFacts, Lost> {
         let none = || Lost::Unfit(OtherJournal, "no journal was made there".into());
         let reply = reply.as_ref().map_err(unseen)?;
         let row = reply.rows().first().ok_or_else(none)?;
@@ -126,8 +126,8 @@ fn stand_in(row: &Row) -> Result<Term, Lost> {
     })
 }
 
-/// Adds the reply to a probe.
-fn told(probe: Probe, mut shown: Shown, reply: &Answer<Reply>) -> Result<Shown, Lost> {
+/// Takes in the reply to a probe.
+fn told(probe: Probe, mut shown: ServerFacts, reply: &Answer<Reply>) -> Result<ServerFacts, Lost> {
     let row = match reply {
         Ok(Reply::Refused(why)) => {
             let copies = &mut shown.copies;
@@ -172,8 +172,12 @@ fn unseen(error: &tokio_postgres::Error) -> Lost {
     }
 }
 
-/// Refuses a server that is another journal, or cannot be trusted.
-pub fn fit(shown: &Shown, expected: &str, last_term: impl Fn(Term) -> Term) -> Result<(), Lost> {
+/// Refuses a server that is another journal, or may not be believed.
+pub fn fit(
+    shown: &ServerFacts,
+    expected: &str,
+    last_term: impl Fn(Term) -> Term,
+) -> Result<(), Lost> {
     let copies = &shown.copies;
     if copies.journal != expected {
         let why = format!(
