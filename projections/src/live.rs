@@ -10,7 +10,7 @@ mod load;
 
 pub use crate::team::Counts;
 pub use crate::tx::SeqPage;
-pub use found::Found;
+pub use found::DerivedReport;
 pub use load::{DERIVED_DIR, derived_dir, fold_version, old_derived, remove_old_derived};
 
 use crate::files::Mended;

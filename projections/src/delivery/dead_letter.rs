@@ -47,7 +47,7 @@ row!(DayRow);
 
 /// A dead letter in the format of the view file and of answers.
 #[derive(Serialize)]
-struct Shown<'a> {
+struct DeadLetterView<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     seq: Option<u64>,
     id: &'a str,
@@ -67,7 +67,7 @@ impl DeadLetter {
     /// JSON text, with `seq` in front in a line of a file. `message` is the envelope; `null` if the log has no such
     /// message.
     pub fn json(&self, team: &str, seq: Option<u64>, message: Option<&RawValue>) -> String {
-        let shown = Shown {
+        let shown = DeadLetterView {
             seq,
             id: &self.id,
             schema_version: 1,

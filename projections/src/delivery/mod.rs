@@ -107,7 +107,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
                 |row| row.state == State::Open,
                 event.seq,
             ),
-            DeliveryFact::Dead(dead) => bury(tx, event, dead),
+            DeliveryFact::Dead(dead) => move_to_dead_letter(tx, event, dead),
         },
         Fact::Message(fact) => match &**fact {
             MessageFact::Acked(acked) => {
@@ -196,7 +196,7 @@ fn close(
     Ok(())
 }
 
-fn bury(tx: &mut Tx<'_>, event: &Event<'_>, dead: &DeliveryDead) -> Result<()> {
+fn move_to_dead_letter(tx: &mut Tx<'_>, event: &Event<'_>, dead: &DeliveryDead) -> Result<()> {
     if !dead_letter::keep(tx, event, dead)? {
         return Ok(());
     }

@@ -15,9 +15,9 @@ const SCRATCH_EVENTS_MIN: u64 = 65_536;
 /// Longest tail that a quick check folds: writers leave no longer one.
 const QUICK_TAIL_EVENTS_MAX: u64 = 4_096;
 
-/// Condition of a log's derived store.
-pub struct Found {
-    /// Number of runs.
+/// What a log's derived store amounts to.
+pub struct DerivedReport {
+    /// How many runs it has.
     pub runs: usize,
     /// Last event that the runs cover without damage.
     pub covered: u64,
@@ -33,8 +33,8 @@ impl Live {
     /// Returns the stored state for a check. Repairs and writes nothing. Reads every byte of the store.
     ///
     /// # Errors
-    /// `Corrupt`, I/O, `Undecodable`; `Derived` if a run proves damaged during the fold.
-    pub fn found(log: &Log, reader: &Reader) -> Result<Found> {
+    /// `Corrupt`, I/O, `Undecodable`; `Derived` where a run proves damaged while the rest is folded.
+    pub fn found(log: &Log, reader: &Reader) -> Result<DerivedReport> {
         let store = open_held(reader)?;
         let damage = match store.check() {
             Ok(_) => None,
@@ -44,8 +44,8 @@ impl Live {
         stored(log, reader, (store, damage), TAIL_EVENTS_MAX)
     }
 
-    /// Like [`Live::found`], but only opens the store and folds a short tail.
-    pub fn opened(log: &Log, reader: &Reader) -> Result<Found> {
+    /// The same as far as opening the store and the fold of a short tail tell.
+    pub fn opened(log: &Log, reader: &Reader) -> Result<DerivedReport> {
         let store = open_held(reader)?;
         let damage = store
             .damaged()
@@ -92,7 +92,7 @@ fn stored(
     reader: &Reader,
     (store, damage): (Store, Option<String>),
     tail_max: u64,
-) -> Result<Found> {
+) -> Result<DerivedReport> {
     let sound = match store.damaged() {
         Some(run) => store.before(run.first_seq),
         None => store.clone(),
@@ -103,7 +103,7 @@ fn stored(
         true => None,
         false => Some(past(log, reader, sound)?),
     };
-    Ok(Found {
+    Ok(DerivedReport {
         runs: store.runs().len(),
         covered,
         damage,

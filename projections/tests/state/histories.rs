@@ -29,7 +29,7 @@ use teamlog_projections::{Error, Policy};
 
 #[derive(Debug, Clone)]
 enum Step {
-    Append(Vec<Said>),
+    Append(Vec<EventSketch>),
     Flush,
     Reopen,
     LoseDerived,
@@ -37,7 +37,7 @@ enum Step {
 
 /// An event; numbers select ids, names and values.
 #[derive(Debug, Clone)]
-enum Said {
+enum EventSketch {
     /// Id, task, recipient, minute, dependencies.
     Assign(u8, u8, u8, u8, Vec<u8>),
     /// Id, task, minute, status.
@@ -92,42 +92,42 @@ const STATUSES: [&str; 7] = [
     "failed",
 ];
 
-fn said() -> impl Strategy<Value = Said> {
+fn said() -> impl Strategy<Value = EventSketch> {
     let deps = || prop::collection::vec(0u8..6, 0..3);
     prop_oneof![
         3 => (0u8..40, 0u8..6, 0u8..3, 0u8..9, deps())
-            .prop_map(|(id, task, to, minute, deps)| Said::Assign(id, task, to, minute, deps)),
+            .prop_map(|(id, task, to, minute, deps)| EventSketch::Assign(id, task, to, minute, deps)),
         3 => (0u8..40, 0u8..6, 0u8..9, 0u8..7)
-            .prop_map(|(id, task, minute, status)| Said::Update(id, task, minute, status)),
-        4 => (0u8..12, 0u8..3).prop_map(|(id, to)| Said::Mail(id, to)),
+            .prop_map(|(id, task, minute, status)| EventSketch::Update(id, task, minute, status)),
+        4 => (0u8..12, 0u8..3).prop_map(|(id, to)| EventSketch::Mail(id, to)),
         5 => (0u8..12, 0u8..3, any::<bool>())
-            .prop_map(|(id, by, delivered)| Said::Marked(id, by, delivered)),
+            .prop_map(|(id, by, delivered)| EventSketch::Marked(id, by, delivered)),
         2 => (0u8..REQUESTS, 0u8..12, 0u8..3)
-            .prop_map(|(request, id, to)| Said::Requested(request, id, to)),
-        2 => (0u8..REQUESTS, 0u8..3).prop_map(|(request, step)| Said::Moved(request, step)),
-        2 => (0u8..40, 0u8..3).prop_map(|(id, by)| Said::Ack(id, by)),
+            .prop_map(|(request, id, to)| EventSketch::Requested(request, id, to)),
+        2 => (0u8..REQUESTS, 0u8..3).prop_map(|(request, step)| EventSketch::Moved(request, step)),
+        2 => (0u8..40, 0u8..3).prop_map(|(id, by)| EventSketch::Ack(id, by)),
         3 => (0u8..10, 0u8..3, 0u8..3, any::<bool>())
-            .prop_map(|(id, to, retries, requeued)| Said::Required(id, to, retries, requeued)),
-        2 => (0u8..10, 0u8..4).prop_map(|(id, attempt)| Said::Retried(id, attempt)),
-        2 => (0u8..10, 0u8..20).prop_map(|(id, letter)| Said::Buried(id, letter)),
-        1 => (0u8..10).prop_map(Said::Confirmed),
+            .prop_map(|(id, to, retries, requeued)| EventSketch::Required(id, to, retries, requeued)),
+        2 => (0u8..10, 0u8..4).prop_map(|(id, attempt)| EventSketch::Retried(id, attempt)),
+        2 => (0u8..10, 0u8..20).prop_map(|(id, letter)| EventSketch::Buried(id, letter)),
+        1 => (0u8..10).prop_map(EventSketch::Confirmed),
         1 => (0u8..8, proptest::option::of(0u8..4))
-            .prop_map(|(setting, value)| Said::Configured(setting, value)),
+            .prop_map(|(setting, value)| EventSketch::Configured(setting, value)),
         1 => (0u8..6, 0u8..9, 0u8..7)
-            .prop_map(|(task, minute, status)| Said::Import(task, minute, status)),
+            .prop_map(|(task, minute, status)| EventSketch::Import(task, minute, status)),
         8 => (0u8..6, 0u8..17, 0u8..3, 0u8..9, deps())
-            .prop_map(|(task, what, by, number, deps)| Said::Did(task, what, by, number, deps)),
-        1 => Just(Said::Foreign),
+            .prop_map(|(task, what, by, number, deps)| EventSketch::Did(task, what, by, number, deps)),
+        1 => Just(EventSketch::Foreign),
         5 => (0u8..13, 0u8..3, 0u8..4)
-            .prop_map(|(what, worker, value)| Said::Staff(what, worker, value)),
+            .prop_map(|(what, worker, value)| EventSketch::Staff(what, worker, value)),
         8 => (0u8..13, 0u8..8, 0u8..4, 0u8..6)
-            .prop_map(|(what, mode, session, value)| Said::Moded(what, mode, session, value)),
+            .prop_map(|(what, mode, session, value)| EventSketch::Moded(what, mode, session, value)),
         8 => (0u8..2, 0u8..32, 0u8..3, 0u8..6)
-            .prop_map(|(run, what, domain, value)| Said::Boot(run, what, domain, value)),
+            .prop_map(|(run, what, domain, value)| EventSketch::Boot(run, what, domain, value)),
         6 => (0u8..3, 0u8..8, 0u8..3, prop::collection::vec(0u8..3, 0..3))
-            .prop_map(|(thread, what, by, to)| Said::Talked(thread, what, by, to)),
-        3 => (0u8..3, 0u8..8, 0u8..9).prop_map(|(by, what, number)| Said::Used(by, what, number)),
-        1 => (0u8..4).prop_map(Said::Closed),
+            .prop_map(|(thread, what, by, to)| EventSketch::Talked(thread, what, by, to)),
+        3 => (0u8..3, 0u8..8, 0u8..9).prop_map(|(by, what, number)| EventSketch::Used(by, what, number)),
+        1 => (0u8..4).prop_map(EventSketch::Closed),
     ]
 }
 
@@ -164,11 +164,11 @@ fn configured(setting: u8, value: Option<u8>) -> NewEvent {
     TeamFact::ConfigChanged(given!(ConfigChanged; changes: vec![(setting, value)])).event("lead")
 }
 
-/// Builds the event as commands would record it: a message with a known id becomes a duplicate.
-fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> NewEvent {
+/// What the rules record: a message whose id is known becomes a duplicate.
+fn event(said: &EventSketch, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> NewEvent {
     let agent = |at: &u8| AGENTS[usize::from(*at)];
     let message = match said {
-        Said::Assign(id, task, to, minute, deps) => {
+        EventSketch::Assign(id, task, to, minute, deps) => {
             let payload = serde_json::json!({"subject": format!("s{id}"), "deps": deps.iter().map(u8::to_string).collect::<Vec<_>>()});
             let mut assignment = assign(
                 &format!("m{id}"),
@@ -180,7 +180,7 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
             assignment.priority = Priority::ALL[usize::from(id % 4)];
             assignment
         }
-        Said::Update(id, task, minute, status) => {
+        EventSketch::Update(id, task, minute, status) => {
             let payload = serde_json::json!({"status": STATUSES[usize::from(*status)], "blocked": id % 2 == 0});
             update(
                 &format!("m{id}"),
@@ -190,7 +190,7 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
                 &payload.to_string(),
             )
         }
-        Said::Mail(id, to) => {
+        EventSketch::Mail(id, to) => {
             let payload = format!("{{\"body\":\"b{}\"}}", id % 3);
             message(
                 &format!("m{id}"),
@@ -200,42 +200,42 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
                 &payload,
             )
         }
-        Said::Ack(id, by) => return ack(&format!("m{id}"), agent(by)),
-        Said::Required(id, to, retries, requeued) => {
+        EventSketch::Ack(id, by) => return ack(&format!("m{id}"), agent(by)),
+        EventSketch::Required(id, to, retries, requeued) => {
             let required = given!(DeliveryRequired; message_id: format!("m{id}"),
                 policy: given!(Policy; ack_timeout_seconds: 60, max_retries: u32::from(*retries)),
                 due_at: (retries % 2 == 0).then(|| at(2)), requeued: *requeued);
             return DeliveryFact::Required(required).event("lead", &info(*id, agent(to)));
         }
-        Said::Retried(id, attempt) => {
+        EventSketch::Retried(id, attempt) => {
             let retry = DeliveryFact::Retry(given!(DeliveryAttempt; message_id: format!("m{id}"),
                 attempt: u32::from(*attempt), due_at: at(3).to_string(),
                 ends_at: (attempt % 2 == 0).then(|| at(4))));
             return retry.event("teamlog", &info(*id, "dev"));
         }
-        Said::Buried(id, letter) => {
+        EventSketch::Buried(id, letter) => {
             let dead = DeliveryFact::Dead(given!(DeliveryDead; id: format!("dlq_{letter}"),
                 message_id: format!("m{id}"), reason: "ack_timeout", attempts: 3,
                 due_at: at(4).to_string()));
             let to = AGENTS[usize::from(letter % 3)];
             return dead.event("teamlog", &info(*id, to));
         }
-        Said::Confirmed(id) => {
+        EventSketch::Confirmed(id) => {
             let acked = DeliveryFact::Acked(given!(DeliveryAttempt; message_id: format!("m{id}"),
                 attempt: 1, due_at: None::<String>, ends_at: None::<teamlog_engine::Timestamp>));
             return acked.event("dev", &info(*id, "dev"));
         }
-        Said::Marked(id, by, delivered) => {
+        EventSketch::Marked(id, by, delivered) => {
             let mark = match delivered {
                 true => Mark::Delivered,
                 false => Mark::Notified,
             };
             return marked(mark, &format!("m{id}"), agent(by));
         }
-        Said::Requested(request, id, to) => {
+        EventSketch::Requested(request, id, to) => {
             return requested(&format!("r{request}"), &format!("m{id}"), agent(to));
         }
-        Said::Moved(request, step) => {
+        EventSketch::Moved(request, step) => {
             let steps = [
                 DispatchStatus::Notified,
                 DispatchStatus::Delivered,
@@ -243,8 +243,8 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
             ];
             return moved(&format!("r{request}"), steps[usize::from(*step)]);
         }
-        Said::Configured(setting, value) => return configured(*setting, *value),
-        Said::Import(task, minute, status) => {
+        EventSketch::Configured(setting, value) => return configured(*setting, *value),
+        EventSketch::Import(task, minute, status) => {
             let snapshot = serde_json::json!({
                 "task_id": task.to_string(),
                 "created_at": at(0).to_string(),
@@ -257,22 +257,26 @@ fn event(said: &Said, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> 
             let task = TaskImported::parse(&snapshot.to_string()).unwrap();
             return task.event("teamlog");
         }
-        Said::Did(task, what, by, number, deps) => {
+        EventSketch::Did(task, what, by, number, deps) => {
             let act = act(*what, agent(by), *number, deps);
             let fact = TaskFact::of(task.to_string(), act);
             return fact.event(agent(by), Some(agent(by)), (*number == 3).then_some("tr_2"));
         }
-        Said::Foreign | Said::Closed(1..) => return foreign("something_happened"),
-        Said::Closed(0) => return closed(),
-        Said::Boot(run, what, domain, value) => return reported(*run, *what, *domain, *value),
-        Said::Talked(thread, what, by, to) => {
+        EventSketch::Foreign | EventSketch::Closed(1..) => return foreign("something_happened"),
+        EventSketch::Closed(0) => return closed(),
+        EventSketch::Boot(run, what, domain, value) => {
+            return reported(*run, *what, *domain, *value);
+        }
+        EventSketch::Talked(thread, what, by, to) => {
             let mut to: Vec<String> = to.iter().map(|at| agent(at).to_owned()).collect();
             to.dedup();
             return talked(*thread, *what, agent(by), to);
         }
-        Said::Used(by, what, number) => return spent(*what, agent(by), *number),
-        Said::Staff(what, worker, value) => return staffed(*what, agent(worker), *value),
-        Said::Moded(what, mode, session, value) => return moded(*what, *mode, *session, *value),
+        EventSketch::Used(by, what, number) => return spent(*what, agent(by), *number),
+        EventSketch::Staff(what, worker, value) => return staffed(*what, agent(worker), *value),
+        EventSketch::Moded(what, mode, session, value) => {
+            return moded(*what, *mode, *session, *value);
+        }
     };
     match known.insert(message.id.clone()) {
         true => {

@@ -6,7 +6,7 @@ use crate::backup::notes as backup_notes;
 use crate::handle::rollback::shown_by_files;
 use crate::log::rehydrate::cores;
 use crate::projections::audit::{Audit, Sample, audit, sample};
-use crate::projections::live::Found;
+use crate::projections::live::DerivedReport;
 use crate::projections::rebuild::Progress;
 use crate::projections::views::ViewsFound;
 use teamlog_engine::Rollback;
@@ -26,9 +26,9 @@ pub(super) struct Observed<'a> {
     pub report: Seen<Report>,
     /// Reader of the log up to its head, without recovery.
     pub reader: Seen<Reader>,
-    /// The derived store, and the state that it holds.
-    pub found: Seen<Found>,
-    /// State folded from the log alone; in a quick check the stored one.
+    /// The derived store, and the state that it gives.
+    pub found: Seen<DerivedReport>,
+    /// The state folded from the log alone; in a quick look the one that is stored.
     pub fresh: Seen<Live>,
     /// Comparison of the stored state with the log.
     pub audit: Seen<Audit>,

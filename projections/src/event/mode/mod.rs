@@ -202,8 +202,8 @@ pub struct ModeGateBypassed {
     pub skills: Vec<String>,
 }
 
-/// A built event, or an error if the caller's data are nested too deep for an event.
-type Made = Result<NewEvent, JsonError>;
+/// How an event comes to be: an error where what somebody gave is too deep for an event.
+type EventResult = Result<NewEvent, JsonError>;
 
 impl Change {
     /// Returns the fact of a change with this reason.
@@ -224,7 +224,7 @@ fn record(
     scope: Option<&Scope>,
     trace: Option<&str>,
     payload: &impl Serialize,
-) -> Made {
+) -> EventResult {
     let session = scope.and_then(Scope::session);
     let refs = [(RefKind::Session, session), (RefKind::Trace, trace)];
     Ok(event(fact.kind(), actor, Json::from_value(payload)?, refs))
@@ -264,8 +264,8 @@ impl ModeFact {
         };
         Some(seen_at.unwrap_or(at))
     }
-    /// Builds the event of a fact that changes state.
-    pub fn event(&self, actor: &str, trace: Option<&str>) -> Made {
+    /// The event that records what moves something.
+    pub fn event(&self, actor: &str, trace: Option<&str>) -> EventResult {
         record(self, actor, self.scope().as_ref(), trace, self)
     }
 }
@@ -274,8 +274,8 @@ impl ModeFact {
 macro_rules! decisions {
     ($($decision:ident => $fact:ident),*) => {
         $(impl $decision {
-            /// Builds the event.
-            pub fn event(&self, actor: &str, trace: Option<&str>) -> Made {
+            /// The event that records it.
+            pub fn event(&self, actor: &str, trace: Option<&str>) -> EventResult {
                 record(&ModeFact::$fact, actor, Some(&self.scope), trace, self)
             }
         })*
