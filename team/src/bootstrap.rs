@@ -27,7 +27,9 @@ use crate::projections::bootstrap::{
     Case, Core, Domain, Evidence, LAUNCH_MODE, Method, Outcome, Run, RunShown, State, Verdict,
 };
 use crate::shapes::as_text;
-use fields::{DOMAINS_MAX, Fields, How, Who, core_named, how, invalid, names_in, no_method, split};
+use fields::{
+    DOMAINS_MAX, Fields, How, Participant, core_named, how, invalid, names_in, no_method, split,
+};
 use payload::{Report, read};
 use verdict::{Accepted, Ruled, broken, illegal};
 

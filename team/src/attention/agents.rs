@@ -1,6 +1,6 @@
 //! Attention items about agents: open questions, spent budgets, unknown owners, and agents that stopped.
 
-use super::{AttentionItem, AttentionKind, Look};
+use super::{AttentionItem, AttentionKind, AttentionScan};
 use crate::doubts;
 use crate::operation::prelude::*;
 use crate::shell::quoted;
@@ -8,8 +8,8 @@ use crate::shell::quoted;
 /// Maximum number of task ids in the text of an item.
 const LISTED_MAX: usize = 8;
 
-/// Finds spent budgets of the team and of its agents.
-pub(super) fn budget_used(look: &mut Look<'_>) -> Result<()> {
+/// Finds the team and the agents that used as many tokens as they may.
+pub(super) fn budget_used(look: &mut AttentionScan<'_>) -> Result<()> {
     for over in budget::spent(look.live, look.asked())? {
         let text = format!("budget used up: {}", over.message());
         let command = format!("teamlog usage {} --set{}", look.team, over.raise());
@@ -21,8 +21,8 @@ pub(super) fn budget_used(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds questions without an answer, except those about a finished task.
-pub(super) fn questions(look: &mut Look<'_>) -> Result<()> {
+/// Finds questions without an answer, but for those about a finished task.
+pub(super) fn questions(look: &mut AttentionScan<'_>) -> Result<()> {
     let open = look.live.open_questions(look.asked())?;
     for question in look.bounded(open) {
         let (from, to, task_id) = (question.from, question.to, question.task_id);
@@ -57,7 +57,7 @@ pub(super) fn questions(look: &mut Look<'_>) -> Result<()> {
 }
 
 /// Finds owners of unfinished tasks that never acted in the team.
-pub(super) fn unknown_owners(look: &mut Look<'_>) -> Result<()> {
+pub(super) fn unknown_owners(look: &mut AttentionScan<'_>) -> Result<()> {
     for (owner, _) in look.live.owners()? {
         let tasks = open_tasks(look.live, &owner)?;
         if tasks.count == 0 {
@@ -78,8 +78,8 @@ pub(super) fn unknown_owners(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds agents that stopped and left messages unread or tasks unfinished.
-pub(super) fn gone(look: &mut Look<'_>) -> Result<()> {
+/// Finds agents that stopped, with what they left unread and unfinished.
+pub(super) fn gone(look: &mut AttentionScan<'_>) -> Result<()> {
     for agent in membership::workers(look.live)? {
         let Some(at) = doubts::gone_since(look.live, &agent)? else {
             continue;

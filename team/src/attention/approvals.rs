@@ -1,13 +1,13 @@
 //! Attention items about approvals: rejected ones, and missing ones of tasks in progress.
 
-use super::{AttentionItem, AttentionKind, Look};
+use super::{AttentionItem, AttentionKind, AttentionScan};
 use crate::operation::prelude::*;
 use crate::projections::worker::ApprovalShown;
 use crate::task::approval;
 
-/// Finds rejected approvals of tasks that were neither failed nor canceled, and tasks in progress whose required
-/// approval has no decision yet.
-pub(super) fn approvals(look: &mut Look<'_>) -> Result<()> {
+/// Finds rejected approvals of tasks that were neither failed nor canceled, then tasks in progress that are not completed
+/// without a decision.
+pub(super) fn approvals(look: &mut AttentionScan<'_>) -> Result<()> {
     let rejected = look.live.rejected_tasks(look.asked())?;
     for id in look.bounded(rejected) {
         let (task, last) = (look.live.task(&id)?, approval::of(look.live, &id)?);

@@ -1,7 +1,7 @@
 //! Searches for attention items. Each uses an index of open entries and never reads the log's history.
 
 use super::approvals::approvals;
-use super::{AttentionItem, AttentionKind, AttentionWaitsFor, Look, agents, tasks};
+use super::{AttentionItem, AttentionKind, AttentionScan, AttentionWaitsFor, agents, tasks};
 use crate::handle::next;
 use crate::operation::prelude::*;
 use crate::projections::task::ClaimState;
@@ -10,7 +10,7 @@ use crate::shell::quoted;
 use crate::task::blocking;
 
 /// Searches, one function per kind. To add a kind, add its function.
-pub(super) const FINDERS: &[fn(&mut Look<'_>) -> Result<()>] = &[
+pub(super) const FINDERS: &[fn(&mut AttentionScan<'_>) -> Result<()>] = &[
     waits_in_vain,
     tasks::failed,
     dead_letters,
@@ -35,8 +35,8 @@ const REFUSED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 /// Number of refused writes requested: one more than the events that are read, to detect further ones.
 const REFUSED_ASKED: usize = 101;
 
-/// Finds unfinished tasks with a dependency that failed or was canceled.
-fn waits_in_vain(look: &mut Look<'_>) -> Result<()> {
+/// Tasks that are blocked, and those that their owners cannot go on with.
+fn waits_in_vain(look: &mut AttentionScan<'_>) -> Result<()> {
     let asked = look.asked();
     let mut waiting = look.live.blocked_tasks(None, asked)?.tasks;
     let mut known: BTreeSet<String> = waiting.iter().map(|task| task.task_id.clone()).collect();
@@ -87,8 +87,8 @@ pub(super) fn without(team: &str, task: &Task, lost: &[String]) -> String {
     format!("teamlog api update-task --input {input}")
 }
 
-/// Finds dead letters that were neither requeued nor acknowledged, among the newest.
-fn dead_letters(look: &mut Look<'_>) -> Result<()> {
+/// Dead letters that were neither given another chance nor acknowledged, among the newest.
+fn dead_letters(look: &mut AttentionScan<'_>) -> Result<()> {
     let page = look.live.dead_letters(None, None, look.most)?;
     look.more |= page.older;
     for seq in page.seqs {
@@ -113,8 +113,8 @@ fn dead_letters(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds the newest bootstrap run if its last event is a violation.
-fn bootstrap_breached(look: &mut Look<'_>) -> Result<()> {
+/// The run that began last, where a violation was the last that moved it.
+fn bootstrap_breached(look: &mut AttentionScan<'_>) -> Result<()> {
     let Some(run) = look.live.newest_bootstrap_runs(1)?.pop() else {
         return Ok(());
     };
@@ -136,8 +136,8 @@ fn bootstrap_breached(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds expired leases: those without an event yet, and those of tasks that can be claimed again.
-fn leases_expired(look: &mut Look<'_>) -> Result<()> {
+/// Leases that ran out: which no event says yet, and of tasks that can be taken up since then.
+fn leases_expired(look: &mut AttentionScan<'_>) -> Result<()> {
     let mut tasks = look.live.expired_tasks(look.now, look.asked())?;
     let left = look.asked().saturating_sub(tasks.len());
     tasks.extend(look.live.ready_tasks(None, None, left)?.tasks);
@@ -158,8 +158,8 @@ fn leases_expired(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds deliveries whose first attempt ended without an ack.
-fn overdue_acks(look: &mut Look<'_>) -> Result<()> {
+/// Deliveries whose first attempt ended without an ack.
+fn overdue_acks(look: &mut AttentionScan<'_>) -> Result<()> {
     let open = look.live.open_deliveries(look.asked())?;
     for delivery in look.bounded(open) {
         let due = delivery.first_due_at();
@@ -181,9 +181,8 @@ fn overdue_acks(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds writes that the guard refused lately, the newest of each agent and path. The item's command tells if the path
-/// is still refused.
-fn writes_refused(look: &mut Look<'_>) -> Result<()> {
+/// Writes that the guard refused of late, the newest of each agent and path. What explains one says whether it still holds.
+fn writes_refused(look: &mut AttentionScan<'_>) -> Result<()> {
     let since = look.now.plus_micros(-REFUSED_MICROS);
     let newest = refused::newest(look.live, look.reader, REFUSED_ASKED)?;
     let all_are_read = newest.len() < REFUSED_ASKED;
@@ -215,9 +214,8 @@ fn writes_refused(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds tasks that an agent works on or was assigned, that wait for nothing, and that had no update or report for
-/// long.
-fn stale_tasks(look: &mut Look<'_>) -> Result<()> {
+/// Tasks that somebody works on or was given, which wait for nothing and of which nothing was heard.
+fn stale_tasks(look: &mut AttentionScan<'_>) -> Result<()> {
     for status in [Status::InProgress, Status::Assigned] {
         let filter = TaskFilter {
             status: Some(status),

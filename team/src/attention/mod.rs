@@ -281,7 +281,7 @@ impl Team {
         let micros = i64::try_from(minutes.saturating_mul(60_000_000)).unwrap_or(i64::MAX);
         let stale_before = now.plus_micros(-micros);
         self.survey(|live, reader| {
-            let mut look = Look {
+            let mut look = AttentionScan {
                 live,
                 reader,
                 team: &team,
@@ -306,8 +306,8 @@ impl Team {
     }
 }
 
-/// A search for items in one team, and the items found so far.
-struct Look<'a> {
+/// A look at a team, and what was found so far.
+struct AttentionScan<'a> {
     live: &'a Live,
     reader: &'a Reader,
     team: &'a str,
@@ -321,8 +321,8 @@ struct Look<'a> {
     more: bool,
 }
 
-impl Look<'_> {
-    /// Returns the number of entries to request: one more than are examined, to detect further ones.
+impl AttentionScan<'_> {
+    /// One more than are looked at, so that it is known whether there are more.
     fn asked(&self) -> usize {
         self.most.saturating_add(1)
     }

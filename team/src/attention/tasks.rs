@@ -2,7 +2,7 @@
 //! an index.
 
 use super::found::without;
-use super::{AttentionItem, AttentionKind, Look};
+use super::{AttentionItem, AttentionKind, AttentionScan};
 use crate::operation::prelude::*;
 use crate::projections::task::Concern;
 
@@ -16,8 +16,8 @@ fn show(team: &str, task: &str) -> String {
     format!("teamlog task show {team} {task}")
 }
 
-/// Finds failed tasks, except those already listed as dependencies of other tasks.
-pub(super) fn failed(look: &mut Look<'_>) -> Result<()> {
+/// Finds tasks that failed, but for those that others are shown to wait for in vain.
+pub(super) fn failed(look: &mut AttentionScan<'_>) -> Result<()> {
     let waited_for = look.items.iter().flat_map(|item| &item.waits_for);
     let waited_for: BTreeSet<String> = waited_for.map(|one| one.task_id.clone()).collect();
     let filter = TaskFilter {
@@ -42,7 +42,7 @@ pub(super) fn failed(look: &mut Look<'_>) -> Result<()> {
 }
 
 /// Finds tasks that a message reported blocked.
-pub(super) fn reported_blocked(look: &mut Look<'_>) -> Result<()> {
+pub(super) fn reported_blocked(look: &mut AttentionScan<'_>) -> Result<()> {
     for task in concerning(look, Concern::ReportedBlocked)? {
         let (by, at, note) = match task.claim_governed {
             true => {
@@ -66,8 +66,8 @@ pub(super) fn reported_blocked(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds reports that did not change their claim-governed tasks, and dependencies that were left out.
-pub(super) fn not_applied(look: &mut Look<'_>) -> Result<()> {
+/// Finds reports that did not move their claim-governed tasks, and dependencies that were left out.
+pub(super) fn not_applied(look: &mut AttentionScan<'_>) -> Result<()> {
     for task in concerning(look, Concern::Unapplied)? {
         let (id, status, reported) = (&task.task_id, task.status.name(), &task.reported);
         let by = reported.by.as_deref().unwrap_or_default();
@@ -102,8 +102,8 @@ pub(super) fn not_applied(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds the newest superseded messages of the last day, if their tasks have not changed since.
-pub(super) fn superseded(look: &mut Look<'_>) -> Result<()> {
+/// Finds the newest messages that came too late, of the last day and as long as their tasks did not change since.
+pub(super) fn superseded(look: &mut AttentionScan<'_>) -> Result<()> {
     let since = look.now.plus_micros(-SUPERSEDED_MICROS);
     let newest = look.live.newest_superseded(SUPERSEDED_ASKED)?.seqs;
     let all_are_read = newest.len() < SUPERSEDED_ASKED;
@@ -133,8 +133,8 @@ pub(super) fn superseded(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds unfinished tasks that depend on tasks that do not exist.
-pub(super) fn unknown_dependencies(look: &mut Look<'_>) -> Result<()> {
+/// Finds unfinished tasks that wait for tasks that do not exist.
+pub(super) fn unknown_dependencies(look: &mut AttentionScan<'_>) -> Result<()> {
     let found = look.live.unknown_deps(look.asked())?;
     let mut unknown: BTreeMap<String, Vec<String>> = BTreeMap::new();
     for one in look.bounded(found) {
@@ -154,7 +154,7 @@ pub(super) fn unknown_dependencies(look: &mut Look<'_>) -> Result<()> {
     Ok(())
 }
 
-fn concerning(look: &mut Look<'_>, concern: Concern) -> Result<Vec<Task>> {
+fn concerning(look: &mut AttentionScan<'_>, concern: Concern) -> Result<Vec<Task>> {
     let page = look.live.concerning_tasks(concern, look.most)?;
     Ok(look.page(page))
 }

@@ -154,7 +154,7 @@ fn missing(run: &Run) -> String {
 fn lead_alone(run: &Run, report: &Report) -> Option<String> {
     let fallen = run.state == State::Fallback;
     let said = report.said.as_ref();
-    let by_lead = said.is_ok_and(|said| said.by == Some(Who::Lead));
+    let by_lead = said.is_ok_and(|said| said.by == Some(Participant::Lead));
     let in_role = said.is_ok_and(|said| said.role.is_some());
     let what = match report.event {
         Event::LeadContent if fallen && in_role => return None,

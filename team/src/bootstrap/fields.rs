@@ -9,20 +9,20 @@ pub const DOMAINS_MAX: usize = 256;
 
 /// Author or recipient of a message.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Who {
+pub enum Participant {
     Lead,
     Core(Core),
     Other(String),
 }
 
-impl Who {
-    fn of(name: &str) -> Who {
+impl Participant {
+    fn of(name: &str) -> Participant {
         let lower = name.trim().to_lowercase();
         match &*lower.replace('_', "-") {
-            "lead" | "leader" | "team-lead" | "leader-fixed" => Who::Lead,
-            "obstruction" | "obstruction-theorist" => Who::Core(Core::Obstruction),
-            "synthesizer" | "synthesiser" => Who::Core(Core::Synthesizer),
-            _ => Who::Other(name.trim().to_owned()),
+            "lead" | "leader" | "team-lead" | "leader-fixed" => Participant::Lead,
+            "obstruction" | "obstruction-theorist" => Participant::Core(Core::Obstruction),
+            "synthesizer" | "synthesiser" => Participant::Core(Core::Synthesizer),
+            _ => Participant::Other(name.trim().to_owned()),
         }
     }
 }
@@ -106,7 +106,7 @@ impl Fields {
             return Ok(());
         };
         let given = self.list(name)?.unwrap_or_default();
-        let is_wanted = |name: &String| Who::of(name) == Who::of(wanted);
+        let is_wanted = |name: &String| Participant::of(name) == Participant::of(wanted);
         if given.iter().all(is_wanted) || self.is_lead_for_core(event) {
             return Ok(());
         }
@@ -115,7 +115,7 @@ impl Fields {
     }
     /// Returns true if the lead signs a report that only the core may sign.
     pub fn is_lead_for_core(&self, event: Event) -> bool {
-        event.is_of_core() && matches!(self.who("by"), Ok(Some(Who::Lead)))
+        event.is_of_core() && matches!(self.who("by"), Ok(Some(Participant::Lead)))
     }
     pub fn is_message(&self) -> bool {
         self.is_message
@@ -181,8 +181,8 @@ impl Fields {
         let map = |value: &Value| value.as_object().cloned();
         self.typed(name, "must be an object", map)
     }
-    pub fn who(&self, name: &str) -> Result<Option<Who>, Refusal> {
-        Ok(self.text(name)?.map(|name| Who::of(&name)))
+    pub fn who(&self, name: &str) -> Result<Option<Participant>, Refusal> {
+        Ok(self.text(name)?.map(|name| Participant::of(&name)))
     }
     pub fn core(&self, name: &str) -> Result<Option<Core>, Refusal> {
         let core = |value: String| core_named(&value).ok_or_else(|| not_core(name, &value));
@@ -195,9 +195,11 @@ impl Fields {
         };
         let mut cores = Vec::new();
         for one in &names {
-            match Who::of(one) {
-                Who::Core(core) => cores.push(core),
-                Who::Other(all) if matches!(&*all, "both" | "core") => cores.extend(Core::ALL),
+            match Participant::of(one) {
+                Participant::Core(core) => cores.push(core),
+                Participant::Other(all) if matches!(&*all, "both" | "core") => {
+                    cores.extend(Core::ALL)
+                }
                 _ => return Err(not_core(name, one)),
             }
         }
@@ -246,8 +248,8 @@ pub fn split(members: Vec<String>) -> (Vec<Core>, Vec<String>) {
 
 /// Returns the core member with the given name.
 pub fn core_named(name: &str) -> Option<Core> {
-    match Who::of(name) {
-        Who::Core(core) => Some(core),
+    match Participant::of(name) {
+        Participant::Core(core) => Some(core),
         _ => None,
     }
 }

@@ -146,10 +146,10 @@ pub fn launched(run: &Run, how: How, members: &[String]) -> Ruled {
     }))
 }
 
-/// Records a core member's ack of the current launch.
-pub fn ready(run: &Run, from: &Who, launch: Option<u32>) -> Ruled {
+/// An ack of this launch, from one of the core.
+pub fn ready(run: &Run, from: &Participant, launch: Option<u32>) -> Ruled {
     let event = "core_ready_ack";
-    let Who::Core(from) = from else {
+    let Participant::Core(from) = from else {
         return Err(illegal(run, event, "its sender is none of the core").field("data.from"));
     };
     if let Some(launch) = launch.filter(|launch| *launch != run.launches) {

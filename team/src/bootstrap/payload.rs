@@ -15,9 +15,9 @@ pub struct Report {
 
 /// The data of an event: the fields that violations depend on, and the rule for the event.
 pub struct Payload {
-    /// Author of the report.
-    pub by: Option<Who>,
-    /// The way in which members are launched.
+    /// Who says it.
+    pub by: Option<Participant>,
+    /// How members are launched.
     pub how: Option<How>,
     /// The members that are launched.
     pub members: Vec<String>,
@@ -47,8 +47,8 @@ impl Payload {
         }
     }
 
-    /// Like [`Payload::of`], with the author of the report.
-    fn by(by: Who, rule: impl Fn(&Run, &Who) -> Ruled + 'static) -> Payload {
+    /// The same, with who says it.
+    fn by(by: Participant, rule: impl Fn(&Run, &Participant) -> Ruled + 'static) -> Payload {
         let who = by.clone();
         Payload {
             by: Some(by),
@@ -128,8 +128,8 @@ fn signalled(data: &Map<String, Value>) -> Result<Report, Refusal> {
 }
 
 fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Payload, Refusal> {
-    let obstruction = Who::Core(Core::Obstruction);
-    let by = |default: Who| Ok::<_, Refusal>(fields.who("by")?.unwrap_or(default));
+    let obstruction = Participant::Core(Core::Obstruction);
+    let by = |default: Participant| Ok::<_, Refusal>(fields.who("by")?.unwrap_or(default));
     let name = event.name();
     Ok(match event {
         Event::TeamCreateReturned => {
@@ -180,7 +180,7 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
             })
         }
         Event::CoreReadyAck => {
-            let from = fields.who("from")?.unwrap_or(Who::Lead);
+            let from = fields.who("from")?.unwrap_or(Participant::Lead);
             let launch = fields.whole("launch")?;
             Payload::of(move |run| guards::ready(run, &from, launch))
         }
@@ -219,7 +219,7 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
         }
         Event::DeliveryAck => {
             word(&fields, "status", &["received"])?;
-            let by = by(Who::Lead)?;
+            let by = by(Participant::Lead)?;
             let (domain, message_id) = (fields.id("domain")?, fields.id("message_id")?);
             Payload::of(move |run| work::acked(run, &by, &domain, &message_id))
         }
@@ -260,11 +260,11 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
                 work::cleared(run, by, summary.as_ref(), conditions.as_deref())
             })
         }
-        Event::FinalSynthesisRequested => Payload::by(by(Who::Lead)?, work::requested),
+        Event::FinalSynthesisRequested => Payload::by(by(Participant::Lead)?, work::requested),
         Event::FinalSynthesisAck | Event::SynthesisResult => {
             word(&fields, "status", &["accepted"])?;
             let done = event == Event::SynthesisResult;
-            Payload::by(by(Who::Core(Core::Synthesizer))?, move |run, by| {
+            Payload::by(by(Participant::Core(Core::Synthesizer))?, move |run, by| {
                 work::synthesized(run, name, by, done)
             })
         }

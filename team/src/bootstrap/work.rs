@@ -9,8 +9,8 @@ pub const SUMMARY: [&str; 4] = ["pass_domains", "revised_domains", "excluded_dom
 /// The field of the summary that may hold any values; the others hold names.
 const RISKS: &str = "residual_risks";
 
-const OBSTRUCTION: Who = Who::Core(Core::Obstruction);
-/// Maximum number of times that a round's result is sent to the same core member.
+const OBSTRUCTION: Participant = Participant::Core(Core::Obstruction);
+/// How often a result of a round goes to the same member of the core.
 const SENT_MAX: u32 = 2;
 /// Hint for a run without active domains.
 const NOBODY: &str = "no domain is left; only member_added leads on";
@@ -91,10 +91,10 @@ pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
     Ok(accepted.warned(fell_back.then_some(unreadable)))
 }
 
-/// Records that a core member confirmed a domain's result.
-pub fn acked(run: &Run, by: &Who, name: &str, message_id: &str) -> Ruled {
+/// A member of the core confirms that it has a domain's result.
+pub fn acked(run: &Run, by: &Participant, name: &str, message_id: &str) -> Ruled {
     let event = "delivery_ack";
-    let Who::Core(by) = by else {
+    let Participant::Core(by) = by else {
         return Err(illegal(run, event, "its sender is none of the core").field("data.by"));
     };
     let domain = active(run, event, name)?;
@@ -163,12 +163,12 @@ pub fn timed_out(domain: &Domain, missing_ack: Core) -> BootstrapAct {
     }
 }
 
-/// Refuses a report by another member than `allowed`.
-fn only(allowed: &Who, run: &Run, event: &str, by: &Who) -> Result<(), Refusal> {
+/// Refuses what only somebody else may report.
+fn only(allowed: &Participant, run: &Run, event: &str, by: &Participant) -> Result<(), Refusal> {
     let name = match allowed {
         _ if by == allowed => return Ok(()),
-        Who::Core(Core::Obstruction) => "obstruction theorist",
-        Who::Core(Core::Synthesizer) => "synthesizer",
+        Participant::Core(Core::Obstruction) => "obstruction theorist",
+        Participant::Core(Core::Synthesizer) => "synthesizer",
         _ => "lead",
     };
     let why = format!("it is for the {name} alone");
@@ -179,8 +179,8 @@ fn names<'a>(domains: impl Iterator<Item = &'a Domain>) -> Vec<&'a str> {
     domains.map(|domain| domain.domain.as_str()).collect()
 }
 
-/// Records a verdict on a delivered result.
-pub fn reviewed(run: &Run, by: &Who, review: &Feedback) -> Ruled {
+/// A verdict on what was delivered.
+pub fn reviewed(run: &Run, by: &Participant, review: &Feedback) -> Ruled {
     let event = "obstruction_feedback";
     only(&OBSTRUCTION, run, event, by)?;
     let domain = active(run, event, &review.domain)?;
@@ -242,8 +242,8 @@ fn nobody(code: Code) -> Refusal {
     Refusal::new(code, "there must be an active domain, but there is none").hint(NOBODY)
 }
 
-/// Records that every active domain was reviewed in round 1.
-pub fn round_completed(run: &Run, by: &Who, round: &Round1) -> Ruled {
+/// Every active domain was reviewed once.
+pub fn round_completed(run: &Run, by: &Participant, round: &Round1) -> Ruled {
     only(&OBSTRUCTION, run, "round1_complete", by)?;
     let incomplete = |message: String| Err(Refusal::new(Code::Round1Incomplete, message));
     if run.round1_complete {
@@ -303,7 +303,7 @@ pub fn round_completed(run: &Run, by: &Who, round: &Round1) -> Ruled {
 /// Clears the gate before the final synthesis, if no obstacle is left.
 pub fn cleared(
     run: &Run,
-    by: &Who,
+    by: &Participant,
     summary: Option<&Map<String, Value>>,
     conditions: Option<&[Value]>,
 ) -> Ruled {
@@ -372,9 +372,9 @@ fn disagreement(run: &Run, summary: &Map<String, Value>) -> Option<String> {
         .then(|| "the clear_summary does not name the domains as the log does".to_owned())
 }
 
-/// Records the request for the final synthesis.
-pub fn requested(run: &Run, by: &Who) -> Ruled {
-    only(&Who::Lead, run, "final_synthesis_requested", by)?;
+/// The final synthesis is asked for.
+pub fn requested(run: &Run, by: &Participant) -> Ruled {
+    only(&Participant::Lead, run, "final_synthesis_requested", by)?;
     if run.gate.is_none() {
         let message = "the gate must be cleared before the final synthesis is requested";
         return Err(Refusal::new(Code::GateNotCleared, message));
@@ -388,9 +388,9 @@ pub fn requested(run: &Run, by: &Who) -> Ruled {
     }
 }
 
-/// Records that the synthesizer accepted the request, or delivered the synthesis.
-pub fn synthesized(run: &Run, event: &'static str, by: &Who, done: bool) -> Ruled {
-    only(&Who::Core(Core::Synthesizer), run, event, by)?;
+/// The synthesizer accepts the request, or delivers the synthesis.
+pub fn synthesized(run: &Run, event: &'static str, by: &Participant, done: bool) -> Ruled {
+    only(&Participant::Core(Core::Synthesizer), run, event, by)?;
     if !run.final_requested {
         return Err(illegal(run, event, "the final synthesis was not requested"));
     }

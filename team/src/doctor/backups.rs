@@ -93,7 +93,7 @@ fn loss(seen: &Observed<'_>) -> Seen<Option<Loss>> {
 /// Returns the events that the last salvage could not read.
 fn salvaged(reader: &Reader) -> Result<Option<Loss>, Error> {
     #[derive(serde::Deserialize)]
-    struct Told {
+    struct SalvagedPayload {
         log: String,
         lost: Vec<Lost>,
     }
@@ -102,12 +102,12 @@ fn salvaged(reader: &Reader) -> Result<Option<Loss>, Error> {
         let (_, _, event) = event?;
         if event.kind == SALVAGED
             && !event.foreign
-            && let Ok(told) = serde_json::from_str::<Told>(&event.payload)
+            && let Ok(told) = serde_json::from_str::<SalvagedPayload>(&event.payload)
         {
             last = Some(told);
         }
     }
-    let first = |told: &Told| told.lost.iter().filter_map(|lost| lost.from_seq).min();
+    let first = |told: &SalvagedPayload| told.lost.iter().filter_map(|lost| lost.from_seq).min();
     Ok(last.and_then(|told| {
         first(&told).map(|seq| Loss {
             seq: Some(seq),

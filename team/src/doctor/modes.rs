@@ -36,7 +36,7 @@ struct Fault {
 }
 
 #[derive(Default)]
-struct Found {
+struct ModeFaults {
     states: u64,
     active: u64,
     /// Seconds of silence after which a mode counts as left active.
@@ -54,7 +54,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     Ok(judged(&found.map_err(said)?, seen))
 }
 
-fn judged(found: &Found, seen: &Observed<'_>) -> Check {
+fn judged(found: &ModeFaults, seen: &Observed<'_>) -> Check {
     let mut check = match found.faults.first() {
         None => {
             let (active, states) = (found.active, found.states);
@@ -122,10 +122,10 @@ impl Fault {
     }
 }
 
-fn look(live: &Live, files: Option<&ViewsSource>, now: Timestamp) -> Result<Found> {
-    let mut found = Found {
+fn look(live: &Live, files: Option<&ViewsSource>, now: Timestamp) -> Result<ModeFaults> {
+    let mut found = ModeFaults {
         stale_seconds: live.setting(Setting::SessionStale)?.0.number(),
-        ..Found::default()
+        ..ModeFaults::default()
     };
     let root = live.mode_scope(&Scope::Root)?;
     let mut sessions = Vec::new();
@@ -168,7 +168,7 @@ fn look(live: &Live, files: Option<&ViewsSource>, now: Timestamp) -> Result<Foun
     Ok(found)
 }
 
-impl Found {
+impl ModeFaults {
     fn fault(&mut self, kind: &'static str, scope: &Scope, mode: Mode, what: String) {
         let scope = scope.clone();
         let fault = Fault {

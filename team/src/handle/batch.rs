@@ -6,7 +6,7 @@
 //! answer is sent: the same commands are called once more, and the batch answers each of them with the failure.
 
 use crate::handle::prelude::*;
-use crate::handle::resident::{Resident, WriterEnd, WriterSlot, locked};
+use crate::handle::resident::{OpenTeam, WriterEnd, WriterSlot, locked};
 use crate::handle::team::input_fault;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, RwLockReadGuard};
@@ -18,8 +18,8 @@ pub struct Batch(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     log: Log,
-    resident: Arc<Resident>,
-    /// The writer that has buffered the batch's events.
+    resident: Arc<OpenTeam>,
+    /// The writer that has buffered what was recorded in the batch.
     writer: Mutex<Option<Arc<WriterEnd>>>,
     /// True if a call recorded something since the last call of [`Batch::missed`].
     recorded: AtomicBool,
@@ -30,7 +30,7 @@ struct Shared {
 }
 
 impl Batch {
-    pub(crate) fn new(resident: Arc<Resident>, log: Log) -> Batch {
+    pub(crate) fn new(resident: Arc<OpenTeam>, log: Log) -> Batch {
         Batch(Arc::new(Shared {
             log,
             resident,
@@ -49,7 +49,7 @@ impl Batch {
         &self.0.log
     }
 
-    pub(crate) fn resident(&self) -> &Arc<Resident> {
+    pub(crate) fn resident(&self) -> &Arc<OpenTeam> {
         &self.0.resident
     }
 
@@ -59,7 +59,7 @@ impl Batch {
     /// The batch's failure; or the writer gave way to a command on the whole log, for which a batch does not wait.
     pub(crate) fn slot<'a>(
         &self,
-        resident: &'a Resident,
+        resident: &'a OpenTeam,
         team: &Team,
     ) -> Result<RwLockReadGuard<'a, WriterSlot>> {
         if let Some(error) = self.0.failed.get() {
@@ -114,9 +114,8 @@ impl Batch {
     }
 }
 
-impl Resident {
-    /// Like [`Resident::log`], but also returns `None` if the lock file was replaced, so that others would take another
-    /// lock.
+impl OpenTeam {
+    /// As [`OpenTeam::log`], but `None` also where the lock that the writer holds is no longer the one that others would take.
     pub fn log_in_place(&self) -> Option<Log> {
         let slot = self.slot.try_read().ok()?;
         let WriterSlot::Taken {
@@ -174,8 +173,8 @@ impl Resident {
         synced
     }
 
-    /// Answers from the open writer's state alone, including events that are not durable yet: for callers whose answer
-    /// waits for the sync. Returns `None` in the cases of [`Resident::query`].
+    /// Answers from the kept state alone, also from what is not durable yet: for those who answer once it is. `None` as in
+    /// [`OpenTeam::query`].
     pub fn peek<A>(&self, answer: &mut impl FnMut(&Live) -> Result<A>) -> Option<Result<A>> {
         let slot = self.taken()?;
         let WriterSlot::Taken { writer, .. } = &*slot else {

@@ -28,11 +28,11 @@ const QUEUED: Duration = Duration::from_millis(100);
 const CLOSED_AT_ONCE: usize = 16;
 
 #[derive(Debug, Default)]
-pub(crate) struct Residents {
-    teams: Mutex<BTreeMap<String, Arc<Resident>>>,
+pub(crate) struct OpenTeams {
+    teams: Mutex<BTreeMap<String, Arc<OpenTeam>>>,
 }
 
-pub(crate) struct Resident {
+pub(crate) struct OpenTeam {
     pub(super) slot: RwLock<WriterSlot>,
     /// Number of commands on the whole log that keep the writer away.
     pub(super) pauses: Mutex<usize>,
@@ -87,7 +87,7 @@ impl WriterSlot {
 
 /// Keeps the writer of a team away until it is dropped.
 #[derive(Debug)]
-pub struct Pause(Arc<Resident>);
+pub struct Pause(Arc<OpenTeam>);
 
 impl Pause {
     /// Runs work that takes the lock of the whole log, unless a sync failed before. If a sync fails in it, the slot
@@ -116,17 +116,17 @@ impl Drop for Pause {
     }
 }
 
-impl Residents {
-    /// Returns the team of that name; at first its slot is empty.
-    pub fn of(&self, name: &str) -> Arc<Resident> {
+impl OpenTeams {
+    /// The team of that name, empty at first.
+    pub fn of(&self, name: &str) -> Arc<OpenTeam> {
         let mut teams = locked(&self.teams);
-        let resident = teams.entry(name.to_owned()).or_insert_with(Resident::new);
+        let resident = teams.entry(name.to_owned()).or_insert_with(OpenTeam::new);
         Arc::clone(resident)
     }
 
-    /// Returns the log of a team with an open writer. Only checks that the lock file is still in its place: while the
-    /// writer holds it there, the log is the one that was opened.
-    pub fn log(&self, name: &str) -> Option<(Log, Arc<Resident>)> {
+    /// The log of a team whose writer stays, without a look at anything but whether its lock file is still in its place: as
+    /// long as that is held there, the log is the one that was opened.
+    pub fn log(&self, name: &str) -> Option<(Log, Arc<OpenTeam>)> {
         let resident = locked(&self.teams).get(name).cloned()?;
         let log = resident.log_in_place()?;
         Some((log, resident))
@@ -136,7 +136,7 @@ impl Residents {
     pub fn close(&self) -> Result<()> {
         let teams: Vec<_> = locked(&self.teams).values().cloned().collect();
         let share = teams.len().div_ceil(CLOSED_AT_ONCE).max(1);
-        let close = |teams: &[Arc<Resident>]| {
+        let close = |teams: &[Arc<OpenTeam>]| {
             let each = teams.iter().map(|resident| resident.close());
             each.fold(Ok(()), Result::and)
         };
@@ -162,23 +162,23 @@ impl Residents {
     }
 }
 
-impl std::fmt::Debug for Resident {
+impl std::fmt::Debug for OpenTeam {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.write_str("Resident")
+        f.write_str("OpenTeam")
     }
 }
 
-impl Resident {
-    fn new() -> Arc<Resident> {
-        Arc::new_cyclic(|resident: &Weak<Resident>| Resident {
+impl OpenTeam {
+    fn new() -> Arc<OpenTeam> {
+        Arc::new_cyclic(|resident: &Weak<OpenTeam>| OpenTeam {
             slot: RwLock::new(WriterSlot::Empty),
             pauses: Mutex::default(),
             resumed: Condvar::new(),
-            // Without the thread the state is still right, but slower to open.
-            maintain: woken("merge", resident, Resident::maintain, Duration::ZERO)
+            // Without the thread the state is as right, and only slower to open.
+            maintain: woken("merge", resident, OpenTeam::maintain, Duration::ZERO)
                 .unwrap_or_else(|| bounded(0).0),
-            // Without the thread views are written before the answers.
-            views: woken("views", resident, Resident::write_views, VIEWS_PAUSE),
+            // Without it views are written before the answers.
+            views: woken("views", resident, OpenTeam::write_views, VIEWS_PAUSE),
             before: Mutex::default(),
         })
     }
@@ -282,8 +282,8 @@ impl Resident {
         counts
     }
 
-    /// Gives the log's lock back until the pause is dropped.
-    pub fn pause(self: &Arc<Resident>) -> Pause {
+    /// Gives the lock of the log back, and keeps it so while the pause lives.
+    pub fn pause(self: &Arc<OpenTeam>) -> Pause {
         *locked(&self.pauses) += 1;
         let pause = Pause(Arc::clone(self));
         self.vacate();
@@ -456,8 +456,8 @@ impl Resident {
 /// Starts a thread that does `work` whenever it is woken, then pauses. Returns `None` if no thread can be started.
 fn woken(
     name: &str,
-    resident: &Weak<Resident>,
-    work: fn(&Resident) -> Result<()>,
+    resident: &Weak<OpenTeam>,
+    work: fn(&OpenTeam) -> Result<()>,
     pause: Duration,
 ) -> Option<Sender<()>> {
     let (wake, due) = bounded(1);
@@ -530,8 +530,8 @@ mod tests {
         })
     }
 
-    /// Returns an open team, on a storage that fails on demand.
-    fn team_of_its_own() -> (Faulty, Team, Arc<Resident>) {
+    /// A team that stays, on a storage that fails where it is told to.
+    fn team_of_its_own() -> (Faulty, Team, Arc<OpenTeam>) {
         let faulty = Faulty::new(Arc::new(Memory::new()));
         let root = Root::on(Arc::new(faulty.clone()), RootOptions::default()).resident();
         // View files are written at a time of their own, which would disturb the counts of calls.
@@ -544,7 +544,7 @@ mod tests {
         (faulty, root.team("demo").unwrap(), resident)
     }
 
-    fn fail_next_sync(faulty: &Faulty, resident: &Resident, team: &Team) {
+    fn fail_next_sync(faulty: &Faulty, resident: &OpenTeam, team: &Team) {
         let before = faulty.count();
         drop(resident.commit(team, record).unwrap());
         let calls = faulty.calls();

@@ -7,7 +7,7 @@ use crate::handle::ignored;
 use crate::handle::notes::Notes;
 use crate::handle::past_folds::PastFolds;
 use crate::handle::prelude::*;
-use crate::handle::resident::{Pause, Resident, Residents};
+use crate::handle::resident::{OpenTeam, OpenTeams, Pause};
 use crate::projections::live::fold_version;
 use teamlog_engine::IdSource;
 use teamlog_engine::internals::layout::{EVENTS_DIR, LOG_FILE};
@@ -97,9 +97,9 @@ pub struct Root {
     /// The same storage if it is a directory tree.
     files: Option<Arc<Files>>,
     options: RootOptions,
-    /// The open teams of a root whose teams stay open.
-    residents: Option<Arc<Residents>>,
-    /// The batch of the root's commands.
+    /// The teams that stay open, where they do.
+    residents: Option<Arc<OpenTeams>>,
+    /// The batch that its commands belong to.
     batch: Option<Batch>,
 }
 
@@ -192,7 +192,7 @@ impl Root {
         Some(residents.of(team).pause())
     }
     #[cfg(test)]
-    pub(crate) fn residents(&self) -> Option<&Residents> {
+    pub(crate) fn residents(&self) -> Option<&OpenTeams> {
         self.residents.as_deref()
     }
     /// Makes the names of the teams durable.
@@ -320,7 +320,7 @@ impl Root {
         }
     }
 
-    fn handle(&self, log: Log, resident: Option<Arc<Resident>>) -> Team {
+    fn handle(&self, log: Log, resident: Option<Arc<OpenTeam>>) -> Team {
         Team {
             files: self.files.clone(),
             ..Team::new(log, self.options.clone(), resident)

@@ -9,7 +9,7 @@ use crate::handle::ignored;
 use crate::handle::past::Past;
 use crate::handle::past_folds::{PastFold, PastFolds};
 use crate::handle::prelude::*;
-use crate::handle::resident::{Pause, Resident};
+use crate::handle::resident::{OpenTeam, Pause};
 use crate::handle::rollback;
 use crate::handle::root::RootOptions;
 use crate::projections::views::ViewsSource;
@@ -24,9 +24,9 @@ pub struct Team {
     pub(crate) files: Option<Arc<Files>>,
     /// State that this handle last loaded; current while the head names its last event.
     pub(crate) live: Option<Live>,
-    /// The writer that all handles of a long-running process share.
-    pub(super) resident: Option<Arc<Resident>>,
-    /// Keeps the shared writer away until this handle is dropped, because the handle took the whole log.
+    /// Where the writer is that all handles of this process share, if it stays.
+    pub(super) resident: Option<Arc<OpenTeam>>,
+    /// Set for a handle that had the whole log for itself: the writer stays away until it is gone.
     pub(super) pause: Option<Pause>,
     /// Point of the past, for a handle on one.
     pub(super) past: Option<Past>,
@@ -45,8 +45,8 @@ impl std::fmt::Debug for Team {
 }
 
 impl Team {
-    /// Returns a handle, on the shared writer if there is one.
-    pub(crate) fn new(log: Log, options: RootOptions, resident: Option<Arc<Resident>>) -> Team {
+    /// A handle, on the writer that stays where there is one.
+    pub(crate) fn new(log: Log, options: RootOptions, resident: Option<Arc<OpenTeam>>) -> Team {
         Team {
             log,
             options,
@@ -79,8 +79,8 @@ impl Team {
             None => Durability::Synced,
         }
     }
-    /// Returns the shared writer, unless this handle took the whole log or is at a point of the past.
-    fn resident(&self) -> Option<Arc<Resident>> {
+    /// The writer that stays, unless this handle has the log for itself or stands in the past.
+    fn resident(&self) -> Option<Arc<OpenTeam>> {
         let alone = self.pause.is_some() || self.past.is_some();
         self.resident.clone().filter(|_| !alone)
     }
@@ -92,8 +92,8 @@ impl Team {
         let resident = self.resident();
         resident.map_or(Ok(()), |resident| resident.open(self))
     }
-    /// Returns true if a writer of this process stays open between commands and keeps the views.
-    pub(crate) fn stays_open(&self) -> bool {
+    /// Whether a writer of this process stays between commands, and keeps the views.
+    pub(crate) fn kept_open(&self) -> bool {
         self.resident().is_some()
     }
     /// Returns the counts of the shared writer; zero without one.
@@ -234,7 +234,7 @@ impl Team {
             _ => self.log.reader()?,
         };
         let reader = rollback::checked(&self.log, reader)?;
-        if let (Some(rollback), true) = (reader.rollback(), self.stays_open()) {
+        if let (Some(rollback), true) = (reader.rollback(), self.kept_open()) {
             // A process that stays open shows its callers no notes beside the answer, so it refuses.
             return Err(self.log.rolled_back(rollback.clone()).into());
         }
@@ -357,7 +357,7 @@ impl Team {
     /// Runs [`Team::mend_views`] if the files are older than the log or cannot be trusted. A shared writer does so
     /// itself.
     pub(crate) fn mend_views_if_due(&mut self) -> Result<()> {
-        if self.stays_open() {
+        if self.kept_open() {
             return Ok(());
         }
         let (seq, kept) = self.query(|live, _| {

@@ -3,7 +3,7 @@
 use crate::handle::root::team_exists;
 use crate::handle::staged::StagedTeam;
 use crate::import::report::{ImportAnswer, Report};
-use crate::import::source::{Found, append};
+use crate::import::source::{ImportResult, append};
 use crate::log::lines::Lines;
 use crate::operation::prelude::*;
 use std::io::BufRead;
@@ -56,7 +56,7 @@ impl Root {
             Ok(count)
         })?;
         let count = count.ok_or_else(|| team_exists(name))?;
-        let found = Found::Imported {
+        let found = ImportResult::Imported {
             created: true,
             count,
             first: Some(1),

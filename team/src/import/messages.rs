@@ -7,7 +7,7 @@
 use crate::handle::staged::StagedTeam;
 use crate::handle::team;
 use crate::import::report::{ImportAnswer, Report};
-use crate::import::source::{Entry, Found, append, index, read};
+use crate::import::source::{Entry, ImportResult, append, index, read};
 use crate::log::lines::unreadable;
 use crate::operation::prelude::*;
 use crate::projections::message::Unapplied;
@@ -68,12 +68,12 @@ impl Root {
         import: &ImportMessages,
         source: &mut R,
         report: &mut Report,
-    ) -> Result<Found> {
+    ) -> Result<ImportResult> {
         let latest = (!import.restamp).then(|| self.options().clock.now());
         let mut entries = index(source, latest, report)?;
         note_unapplied(&entries, report);
         if report.rejects(import.strict) || (entries.is_empty() && report.malformed > 0) {
-            return Ok(Found::Rejected);
+            return Ok(ImportResult::Rejected);
         }
         let (name, format, anywhere) = (&import.team, import.format, import.allow_network_fs);
         let created = TeamCreated {
@@ -88,7 +88,7 @@ impl Root {
             record(writer, &mut entries, import.restamp, source, flush)
         })?;
         let (first, last) = recorded.ok_or_else(|| appeared(name))?;
-        Ok(Found::Imported {
+        Ok(ImportResult::Imported {
             created: true,
             count: entries.len() as u64,
             first,
@@ -103,7 +103,7 @@ impl Team {
         import: &ImportMessages,
         source: &mut R,
         report: &mut Report,
-    ) -> Result<Found> {
+    ) -> Result<ImportResult> {
         let latest = (!import.restamp).then(|| self.options.clock.now());
         let entries = index(source, latest, report)?;
         let (exclusive, live) = self.exclusive()?;
@@ -111,7 +111,7 @@ impl Team {
         let mut entries = admitted(&live, entries, report)?;
         note_unapplied(&entries, report);
         if report.rejects(import.strict) {
-            return Ok(Found::Rejected);
+            return Ok(ImportResult::Rejected);
         }
         if !import.restamp {
             check_newer(entries.first(), exclusive.head())?;
@@ -129,7 +129,7 @@ impl Team {
         let live = writer.close()?;
         self.keep(live);
         let (first, last) = recorded?;
-        Ok(Found::Imported {
+        Ok(ImportResult::Imported {
             created: false,
             count: entries.len() as u64,
             first,

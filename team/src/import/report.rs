@@ -1,7 +1,7 @@
 //! The answer of an import: counts, and the first lines that were not imported.
 
 use crate::agent_token::TokenShown;
-use crate::import::source::Found;
+use crate::import::source::ImportResult;
 use crate::operation::prelude::*;
 use crate::projections::message::{NotApplied, Unapplied};
 use crate::time::millis;
@@ -120,7 +120,12 @@ impl Report {
 }
 
 impl ImportAnswer {
-    pub(crate) fn new(found: Found, team: &str, report: Report, started: Instant) -> ImportAnswer {
+    pub(crate) fn new(
+        found: ImportResult,
+        team: &str,
+        report: Report,
+        started: Instant,
+    ) -> ImportAnswer {
         let mut answer = ImportAnswer {
             status: "rejected".into(),
             team: team.to_owned(),
@@ -132,7 +137,7 @@ impl ImportAnswer {
             elapsed_ms: millis(started),
             ..ImportAnswer::default()
         };
-        if let Found::Imported {
+        if let ImportResult::Imported {
             created,
             count,
             first,
@@ -159,7 +164,7 @@ mod tests {
             report.malformed(line, "bad".into());
         }
         report.duplicate(7, "msg_1", "line 2 has it too");
-        let answer = ImportAnswer::new(Found::Rejected, "demo", report, Instant::now());
+        let answer = ImportAnswer::new(ImportResult::Rejected, "demo", report, Instant::now());
         assert_eq!((answer.malformed, answer.duplicates), (300, 1));
         assert_eq!(answer.problems.len(), PROBLEMS_MAX);
         assert_eq!(answer.problems_omitted, 201);

@@ -32,7 +32,7 @@ pub(crate) struct Entry {
 /// Bytes of lines that are kept in memory between the two passes.
 const HELD_BYTES_MAX: u64 = 32 << 20;
 
-pub(crate) enum Found {
+pub(crate) enum ImportResult {
     Imported {
         created: bool,
         count: u64,

@@ -60,8 +60,8 @@ impl Team {
             if !kept {
                 break SyncViewsStatus::None;
             }
-            // An open writer repaired the views when it opened the team, so their cursor can be trusted.
-            let cursor = match self.stays_open() {
+            // A writer that stays has mended what could not be believed when it opened the team.
+            let cursor = match self.kept_open() {
                 true => source.cursor()?,
                 false => source.current()?,
             };
@@ -71,7 +71,7 @@ impl Team {
             if begun.elapsed() >= timeout || deadline.is_over() {
                 break SyncViewsStatus::Timeout;
             }
-            match begun.elapsed() >= NOBODY && !self.stays_open() {
+            match begun.elapsed() >= NOBODY && !self.kept_open() {
                 true => self.mend_unless_locked(timeout.saturating_sub(begun.elapsed()))?,
                 false => thread::sleep(LOOK),
             }

@@ -2,7 +2,7 @@
 
 use crate::doubts::RecipientsDoubts;
 use crate::message::mail::Mail;
-use crate::message::send_message::{Letter, Posted, body};
+use crate::message::send_message::{OutgoingMail, StoredMail, body};
 use crate::operation::prelude::*;
 use crate::uuid;
 
@@ -53,8 +53,8 @@ impl Team {
 }
 
 impl SendLetters {
-    fn letter(&self, to: String) -> Letter {
-        Letter {
+    fn letter(&self, to: String) -> OutgoingMail {
+        OutgoingMail {
             id: self.id(&to),
             from: self.from.clone(),
             to,
@@ -91,7 +91,7 @@ impl Command for SendLetters {
             if to == self.from || to == LEADER {
                 continue;
             }
-            let Posted { mail, event } = self.letter(to).post(live, ctx.now)?;
+            let StoredMail { mail, event } = self.letter(to).post(live, ctx.now)?;
             messages.push(mail);
             events.extend(event);
         }

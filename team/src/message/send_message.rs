@@ -42,7 +42,7 @@ const INTENT: &str = "pending-mailbox-review";
 
 /// Mail that is about to be sent or already exists.
 #[derive(Debug, Clone)]
-pub(crate) struct Letter {
+pub(crate) struct OutgoingMail {
     pub id: String,
     pub from: String,
     pub to: String,
@@ -52,7 +52,7 @@ pub(crate) struct Letter {
 
 /// Mail as the state has it, or as its new event records it.
 #[derive(Debug, Clone)]
-pub(crate) struct Posted {
+pub(crate) struct StoredMail {
     pub mail: Mail,
     /// The event that records the mail; `None` if it existed already.
     pub event: Option<NewEvent>,
@@ -61,7 +61,7 @@ pub(crate) struct Posted {
 /// A send with its ids, so that `decide` is pure.
 #[derive(Debug, Clone)]
 struct SendLetter {
-    letter: Letter,
+    letter: OutgoingMail,
     request_id: String,
     team: String,
 }
@@ -70,7 +70,7 @@ impl Team {
     /// Sends plain mail to a worker and requests that it be notified.
     pub fn send_message(&mut self, send: SendMessage) -> Result<SendMessageAnswer> {
         let send = SendLetter {
-            letter: Letter {
+            letter: OutgoingMail {
                 id: self.new_id()?,
                 from: send.from_worker,
                 to: send.to_worker,
@@ -96,9 +96,9 @@ pub(crate) fn body(text: &str) -> Result<String, Refusal> {
     }
 }
 
-impl Letter {
-    /// Returns the same undelivered mail of the inbox, else the new mail with its event.
-    pub fn post(&self, live: &Live, now: Timestamp) -> Result<Posted> {
+impl OutgoingMail {
+    /// The same mail as it lies in the inbox, else the event that puts it there.
+    pub fn post(&self, live: &Live, now: Timestamp) -> Result<StoredMail> {
         if let Some(same) = live.same_mail(&self.from, &self.to, &self.body)? {
             let marks = live.marks(&same.id)?;
             let stored = live.message(&same.id)?;
@@ -109,7 +109,7 @@ impl Letter {
                 trace_id,
                 ..Mail::plain(&same.id, &self.from, &self.to, &self.body, same.created_at)
             };
-            return Ok(Posted {
+            return Ok(StoredMail {
                 mail: mail.marked(&marks),
                 event: None,
             });
@@ -130,7 +130,7 @@ impl Letter {
         // Sender and recipient were already checked against the team's known names.
         let message = envelope.complete(Names::Known, now, 0);
         let message = message.map_err(Refusal::from)?;
-        Ok(Posted {
+        Ok(StoredMail {
             event: Some(message.sent_at(now).map_err(Refusal::from)?),
             mail: Mail::of(&message),
         })

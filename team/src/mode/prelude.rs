@@ -6,7 +6,7 @@ pub(crate) use crate::mode::rules::decision::{
 };
 pub(crate) use crate::mode::rules::denial::ActiveMode;
 pub(crate) use crate::mode::rules::outcome::{Lifecycle, RunOutcome};
-pub(crate) use crate::mode::rules::prompt::Found;
+pub(crate) use crate::mode::rules::prompt::KeywordMatch;
 pub(crate) use crate::mode::rules::reading::is_asked;
 pub(crate) use crate::mode::rules::reconcile::{Ending, Exit, Source, ended, is_waiting};
 pub(crate) use crate::mode::rules::shown::{Decided, ModeAnswer, missing, path, scope};

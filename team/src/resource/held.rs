@@ -36,11 +36,11 @@ pub(crate) struct PathLocks<'a> {
     live: &'a Live,
     worker: &'a str,
     now: Timestamp,
-    held: OnceCell<Held>,
+    held: OnceCell<HeldPaths>,
 }
 
-/// Resources held by others, and true if the policy is advisory.
-type Held = (Vec<HeldResources>, bool);
+/// What they hold, and whether the team only advises.
+type HeldPaths = (Vec<HeldResources>, bool);
 
 impl PathLocks<'_> {
     /// Creates the path locks for a worker that is about to claim tasks.
@@ -53,7 +53,7 @@ impl PathLocks<'_> {
         }
     }
 
-    fn held(&self) -> Result<&Held> {
+    fn held(&self) -> Result<&HeldPaths> {
         if let Some(held) = self.held.get() {
             return Ok(held);
         }

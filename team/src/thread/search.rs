@@ -57,7 +57,7 @@ impl Left {
     }
 }
 
-enum Found {
+enum ThreadMatch {
     Holds,
     HoldsNot,
     /// The call's limit is reached; messages from that event on were examined.
@@ -100,7 +100,7 @@ impl ThreadSearch {
                 }
                 left.take(0);
                 let found = match speaks_of(thread, wanted) {
-                    true => Found::Holds,
+                    true => ThreadMatch::Holds,
                     false => messages(live, reader, thread, wanted, None, &mut left)?,
                 };
                 if answer.take(thread, &found) {
@@ -130,12 +130,12 @@ impl ThreadSearch {
 }
 
 impl ThreadSearchAnswer {
-    /// Adds a thread if it contains the text; returns true if the page ends there.
-    fn take(&mut self, thread: &Thread, found: &Found) -> bool {
+    /// Adds a thread if it holds the text; says whether the page ends there.
+    fn take(&mut self, thread: &Thread, found: &ThreadMatch) -> bool {
         match found {
-            Found::Holds => self.threads.push(ThreadShown::from(thread)),
-            Found::HoldsNot => {}
-            Found::Stopped(seq) => {
+            ThreadMatch::Holds => self.threads.push(ThreadShown::from(thread)),
+            ThreadMatch::HoldsNot => {}
+            ThreadMatch::Stopped(seq) => {
                 self.next_cursor = Some(format!("{}{WITHIN}{seq}", thread.id));
                 return true;
             }
@@ -161,23 +161,23 @@ fn messages(
     wanted: &str,
     mut before: Option<u64>,
     left: &mut Left,
-) -> Result<Found> {
+) -> Result<ThreadMatch> {
     loop {
         let page = live.thread_posts(&thread.id, before, PORTION)?;
         for seq in page.seqs.iter().rev() {
             if !left.is_some() {
-                return Ok(Found::Stopped(before.unwrap_or(seq + 1)));
+                return Ok(ThreadMatch::Stopped(before.unwrap_or(seq + 1)));
             }
             if let Some(post) = post(live, reader, *seq)? {
                 left.take(post.body.len());
                 if post.body.to_lowercase().contains(wanted) {
-                    return Ok(Found::Holds);
+                    return Ok(ThreadMatch::Holds);
                 }
             }
             before = Some(*seq);
         }
         if !page.older {
-            return Ok(Found::HoldsNot);
+            return Ok(ThreadMatch::HoldsNot);
         }
     }
 }

@@ -26,11 +26,11 @@ pub struct IdleAnswer {
     pub non_idle_workers: Vec<String>,
     /// True if the team has workers and all of them are idle
     pub all_workers_idle: bool,
-    /// Event of each worker's last change to idle; `null` without one
-    pub last_idle_transition_by_worker: BTreeMap<String, Option<Told>>,
-    /// Last event that reported all workers idle
-    pub last_all_workers_idle_event: Option<Told>,
-    /// Data that the answer is based on
+    /// What told of each worker's last becoming idle; `null` where nothing did
+    pub last_idle_transition_by_worker: BTreeMap<String, Option<TeamEventBrief>>,
+    /// The last report that all were idle
+    pub last_all_workers_idle_event: Option<TeamEventBrief>,
+    /// What this rests on
     pub source: IdleSource,
 }
 
@@ -47,8 +47,8 @@ pub struct IdleSource {
 
 /// A team event, in brief
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
-pub struct Told {
-    /// Id of the event
+pub struct TeamEventBrief {
+    /// Its id
     pub event_id: String,
     /// Type of the event
     #[serde(rename = "type")]
@@ -86,11 +86,11 @@ const TEAM_EVENTS: [&str; 8] = [
 /// Maximum number of team events that count as recent.
 const RECENT_MAX: u64 = 50;
 
-impl Told {
-    /// Returns a team event in brief.
-    fn of(event: &Event<'_>, team: &str) -> Option<Told> {
+impl TeamEventBrief {
+    /// What an event that is kept as the last of its sort says.
+    fn of(event: &Event<'_>, team: &str) -> Option<TeamEventBrief> {
         let said = TeamEvent::of(event, team)?.canonical();
-        Some(Told {
+        Some(TeamEventBrief {
             event_id: said.event_id,
             kind: said.kind,
             worker: said.worker,
@@ -105,9 +105,13 @@ impl Told {
         })
     }
 
-    pub(crate) fn at(live: &Live, reader: &Reader, seq: Option<u64>) -> Result<Option<Told>> {
+    pub(crate) fn at(
+        live: &Live,
+        reader: &Reader,
+        seq: Option<u64>,
+    ) -> Result<Option<TeamEventBrief>> {
         let event = seq.map(|seq| page::event(live, reader, seq)).transpose()?;
-        Ok(event.and_then(|event| Told::of(&event, &reader.identity().name)))
+        Ok(event.and_then(|event| TeamEventBrief::of(&event, &reader.identity().name)))
     }
 }
 
@@ -132,7 +136,7 @@ pub(crate) fn idle(live: &Live, reader: &Reader) -> Result<IdleAnswer> {
             Some(said) => said.what.state == WorkerState::Idle,
             None => states.get(&name).and_then(Value::as_str) == Some(WorkerState::Idle.name()),
         };
-        let told = Told::at(live, reader, live.last_idle(&name)?)?;
+        let told = TeamEventBrief::at(live, reader, live.last_idle(&name)?)?;
         last.insert(name.clone(), told);
         match is_idle {
             true => idle_workers.push(name),
@@ -148,7 +152,7 @@ pub(crate) fn idle(live: &Live, reader: &Reader) -> Result<IdleAnswer> {
         idle_workers,
         non_idle_workers: others,
         last_idle_transition_by_worker: last,
-        last_all_workers_idle_event: Told::at(live, reader, all_idle)?,
+        last_all_workers_idle_event: TeamEventBrief::at(live, reader, all_idle)?,
         source,
     })
 }

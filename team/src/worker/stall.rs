@@ -3,7 +3,7 @@
 
 use crate::operation::prelude::*;
 use crate::worker::attention::{self, AttentionShown};
-use crate::worker::idle::{IdleAnswer, IdleSource, Told, idle};
+use crate::worker::idle::{IdleAnswer, IdleSource, TeamEventBrief, idle};
 use crate::worker::summary::{Polled, TaskNumbers, poll, recorded};
 
 operation! {
@@ -47,13 +47,13 @@ pub struct StallAnswer {
     pub reasons: Vec<String>,
     /// Last observation of the leader; `null` without one
     pub leader_attention_state: Option<AttentionShown>,
-    /// Last event that reported all workers idle
-    pub last_all_workers_idle_event: Option<Told>,
-    /// Last event that reported a nudge of the leader
-    pub last_team_leader_nudge_event: Option<Told>,
-    /// Last event that reported a deferred notification of the leader
-    pub last_leader_notification_deferred_event: Option<Told>,
-    /// Data that the answer is based on
+    /// The last report that all were idle
+    pub last_all_workers_idle_event: Option<TeamEventBrief>,
+    /// The last report that the leader was nudged
+    pub last_team_leader_nudge_event: Option<TeamEventBrief>,
+    /// The last report that the leader was to be told later
+    pub last_leader_notification_deferred_event: Option<TeamEventBrief>,
+    /// What this rests on
     pub source: StallSource,
 }
 
@@ -176,7 +176,7 @@ fn stall(live: &Live, reader: &Reader, now: Timestamp) -> Result<StallAnswer> {
     let idle = idle(live, reader)?;
     let (attention, stopped) = attention::last(live, reader)?.unzip();
     let found = Findings::of(live, &idle, stopped.unwrap_or_default(), now)?;
-    let last = |kind: &str| Told::at(live, reader, live.last_reported(kind)?);
+    let last = |kind: &str| TeamEventBrief::at(live, reader, live.last_reported(kind)?);
     Ok(StallAnswer {
         team_stalled: !found.stalled.is_empty() || found.attention() || found.dead_with_work(),
         leader_stale: found.stopped,

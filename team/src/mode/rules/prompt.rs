@@ -27,8 +27,8 @@ const PROMPTS: &str = "/prompts:";
 
 /// A word of a prompt, and the skill that it names.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Found {
-    /// The word as typed.
+pub struct KeywordMatch {
+    /// The word as it was typed.
     pub keyword: String,
     /// The skill that it names.
     pub skill: Skill,
@@ -38,8 +38,8 @@ pub struct Found {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Named {
     /// The skills in their order, each once.
-    pub found: Vec<Found>,
-    /// True if they were given as `$skill` tokens.
+    pub found: Vec<KeywordMatch>,
+    /// Whether they are `$skill` tokens.
     pub explicit: bool,
 }
 
@@ -52,9 +52,9 @@ pub struct Words {
     pub planned: Planned,
 }
 
-impl Found {
-    fn of(keyword: &str, skill: Skill) -> Found {
-        Found {
+impl KeywordMatch {
+    fn new(keyword: &str, skill: Skill) -> KeywordMatch {
+        KeywordMatch {
             keyword: keyword.to_owned(),
             skill,
         }
@@ -62,7 +62,7 @@ impl Found {
 }
 
 impl Words {
-    fn found(self, prompt: &str) -> Option<Found> {
+    fn found(self, prompt: &str) -> Option<KeywordMatch> {
         let phrase = || self.phrases.then(|| keyword::phrase(prompt)).flatten();
         keyword::cancel(prompt)
             .or_else(phrase)

@@ -59,8 +59,8 @@ pub struct PromptAnswer {
     pub additional_context: String,
 }
 
-impl From<&Found> for Keyword {
-    fn from(found: &Found) -> Keyword {
+impl From<&KeywordMatch> for Keyword {
+    fn from(found: &KeywordMatch) -> Keyword {
         Keyword {
             keyword: found.keyword.clone(),
             skill: found.skill.name().to_owned(),

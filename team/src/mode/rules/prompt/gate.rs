@@ -29,14 +29,14 @@ impl Planned {
     }
 }
 
-/// Returns the mode that a short go-ahead starts; only after a complete plan.
-pub fn go_ahead(prompt: &str, planned: Planned) -> Option<Found> {
+/// The mode that a short go-ahead calls for; behind a complete plan only.
+pub fn go_ahead(prompt: &str, planned: Planned) -> Option<KeywordMatch> {
     let said = plain(prompt);
     if !planned.is_ready() || !GO_AHEADS.contains(&&*said) {
         return None;
     }
     let keyword = said.split(' ').next()?;
-    Some(Found::of(keyword, Skill::from_name(keyword)?))
+    Some(KeywordMatch::new(keyword, Skill::from_name(keyword)?))
 }
 
 words! {
@@ -75,8 +75,8 @@ pub struct Gate {
     pub modes: Vec<Mode>,
 }
 
-/// Returns the skills that the gate lets through, and its decision; `None` if the prompt names no gated mode.
-pub fn gated(prompt: &str, found: &[Found], planned: Planned) -> (Vec<Skill>, Option<Gate>) {
+/// What the gate leaves of the skills that words of a prompt call for, and what it did; `None` where it has no say.
+pub fn gated(prompt: &str, found: &[KeywordMatch], planned: Planned) -> (Vec<Skill>, Option<Gate>) {
     let skills: Vec<Skill> = found.iter().map(|found| found.skill).collect();
     let waits = |skill: &Skill| skill.mode().is_some_and(|mode| rules(mode).gated);
     let (waiting, mut rest): (Vec<Skill>, Vec<Skill>) =
@@ -329,16 +329,16 @@ fn has_commit(lower: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns every skill that a prompt names.
-    fn named(prompt: &str) -> Vec<Found> {
-        let mut all: Vec<Found> = Vec::new();
+    /// Every name in a prompt.
+    fn named(prompt: &str) -> Vec<KeywordMatch> {
+        let mut all: Vec<KeywordMatch> = Vec::new();
         for word in prompt.split_whitespace() {
             let keyword = word.trim_matches(|letter: char| !is_word(letter));
             if let Some(skill) = Skill::from_name(keyword)
                 && all.iter().all(|found| found.skill != skill)
             {
                 let keyword = keyword.to_owned();
-                all.push(Found { keyword, skill });
+                all.push(KeywordMatch { keyword, skill });
             }
         }
         all

@@ -19,13 +19,13 @@ pub const FORCING: [&str; 2] = ["force:", "!"];
 /// Words that ask to continue.
 pub const GOING_ON: [&str; 3] = ["keep going", "continue", "resume"];
 
-/// Returns the skill `cancel`, if the whole prompt is that word.
-pub fn cancel(prompt: &str) -> Option<Found> {
-    (plain(prompt) == CANCEL.name()).then(|| Found::of(CANCEL.name(), CANCEL))
+/// The word that calls an interview off, as the whole prompt.
+pub fn cancel(prompt: &str) -> Option<KeywordMatch> {
+    (plain(prompt) == CANCEL.name()).then(|| KeywordMatch::new(CANCEL.name(), CANCEL))
 }
 
-/// Returns the mode that the phrase at the start of a prompt names.
-pub fn phrase(prompt: &str) -> Option<Found> {
+/// The mode that the phrase calls for with which a prompt begins.
+pub fn phrase(prompt: &str) -> Option<KeywordMatch> {
     let lower = prompt.to_ascii_lowercase();
     let text = behind_force(&lower).trim();
     let text = word(text, PLEASE).unwrap_or(text);
@@ -45,7 +45,7 @@ pub fn phrase(prompt: &str) -> Option<Found> {
     let ends = is_end(behind) && (the.is_none() || is_clear);
     let goes_on = (is_clear || (the.is_none() && coined.contains(&name))) && is_task(behind);
     let skill = Skill::from_name(name)?;
-    (ends || goes_on).then(|| Found::of(name, skill))
+    (ends || goes_on).then(|| KeywordMatch::new(name, skill))
 }
 
 /// Returns the names of modes that mean nothing else.

@@ -85,15 +85,15 @@ fn name_length(text: &str) -> Option<usize> {
     begins.then(|| end.unwrap_or(text.len()))
 }
 
-/// Returns the skills named by the run of tokens at the start of a prompt, each once, in their order.
-pub fn at_head(prompt: &str) -> Vec<Found> {
-    let mut found: Vec<Found> = Vec::new();
+/// Reads the skills that the run of tokens at the head of a prompt names, each once, in their order.
+pub fn at_head(prompt: &str) -> Vec<KeywordMatch> {
+    let mut found: Vec<KeywordMatch> = Vec::new();
     let mut behind = behind_force(prompt);
     while let Some(token) = token(behind.trim_start()).filter(Token::is_whole) {
         if let Some(skill) = token.skill()
             && found.iter().all(|found| found.skill != skill)
         {
-            found.push(Found::of(token.text, skill));
+            found.push(KeywordMatch::new(token.text, skill));
         }
         behind = token.behind;
     }
