@@ -50,7 +50,7 @@ async fn call(
     state: &Arc<AppState>,
     (via, connection): (Via, &Connection),
     request: Request<Incoming>,
-) -> Result<(Call, Revoked, body::Held), Reply> {
+) -> Result<(Call, Revoked, body::BodyPermits), Reply> {
     let (head, body) = request.into_parts();
     if !is_known(&head.method) {
         return Err(unknown_method(&head.method, &head.uri));
@@ -110,10 +110,10 @@ fn unknown_method(method: &hyper::Method, target: &Uri) -> Reply {
     reply.header("connection", "close")
 }
 
-/// Ends the deadline of a call when its answer is dropped.
-struct Gone(Deadline);
+/// Ends the deadline of a call whose answer nobody takes any more.
+struct DeadlineEnd(Deadline);
 
-impl Drop for Gone {
+impl Drop for DeadlineEnd {
     fn drop(&mut self) {
         self.0.end();
     }
@@ -124,7 +124,7 @@ async fn answer(state: &Arc<AppState>, call: Call, revoked: &Revoked) -> Answer 
     let (served, answering) = (state.served.clone(), state.answer.clone());
     let team = call.team.clone();
     let (effect, _) = route::effect(call.method, &call.path);
-    let _gone = Gone(call.deadline.clone());
+    let _gone = DeadlineEnd(call.deadline.clone());
     let answered = match effect {
         Effect::Records => {
             let _turn = state.per_team_limit.next(&team).await;

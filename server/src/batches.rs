@@ -67,7 +67,7 @@ impl Batches {
             _slot: slot,
         });
         if first {
-            self.see_to(&calls);
+            self.drain(&calls);
         }
         // The sender is dropped unused only if the runtime ends.
         answered.await.unwrap_or(Err(Undone::Full))
@@ -79,9 +79,9 @@ impl Batches {
         teams.entry(team.to_owned()).or_default().clone()
     }
 
-    /// Drains the queue on a thread that stays with it. If calls come one at a time, the first is executed here: waking
-    /// a thread and being woken takes a quarter of the time of a sync.
-    fn see_to(self: &Arc<Self>, calls: &Arc<TeamCalls>) {
+    /// Has the calls carried out that wait, by a thread that stays with it. Where calls come one at a time the first is carried
+    /// out here: to wake a thread, and to be woken by it, takes a quarter as long as a sync.
+    fn drain(self: &Arc<Self>, calls: &Arc<TeamCalls>) {
         let first = || self.carry_out_one(calls) && calls.has_more();
         let more = match calls.come_alone() {
             true => self.pool.run_here(first),

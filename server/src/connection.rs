@@ -3,7 +3,7 @@
 use crate::connection_slots::Connection;
 use crate::front::Front;
 use crate::state::AppState;
-use crate::wire::sending::{self, Told};
+use crate::wire::sending::{self, TrackedBody};
 use crate::wire::timeouts::ConnectionTimeouts;
 use crate::wire::watched::{self, Io, Watched};
 use hyper::body::Incoming;
@@ -19,8 +19,8 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::time::Sleep;
 
-/// Serves one connection until it ends or its slot is needed for another client.
-pub(crate) async fn converse(
+/// Serves one connection to its end, or until somebody else needs its place more.
+pub(crate) async fn serve_connection(
     io: Io,
     front: Front,
     connection: Arc<Connection>,
@@ -84,7 +84,7 @@ async fn answer(
     front: Front,
     connection: Arc<Connection>,
     timeouts: Arc<ConnectionTimeouts>,
-) -> Result<Response<Told>, Infallible> {
+) -> Result<Response<TrackedBody>, Infallible> {
     let mut response = match timeouts.request() {
         Ok(()) => front.answer(request, &connection).await,
         Err(fault) => sending::whole(watched::malformed(fault)),
@@ -94,5 +94,5 @@ async fn answer(
         let headers = response.headers_mut();
         headers.insert(CONNECTION, HeaderValue::from_static("close"));
     }
-    Ok(response.map(|body| Told::new(body, timeouts)))
+    Ok(response.map(|body| TrackedBody::new(body, timeouts)))
 }

@@ -287,7 +287,7 @@ impl Life {
         let (until, all) = runtime.block_on(async {
             let accepting = begin_accepting(&state, (tcp, tls, unix))?;
             let _ = ready.send(Ok(confined));
-            Ok::<_, io::Error>(converse(&state, accepting, within).await)
+            Ok::<_, io::Error>(serve_until_drained(&state, accepting, within).await)
         })?;
         let left = || until.saturating_duration_since(Instant::now());
         let done = runtime.block_on(async {
@@ -412,9 +412,9 @@ fn begin_accepting(
     Ok(accepting)
 }
 
-/// Serves until the daemon is to stop, then until the last connection has ended or the drain time is over. Returns the
-/// end of the drain time, and true if all connections ended.
-async fn converse(
+/// Serves until the daemon is to stop, and then until the last connection has ended or the time is up; until when the
+/// rest may take, and whether the connections ended.
+async fn serve_until_drained(
     state: &AppState,
     accepting: Vec<tokio::task::JoinHandle<()>>,
     within: Duration,

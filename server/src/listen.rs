@@ -1,7 +1,7 @@
 //! Accepting connections, up to the limit; a further one is refused quickly.
 
 use crate::admission::busy;
-use crate::connection::converse;
+use crate::connection::serve_connection;
 use crate::connection_slots::{Connection, ConnectionSlots};
 use crate::front::Front;
 use crate::state::AppState;
@@ -154,7 +154,7 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState
                 () = state.drain.cancelled() => None,
             };
             if let Some(io) = opened {
-                converse(io, front, connection, state).await;
+                serve_connection(io, front, connection, state).await;
             }
             drop(counted);
         });

@@ -43,8 +43,8 @@ struct Pass {
 
 /// A new code or page session, for its requester only.
 #[derive(Debug)]
-pub(crate) struct Made {
-    /// Secret text.
+pub(crate) struct NewPageSession {
+    /// The secret.
     pub secret: String,
     /// Expiry.
     pub until: Timestamp,
@@ -72,7 +72,7 @@ impl PageSessions {
         scope: Scope,
         token: &CancellationToken,
         now: Timestamp,
-    ) -> io::Result<Made> {
+    ) -> io::Result<NewPageSession> {
         let secret = token::new()?;
         let code = Pass {
             digest: Digest::of(secret.as_bytes()),
@@ -84,7 +84,7 @@ impl PageSessions {
         let until = code.until.0;
         let mut passes = self.passes(now);
         keep(&mut passes.codes, code, self.limits.codes);
-        Ok(Made { secret, until })
+        Ok(NewPageSession { secret, until })
     }
 
     /// Returns the caller that the code admits.
@@ -92,9 +92,8 @@ impl PageSessions {
         found(&self.passes(now).codes, presented, Credential::Code)
     }
 
-    /// Trades a code for a page session; `None` if the code is invalid. If two clients present the same code, one of
-    /// them succeeds.
-    pub fn trade(&self, code: &Digest, now: Timestamp) -> io::Result<Option<Made>> {
+    /// Trades a code for a page session; `None` for one that is worth nothing. Of two who present the same one gets it.
+    pub fn trade(&self, code: &Digest, now: Timestamp) -> io::Result<Option<NewPageSession>> {
         let secret = token::new()?;
         let mut passes = self.passes(now);
         let at = passes.codes.iter().position(|one| one.digest == *code);
@@ -108,7 +107,7 @@ impl PageSessions {
         };
         let until = session.until.0;
         keep(&mut passes.sessions, session, self.limits.page_sessions);
-        Ok(Some(Made { secret, until }))
+        Ok(Some(NewPageSession { secret, until }))
     }
 
     /// Returns the caller of a page session.
@@ -212,7 +211,7 @@ mod tests {
         start().plus_micros(seconds * 1_000_000)
     }
 
-    fn digest(made: &Made) -> Digest {
+    fn digest(made: &NewPageSession) -> Digest {
         Digest::of(made.secret.as_bytes())
     }
 

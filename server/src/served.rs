@@ -5,7 +5,7 @@ use crate::agents::{Agents, NotAdmitted};
 use crate::caller::{Admitted, Caller, Reach, Scope};
 use crate::checks::Checks;
 use crate::limits::Limits;
-use crate::page_sessions::{Made, PageSessions};
+use crate::page_sessions::{NewPageSession, PageSessions};
 use crate::token::Digest;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -229,8 +229,12 @@ impl Served {
     pub(crate) fn admit_code(&self, presented: &Digest) -> Option<Admitted> {
         self.page_sessions.code(presented, self.now())
     }
-    /// Creates a one-time code; `None` if the team is not served.
-    pub(crate) fn new_code(&self, reach: Reach, scope: Scope) -> Option<io::Result<Made>> {
+    /// Makes a one-time code; `None` for a team that is not served.
+    pub(crate) fn new_code(
+        &self,
+        reach: Reach,
+        scope: Scope,
+    ) -> Option<io::Result<NewPageSession>> {
         let revoked = match &reach {
             Reach::Team(team) => self.revoked(team),
             Reach::Root => {

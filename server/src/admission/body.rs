@@ -12,8 +12,8 @@ use hyper::header::{CONTENT_LENGTH, HeaderMap};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// Memory permits of a body until its request is answered, and the slot of a large body.
-pub(crate) type Held = Vec<OwnedSemaphorePermit>;
+/// The share of memory that a body holds until its request is answered, and its slot if it is large.
+pub(crate) type BodyPermits = Vec<OwnedSemaphorePermit>;
 
 /// Message for a request whose body exceeds the memory limit of all bodies.
 const FULL: &str = "the daemon has reached its memory limit for request bodies; try again";
@@ -23,7 +23,7 @@ pub(crate) async fn read(
     state: &Arc<AppState>,
     headers: &HeaderMap,
     body: Incoming,
-) -> Result<(Vec<u8>, Held), Reply> {
+) -> Result<(Vec<u8>, BodyPermits), Reply> {
     let declared = headers
         .get(CONTENT_LENGTH)
         .and_then(|value| value.to_str().ok());
@@ -31,7 +31,7 @@ pub(crate) async fn read(
     if declared > state.limits.body_bytes as u64 {
         return Err(too_large(state));
     }
-    let mut held = Held::new();
+    let mut held = BodyPermits::new();
     let declared = usize::try_from(declared).unwrap_or(usize::MAX);
     if declared > state.limits.small_body_bytes {
         held.push(large_slot(state).await?);
@@ -57,8 +57,8 @@ async fn collect(
     state: &Arc<AppState>,
     mut body: Incoming,
     declared: usize,
-    mut held: Held,
-) -> Result<(Vec<u8>, Held), Reply> {
+    mut held: BodyPermits,
+) -> Result<(Vec<u8>, BodyPermits), Reply> {
     let mut bytes = Vec::with_capacity(declared);
     let mut is_large = !held.is_empty();
     while let Some(frame) = body.frame().await {

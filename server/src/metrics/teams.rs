@@ -18,12 +18,12 @@ pub(super) struct Teams {
     seen: Mutex<Seen>,
 }
 
-type Seen = BTreeMap<String, Look>;
+type Seen = BTreeMap<String, TeamReading>;
 
 /// Metrics of a team, and of its files.
 #[derive(Debug)]
-struct Look {
-    /// `None` if the team cannot be read.
+struct TeamReading {
+    /// None of a team that cannot be read.
     gauges: Option<Gauges>,
     verified: Option<Verified>,
     disk_bytes: Option<u64>,
@@ -34,7 +34,7 @@ type Number = (
     &'static str,
     &'static str,
     MetricType,
-    fn(&Look) -> Option<u64>,
+    fn(&TeamReading) -> Option<u64>,
 );
 
 /// Declares the table of metrics.
@@ -67,7 +67,7 @@ numbers! {
         |team| u64::try_from(team.read()?.backed_up_at?.micros() / 1_000_000).ok()?;
 }
 
-impl Look {
+impl TeamReading {
     fn read(&self) -> Option<&Gauges> {
         self.gauges.as_ref()
     }
@@ -80,7 +80,7 @@ impl Teams {
         for name in served.names() {
             let (verified, disk_bytes) = served.observed(&name);
             let gauges = served.team(&name).and_then(|mut team| team.gauges());
-            let look = Look {
+            let look = TeamReading {
                 gauges: gauges.ok(),
                 verified,
                 disk_bytes,

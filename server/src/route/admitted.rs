@@ -2,7 +2,7 @@
 
 use super::input::{TEAM, shown};
 use super::problem::Problem;
-use super::table::{self, Found};
+use super::table::{self, RouteLookup};
 use crate::call::Method;
 use crate::caller::{Caller, Reach, Scope};
 use crate::reply::Reply;
@@ -39,7 +39,7 @@ pub(crate) fn team(
 
 /// Returns true if the call concerns one team. A path without a route concerns none.
 fn is_of_team(method: Method, path: &[String]) -> bool {
-    matches!(table::find(method, path), Found::Route(route, _) if route.of_team)
+    matches!(table::find(method, path), RouteLookup::Route(route, _) if route.of_team)
 }
 
 fn named(served: &Served, query: &[(String, String)]) -> Result<String, Problem> {

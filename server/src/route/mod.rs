@@ -38,7 +38,7 @@ use crate::reply::Reply;
 use crate::served::{DAMAGED, Served};
 use request::{RequestContext, noting};
 use serde::de::DeserializeOwned;
-use table::Found;
+use table::RouteLookup;
 use teamlog_team::Code;
 use teamlog_team::api::{self, Effect, Operation};
 use teamlog_team::projections::agent_token::event::AgentScope;
@@ -72,12 +72,12 @@ fn redacted(reply: Reply, call: &Call) -> Reply {
 
 fn answered(served: &Served, call: &Call) -> Reply {
     match table::find(call.method, &call.path) {
-        Found::Route(route, parameters) => {
+        RouteLookup::Route(route, parameters) => {
             let answered = carry_out(served, call, route, parameters);
             answered.unwrap_or_else(Problem::into_reply)
         }
-        Found::OtherMethods(methods) => refused_method(&listed(&methods), call.method.name()),
-        Found::Nothing => {
+        RouteLookup::OtherMethods(methods) => refused_method(&listed(&methods), call.method.name()),
+        RouteLookup::Nothing => {
             let path = format!("/{}", call.path.join("/"));
             let message = format!("no such path: {path:?}");
             Problem::new("not_found", message).into_reply()
@@ -151,7 +151,7 @@ pub(crate) fn effect(method: Method, path: &[String]) -> (Effect, AgentScope) {
         return operation.map_or(reads, |operation| (operation.effect, operation.scope));
     }
     match (table::find(method, path), method) {
-        (Found::Route(route, _), _) => (route.effect, route.scope),
+        (RouteLookup::Route(route, _), _) => (route.effect, route.scope),
         (_, Method::Post) => (Effect::Records, AgentScope::Act),
         (_, Method::Get) => reads,
     }
@@ -167,7 +167,7 @@ fn operation(path: &[String]) -> Option<Option<&'static Operation>> {
 
 /// Reads a call's input as its route does.
 pub(crate) fn input_of<T: DeserializeOwned>(call: &Call) -> Result<T, Problem> {
-    let Found::Route(route, parameters) = table::find(call.method, &call.path) else {
+    let RouteLookup::Route(route, parameters) = table::find(call.method, &call.path) else {
         return Err(Problem::new("not_found", "no such path"));
     };
     let read = input::read(route, call, parameters)?;

@@ -62,8 +62,8 @@ pub fn open(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Probl
 
 /// `{team, scope, expires_at, version, data_root_name, teams, now}`.
 #[derive(Serialize, JsonSchema)]
-pub struct Shown {
-    /// Team of the caller; absent if the caller reaches all teams
+pub struct PageSessionAnswer {
+    /// The team, unless all of them may be asked about
     team: Option<String>,
     /// Allowed operations
     scope: Scope,
@@ -85,7 +85,7 @@ pub struct Shown {
 pub fn show(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
     let (served, caller) = (request.served, &request.call.caller);
     let about = served.about().clone();
-    let shown = Shown {
+    let shown = PageSessionAnswer {
         team: caller.reach.team().map(str::to_owned),
         scope: caller.scope,
         expires_at: caller.until.map(milliseconds),

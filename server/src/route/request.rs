@@ -24,8 +24,9 @@ pub const NOTE: &str = "X-Teamlog-Note";
 /// Header with the last event that an answer about the past includes.
 pub const AT: &str = "X-Teamlog-At";
 
-/// Handler of a question.
-pub type Look<'a> = Box<dyn FnOnce(&mut Team, &RequestContext<'_>) -> Result<Reply, Problem> + 'a>;
+/// What answers a question.
+pub type ReadHandler<'a> =
+    Box<dyn FnOnce(&mut Team, &RequestContext<'_>) -> Result<Reply, Problem> + 'a>;
 
 /// Context of a handler.
 pub struct RequestContext<'a> {
@@ -86,8 +87,8 @@ impl<'a> RequestContext<'a> {
         self.at.is_some()
     }
 
-    /// Answers a question, for now or for the point of the past that the call names.
-    pub fn look(&self, question: Look<'_>) -> Result<Reply, Problem> {
+    /// What a question is answered, now or at the point of the past that the request names.
+    pub fn look(&self, question: ReadHandler<'_>) -> Result<Reply, Problem> {
         let mut team = self.team()?;
         let Some(point) = self.at else {
             return question(&mut team, self);

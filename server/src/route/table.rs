@@ -125,7 +125,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .doc("Trade a one-time code, sent instead of a token, for a page session")
             .status(201)
             .of_no_team(),
-        Route::replies::<_, page_session::Shown>(Method::Get, "/v1/session", "getSession", page_session::show)
+        Route::replies::<_, page_session::PageSessionAnswer>(Method::Get, "/v1/session", "getSession", page_session::show)
             .doc("Show team, scope and expiry of the request's token or page session")
             .of_no_team(),
         Route::replies::<_, page_session::Ended>(Method::Post, "/v1/session/end", "endSession", page_session::end)
@@ -147,23 +147,23 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     ]
 });
 
-/// Result of the search for a route.
-pub enum Found {
+/// What a method and a path lead to.
+pub enum RouteLookup {
     Route(&'static Route, Vec<(&'static str, String)>),
     OtherMethods(Vec<Method>),
     Nothing,
 }
 
-/// Finds the route of a method and a path.
-pub fn find(method: Method, path: &[String]) -> Found {
+/// The route of a method and a path.
+pub fn find(method: Method, path: &[String]) -> RouteLookup {
     for route in ROUTES.iter().filter(|route| route.method == method) {
         if let Some(parameters) = route.fits(path) {
-            return Found::Route(route, parameters);
+            return RouteLookup::Route(route, parameters);
         }
     }
     match methods(path) {
-        methods if methods.is_empty() => Found::Nothing,
-        methods => Found::OtherMethods(methods),
+        methods if methods.is_empty() => RouteLookup::Nothing,
+        methods => RouteLookup::OtherMethods(methods),
     }
 }
 
@@ -207,7 +207,7 @@ mod tests {
         for route in ROUTES.iter() {
             let path: Vec<String> = route.pattern.split('/').skip(1).map(String::from).collect();
             match find(route.method, &path) {
-                Found::Route(found, _) => assert!(std::ptr::eq(found, route)),
+                RouteLookup::Route(found, _) => assert!(std::ptr::eq(found, route)),
                 _ => panic!("{} leads nowhere", route.pattern),
             }
         }

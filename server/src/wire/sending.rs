@@ -107,18 +107,18 @@ pub(crate) fn guarded(response: &mut Response<Body>) {
 }
 
 /// A body that tells the connection when it has been handed over.
-pub(crate) struct Told {
+pub(crate) struct TrackedBody {
     inner: Body,
     timeouts: Arc<ConnectionTimeouts>,
 }
 
-impl Told {
-    pub fn new(inner: Body, timeouts: Arc<ConnectionTimeouts>) -> Told {
-        Told { inner, timeouts }
+impl TrackedBody {
+    pub fn new(inner: Body, timeouts: Arc<ConnectionTimeouts>) -> TrackedBody {
+        TrackedBody { inner, timeouts }
     }
 }
 
-impl HttpBody for Told {
+impl HttpBody for TrackedBody {
     type Data = Bytes;
     type Error = Infallible;
 
@@ -136,7 +136,7 @@ impl HttpBody for Told {
     }
 }
 
-impl Drop for Told {
+impl Drop for TrackedBody {
     fn drop(&mut self) {
         self.timeouts.answered();
     }

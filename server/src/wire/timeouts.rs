@@ -17,8 +17,8 @@ struct State {
     phase: Phase,
     /// Time since which the client accepts nothing of a pending answer.
     stalled: Option<Instant>,
-    /// True if a part of an answer may not be written yet.
-    owes: bool,
+    /// Whether something of an answer of ours may still wait to be written.
+    response_pending: bool,
     heads: Heads,
 }
 
@@ -42,7 +42,7 @@ impl ConnectionTimeouts {
             state: Mutex::new(State {
                 phase: Phase::Silent(Instant::now()),
                 stalled: None,
-                owes: false,
+                response_pending: false,
                 heads: Heads::default(),
             }),
             limits,
@@ -75,7 +75,7 @@ impl ConnectionTimeouts {
     pub fn request(&self) -> Result<(), HeadFault> {
         let mut state = self.state();
         state.phase = Phase::Busy;
-        state.owes = true;
+        state.response_pending = true;
         state.heads.next()
     }
 
@@ -106,12 +106,12 @@ impl ConnectionTimeouts {
     /// Notes that everything handed over was written.
     pub fn flushed(&self) {
         let mut state = self.state();
-        state.owes = state.phase == Phase::Busy;
+        state.response_pending = state.phase == Phase::Busy;
     }
 
-    /// Returns true if written bytes may be part of an answer of ours.
-    pub fn owes(&self) -> bool {
-        self.state().owes
+    /// Whether what is written may be part of an answer of ours.
+    pub fn response_pending(&self) -> bool {
+        self.state().response_pending
     }
 
     /// Returns true if no byte was ever received.

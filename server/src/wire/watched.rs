@@ -68,7 +68,7 @@ impl AsyncWrite for Watched {
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = &mut *self;
-        if this.instead.is_none() && !this.timeouts.owes() {
+        if this.instead.is_none() && !this.timeouts.response_pending() {
             this.instead = in_place_of(buf, &this.timeouts).map(|bytes| (bytes, 0));
         }
         let Some((bytes, done)) = &mut this.instead else {

@@ -136,13 +136,13 @@ fn a_team_that_misses_its_deadline_keeps_no_team_of_its_journal_waiting() {
 
 /// A journal whose servers return its groups, with a changed byte in one group if a test asks for it.
 #[derive(Debug, Clone, Default)]
-struct Shown {
+struct EditableJournal {
     journal: MemoryJournal,
     changed: Arc<AtomicBool>,
     pages: Arc<AtomicUsize>,
 }
 
-impl Journals for Shown {
+impl Journals for EditableJournal {
     fn open(&self, journal: &JournalIdentity) -> Result<Box<dyn Journal>, Error> {
         self.journal.open(journal)
     }
@@ -154,7 +154,7 @@ impl Journals for Shown {
     }
 }
 
-impl Server for Shown {
+impl Server for EditableJournal {
     fn kind(&self) -> &'static str {
         "memory"
     }
@@ -169,7 +169,7 @@ impl Server for Shown {
     }
 }
 
-impl GroupStore for Shown {
+impl GroupStore for EditableJournal {
     fn rows(&self, log: LogId, from: u64, _: usize) -> Result<Vec<JournalRow>, Error> {
         let mut after = Position::default();
         let mut rows = vec![JournalRow {
@@ -204,7 +204,7 @@ impl GroupStore for Shown {
 #[test]
 fn the_daemon_finds_a_changed_byte_in_a_journal() {
     let dir = tempfile::tempdir().unwrap();
-    let shown = Shown::default();
+    let shown = EditableJournal::default();
     let options = || {
         let mut options = options(dir.path());
         options.root_options.journals = Some(Arc::new(shown.clone()));

@@ -1,6 +1,6 @@
 //! Authorization of calls with an agent's token, and the visibility of other agents' claims.
 
-use super::world::{Said, World, call};
+use super::world::{TestReply, World, call};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::ops::ControlFlow;
@@ -19,7 +19,7 @@ fn as_agent(agent: &str, call: Call) -> Call {
     Call { caller, ..call }
 }
 
-fn post(world: &World, agent: &str, target: &str, body: &Value) -> Said {
+fn post(world: &World, agent: &str, target: &str, body: &Value) -> TestReply {
     world.ask(as_agent(
         agent,
         call(Method::Post, target, &body.to_string()),
@@ -300,7 +300,7 @@ fn nothing_tells_another_agent_the_token_of_a_claim() {
 #[test]
 fn the_holder_and_the_local_caller_see_the_token_and_a_masked_event_says_so() {
     let (world, token) = held();
-    let events = |said: Said| said.json["events"].as_array().unwrap().clone();
+    let events = |said: TestReply| said.json["events"].as_array().unwrap().clone();
     let get = || call(Method::Get, "/v1/events", "");
     let whole = events(world.ask(get()));
     assert_eq!(whole, events(world.ask(as_agent("ada", get()))));

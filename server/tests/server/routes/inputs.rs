@@ -4,7 +4,7 @@ use super::world::{World, call};
 use serde_json::{Value, json};
 use teamlog_server::{Call, Method, route};
 
-fn field(said: &super::world::Said) -> &str {
+fn field(said: &super::world::TestReply) -> &str {
     said.json["error"]["details"]["field"]
         .as_str()
         .unwrap_or("-")
@@ -128,7 +128,7 @@ fn a_refusal_names_fields_as_the_route_does() {
         .post("/v1/tasks", json!({"title": "one", "owner": "bob"}))
         .done(201);
     let claim = |agent: &str| world.post("/v1/tasks/1/claim", json!({"agentId": agent}));
-    let message = |said: &super::world::Said| {
+    let message = |said: &super::world::TestReply| {
         let message = said.json["error"]["message"].as_str().unwrap();
         message.to_owned()
     };

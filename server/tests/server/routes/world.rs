@@ -21,13 +21,13 @@ pub struct World {
 
 /// A parsed answer.
 #[derive(Debug, PartialEq)]
-pub struct Said {
+pub struct TestReply {
     pub status: u16,
     pub json: Value,
     pub reply: Reply,
 }
 
-impl Said {
+impl TestReply {
     pub fn code(&self) -> &str {
         self.json["error"]["code"].as_str().unwrap_or("-")
     }
@@ -91,19 +91,19 @@ impl World {
         self.clock.advance(micros);
     }
 
-    pub fn get(&self, target: &str) -> Said {
+    pub fn get(&self, target: &str) -> TestReply {
         self.ask(call(Method::Get, target, ""))
     }
 
-    pub fn post(&self, target: &str, body: Value) -> Said {
+    pub fn post(&self, target: &str, body: Value) -> TestReply {
         self.ask(call(Method::Post, target, &body.to_string()))
     }
 
-    pub fn post_text(&self, target: &str, body: &str) -> Said {
+    pub fn post_text(&self, target: &str, body: &str) -> TestReply {
         self.ask(call(Method::Post, target, body))
     }
 
-    pub fn keyed(&self, key: &str, target: &str, body: Value) -> Said {
+    pub fn keyed(&self, key: &str, target: &str, body: Value) -> TestReply {
         self.ask(Call {
             key: Some(key.to_owned()),
             ..call(Method::Post, target, &body.to_string())
@@ -148,7 +148,7 @@ impl World {
         last
     }
 
-    pub fn ask(&self, call: Call) -> Said {
+    pub fn ask(&self, call: Call) -> TestReply {
         let reply = route::answer(&self.served, &call);
         assert_eq!(reply.body.last(), Some(&b'\n'), "{reply:?}");
         let json = serde_json::from_slice(&reply.body).unwrap();
@@ -156,7 +156,7 @@ impl World {
             let target = format!("/{}", call.path.join("/"));
             documented::check(call.method.name(), &target, reply.status, &json);
         }
-        Said {
+        TestReply {
             status: reply.status,
             json,
             reply,
