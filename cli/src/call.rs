@@ -26,8 +26,8 @@ pub struct Who {
     pub trace_id: Option<String>,
 }
 
-/// Context of a call.
-pub struct Site<'a> {
+/// Where a call is carried out.
+pub struct CallContext<'a> {
     pub root: Root,
     pub team: &'a str,
     pub who: &'a Who,
@@ -42,11 +42,11 @@ pub struct Site<'a> {
 /// A call that takes `I` and answers `A`.
 pub struct Call<I, A> {
     pub name: &'static str,
-    pub run: fn(&mut Site<'_>, I) -> Result<A, CommandError>,
+    pub run: fn(&mut CallContext<'_>, I) -> Result<A, CommandError>,
 }
 
-/// A call on its way to another process, with erased types.
-pub struct Sent<'a> {
+/// A call on its way to another process, of whichever types.
+pub struct ErasedCall<'a> {
     pub name: &'static str,
     /// Serialises its input.
     pub input: &'a dyn Fn() -> serde_json::Result<Box<RawValue>>,
@@ -59,10 +59,10 @@ impl<I: Serialize, A: DeserializeOwned> Call<I, A> {
     pub fn sent<R>(
         &self,
         input: &I,
-        send: impl FnOnce(Sent<'_>) -> Result<R, CommandError>,
+        send: impl FnOnce(ErasedCall<'_>) -> Result<R, CommandError>,
     ) -> Result<(R, Option<A>), CommandError> {
         let mut answer = None;
-        let returned = send(Sent {
+        let returned = send(ErasedCall {
             name: self.name,
             input: &|| to_raw_value(input),
             read: &mut |text| {
@@ -74,8 +74,8 @@ impl<I: Serialize, A: DeserializeOwned> Call<I, A> {
     }
 }
 
-impl Site<'_> {
-    /// Returns the open team; at the call's point of its past.
+impl CallContext<'_> {
+    /// The team, open; at the point of its past that is asked about.
     pub fn team(&mut self) -> Result<&mut Team, CommandError> {
         let opened = match (self.opened.take(), self.at) {
             (Some(team), _) => team,
@@ -215,7 +215,7 @@ impl<O: Op> Call<O, O::Data> {
 /// Carries out a call with serialised input and answer.
 pub fn handle<I: DeserializeOwned, A: Serialize>(
     call: &Call<I, A>,
-    site: &mut Site<'_>,
+    site: &mut CallContext<'_>,
     input: &str,
 ) -> Result<Box<RawValue>, CommandError> {
     let input = serde_json::from_str(input).map_err(unreadable)?;

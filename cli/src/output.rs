@@ -22,13 +22,13 @@ pub struct Output {
     reader_left: bool,
 }
 
-/// Writer for a serialiser: standard output, whose error is kept for the report.
-struct Sink<'a> {
+/// Where a serialiser writes: standard output, whose error is kept as it is reported.
+struct JsonWriter<'a> {
     output: &'a mut Output,
     failed: Option<CommandError>,
 }
 
-impl Write for Sink<'_> {
+impl Write for JsonWriter<'_> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         match self.output.write_json(bytes) {
             Ok(()) => Ok(bytes.len()),
@@ -79,7 +79,7 @@ impl Output {
         if self.terminal {
             return self.json(value);
         }
-        let mut sink = Sink {
+        let mut sink = JsonWriter {
             output: self,
             failed: None,
         };

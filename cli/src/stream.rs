@@ -20,8 +20,8 @@ pub enum Streamed {
     Audit,
 }
 
-/// Receives the events of a stream.
-pub trait Sink {
+/// Takes the events of a stream, one by one.
+pub trait EventSink {
     fn event(&mut self, event: &Event<'_>, json: &[u8]) -> ControlFlow<()>;
     fn json(&mut self, line: &[u8]) -> ControlFlow<()>;
     /// Called when there is no further event for now.
@@ -38,7 +38,7 @@ impl Streamed {
     pub fn run(
         self,
         team: &mut teamlog_team::Team,
-        sink: &mut dyn Sink,
+        sink: &mut dyn EventSink,
     ) -> Result<(), CommandError> {
         match self {
             Streamed::Replay(replay) => {

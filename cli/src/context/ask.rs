@@ -8,7 +8,7 @@ use crate::call::{Call, Who, unreadable};
 use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::Client;
 use crate::render::View;
-use crate::stream::{Sink, Streamed};
+use crate::stream::{EventSink, Streamed};
 use crate::when::Spot;
 use serde::Serialize;
 use serde::de::DeserializeOwned;

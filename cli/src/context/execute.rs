@@ -1,7 +1,7 @@
 //! Carries out a call: in the daemon that holds the team, or else in this process.
 
 use super::Context;
-use crate::call::{Call, Sent, Site, Who};
+use crate::call::{Call, CallContext, ErasedCall, Who};
 use crate::exit::{CommandError, Exit};
 use crate::forward::{API, Client, Ended, Remote, Repeat};
 use crate::random;
@@ -102,8 +102,8 @@ impl Context {
         done
     }
 
-    fn site<'a>(&mut self, root: Root, who: &'a Who, team: &'a str) -> Site<'a> {
-        Site {
+    fn site<'a>(&mut self, root: Root, who: &'a Who, team: &'a str) -> CallContext<'a> {
+        CallContext {
             root,
             team,
             who,
@@ -125,7 +125,7 @@ impl Context {
         Ok(answer)
     }
 
-    fn forward(&mut self, who: &Who, team: &str, sent: Sent<'_>) -> Result<(), CommandError> {
+    fn forward(&mut self, who: &Who, team: &str, sent: ErasedCall<'_>) -> Result<(), CommandError> {
         let remote = self.remote()?;
         let is_remote = remote.is_some();
         if !is_remote {

@@ -3,7 +3,7 @@
 use crate::exit::CommandError;
 use crate::output::Output;
 use crate::render::{View, event};
-use crate::stream::Sink;
+use crate::stream::EventSink;
 use std::ops::ControlFlow;
 use teamlog_team::engine::Event;
 
@@ -29,7 +29,7 @@ impl<'a> Lines<'a> {
     }
 }
 
-impl Sink for Lines<'_> {
+impl EventSink for Lines<'_> {
     fn event(&mut self, event: &Event<'_>, json: &[u8]) -> ControlFlow<()> {
         self.written = match self.out.is_json() {
             true => self.out.json_line(json),

@@ -1,9 +1,9 @@
 //! Sends events to another machine as lines, many per message.
 
 use super::{Ended, NamedCall, Reply};
-use crate::call::{Site, crowded_waits};
+use crate::call::{CallContext, crowded_waits};
 use crate::exit::{self, CommandError};
-use crate::stream::{Sink, Streamed};
+use crate::stream::{EventSink, Streamed};
 use serde_json::value::RawValue;
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -16,8 +16,8 @@ use teamlog_team::redaction::redact;
 /// Size of its lines at which a message is sent.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Sends the requested events until the stream ends or its reader is gone.
-pub fn sent(site: &mut Site<'_>, asked: &NamedCall, caller: &Arc<Caller>) -> Ended {
+/// Sends what is asked for, until it ends or its reader is gone.
+pub fn sent(site: &mut CallContext<'_>, asked: &NamedCall, caller: &Arc<Caller>) -> Ended {
     let outcome = exit::caught(|| run(site, asked, caller)).flatten();
     Ended {
         notes: site.root.options().notes.take(),
@@ -25,7 +25,11 @@ pub fn sent(site: &mut Site<'_>, asked: &NamedCall, caller: &Arc<Caller>) -> End
     }
 }
 
-fn run(site: &mut Site<'_>, asked: &NamedCall, caller: &Arc<Caller>) -> Result<(), CommandError> {
+fn run(
+    site: &mut CallContext<'_>,
+    asked: &NamedCall,
+    caller: &Arc<Caller>,
+) -> Result<(), CommandError> {
     let wanted: Streamed = serde_json::from_str(asked.input.get())
         .map_err(|error| CommandError::bug(format!("which events are wanted: {error}")))?;
     let known = site.root.options().authenticated.as_ref();
@@ -82,7 +86,7 @@ impl Sending<'_> {
     }
 }
 
-impl Sink for Sending<'_> {
+impl EventSink for Sending<'_> {
     fn event(&mut self, _: &Event<'_>, json: &[u8]) -> ControlFlow<()> {
         self.json(json)
     }

@@ -24,7 +24,7 @@ pub use transport::{
 };
 pub use unknown::Repeat;
 
-use crate::call::{Sent, Who};
+use crate::call::{ErasedCall, Who};
 use crate::exit::{CommandError, Exit};
 use crate::random;
 use crate::stream::Streamed;
@@ -172,7 +172,7 @@ impl Client {
     /// `runtime.json` cannot be trusted; the daemon has another version, does not reply, or went away during the call.
     pub fn call(
         &self,
-        sent: Sent<'_>,
+        sent: ErasedCall<'_>,
         team: &str,
         who: &Who,
         repeat: Repeat,

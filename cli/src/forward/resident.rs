@@ -1,7 +1,7 @@
 //! Daemon side of forwarded calls: runs the same code as the command line, on teams that stay open.
 
 use super::{Ended, NamedCall, Reply, Request, Wanted, events, place, transport, upload};
-use crate::call::{self, Site};
+use crate::call::{self, CallContext};
 use crate::exit::{self, CommandError, Exit};
 use serde_json::value::RawValue;
 use std::io;
@@ -80,8 +80,8 @@ impl Forward for Resident {
     }
 }
 
-/// Sends an answer, then does the remaining maintenance, whose failure costs time later but loses nothing.
-fn finish(site: Site<'_>, caller: &Caller, ended: Ended) -> io::Result<()> {
+/// Sends an answer, and does what is left to do behind it; what fails there costs time later, and loses nothing.
+fn finish(site: CallContext<'_>, caller: &Caller, ended: Ended) -> io::Result<()> {
     send(caller, &Reply::Ended(ended))?;
     if let Some(mut team) = site.opened {
         let _ = team.finish();
@@ -98,7 +98,7 @@ fn site<'a>(
     team: &'a str,
     call: &'a NamedCall,
     caller: &'a Arc<Caller>,
-) -> Site<'a> {
+) -> CallContext<'a> {
     let options = RootOptions {
         // The number is not trusted.
         lock_deadline: call.lock_deadline.min(match caller.admitted() {
@@ -111,7 +111,7 @@ fn site<'a>(
             .and_then(teamlog_server::Caller::authenticated),
         ..served.root().options().clone()
     };
-    Site {
+    CallContext {
         root: served.root().with_options(options),
         team,
         who: &call.who,
@@ -121,7 +121,7 @@ fn site<'a>(
     }
 }
 
-fn carry_out(site: &mut Site<'_>, call: &NamedCall) -> Ended {
+fn carry_out(site: &mut CallContext<'_>, call: &NamedCall) -> Ended {
     let outcome = exit::caught(|| transport::carry_out(site, &call.name, &call.input)).flatten();
     let outcome = outcome.map(|answer| redacted(site, answer));
     // A refused call may have recorded events too.
@@ -142,15 +142,15 @@ fn carry_out(site: &mut Site<'_>, call: &NamedCall) -> Ended {
     }
 }
 
-/// Removes the tokens of claims that the calling agent does not hold from an answer.
-fn redacted(site: &Site<'_>, answer: Box<RawValue>) -> Box<RawValue> {
+/// The answer without the tokens of claims that the calling agent does not hold.
+fn redacted(site: &CallContext<'_>, answer: Box<RawValue>) -> Box<RawValue> {
     let known = site.root.options().authenticated.as_ref();
     let redacted = known.and_then(|known| redact(answer.get(), &known.agent));
     let raw = redacted.and_then(|redacted| RawValue::from_string(redacted).ok());
     raw.unwrap_or(answer)
 }
 
-fn answer(site: &mut Site<'_>, call: &NamedCall) -> Ended {
+fn answer(site: &mut CallContext<'_>, call: &NamedCall) -> Ended {
     let (outcome, as_of) = match exit::caught(|| read(site, call)).flatten() {
         Ok((answer, as_of)) => (Ok(redacted(site, answer)), as_of),
         Err(error) => (Err(error), None),
@@ -165,7 +165,7 @@ fn answer(site: &mut Site<'_>, call: &NamedCall) -> Ended {
 
 /// Returns the answer of a reading operation, and its age.
 fn read(
-    site: &mut Site<'_>,
+    site: &mut CallContext<'_>,
     call: &NamedCall,
 ) -> Result<(Box<RawValue>, Option<AsOf>), CommandError> {
     let operation = api::find(&call.name).filter(|found| found.name == call.name);
@@ -230,7 +230,7 @@ mod tests {
             lock_deadline: Duration::ZERO,
             receipt: false,
         };
-        let mut site = Site {
+        let mut site = CallContext {
             root,
             team: "demo",
             who: &call.who,

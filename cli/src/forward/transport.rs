@@ -1,7 +1,7 @@
 //! Internal calls between the command line and its daemon, outside the registry: binary transfers, sends that wait, creating a
 //! team, and the envelopes of other protocols.
 
-use crate::call::{Call, Site, crowded_waits, handle, unknown, unreadable};
+use crate::call::{Call, CallContext, crowded_waits, handle, unknown, unreadable};
 use crate::exit::CommandError;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -65,7 +65,11 @@ impl Transport {
         }
     }
 
-    fn carry_out(self, site: &mut Site<'_>, input: &str) -> Result<Box<RawValue>, CommandError> {
+    fn carry_out(
+        self,
+        site: &mut CallContext<'_>,
+        input: &str,
+    ) -> Result<Box<RawValue>, CommandError> {
         match self {
             Transport::Init => handle(&INIT, site, input),
             Transport::SendAndWait => handle(&SEND_AND_WAIT, site, input),
@@ -80,7 +84,7 @@ impl Transport {
 
 /// Carries out the call with this name: an operation, or one of the transports.
 pub fn carry_out(
-    site: &mut Site<'_>,
+    site: &mut CallContext<'_>,
     name: &str,
     input: &RawValue,
 ) -> Result<Box<RawValue>, CommandError> {
@@ -170,7 +174,7 @@ pub const API: Call<ApiInput, ApiAnswer> = Call {
     run: api,
 };
 
-fn api(site: &mut Site<'_>, asked: ApiInput) -> Result<ApiAnswer, CommandError> {
+fn api(site: &mut CallContext<'_>, asked: ApiInput) -> Result<ApiAnswer, CommandError> {
     let operation = api::find(&asked.operation).ok_or_else(|| unknown(&asked.operation))?;
     site.check_scope(operation.scope)?;
     let input = serde_json::from_str(asked.input.get()).map_err(unreadable)?;

@@ -1,7 +1,7 @@
 //! Upload of a file to the daemon on another machine: one piece per message, then an empty message.
 
 use super::{Ended, NamedCall, Reply};
-use crate::call::{Site, crowded_waits, unreadable};
+use crate::call::{CallContext, crowded_waits, unreadable};
 use crate::exit::{self, CommandError};
 use serde_json::value::{RawValue, to_raw_value};
 use std::fs::{File, OpenOptions};
@@ -35,7 +35,7 @@ pub fn sent(file: &mut dyn Read, to: &mut dyn Write) -> Result<(), CommandError>
 
 /// Receives a file, then imports its messages.
 pub fn imported(
-    site: &mut Site<'_>,
+    site: &mut CallContext<'_>,
     asked: &NamedCall,
     (dir, caller): (&Path, &Arc<Caller>),
 ) -> Ended {
@@ -43,7 +43,7 @@ pub fn imported(
 }
 
 fn run(
-    site: &mut Site<'_>,
+    site: &mut CallContext<'_>,
     asked: &NamedCall,
     dir: &Path,
     caller: &Arc<Caller>,

@@ -151,7 +151,7 @@ fn head(said: &[u8]) -> usize {
 
 /// What a call said of itself.
 #[derive(Debug, PartialEq, Eq)]
-enum Told {
+enum CallReport {
     Done,
     Unknown,
     NotDone,
@@ -159,12 +159,12 @@ enum Told {
 
 /// Cuts the exchanges of calls at every place, and gives what each of them told. `call` makes one under a name that no
 /// other has.
-fn told(proxy: &Proxy, call: impl Fn(&str) -> Told) -> BTreeMap<String, Told> {
+fn told(proxy: &Proxy, call: impl Fn(&str) -> CallReport) -> BTreeMap<String, CallReport> {
     let mut told = BTreeMap::new();
     for (by, letter) in [(From::Caller, 'c'), (From::Daemon, 'd')] {
         proxy.cut([]);
         let whole = format!("whole_{letter}_00001");
-        assert_eq!(call(&whole), Told::Done);
+        assert_eq!(call(&whole), CallReport::Done);
         let said = proxy.said(by, &whole);
         let behind = said.len() + 99;
         for place in places(said.len()).chain([behind]) {
@@ -173,9 +173,9 @@ fn told(proxy: &Proxy, call: impl Fn(&str) -> Told) -> BTreeMap<String, Told> {
             let answer = call(&name);
             // Nothing can have been carried out, or the whole answer came.
             if place < head(&said) || place == behind {
-                assert_eq!(answer, Told::Done, "{name}");
+                assert_eq!(answer, CallReport::Done, "{name}");
             }
-            assert_ne!(answer, Told::NotDone, "{name}");
+            assert_ne!(answer, CallReport::NotDone, "{name}");
             told.insert(name, answer);
         }
     }
@@ -183,15 +183,15 @@ fn told(proxy: &Proxy, call: impl Fn(&str) -> Told) -> BTreeMap<String, Told> {
 }
 
 /// Holds what was told against what was recorded, by name.
-fn hold(told: &BTreeMap<String, Told>, recorded: &[String]) {
+fn hold(told: &BTreeMap<String, CallReport>, recorded: &[String]) {
     let mut unknown = [0, 0];
     for (name, told) in told {
         let count = recorded.iter().filter(|other| *other == name).count();
         assert!(count <= 1, "{name}: recorded {count} times");
         match told {
-            Told::Done => assert_eq!(count, 1, "{name}"),
-            Told::NotDone => assert_eq!(count, 0, "{name}"),
-            Told::Unknown => unknown[count] += 1,
+            CallReport::Done => assert_eq!(count, 1, "{name}"),
+            CallReport::NotDone => assert_eq!(count, 0, "{name}"),
+            CallReport::Unknown => unknown[count] += 1,
         }
     }
     assert!(unknown[1] > 0, "{unknown:?}");
@@ -199,7 +199,7 @@ fn hold(told: &BTreeMap<String, Told>, recorded: &[String]) {
 
 /// What an envelope tells; it is one, of that operation, and ends the process as it says.
 #[track_caller]
-fn envelope(ran: &Ran, operation: &str) -> (Told, Value) {
+fn envelope(ran: &Ran, operation: &str) -> (CallReport, Value) {
     // Whoever opens the log that the daemon left says how it was.
     assert!(
         ran.stderr
@@ -214,13 +214,13 @@ fn envelope(ran: &Ran, operation: &str) -> (Told, Value) {
     let ok = envelope["ok"] == true;
     assert_eq!(ran.code, Some(i32::from(!ok)), "{ran:?}");
     if ok {
-        return (Told::Done, envelope);
+        return (CallReport::Done, envelope);
     }
     let error = &envelope["error"];
     assert_eq!(error["code"], "operation_failed", "{ran:?}");
     let told = match error["details"]["code"].as_str() {
-        Some("outcome_unknown") => Told::Unknown,
-        Some("locked") => Told::NotDone,
+        Some("outcome_unknown") => CallReport::Unknown,
+        Some("locked") => CallReport::NotDone,
         other => panic!("{other:?}: {ran:?}"),
     };
     (told, envelope)
@@ -228,7 +228,7 @@ fn envelope(ran: &Ran, operation: &str) -> (Told, Value) {
 
 /// What a command with `--json` tells.
 #[track_caller]
-fn line(ran: &Ran) -> Told {
+fn line(ran: &Ran) -> CallReport {
     #[derive(serde::Deserialize)]
     struct Line {
         error: ErrorBody,
@@ -236,13 +236,13 @@ fn line(ran: &Ran) -> Told {
     if ran.code == Some(0) {
         assert_eq!(ran.stderr, "", "{ran:?}");
         let _: Value = parse(&ran.stdout);
-        return Told::Done;
+        return CallReport::Done;
     }
     assert_eq!((ran.code, &*ran.stdout), (Some(74), ""), "{ran:?}");
     let line: Line = parse(&ran.stderr);
     assert_eq!(line.error.code, "outcome_unknown", "{ran:?}");
     assert!(line.error.hint.is_some(), "{ran:?}");
-    Told::Unknown
+    CallReport::Unknown
 }
 
 fn creation(name: &str) -> String {
@@ -304,7 +304,7 @@ fn a_command_for_people_has_one_answer_wherever_its_connection_ends() {
             assert_eq!(ran.stderr, "", "{ran:?}");
             assert!(ran.stdout.starts_with("1 event recorded, "), "{ran:?}");
             assert_eq!(ran.stdout.lines().count(), 1, "{ran:?}");
-            return Told::Done;
+            return CallReport::Done;
         }
         assert_eq!((ran.code, &*ran.stdout), (Some(74), ""), "{ran:?}");
         assert!(ran.stderr.starts_with("error: "), "{ran:?}");
@@ -313,7 +313,7 @@ fn a_command_for_people_has_one_answer_wherever_its_connection_ends() {
             ran.stderr.contains("whether it was recorded is unknown"),
             "{ran:?}"
         );
-        Told::Unknown
+        CallReport::Unknown
     });
     let kinds: Vec<String> = cli
         .ok("replay demo --json")
@@ -345,7 +345,7 @@ fn where_no_connection_comes_to_anything_nothing_is_recorded_and_the_answer_says
                 "--lock-timeout 0 api create-task --json --input '{input}'"
             ));
             let (answer, envelope) = envelope(&ran, "create-task");
-            assert_eq!(answer, Told::NotDone, "{envelope}");
+            assert_eq!(answer, CallReport::NotDone, "{envelope}");
             told.insert(name, answer);
             let error = cli.refused_json(75, "task create demo --subject no --lock-timeout 0");
             assert_eq!(error.code, "locked");
@@ -381,14 +381,14 @@ fn the_advice_is_to_repeat_what_has_a_key_and_to_look_before_what_has_none() {
         proxy.cut([(From::Daemon, place)]);
         let ran = cli.run(&create(keys[1], &other));
         let (told, envelope) = envelope(&ran, "create-task");
-        assert_eq!(told, Told::Unknown);
+        assert_eq!(told, CallReport::Unknown);
         let hint = envelope["error"]["details"]["hint"].as_str().unwrap();
         assert!(hint.contains(advice), "{hint}");
     }
     // The advice works: the same again is the same task.
     let before = subjects(&cli).len();
     let again = envelope(&cli.run(&create("k-2", "otherk-2")), "create-task");
-    assert_eq!(again.0, Told::Done);
+    assert_eq!(again.0, CallReport::Done);
     assert_eq!(subjects(&cli).len(), before);
     for (words, advice) in [
         ("task create demo --subject S=", "look before you repeat it"),
@@ -441,9 +441,9 @@ fn a_daemon_that_is_killed_again_and_again_leaves_every_call_one_true_answer() {
                         let ran = cli.run(&format!("api create-task --json --input '{input}'"));
                         answers.fetch_add(1, Ordering::SeqCst);
                         match envelope(&ran, "create-task") {
-                            (Told::Done, _) => break,
-                            (Told::Unknown, _) => {}
-                            (Told::NotDone, envelope) => panic!("{envelope}"),
+                            (CallReport::Done, _) => break,
+                            (CallReport::Unknown, _) => {}
+                            (CallReport::NotDone, envelope) => panic!("{envelope}"),
                         }
                         assert!(since.elapsed() < 2 * LONGEST_WAIT, "it is never known");
                     }
