@@ -1,5 +1,5 @@
-//! What the README and `SKILL.md` teach is so: their commands run as they are printed, in one directory, in order, and
-//! each succeeds. Packages bring the README with them.
+//! Runs the commands of README, tour, lead's day and `SKILL.md` as they are printed, in order, each document in one
+//! directory; each command must succeed. Packages bring the README with them.
 
 use crate::prelude::*;
 
@@ -83,6 +83,25 @@ fn the_tour_runs() {
             "changed_since_receipt",
             "exit 65: damaged, and it says where",
             "exit 1: dev holds it",
+        ],
+    );
+}
+
+#[test]
+fn the_day_of_a_lead_runs() {
+    let day = blocks(&document("docs/lead.md"), "lead").concat();
+    assert!(day.lines().count() > 40, "{day}");
+    // Backups must not lie in the data root.
+    teaches(
+        &("mkdir project\ncd project\n".to_owned() + &day),
+        &[
+            "tests  blocked  Test the parser  waits for parser",
+            "reported blocked: guide by doc",
+            "exit 1: dev is too late",
+            "mode transiting: blueprint -> forge",
+            "exit 1: not approved yet",
+            "exit 1: tasks are open",
+            "closed at",
         ],
     );
 }
