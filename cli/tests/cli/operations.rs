@@ -35,7 +35,7 @@ One line on standard output, and exit 0 or 1:
 ```
 
 `\"replayed\":true` stands before `data` where the answer is that of an earlier request under the same key, and nothing was
-done now; a claim that is over is not answered again (see [protocol.md](../protocol.md)).
+done now; a claim that is over is not answered again (see [commands.md](../protocol/commands.md)).
 
 Without `--json` people read `ok operation=…` and the data, or `error operation=… code=…: …` on standard error.
 

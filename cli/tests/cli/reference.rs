@@ -314,7 +314,7 @@ fn the_reference_in_docs_is_what_the_help_says() {
         "# Command line reference\n\n\
          For those who type or script commands: the help of every command. A test makes this page from `--help`\n\
          (`TEAMLOG_BLESS=1 cargo test -p teamlog` writes it). The global options, shown once, go before or after every\n\
-         command. [protocol.md](../protocol.md) explains the answers; their JSON Schemas are in [schemas.json](schemas.json).\n",
+         command. [commands.md](../protocol/commands.md) explains the answers; their JSON Schemas are in [schemas.json](schemas.json).\n",
     );
     let all = commands(&cli);
     text.push_str("\n| command | what it does |\n|---|---|\n");

@@ -24,7 +24,7 @@ operation! {
         from: String,
         /// The recipient
         to: String,
-        /// The type of the message, one of those of docs/protocol.md, as `handoff`
+        /// The type of the message, one of those of docs/protocol/messages.md, as `handoff`
         #[serde(rename = "type")]
         kind: String,
         /// The message's id; `msg_` and 12 hex digits if left out. One that is known makes the send a duplicate

@@ -161,7 +161,7 @@ fn in_canonical_form_idle_is_a_state_and_what_is_of_another_sort_is_left_out() {
 
 #[test]
 fn the_protocol_names_the_types_that_wake_and_those_for_auditors() {
-    let protocol = include_str!("../../../docs/protocol.md");
+    let protocol = include_str!("../../../docs/protocol/team.md");
     let words: Vec<&str> = protocol.split_whitespace().collect();
     let named = |notice: Notice| {
         let of = EventType::ALL
