@@ -1,6 +1,8 @@
 //! What is read of the tree to hold it against its own rules: files, and the modules that they import.
 #![forbid(unsafe_code)]
 
+pub mod tokens;
+
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
