@@ -1,18 +1,6 @@
-//! Exit codes and error reports: the only place that maps failures to codes.
+//! Exit codes and error reports: the one place that maps failures to exit codes.
 //!
-//! | code | meaning |
 //! |---|---|
-//! | 0 | done (also if the reader of the output left early) |
-//! | 1 | refused by a rule; nothing was written |
-//! | 2 | usage (`api` and `state` use 1 for that); `doctor`: unhealthy; `nudge`: an unknown team or a bad setting |
-//! | 65 | a log that is damaged, written by a newer teamlog, or differs from a receipt or from its journal |
-//! | 69 | the team's daemon cannot be reached, or has another version |
-//! | 70 | a bug: teamlog broke one of its own promises |
-//! | 74 | input/output failed: whether the event was recorded is unknown, retry with the same id |
-//! | 75 | locked, or the team's journal cannot be reached: nothing was recorded, try again |
-//! | 77 | the system does not permit it |
-//! | 78 | the file system, or the journal, is not safe for a log; `guard exec`: the kernel cannot fence a command |
-//! | any | `guard exec`: the command's code, 126 or 127 if it cannot be started |
 
 mod explanation;
 mod journal;
@@ -55,7 +43,7 @@ impl Exit {
     /// Exit code of `doctor` if something is unhealthy.
     pub const UNHEALTHY: Exit = Exit::Usage;
 
-    /// Returns this code, unless `done`.
+    /// Returns this code, or `Done` if `done` is true.
     pub fn unless(self, done: bool) -> Exit {
         if done { Exit::Done } else { self }
     }
@@ -82,15 +70,15 @@ impl From<Exit> for u8 {
 /// Result of a command: its exit code, or an error.
 pub type Outcome = Result<Exit, CommandError>;
 
-/// An error for the report, from any source.
+/// A reportable error from any layer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CommandError {
     exit: Exit,
-    // Boxed: errors travel through every result of this crate.
+    // Boxed to keep the results of this crate small.
     body: Box<Body>,
 }
 
-/// `{error}`: the line for programs.
+/// JSON line of an error: `{error}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct ErrorLine<'a> {
     /// The error
@@ -105,13 +93,13 @@ struct Body {
     code: String,
     /// Message for people: names field, value and rule
     message: String,
-    /// The field of the input with the error, if there is one
+    /// The faulty field of the input, if any
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<String>,
-    /// Next steps, a line for each possibility
+    /// Next steps, one per line
     #[serde(skip_serializing_if = "Option::is_none")]
     hint: Option<String>,
-    /// Details, by name
+    /// Further values, by name
     #[serde(default, skip_serializing_if = "Map::is_empty")]
     details: Map<String, Value>,
     /// True if standard output failed.
@@ -120,7 +108,7 @@ struct Body {
 }
 
 impl CommandError {
-    /// Creates an error of the command line itself, without a library error.
+    /// Creates an error of the command line itself, without an underlying library error.
     pub fn new(exit: Exit, code: &str, message: impl Into<String>) -> CommandError {
         let body = Box::new(Body {
             code: code.to_owned(),
@@ -133,27 +121,27 @@ impl CommandError {
         CommandError { exit, body }
     }
 
-    /// Creates an error for a wrong command line.
+    /// Creates a usage error.
     pub fn usage(message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Usage, "usage", message)
     }
 
-    /// Creates an error for a bug of teamlog.
+    /// Creates the error of a broken promise of ours.
     pub fn bug(message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Bug, "bug", message)
     }
 
-    /// Creates an error for an unexpected behaviour of the daemon.
+    /// Creates the error for a daemon that does not behave like one.
     pub fn unreachable(message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Unavailable, "daemon_unreachable", message)
     }
 
-    /// Creates an error for invalid input.
+    /// Creates the error for invalid input.
     pub fn invalid(field: &str, message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Refused, "invalid_input", message).about(field)
     }
 
-    /// Creates an error for a failing standard stream or file of the user.
+    /// Creates the error for a failure of standard input, standard output or a file that the user named.
     pub fn io(doing: &str, what: &str, source: &io::Error) -> CommandError {
         let code = code_of_io(source);
         let exit = match code {
@@ -163,19 +151,19 @@ impl CommandError {
         CommandError::new(exit, code, format!("cannot {doing} {what}: {source}"))
     }
 
-    /// Creates an error for failing standard output, after the command has done its work.
+    /// Creates the error for a failure of standard output after the command was carried out.
     pub fn unwritten(source: &io::Error) -> CommandError {
         let mut error = CommandError::io("write", "standard output", source);
         error.body.unwritten = true;
         error.hinting("what the command records is recorded; only its answer could not be written")
     }
 
-    /// Converts an error of clap, without its layout, with a hint to the help.
+    /// Converts clap's error without its layout, and adds where help is available.
     pub fn of_clap(error: &clap::Error, help: &str) -> CommandError {
         let text = error.render().to_string();
         let first = text.split("\n\n").next().unwrap_or_default();
         let message = match error.kind() {
-            // Clap gives the whole help here.
+            // clap puts the whole help here.
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "a subcommand is required",
             _ => first.strip_prefix("error: ").unwrap_or(first),
         };
@@ -183,7 +171,7 @@ impl CommandError {
         let tip = text
             .lines()
             .find_map(|line| line.trim().strip_prefix("tip: "))
-            // An unknown option is rarely meant as a value.
+            // clap's tip to pass an unknown option as a value is rarely right.
             .filter(|tip| !tip.starts_with("to pass "));
         CommandError::usage(message.join(" ")).or_hint(match tip {
             Some(tip) => format!("{tip}\n{help}"),
@@ -191,14 +179,14 @@ impl CommandError {
         })
     }
 
-    /// Adds a hint, unless it has one.
+    /// Adds a hint, unless the error has one.
     #[must_use]
     pub fn or_hint(mut self, hint: impl Into<String>) -> CommandError {
         self.body.hint.get_or_insert_with(|| hint.into());
         self
     }
 
-    /// Replaces its hints, which are for another surface.
+    /// Replaces the hint, which was written for another surface.
     #[must_use]
     pub fn hinting(mut self, hint: impl Into<String>) -> CommandError {
         self.body.hint = Some(hint.into());
@@ -220,7 +208,7 @@ impl CommandError {
         }
     }
 
-    /// Appends a hint after the existing ones.
+    /// Appends a hint.
     #[must_use]
     pub fn and_hint(mut self, hint: &str) -> CommandError {
         let hints = self.body.hint.get_or_insert_default();
@@ -238,21 +226,21 @@ impl CommandError {
         self
     }
 
-    /// Sets the field with the error.
+    /// Sets the faulty field.
     #[must_use]
     pub fn about(mut self, field: &str) -> CommandError {
         self.body.field = Some(field.to_owned());
         self
     }
 
-    /// Sets another exit code, for a command that has its own codes.
+    /// Sets the exit code, for a command with codes of its own.
     #[must_use]
     pub fn ending(mut self, exit: Exit) -> CommandError {
         self.exit = exit;
         self
     }
 
-    /// Adds a detail that is text.
+    /// Adds a detail.
     #[must_use]
     pub fn detailing(mut self, name: &str, value: &str) -> CommandError {
         self.body.details.insert(name.to_owned(), value.into());
@@ -263,7 +251,7 @@ impl CommandError {
         self.body.details.get(name).and_then(Value::as_str)
     }
 
-    /// Replaces a word in capitals in its hint by the real name.
+    /// Replaces a placeholder in capitals in the hint by the real name.
     #[must_use]
     pub fn filling(mut self, word: &str, name: &str) -> CommandError {
         if let Some(hint) = &mut self.body.hint {
@@ -296,7 +284,7 @@ impl CommandError {
         &self.body.message
     }
 
-    /// Converts it into details for another form of the error, including code, field and hint.
+    /// Returns code, field, hint and details as one object, for another form of the error.
     pub fn into_details(self) -> Map<String, Value> {
         let body = *self.body;
         let mut details = body.details;
@@ -332,7 +320,7 @@ impl CommandError {
         self.body.hint.as_deref()
     }
 
-    /// Prints it on standard error.
+    /// Prints the error on standard error.
     pub fn report(&self, json: bool, env: &ProcessEnv) -> Exit {
         let text = match json {
             true => env.json_line(&ErrorLine { error: &self.body }),
@@ -342,8 +330,7 @@ impl CommandError {
         self.exit
     }
 
-    /// Prints it on standard error for callers of `rcs state`: `{error, code, …}`, with the message in `error`, as
-    /// tools answer too.
+    /// Prints the error on standard error in the form of `rcs state`: `{error, code, …}`, with the message as `error`.
     pub fn report_payload(&self, json: bool, env: &ProcessEnv) -> Exit {
         let body = &self.body;
         let mut payload = Map::new();
@@ -452,7 +439,7 @@ impl From<ProjectionError> for CommandError {
     fn from(error: ProjectionError) -> CommandError {
         match error {
             ProjectionError::Engine(error) => error.into(),
-            // An undecodable event: the log is damaged.
+            // An unreadable event means a damaged log, no matter which program wrote it.
             other => CommandError::new(Exit::Damaged, "undecodable", other.to_string()),
         }
     }

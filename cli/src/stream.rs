@@ -20,7 +20,7 @@ pub enum Streamed {
     Audit,
 }
 
-/// Takes the events of a stream, one by one.
+/// Receives the events of a stream.
 pub trait EventSink {
     fn event(&mut self, event: &Event<'_>, json: &[u8]) -> ControlFlow<()>;
     fn json(&mut self, line: &[u8]) -> ControlFlow<()>;

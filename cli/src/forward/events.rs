@@ -16,7 +16,7 @@ use teamlog_team::redaction::redact;
 /// Size of its lines at which a message is sent.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Sends what is asked for, until it ends or its reader is gone.
+/// Sends the requested events until the stream ends or its reader is gone.
 pub fn sent(site: &mut CallContext<'_>, asked: &NamedCall, caller: &Arc<Caller>) -> Ended {
     let outcome = exit::caught(|| run(site, asked, caller)).flatten();
     Ended {

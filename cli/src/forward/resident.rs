@@ -80,7 +80,7 @@ impl Forward for Resident {
     }
 }
 
-/// Sends an answer, and does what is left to do behind it; what fails there costs time later, and loses nothing.
+/// Sends an answer, then does the remaining maintenance, whose failure costs time later but loses nothing.
 fn finish(site: CallContext<'_>, caller: &Caller, ended: Ended) -> io::Result<()> {
     send(caller, &Reply::Ended(ended))?;
     if let Some(mut team) = site.opened {
@@ -142,7 +142,7 @@ fn carry_out(site: &mut CallContext<'_>, call: &NamedCall) -> Ended {
     }
 }
 
-/// The answer without the tokens of claims that the calling agent does not hold.
+/// Removes the tokens of claims that the calling agent does not hold from an answer.
 fn redacted(site: &CallContext<'_>, answer: Box<RawValue>) -> Box<RawValue> {
     let known = site.root.options().authenticated.as_ref();
     let redacted = known.and_then(|known| redact(answer.get(), &known.agent));
