@@ -16,6 +16,8 @@ mod cases;
 mod accepted_tokens;
 pub mod agent_token;
 pub mod api;
+#[cfg(feature = "cli")]
+pub mod argv;
 pub mod artifact;
 pub mod attention;
 pub mod backup;

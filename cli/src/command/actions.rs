@@ -15,7 +15,9 @@ macro_rules! actions {
             $(#[command(name = $name)] $action($action),)+
         }
 
-        pub(super) const PRINTED: &[crate::command::printed::Printed] = &[$($printed($name)),+];
+        pub(super) fn printed() -> Vec<crate::command::printed::Printed> {
+            vec![$($printed($name)),+]
+        }
 
         impl Args {
             pub fn run(self, context: &mut crate::context::Context) -> crate::exit::Outcome {

@@ -63,7 +63,9 @@ enum Action {
     Exec(exec::Exec),
 }
 
-pub(super) const PRINTED: &[Printed] = &[text_only(""), text_only("exec")];
+pub(super) fn printed() -> Vec<Printed> {
+    vec![text_only(""), text_only("exec")]
+}
 
 /// The writing agent and its repository.
 #[derive(Debug, clap::Args)]

@@ -2,6 +2,8 @@
 
 #[macro_use]
 mod actions;
+#[macro_use]
+mod subcommand;
 
 mod ack;
 pub mod all_teams;
@@ -15,7 +17,6 @@ mod board;
 mod bootstrap;
 mod can_write;
 mod child;
-mod choice;
 mod completions;
 mod config;
 mod convert;
@@ -87,6 +88,7 @@ use printed::{AnySchema, Either, Printed, answer, changed, lines, of, read, reco
 use setup::SetupAnswer;
 use teamlog_guard::Effect;
 use teamlog_team::api::Envelope;
+use teamlog_team::argv::whole;
 use teamlog_team::attention::Attention;
 use teamlog_team::backup::restore::RestoreAnswer;
 use teamlog_team::backup::take::{BackupAllAnswer, BackupAnswer};
@@ -108,7 +110,7 @@ use verify::{VerifiedLog, VerifiedTeam};
 /// before it reads argv, which takes a large part of a short process.
 macro_rules! commands {
     ($(
-        $variant:ident($module:ident $($way:ident $row:ident)? $(: $printed:expr)?) = $name:literal,
+        $variant:ident($module:ident $(: $printed:expr)?) = $name:literal,
         $effect:ident$(($($raised:literal),+))?: $about:literal,
     )*) => {
         /// Effect of each subcommand on files, for the guard: an agent that types one is asked only about effects that
@@ -122,7 +124,7 @@ macro_rules! commands {
         ];
 
         /// Printed answers of each subcommand, by its name.
-        const PRINTED: &[(&str, &[Printed])] = &[$(($name, printed!($module $($way $row)? $($printed)?)),)*];
+        const PRINTED: &[(&str, fn() -> Vec<Printed>)] = &[$(($name, printed!($module $($printed)?)),)*];
 
         #[derive(Debug)]
         pub enum Command {
@@ -180,10 +182,10 @@ macro_rules! commands {
 
 macro_rules! printed {
     ($module:ident) => {
-        $module::PRINTED
+        $module::printed
     };
     ($module:ident $printed:expr) => {
-        &[$printed("")]
+        || vec![$printed("")]
     };
 }
 
@@ -314,13 +316,6 @@ impl From<Past> for Option<Spot> {
     fn from(past: Past) -> Option<Spot> {
         past.at
     }
-}
-
-/// Parses a count or a position.
-fn whole<N: TryFrom<u64>>(text: &str) -> Result<N, String> {
-    let number = text.parse().ok();
-    let number = number.and_then(|number| N::try_from(number).ok());
-    number.ok_or_else(|| format!("must be a whole number from 0 to {}", u64::MAX))
 }
 
 fn format(text: &str) -> Result<Format, String> {

@@ -64,11 +64,11 @@ impl Args {
 
 /// Returns every printed answer with the words of its command, then the lines on standard error.
 fn all() -> impl Iterator<Item = (String, Printed)> {
-    let of_command = |(name, printed): &(&str, &'static [Printed])| {
-        let name = (*name).to_owned();
-        printed.iter().map(move |printed| {
+    let of_command = |(name, printed): &(&'static str, fn() -> Vec<Printed>)| {
+        let name = *name;
+        printed().into_iter().map(move |printed| {
             let words = format!("{name} {}", printed.action);
-            (words.trim_end().to_owned(), *printed)
+            (words.trim_end().to_owned(), printed)
         })
     };
     let beside = [

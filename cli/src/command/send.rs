@@ -1,7 +1,7 @@
 //! `send`: one message into one inbox. Its options are those of the task messages too.
 
 use crate::call::Call;
-use crate::command::choice;
+use teamlog_team::argv;
 use crate::command::prelude::*;
 use crate::context::again;
 use crate::forward::SEND_AND_WAIT;
@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(long, value_name = "AGENT")]
     to: String,
     /// What kind of message: handoff, decision_required, idle_notification, task_assign …
-    #[arg(long = "type", value_name = "TYPE", value_parser = choice::message_type)]
+    #[arg(long = "type", value_name = "TYPE", value_parser = argv::message_type)]
     kind: String,
     /// The task concerned
     #[arg(long, value_name = "TASK")]
@@ -56,7 +56,7 @@ pub struct Options {
     #[arg(long, value_name = "TRACE")]
     trace_id: Option<String>,
     /// low, normal, high or critical [default: normal]
-    #[arg(long, value_name = "PRIORITY", value_parser = choice::priority)]
+    #[arg(long, value_name = "PRIORITY", value_parser = argv::priority)]
     priority: Option<String>,
     /// The message's own time, ISO 8601; a task message older than the task's last one changes nothing [default: now]
     #[arg(long, value_name = "TIME")]

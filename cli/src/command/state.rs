@@ -98,13 +98,15 @@ struct Query {
     input: Option<String>,
 }
 
-pub(super) const PRINTED: &[Printed] = &[
-    of::<StateRead>("read"),
-    of::<StateWrite>("write"),
-    of::<StateClear>("clear"),
-    of::<StateListActive>("list-active"),
-    of::<StateGetStatus>("get-status"),
-];
+pub(super) fn printed() -> Vec<Printed> {
+    vec![
+        of::<StateRead>("read"),
+        of::<StateWrite>("write"),
+        of::<StateClear>("clear"),
+        of::<StateListActive>("list-active"),
+        of::<StateGetStatus>("get-status"),
+    ]
+}
 
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {

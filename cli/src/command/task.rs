@@ -3,7 +3,7 @@
 mod edit;
 
 use crate::call::Call;
-use crate::command::choice;
+use teamlog_team::argv;
 use crate::command::prelude::*;
 use crate::render::attributes::AttributeArgs;
 use crate::render::claim;
@@ -163,7 +163,7 @@ struct Create {
     #[arg(long, value_name = "T,U", value_delimiter = ',')]
     blocked_by: Vec<String>,
     /// low, normal, high or critical [default: normal]
-    #[arg(long, value_name = "PRIORITY", value_parser = choice::priority)]
+    #[arg(long, value_name = "PRIORITY", value_parser = argv::priority)]
     priority: Option<String>,
     /// A path that its holder may write, relative to the repository, with what lies below it; may stand several times
     #[arg(long = "resource", value_name = "PATH")]

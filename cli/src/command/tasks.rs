@@ -1,6 +1,6 @@
 //! `tasks`: the tasks of a team.
 
-use crate::command::choice;
+use teamlog_team::argv;
 use crate::command::prelude::*;
 use teamlog_team::task::list::{ReadTasks, Tasks};
 use teamlog_team::task::sorting::{SortOrder, TaskSort};
@@ -17,7 +17,7 @@ pub struct Args {
     /// The team
     team: String,
     /// Only tasks of that status
-    #[arg(long, value_parser = choice::status)]
+    #[arg(long, value_parser = argv::status)]
     status: Option<String>,
     /// Only tasks of that owner
     #[arg(long, value_name = "AGENT")]

@@ -1,5 +1,6 @@
 //! Parts of an unfinished command line that candidates depend on: team, agent and tasks.
 
+use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 use std::ffi::OsString;
 use std::path::PathBuf;
@@ -30,6 +31,8 @@ impl Typed {
     fn take(&mut self, matches: &ArgMatches) {
         let text = |id: &str| {
             let value = matches.try_get_one::<String>(id).ok().flatten();
+            let is_typed = |_: &&String| matches.value_source(id) == Some(ValueSource::CommandLine);
+            let value = value.filter(is_typed);
             value.filter(|value| !value.is_empty()).cloned()
         };
         self.team = text("team").or(self.team.take());

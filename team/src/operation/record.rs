@@ -112,36 +112,59 @@ macro_rules! operation {
 }
 
 /// The input of an operation: moves its fields one by one into the braces, then declares it.
+///
+/// Under the feature `cli` the input derives `clap::Args`. `#[arg(…)]` on a field says how the command line takes it, and its
+/// doc comment is the help text as well as the description in the JSON schema. The command line has no field without `#[arg(…)]`.
 macro_rules! input {
     ($name:literal: $input:ident { $($fields:tt)* }) => {
-        $crate::operation::record::input! { $name, $input, { } $($fields)* }
+        $crate::operation::record::input! { @field $name, $input, { }, [skip] [] $($fields)* }
     };
-    ($name:literal, $input:ident, { $($fields:tt)* }) => {
-        #[doc = concat!("What `", $name, "` is asked.")]
+    (@field $name:literal, $input:ident, { $($fields:tt)* }, [skip] []) => {
+        #[doc = concat!("The input of `", $name, "`.")]
         #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+        #[cfg_attr(feature = "cli", derive(clap::Args))]
+        #[cfg_attr(feature = "cli", group(skip))]
         #[serde(deny_unknown_fields)]
         pub struct $input { $($fields)* }
     };
     (
-        $name:literal, $input:ident, { $($fields:tt)* }
-        $(#[$attribute:meta])* $field:ident: Option<$type:ty>, $($rest:tt)*
+        @field $name:literal, $input:ident, $fields:tt, [skip] $attributes:tt
+        #[arg($($arg:tt)*)] $($rest:tt)*
     ) => {
-        $crate::operation::record::input! { $name, $input, {
-            $($fields)*
-            $(#[$attribute])*
-            #[serde(default, skip_serializing_if = "Option::is_none")]
-            pub $field: Option<$type>,
-        } $($rest)* }
+        $crate::operation::record::input! {
+            @field $name, $input, $fields, [$($arg)*] $attributes $($rest)*
+        }
     };
     (
-        $name:literal, $input:ident, { $($fields:tt)* }
-        $(#[$attribute:meta])* $field:ident: $type:ty, $($rest:tt)*
+        @field $name:literal, $input:ident, $fields:tt, $arg:tt [$($attributes:tt)*]
+        #[$($attribute:tt)*] $($rest:tt)*
     ) => {
-        $crate::operation::record::input! { $name, $input, {
+        $crate::operation::record::input! {
+            @field $name, $input, $fields, $arg [$($attributes)* #[$($attribute)*]] $($rest)*
+        }
+    };
+    (
+        @field $name:literal, $input:ident, { $($fields:tt)* }, [$($arg:tt)*] [$($attributes:tt)*]
+        $field:ident: Option<$type:ty>, $($rest:tt)*
+    ) => {
+        $crate::operation::record::input! { @field $name, $input, {
             $($fields)*
-            $(#[$attribute])*
+            $($attributes)*
+            #[serde(default, skip_serializing_if = "Option::is_none")]
+            #[cfg_attr(feature = "cli", arg($($arg)*))]
+            pub $field: Option<$type>,
+        }, [skip] [] $($rest)* }
+    };
+    (
+        @field $name:literal, $input:ident, { $($fields:tt)* }, [$($arg:tt)*] [$($attributes:tt)*]
+        $field:ident: $type:ty, $($rest:tt)*
+    ) => {
+        $crate::operation::record::input! { @field $name, $input, {
+            $($fields)*
+            $($attributes)*
+            #[cfg_attr(feature = "cli", arg($($arg)*))]
             pub $field: $type,
-        } $($rest)* }
+        }, [skip] [] $($rest)* }
     };
 }
 

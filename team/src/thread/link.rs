@@ -7,11 +7,14 @@ use crate::thread::prelude::*;
 operation! {
     /// Make a thread belong to a task
     "thread-link": Records(ThreadLink {
-        /// The thread
+        /// Id of the thread
+        #[arg(value_name = "THREAD")]
         thread_id: String,
-        /// The task, in the place of the one that it belonged to
+        /// Task that the thread belongs to from now on
+        #[arg(value_name = "TASK")]
         task_id: String,
-        /// Who does it
+        /// Agent that links the thread
+        #[arg(id = "agent", long, value_name = "AGENT")]
         worker: Option<String>,
     }) -> ThreadAnswer as thread_link,
     refuses = [WorkerNotFound, TaskNotFound, ThreadNotFound],

@@ -5,10 +5,12 @@ use crate::thread::prelude::*;
 operation! {
     /// List threads with what was said last in each, the newest thread first
     "list-threads": Reads(ThreadList {
-        /// Most threads, at most 200; default 50
+        /// Largest number of threads, at most 200; 50 if absent
         #[schemars(range(min = 1))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
-        /// The `next_cursor` of the page before
+        /// `next_cursor` of the previous page
+        #[arg(long, value_name = "CURSOR")]
         cursor: Option<String>,
     }) -> ThreadListAnswer = |team, asked| team.threads(&asked),
     refuses = [CursorUnknown],

@@ -8,13 +8,17 @@ use crate::thread::start::agents;
 operation! {
     /// Say something in a thread; whoever takes part is told
     "thread-post": Records(ThreadPost {
-        /// The thread
+        /// Id of the thread
+        #[arg(value_name = "THREAD")]
         thread_id: String,
-        /// What is said
+        /// Text of the message; on the command line, - reads standard input
+        #[arg(value_name = "TEXT|-")]
         body: String,
-        /// Who says it; else `system`
+        /// Author; `system` if absent
+        #[arg(id = "agent", long, value_name = "AGENT")]
         worker: Option<String>,
-        /// Who is told; else whoever takes part. Its author never is
+        /// Agents to notify, separated by commas; all participants if absent, but never the author
+        #[arg(long, value_name = "A,B", value_delimiter = ',')]
         to: Option<Vec<String>>,
     }) -> ThreadPostAnswer as thread_post,
     refuses = [WorkerNotFound, ThreadNotFound, BudgetExceeded],

@@ -9,12 +9,15 @@ use page::unknown_cursor;
 operation! {
     /// Find threads by what they hold, the newest thread first
     "thread-search": Reads(ThreadSearch {
-        /// What a title, a message, a participant or the task's id must hold, in any case; else every thread
+        /// Text in the title, a message, a participant or the task's id, in any case; every thread if absent
+        #[arg(value_name = "TEXT")]
         query: Option<String>,
-        /// Most threads, at most 200; default 50
+        /// Largest number of threads, at most 200; 50 if absent
         #[schemars(range(min = 1))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
-        /// The `next_cursor` of the page before
+        /// `next_cursor` of the previous page
+        #[arg(long, value_name = "CURSOR")]
         cursor: Option<String>,
     }) -> ThreadSearchAnswer = |team, asked| team.thread_search(&asked),
     refuses = [CursorUnknown],

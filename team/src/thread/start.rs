@@ -10,13 +10,17 @@ use crate::thread::prelude::*;
 operation! {
     /// Start a thread between agents, perhaps about a task
     "thread-start": Records(ThreadStart {
-        /// What it is about; else `Thread`
+        /// Title of the thread; `Thread` if absent
+        #[arg(long, value_name = "TEXT")]
         title: Option<String>,
-        /// Who takes part
+        /// Participants, separated by commas; the agent that starts the thread is one of them
+        #[arg(long, value_name = "A,B", value_delimiter = ',')]
         participants: Option<Vec<String>>,
-        /// The task that it belongs to
+        /// Task that the thread belongs to
+        #[arg(long, value_name = "TASK")]
         task_id: Option<String>,
-        /// Who starts it, and takes part too
+        /// Agent that starts the thread
+        #[arg(id = "agent", long, value_name = "AGENT")]
         worker: Option<String>,
     }) -> ThreadAnswer as thread_start,
     refuses = [WorkerNotFound, TaskNotFound, BudgetExceeded],

@@ -7,12 +7,15 @@ use page::unknown_cursor;
 operation! {
     /// Read the newest messages of a thread, oldest first
     "thread-tail": Reads(ThreadTail {
-        /// The thread
+        /// Id of the thread
+        #[arg(value_name = "THREAD")]
         thread_id: String,
-        /// Most messages, the newest, at most 200; default 20
+        /// Largest number of messages, at most 200; 20 if absent
         #[schemars(range(min = 1))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
-        /// The `next_cursor` of the page before
+        /// `next_cursor` of the previous page
+        #[arg(long, value_name = "CURSOR")]
         cursor: Option<String>,
     }) -> ThreadTailAnswer = |team, asked| team.thread_tail(&asked),
     refuses = [ThreadNotFound, CursorUnknown],

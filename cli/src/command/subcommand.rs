@@ -1,0 +1,373 @@
+//! Subcommands as rows of a table. Most carry out one operation: their arguments are TEAM and the input of the operation, which
+//! derives `clap::Args`; a row adds the renderer of the answer and what argv says differently.
+
+use super::Past;
+use super::printed::{Printed, of};
+use super::stamp::Stamp;
+use crate::call::Call;
+use crate::context::Context;
+use crate::exit::{CommandError, Exit, Outcome};
+use crate::forward::Repeat;
+use crate::render::View;
+use clap::builder::Resettable;
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Args as _, FromArgMatches};
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt;
+use teamlog_team::api::{Effect, Op};
+
+/// The value of an option for the acting agent, as help shows it.
+pub const ACTING: &str = "the acting agent";
+
+/// A subcommand of the command line.
+pub trait Subcommand {
+    fn name(&self) -> &'static str;
+
+    /// Describes the answer.
+    fn printed(&self) -> Printed;
+
+    /// Adds the texts and the arguments to a definition.
+    fn define(&self, command: clap::Command) -> clap::Command;
+
+    /// Runs the command that was typed.
+    fn run(&self, matches: &ArgMatches, context: &mut Context) -> Outcome;
+}
+
+/// A subcommand that was typed, with its arguments.
+pub struct Typed {
+    subcommand: &'static dyn Subcommand,
+    matches: ArgMatches,
+}
+
+impl fmt::Debug for Typed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {:?}", self.subcommand.name(), self.matches)
+    }
+}
+
+impl Typed {
+    pub fn new(subcommand: &'static dyn Subcommand, matches: &ArgMatches) -> Typed {
+        let matches = matches.clone();
+        Typed {
+            subcommand,
+            matches,
+        }
+    }
+
+    pub fn run(&self, context: &mut Context) -> Outcome {
+        self.subcommand.run(&self.matches, context)
+    }
+}
+
+/// Declares the subcommands of a module: one row, which is the command itself, or several rows for a command of several words. A
+/// command of several words defines the arguments of the typed one only.
+macro_rules! subcommands {
+    ($row:expr) => {
+        const ROW: &dyn crate::command::subcommand::Subcommand = &$row;
+
+        subcommands! { @args }
+
+        impl clap::Args for Args {
+            fn augment_args(command: clap::Command) -> clap::Command {
+                ROW.define(command)
+            }
+            fn augment_args_for_update(command: clap::Command) -> clap::Command {
+                ROW.define(command)
+            }
+        }
+
+        impl clap::FromArgMatches for Args {
+            fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Args, clap::Error> {
+                Ok(Args(crate::command::subcommand::Typed::new(ROW, matches)))
+            }
+            fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+                *self = <Args as clap::FromArgMatches>::from_arg_matches(matches)?;
+                Ok(())
+            }
+        }
+
+        pub(super) fn printed() -> Vec<crate::command::printed::Printed> {
+            let whole = crate::command::printed::Printed { action: "", ..ROW.printed() };
+            vec![whole]
+        }
+    };
+    ($($name:ident = $row:expr;)+) => {
+        $(const $name: &dyn crate::command::subcommand::Subcommand = &$row;)+
+        const ROWS: &[&dyn crate::command::subcommand::Subcommand] = &[$($name),+];
+
+        subcommands! { @args }
+
+        impl clap::Args for Args {
+            fn augment_args(command: clap::Command) -> clap::Command {
+                command
+                    .subcommand_required(true)
+                    .arg_required_else_help(true)
+                    $(.subcommand(
+                        clap::Command::new($name.name()).defer(|command| $name.define(command)),
+                    ))+
+            }
+            fn augment_args_for_update(command: clap::Command) -> clap::Command {
+                <Args as clap::Args>::augment_args(command)
+            }
+        }
+
+        impl clap::FromArgMatches for Args {
+            fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Args, clap::Error> {
+                let typed = matches.subcommand().and_then(|(name, matches)| {
+                    let row = ROWS.iter().find(|row| row.name() == name)?;
+                    Some(Args(crate::command::subcommand::Typed::new(*row, matches)))
+                });
+                typed.ok_or_else(|| clap::Error::new(clap::error::ErrorKind::MissingSubcommand))
+            }
+            fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
+                *self = <Args as clap::FromArgMatches>::from_arg_matches(matches)?;
+                Ok(())
+            }
+        }
+
+        pub(super) fn printed() -> Vec<crate::command::printed::Printed> {
+            ROWS.iter().map(|row| row.printed()).collect()
+        }
+    };
+    (@args) => {
+        #[derive(Debug)]
+        pub struct Args(crate::command::subcommand::Typed);
+
+        impl Args {
+            pub fn run(self, context: &mut crate::context::Context) -> crate::exit::Outcome {
+                self.0.run(context)
+            }
+        }
+    };
+}
+
+/// No options beside those of the input.
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+pub struct NoOptions {}
+
+/// A row for an operation, with the options `X` beside its input.
+pub struct OfOperation<O: Op, X = NoOptions> {
+    name: &'static str,
+    show: fn(&O::Data, &View) -> Vec<String>,
+    about: &'static str,
+    details: &'static str,
+    examples: &'static str,
+    agent: Option<(&'static str, AgentField<O>)>,
+    adjust: fn(&mut O, X, &mut Context) -> Result<(), CommandError>,
+    own_commands: fn(&mut O::Data, &Context),
+    exit: fn(&O::Data) -> Exit,
+    takes_past: bool,
+    takes_key: bool,
+}
+
+/// The field of an input that holds the acting agent unless argv names one.
+enum AgentField<O> {
+    Required(fn(&mut O) -> &mut String),
+    Optional(fn(&mut O) -> &mut Option<String>),
+}
+
+/// Makes a row for an operation. One that records takes a key and a trace id as well.
+pub const fn operation<O: Op>(
+    name: &'static str,
+    show: fn(&O::Data, &View) -> Vec<String>,
+) -> OfOperation<O> {
+    OfOperation {
+        name,
+        show,
+        about: O::DOC,
+        details: "",
+        examples: "",
+        agent: None,
+        adjust: |_, _, _| Ok(()),
+        own_commands: |_, _| {},
+        exit: |_| Exit::Done,
+        takes_past: false,
+        takes_key: matches!(O::EFFECT, Effect::Records),
+    }
+}
+
+impl<O: Op, X> OfOperation<O, X> {
+    /// Replaces the operation's own line of documentation.
+    pub const fn about(self, about: &'static str) -> Self {
+        OfOperation { about, ..self }
+    }
+
+    /// Adds paragraphs to the long help.
+    pub const fn details(self, details: &'static str) -> Self {
+        OfOperation { details, ..self }
+    }
+
+    pub const fn examples(self, examples: &'static str) -> Self {
+        OfOperation { examples, ..self }
+    }
+
+    /// Fills a required field with the acting agent if the option is absent. The option's name is its id.
+    pub const fn agent(self, option: &'static str, field: fn(&mut O) -> &mut String) -> Self {
+        let agent = Some((option, AgentField::Required(field)));
+        OfOperation { agent, ..self }
+    }
+
+    /// Fills an optional field with the acting agent, if there is one and the option is absent.
+    pub const fn agent_if_known(
+        self,
+        option: &'static str,
+        field: fn(&mut O) -> &mut Option<String>,
+    ) -> Self {
+        let agent = Some((option, AgentField::Optional(field)));
+        OfOperation { agent, ..self }
+    }
+
+    /// Takes `--at`: the answer at a point of the past.
+    pub const fn at(self) -> Self {
+        OfOperation {
+            takes_past: true,
+            ..self
+        }
+    }
+
+    /// Takes neither a key nor a trace id, because a repetition changes nothing.
+    pub const fn repeatable(self) -> Self {
+        OfOperation {
+            takes_key: false,
+            ..self
+        }
+    }
+
+    /// Names the commands in the answer as they are typed here.
+    pub const fn own_commands(self, own_commands: fn(&mut O::Data, &Context)) -> Self {
+        OfOperation {
+            own_commands,
+            ..self
+        }
+    }
+
+    pub const fn exit(self, exit: fn(&O::Data) -> Exit) -> Self {
+        OfOperation { exit, ..self }
+    }
+
+    /// Takes options beside the input, and completes the input from them.
+    pub const fn with<Y>(
+        self,
+        adjust: fn(&mut O, Y, &mut Context) -> Result<(), CommandError>,
+    ) -> OfOperation<O, Y> {
+        OfOperation {
+            name: self.name,
+            show: self.show,
+            about: self.about,
+            details: self.details,
+            examples: self.examples,
+            agent: self.agent,
+            adjust,
+            own_commands: self.own_commands,
+            exit: self.exit,
+            takes_past: self.takes_past,
+            takes_key: self.takes_key,
+        }
+    }
+}
+
+impl<O, X> Subcommand for OfOperation<O, X>
+where
+    O: Op + clap::Args + Serialize + Clone,
+    O::Data: DeserializeOwned,
+    X: clap::Args,
+{
+    fn name(&self) -> &'static str {
+        self.name
+    }
+
+    fn printed(&self) -> Printed {
+        of::<O>(self.name)
+    }
+
+    fn define(&self, command: clap::Command) -> clap::Command {
+        // The input's own documentation becomes the text of the command.
+        let outer = command.get_about().cloned();
+        let team = Arg::new("team").required(true).value_name("TEAM");
+        let mut command = X::augment_args(O::augment_args(command.arg(team.help("The team"))));
+        if self.takes_past {
+            command = Past::augment_args(command);
+        }
+        if self.takes_key {
+            command = Stamp::augment_args(command);
+        }
+        if let Some((option, field)) = &self.agent {
+            command = command.mut_arg(option, |arg| field.describe(arg));
+        }
+        let about = outer.unwrap_or_else(|| self.about.into());
+        let long = (!self.details.is_empty()).then(|| format!("{about}\n\n{}", self.details).into());
+        command
+            .about(about)
+            .long_about(Resettable::from(long))
+            .after_help(format!("Examples:\n{}", self.examples))
+    }
+
+    fn run(&self, matches: &ArgMatches, context: &mut Context) -> Outcome {
+        let team: String = matches.get_one("team").cloned().unwrap_or_default();
+        let mut input = parsed::<O>(matches)?;
+        if let Some((option, field)) = &self.agent {
+            field.fill(&mut input, option, matches, context)?;
+        }
+        (self.adjust)(&mut input, parsed(matches)?, context)?;
+        let mut answer = match (O::EFFECT, self.takes_key) {
+            (Effect::Reads | Effect::Waits, _) => {
+                let at = self.takes_past.then(|| parsed::<Past>(matches));
+                let at = at.transpose()?.and_then(Option::from);
+                context.read_at(&team, at, input)?
+            }
+            (Effect::Records, true) => {
+                let stamp = parsed::<Stamp>(matches)?;
+                stamp.execute(context, &Call::operation(), &team, input)?
+            }
+            (Effect::Records, false) => {
+                context.records(Repeat::Same);
+                context.execute(&Call::operation(), &team, input)?
+            }
+        };
+        (self.own_commands)(&mut answer, context);
+        context.end((self.exit)(&answer), &answer, self.show)
+    }
+}
+
+impl<O> AgentField<O> {
+    fn describe(&self, arg: Arg) -> Arg {
+        match self {
+            AgentField::Required(_) => arg.required(false).default_value(ACTING),
+            AgentField::Optional(_) => {
+                let help = arg.get_help().cloned().unwrap_or_default();
+                arg.help(format!("{help} [default: {ACTING}, if known]"))
+            }
+        }
+    }
+
+    fn fill(
+        &self,
+        input: &mut O,
+        option: &str,
+        matches: &ArgMatches,
+        context: &Context,
+    ) -> Result<(), CommandError> {
+        match self {
+            AgentField::Required(field) => {
+                let agent = field(input);
+                let is_named = matches.value_source(option) == Some(ValueSource::CommandLine);
+                let named = is_named.then(|| std::mem::take(agent));
+                *agent = context.agent(&format!("--{option}"), named)?;
+            }
+            AgentField::Optional(field) => {
+                let agent = field(input);
+                if agent.is_none() {
+                    *agent = context.actor();
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads arguments that clap accepted.
+fn parsed<A: FromArgMatches>(matches: &ArgMatches) -> Result<A, CommandError> {
+    A::from_arg_matches(matches).map_err(|error| CommandError::of_clap(&error, "--help"))
+}
