@@ -137,7 +137,7 @@
 //! # use std::{path::Path, sync::Arc};
 //! # use teamlog_engine::storage::Memory;
 //! # use teamlog_engine::{Durability, Json, Log, LogOptions, NewEvent, NewLog};
-//! use teamlog_engine::ReceiptComparison;
+//! use teamlog_engine::ReceiptStatus;
 //! # let storage = Arc::new(Memory::new());
 //! # let log = Log::create(storage, Path::new("audit"), NewLog::new("audit"), LogOptions::default())?;
 //! # let writer = log.lock()?.into_writer(());

@@ -95,9 +95,9 @@ impl Log {
         let slots = head::read_slots(self.storage().as_ref(), self.dir(), self.identity().log)?;
         Ok(match slots.newest {
             Some(head) if head.last_seq < receipt.seq => {
-                ReceiptComparison::RolledBack(head.last_seq)
+                ReceiptStatus::RolledBack(head.last_seq)
             }
-            _ => ReceiptComparison::Cut,
+            _ => ReceiptStatus::Cut,
         })
     }
 

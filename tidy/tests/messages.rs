@@ -266,7 +266,9 @@ fn templates(argument: &[Token], tokens: &[Token], call: usize) -> Vec<String> {
         let first = call.saturating_sub(ABOVE);
         let above = tokens.get(first..call).unwrap_or_default();
         let function = above.iter().rposition(|token| token.name() == Some("fn"));
-        let above = above.get(function.unwrap_or_default()..).unwrap_or_default();
+        let above = above
+            .get(function.unwrap_or_default()..)
+            .unwrap_or_default();
         let begin = above.windows(2).rposition(|pair| {
             matches!(pair, [Token::Name(keyword), Token::Name(name)] if keyword == "let" && name == variable)
         });

@@ -1,13 +1,13 @@
 //! `send`: one message into one inbox. Its options are those of the task messages too.
 
 use crate::call::Call;
-use teamlog_team::argv;
 use crate::command::prelude::*;
 use crate::context::again;
 use crate::forward::SEND_AND_WAIT;
 use crate::random;
 use crate::render::inbox;
 use std::io::{self, Read};
+use teamlog_team::argv;
 use teamlog_team::message::send::{Require, Send, SendStatus};
 
 #[derive(Debug, clap::Args)]

@@ -297,7 +297,8 @@ where
             command = command.mut_arg(option, |arg| field.describe(arg));
         }
         let about = outer.unwrap_or_else(|| self.about.into());
-        let long = (!self.details.is_empty()).then(|| format!("{about}\n\n{}", self.details).into());
+        let long =
+            (!self.details.is_empty()).then(|| format!("{about}\n\n{}", self.details).into());
         command
             .about(about)
             .long_about(Resettable::from(long))

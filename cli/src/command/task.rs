@@ -3,13 +3,13 @@
 mod edit;
 
 use crate::call::Call;
-use teamlog_team::argv;
 use crate::command::prelude::*;
 use crate::render::attributes::AttributeArgs;
 use crate::render::claim;
 use edit::Edit;
 use serde_json::{Map, Value};
 use teamlog_team::api::{self, Op};
+use teamlog_team::argv;
 use teamlog_team::task;
 use teamlog_team::task::change::TaskChange;
 use teamlog_team::task::create::TaskCreate;

@@ -1,7 +1,7 @@
 //! `tasks`: the tasks of a team.
 
-use teamlog_team::argv;
 use crate::command::prelude::*;
+use teamlog_team::argv;
 use teamlog_team::task::list::{ReadTasks, Tasks};
 use teamlog_team::task::sorting::{SortOrder, TaskSort};
 
