@@ -46,15 +46,19 @@ pub fn typed(argv: &[OsString]) -> Result<Args, clap::Error> {
     })
 }
 
-/// Parses with a definition of only the typed subcommands. Errors and calls for help (except the version) are repeated
-/// with the whole definition.
+/// Parses by the definition of the typed subcommands. Errors and help come from the whole definition; the version does not.
 fn quick(argv: &[OsString]) -> Result<Args, clap::Error> {
+    parse(definition_of(argv), argv)
+}
+
+/// Returns the definition of the global options and of the subcommands whose names are among the words.
+pub fn definition_of(argv: &[OsString]) -> clap::Command {
     let teamlog = Global::augment_args(clap::Command::new("teamlog"))
         .version(env!("CARGO_PKG_VERSION"))
         .subcommand_required(true)
         .disable_help_subcommand(true);
     let typed = |name: &str| argv.iter().skip(1).any(|word| word == name);
-    parse(Command::augment_only(teamlog, typed), argv)
+    Command::augment_only(teamlog, typed)
 }
 
 fn parse(definition: clap::Command, argv: &[OsString]) -> Result<Args, clap::Error> {

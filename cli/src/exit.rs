@@ -316,6 +316,10 @@ impl CommandError {
         &self.body.code
     }
 
+    pub fn field(&self) -> Option<&str> {
+        self.body.field.as_deref()
+    }
+
     pub fn hint(&self) -> Option<&str> {
         self.body.hint.as_deref()
     }

@@ -29,6 +29,7 @@ mod render;
 mod root;
 mod run;
 mod stream;
+mod team_argument;
 mod when;
 
 use clap::CommandFactory;

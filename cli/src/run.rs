@@ -1,6 +1,6 @@
 //! From argv to one subcommand; all errors are reported here, once.
 
-use crate::args::{Args, subcommand, typed};
+use crate::args::{Args, definition_of, subcommand, typed};
 use crate::command::{self, Command};
 use crate::context::Context;
 use crate::env::ProcessEnv;
@@ -8,6 +8,7 @@ use crate::exit::{CommandError, Exit, Outcome};
 use crate::global::wants_json;
 use crate::link;
 use crate::output::Output;
+use crate::team_argument::{self, Given, Words};
 use clap::CommandFactory;
 use clap::error::ErrorKind;
 use std::ffi::OsString;
@@ -25,9 +26,10 @@ pub fn run(argv: &[OsString], env: &ProcessEnv) -> Exit {
     }
     let words = asks_for_help(argv);
     let argv = words.as_deref().unwrap_or(argv);
-    let args = match typed(argv) {
+    let args = match read(argv, env) {
         Ok(args) => args,
-        Err(error) => return usage(&error, argv, json, env),
+        Err(Misread::Usage(error)) => return usage(&error, argv, json, env),
+        Err(Misread::Team(form, error)) => return form.report(*error, env),
     };
     let form = ErrorOutput::of(&args, env);
     let mut context = match Context::new(&args.global, env, Args::command) {
@@ -39,7 +41,75 @@ pub fn run(argv: &[OsString], env: &ProcessEnv) -> Exit {
     exit
 }
 
-/// Converts `teamlog help task claim` into `teamlog task claim --help`.
+/// Why the words are no command.
+enum Misread {
+    Usage(clap::Error),
+    /// TEAM was left out, and the team is not known otherwise.
+    Team(ErrorOutput, Box<CommandError>),
+}
+
+/// Parses the words, with the team in TEAM's place if that was left out.
+fn read(argv: &[OsString], env: &ProcessEnv) -> Result<Args, Misread> {
+    let parsed = typed(argv);
+    let may_lack_team = match &parsed {
+        Ok(_) => team_argument::may_differ(argv),
+        Err(error) => match error.kind() {
+            ErrorKind::MissingRequiredArgument => true,
+            ErrorKind::UnknownArgument => team_argument::may_differ(argv),
+            _ => false,
+        },
+    };
+    let words = may_lack_team.then(|| Words::read(argv, definition_of(argv)));
+    let Some(words) = words.flatten() else {
+        return parsed.map_err(Misread::Usage);
+    };
+    let lacks_team = match words.given() {
+        Given::Yes => false,
+        Given::No => true,
+        Given::IfItExists if words.named.is_some() => true,
+        Given::IfItExists => !in_context(parsed.map_err(Misread::Usage)?, env, |context| {
+            Ok(context.has_team(&words.first().cloned().unwrap_or_default()))
+        })?,
+    };
+    let argv = match lacks_team {
+        // Any name will do to find other errors, and the global options.
+        true => {
+            let args = match typed(&words.with("team")) {
+                Ok(args) => args,
+                Err(error) => {
+                    return typed(&words.without_option()).map_err(|_| Misread::Usage(error));
+                }
+            };
+            let named = words
+                .named
+                .as_ref()
+                .map(|team| team.to_string_lossy().into_owned());
+            words.with(&in_context(args, env, |context| context.team_named(named))?)
+        }
+        false if words.names_another() => {
+            let message = "the team is given twice; leave out --team or the first argument";
+            let args = typed(&words.without_option()).map_err(Misread::Usage)?;
+            let form = ErrorOutput::of(&args, env);
+            return Err(Misread::Team(form, Box::new(CommandError::usage(message))));
+        }
+        false => words.without_option(),
+    };
+    typed(&argv).map_err(Misread::Usage)
+}
+
+/// Asks the context of a command.
+fn in_context<A>(
+    args: Args,
+    env: &ProcessEnv,
+    ask: impl FnOnce(&mut Context) -> Result<A, CommandError>,
+) -> Result<A, Misread> {
+    let context = Context::new(&args.global, env, Args::command);
+    let answer =
+        context.and_then(|mut context| ask(&mut context).map_err(|error| context.advise(error)));
+    answer.map_err(|error| Misread::Team(ErrorOutput::of(&args, env), Box::new(error)))
+}
+
+/// Returns `teamlog help task claim` as `teamlog task claim --help`.
 fn asks_for_help(argv: &[OsString]) -> Option<Vec<OsString>> {
     let (program, words) = argv.split_first()?;
     let (_, words) = words.split_first().filter(|(first, _)| *first == "help")?;

@@ -1,27 +1,31 @@
-//! `init`: a team comes into the world, or gains members.
+//! `init`: creates a team, or adds members to one.
 
 use crate::command::prelude::*;
 use crate::forward::INIT;
 use teamlog_team::engine::Format;
 use teamlog_team::lifecycle::init::Init;
 
+/// Most bytes of a name.
+const NAME_BYTES_MAX: usize = 64;
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
+  teamlog init                                             a team named after the directory
   teamlog init demo --members lead,dev,qa
   teamlog init lab --open --format binary
   teamlog init demo --members ops                          add a member
   teamlog init demo --members lead,dev --journal main      on several hosts; the others join it")]
 pub struct Args {
-    /// The team's name
-    team: String,
-    /// Its members, separated by commas; without any the team is open
+    /// Name of the team [default: $TEAMLOG_TEAM, else the name of the data root's directory]
+    team: Option<String>,
+    /// Comma-separated members. Without this option, anyone may join
     #[arg(long, value_name = "A,B", value_delimiter = ',')]
     members: Vec<String>,
-    /// How events are stored: jsonl (readable with jq and grep) or binary [default: jsonl]
+    /// Format of the events: jsonl (readable with jq and grep) or binary [default: jsonl]
     #[arg(long, value_parser = super::format)]
     format: Option<Format>,
-    /// Let agents join by acting, also where there are members
+    /// Let agents join by acting, even if the team has members
     #[arg(long)]
     open: bool,
     /// Keep no view files (tasks/, inboxes/) beside the log
@@ -30,7 +34,7 @@ pub struct Args {
     /// The journal that orders its events on several hosts, as journals.toml names it
     #[arg(long, value_name = "NAME")]
     journal: Option<String>,
-    /// Let a group share the data root, by its name or number: directories 2770, files 660. Repeating it mends what differs
+    /// Share the data root with a group, given by name or number: directories 2770, files 660. A repeat repairs the permissions
     #[arg(long, value_name = "GROUP")]
     shared: Option<String>,
     /// Accept a network or host-shared file system, where locks and syncs may not hold
@@ -41,11 +45,14 @@ pub struct Args {
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         context.records(Repeat::Same);
-        let team = self.team.clone();
+        let team = self
+            .team
+            .clone()
+            .map_or_else(|| default_name(context), Ok)?;
         let journal = self.journal.map(|name| context.journal(&name));
         let journal = journal.transpose()?;
         let init = Init {
-            team: self.team,
+            team: team.clone(),
             members: self.members,
             format: self.format,
             open: self.open,
@@ -63,8 +70,13 @@ impl Args {
             context.created()?.share(gid)?;
         }
         let who = context.who();
-        let (answer, created, added) =
-            context.execute_in(Context::created, &who, &INIT, &team, init)?;
+        let executed = context.execute_in(Context::created, &who, &INIT, &team, init);
+        let (answer, created, added) = executed.map_err(|error| match name_from(&team) {
+            Some(name) if error.field() == Some("team") && name != team => {
+                error.hinting(context.command(&format!("init {name}")))
+            }
+            _ => error,
+        })?;
         let root = context.data_root()?.display().to_string();
         context.answer(&answer, |answer, view| {
             let team = view.paint.show(Style::Bold, visible(&answer.team));
@@ -80,5 +92,52 @@ impl Args {
             ]
         })?;
         Ok(Exit::Done)
+    }
+}
+
+/// Returns the name of a team that was not named: `TEAMLOG_TEAM`, or the name of the data root's directory with every
+/// character replaced by `-` that a name cannot have.
+fn default_name(context: &Context) -> Result<String, CommandError> {
+    if let Some(team) = context.env().var_set("TEAMLOG_TEAM") {
+        return Ok(team.to_string_lossy().into_owned());
+    }
+    let root = context.data_root()?;
+    let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
+    let directory = root.file_name().unwrap_or_default().to_string_lossy();
+    name_from(&directory).ok_or_else(|| {
+        let message = format!(
+            "which name has the team? {} gives none: teamlog init NAME",
+            root.display()
+        );
+        CommandError::usage(message)
+    })
+}
+
+/// Converts a text into a name; `None` if none of its characters can be part of one.
+fn name_from(text: &str) -> Option<String> {
+    let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    let words = text.split(|c| !allowed(c)).filter(|word| !word.is_empty());
+    let mut name = words.collect::<Vec<_>>().join("-");
+    name.truncate(NAME_BYTES_MAX);
+    Some(name).filter(|name| !name.is_empty())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::name_from;
+
+    #[test]
+    fn a_name_has_only_letters_digits_and_dashes() {
+        for (text, name) in [
+            ("demo", Some("demo")),
+            ("My Project", Some("My-Project")),
+            (".config", Some("config")),
+            ("a..b/-c-", Some("a-b-c")),
+            ("Zürich", Some("Z-rich")),
+            ("日本", None),
+            ("", None),
+        ] {
+            assert_eq!(name_from(text).as_deref(), name, "{text}");
+        }
     }
 }

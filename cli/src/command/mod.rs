@@ -80,6 +80,7 @@ use crate::board::BoardAnswer;
 use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::awaited;
+use crate::team_argument;
 use crate::when::{Spot, When};
 use all_teams::AllAnswer;
 use clap::error::ErrorKind;
@@ -155,7 +156,11 @@ macro_rules! commands {
 
         impl clap::Subcommand for Command {
             fn augment_subcommands(teamlog: clap::Command) -> clap::Command {
-                Self::augment_only(teamlog, |_| true)
+                $(
+                    let args = |command| team_argument::documented($module::Args::augment_args(command));
+                    let teamlog = teamlog.subcommand(clap::Command::new($name).about($about).defer(args));
+                )*
+                teamlog
             }
             fn augment_subcommands_for_update(teamlog: clap::Command) -> clap::Command {
                 Self::augment_subcommands(teamlog)

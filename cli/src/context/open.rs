@@ -7,6 +7,7 @@ use crate::hint::Cause;
 use crate::journals::KnownJournals;
 use crate::when::{Spot, When};
 use jiff::tz::TimeZone;
+use std::ffi::OsStr;
 use std::io::ErrorKind;
 use std::path::Path;
 use teamlog_team::engine::Point;
@@ -24,6 +25,18 @@ impl Context {
                 Some(remote) => Ok(remote.team().to_owned()),
                 None => self.only_team(),
             },
+        }
+    }
+
+    /// Returns true if there is a team of that name: in the data root, or the team of the token for a daemon on another
+    /// machine.
+    pub fn has_team(&self, name: &OsStr) -> bool {
+        match self.remote() {
+            Ok(Some(remote)) => name == remote.team(),
+            _ => self.data().is_ok_and(|root| {
+                root.teams()
+                    .is_ok_and(|teams| teams.iter().any(|team| name == team.as_str()))
+            }),
         }
     }
 

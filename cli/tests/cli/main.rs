@@ -33,6 +33,7 @@ mod dashboard;
 mod delivery;
 mod demo;
 mod doctor;
+mod everyday;
 mod exclusion;
 mod fence;
 mod follow;

@@ -79,9 +79,9 @@ fn usage_errors_exit_2_with_one_error_and_a_hint() {
     for (line, said, hint) in cases![
         ("sedn demo" => "'sedn'", "teamlog --help"),
         ("send demo --form x" => "'--form'", "teamlog send --help"),
-        ("send" => "<TEAM>", "teamlog send --help"),
+        ("send" => "--to <AGENT>", "teamlog send --help"),
         ("task" => "subcommand", "teamlog task --help"),
-        ("task show demo" => "<TASK>", "teamlog task show --help"),
+        ("task show" => "<TASK>", "teamlog task show --help"),
         ("read demo --agent a --limit many" => "'many'", "teamlog read --help"),
         ("status demo --stale-minutes -1" => "'-1'", "teamlog status --help"),
         ("status demo --lock-timeout x" => "'x'", "teamlog status --help"),

@@ -1,0 +1,343 @@
+//! The positional argument TEAM, which may be left out: `-t/--team` names the team, else `TEAMLOG_TEAM`, else it is the
+//! only open team of the data root.
+//!
+//! The words are read by clap's definition of the typed command. If all positional arguments are typed, the first is TEAM.
+//! With one fewer it is left out. If the last argument is optional, a first word that names a team is TEAM.
+
+use clap::{Arg, Command};
+use std::ffi::OsString;
+
+/// Id of the argument in every command's definition.
+const ID: &str = "team";
+
+/// Commands that create or delete a team: its name must be typed.
+const TYPED: [&str; 4] = ["init", "join", "restore", "purge"];
+
+/// Commands with an optional positional argument after TEAM, for which clap accepts another word as TEAM.
+const AMBIGUOUS: [&str; 6] = [
+    "can-write",
+    "explain",
+    "prompt",
+    "write",
+    "search",
+    "accept",
+];
+
+/// Returns true if a command line that clap accepted has to be read by [`Words`] too.
+pub fn may_differ(argv: &[OsString]) -> bool {
+    let mut words = argv.iter().skip(1).filter_map(|word| word.to_str());
+    words.any(|word| AMBIGUOUS.contains(&word) || is_option(word))
+}
+
+fn is_option(word: &str) -> bool {
+    word == "-t" || word == "--team" || word.starts_with("--team=")
+}
+
+/// The words of a command that takes TEAM as its first positional argument.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Words {
+    /// All words without `-t/--team`.
+    argv: Vec<OsString>,
+    /// Value of `-t/--team`.
+    pub named: Option<OsString>,
+    /// Index in `argv` of the first positional argument, typed or not.
+    place: usize,
+    /// Number of typed positional arguments.
+    typed: usize,
+    /// Least and largest number of positional arguments, TEAM included.
+    bounds: (usize, usize),
+    /// True if the command requires TEAM.
+    is_required: bool,
+}
+
+/// Finds TEAM among the words, and if it was typed.
+#[derive(Debug, PartialEq, Eq)]
+pub enum Given {
+    Yes,
+    No,
+    /// The first positional argument is TEAM if it names a team.
+    IfItExists,
+}
+
+impl Words {
+    /// Reads the words by a definition that is not built yet. Returns `None` if the command takes no TEAM, or if TEAM must
+    /// be typed.
+    pub fn read(argv: &[OsString], mut definition: Command) -> Option<Words> {
+        definition.build();
+        let mut reader = Reader {
+            command: &definition,
+            words: Words {
+                argv: argv.iter().take(1).cloned().collect(),
+                named: None,
+                place: 1,
+                typed: 0,
+                bounds: (0, 0),
+                is_required: false,
+            },
+            is_team_option: true,
+        };
+        reader.read(argv)?;
+        let Reader {
+            command, mut words, ..
+        } = reader;
+        let team = command.get_positionals().next()?;
+        if team.get_id() != ID || TYPED.contains(&command.get_name()) {
+            return None;
+        }
+        let counted = command.get_positionals().filter(|arg| !arg.is_last_set());
+        for arg in counted {
+            let most = arg.get_num_args().map_or(1, |range| range.max_values());
+            words.bounds.0 += usize::from(arg.is_required_set());
+            words.bounds.1 = words.bounds.1.saturating_add(most);
+        }
+        words.is_required = team.is_required_set();
+        Some(words)
+    }
+
+    /// Tells if TEAM is among the words. A command that does not require TEAM looks for the team itself.
+    pub fn given(&self) -> Given {
+        let (least, most) = self.bounds;
+        match self.is_required {
+            false if self.typed > 0 || self.named.is_none() => Given::Yes,
+            false => Given::No,
+            true if self.typed < least => Given::No,
+            true if self.typed >= most || most == least => Given::Yes,
+            true => Given::IfItExists,
+        }
+    }
+
+    /// The first positional argument.
+    pub fn first(&self) -> Option<&OsString> {
+        self.argv.get(self.place).filter(|_| self.typed > 0)
+    }
+
+    /// Returns true if `-t/--team` names another team than the first positional argument.
+    pub fn names_another(&self) -> bool {
+        self.named
+            .as_ref()
+            .is_some_and(|named| self.first() != Some(named))
+    }
+
+    /// The words without `-t/--team`.
+    pub fn without_option(&self) -> Vec<OsString> {
+        self.argv.clone()
+    }
+
+    /// The words with a team in TEAM's place.
+    pub fn with(&self, team: &str) -> Vec<OsString> {
+        let mut argv = self.argv.clone();
+        argv.insert(self.place, team.into());
+        argv
+    }
+}
+
+/// Reads words from left to right, down to the command that they name.
+struct Reader<'a> {
+    command: &'a Command,
+    words: Words,
+    /// True until the command is found to have a `--team` of its own.
+    is_team_option: bool,
+}
+
+impl Reader<'_> {
+    /// Returns `None` if an option lacks its value.
+    fn read(&mut self, argv: &[OsString]) -> Option<()> {
+        let mut rest = argv.iter().skip(1);
+        let mut only_positionals = false;
+        while let Some(word) = rest.next() {
+            let text = word.to_str().unwrap_or_default();
+            if only_positionals || !text.starts_with('-') || text == "-" {
+                self.positional(word, only_positionals);
+                continue;
+            }
+            if text == "--" {
+                only_positionals = true;
+                if self.command.get_positionals().any(Arg::is_last_set) {
+                    self.words.argv.push(word.clone());
+                    self.words.argv.extend(rest.cloned());
+                    return Some(());
+                }
+                self.words.argv.push(word.clone());
+                continue;
+            }
+            if self.is_team_option {
+                let value = text.strip_prefix("--team=").map(OsString::from);
+                if value.is_some() || text == "-t" || text == "--team" {
+                    self.words.named = Some(value.or_else(|| rest.next().cloned())?);
+                    continue;
+                }
+            }
+            self.words.argv.push(word.clone());
+            if self.takes_next(text) {
+                self.words.argv.extend(rest.next().cloned());
+            }
+        }
+        Some(())
+    }
+
+    fn positional(&mut self, word: &OsString, only_positionals: bool) {
+        let below = self.command.find_subcommand(word);
+        self.words.argv.push(word.clone());
+        match below.filter(|_| self.words.typed == 0 && !only_positionals) {
+            Some(below) => {
+                self.command = below;
+                self.words.place = self.words.argv.len();
+                self.is_team_option = !below.get_arguments().any(|arg| arg.get_long() == Some(ID));
+            }
+            None => {
+                if self.words.typed == 0 {
+                    self.words.place = self.words.argv.len() - 1;
+                }
+                self.words.typed += 1;
+            }
+        }
+    }
+
+    /// Returns true if the value of an option is the next word.
+    fn takes_next(&self, option: &str) -> bool {
+        let is_it = |arg: &&Arg| match option.strip_prefix("--") {
+            Some(long) => arg.get_long() == Some(long),
+            None => arg.get_short().map(String::from).as_deref() == option.strip_prefix('-'),
+        };
+        let found = self.command.get_arguments().find(is_it);
+        found.is_some_and(|arg| arg.get_action().takes_values() && !arg.is_require_equals_set())
+    }
+}
+
+/// Adds the option `-t/--team` to the help of every command whose first positional argument is TEAM.
+pub fn documented(command: Command) -> Command {
+    let first = command.get_positionals().next();
+    let is_first = first.is_some_and(|arg| arg.get_id() == ID);
+    let has_own = command
+        .get_arguments()
+        .any(|arg| arg.get_long() == Some(ID));
+    let must_be_typed = TYPED.contains(&command.get_name());
+    if !is_first || has_own || must_be_typed {
+        return command.mut_subcommands(documented);
+    }
+    let is_required = first.is_some_and(Arg::is_required_set);
+    let command = command.arg(
+        Arg::new("team_option")
+            .short('t')
+            .long("team")
+            .value_name("TEAM")
+            .help("The team, in place of the first argument"),
+    );
+    // `mut_arg` would move TEAM behind the other positional arguments.
+    command.mut_args(|arg| match is_required && arg.get_id() == ID {
+        true => arg.help("The team [default: --team, $TEAMLOG_TEAM, else the only open one]"),
+        false => arg,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::args;
+
+    fn read(line: &str) -> Option<Words> {
+        let argv: Vec<OsString> = line.split(' ').map(OsString::from).collect();
+        Words::read(&argv, args::definition_of(&argv))
+    }
+
+    fn with_team(line: &str) -> Option<String> {
+        let words = read(line)?;
+        let argv = match words.given() {
+            Given::Yes => words.without_option(),
+            Given::No => words.with("T"),
+            Given::IfItExists => return Some("?".to_owned()),
+        };
+        Some(
+            argv.join(OsString::from(" ").as_os_str())
+                .into_string()
+                .unwrap(),
+        )
+    }
+
+    #[test]
+    fn team_is_left_out_if_one_word_is_missing() {
+        for (line, expected) in [
+            ("teamlog status", "teamlog status T"),
+            ("teamlog status demo", "teamlog status demo"),
+            ("teamlog task show 1", "teamlog task show T 1"),
+            ("teamlog task show demo 1", "teamlog task show demo 1"),
+            (
+                "teamlog task show --history 1",
+                "teamlog task show --history T 1",
+            ),
+            ("teamlog task show -t demo 1", "teamlog task show T 1"),
+            (
+                "teamlog --team demo task show 1 --json",
+                "teamlog task show T 1 --json",
+            ),
+            (
+                "teamlog --actor dev send --to task --type t",
+                "teamlog --actor dev send T --to task --type t",
+            ),
+            (
+                "teamlog config set views true",
+                "teamlog config set T views true",
+            ),
+            (
+                "teamlog append --kind k -- -x",
+                "teamlog append --kind k -- -x",
+            ),
+            ("teamlog can-write", "teamlog can-write T"),
+            ("teamlog can-write src/a", "?"),
+            (
+                "teamlog can-write demo src/a",
+                "teamlog can-write demo src/a",
+            ),
+            ("teamlog tick", "teamlog tick"),
+            ("teamlog tick -t demo", "teamlog tick T"),
+            (
+                "teamlog guard exec -- cargo test",
+                "teamlog guard exec -- cargo test",
+            ),
+        ] {
+            assert_eq!(with_team(line).as_deref(), Some(expected), "{line}");
+        }
+        for line in [
+            "teamlog init",
+            "teamlog purge --yes",
+            "teamlog keygen",
+            "teamlog demo",
+            "teamlog hooks install claude",
+        ] {
+            assert_eq!(read(line), None, "{line}");
+        }
+    }
+
+    #[test]
+    fn an_own_option_of_the_command_stays() {
+        assert_eq!(read("teamlog serve --team a --team b"), None);
+        assert_eq!(read("teamlog state read --team a"), None);
+    }
+
+    #[test]
+    fn ambiguous_commands_are_those_with_an_optional_argument() {
+        use clap::CommandFactory;
+        fn collect(command: &Command, found: &mut Vec<String>) {
+            let positionals: Vec<&Arg> = command.get_positionals().collect();
+            if let [team, rest @ ..] = positionals.as_slice()
+                && team.get_id() == ID
+                && team.is_required_set()
+                && !TYPED.contains(&command.get_name())
+                && rest.iter().any(|arg| !arg.is_required_set())
+            {
+                found.push(command.get_name().to_owned());
+            }
+            command
+                .get_subcommands()
+                .for_each(|below| collect(below, found));
+        }
+        let mut teamlog = args::Args::command();
+        teamlog.build();
+        let mut found = Vec::new();
+        collect(&teamlog, &mut found);
+        found.sort();
+        let mut expected = AMBIGUOUS.map(String::from).to_vec();
+        expected.sort();
+        assert_eq!(found, expected);
+    }
+}
