@@ -93,12 +93,12 @@ pub fn drive(order: &Order) -> Measured {
     let pid = order.pid.to_string();
     let mut latencies = Latencies::default();
     let syncs = asking.counter("teamlog_syncs_total");
-    let (daemon, own) = (Resources::of(&pid), Resources::of("self"));
+    let (daemon, own) = (Resources::for_process(&pid), Resources::for_process("self"));
     let started = Instant::now();
     calls(started + order.window, &mut latencies);
     let seconds = started.elapsed().as_secs_f64();
-    let used = Resources::of(&pid).since(daemon);
-    let own = Resources::of("self").since(own);
+    let used = Resources::for_process(&pid).since(daemon);
+    let own = Resources::for_process("self").since(own);
     let syncs = asking.counter("teamlog_syncs_total") - syncs;
     let mut measured = Measured {
         seconds,

@@ -19,8 +19,8 @@ pub struct Resources {
 }
 
 impl Resources {
-    /// Reads those of a process.
-    pub fn of(pid: &str) -> Resources {
+    /// Reads the resources of a process.
+    pub fn for_process(pid: &str) -> Resources {
         let proc = Path::new("/proc").join(pid);
         let text = |name: &str| std::fs::read_to_string(proc.join(name)).unwrap();
         let stat = text("stat");

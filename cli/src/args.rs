@@ -40,7 +40,7 @@ Exit codes:
 /// Parses argv.
 pub fn typed(argv: &[OsString]) -> Result<Args, clap::Error> {
     quick(argv).or_else(|error| match error.kind() {
-        // The same for all subcommands.
+        // The version is the same with any list of subcommands.
         ErrorKind::DisplayVersion => Err(error),
         _ => parse(Args::command(), argv),
     })

@@ -229,7 +229,7 @@ pub fn unknown(what: &str) -> CommandError {
     CommandError::bug(message)
 }
 
-/// The same for input or answers that cannot be serialised.
+/// Error for input or answers that cannot be serialised.
 pub fn unreadable(error: serde_json::Error) -> CommandError {
     unknown(&error.to_string())
 }

@@ -9,8 +9,8 @@
 //! in the journal. (3) `log.json` no longer names the journal. The note says which host may finish; on all other hosts
 //! the log has ended. The note keeps the ids of earlier attempts, because the journal may record one of them late.
 
-use crate::journal::cursor::{self, Kept};
-use crate::journal::{Journal, LogState, Pushed, Replica, Turn, check_prefix, of_read, push};
+use crate::journal::cursor::{self, CursorState};
+use crate::journal::{Journal, LogState, PushReport, Replica, Turn, check_prefix, of_read, push};
 use crate::layout::{JOURNAL_ADOPTED, JOURNAL_FILE, JOURNAL_LEFT, LEAVING_FILE};
 use crate::log::{LockedLog, Log};
 use crate::prelude::*;
@@ -24,7 +24,7 @@ const NOTE_BYTES_MAX: u64 = 1 << 20;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Adoption {
     /// The groups that the journal received.
-    pub pushed: Pushed,
+    pub pushed: PushReport,
     /// True if this call opened the log in the journal; false if an earlier call did.
     pub changed: bool,
     /// Seq of the last event.
@@ -170,7 +170,7 @@ impl Log {
     ///
     /// # Errors
     /// `Journal`: it has another history (and is left unchanged), or it does not answer; `Locked`, `Corrupt`, I/O.
-    pub fn heal(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Option<Pushed>> {
+    pub fn heal(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Option<PushReport>> {
         let mut exclusive = self.lock_alone()?;
         let identity = exclusive.identity().clone();
         let Some(journal) = &identity.journal else {
@@ -214,7 +214,7 @@ impl Log {
         };
         let was = kept.term.system;
         if was != term.system {
-            Kept { term, ..kept }.keep(storage, self.dir(), identity, true)?;
+            CursorState { term, ..kept }.keep(storage, self.dir(), identity, true)?;
         }
         Ok(Some((was, term.system)))
     }
@@ -226,7 +226,7 @@ impl Log {
         exclusive: &LockedLog,
         state: LogState,
         progress: &mut dyn FnMut(u64, u64),
-    ) -> Result<(Pushed, Vec<String>)> {
+    ) -> Result<(PushReport, Vec<String>)> {
         let deadline = self.options().lock_deadline;
         push(journal, state, &exclusive.reader(), deadline, progress)
     }
@@ -375,5 +375,5 @@ fn event(kind: &'static str, identity: &Identity) -> Result<NewEvent> {
         journal: journal.map_or("", |journal| &journal.id),
         kind: journal.map_or("", |journal| &journal.kind),
     };
-    NewEvent::of(kind, ENGINE_ACTOR, &named)
+    NewEvent::for_payload(kind, ENGINE_ACTOR, &named)
 }

@@ -41,7 +41,11 @@ impl Log {
             return Ok(None);
         };
         let mut handle = self.journal(journal)?;
-        let (log, end, clock) = (self.identity().log, End::of(reader)?, &self.options().clock);
+        let (log, end, clock) = (
+            self.identity().log,
+            End::from_reader(reader)?,
+            &self.options().clock,
+        );
         let last_seq = end.position.last_seq;
         let told = |error| -> Error { of_read(error, last_seq) };
         let asked = clock.now();

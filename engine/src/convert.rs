@@ -32,7 +32,7 @@ pub struct Size {
 }
 
 impl Size {
-    fn of(reader: &Reader) -> Result<Size> {
+    fn from_reader(reader: &Reader) -> Result<Size> {
         Ok(Size {
             log: reader.identity().log.to_string(),
             format: reader.identity().format.name(),
@@ -138,13 +138,13 @@ impl Log {
             from.head().last_seq,
             "a converted log must have every event"
         );
-        let (size, receipt) = (Size::of(&from)?, from.receipt()?);
+        let (size, receipt) = (Size::from_reader(&from)?, from.receipt()?);
         let origin = Origin {
             from: &size,
             format: format.name(),
             receipt: receipt.as_ref(),
         };
-        let event = NewEvent::of(CONVERTED, ENGINE_ACTOR, &origin)?;
+        let event = NewEvent::for_payload(CONVERTED, ENGINE_ACTOR, &origin)?;
         writer.append(vec![event], Durability::Synced)?;
         writer.close()?;
         storage.sync_pending().map_err(Error::io("sync", &dir))?;
@@ -155,7 +155,7 @@ impl Log {
         }
         let converted = Conversion {
             from: size,
-            to: Size::of(&reader)?,
+            to: Size::from_reader(&reader)?,
             events: written.events,
             groups: written.groups,
             receipt,

@@ -101,7 +101,7 @@ impl NewEvent {
     }
 
     /// Creates an event that the log itself records, with `payload` as its payload.
-    pub(crate) fn of(
+    pub(crate) fn for_payload(
         kind: &'static str,
         actor: impl Into<String>,
         payload: &impl Serialize,

@@ -41,7 +41,7 @@ impl Json {
         let text = text.strip_prefix('\u{feff}').unwrap_or(text);
         canonical(text, NESTING_MAX).map(|text| Json(text.into_owned().into_boxed_str()))
     }
-    /// The canonical JSON of a serialisable value.
+    /// Returns the canonical JSON of a serialisable value.
     pub fn from_value(value: &impl serde::Serialize) -> Result<Json, JsonError> {
         let text = serde_json::to_string(value).map_err(|error| JsonError {
             message: format!("the value does not serialise: {error}"),

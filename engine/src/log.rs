@@ -501,10 +501,10 @@ impl LockedLog {
         cut: Option<Cut>,
     ) -> Result<()> {
         for file in unnamed {
-            events.push(NewEvent::of(QUARANTINED, ENGINE_ACTOR, file)?);
+            events.push(NewEvent::for_payload(QUARANTINED, ENGINE_ACTOR, file)?);
         }
         if let Some(cut) = cut {
-            events.push(NewEvent::of(CUT, &*cut.actor, &cut)?);
+            events.push(NewEvent::for_payload(CUT, &*cut.actor, &cut)?);
         }
         if events.is_empty() {
             return Ok(());

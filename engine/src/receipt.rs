@@ -94,9 +94,7 @@ impl Log {
         }
         let slots = head::read_slots(self.storage().as_ref(), self.dir(), self.identity().log)?;
         Ok(match slots.newest {
-            Some(head) if head.last_seq < receipt.seq => {
-                ReceiptStatus::RolledBack(head.last_seq)
-            }
+            Some(head) if head.last_seq < receipt.seq => ReceiptStatus::RolledBack(head.last_seq),
             _ => ReceiptStatus::Cut,
         })
     }

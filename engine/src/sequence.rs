@@ -15,7 +15,7 @@ pub struct LastEvent {
 
 impl LastEvent {
     /// Returns `event` as the last one.
-    pub fn of(event: &Event<'_>) -> LastEvent {
+    pub fn from_event(event: &Event<'_>) -> LastEvent {
         LastEvent {
             seq: event.seq,
             id: Some(event.id),

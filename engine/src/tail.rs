@@ -69,7 +69,7 @@ pub fn read_tail<'a>(
                 };
                 debug_assert!(frame.len > 0, "the frame at byte {start} must have bytes");
                 at = start + frame.len;
-                last = LastEvent::of(&frame.event);
+                last = LastEvent::from_event(&frame.event);
                 tail.groups.push(Group {
                     end: offset + at as u64,
                     last_seq: frame.event.seq,
@@ -118,7 +118,7 @@ fn read_group<'a>(
             .first()
             .map_or(frame.group.len, |(_, first)| first.group.len);
         follows(last, &frame, frames.len() as u32, first_len).map_err(&stop)?;
-        last = LastEvent::of(&frame.event);
+        last = LastEvent::from_event(&frame.event);
         let (len, done) = (frame.len, frame.group.index + 1 == frame.group.len);
         frames.push((at, frame));
         at += len;

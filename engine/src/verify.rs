@@ -34,7 +34,7 @@ impl Log {
         against: Option<&Receipt>,
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Report> {
-        let mut check = Check::of(self, None);
+        let mut check = Check::new(self, None);
         // Read before the head: a writer updates the witness after the head.
         check.witness = self.witness();
         let (slots, mut names) = check.look()?;
@@ -64,7 +64,7 @@ impl Log {
 /// Verifies the part of a log that a backup holds: these segments, up to that head. Ignores other files and later
 /// bytes.
 pub(crate) fn verify_kept(log: &Log, head: &Head, names: &[String]) -> Result<Report> {
-    let mut check = Check::of(log, Some(head.end));
+    let mut check = Check::new(log, Some(head.end));
     check.segments(Some(head), names, &mut |_| {})?;
     Ok(check.report)
 }
@@ -85,7 +85,7 @@ struct Check<'a> {
 }
 
 impl<'a> Check<'a> {
-    fn of(log: &'a Log, upto: Option<u64>) -> Check<'a> {
+    fn new(log: &'a Log, upto: Option<u64>) -> Check<'a> {
         Check {
             log,
             upto,
@@ -282,7 +282,7 @@ impl Check<'_> {
         self.events(&file, &bytes, content, last, head_end, day);
         // No header has the last segment's digest yet.
         if !last {
-            self.previous = Some(codec::Predecessor::of(name, &bytes));
+            self.previous = Some(codec::Predecessor::for_segment(name, &bytes));
         }
         Ok(())
     }

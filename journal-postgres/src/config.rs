@@ -95,7 +95,7 @@ impl Config {
             return Err(unknown_spelling());
         }
         if config != what_is_used(&config, user, database) {
-            let rule = "url must have no options but sslmode, options and target_session_attrs: the others would be passed over";
+            let rule = "url must have no options but sslmode, options and target_session_attrs: the others would be ignored";
             return Err(invalid(rule));
         }
         let encrypts = encrypts(&sslmodes)?;
@@ -261,7 +261,7 @@ fn encrypts(sslmodes: &[String]) -> Result<Option<bool>, ConfigError> {
         "verify-full" => Ok(Some(true)),
         "disable" => Ok(Some(false)),
         other => Err(invalid(format!(
-            "sslmode must be verify-full, or disable in a network that you trust, but is {other:?}: where the server's name is not checked, anybody can be the server"
+            "sslmode must be verify-full, or disable in a network that you trust, but is {other:?}: without a check of the server's name, any computer can pose as the server"
         ))),
     }
 }
@@ -276,7 +276,7 @@ fn check_options(url: &str) -> Result<(), ConfigError> {
     let fields = ["sslrootcert", "sslcert", "sslkey"];
     match fields.iter().find(|field| options.contains(**field)) {
         Some(field) => Err(invalid(format!(
-            "{field} must stand beside url, as a field of its own, but stands in it"
+            "{field} must be a field of its own beside url, but is part of url"
         ))),
         None => Ok(()),
     }
@@ -478,7 +478,7 @@ mod tests {
             ] {
                 let said = config(&url).unwrap_err().to_string();
                 assert!(
-                    said.starts_with(&format!("{field} must stand beside url")),
+                    said.starts_with(&format!("{field} must be a field of its own beside url")),
                     "{url}: {said}"
                 );
             }

@@ -1,10 +1,10 @@
 //! A connection to the deciding server, with the checks that its answers can be trusted.
 
+use crate::call_error::{CallError, Params};
 use crate::config::{Config, Server};
-use crate::copies::ServerFacts;
+use crate::copies::ServerState;
 use crate::host::HostName;
 use crate::look::{self, Look, fit, probes, silent};
-use crate::lost::{Lost, Params};
 use crate::pipeline::{Reply, pipelined, prepare, rows};
 use crate::probe::Probe;
 use crate::raw::{Raw, check_mark};
@@ -97,7 +97,7 @@ impl Connection {
         requests.extend(look::requests(client, &probes));
         requests.extend(statements(durability).map(|text| prepare(client, text)));
         requests.push(rows(client.query_typed(schema::BARRIER, named)));
-        let mut looked: Option<Result<ServerFacts, Lost>> = None;
+        let mut looked: Option<Result<ServerState, CallError>> = None;
         let replies = raw.commit_all(pipelined(requests, |at, reply| {
             if at == MARKED
                 && let Err(lost) = check_mark(reply)
@@ -123,7 +123,7 @@ impl Connection {
         });
         let statements = <[Statement; 6]>::try_from(statements.collect::<Vec<_>>());
         let Ok([append, append_one, read, look, barrier, followed]) = statements else {
-            return Err(Lost::Gone("the server prepared too few statements".into()).into());
+            return Err(CallError::Gone("the server prepared too few statements".into()).into());
         };
         Ok(Connection {
             raw,
@@ -144,7 +144,7 @@ impl Connection {
 
     /// Commits a write of its own. WAL is in order, so every earlier read is on as many servers as this write. A server
     /// that lost its standbys to another primary never acknowledges it.
-    pub fn pass_barrier(&mut self) -> Result<(), Lost> {
+    pub fn pass_barrier(&mut self) -> Result<(), CallError> {
         let sent = Instant::now();
         let params: Params<'_> = &[&self.host.id(), &self.host.name, &self.found.journal];
         self.commit(0, &self.barrier, params)?;
@@ -153,7 +153,7 @@ impl Connection {
     }
 
     /// Checks that the server still decides: its term, the copies that a commit waits for, and a barrier.
-    pub fn fence(&mut self, last_term: impl Fn(Term) -> Term) -> Result<(), Lost> {
+    pub fn fence(&mut self, last_term: impl Fn(Term) -> Term) -> Result<(), CallError> {
         let sent = Instant::now();
         let id = self.host.id();
         let named: Params<'_> = &[&id, &self.host.name, &self.found.journal];
@@ -179,7 +179,7 @@ impl Connection {
         let (is, was) = (looked?.term, self.found.term);
         if is != was {
             let why = format!("its term was {}, and is {}", was.number, is.number);
-            return Err(Lost::Unfit(Unreachable, why));
+            return Err(CallError::Unfit(Unreachable, why));
         }
         passed?;
         self.fenced = sent;
@@ -193,7 +193,7 @@ impl Connection {
         bytes: usize,
         params: Params<'_>,
         (log, followed): (&String, Option<i64>),
-    ) -> Result<Vec<Row>, Lost> {
+    ) -> Result<Vec<Row>, CallError> {
         let mut requests = vec![rows(self.client.query(&self.read, params))];
         let (id, seq) = (self.host.id(), followed.unwrap_or(0));
         let note: Params<'_> = &[&id, &self.host.name, log, &seq];
@@ -206,14 +206,14 @@ impl Connection {
     }
 
     /// Notes the digest of this host's state at an event.
-    pub fn note_state(&self, log: &String, seq: i64, digest: &str) -> Result<(), Lost> {
+    pub fn note_state(&self, log: &String, seq: i64, digest: &str) -> Result<(), CallError> {
         let host = &self.host;
         let params: Params<'_> = &[&host.id(), log, &seq, &digest, &host.name];
         self.rows(schema::NOTE_STATE, params).map(drop)
     }
 
     /// Fences the connection unless the last fence is recent.
-    pub fn fence_if_due(&mut self, last_term: impl Fn(Term) -> Term) -> Result<(), Lost> {
+    pub fn fence_if_due(&mut self, last_term: impl Fn(Term) -> Term) -> Result<(), CallError> {
         match self.fenced.elapsed() < FENCED_FOR {
             true => Ok(()),
             false => self.fence(last_term),

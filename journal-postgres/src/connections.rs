@@ -1,9 +1,9 @@
 //! A small pool of connections, for all logs of a process.
 
+use crate::append_queue::AppendQueue;
+use crate::call_error::CallError;
 use crate::config::Config;
 use crate::connection::Connection;
-use crate::gathered::Gathered;
-use crate::lost::Lost;
 use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use teamlog_engine::JournalFault::Unreachable;
@@ -23,7 +23,7 @@ pub struct Connections {
     given_back: Condvar,
     /// Held while one caller confirms a read: its barrier is valid for all callers that asked before it was sent.
     confirming: Mutex<()>,
-    pub gathered: Gathered,
+    pub queue: AppendQueue,
 }
 
 #[derive(Default)]
@@ -74,7 +74,7 @@ impl Connections {
             pool: Mutex::default(),
             given_back: Condvar::new(),
             confirming: Mutex::default(),
-            gathered: Gathered::new(CONNECTIONS_MAX),
+            queue: AppendQueue::new(CONNECTIONS_MAX),
         }
     }
 
@@ -159,16 +159,16 @@ impl Connections {
 
     /// Runs a request that may be repeated. A server that restarted or no longer decides closes its idle connections;
     /// that alone proves nothing, so the request is repeated.
-    pub fn ask<A>(&self, ask: impl Fn(&mut Connection) -> Result<A, Lost>) -> Result<A> {
+    pub fn ask<A>(&self, ask: impl Fn(&mut Connection) -> Result<A, CallError>) -> Result<A> {
         let mut first = None;
         loop {
             let asked = self.with(|connection| {
                 let answer = ask(connection);
-                let spent = matches!(answer, Err(Lost::Gone(_) | Lost::Unfit(..)));
+                let spent = matches!(answer, Err(CallError::Gone(_) | CallError::Unfit(..)));
                 (answer, spent)
             });
             match asked? {
-                Err(lost @ (Lost::Gone(_) | Lost::Unfit(..))) if first.is_none() => {
+                Err(lost @ (CallError::Gone(_) | CallError::Unfit(..))) if first.is_none() => {
                     first = Some(lost);
                 }
                 answer => return Ok(answer?),
@@ -198,7 +198,11 @@ impl Connections {
     }
 
     /// Fences a connection unless that was done after `since`.
-    pub fn fence_since(&self, connection: &mut Connection, since: Instant) -> Result<(), Lost> {
+    pub fn fence_since(
+        &self,
+        connection: &mut Connection,
+        since: Instant,
+    ) -> Result<(), CallError> {
         match connection.fenced() >= since {
             true => Ok(()),
             false => connection.fence(|term| self.expect_term(term)),
@@ -208,7 +212,7 @@ impl Connections {
     fn is_confirmed(&self, generation: u64, since: Instant) -> Result<bool> {
         let pool = self.pool();
         if pool.generation != generation {
-            let why = "the server that answered is no longer believed";
+            let why = "the server that answered is no longer the deciding one";
             return Err(Error::journal(Unreachable, why));
         }
         Ok(pool.fenced.is_some_and(|fenced| fenced >= since))

@@ -1,25 +1,28 @@
 //! Number of servers that have an acknowledged commit, and the check that the server decides.
 
-use crate::lost::{Lost, column};
+use crate::call_error::{CallError, column};
 use crate::probe::{Probe, timeline};
 use crate::schema;
 use teamlog_engine::JournalFault::{NotDurable, Unreachable};
 use teamlog_engine::journal::{Durability, JournalInfo, Term};
 use tokio_postgres::Row;
 
-/// The facts that a server tells about itself.
-pub struct ServerFacts {
+/// State of a server, as it reports it.
+pub struct ServerState {
     pub copies: JournalInfo,
     is_standby: bool,
     /// The probes that were answered.
     pub answering: Vec<Probe>,
 }
 
-/// Checks what a server shows of itself: that it decides, and keeps as many copies as the journal promises.
-pub fn check(shown: &ServerFacts, last_term: impl Fn(Term) -> Term) -> Result<(), Lost> {
+/// Checks that a server decides, and keeps as many copies as the journal promises.
+pub fn check(shown: &ServerState, last_term: impl Fn(Term) -> Term) -> Result<(), CallError> {
     let copies = &shown.copies;
     if shown.is_standby {
-        return Err(Lost::Unfit(Unreachable, "the server is a standby".into()));
+        return Err(CallError::Unfit(
+            Unreachable,
+            "the server is a standby".into(),
+        ));
     }
     let last = last_term(copies.term);
     if copies.term.is_before(last) {
@@ -27,16 +30,16 @@ pub fn check(shown: &ServerFacts, last_term: impl Fn(Term) -> Term) -> Result<()
             "the server is a former primary: its timeline is {}, and {} was seen",
             copies.term.number, last.number
         );
-        return Err(Lost::Unfit(Unreachable, why));
+        return Err(CallError::Unfit(Unreachable, why));
     }
     match copies.wrong.is_empty() {
         true => Ok(()),
-        false => Err(Lost::Unfit(NotDurable, copies.wrong.join("; "))),
+        false => Err(CallError::Unfit(NotDurable, copies.wrong.join("; "))),
     }
 }
 
-/// Reads a row of [`schema::LOOK`] or [`schema::LOOK_EXTERNAL`]; an inner error if the tables are of another version.
-pub fn shown(row: &Row, durability: Durability) -> Result<Result<ServerFacts, String>, Lost> {
+/// Reads a row of [`schema::LOOK`] or [`schema::LOOK_EXTERNAL`]; an inner error if the tables have another version.
+pub fn shown(row: &Row, durability: Durability) -> Result<Result<ServerState, String>, CallError> {
     if let Some(why) = other_tables(column(row, 0)?, column(row, 1)?) {
         return Ok(Err(why));
     }
@@ -60,7 +63,7 @@ pub fn shown(row: &Row, durability: Durability) -> Result<Result<ServerFacts, St
         Durability::Standbys => count(number(8)?, &mut copies),
         Durability::External => count_none(&mut copies),
     }
-    Ok(Ok(ServerFacts {
+    Ok(Ok(ServerState {
         copies,
         is_standby: column(row, schema::LOOK_STANDBY)?,
         answering: Vec::new(),
@@ -77,7 +80,7 @@ fn other_tables(tables: i32, min_reader: i32) -> Option<String> {
     }
     let why = || {
         format!(
-            "its tables have version {tables}, and this teamlog needs {}: teamlog journal migrate NAME brings them there",
+            "its tables have version {tables}, and this teamlog needs {}: run teamlog journal migrate NAME",
             schema::SCHEMA
         )
     };
@@ -85,7 +88,7 @@ fn other_tables(tables: i32, min_reader: i32) -> Option<String> {
 }
 
 /// Checks the settings without which a commit is not on the server's own disk.
-fn check_settings(row: &Row, copies: &mut JournalInfo) -> Result<(), Lost> {
+fn check_settings(row: &Row, copies: &mut JournalInfo) -> Result<(), CallError> {
     for (at, name) in [
         (4, "synchronous_commit"),
         (5, "fsync"),
@@ -98,7 +101,7 @@ fn check_settings(row: &Row, copies: &mut JournalInfo) -> Result<(), Lost> {
         }
         match copies.durability == Durability::External && name == "full_page_writes" {
             true => copies.unverified.push(format!(
-                "{name} is {is}: the storage must write whole pages, as that of Aurora does"
+                "{name} is {is}: the storage must write whole pages, like Aurora's"
             )),
             false => copies.wrong.push(format!("{name} must be on, but is {is}")),
         }
@@ -115,7 +118,7 @@ fn count(standbys: u32, copies: &mut JournalInfo) {
         copies.wrong.push(why.into());
     } else if waits_for < wanted {
         copies.wrong.push(format!(
-            "synchronous_standby_names must have a commit wait for {wanted} standbys, but '{}' waits for {waits_for}",
+            "synchronous_standby_names must make a commit wait for {wanted} standbys, but '{}' waits for {waits_for}",
             copies.names
         ));
     }
@@ -131,7 +134,7 @@ fn count(standbys: u32, copies: &mut JournalInfo) {
 /// Counts no copies, because they are made below the server. A journal that promises to count them contradicts that.
 fn count_none(copies: &mut JournalInfo) {
     copies.unverified.push(
-        "how many copies there are: they are made below PostgreSQL, and the service alone shows them".into(),
+        "number of copies: they are made below PostgreSQL, and only the service shows them".into(),
     );
     if copies.min_copies > 1 {
         copies.wrong.push(format!(

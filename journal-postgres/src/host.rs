@@ -32,7 +32,7 @@ impl HostName {
         };
         let why = match file.map(read) {
             Some(Ok(Some(id))) if !is_id(&id) => {
-                format!("{ID_DIGITS} hexadecimal digits; remove it to have another made")
+                format!("{ID_DIGITS} hexadecimal digits; remove it to create a new one")
             }
             Some(Err(error)) => error.to_string(),
             _ => return Ok(host),

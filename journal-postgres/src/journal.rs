@@ -1,9 +1,9 @@
 //! Appends groups and reads them.
 
+use crate::append_queue::unanswered;
+use crate::call_error::{CallError, Params, column};
 use crate::connection::Connection;
 use crate::connections::Connections;
-use crate::gathered::unanswered;
-use crate::lost::{Lost, Params, column};
 use crate::schema;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -58,7 +58,7 @@ impl Journal for PostgresJournal {
         match (groups, state) {
             ([group], LogState::Open) => {
                 let take = |groups: &[Append<'_>]| self.take(groups, by);
-                vec![self.connections.gathered.append(group, take)]
+                vec![self.connections.queue.append(group, take)]
             }
             _ => self.take(groups, by),
         }
@@ -162,14 +162,14 @@ impl PostgresJournal {
     }
 
     /// Refuses a server of another system than this host knows: it may have a copy of the journal's database.
-    fn check_system(&self, connection: &Connection) -> Result<(), Lost> {
+    fn check_system(&self, connection: &Connection) -> Result<(), CallError> {
         let is = connection.term();
         let known = Term {
             system: self.system,
             ..is
         };
         match is.is_of_another_system(known) {
-            true => Err(Lost::Unfit(
+            true => Err(CallError::Unfit(
                 JournalFault::Moved,
                 format!(
                     "its system id is {}, and was {}: this may be a copy of its database",
@@ -214,16 +214,22 @@ impl Appending<'_> {
         match taken(self.connection, groups, self.by) {
             Ok(taken) => self.settle(groups, Some(&taken)),
             // It is a standby by now.
-            Err(Lost::Refused(SqlState::READ_ONLY_SQL_TRANSACTION, why)) => {
+            Err(CallError::Refused(SqlState::READ_ONLY_SQL_TRANSACTION, why)) => {
                 (all(Outcome::Unreachable(why)), true)
             }
             // One wrong group, for example one without its predecessor, prevents all.
-            Err(Lost::Refused(..)) if groups.len() > 1 => self.insert_each(groups),
-            Err(Lost::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) => self.settle(groups, None),
-            Err(lost @ Lost::Refused(..)) => (all(Outcome::from_error(lost.into(), false)), false),
-            // No statement was begun: another connection owns the session.
-            Err(lost @ Lost::Unfit(..)) => (all(Outcome::from_error(lost.into(), false)), true),
-            Err(Lost::Gone(why)) => (all(Outcome::Unknown(why)), true),
+            Err(CallError::Refused(..)) if groups.len() > 1 => self.insert_each(groups),
+            Err(CallError::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) => {
+                self.settle(groups, None)
+            }
+            Err(lost @ CallError::Refused(..)) => {
+                (all(Outcome::from_error(lost.into(), false)), false)
+            }
+            // No statement was started: another connection owns the session.
+            Err(lost @ CallError::Unfit(..)) => {
+                (all(Outcome::from_error(lost.into(), false)), true)
+            }
+            Err(CallError::Gone(why)) => (all(Outcome::Unknown(why)), true),
         }
     }
 
@@ -267,7 +273,7 @@ impl Appending<'_> {
     }
 
     /// Returns the reason for which a group was not inserted, or that it already was.
-    fn stands(&mut self, group: &Append<'_>) -> Result<Outcome, Lost> {
+    fn stands(&mut self, group: &Append<'_>) -> Result<Outcome, CallError> {
         let outcome = stands(self.connection, group, self.by)?;
         match outcome {
             // A connection that did not wait for the copies may have committed it.
@@ -281,7 +287,11 @@ impl Appending<'_> {
 }
 
 /// Inserts the groups in one commit, and returns the inserted ones.
-fn taken(connection: &Connection, groups: &[Append<'_>], by: By) -> Result<BTreeSet<Taken>, Lost> {
+fn taken(
+    connection: &Connection,
+    groups: &[Append<'_>],
+    by: By,
+) -> Result<BTreeSet<Taken>, CallError> {
     if let [group] = groups {
         return taken_alone(connection, group, by);
     }
@@ -325,7 +335,7 @@ fn taken_alone(
     connection: &Connection,
     group: &Append<'_>,
     by: By,
-) -> Result<BTreeSet<Taken>, Lost> {
+) -> Result<BTreeSet<Taken>, CallError> {
     let (log, id) = (group.log.to_string(), group.last_id.to_string());
     let (first, last) = (
         bigint(group.after.last_seq + 1),
@@ -357,7 +367,7 @@ fn taken_alone(
     rows?.iter().map(taken_row).collect()
 }
 
-fn taken_row(row: &tokio_postgres::Row) -> Result<Taken, Lost> {
+fn taken_row(row: &tokio_postgres::Row) -> Result<Taken, CallError> {
     Ok((column(row, 0)?, column(row, 1)?))
 }
 
@@ -367,7 +377,7 @@ pub fn begins(group: &Append<'_>) -> Option<String> {
 }
 
 /// Reads the row in the place of a group.
-fn stands(connection: &Connection, group: &Append<'_>, by: By) -> Result<Outcome, Lost> {
+fn stands(connection: &Connection, group: &Append<'_>, by: By) -> Result<Outcome, CallError> {
     let (log, first) = (group.log.to_string(), bigint(group.after.last_seq + 1));
     let prev = &group.after.digest.0[..];
     let Some(row) = connection.row(schema::STANDS, &[&log, &first, &prev])? else {
@@ -382,7 +392,7 @@ fn stands(connection: &Connection, group: &Append<'_>, by: By) -> Result<Outcome
         None if !follows => Ok(Outcome::Forked),
         None if state != Some(by.within) => Ok(match state {
             Some(state) => Outcome::Closed(state),
-            None => Outcome::Refused("the log is in a state that is not known here".into()),
+            None => Outcome::Refused("the log is in an unknown state".into()),
         }),
         None => Ok(Outcome::Unknown("it has no group at that position".into())),
     }
@@ -394,7 +404,7 @@ fn read(
     after: Position,
     bytes_max: usize,
     notes: bool,
-) -> Result<Result<Page, ReadError>, Lost> {
+) -> Result<Result<Page, ReadError>, CallError> {
     let (log, next) = (log.to_string(), bigint(after.last_seq + 1));
     let max = i64::try_from(bytes_max).unwrap_or(i64::MAX);
     let params: Params<'_> = &[&log, &next, &max, &GROUPS_MAX];
@@ -414,7 +424,10 @@ fn read(
             begins: names.map(str::to_owned).collect(),
         })
     };
-    let groups = rows.iter().map(stored).collect::<Result<Vec<_>, Lost>>()?;
+    let groups = rows
+        .iter()
+        .map(stored)
+        .collect::<Result<Vec<_>, CallError>>()?;
     let now = rows.last().map(|row| column(row, 4)).transpose()?;
     let named: Option<i32> = match rows.last() {
         Some(row) => column(row, 5)?,
@@ -446,7 +459,7 @@ fn read(
 }
 
 /// Returns the end of a log, and the start of its stored part.
-fn end(connection: &Connection, log: &String) -> Result<Option<(u64, u64)>, Lost> {
+fn end(connection: &Connection, log: &String) -> Result<Option<(u64, u64)>, CallError> {
     let Some(row) = connection.row(schema::END, &[log])? else {
         return Ok(None);
     };

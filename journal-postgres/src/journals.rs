@@ -1,12 +1,12 @@
 //! Requests about a journal as a whole.
 
 use crate::KIND;
+use crate::call_error::{CallError, Params, column, pooled};
 use crate::config::Config;
 use crate::connection::any_server;
 use crate::connections::Connections;
 use crate::journal::{PostgresJournal, begins, bigint};
 use crate::look::look;
-use crate::lost::{Lost, Params, column, pooled};
 use crate::raw::Raw;
 use crate::schema;
 use std::sync::Arc;
@@ -97,7 +97,7 @@ impl PostgresJournals {
         &self,
         statement: &str,
         params: Params<'_>,
-        says: fn(&Row) -> Result<A, Lost>,
+        says: fn(&Row) -> Result<A, CallError>,
     ) -> Result<Vec<A>> {
         self.0.ask(|connection| {
             let rows = connection.rows(statement, params)?;
@@ -191,7 +191,7 @@ impl GroupStore for PostgresJournals {
 }
 
 /// Converts a row of [`schema::ROWS`].
-fn stored(row: &Row) -> Result<JournalRow, Lost> {
+fn stored(row: &Row) -> Result<JournalRow, CallError> {
     // Invalid text equals no digest.
     let digest = |bytes: Vec<u8>| GroupDigest(<[u8; 32]>::try_from(bytes).unwrap_or([0xff; 32]));
     let after: Option<Vec<u8>> = column(row, 2)?;
@@ -257,7 +257,7 @@ impl Journals for PostgresJournals {
 }
 
 /// Reads a number; negative ones become 0.
-fn count(row: &Row, at: usize) -> Result<u64, Lost> {
+fn count(row: &Row, at: usize) -> Result<u64, CallError> {
     Ok(u64::try_from(column::<i64>(row, at)?).unwrap_or(0))
 }
 
@@ -265,7 +265,7 @@ fn count(row: &Row, at: usize) -> Result<u64, Lost> {
 fn tables(raw: &Raw) -> Result<Option<i32>> {
     match raw.row(schema::VERSION, &[]) {
         Ok(row) => Ok(row.map(|row| column(&row, 0)).transpose()?),
-        Err(Lost::Refused(SqlState::UNDEFINED_TABLE, _)) => Ok(None),
+        Err(CallError::Refused(SqlState::UNDEFINED_TABLE, _)) => Ok(None),
         Err(lost) => Err(lost.into()),
     }
 }

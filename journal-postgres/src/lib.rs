@@ -9,14 +9,14 @@
 //! |---|---|
 //! | `config.rs` | the servers, and the rules for their URL |
 //! | `tls.rs` | certificates of servers and of this host |
-//! | `lost.rs` | reasons for a call without an answer |
+//! | `call_error.rs` | reasons for a call without an answer |
 //! | `raw.rs` | one connection before any check: its settings, time limit and warnings |
 //! | `connection.rs` | one connection, with the checks that its answers can be trusted |
 //! | `connections.rs` | a small pool of connections, for all logs |
 //! | `copies.rs` | number of servers that have a commit, and the check that the server decides |
 //! | `probe.rs` | functions for a server's term |
 //! | `look.rs` | reading a server's settings, its term and its session, some of which a managed service or a pooler hides |
-//! | `gathered.rs` | one commit for groups that several logs append at the same time |
+//! | `append_queue.rs` | one commit for groups that several logs append at the same time |
 //! | `pipeline.rs` | several requests in one round trip |
 //! | `schema.rs` | the tables and statements |
 //! | `host.rs` | identity of this host in a journal |
@@ -24,16 +24,16 @@
 //! | `journal.rs` | appending and reading |
 #![forbid(unsafe_code)]
 
+mod append_queue;
+mod call_error;
 mod config;
 mod connection;
 mod connections;
 mod copies;
-mod gathered;
 mod host;
 mod journal;
 mod journals;
 mod look;
-mod lost;
 mod pipeline;
 mod probe;
 mod raw;

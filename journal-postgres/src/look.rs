@@ -3,8 +3,8 @@
 //! A managed service may refuse the functions for the term. With [`Durability::External`] each of them is a request of
 //! its own, so that a refused one does not affect the others.
 
-use crate::copies::{ServerFacts, check, shown};
-use crate::lost::{Answer, Lost, column, is_of_pooler, pooled, said};
+use crate::call_error::{Answer, CallError, column, is_of_pooler, pooled, said};
+use crate::copies::{ServerState, check, shown};
 use crate::pipeline::{Reply, Request, attempt, pipelined, rows};
 use crate::probe::{PROBES, Probe, timeline};
 use crate::raw::Raw;
@@ -57,7 +57,7 @@ pub struct Look<'a> {
     /// Index of the reply with the settings.
     first: usize,
     session: &'a str,
-    shown: Option<Result<ServerFacts, Lost>>,
+    shown: Option<Result<ServerState, CallError>>,
 }
 
 impl<'a> Look<'a> {
@@ -77,8 +77,12 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Hears a reply. Returns what the server shows once all replies of the look were heard, or one was an error.
-    pub fn hear(&mut self, at: usize, reply: &Answer<Reply>) -> Option<Result<ServerFacts, Lost>> {
+    /// Takes a reply. Returns the server's state after the last reply, or at the first error.
+    pub fn hear(
+        &mut self,
+        at: usize,
+        reply: &Answer<Reply>,
+    ) -> Option<Result<ServerState, CallError>> {
         let at = at.checked_sub(self.first)?;
         let heard = match (at.checked_sub(1), self.shown.take()) {
             (None, _) => self.settings(reply),
@@ -97,15 +101,15 @@ impl<'a> Look<'a> {
         }
     }
 
-    fn settings(&self, reply: &Answer<Reply>) -> Result<ServerFacts, Lost> {
-        let none = || Lost::Unfit(OtherJournal, "no journal was made there".into());
+    fn settings(&self, reply: &Answer<Reply>) -> Result<ServerState, CallError> {
+        let none = || CallError::Unfit(OtherJournal, "the database holds no journal".into());
         let reply = reply.as_ref().map_err(unseen)?;
         let row = reply.rows().first().ok_or_else(none)?;
         if column::<String>(row, schema::LOOK_SESSION)? != self.session {
             return Err(pooled());
         }
         let mut shown =
-            shown(row, self.durability)?.map_err(|why| Lost::Unfit(OtherJournal, why))?;
+            shown(row, self.durability)?.map_err(|why| CallError::Unfit(OtherJournal, why))?;
         if self.durability == Durability::External {
             shown.copies.term = stand_in(row)?;
         }
@@ -114,7 +118,7 @@ impl<'a> Look<'a> {
 }
 
 /// Returns a term for a server without one: object ids of the journal's database replace the system id.
-fn stand_in(row: &Row) -> Result<Term, Lost> {
+fn stand_in(row: &Row) -> Result<Term, CallError> {
     let objects: String = column(row, schema::LOOK_OBJECTS)?;
     let digest = GroupDigest::default().then(objects.as_bytes()).0;
     let mut system = [0; 8];
@@ -126,8 +130,12 @@ fn stand_in(row: &Row) -> Result<Term, Lost> {
     })
 }
 
-/// Takes in the reply to a probe.
-fn told(probe: Probe, mut shown: ServerFacts, reply: &Answer<Reply>) -> Result<ServerFacts, Lost> {
+/// Adds the reply to a probe.
+fn told(
+    probe: Probe,
+    mut shown: ServerState,
+    reply: &Answer<Reply>,
+) -> Result<ServerState, CallError> {
     let row = match reply {
         Ok(Reply::Refused(why)) => {
             let copies = &mut shown.copies;
@@ -137,7 +145,7 @@ fn told(probe: Probe, mut shown: ServerFacts, reply: &Answer<Reply>) -> Result<S
             return Ok(shown);
         }
         Ok(reply) => reply.rows().first(),
-        Err(error) => return Err(Lost::Gone(said(error))),
+        Err(error) => return Err(CallError::Gone(said(error))),
     };
     let value: Option<String> = row.map(|row| column(row, 0)).transpose()?.flatten();
     let term = &mut shown.copies.term;
@@ -155,42 +163,44 @@ fn told(probe: Probe, mut shown: ServerFacts, reply: &Answer<Reply>) -> Result<S
 }
 
 /// Returns the reason for which a server does not show its settings.
-fn unseen(error: &tokio_postgres::Error) -> Lost {
+fn unseen(error: &tokio_postgres::Error) -> CallError {
     let why = said(error);
     let Some(state) = error.code() else {
-        return Lost::Gone(why);
+        return CallError::Gone(why);
     };
-    let external = "where copies are made below PostgreSQL, durability = \"external\" does without these functions";
+    let external = "if copies are made below PostgreSQL, set durability = \"external\", which does not need these functions";
     match *state {
-        SqlState::UNDEFINED_TABLE => Lost::Unfit(OtherJournal, "no journal was made there".into()),
-        SqlState::INSUFFICIENT_PRIVILEGE => Lost::Unfit(Denied, format!("{why}; {external}")),
+        SqlState::UNDEFINED_TABLE => {
+            CallError::Unfit(OtherJournal, "the database holds no journal".into())
+        }
+        SqlState::INSUFFICIENT_PRIVILEGE => CallError::Unfit(Denied, format!("{why}; {external}")),
         SqlState::FEATURE_NOT_SUPPORTED | SqlState::OBJECT_NOT_IN_PREREQUISITE_STATE => {
-            Lost::Unfit(NotDurable, format!("{why}; {external}"))
+            CallError::Unfit(NotDurable, format!("{why}; {external}"))
         }
         _ if is_of_pooler(state) => pooled(),
-        _ => Lost::Gone(why),
+        _ => CallError::Gone(why),
     }
 }
 
-/// Refuses a server that is another journal, or may not be believed.
+/// Refuses a server that is another journal, or cannot be trusted.
 pub fn fit(
-    shown: &ServerFacts,
+    shown: &ServerState,
     expected: &str,
     last_term: impl Fn(Term) -> Term,
-) -> Result<(), Lost> {
+) -> Result<(), CallError> {
     let copies = &shown.copies;
     if copies.journal != expected {
         let why = format!(
             "it is journal {}, and the log names {expected}",
             copies.journal
         );
-        return Err(Lost::Unfit(OtherJournal, why));
+        return Err(CallError::Unfit(OtherJournal, why));
     }
     check(shown, last_term)
 }
 
 /// Reads the state of a server whose journal is not known yet.
-pub fn look(raw: &Raw, durability: Durability) -> Result<JournalInfo, Lost> {
+pub fn look(raw: &Raw, durability: Durability) -> Result<JournalInfo, CallError> {
     let probes = probes(durability);
     let client = &raw.client;
     let mut asked = vec![rows(client.query_typed(statement(durability), &[]))];
@@ -208,6 +218,6 @@ pub fn look(raw: &Raw, durability: Durability) -> Result<JournalInfo, Lost> {
 }
 
 /// Returns the error for a missing reply.
-pub fn silent() -> Lost {
-    Lost::Gone("the server said nothing of itself".into())
+pub fn silent() -> CallError {
+    CallError::Gone("the server did not report its state".into())
 }

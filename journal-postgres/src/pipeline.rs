@@ -1,6 +1,6 @@
 //! Sends several requests to the server at once, so that a new connection costs few round trips.
 
-use crate::lost::{Answer, said};
+use crate::call_error::{Answer, said};
 use std::future::{Future, poll_fn};
 use std::pin::Pin;
 use std::task::Poll;

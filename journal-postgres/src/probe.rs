@@ -24,10 +24,10 @@ impl Probe {
     pub fn consequence(self) -> &'static str {
         match self {
             Probe::Timeline => {
-                "the timeline is not known: a former primary is told by its recovery mode and by the barrier commit alone"
+                "the timeline is unknown: a former primary is only detected by its recovery mode and by the barrier commit"
             }
             Probe::System => {
-                "the system id is not known: the object ids of the journal's tables stand for it, which a restored dump does not share, and a copy of the storage does"
+                "the system id is unknown: the object ids of the journal's tables replace it, which detect a restored dump, but not a copy of the storage"
             }
         }
     }

@@ -1,7 +1,7 @@
 //! A connection to one server before any check: its settings, its time limit, its warnings, and its errors.
 
+use crate::call_error::{Answer, CallError, Params, column, is_of_pooler, pooled, said};
 use crate::config::Server;
-use crate::lost::{Answer, Lost, Params, column, is_of_pooler, pooled, said};
 use crate::pipeline::{Reply, Request, pipelined, rows, run};
 use crate::schema;
 use crate::tls;
@@ -83,12 +83,12 @@ impl Raw {
     }
 
     /// Runs a query and returns its rows.
-    pub fn rows(&self, statement: &str, params: Params<'_>) -> Result<Vec<Row>, Lost> {
+    pub fn rows(&self, statement: &str, params: Params<'_>) -> Result<Vec<Row>, CallError> {
         self.wait(self.client.query(statement, params))
     }
 
     /// Runs a query that returns at most one row.
-    pub fn row(&self, statement: &str, params: Params<'_>) -> Result<Option<Row>, Lost> {
+    pub fn row(&self, statement: &str, params: Params<'_>) -> Result<Option<Row>, CallError> {
         self.wait(self.client.query_opt(statement, params))
     }
 
@@ -98,7 +98,7 @@ impl Raw {
         bytes: usize,
         statement: &S,
         params: Params<'_>,
-    ) -> Result<Vec<Row>, Lost> {
+    ) -> Result<Vec<Row>, CallError> {
         self.warned.store(false, Ordering::SeqCst);
         let rows = self.wait_for(bytes, self.client.query(statement, params))?;
         self.check_unwarned()?;
@@ -106,16 +106,16 @@ impl Raw {
     }
 
     /// Runs requests of which one is committed.
-    pub fn commit_all<T>(&self, requests: impl Future<Output = Answer<T>>) -> Result<T, Lost> {
+    pub fn commit_all<T>(&self, requests: impl Future<Output = Answer<T>>) -> Result<T, CallError> {
         self.warned.store(false, Ordering::SeqCst);
         let replies = self.wait(requests)?;
         self.check_unwarned()?;
         Ok(replies)
     }
 
-    fn check_unwarned(&self) -> Result<(), Lost> {
+    fn check_unwarned(&self) -> Result<(), CallError> {
         match self.warned.load(Ordering::SeqCst) {
-            true => Err(Lost::Gone(
+            true => Err(CallError::Gone(
                 "the server warned that it did not wait for its copies".into(),
             )),
             false => Ok(()),
@@ -123,7 +123,7 @@ impl Raw {
     }
 
     /// Waits for a short answer to a short call.
-    pub fn wait<T>(&self, work: impl Future<Output = Answer<T>>) -> Result<T, Lost> {
+    pub fn wait<T>(&self, work: impl Future<Output = Answer<T>>) -> Result<T, CallError> {
         self.wait_for(0, work)
     }
 
@@ -132,7 +132,7 @@ impl Raw {
         &self,
         bytes: usize,
         work: impl Future<Output = Answer<T>>,
-    ) -> Result<T, Lost> {
+    ) -> Result<T, CallError> {
         let time = CALL + Duration::from_millis(bytes as u64 * 1_000 / BYTES_A_SECOND);
         let answered = async { tokio::time::timeout(time, work).await };
         let error = match self.runtime.block_on(answered) {
@@ -140,7 +140,7 @@ impl Raw {
             Ok(Err(error)) => error,
             Err(_) => {
                 let why = format!("no answer within {} s", time.as_secs());
-                return Err(Lost::Gone(why));
+                return Err(CallError::Gone(why));
             }
         };
         // For these classes the statement failed before the commit.
@@ -150,14 +150,14 @@ impl Raw {
         };
         Err(match error.code() {
             Some(state) if is_of_pooler(state) => pooled(),
-            Some(state) if is_refused(state) => Lost::Refused(state.clone(), said(&error)),
-            _ => Lost::Gone(said(&error)),
+            Some(state) if is_refused(state) => CallError::Refused(state.clone(), said(&error)),
+            _ => CallError::Gone(said(&error)),
         })
     }
 }
 
 /// Refuses a session that another connection marked before.
-pub fn check_mark(reply: &Answer<Reply>) -> Result<(), Lost> {
+pub fn check_mark(reply: &Answer<Reply>) -> Result<(), CallError> {
     let row = reply.as_ref().ok().and_then(|reply| reply.rows().first());
     let before: Option<String> = row.map(|row| column(row, 0)).transpose()?;
     match before.is_none_or(|before| before.is_empty()) {
@@ -172,7 +172,7 @@ async fn connected<T>(
     client: &tokio_postgres::Config,
     tls: T,
     warned: Arc<AtomicBool>,
-) -> Result<Client, Lost>
+) -> Result<Client, CallError>
 where
     T: MakeTlsConnect<Socket>,
     T::Stream: Send + 'static,
@@ -185,7 +185,7 @@ where
                 "not let in within {} ms",
                 server.connect_timeout.as_millis()
             );
-            return Err(Lost::Gone(why));
+            return Err(CallError::Gone(why));
         }
     };
     tokio::spawn(async move {
@@ -202,7 +202,7 @@ where
 
 /// Returns the reason for a failed connection: a wrong password or certificate stays wrong until an operator changes
 /// it.
-fn not_let_in(error: tokio_postgres::Error) -> Lost {
+fn not_let_in(error: tokio_postgres::Error) -> CallError {
     let state = error.code().map(SqlState::code);
     let is_denied = state.is_some_and(|state| state.starts_with("28") || state == "42501")
         || tls::is_of_certificate(&error)
@@ -211,8 +211,8 @@ fn not_let_in(error: tokio_postgres::Error) -> Lost {
     let is_unknown = state == Some(SqlState::INVALID_CATALOG_NAME.code());
     let why = said(&error);
     match (is_denied, is_unknown) {
-        (true, _) => Lost::Unfit(Denied, why),
-        (_, true) => Lost::Unfit(Unconfigured, why),
-        _ => Lost::Gone(why),
+        (true, _) => CallError::Unfit(Denied, why),
+        (_, true) => CallError::Unfit(Unconfigured, why),
+        _ => CallError::Gone(why),
     }
 }

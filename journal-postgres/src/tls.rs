@@ -52,8 +52,8 @@ impl Tls {
                     .with_client_auth_cert(certificates("sslcert", certificate)?, secret)
                     .map_err(|error| unreadable("sslcert", certificate, &error))?
             }
-            (Some(_), None) => return Err("sslkey must be given, for sslcert is".into()),
-            (None, Some(_)) => return Err("sslcert must be given, for sslkey is".into()),
+            (Some(_), None) => return Err("sslkey must be given with sslcert".into()),
+            (None, Some(_)) => return Err("sslcert must be given with sslkey".into()),
         };
         Ok(Tls(TlsConnector::from(Arc::new(config))))
     }
@@ -71,7 +71,9 @@ fn roots(file: Option<&Path>) -> Result<RootCertStore, String> {
             "sslrootcert must hold certificates, but {} holds none",
             file.display()
         )),
-        (0, None) => Err("sslrootcert must be given, for the system trusts nobody".into()),
+        (0, None) => {
+            Err("sslrootcert must be given, because the system has no trusted certificates".into())
+        }
         _ => Ok(roots),
     }
 }
@@ -133,7 +135,7 @@ impl std::error::Error for UnknownIssuer {}
 
 impl fmt::Display for UnknownIssuer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("nobody who is trusted vouches for the server's certificate: sslrootcert, or else the system, says who is (UnknownIssuer)")
+        f.write_str("the server's certificate is not signed by a trusted authority: set sslrootcert to the authority's certificate (UnknownIssuer)")
     }
 }
 

@@ -1,7 +1,7 @@
 //! teamlog compared with other stores, on the same events: `cargo peers` prints one document in markdown, with ratios.
 //! `cargo peers plots` draws teamlog's cost against the length of a history.
 //!
-//! `docs/contributing/measuring.md`, "Other stores", explains the columns.
+//! `docs/performance.md`, § Beside its peers, explains the columns.
 #![forbid(unsafe_code)]
 
 mod appends;

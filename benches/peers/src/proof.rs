@@ -29,7 +29,7 @@ struct Counts {
 }
 
 impl Proof {
-    /// Of so many threads that append so many events each.
+    /// Counts the calls of that many threads that append `each` events.
     pub fn of(contestant: Contestant, threads: usize, each: usize, options: &Options) -> Proof {
         Proof(count(contestant, threads, each, options))
     }

@@ -43,14 +43,14 @@ pub struct GuardHook {
     pub client: Option<Agent>,
 }
 
-// What the guard is told. (A doc comment would become the text of every command that takes these.)
+// Options of the guard. (A doc comment would become the text of every command that takes these.)
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub struct GuardOptions {
     /// The repository [default: the team's setting `resources.root`]
     #[arg(long, value_name = "DIR")]
     root: Option<PathBuf>,
-    /// A directory that may be written without a lease; may stand several times
+    /// A directory that may be written without a lease; may be given several times
     #[arg(long, value_name = "DIR")]
     scratch: Vec<PathBuf>,
     /// Answer to a call whose written files the guard cannot tell [default: the team's setting `guard.unknown`]

@@ -16,7 +16,7 @@ pub struct Stat {
 }
 
 impl Stat {
-    /// Reads that of a process; its number, or `self`.
+    /// Reads the state of a process: its number, or `self`.
     pub fn of(process: &str) -> Option<Stat> {
         Stat::read(&fs::read(format!("/proc/{process}/stat")).ok()?)
     }
@@ -40,7 +40,7 @@ impl Stat {
     }
 }
 
-/// The signals that this process ignores: bit N - 1 stands for signal N.
+/// Returns the signals that this process ignores: bit N - 1 is signal N.
 pub fn ignored_signals() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));

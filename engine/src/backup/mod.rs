@@ -42,7 +42,7 @@ impl Backup {
     /// `NoLog` if there is none, `Corrupt`, `UnsupportedFormat`, I/O.
     pub fn open(storage: Arc<dyn Storage>, dir: &Path, options: LogOptions) -> Result<Backup> {
         match Manifest::load(storage.as_ref(), dir)? {
-            Some(manifest) => Backup::of(manifest, storage, dir, options),
+            Some(manifest) => Backup::from_manifest(manifest, storage, dir, options),
             None => Err(Error::no_log(dir)),
         }
     }
@@ -53,7 +53,8 @@ impl Backup {
         dir: &Path,
         options: &LogOptions,
     ) -> Result<Vec<Backup>> {
-        let open = |manifest| Backup::of(manifest, storage.clone(), dir, options.clone());
+        let open =
+            |manifest| Backup::from_manifest(manifest, storage.clone(), dir, options.clone());
         let Some(last) = Manifest::load(storage.as_ref(), dir)? else {
             return Ok(Vec::new());
         };
@@ -72,7 +73,7 @@ impl Backup {
         Ok(backups)
     }
 
-    fn of(
+    fn from_manifest(
         manifest: Manifest,
         storage: Arc<dyn Storage>,
         dir: &Path,

@@ -178,7 +178,7 @@ impl Backup {
             backed_up_at: self.manifest.backed_up_at,
             receipt: self.manifest.receipt(),
         };
-        let event = NewEvent::of(RESTORED, ENGINE_ACTOR, &origin)?;
+        let event = NewEvent::for_payload(RESTORED, ENGINE_ACTOR, &origin)?;
         let writer = log.lock()?.into_writer(());
         writer.append(vec![event], Durability::Synced)?;
         writer.close()

@@ -27,7 +27,7 @@ pub struct Predecessor {
 
 impl Predecessor {
     /// Returns the description of a segment with these bytes.
-    pub(crate) fn of(name: &str, bytes: &[u8]) -> Predecessor {
+    pub(crate) fn for_segment(name: &str, bytes: &[u8]) -> Predecessor {
         Predecessor {
             name: name.to_owned(),
             len: bytes.len() as u64,

@@ -230,9 +230,9 @@ pub struct EntryPosition {
 }
 
 /// Result of a search: the last entry whose key is not greater than the searched one.
-pub struct Floor {
+pub struct SearchResult {
     pub spot: EntryPosition,
-    /// Whether its key is the one sought.
+    /// True if its key equals the searched one.
     pub exact: bool,
     /// Range of its value in the content; `None` for a tombstone.
     pub value: Option<Range<usize>>,
@@ -240,7 +240,7 @@ pub struct Floor {
 
 /// Finds the last entry whose key is at most `key`, or, if `strict`, below it. Rebuilds no keys: the length that `key`
 /// shares with the previous entry decides most comparisons.
-pub fn floor(content: &[u8], key: &[u8], strict: bool) -> Result<Option<Floor>, Damage> {
+pub fn floor(content: &[u8], key: &[u8], strict: bool) -> Result<Option<SearchResult>, Damage> {
     let groups = Groups::new(content)?;
     let group = groups.search(key, strict)?;
     let mut entries = groups.entries(group);
@@ -262,7 +262,7 @@ pub fn floor(content: &[u8], key: &[u8], strict: bool) -> Result<Option<Floor>, 
         if order.is_gt() || (strict && order.is_eq()) {
             break;
         }
-        found = Some(Floor {
+        found = Some(SearchResult {
             spot: EntryPosition { group, index },
             exact: order.is_eq(),
             value: raw.value,
@@ -275,7 +275,7 @@ pub fn floor(content: &[u8], key: &[u8], strict: bool) -> Result<Option<Floor>, 
     Ok(found)
 }
 
-/// The entry next to one in its block, forwards or in reverse; `None` at the block's edge.
+/// Returns the next entry in a block, or the previous one if `reverse`; `None` at the block's edge.
 pub fn beside(
     content: &[u8],
     spot: EntryPosition,
@@ -308,7 +308,7 @@ pub fn beside(
     })
 }
 
-/// The first entry of a block, or the last if `reverse`.
+/// Returns the first entry of a block, or the last if `reverse`.
 pub fn edge(content: &[u8], reverse: bool) -> Result<EntryPosition, Damage> {
     let groups = Groups::new(content)?;
     match reverse {
@@ -329,7 +329,7 @@ fn last_of(groups: Groups<'_>, group: usize) -> Result<EntryPosition, Damage> {
     Ok(EntryPosition { group, index })
 }
 
-/// The range of an entry's value in the content; `None` for a tombstone or where no entry stands.
+/// Returns the range of an entry's value in the content; `None` for a tombstone or a missing entry.
 pub fn value(content: &[u8], spot: EntryPosition) -> Result<Option<Range<usize>>, Damage> {
     let mut entries = Groups::new(content)?.entries(spot.group);
     for _ in 0..spot.index {

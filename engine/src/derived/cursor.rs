@@ -12,9 +12,9 @@ const BLOCKS_APART: u32 = 4;
 pub struct Cursor {
     run: Arc<Run>,
     reverse: bool,
-    /// From the root to a block of entries, where in each; empty at the end.
+    /// Blocks from the root to a block of entries, each with the position in it; empty at the end.
     path: Vec<(Pointer, EntryPosition)>,
-    /// The group of the last block of the path, put together.
+    /// The decoded group of the last block of the path.
     group: Group,
     /// Number of blocks of entries that it has left.
     blocks: u32,

@@ -46,7 +46,7 @@ pub struct Mark(u32);
 
 impl Mark {
     /// Returns the mark of a run: the CRC of its first seq, last seq and last id.
-    pub fn of(run: &RunMeta) -> Mark {
+    pub fn for_run(run: &RunMeta) -> Mark {
         let mut hasher = crc32fast::Hasher::new();
         hasher.update(&run.first_seq.to_le_bytes());
         hasher.update(&run.last.seq.to_le_bytes());

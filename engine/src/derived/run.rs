@@ -80,7 +80,7 @@ impl Run {
             return Err(Damage::new(why));
         }
         bytes.expect(Reads::Scattered);
-        Pages::new(bytes, Mark::of(&self.meta))
+        Pages::new(bytes, Mark::for_run(&self.meta))
     }
     pub fn shape(&self) -> &Shape {
         &self.shape
@@ -151,7 +151,7 @@ impl Run {
     pub fn read<T>(&self, at: Pointer, what: impl FnOnce(&[u8]) -> Result<T, Damage>) -> Result<T> {
         self.checked(self.pages()?.read(at).and_then(what))
     }
-    /// The block below `parent` that an entry of it names.
+    /// Returns the block below `parent` that an entry of it names.
     pub fn child(&self, parent: Pointer, spot: EntryPosition) -> Result<Pointer> {
         self.read(parent, |content| {
             child(content, parent, block::value(content, spot)?)

@@ -391,7 +391,7 @@ impl Store {
             last,
             level,
         };
-        let mut builder = RunBuilder::new(file, path.clone(), Mark::of(&meta), filter);
+        let mut builder = RunBuilder::new(file, path.clone(), Mark::for_run(&meta), filter);
         let built = fill(&mut builder).and_then(|()| builder.finish(last.seq + 1 - first_seq));
         if built.is_err() {
             // No manifest names it; on a full disk every command would leave another one.

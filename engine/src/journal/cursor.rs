@@ -26,16 +26,16 @@ struct Cursor {
     place: Place,
     /// Time of the last read of the journal, by this host's clock.
     read_at: Timestamp,
-    /// As [`Kept::owed`]; 0 and empty for none.
+    /// As [`CursorState::owed`]; 0 and empty for none.
     owed: u64,
     owed_id: String,
-    /// As [`Kept::term`].
+    /// As [`CursorState::term`].
     term: Term,
 }
 
 /// The cursor's content.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub(crate) struct Kept {
+pub(crate) struct CursorState {
     /// The synced end.
     pub synced: End,
     /// Time of the last read of the journal, by this host's clock.
@@ -70,8 +70,8 @@ pub struct StoredGroup<'a> {
 
 impl End {
     /// Computes the end from the cursor and the groups after it.
-    pub fn of(reader: &Reader) -> Result<End> {
-        let kept = Kept::of(reader)?.map(|kept| kept.synced);
+    pub fn from_reader(reader: &Reader) -> Result<End> {
+        let kept = CursorState::load(reader)?.map(|kept| kept.synced);
         kept.unwrap_or_default().read_on(reader)
     }
 
@@ -124,9 +124,9 @@ impl End {
     }
 }
 
-impl Kept {
+impl CursorState {
     /// Reads the cursor of a log, if the event that it names is in the log.
-    pub fn of(reader: &Reader) -> Result<Option<Kept>> {
+    pub fn load(reader: &Reader) -> Result<Option<CursorState>> {
         match read(reader.storage().as_ref(), reader.dir(), reader.identity()) {
             Some(kept) => Ok(kept.is_in(reader)?.then_some(kept)),
             None => Ok(None),
@@ -184,7 +184,7 @@ impl Kept {
 }
 
 /// Reads the file, if it is of that log and journal. Any damage counts as a missing file, because it is derived.
-pub(crate) fn read(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Option<Kept> {
+pub(crate) fn read(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Option<CursorState> {
     let bytes = storage
         .named()
         .read_if_there(&dir.join(JOURNAL_FILE), CURSOR_BYTES_MAX);
@@ -199,7 +199,7 @@ pub(crate) fn known_term(storage: &dyn Storage, dir: &Path, identity: &Identity)
 }
 
 /// Accepts only the output of `encode` for that log.
-fn decode(bytes: &[u8], identity: &Identity) -> Option<Kept> {
+fn decode(bytes: &[u8], identity: &Identity) -> Option<CursorState> {
     let at = bytes.iter().rposition(|byte| *byte == b' ')?;
     let cursor: Cursor = serde_json::from_slice(bytes.get(..at)?).ok()?;
     let synced = End {
@@ -210,7 +210,7 @@ fn decode(bytes: &[u8], identity: &Identity) -> Option<Kept> {
         last: Some((cursor.last_id, cursor.place)),
     };
     let owed = EventId::from_text(cursor.owed_id.as_bytes()).map(|id| (cursor.owed, id));
-    let kept = Kept {
+    let kept = CursorState {
         synced,
         read_at: cursor.read_at,
         owed,

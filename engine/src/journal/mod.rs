@@ -16,7 +16,7 @@ mod rows;
 mod server;
 
 pub(crate) use cursor::End;
-pub use push::Pushed;
+pub use push::PushReport;
 pub(crate) use push::{check_prefix, push};
 pub(crate) use replica::{Replica, Turn, conflict, misplaced, of_read, skew};
 pub(crate) use rows::check_rows;

@@ -18,7 +18,7 @@ const REPEAT: Duration = Duration::from_millis(250);
 
 /// Groups that were copied to a journal.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Pushed {
+pub struct PushReport {
     /// Number of groups.
     pub groups: u64,
     /// Number of their events.
@@ -37,17 +37,17 @@ pub(crate) fn push(
     reader: &Reader,
     deadline: Duration,
     progress: &mut dyn FnMut(u64, u64),
-) -> Result<(Pushed, Vec<String>)> {
+) -> Result<(PushReport, Vec<String>)> {
     let (log, last_seq) = (reader.identity().log, reader.head().last_seq);
     let segments = reader.segments()?;
-    let has = has(journal, log, &End::of(reader)?)?;
+    let has = has(journal, log, &End::from_reader(reader)?)?;
     let mut push = Push {
         journal,
         log,
         state,
         deadline,
         batch: Batch::default(),
-        pushed: Pushed::default(),
+        pushed: PushReport::default(),
     };
     if has == 0 && last_seq > 0 {
         push.check_position(Position::default())?;
@@ -85,7 +85,7 @@ pub(crate) fn push(
 /// `Journal`: it has another history, does not know the log, or does not answer.
 pub(crate) fn check_prefix(journal: &mut dyn Journal, reader: &Reader) -> Result<()> {
     let (log, last_seq) = (reader.identity().log, reader.head().last_seq);
-    let has = has(journal, log, &End::of(reader)?)?;
+    let has = has(journal, log, &End::from_reader(reader)?)?;
     let mut position = Some(Position::default()).filter(|start| start.last_seq == has);
     if has < last_seq {
         End::default().each_group(reader, |group| {
@@ -117,7 +117,7 @@ struct Push<'a> {
     state: LogState,
     deadline: Duration,
     batch: Batch,
-    pushed: Pushed,
+    pushed: PushReport,
 }
 
 /// Groups that are sent together.

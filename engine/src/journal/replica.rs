@@ -1,6 +1,6 @@
 //! A host's side of a journal: the end of its log, the journal's groups after it, and its own groups.
 
-use super::cursor::{self, End, Kept};
+use super::cursor::{self, CursorState, End};
 use super::{Append, Journal, LogState, Outcome, Page, Position, ReadError, Term};
 use crate::clock::Clock;
 use crate::layout::JOURNAL_LEFT;
@@ -30,7 +30,7 @@ pub(crate) struct Replica {
     synced: End,
     /// The segment and its end of which other processes wrote the unsynced part.
     left: Option<(u32, u64)>,
-    /// As [`Kept::owed`].
+    /// As [`CursorState::owed`].
     owed: Option<(u64, EventId)>,
     /// Last term in which the journal answered.
     term: Term,
@@ -64,7 +64,7 @@ impl Replica {
         reader: &Reader,
         fold_version: u32,
     ) -> Result<Replica> {
-        let kept = Kept::of(reader)?.unwrap_or_default();
+        let kept = CursorState::load(reader)?.unwrap_or_default();
         let term = cursor::known_term(reader.storage().as_ref(), reader.dir(), reader.identity());
         journal.expect_term(term);
         let synced = kept.synced;
@@ -207,7 +207,7 @@ impl Replica {
         if self.asked_at.is_some() {
             let synced = self.synced.position.last_seq;
             self.owed = self.owed.filter(|(seq, _)| *seq > synced);
-            let kept = Kept {
+            let kept = CursorState {
                 synced: self.synced,
                 read_at: self.read_at,
                 owed: self.owed,

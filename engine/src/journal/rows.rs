@@ -100,9 +100,9 @@ pub(crate) fn check_rows(
             std::cmp::Ordering::Equal if base.digest == group.position.digest => return Ok(()),
             std::cmp::Ordering::Equal => Some("the log starts with another group"),
             std::cmp::Ordering::Greater => match rows.take(group.after.last_seq + 1)? {
-                RowLookup::End => return Ok(()),
-                RowLookup::Row(row) => difference(&row, &group),
-                RowLookup::Nothing => Some("it is missing"),
+                Found::End => return Ok(()),
+                Found::Row(row) => difference(&row, &group),
+                Found::Nothing => Some("it is missing"),
             },
         };
         (check.groups, check.last_seq) = (check.groups + 1, last);
@@ -160,8 +160,8 @@ struct Rows<'a> {
     ended: bool,
 }
 
-/// The row in a group's place.
-enum RowLookup {
+/// The row at a group's place.
+enum Found {
     Row(JournalRow),
     /// There is none, but there are later rows.
     Nothing,
@@ -188,14 +188,14 @@ impl Rows<'_> {
         Ok(is_base.then(|| self.page.pop_front()).flatten())
     }
 
-    fn take(&mut self, first_seq: u64) -> Result<RowLookup> {
+    fn take(&mut self, first_seq: u64) -> Result<Found> {
         loop {
             self.fill()?;
             match self.page.front() {
-                None => return Ok(RowLookup::End),
+                None => return Ok(Found::End),
                 // A row that fits no group of this host: the group before it is reported.
                 Some(row) if row.first_seq < first_seq => drop(self.page.pop_front()),
-                Some(row) if row.first_seq > first_seq => return Ok(RowLookup::Nothing),
+                Some(row) if row.first_seq > first_seq => return Ok(Found::Nothing),
                 Some(_) => {}
             }
             if self
@@ -203,7 +203,7 @@ impl Rows<'_> {
                 .front()
                 .is_some_and(|row| row.first_seq == first_seq)
             {
-                return Ok(self.page.pop_front().map_or(RowLookup::End, RowLookup::Row));
+                return Ok(self.page.pop_front().map_or(Found::End, Found::Row));
             }
         }
     }

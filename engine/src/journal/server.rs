@@ -198,7 +198,7 @@ impl From<Error> for ReadError {
 }
 
 impl Outcome {
-    /// What becomes of an append by an error, of which something was sent or nothing.
+    /// Returns the outcome of an append that failed; `sent` says if something was sent.
     pub fn from_error(error: Error, sent: bool) -> Outcome {
         let (fault, why) = told(error);
         match fault {

@@ -146,7 +146,7 @@ impl RolledBackLog {
     /// # Errors
     /// I/O. The log is then unchanged, or has the event; in both cases accept it again.
     pub fn accept(self, actor: &str, accepted: &AcceptedRollback) -> Result<LockedLog> {
-        let event = NewEvent::of(crate::layout::ROLLED_BACK, actor, accepted)?;
+        let event = NewEvent::for_payload(crate::layout::ROLLED_BACK, actor, accepted)?;
         let exclusive = self.0.finish_with(vec![event])?;
         let core = &exclusive.core;
         if let Some(witness) = Witness::of_head(&core.identity, &core.head) {

@@ -13,8 +13,8 @@ pub enum Point {
     Time(Timestamp),
 }
 
-/// An event by its envelope alone.
-type FoundEnvelope = (Place, u64, EventId);
+/// An event's place, seq and id.
+type Found = (Place, u64, EventId);
 
 impl Reader {
     /// Finds the place of the event with that seq without an index: by the segments' first events, then by a walk over
@@ -61,7 +61,7 @@ impl Reader {
     fn border(
         &self,
         reached: impl Fn(&Envelope<'_>) -> bool,
-    ) -> Result<(Option<FoundEnvelope>, Option<FoundEnvelope>)> {
+    ) -> Result<(Option<Found>, Option<Found>)> {
         let (mut low, mut high) = (1, self.head().segment);
         while low < high {
             let middle = low + (high - low).div_ceil(2);

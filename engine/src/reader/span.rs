@@ -121,7 +121,7 @@ impl Chain {
             };
             follows(self.last, frame, index, len)
                 .map_err(|why| Error::corrupt(&*span.path, place.offset, self.last.next(), why))?;
-            self.last = LastEvent::of(&frame.event);
+            self.last = LastEvent::from_event(&frame.event);
             self.group = (index + 1, len);
         }
         Ok(())

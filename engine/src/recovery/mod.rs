@@ -202,7 +202,7 @@ impl RecoveryContext<'_> {
                     .storage
                     .named()
                     .sealed(&self.segment_path(&head.name))?;
-                Some(Predecessor::of(&head.name, &bytes))
+                Some(Predecessor::for_segment(&head.name, &bytes))
             }
         };
         Ok(header.log == self.identity.log.0
@@ -339,7 +339,7 @@ impl RecoveryContext<'_> {
     /// Classifies the bytes past the head. In a log with a journal several groups may be unsynced, so a valid one after
     /// a damaged one proves nothing.
     fn past(&self, tail: &Tail) -> Past {
-        match (Past::of(tail), self.is_replica) {
+        match (Past::from_tail(tail), self.is_replica) {
             (Past::BrokenThenLater, true) if tail.groups.is_empty() => Past::Broken,
             (Past::BrokenThenLater, true) => Past::CompleteThenBroken,
             (past, _) => past,

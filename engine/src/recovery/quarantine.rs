@@ -22,7 +22,7 @@ pub struct Quarantined {
 }
 
 impl Quarantined {
-    fn of(segment: &str, offset: u64, bytes: &[u8]) -> Quarantined {
+    fn new(segment: &str, offset: u64, bytes: &[u8]) -> Quarantined {
         let blake3 = blake3::hash(bytes).to_hex().to_string();
         let file = format!("{segment}.{offset}.{}", &blake3[..16]);
         Quarantined {
@@ -46,7 +46,7 @@ pub(super) fn keep(
         !bytes.is_empty(),
         "something must be set aside from byte {offset} of {segment}"
     );
-    let quarantined = Quarantined::of(segment, offset, bytes);
+    let quarantined = Quarantined::new(segment, offset, bytes);
     let dir = log.dir.join(QUARANTINE_DIR);
     let storage = log.storage.named();
     storage.create_dir(&dir)?;
@@ -71,7 +71,7 @@ pub(crate) fn unnamed(reader: &Reader) -> Result<Vec<Quarantined>> {
         let bytes = storage.sealed(&dir.join(file))?;
         // Only files of a recovery name a place in a segment.
         if let Some((segment, offset)) = origin(file) {
-            let found = Quarantined::of(&segment, offset, &bytes);
+            let found = Quarantined::new(&segment, offset, &bytes);
             if found.file == *file {
                 unnamed.push(found);
             }

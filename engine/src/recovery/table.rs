@@ -52,7 +52,7 @@ pub enum Past {
 
 impl Past {
     /// Classifies the tail of a segment.
-    pub fn of(tail: &Tail) -> Past {
+    pub fn from_tail(tail: &Tail) -> Past {
         match (&tail.broken, tail.groups.is_empty()) {
             (None, true) => Past::Nothing,
             (None, false) => Past::Complete,

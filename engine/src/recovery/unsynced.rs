@@ -5,7 +5,7 @@
 
 use super::{Recovered, RecoveryContext};
 use crate::journal::End;
-use crate::journal::cursor::{self, Kept};
+use crate::journal::cursor::{self, CursorState};
 use crate::prelude::*;
 use crate::reader::Reader;
 use crate::segment::end_of_log;
@@ -135,8 +135,8 @@ impl RecoveryContext<'_> {
         let reader = Reader::new(self.storage, self.dir, self.identity, synced);
         let storage = self.storage.as_ref();
         let before = cursor::read(storage, self.dir, self.identity).unwrap_or_default();
-        let owed = Kept {
-            synced: End::of(&reader)?,
+        let owed = CursorState {
+            synced: End::from_reader(&reader)?,
             owed: before.owed.max(head.last_id.map(|id| (head.last_seq, id))),
             ..before
         };

@@ -82,7 +82,7 @@ fn read_segment(
         HeadFound::None,
         Before::Intact,
         Position::Last,
-        Past::of(&tail),
+        Past::from_tail(&tail),
     );
     if found == Verdict::Corrupt || (!last && tail.broken.is_some()) {
         let (offset, seq, why) = match &tail.broken {

@@ -11,5 +11,5 @@ mod salvage;
 mod survey;
 
 pub use cut::CutPlan;
-pub use salvage::{SalvageReport, Split, salvage};
+pub use salvage::{SalvageReport, SplitGroup, salvage};
 pub use survey::Lost;

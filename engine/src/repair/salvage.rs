@@ -46,7 +46,7 @@ pub struct SalvageReport {
     pub lost_omitted: u64,
     /// Damaged groups from which single events were copied, in order; at most 100.
     #[serde(skip_serializing_if = "Vec::is_empty")]
-    pub split: Vec<Split>,
+    pub split: Vec<SplitGroup>,
     /// Number of further such groups.
     #[serde(skip_serializing_if = "is_zero")]
     pub split_omitted: u64,
@@ -55,7 +55,7 @@ pub struct SalvageReport {
 /// A damaged group from which single events were copied, each as its own group.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-pub struct Split {
+pub struct SplitGroup {
     /// File of its segment, relative to the log's directory.
     pub file: String,
     /// Seq of its first event in the damaged log.
@@ -75,7 +75,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-impl Split {
+impl SplitGroup {
     /// Adds the events after `upto` and before `next` to the missing ones.
     fn leave_out(&mut self, upto: u64, next: u64) {
         let gone = [upto.saturating_add(1), next.saturating_sub(1)];
@@ -90,10 +90,10 @@ impl Split {
 /// Records which events of damaged groups are copied.
 #[derive(Default)]
 struct Splits {
-    noted: Vec<Split>,
+    noted: Vec<SplitGroup>,
     omitted: u64,
     /// The current group, and the last event that was copied from it or comes before it.
-    open: Option<(Split, u64)>,
+    open: Option<(SplitGroup, u64)>,
 }
 
 impl Splits {
@@ -106,16 +106,16 @@ impl Splits {
             of.last
         );
         let same =
-            |(split, _): &(Split, u64)| (split.from_seq, split.to_seq) == (of.first, of.last);
+            |(split, _): &(SplitGroup, u64)| (split.from_seq, split.to_seq) == (of.first, of.last);
         if !self.open.as_ref().is_some_and(same) {
             self.end();
         }
         let (split, upto) = self.open.get_or_insert_with(|| {
-            let split = Split {
+            let split = SplitGroup {
                 file,
                 from_seq: of.first,
                 to_seq: of.last,
-                ..Split::default()
+                ..SplitGroup::default()
             };
             (split, of.first.saturating_sub(1))
         });
@@ -260,7 +260,7 @@ fn build(
     let writer = log.lock()?.into_writer(());
     take(storage.as_ref(), dir, old, &writer, salvaged)?;
     writer.close()?;
-    let mut events = vec![NewEvent::of(SALVAGED, actor, salvaged)?];
+    let mut events = vec![NewEvent::for_payload(SALVAGED, actor, salvaged)?];
     let taken = log.reader()?;
     assert_eq!(
         taken.head().last_seq,

@@ -63,7 +63,7 @@ pub(crate) struct Damaged {
 
 impl Damaged {
     /// Returns the group that a frame names; `None` if its numbers are impossible.
-    fn of(frame: &Frame<'_>) -> Option<Damaged> {
+    fn from_frame(frame: &Frame<'_>) -> Option<Damaged> {
         let first = frame.event.seq.checked_sub(u64::from(frame.group.index))?;
         let last = first.checked_add(u64::from(frame.group.len).checked_sub(1)?)?;
         Some(Damaged { first, last })
@@ -91,10 +91,9 @@ fn stands_alone(
     before: Option<EventId>,
 ) -> bool {
     let event = &frame.event;
-    let others = readable
-        .iter()
-        .map(|(_, other)| other)
-        .filter(|other| Damaged::of(other) == Damaged::of(frame) && other.event.seq != event.seq);
+    let others = readable.iter().map(|(_, other)| other).filter(|other| {
+        Damaged::from_frame(other) == Damaged::from_frame(frame) && other.event.seq != event.seq
+    });
     let key = event.refs.get(Ref::KEY);
     let tied = |other: &Frame<'_>| {
         let other = &other.event;
@@ -247,7 +246,7 @@ impl Walk<'_, '_> {
             }
         };
         self.events(number, name, &file, bytes, content)?;
-        self.previous = sealed.then(|| Predecessor::of(name, bytes));
+        self.previous = sealed.then(|| Predecessor::for_segment(name, bytes));
         Ok(())
     }
 
@@ -336,7 +335,7 @@ impl Walk<'_, '_> {
         };
         let mut at = region.start;
         for (start, frame) in &readable {
-            let unacknowledged = torn.is_some() && Damaged::of(frame) == torn;
+            let unacknowledged = torn.is_some() && Damaged::from_frame(frame) == torn;
             if unacknowledged || !stands_alone(frame, &readable, before) {
                 continue;
             }
@@ -349,7 +348,7 @@ impl Walk<'_, '_> {
                 name,
                 start: *start as u64,
                 end: at as u64,
-                part_of: Damaged::of(frame),
+                part_of: Damaged::from_frame(frame),
                 frames: vec![frame.clone()],
                 clean: false,
             };
@@ -366,7 +365,7 @@ impl Walk<'_, '_> {
     fn torn(&self, readable: &[(usize, Frame<'_>)]) -> Option<Damaged> {
         let (_, last) = readable.last()?;
         let head = self.survey.head_seq?;
-        Damaged::of(last).filter(|group| group.first > head)
+        Damaged::from_frame(last).filter(|group| group.first > head)
     }
 
     /// Reports bytes of damaged groups as lost, with the reason at their start.

@@ -153,10 +153,10 @@ trait Content: Send + Sync {
     fn expect(&self, _: Reads) {}
 }
 
-/// What is in memory already.
-struct InMemory<T>(T);
+/// Bytes in memory.
+struct Held<T>(T);
 
-impl<T: AsRef<[u8]> + Send + Sync> Content for InMemory<T> {
+impl<T: AsRef<[u8]> + Send + Sync> Content for Held<T> {
     fn bytes(&self) -> &[u8] {
         self.0.as_ref()
     }
@@ -169,7 +169,7 @@ pub struct Bytes(Arc<dyn Content>);
 impl Bytes {
     /// Shares bytes in memory.
     pub fn new(bytes: impl AsRef<[u8]> + Send + Sync + 'static) -> Bytes {
-        Bytes(Arc::new(InMemory(bytes)))
+        Bytes(Arc::new(Held(bytes)))
     }
     /// Tells the system the expected order of reads, so that it does not read too much of a file. Default: in order.
     pub fn expect(&self, reads: Reads) {

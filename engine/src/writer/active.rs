@@ -42,7 +42,7 @@ impl Hashed {
 }
 
 impl ActiveSegment {
-    pub fn of(segment: NamedFile) -> Result<ActiveSegment> {
+    pub fn new(segment: NamedFile) -> Result<ActiveSegment> {
         let stat = segment.stat()?;
         Ok(ActiveSegment {
             identity: stat.identity,

@@ -98,7 +98,7 @@ impl<S: State> Core<S> {
         }
         storage.replace(&path, &bytes)?;
         let active = storage.open(&path, OpenMode::Write)?;
-        self.active = Some(ActiveSegment::of(active)?);
+        self.active = Some(ActiveSegment::new(active)?);
         let begun = Head {
             segment: header.number,
             name: name.file(self.identity.format),

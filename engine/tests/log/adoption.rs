@@ -45,7 +45,7 @@ fn alone(format: Format, crash: usize) -> Memory {
             say(&writer, &format!("{day}-{number} {}", "x".repeat(20)));
         }
         match day {
-            // As a killed process leaves it.
+            // As after a killed process.
             1 => drop(writer),
             _ => writer.close().unwrap(),
         }

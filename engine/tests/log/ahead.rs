@@ -93,7 +93,7 @@ fn what_is_not_zero_behind_the_head_is_judged_wherever_it_stands() {
         let report = log.verify(None).unwrap();
         assert_eq!(report.problems[0].kind, "torn_tail", "{report:?}");
         let lock = log.lock().unwrap();
-        shows!(lock.recovered()[0] => starts &*format!("set aside {} bytes", at + 1));
+        shows!(lock.recovered()[0] => starts &*format!("moved {} bytes", at + 1));
         drop(lock);
         assert_eq!(events(&log).last().unwrap().kind, "log_tail_quarantined");
         assert!(log.verify(None).unwrap().problems.is_empty());
@@ -255,7 +255,7 @@ fn a_group_larger_than_what_is_filled_ahead_is_adopted_whole() {
         forge::write(&*storage, &head, &before);
         assert!(behind(&storage, &log).len() > 1_800_000);
         let lock = log.lock().unwrap();
-        shows!(lock.recovered()[0] => starts "adopted events 3 to 5");
+        shows!(lock.recovered()[0] => starts "adopted complete events 3 to 5");
         assert_eq!(lock.head().last_seq, 5);
         drop(lock);
         assert_eq!(texts(&log).last().unwrap(), "last");

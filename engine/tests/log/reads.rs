@@ -127,7 +127,7 @@ fn a_reader_that_cannot_recover_says_how_much_lies_beyond_and_why() {
         let [note] = reader.notes() else {
             panic!("{:?}", reader.notes());
         };
-        let beyond = format!("{} bytes lie beyond the durable head", reader.beyond());
+        let beyond = format!("{} bytes after the durable head", reader.beyond());
         assert!(
             note.starts_with(&beyond) && note.contains("cannot write"),
             "{note}"
@@ -330,7 +330,7 @@ fn a_tail_larger_than_any_crash_leaves_is_set_aside_whole() {
         let junk = vec![b'x'; 9 << 20];
         std::fs::write(&path, [&sound[..], &junk].concat()).unwrap();
         let lock = log.lock().unwrap();
-        shows!(lock.recovered()[0] => starts &*format!("set aside {} bytes", junk.len()));
+        shows!(lock.recovered()[0] => starts &*format!("moved {} bytes", junk.len()));
         drop(lock);
         assert_eq!(recorded(&log).first().unwrap(), "one");
         let kept = disk.path().join(dir()).join("quarantine");

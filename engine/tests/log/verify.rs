@@ -400,7 +400,7 @@ fn frames_of_one_group_that_disagree_on_its_size_are_no_group() {
             forget_witness(&torn);
             let log = open(&arc(&torn), &options().1);
             let lock = log.lock().unwrap();
-            shows!(lock.recovered()[0] => starts "set aside");
+            shows!(lock.recovered()[0] => starts "moved ");
             drop(lock);
             assert_eq!(texts(&log), ["one"]);
             // With a head that names the group, the group is damage: the reader and verification both report it.

@@ -82,7 +82,7 @@ fn connections_are_encrypted_to_the_server_that_is_meant() {
     assert!(refused.contains("pg_hba.conf"), "{refused}");
     let unknown = why(&encrypted(&cluster, trusting(&stranger.path("ca.pem"))));
     assert!(
-        unknown.contains("nobody who is trusted vouches"),
+        unknown.contains("not signed by a trusted authority"),
         "{unknown}"
     );
     serve("other", "");

@@ -33,7 +33,7 @@ impl Memory {
             }
         }
         self.part_no_rename(&mut landed);
-        let root = Wreck {
+        let root = CrashCopy {
             landed: &landed,
             choose,
         }
@@ -140,13 +140,13 @@ fn file_with(of: &FileNode, content: Content) -> Node {
 }
 
 /// Builds the tree after the power loss.
-struct Wreck<'a> {
+struct CrashCopy<'a> {
     /// Number of changes that reached the disk, by directory.
     landed: &'a HashMap<u64, usize>,
     choose: &'a mut dyn FnMut(usize) -> usize,
 }
 
-impl Wreck<'_> {
+impl CrashCopy<'_> {
     fn dir(&mut self, dir: &DirNode) -> Arc<DirNode> {
         let landed = self.landed.get(&dir.inode).copied().unwrap_or(0);
         let mut names = guard(&dir.names).landed(landed);

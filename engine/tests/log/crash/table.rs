@@ -92,13 +92,13 @@ fn the_table_on_real_bytes() {
         };
         // Complete groups past the head are adopted, never dropped.
         let (_, log, opened) = state(&next);
-        shows!(opened.unwrap()[0] => has "adopted events 4 to 6");
+        shows!(opened.unwrap()[0] => has "adopted complete events 4 to 6");
         assert_eq!(texts(&log).len(), 6);
         // Cut anywhere inside the first group: torn, moved to quarantine, named by an event.
         for cut in 1..first_group {
             let (memory, log, opened) = state(&next[..cut]);
             assert!(
-                opened.as_ref().unwrap()[0].contains("set aside"),
+                opened.as_ref().unwrap()[0].contains("to quarantine"),
                 "{format:?} {cut}: {opened:?}"
             );
             assert_eq!(texts(&log).len(), 3);
@@ -128,7 +128,10 @@ fn the_table_on_real_bytes() {
             let mut tail = next[..first_group].to_vec();
             tail[at + 20] ^= 0x10;
             let (_, log, opened) = state(&tail);
-            assert!(opened.unwrap()[0].contains("set aside"), "{format:?} {at}");
+            assert!(
+                opened.unwrap()[0].contains("to quarantine"),
+                "{format:?} {at}"
+            );
             assert_eq!(texts(&log).len(), 3);
         }
         // A damaged group before a later one had been synced: corrupt, and nothing is changed.
@@ -157,7 +160,7 @@ fn the_table_on_real_bytes() {
             vec![0x1e; 50],
         ] {
             let (_, log, opened) = state(&garbage);
-            assert!(opened.unwrap()[0].contains("set aside"), "{format:?}");
+            assert!(opened.unwrap()[0].contains("to quarantine"), "{format:?}");
             assert_eq!(texts(&log).len(), 3);
         }
         // The file ends before the head.
@@ -310,7 +313,7 @@ fn a_tail_torn_right_behind_a_rotation_is_a_warning() {
                 .unwrap()
                 .recovered()
                 .iter()
-                .any(|note| note.contains("set aside"))
+                .any(|note| note.contains("to quarantine"))
         );
     }
 }

@@ -468,7 +468,7 @@ impl Journal for Line {
         let outcome = match groups {
             _ if world.one_in(12) => vec![Outcome::Unreachable(gone())],
             _ if world.one_in(12) => vec![Outcome::Unknown(gone())],
-            // As a server answers that does not count by log.
+            // Like a server that does not count by log.
             _ if world.one_in(20) => vec![Outcome::Conflict],
             [group] if world.one_in(10) => {
                 guard(&world.late).push(Late {

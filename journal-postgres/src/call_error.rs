@@ -8,7 +8,7 @@ use tokio_postgres::types::{FromSql, ToSql};
 
 /// Reason for a call without an answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Lost {
+pub enum CallError {
     /// The server refused it: nothing was written.
     Refused(SqlState, String),
     /// The server must not be used, for this reason. Drop the connection.
@@ -17,21 +17,21 @@ pub enum Lost {
     Gone(String),
 }
 
-impl Lost {
+impl CallError {
     /// Returns a description.
     pub fn why(self) -> String {
         match self {
-            Lost::Refused(_, why) | Lost::Unfit(_, why) | Lost::Gone(why) => why,
+            CallError::Refused(_, why) | CallError::Unfit(_, why) | CallError::Gone(why) => why,
         }
     }
 }
 
-impl From<Lost> for Error {
-    fn from(lost: Lost) -> Error {
+impl From<CallError> for Error {
+    fn from(lost: CallError) -> Error {
         match lost {
-            Lost::Refused(state, why) => Error::journal(of_state(&state), why),
-            Lost::Unfit(fault, why) => Error::journal(fault, why),
-            Lost::Gone(why) => Error::journal(Unreachable, why),
+            CallError::Refused(state, why) => Error::journal(of_state(&state), why),
+            CallError::Unfit(fault, why) => Error::journal(fault, why),
+            CallError::Gone(why) => Error::journal(Unreachable, why),
         }
     }
 }
@@ -62,10 +62,10 @@ pub fn is_of_pooler(state: &SqlState) -> bool {
 }
 
 /// Returns the error for a pooler that gives a connection one session for a transaction and another one for the next.
-pub fn pooled() -> Lost {
+pub fn pooled() -> CallError {
     let why = "a pooler in front of the server shares one session among connections, so that settings and prepared statements \
         do not stay: use session pooling (pool_mode = session in PgBouncer)";
-    Lost::Unfit(NotDurable, why.into())
+    CallError::Unfit(NotDurable, why.into())
 }
 
 /// Formats an error with its causes.
@@ -80,6 +80,7 @@ pub fn said(error: &tokio_postgres::Error) -> String {
 }
 
 /// Reads a column of a row. An unexpected type means that the tables were changed.
-pub fn column<'a, T: FromSql<'a>>(row: &'a Row, at: usize) -> Result<T, Lost> {
-    row.try_get(at).map_err(|error| Lost::Gone(said(&error)))
+pub fn column<'a, T: FromSql<'a>>(row: &'a Row, at: usize) -> Result<T, CallError> {
+    row.try_get(at)
+        .map_err(|error| CallError::Gone(said(&error)))
 }

@@ -14,7 +14,7 @@ const GROUPS_MAX: usize = 64;
 const BYTES_MAX: usize = 4 << 20;
 
 /// Callers that append, and callers that wait.
-pub struct Gathered {
+pub struct AppendQueue {
     /// Largest number of concurrent commits.
     most: usize,
     queue: Mutex<Queue>,
@@ -28,20 +28,20 @@ struct Queue {
 
 /// A group of a waiting caller.
 struct Waiting {
-    group: Kept,
-    told: SyncSender<OwnerNotice>,
+    group: GroupCopy,
+    told: SyncSender<Reply>,
 }
 
-/// What a waiting owner is told.
-enum OwnerNotice {
-    /// What became of its group.
+/// Message to a waiting caller.
+enum Reply {
+    /// The outcome of its group.
     Outcome(Outcome),
     /// It must append these groups; the first is its own.
     Lead(Vec<Waiting>),
 }
 
 /// A copy of a group, for the caller that appends it.
-struct Kept {
+struct GroupCopy {
     log: LogId,
     after: Position,
     position: Position,
@@ -50,9 +50,9 @@ struct Kept {
     begins: Vec<String>,
 }
 
-impl Kept {
-    fn of(group: &Append<'_>) -> Kept {
-        Kept {
+impl GroupCopy {
+    fn new(group: &Append<'_>) -> GroupCopy {
+        GroupCopy {
             log: group.log,
             after: group.after,
             position: group.position,
@@ -74,10 +74,10 @@ impl Kept {
     }
 }
 
-impl Gathered {
+impl AppendQueue {
     /// Creates the queue for that many connections.
-    pub fn new(most: usize) -> Gathered {
-        Gathered {
+    pub fn new(most: usize) -> AppendQueue {
+        AppendQueue {
             most,
             queue: Mutex::default(),
         }
@@ -93,34 +93,30 @@ impl Gathered {
         if queue.appending < self.most {
             queue.appending += 1;
             drop(queue);
-            let _next = PassesOn(self);
+            let _next = NextCommit(self);
             return append(&[*group]).pop().unwrap_or_else(unanswered);
         }
         let (told, tell) = sync_channel(1);
-        let group = Kept::of(group);
+        let group = GroupCopy::new(group);
         queue.waiting.push(Waiting { group, told });
         drop(queue);
         match tell.recv() {
-            Ok(OwnerNotice::Outcome(outcome)) => outcome,
-            Ok(OwnerNotice::Lead(gathered)) => self.lead(&gathered, append),
+            Ok(Reply::Outcome(outcome)) => outcome,
+            Ok(Reply::Lead(waiting)) => self.lead(&waiting, append),
             Err(_) => unanswered(),
         }
     }
 
     /// Appends the collected groups, and sends each other caller its outcome. Returns the first one's.
-    fn lead(
-        &self,
-        gathered: &[Waiting],
-        append: impl Fn(&[Append<'_>]) -> Vec<Outcome>,
-    ) -> Outcome {
-        let _next = PassesOn(self);
-        let groups: Vec<Append<'_>> = gathered.iter().map(|one| one.group.append()).collect();
+    fn lead(&self, waiting: &[Waiting], append: impl Fn(&[Append<'_>]) -> Vec<Outcome>) -> Outcome {
+        let _next = NextCommit(self);
+        let groups: Vec<Append<'_>> = waiting.iter().map(|one| one.group.append()).collect();
         let mut outcomes = append(&groups).into_iter();
         let own = outcomes.next();
-        for one in gathered.iter().skip(1) {
+        for one in waiting.iter().skip(1) {
             let outcome = outcomes.next().unwrap_or_else(unanswered);
-            // Whoever waited is still there: it waits for nothing else.
-            let _ = one.told.send(OwnerNotice::Outcome(outcome));
+            // The waiting caller is still there, because it waits for nothing else.
+            let _ = one.told.send(Reply::Outcome(outcome));
         }
         own.unwrap_or_else(unanswered)
     }
@@ -136,12 +132,12 @@ impl Gathered {
         let count = queue.waiting.iter().take(GROUPS_MAX).take_while(fits);
         // A group larger than the limit goes alone.
         let count = count.count().max(1).min(queue.waiting.len());
-        let gathered: Vec<Waiting> = queue.waiting.drain(..count).collect();
-        match gathered.first().map(|first| first.told.clone()) {
+        let waiting: Vec<Waiting> = queue.waiting.drain(..count).collect();
+        match waiting.first().map(|first| first.told.clone()) {
             None => queue.appending -= 1,
             Some(first) => {
                 drop(queue);
-                let _ = first.send(OwnerNotice::Lead(gathered));
+                let _ = first.send(Reply::Lead(waiting));
             }
         }
     }
@@ -152,9 +148,9 @@ impl Gathered {
 }
 
 /// Starts the next commit after this one, also after a panic.
-struct PassesOn<'a>(&'a Gathered);
+struct NextCommit<'a>(&'a AppendQueue);
 
-impl Drop for PassesOn<'_> {
+impl Drop for NextCommit<'_> {
     fn drop(&mut self) {
         self.0.pass_on();
     }
@@ -185,7 +181,7 @@ mod tests {
 
     #[test]
     fn all_that_wait_go_together_and_each_hears_of_its_own() {
-        let gathered = Gathered::new(2);
+        let appends = AppendQueue::new(2);
         let (calls, largest) = (AtomicUsize::new(0), AtomicUsize::new(0));
         let append = |groups: &[Append<'_>]| {
             calls.fetch_add(1, Ordering::SeqCst);
@@ -196,12 +192,12 @@ mod tests {
         };
         thread::scope(|scope| {
             for log in 0..100 {
-                let (gathered, append) = (&gathered, &append);
+                let (appends, append) = (&appends, &append);
                 scope.spawn(move || {
                     for _ in 0..5 {
                         let group = group(log, b"one");
                         let own = Outcome::Refused(format!("{:?}", group.log));
-                        assert_eq!(gathered.append(&group, append), own);
+                        assert_eq!(appends.append(&group, append), own);
                     }
                 });
             }
@@ -209,25 +205,25 @@ mod tests {
         let (calls, largest) = (calls.into_inner(), largest.into_inner());
         assert!(calls < 250, "500 groups went in {calls} calls");
         assert!(largest > 10 && largest <= GROUPS_MAX, "{largest}");
-        let queue = gathered.queue.into_inner().unwrap();
+        let queue = appends.queue.into_inner().unwrap();
         assert_eq!((queue.appending, queue.waiting.len()), (0, 0));
     }
 
     #[test]
     fn whoever_panics_keeps_nobody_from_appending() {
-        let gathered = Gathered::new(1);
+        let appends = AppendQueue::new(1);
         let group = group(1, b"one");
         let panicked = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-            gathered.append(&group, |_| panic!("as planned"))
+            appends.append(&group, |_| panic!("as planned"))
         }));
         assert!(panicked.is_err());
-        let appended = gathered.append(&group, |_| vec![Outcome::Appended]);
+        let appended = appends.append(&group, |_| vec![Outcome::Appended]);
         assert_eq!(appended, Outcome::Appended);
     }
 
     #[test]
     fn what_is_too_large_together_goes_apart() {
-        let gathered = Gathered::new(1);
+        let appends = AppendQueue::new(1);
         let large = vec![0; BYTES_MAX];
         let largest = AtomicUsize::new(0);
         let append = |groups: &[Append<'_>]| {
@@ -237,8 +233,8 @@ mod tests {
         };
         thread::scope(|scope| {
             for log in 0..8 {
-                let (gathered, append, large) = (&gathered, &append, &large);
-                scope.spawn(move || gathered.append(&group(log, large), append));
+                let (appends, append, large) = (&waiting, &append, &large);
+                scope.spawn(move || appends.append(&group(log, large), append));
             }
         });
         assert_eq!(largest.into_inner(), 1);
