@@ -74,7 +74,10 @@ pub fn top(context: &Context, dir: Option<&Path>, user: bool) -> Result<PathBuf,
     let home = || {
         let home = context.env().var_set("HOME");
         home.map(PathBuf::from).ok_or_else(|| {
-            CommandError::invalid("user", "HOME must say where the user's configuration is")
+            CommandError::invalid(
+                "user",
+                "HOME is not set, so the user's configuration cannot be found",
+            )
         })
     };
     let top = match (dir, user) {

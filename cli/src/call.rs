@@ -182,7 +182,7 @@ pub fn receipt(root: &Root, team: &str) -> Result<Receipt, String> {
     let told = |failure| {
         let error = CommandError::from(failure);
         format!(
-            "the answer stands, but there is no receipt for it: {}",
+            "the events are recorded, but there is no receipt: {}",
             error.message()
         )
     };
@@ -225,7 +225,7 @@ pub fn handle<I: DeserializeOwned, A: Serialize>(
 
 /// Caller and daemon have the same version, so this is a bug.
 pub fn unknown(what: &str) -> CommandError {
-    let message = format!("the daemon must know what it is asked for, but: {what}");
+    let message = format!("the daemon does not know the request: {what}");
     CommandError::bug(message)
 }
 
@@ -236,6 +236,6 @@ pub fn unreadable(error: serde_json::Error) -> CommandError {
 
 /// Error if too many calls wait.
 pub fn crowded_waits() -> CommandError {
-    let message = "the daemon lets as many commands wait as it can; nothing was done";
+    let message = "too many commands wait in the daemon; nothing was done";
     CommandError::new(Exit::Locked, "busy", message).or_hint("try again")
 }

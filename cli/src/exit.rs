@@ -155,7 +155,7 @@ impl CommandError {
     pub fn unwritten(source: &io::Error) -> CommandError {
         let mut error = CommandError::io("write", "standard output", source);
         error.body.unwritten = true;
-        error.hinting("what the command records is recorded; only its answer could not be written")
+        error.hinting("the command has recorded its events; only its answer could not be written")
     }
 
     /// Converts clap's error without its layout, and adds where help is available.

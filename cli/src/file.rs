@@ -32,7 +32,7 @@ pub fn check_private(flag: &str, path: &Path, file: &File) -> Result<(), Command
         return Ok(());
     }
     let message =
-        format!("{flag} file {shown} must be readable by its owner alone, but has mode {mode:03o}");
+        format!("{flag} file {shown} must be readable by its owner only, but has mode {mode:03o}");
     Err(CommandError::new(Exit::Refused, "key_exposed", message).about(flag))
 }
 
@@ -43,12 +43,12 @@ pub fn create(exists: &str, path: &Path, mode: u32) -> Result<File, CommandError
     options.write(true).create_new(true).mode(mode);
     options.open(path).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            let message = format!("out must name a new file, but {} is there", path.display());
+            let message = format!("out must name a new file, but {} exists", path.display());
             CommandError::new(Exit::Refused, exists, message).about("out")
         }
         io::ErrorKind::NotFound => {
             let message = format!(
-                "out must lie in a directory that is there, but is {}",
+                "out must be in an existing directory, but is {}",
                 path.display()
             );
             CommandError::invalid("out", message)

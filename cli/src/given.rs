@@ -38,7 +38,7 @@ pub fn parsed(flag: &str, text: &str) -> Result<Map<String, Value>, CommandError
     let json = Json::parse(text).map_err(|error| invalid(error.to_string()))?;
     if let Some(number) = json.rounded_integer() {
         return Err(invalid(format!(
-            "{number} is an integer beyond 64 bits; give it as text"
+            "{number} is an integer of more than 64 bits; give it as text"
         )));
     }
     match serde_json::from_str(json.as_str()) {

@@ -93,9 +93,9 @@ impl KnownJournals {
             let known = stored.journals.keys().cloned().collect::<Vec<_>>();
             let file = self.shown();
             let message = match known.is_empty() {
-                true => format!("no journal {name} is named in {file}"),
+                true => format!("no journal {name} in {file}"),
                 false => format!(
-                    "no journal {name} is named in {file}; these are: {}",
+                    "no journal {name} in {file} (journals: {})",
                     known.join(", ")
                 ),
             };
@@ -138,7 +138,7 @@ impl KnownJournals {
                 Ok((name, way))
             }
             None => Err(not_configured(format!(
-                "journal {id} is not named in {}: of several, each has to have its id",
+                "no journal {id} in {}: with several journals, each needs its id",
                 self.shown()
             ))),
         }

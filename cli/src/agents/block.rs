@@ -11,11 +11,11 @@ pub struct Block {
 }
 
 pub const TOML: Block = Block {
-    begin: "# teamlog setup: begin; what stands up to the end is replaced",
+    begin: "# teamlog setup: begin; the lines up to the end are replaced",
     end: "# teamlog setup: end",
 };
 pub const MARKDOWN: Block = Block {
-    begin: "<!-- teamlog setup: begin; what stands up to the end is replaced -->",
+    begin: "<!-- teamlog setup: begin; the lines up to the end are replaced -->",
     end: "<!-- teamlog setup: end -->",
 };
 

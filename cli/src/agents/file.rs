@@ -21,7 +21,7 @@ pub fn read(file: &Path) -> Result<Option<String>, CommandError> {
     let size = match fs::metadata(file) {
         Err(error) if error.kind() == ErrorKind::NotFound => return Ok(None),
         Err(error) => return Err(failed(error)),
-        Ok(found) if !found.is_file() => return Err(unusable(file, "it is no file")),
+        Ok(found) if !found.is_file() => return Err(unusable(file, "it is not a file")),
         Ok(found) => found.len(),
     };
     match size > FILE_BYTES_MAX {

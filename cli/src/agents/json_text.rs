@@ -69,7 +69,7 @@ impl JsonText {
         let text = text.to_owned();
         match serde_json::from_str(&text) {
             Ok(Value::Object(_)) => Ok(JsonText { text }),
-            Ok(_) => Err("it is no JSON object".to_owned()),
+            Ok(_) => Err("it is not a JSON object".to_owned()),
             Err(error) => Err(error.to_string()),
         }
     }

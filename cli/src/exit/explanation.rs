@@ -8,21 +8,21 @@ pub fn of(error: &EngineError) -> Option<String> {
         EngineError::Newer { seq, .. } => {
             let before = match seq.checked_sub(1).filter(|seq| *seq > 0) {
                 None => String::new(),
-                Some(seq) => format!("; queries read what comes before with --at {seq}"),
+                Some(seq) => format!("; queries read the events before it with --at {seq}"),
             };
-            let hint = "use the newer teamlog that wrote it; replay and verify read all of it";
+            let hint = "use the newer teamlog that wrote it; replay and verify work";
             return Some(format!("{hint}{before}"));
         }
         // The advice depends on the process that has the lock.
         EngineError::Locked { .. } => return None,
         EngineError::LockLost { written: false, .. } => {
-            "try again; the lock goes with the process that holds it, and deleting the file frees nothing"
+            "try again; only the end of the process releases its lock, deleting the file does not"
         }
         // The advice depends on the command.
         EngineError::LockLost { written: true, .. } => return None,
         EngineError::Random(_) => "try again; the system has to provide getrandom(2)",
         EngineError::RolledBack { .. } => {
-            "put the newest state of the team's directory back, or a backup"
+            "restore the newest state of the team's directory, or a backup"
         }
         EngineError::UnsupportedFormat { .. } => "use the newer teamlog that wrote it",
         EngineError::Journal { fault, .. } => return super::journal::hint(*fault),

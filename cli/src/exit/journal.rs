@@ -9,42 +9,40 @@ pub fn hint(fault: JournalFault) -> Option<String> {
             "nothing was recorded; try again, or wait longer with --lock-timeout 60"
         }
         JournalFault::Unreachable => {
-            "nothing was recorded; try again: what is here can be read meanwhile"
+            "nothing was recorded; try again: reads of local data work meanwhile"
         }
         JournalFault::Unknown => return None,
         JournalFault::Behind => {
-            "an older state of the journal was put back, or the wrong standby promoted; the host that has most gives back what it lacks"
+            "an older state of the journal was restored, or the wrong standby promoted; the host with the most events can restore them"
         }
         JournalFault::Forked => {
-            "this host and the journal have recorded different things; a person has to decide which one counts"
+            "this host and the journal have recorded different events; an operator has to decide which ones count"
         }
         JournalFault::Trimmed => {
             "move the team's directory away, then let this host join again from a backup"
         }
         JournalFault::NotDurable | JournalFault::OtherJournal => return None,
         JournalFault::Moved => {
-            "the journal answers from another database system: accept it on each host, if the former one takes nothing any more"
+            "the journal is on another database system: accept it on each host, if the former one accepts nothing any more"
         }
-        JournalFault::Denied => "mend the password, the certificate or the rights of its role",
-        JournalFault::Unconfigured => "name it in journals.toml",
+        JournalFault::Denied => "correct the password, the certificate or the rights of its role",
+        JournalFault::Unconfigured => "add it to journals.toml",
         JournalFault::UnknownKind => {
             "reads work; to continue the team on this host alone, take its log off the journal"
         }
         JournalFault::ClockSkew => {
-            "set the clock of this host, or have it kept: nothing was recorded"
+            "set the clock of this host, or run a time service: nothing was recorded"
         }
         JournalFault::NewerHost => {
-            "install the version of teamlog on this host that the others have: nothing was recorded"
+            "install the other hosts' version of teamlog on this host: nothing was recorded"
         }
-        JournalFault::Loading => "it goes on if the host that began adopts the log again",
+        JournalFault::Loading => "it continues if the host that started adopts the log again",
         JournalFault::Left => {
-            "what is here can be read; the events behind it are recorded on the host that took the log off"
+            "this copy can be read; later events are on the host that took the log off"
         }
-        JournalFault::Refused | JournalFault::Opened => {
-            "a team that the journal has is taken in by joining it"
-        }
+        JournalFault::Refused | JournalFault::Opened => "to use a team of the journal, join it",
         JournalFault::Shared => {
-            "to have a log of its own from it, export it, and import it under another name"
+            "to get a separate log, export it, and import it under another name"
         }
     };
     Some(hint.to_owned())

@@ -116,7 +116,7 @@ fn lacking(landlock: &LandlockStatus, enforced: RulesetStatus) -> Option<String>
             NEEDED as u8, *effective_abi as u8
         ),
         LandlockStatus::NotEnabled => {
-            "its Landlock is switched off: add landlock to the list lsm= of the kernel's command line"
+            "its Landlock is disabled: add landlock to the list lsm= of the kernel's command line"
                 .to_owned()
         }
         LandlockStatus::NotImplemented => {

@@ -16,6 +16,6 @@ pub fn note(as_of: &AsOf) -> Option<String> {
     }
     let since = as_of.checked_at.as_deref().unwrap_or("it began");
     Some(format!(
-        "what other hosts recorded since {since} is not in this answer; --fresh takes it in"
+        "events of other hosts since {since} may be missing; --fresh reads them"
     ))
 }

@@ -6,8 +6,9 @@ use teamlog_team::attention::{AttentionAnswer, AttentionItem, AttentionKind, Att
 /// The items under their causes: `description title of the task since agent repair command`.
 pub fn attention(answer: &AttentionAnswer, view: &View) -> Vec<String> {
     let said = match answer.total {
-        0 => ": nothing to see to".to_owned(),
-        total => format!(": {} to see to", time::plural(total as u64, "thing")),
+        0 => ": nothing needs attention".to_owned(),
+        1 => ": 1 item needs attention".to_owned(),
+        total => format!(": {} items need attention", time::count(total as u64)),
     };
     let mut shown = vec![heading(view, &answer.team, &said)];
     let mut rows = lines(answer.items.iter().map(|item| row(item, view)), 4, view).into_iter();

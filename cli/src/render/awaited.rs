@@ -61,8 +61,8 @@ pub fn line(answer: &Answer, _: &View) -> Vec<String> {
             let parts: Vec<_> = parts.map(|part| visible(part)).collect();
             parts.join("  ")
         }
-        (None, Status::Missing) => format!("there is no team {}", visible(&answer.team_name)),
-        (None, _) => format!("nothing happened to {} in time", visible(&answer.team_name)),
+        (None, Status::Missing) => format!("no team {}", visible(&answer.team_name)),
+        (None, _) => format!("no event of {} in time", visible(&answer.team_name)),
     };
     vec![text]
 }

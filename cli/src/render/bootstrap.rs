@@ -88,7 +88,7 @@ pub fn evidence(evidence: &Evidence) -> Vec<String> {
 /// The runs, a line each.
 pub fn listed(answer: &BootstrapListed, view: &View) -> Vec<String> {
     let runs = answer.runs.iter().map(run);
-    let nothing = "no run began yet; begin one with bootstrap start";
+    let nothing = "no run yet; start one with bootstrap start";
     page(runs, nothing, ("older ones", &answer.next_cursor), view)
 }
 

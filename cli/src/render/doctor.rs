@@ -19,11 +19,11 @@ pub fn checked(answer: &DoctorAnswer, deep: &str, view: &View) -> Vec<String> {
     });
     told.extend(lines(rows, 2, view));
     if !answer.stats.deep {
-        told.push("a sample was looked at; to look at everything:".to_owned());
+        told.push("only a sample was checked; to check everything:".to_owned());
         told.push(format!("  {}", visible(deep)));
     }
     if !answer.recommendations.is_empty() {
-        told.push("to mend it:".to_owned());
+        told.push("to repair it:".to_owned());
         let commands = answer.recommendations.iter();
         told.extend(commands.map(|command| format!("  {}", visible(command))));
     }
@@ -38,10 +38,10 @@ pub fn repaired(answer: &RepairAnswer, again: &str, view: &View) -> Vec<String> 
     }
     let rest = match answer.status {
         "unchanged" if cut.to == 0 => ": no event is missing".to_owned(),
-        "unchanged" => format!(": nothing lies behind event {}", cut.to),
-        "planned" => format!(": a cut after event {} would take away", cut.to),
+        "unchanged" => format!(": nothing comes after event {}", cut.to),
+        "planned" => format!(": a cut after event {} would remove", cut.to),
         _ => format!(
-            ": cut after event {}; what went is kept in {}",
+            ": cut after event {}; the removed part is in {}",
             cut.to,
             answer.archive.as_deref().unwrap_or("-")
         ),
@@ -58,7 +58,7 @@ pub fn repaired(answer: &RepairAnswer, again: &str, view: &View) -> Vec<String> 
     let rows = counts.map(|(name, count)| vec![plain(name), number(time::count(count))]);
     told.extend(lines(rows, 2, view));
     if !cut.lost.is_empty() {
-        told.push("and what cannot be read:".to_owned());
+        told.push("and unreadable parts:".to_owned());
         told.extend(lines(cut.lost.iter().map(lost), 2, view));
     }
     if answer.status == "planned" {
@@ -72,7 +72,7 @@ pub fn repaired(answer: &RepairAnswer, again: &str, view: &View) -> Vec<String> 
 fn accepted(answer: &RepairAnswer, rollback: &AcceptedRollback, view: &View) -> Vec<String> {
     let lost = rollback.known_seq.saturating_sub(rollback.last_seq);
     let rest = format!(
-        ": goes on behind event {} without {}, as event {} says",
+        ": continues after event {} without {}, as event {} records",
         rollback.last_seq,
         time::plural(lost.max(1), "lost event"),
         answer.seq.unwrap_or_default()
@@ -93,14 +93,14 @@ fn accepted(answer: &RepairAnswer, rollback: &AcceptedRollback, view: &View) -> 
 /// Result or plan of `doctor clean`; `again` is the command that carries out the plan.
 pub fn cleaned(answer: &CleanAnswer, again: &str, view: &View) -> Vec<String> {
     let head = match answer.status {
-        "unchanged" => "nothing is left of killed commands",
+        "unchanged" => "killed commands left nothing",
         "planned" => "left by killed commands:",
         _ => "removed what killed commands left:",
     };
     let mut told = vec![head.to_owned()];
     let rows = answer.leftovers.iter().map(|leftover| {
         let state = match (&leftover.holder, leftover.removed) {
-            (Some(holder), _) => format!("stays: {holder} works in it"),
+            (Some(holder), _) => format!("kept: {holder} uses it"),
             (None, true) => "removed".to_owned(),
             (None, false) if leftover.readable => "its events can still be read".to_owned(),
             (None, false) => "holds no events".to_owned(),
@@ -124,7 +124,7 @@ pub fn salvaged(salvaged: &SalvageReport, view: &View) -> Vec<String> {
         visible(&salvaged.archive)
     )];
     told.push(match salvaged.lost.is_empty() {
-        true => "  nothing is lost".to_owned(),
+        true => "  no event is lost".to_owned(),
         false => format!("  {} lost:", time::plural(salvaged.lost_events, "event")),
     });
     told.extend(lines(salvaged.lost.iter().map(lost), 4, view));
@@ -134,7 +134,7 @@ pub fn salvaged(salvaged: &SalvageReport, view: &View) -> Vec<String> {
     }
     for split in &salvaged.split {
         told.push(format!(
-            "  of events {} to {}, which were one group, {} were taken one by one",
+            "  of events {} to {}, one group, {} were copied one by one",
             split.from_seq,
             split.to_seq,
             time::count(split.events)

@@ -33,7 +33,7 @@ pub fn of_task(doubts: &TaskDoubts, task: &str, owner: &str) -> Vec<String> {
 /// A note on the dependencies that do not exist.
 pub fn unknown_deps(deps: &[String], task: &str) -> Option<String> {
     let listed = deps.join(", ");
-    let text = format!("no such task yet: {listed}; task {task} waits for it");
+    let text = format!("task {listed} does not exist yet; task {task} waits for it");
     (!deps.is_empty()).then(|| note(&text))
 }
 

@@ -75,7 +75,7 @@ pub fn what(event: &Event<'_>) -> String {
             payload["remaining_seconds"]
         ),
         "message_duplicate" => format!(
-            "{} sent again; the first one stands",
+            "{} sent again; the first one counts",
             reference(event, RefKind::Message)
         ),
         "agent_token_added" => format!("{} ({})", word(&payload["agent"]), word(&payload["scope"])),
@@ -117,7 +117,7 @@ pub fn what(event: &Event<'_>) -> String {
         "config_changed" => settings(&payload["changes"]),
         "team_created" | "members_added" => members(&payload),
         "log_tail_quarantined" => format!(
-            "{} torn bytes of {} at byte {}, set aside",
+            "{} torn bytes of {} at byte {}, moved to quarantine",
             payload["length"],
             word(&payload["segment"]),
             payload["offset"]
@@ -200,7 +200,7 @@ fn members(payload: &Value) -> String {
     let names: Vec<String> = names.map(word).collect();
     let open = payload["open"].as_bool().unwrap_or(false);
     match (names.is_empty(), open) {
-        (true, _) => "open to anybody".to_owned(),
+        (true, _) => "open to any agent".to_owned(),
         (false, true) => format!("{}, open to more", names.join(", ")),
         (false, false) => names.join(", "),
     }

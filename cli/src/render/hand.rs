@@ -48,7 +48,7 @@ fn row(task: &Listed, view: &View) -> Vec<Cell> {
 pub fn arrived(answer: &WaitAnswer, view: &View) -> Vec<String> {
     if answer.events.is_empty() {
         return vec![format!(
-            "nothing arrived for {} up to event {}",
+            "nothing new for {} up to event {}",
             visible(&answer.agent),
             answer.last_seq
         )];
@@ -264,7 +264,7 @@ pub fn synced(answer: &SyncViewsAnswer, _: &View) -> Vec<String> {
         SyncViewsStatus::Synced => {
             format!("view files of {team} hold everything up to event {seq}")
         }
-        SyncViewsStatus::None => format!("{team} keeps no view files"),
+        SyncViewsStatus::None => format!("{team} has no view files"),
         SyncViewsStatus::Timeout => {
             format!("view files of {team} do not hold event {seq} yet; doctor check says why")
         }

@@ -39,7 +39,7 @@ pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
             Style::Warn,
             "suppressed",
             format!(
-                ": the same went out within the cooldown, {}s remain",
+                ": the same message was sent within the cooldown, {}s remain",
                 answer.cooldown_remaining_seconds.unwrap_or(0)
             ),
         ),

@@ -64,7 +64,7 @@ pub fn receipt(answer: &HeadAnswer, view: &View) -> Vec<String> {
     let mut shown = vec![heading(view, &answer.team, " up to now")];
     shown.extend(lines(rows, 2, view));
     shown.push(String::new());
-    shown.push("without teamlog, in the team's events directory:".to_owned());
+    shown.push("to check it without teamlog, in the team's events directory:".to_owned());
     shown.push(format!(
         "  head -c {} {} | b3sum",
         receipt.length,
@@ -118,14 +118,14 @@ pub fn left_aside(not_applied: &Reasons) -> Option<String> {
     let parts = not_applied.iter();
     let parts = parts.map(|(reason, count)| format!("{reason} {}", time::count(*count)));
     let parts = parts.collect::<Vec<String>>().join(", ");
-    let told = || format!("some messages say of a task what is not applied to it: {parts}");
+    let told = || format!("some messages contain changes of tasks that were not applied: {parts}");
     (!parts.is_empty()).then(told)
 }
 
 pub fn imported(answer: &ImportAnswer, view: &View) -> Vec<String> {
     let elapsed = time::took(answer.elapsed_ms);
     let state = match (&*answer.status, answer.created) {
-        ("rejected", _) => " is as it was: nothing was taken".to_owned(),
+        ("rejected", _) => " is unchanged: nothing was imported".to_owned(),
         (_, true) => format!(" created and filled in {elapsed}"),
         (_, false) => format!(" filled in {elapsed}"),
     };

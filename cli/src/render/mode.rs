@@ -15,7 +15,7 @@ pub fn stands(answer: &ModeAnswer, view: &View) -> Vec<String> {
     row.push(plain(place(&answer.shown.session_id)));
     let mut shown = lines([row], 0, view);
     if !answer.changed {
-        shown.push("  it was so already".to_owned());
+        shown.push("  unchanged".to_owned());
     }
     let message = answer.message.iter();
     shown.extend(message.map(|text| format!("  {}", visible(text))));
@@ -30,8 +30,8 @@ pub fn stands(answer: &ModeAnswer, view: &View) -> Vec<String> {
 pub fn cleared(answer: &ModeCleared, view: &View) -> Vec<String> {
     let mode = view.paint.show(Style::Bold, answer.mode.name()).to_string();
     let first = match (answer.removed, answer.tombstone) {
-        (0, _) => format!("{mode}  nothing was there"),
-        (_, true) => format!("{mode}  cleared in the session; the root still has a state of it"),
+        (0, _) => format!("{mode}  was not set"),
+        (_, true) => format!("{mode}  cleared in the session; the root still has a state"),
         (removed, false) => format!("{mode}  cleared, {}", time::plural(removed, "state")),
     };
     vec![

@@ -119,7 +119,7 @@ pub fn restored(answer: &RestoreAnswer, view: &View) -> Vec<String> {
 pub fn team_chat(answer: &ChatAnswer, view: &View) -> Vec<String> {
     let counts = &answer.counts;
     let state = match answer.status {
-        "rejected" => " is not created: nothing was taken".to_owned(),
+        "rejected" => " is not created: nothing was imported".to_owned(),
         _ => format!(" created and filled in {}", time::took(answer.elapsed_ms)),
     };
     let rows = [
@@ -134,7 +134,7 @@ pub fn team_chat(answer: &ChatAnswer, view: &View) -> Vec<String> {
             Style::Plain,
         ),
         ("events kept", counts.events_kept, Style::Good),
-        ("events passed by", counts.events_passed_by, Style::Plain),
+        ("events ignored", counts.events_passed_by, Style::Plain),
         ("settings", counts.settings, Style::Good),
         ("duplicates", counts.duplicates, Style::Warn),
         ("orphans", counts.orphans, Style::Warn),

@@ -21,15 +21,15 @@ pub fn verdict(verdict: &WriteVerdict, view: &View) -> Vec<String> {
 
 /// Reason for which nothing may be written while the journal does not answer.
 pub const STALE: &str =
-    "what other hosts recorded lately is not known here, and their journal does not answer";
+    "recent events of other hosts are unknown, because the journal does not answer";
 
 /// Reason for which a path may be written, or not, as a part of a sentence.
 fn why(verdict: &WriteVerdict, view: &View) -> String {
     match verdict.reason {
-        WriteReason::NoActiveLeaseForPath => "nobody holds a task that declares it".to_owned(),
+        WriteReason::NoActiveLeaseForPath => "no claimed task declares it".to_owned(),
         WriteReason::PathTraversalDenied => "it leads out of the repository".to_owned(),
         WriteReason::InvalidPath => {
-            "it is no path, or absolute while resources.root is not set".to_owned()
+            "it is not a valid path, or absolute while resources.root is not set".to_owned()
         }
         WriteReason::Stale => STALE.to_owned(),
         WriteReason::LeaseActiveForResource | WriteReason::ResourceHeldByOther => held(

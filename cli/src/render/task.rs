@@ -174,7 +174,7 @@ fn claim(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
     let lease = match task.claim() {
         None => plain(""),
         Some(claim) if answer.lease_expired => {
-            styled(Style::Warn, format!("ran out at {}", claim.leased_until))
+            styled(Style::Warn, format!("expired at {}", claim.leased_until))
         }
         Some(claim) => plain(format!("until {}", claim.leased_until)),
     };
@@ -185,7 +185,7 @@ fn claim(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
     let extra = governed.extra.as_ref().map_or("", Json::as_str);
     let mut rows = vec![
         ("lease", lease),
-        ("claims so far", plain(epoch)),
+        ("claims", plain(epoch)),
         ("started", when(governed.started_at)),
         ("finished", when(governed.completed_at)),
         ("result", text(&governed.result)),

@@ -58,7 +58,7 @@ pub fn traces(answer: &TracesAnswer, view: &View) -> Vec<String> {
         })
         .collect();
     if rows.is_empty() {
-        return vec!["no event of the newest belongs to a trace".to_owned()];
+        return vec!["no recent event belongs to a trace".to_owned()];
     }
     let mut head = titles(["trace", "last event", "outcome", "agents"]);
     head.splice(2..2, ["span", "events"].map(number));

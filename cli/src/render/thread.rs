@@ -21,7 +21,7 @@ pub fn card(answer: &ThreadAnswer, view: &View) -> Vec<String> {
 }
 
 fn head(thread: &ThreadShown, view: &View) -> Vec<String> {
-    let mut about = names_or("nobody takes part", &thread.participants);
+    let mut about = names_or("no participants", &thread.participants);
     if let Some(task) = &thread.task_id {
         about.push_str(&format!("; about task {task}"));
     }

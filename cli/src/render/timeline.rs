@@ -189,7 +189,7 @@ fn outside(step: &Step<'_>, cause: &OutsideCause) -> String {
     let here = step.recorded.event.refs.get(RefKind::Trace);
     match (cause.seq, cause.trace_id.as_deref()) {
         (None, _) => format!("cause missing: the log holds no event {}", cause.id),
-        (Some(seq), None) => format!("from #{seq}, which belongs to no trace"),
+        (Some(seq), None) => format!("from #{seq}, which has no trace"),
         (Some(seq), trace) if trace == here => format!("from #{seq}, on an older page"),
         (Some(seq), Some(trace)) => format!("from #{seq} of trace {trace}"),
     }

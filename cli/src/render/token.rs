@@ -42,7 +42,7 @@ pub fn unaccepted(team: &str, tokens: &[TokenShown]) -> Vec<String> {
     let mut shown: Vec<String> = tokens.iter().map(token).collect();
     if !shown.is_empty() {
         let team = visible(team);
-        let about = "  tokens of the log that let nobody in here until you accept them with";
+        let about = "  tokens of the log that are not valid here until you accept them with";
         shown.insert(0, format!("{about}: teamlog token accept {team} TOKEN"));
     }
     shown

@@ -211,7 +211,7 @@ fn a_wait_ends_with_mail_or_with_its_time() {
             .count(),
         1
     );
-    shows!(cli.run("wait demo --agent dev --timeout 0").stdout => starts "nothing arrived for dev");
+    shows!(cli.run("wait demo --agent dev --timeout 0").stdout => starts "nothing new for dev");
     shows!(cli.refused_json(1, "wait demo --agent dev --since 99").code => is "invalid_input");
     shows!(cli.refused(2, "wait demo --agent dev --timeout soon") => has "seconds");
 }

@@ -158,7 +158,7 @@ fn what_no_task_can_take_gets_in_and_a_note_says_so() {
         .map(|(reason, count)| (&**reason, *count))
         .collect();
     assert_eq!(counts, [("no_task_id", 1), ("unknown_status", 1)]);
-    let note = "{\"note\":\"some messages say of a task what is not applied to it: no_task_id 1, unknown_status 1\"}\n";
+    let note = "{\"note\":\"some messages contain changes of tasks that were not applied: no_task_id 1, unknown_status 1\"}\n";
     assert_eq!(ran.stderr, note);
     let shown = cli.run("import people --messages m.jsonl");
     shows!(shown.stdout => has "\n  not applied: no_task_id      1\n");

@@ -107,7 +107,7 @@ fn people_read_what_became_of_a_mode() {
     shows!(cli.ok("mode start demo forge --session s-1") =>
         is "forge  active  starting  in session s-1\n  mode transiting: blueprint -> forge\n");
     shows!(cli.ok("mode start demo forge --session s-1") =>
-        is "forge  active  starting  in session s-1\n  it was so already\n");
+        is "forge  active  starting  in session s-1\n  unchanged\n");
     let list = cli.ok("mode list demo");
     assert_eq!(list, cli.ok("mode list demo --all-sessions"));
     assert!(!cli.ok("mode list demo --root").contains("s-1"));
@@ -119,7 +119,7 @@ fn people_read_what_became_of_a_mode() {
     shows!(cli.ok("mode clear demo forge --session s-1") =>
         is "forge  cleared, 1 state\n  active now: none\n");
     shows!(cli.ok("mode clear demo forge --session s-1") =>
-        is "forge  nothing was there\n  active now: none\n");
+        is "forge  was not set\n  active now: none\n");
     assert_eq!(cli.ok("mode list demo --active"), "no modes\n");
 }
 

@@ -30,7 +30,7 @@ fn who_does_what_is_one_command() {
 fn what_needs_attention_goes_by_the_commands_beside_it() {
     let cli = Cli::with_team();
     let quiet = cli.ok("attention demo");
-    assert_eq!(quiet.trim_end(), "demo: nothing to see to");
+    assert_eq!(quiet.trim_end(), "demo: nothing needs attention");
     cli.ok("task create demo --task-id 1 --subject Plan");
     cli.ok("task create demo --task-id 2 --subject Build");
     cli.ok("task create demo --task-id 3 --subject Ship --blocked-by 1,2");
@@ -58,11 +58,11 @@ fn what_needs_attention_goes_by_the_commands_beside_it() {
         "{answer}"
     );
     let shown = cli.ok("attention demo");
-    assert!(shown.starts_with("demo: 3 things to see to"), "{shown}");
+    assert!(shown.starts_with("demo: 3 items need attention"), "{shown}");
     shows!(shown => has "waits in vain (1)", has "bootstrap breached (1)", has "ack overdue (1)", has "Ship", has "dev");
     let first: Value = cli.json("attention demo --limit 1");
     assert_eq!((&first["count"], &first["total"]), (&1.into(), &3.into()));
-    shows!(cli.ok("attention demo --limit 1") => has "demo: 3 things to see to", has "2 more: --limit 0");
+    shows!(cli.ok("attention demo --limit 1") => has "demo: 3 items need attention", has "2 more: --limit 0");
     for item in &items[..3] {
         let command = item["command"].as_str().unwrap();
         let row = shown

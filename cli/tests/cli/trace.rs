@@ -118,7 +118,7 @@ fn a_cause_that_is_not_in_sight_is_said_in_words() {
     }
     let shown = cli.ok("trace demo --trace-id tr --limit 4");
     for said in [
-        "[foreign, from #2, which belongs to no trace]",
+        "[foreign, from #2, which has no trace]",
         "[foreign, from #3 of trace other]",
         "[foreign, from #4, on an older page]",
         &format!("[foreign, cause missing: the log holds no event {missing}]"),
