@@ -121,7 +121,7 @@ impl AppendQueue {
         own.unwrap_or_else(unanswered)
     }
 
-    /// Makes the first waiting caller append for all of them; if none waits, one commit less is running.
+    /// Makes the first waiting caller append for all of them; if none waits, ends this commit.
     fn pass_on(&self) {
         let mut queue = self.queue();
         let mut bytes = 0;

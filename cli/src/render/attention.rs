@@ -3,7 +3,7 @@
 use crate::render::prelude::*;
 use teamlog_team::attention::{AttentionAnswer, AttentionItem, AttentionKind, AttentionSeverity};
 
-/// The items under their causes: `description title of the task since agent repair command`.
+/// The items under their causes: `description  title of the task  since  agent  repair command`.
 pub fn attention(answer: &AttentionAnswer, view: &View) -> Vec<String> {
     let said = match answer.total {
         0 => ": nothing needs attention".to_owned(),

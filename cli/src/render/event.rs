@@ -131,7 +131,7 @@ pub fn what(event: &Event<'_>) -> String {
     visible(&cut(&text, SHOWN_MAX)).into_owned()
 }
 
-/// A message envelope: `task_update to lead T-1 status=done note=…`; with its sender if another agent recorded it.
+/// A message envelope: `task_update to lead  T-1  status=done note=…`; with its sender if another agent recorded it.
 fn message(event: &Event<'_>, envelope: &Value) -> String {
     let from = envelope["from"].as_str();
     let from = from.filter(|from| *from != event.actor);
