@@ -17,19 +17,23 @@ use teamlog_engine::storage::OpenMode;
 operation! {
     /// Leave a text for others, under a name
     "artifact-put": Records(ArtifactPut {
-        /// Its name
+        /// Name of the artifact
         name: String,
-        /// What it holds
+        /// Content of the artifact
         content: String,
-        /// What it is; else a patch if its name ends in `.patch` or `.diff`, and a summary if not
+        /// `summaries` or `patches`; by the name if absent: `patches` for `.patch` and `.diff`, else `summaries`
         #[schemars(with = "Option<ArtifactKind>")]
+        #[arg(long, value_name = "KIND")]
         kind: Option<String>,
-        /// The task that it belongs to
+        /// Task that the artifact belongs to
+        #[arg(long, value_name = "TASK")]
         task_id: Option<String>,
-        /// Who leaves it
+        /// Author of the artifact
+        #[arg(id = "agent", long, value_name = "AGENT")]
         worker: Option<String>,
-        /// Whether it takes the place of another one of that name
+        /// Replace an artifact of the same name
         #[serde(default)]
+        #[arg(long)]
         replace: bool,
     }) -> ArtifactPutAnswer = Team::artifact_put,
     refuses = [WorkerNotFound, TaskNotFound, ArtifactExists],
@@ -42,7 +46,8 @@ operation! {
 operation! {
     /// Read an artifact, checked against its digest
     "artifact-get": Reads(ArtifactGet {
-        /// Its name
+        /// Name of the artifact
+        #[arg(value_name = "NAME")]
         name: String,
     }) -> ArtifactGetAnswer = |team, asked| team.artifact_get(&asked),
     refuses = [ArtifactNotFound, ArtifactDamaged]
@@ -51,13 +56,16 @@ operation! {
 operation! {
     /// List artifacts by name
     "artifact-list": Reads(ArtifactList {
-        /// Only those of that kind
+        /// Only artifacts of this kind: `summaries` or `patches`
         #[schemars(with = "Option<ArtifactKind>")]
+        #[arg(long, value_name = "KIND")]
         kind: Option<String>,
-        /// Most artifacts; default 50
+        /// Largest number of artifacts; 50 if absent. On the command line, 0 means all
         #[schemars(range(min = 1))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
-        /// The name that the page before ended with
+        /// `next_cursor` of the previous page
+        #[arg(long, value_name = "NAME")]
         cursor: Option<String>,
     }) -> ArtifactListAnswer = |team, asked| team.artifact_list(&asked),
     refuses = [CursorUnknown]

@@ -8,13 +8,23 @@ use std::io::Read;
 use teamlog_team::artifact::{ARTIFACT_BYTES_MAX, ArtifactGet, ArtifactGetAnswer};
 use teamlog_team::artifact::{ArtifactList, ArtifactPut};
 
-actions! {
-    Put = "put", of::<ArtifactPut>;
-    Get = "get", of::<ArtifactGet>;
-    List = "list", of::<ArtifactList>;
+subcommands! {
+    PUT = own(
+        of::<ArtifactPut>("put"),
+        "Leave a file for others, under a name",
+        Put::run,
+    );
+    GET = own(
+        of::<ArtifactGet>("get"),
+        "Print an artifact, or write it to a file, once it is checked against its digest",
+        Get::run,
+    );
+    LIST = operation::<ArtifactList>("list", artifact::all)
+        .examples("\
+  teamlog artifact list demo
+  teamlog artifact list demo --kind patches --json");
 }
 
-/// Leave a file for others, under a name
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Leave a file for others, under a name\n\nThe same file under the same name once more changes nothing; \
@@ -30,21 +40,11 @@ struct Put {
     /// The file; - is standard input
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
-    /// Its name [default: that of the file]
+    /// Name of the artifact [default: the name of the file]
     #[arg(long)]
     name: Option<String>,
-    /// summaries or patches [default: by its name]
-    #[arg(long, value_name = "KIND")]
-    kind: Option<String>,
-    /// The task that it belongs to
-    #[arg(long, value_name = "TASK")]
-    task_id: Option<String>,
-    /// Who leaves it [default: who is acting, if anybody]
-    #[arg(long, value_name = "AGENT")]
-    agent: Option<String>,
-    /// Take the place of another one of that name
-    #[arg(long)]
-    replace: bool,
+    #[command(flatten)]
+    input: ArtifactPut,
     #[command(flatten)]
     stamp: Stamp,
 }
@@ -55,10 +55,8 @@ impl Put {
         let put = ArtifactPut {
             name: self.name()?,
             content: bytes.into_iter().map(char::from).collect(),
-            kind: self.kind,
-            task_id: self.task_id,
-            worker: self.agent.or_else(|| context.actor()),
-            replace: self.replace,
+            worker: self.input.worker.clone().or_else(|| context.actor()),
+            ..self.input.clone()
         };
         let answer = self
             .stamp
@@ -91,7 +89,6 @@ fn bytes(env: &ProcessEnv, file: &Path) -> Result<Vec<u8>, CommandError> {
     Ok(bytes)
 }
 
-/// Print an artifact, or write it to a file, once it is checked against its digest
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Print an artifact, or write it to a file, once it is checked against its digest\n\nIts bytes are printed \
@@ -104,9 +101,8 @@ Examples:
 struct Get {
     /// The team
     team: String,
-    /// The artifact
-    #[arg(value_name = "NAME")]
-    name: String,
+    #[command(flatten)]
+    input: ArtifactGet,
     /// The file to write, which must not exist
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -114,8 +110,7 @@ struct Get {
 
 impl Get {
     fn run(self, context: &mut Context) -> Outcome {
-        let asked = ArtifactGet { name: self.name };
-        let (shown, content) = context.fetch(&ARTIFACT_GET, &self.team, asked)?;
+        let (shown, content) = context.fetch(&ARTIFACT_GET, &self.team, self.input)?;
         let bytes: Vec<u8> = content
             .chars()
             .filter_map(|c| u8::try_from(c).ok())
@@ -137,29 +132,3 @@ impl Get {
         context.ended(Exit::Done)
     }
 }
-
-/// List artifacts by name
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  teamlog artifact list demo
-  teamlog artifact list demo --kind patches --json")]
-struct List {
-    /// The team
-    team: String,
-    /// Only summaries, or only patches
-    #[arg(long, value_name = "KIND")]
-    kind: Option<String>,
-    /// Most artifacts; 0 is all [default: 50]
-    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
-    limit: Option<usize>,
-    /// The name that the page before ended with
-    #[arg(long, value_name = "NAME")]
-    cursor: Option<String>,
-}
-
-reads!(
-    List,
-    render::artifact::all,
-    ArtifactList(kind, limit, cursor)
-);

@@ -17,12 +17,15 @@ use serde::de::DeserializeOwned;
 use std::fmt;
 use teamlog_team::api::{Effect, Op};
 
-/// The value of an option for the acting agent, as help shows it.
-pub const ACTING: &str = "the acting agent";
+/// Default value of an option for the acting agent, as the help shows it. Only its origin counts, not its text.
+const ACTING: &str = "the acting agent";
 
 /// A subcommand of the command line.
 pub trait Subcommand {
     fn name(&self) -> &'static str;
+
+    /// Returns the line of help in lists of commands.
+    fn about(&self) -> &'static str;
 
     /// Describes the answer.
     fn printed(&self) -> Printed;
@@ -88,7 +91,8 @@ macro_rules! subcommands {
         }
 
         pub(super) fn printed() -> Vec<crate::command::printed::Printed> {
-            let whole = crate::command::printed::Printed { action: "", ..ROW.printed() };
+            let mut whole = ROW.printed();
+            whole.action = "";
             vec![whole]
         }
     };
@@ -104,7 +108,9 @@ macro_rules! subcommands {
                     .subcommand_required(true)
                     .arg_required_else_help(true)
                     $(.subcommand(
-                        clap::Command::new($name.name()).defer(|command| $name.define(command)),
+                        clap::Command::new($name.name())
+                            .about($name.about())
+                            .defer(|command| $name.define(command)),
                     ))+
             }
             fn augment_args_for_update(command: clap::Command) -> clap::Command {
@@ -140,6 +146,48 @@ macro_rules! subcommands {
             }
         }
     };
+}
+
+/// A row for arguments of a type of their own.
+pub struct Own<A> {
+    printed: Printed,
+    about: &'static str,
+    run: fn(A, &mut Context) -> Outcome,
+}
+
+/// Makes a row for arguments of a type of their own, which has the other texts of the help.
+pub const fn own<A: clap::Args>(
+    printed: Printed,
+    about: &'static str,
+    run: fn(A, &mut Context) -> Outcome,
+) -> Own<A> {
+    Own {
+        printed,
+        about,
+        run,
+    }
+}
+
+impl<A: clap::Args> Subcommand for Own<A> {
+    fn name(&self) -> &'static str {
+        self.printed.action
+    }
+
+    fn about(&self) -> &'static str {
+        self.about
+    }
+
+    fn printed(&self) -> Printed {
+        self.printed
+    }
+
+    fn define(&self, command: clap::Command) -> clap::Command {
+        A::augment_args(command)
+    }
+
+    fn run(&self, matches: &ArgMatches, context: &mut Context) -> Outcome {
+        (self.run)(parsed(matches)?, context)
+    }
 }
 
 /// No options beside those of the input.
@@ -199,6 +247,7 @@ impl<O: Op, X> OfOperation<O, X> {
         OfOperation { details, ..self }
     }
 
+    /// Sets the examples, of which every line but the first is indented.
     pub const fn examples(self, examples: &'static str) -> Self {
         OfOperation { examples, ..self }
     }
@@ -278,13 +327,17 @@ where
         self.name
     }
 
+    fn about(&self) -> &'static str {
+        self.about
+    }
+
     fn printed(&self) -> Printed {
         of::<O>(self.name)
     }
 
     fn define(&self, command: clap::Command) -> clap::Command {
-        // The input's own documentation becomes the text of the command.
-        let outer = command.get_about().cloned();
+        // The documentation of the input would replace it.
+        let about = command.get_about().cloned().unwrap_or_default();
         let team = Arg::new("team").required(true).value_name("TEAM");
         let mut command = X::augment_args(O::augment_args(command.arg(team.help("The team"))));
         if self.takes_past {
@@ -296,13 +349,12 @@ where
         if let Some((option, field)) = &self.agent {
             command = command.mut_arg(option, |arg| field.describe(arg));
         }
-        let about = outer.unwrap_or_else(|| self.about.into());
         let long =
             (!self.details.is_empty()).then(|| format!("{about}\n\n{}", self.details).into());
         command
             .about(about)
             .long_about(Resettable::from(long))
-            .after_help(format!("Examples:\n{}", self.examples))
+            .after_help(format!("Examples:\n  {}", self.examples))
     }
 
     fn run(&self, matches: &ArgMatches, context: &mut Context) -> Outcome {
@@ -334,12 +386,14 @@ where
 
 impl<O> AgentField<O> {
     fn describe(&self, arg: Arg) -> Arg {
+        let help = arg.get_help().cloned().unwrap_or_default();
         match self {
-            AgentField::Required(_) => arg.required(false).default_value(ACTING),
-            AgentField::Optional(_) => {
-                let help = arg.get_help().cloned().unwrap_or_default();
-                arg.help(format!("{help} [default: {ACTING}, if known]"))
-            }
+            AgentField::Required(_) => arg
+                .required(false)
+                .default_value(ACTING)
+                .hide_default_value(true)
+                .help(format!("{help} [default: {ACTING}]")),
+            AgentField::Optional(_) => arg.help(format!("{help} [default: {ACTING}, if known]")),
         }
     }
 
