@@ -12,12 +12,15 @@ use crate::projections::agent_token::{AgentToken, ID_DIGITS, id};
 operation! {
     /// Let an agent in from other machines, with a token whose digest is given
     "token-add": Records(TokenAdd {
-        /// The agent
+        /// Agent that the token lets in
+        #[arg(long, value_name = "AGENT")]
         agent: String,
-        /// How far: what changes nothing, what an agent does, or what is done to the team as well; default `act`
+        /// Scope of the token: `read` (reading operations), `act` (an agent's operations) or `operate` (settings, members and tokens
+        /// too); `act` if absent
         #[schemars(with = "Option<AgentScope>")]
+        #[arg(long, value_name = "SCOPE", default_value = "act")]
         scope: Option<String>,
-        /// BLAKE3 of the token, 64 lower-case hex digits
+        /// BLAKE3 digest of the token, 64 lower-case hex digits
         digest: String,
     }) -> TokenAnswer = Team::token_add,
     refuses = [WorkerNotFound, TokenExists],
@@ -27,7 +30,8 @@ operation! {
 operation! {
     /// List the tokens of agents, revoked ones too, in the order in which they were added
     "token-list": Reads(TokenList {
-        /// Only those of that agent
+        /// Only tokens of this agent
+        #[arg(long, value_name = "AGENT")]
         agent: Option<String>,
     }) -> TokenListAnswer = Team::token_list
 }
@@ -35,7 +39,8 @@ operation! {
 operation! {
     /// Let nobody in any more with a token
     "token-revoke": Records(TokenRevoke {
-        /// The token, as listings name it
+        /// Id of the token, as `token list` shows it
+        #[arg(value_name = "TOKEN")]
         token_id: String,
     }) -> TokenAnswer = Team::token_revoke,
     refuses = [TokenNotFound],

@@ -12,15 +12,34 @@ use teamlog_server::runtime::RUNTIME_FILE;
 use teamlog_team::agent_token::{TokenAdd, TokenAnswer, TokenList, TokenRevoke, TokenShown};
 use teamlog_team::names;
 
-actions! {
-    Add = "add", recorded::<Added>;
-    List = "list", of::<TokenList>;
-    Revoke = "revoke", of::<TokenRevoke>;
-    Accept = "accept", answer::<AcceptedTokens>;
-    Rotate = "rotate", answer::<Rotated>;
+subcommands! {
+    ADD = own(
+        recorded::<Added>("add"),
+        "Let an agent in from other machines: make a token, and put it into a new file that only you may read",
+        Add::run,
+    );
+    LIST = operation::<TokenList>("list", token::list)
+        .examples("\
+  teamlog token list demo
+  teamlog token list demo --agent dev --json");
+    REVOKE = operation::<TokenRevoke>("revoke", |answer, view| {
+        token::rows(std::slice::from_ref(&answer.token), view)
+    })
+    .about("Revoke a token: it lets nobody in any more")
+    .examples("\
+  teamlog token revoke demo 5f0c2b7a91d3e846");
+    ACCEPT = own(
+        answer::<AcceptedTokens>("accept"),
+        "Accept tokens that came with a log from elsewhere, by import, restore or join",
+        Accept::run,
+    );
+    ROTATE = own(
+        answer::<Rotated>("rotate"),
+        "Give a team that is served a new token; the old one lets nobody in from then on",
+        Rotate::run,
+    );
 }
 
-/// Let an agent in from other machines: make a token, and put it into a new file that only you may read
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Let an agent in from other machines: make a token, and put it into a new file that only you may read\n\nThe log \
@@ -34,12 +53,8 @@ Examples:
 struct Add {
     /// The team
     team: String,
-    /// The agent that it lets in
-    #[arg(long, value_name = "AGENT")]
-    agent: String,
-    /// How far: read (what changes nothing), act (what an agent does) or operate (settings, members, tokens and the like too)
-    #[arg(long, value_name = "SCOPE", default_value = "act")]
-    scope: String,
+    #[command(flatten)]
+    input: TokenAdd,
     /// The file of the token, which must not exist
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
@@ -58,13 +73,12 @@ pub struct Added {
 
 impl Add {
     fn run(self, context: &mut Context) -> Outcome {
-        let token = agent_token::new(&self.team, &self.agent)
+        let token = agent_token::new(&self.team, &self.input.agent)
             .map_err(|error| CommandError::io("get", "random bits", &error))?;
         let new = file::create("file_exists", &self.out, 0o600)?;
         let input = TokenAdd {
-            agent: self.agent,
-            scope: Some(self.scope),
             digest: agent_token::digest(&token).to_hex().to_string(),
+            ..self.input
         };
         let added = file::fill(new, &self.out, &format!("{token}\n"))
             .and_then(|()| file::sync_names(&self.out))
@@ -95,46 +109,6 @@ impl Add {
     }
 }
 
-/// List the tokens of agents, revoked ones too
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  teamlog token list demo
-  teamlog token list demo --agent dev --json")]
-struct List {
-    /// The team
-    team: String,
-    /// Only those of that agent
-    #[arg(long, value_name = "AGENT")]
-    agent: Option<String>,
-}
-
-reads!(List, render::token::list, TokenList(agent));
-
-/// Let nobody in any more with a token
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  teamlog token revoke demo 5f0c2b7a91d3e846")]
-struct Revoke {
-    /// The team
-    team: String,
-    /// The token, as `token list` names it
-    #[arg(value_name = "TOKEN")]
-    token_id: String,
-    #[command(flatten)]
-    stamp: Stamp,
-}
-
-records!(
-    Revoke,
-    |answer, view| token::rows(std::slice::from_ref(&answer.token), view),
-    |args, context| TokenRevoke {
-        token_id: args.token_id,
-    }
-);
-
-/// Accept tokens that came with a log from elsewhere, by import, restore or join
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Accept tokens that came with a log from elsewhere, by import, restore or join\n\nWhich tokens let agents in \
@@ -189,7 +163,6 @@ impl Accept {
     }
 }
 
-/// Give a team that is served a new token; the old one lets nobody in from then on
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Give a team that is served a new token; the old one lets nobody in from then on\n\nThe new one stands in \
