@@ -3,45 +3,66 @@
 use crate::call::Call;
 use crate::command::prelude::*;
 use crate::render::bootstrap;
+use serde_json::{Map, Value};
 use teamlog_team::bootstrap::list::BootstrapList;
 use teamlog_team::bootstrap::record::{BootstrapExplain, BootstrapRecord, BootstrapRecorded};
 use teamlog_team::bootstrap::show::{BootstrapEvidence, BootstrapShow};
 use teamlog_team::bootstrap::start::BootstrapStart;
 
-actions! {
-    Start = "start", of::<BootstrapStart>;
-    Record = "record", recorded::<BootstrapRecorded>;
-    List = "list", of::<BootstrapList>;
-    Show = "show", of::<BootstrapShow>;
-    Evidence = "evidence", of::<BootstrapEvidence>;
-    Explain = "explain", of::<BootstrapExplain>;
-}
-
-/// Begin a run: it stands in INIT
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
+subcommands! {
+    START = operation::<BootstrapStart>("start", bootstrap::started)
+        .about("Begin a run in the phase INIT")
+        .examples("\
   teamlog bootstrap start demo --domains game_theory,ecology
-  teamlog bootstrap start demo --run nightly --json")]
-struct Start {
-    /// The team
-    team: String,
-    /// Its id [default: the next number of the team]
-    #[arg(long, value_name = "ID")]
-    run: Option<String>,
-    /// The domains that it is about, separated by commas; its roster then has to hold them
-    #[arg(long, value_name = "A,B", value_delimiter = ',')]
-    domains: Vec<String>,
-    #[command(flatten)]
-    stamp: Stamp,
+  teamlog bootstrap start demo --run nightly --json");
+    RECORD = own(
+        recorded::<BootstrapRecorded>("record"),
+        "Report an event of a run; a violation of the contract is recorded too, and the run falls back",
+        Record::run,
+    );
+    LIST = operation::<BootstrapList>("list", bootstrap::listed)
+        .at()
+        .examples("\
+  teamlog bootstrap list demo
+  teamlog bootstrap list demo --limit 1 --json");
+    SHOW = operation::<BootstrapShow>("show", bootstrap::shown)
+        .at()
+        .about("Show the state of a run: what is done, what is next, and what must not happen now")
+        .examples("\
+  teamlog bootstrap show demo
+  teamlog bootstrap show demo --run 1 --json");
+    EVIDENCE = operation::<BootstrapEvidence>("evidence", |answer, _| bootstrap::evidence(answer))
+        .at()
+        .about("Print the evidence of a run's launch in the form of the contract")
+        .examples("\
+  teamlog bootstrap evidence demo
+  teamlog bootstrap evidence demo --run 1 --json");
+    EXPLAIN = operation::<BootstrapExplain>("explain", bootstrap::explained)
+        .about("Say what a report would cause, and record nothing")
+        .with(|explain, data: Data, context| {
+            explain.data = data.read(context)?;
+            Ok(())
+        })
+        .examples("\
+  teamlog bootstrap explain demo --event swarm_declared
+  teamlog bootstrap explain demo --event fallback_entered --json");
 }
 
-records!(Start, bootstrap::started, |args, context| BootstrapStart {
-    run: args.run,
-    domains: Some(args.domains).filter(|domains| !domains.is_empty()),
-});
+// Data of an event. (A doc comment would become the text of every command that takes these.)
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+struct Data {
+    /// Data of the event, a JSON object; @FILE reads a file, - standard input [default: {}]
+    #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
+    data: Option<String>,
+}
 
-/// Report what happened in a run: what violates the contract is recorded too, and the run falls back
+impl Data {
+    fn read(&self, context: &Context) -> Result<Map<String, Value>, CommandError> {
+        given::maybe_object(context.env(), "data", self.data.as_deref())
+    }
+}
+
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 A report that is not accepted is answered like any other, with its code, and exits 1.
@@ -52,15 +73,10 @@ Examples:
 struct Record {
     /// The team
     team: String,
-    /// The run [default: the one that began last]
-    #[arg(long, value_name = "ID")]
-    run: Option<String>,
-    /// What happened: an event of the contract, or one of its signals
-    #[arg(long, value_name = "NAME")]
-    event: String,
-    /// What is said with it, a JSON object; @FILE reads a file, - standard input [default: {}]
-    #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
-    data: Option<String>,
+    #[command(flatten)]
+    input: BootstrapRecord,
+    #[command(flatten)]
+    data: Data,
     #[command(flatten)]
     stamp: Stamp,
 }
@@ -68,9 +84,8 @@ struct Record {
 impl Record {
     fn run(self, context: &mut Context) -> Outcome {
         let input = BootstrapRecord {
-            run: self.run,
-            event: self.event,
-            data: given::maybe_object(context.env(), "data", self.data.as_deref())?,
+            data: self.data.read(context)?,
+            ..self.input
         };
         let done = self
             .stamp
@@ -86,98 +101,3 @@ fn refused(error: CommandError) -> Result<BootstrapRecorded, CommandError> {
     let answer = BootstrapRecorded::from_refusal(error.code(), error.message(), error.details());
     answer.ok_or(error)
 }
-
-/// List runs, the newest first: how far each is, its case and when it began
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  teamlog bootstrap list demo
-  teamlog bootstrap list demo --limit 1 --json")]
-struct List {
-    /// The team
-    team: String,
-    /// Most runs; 0 is all [default: 50]
-    #[arg(long, value_name = "N", value_parser = crate::command::whole::<usize>)]
-    limit: Option<usize>,
-    /// The `next_cursor` of the page before
-    #[arg(long, value_name = "CURSOR")]
-    cursor: Option<String>,
-    #[command(flatten)]
-    at: Past,
-}
-
-reads!(
-    List,
-    at,
-    render::bootstrap::listed,
-    BootstrapList(limit, cursor)
-);
-
-/// Show where a run stands: what is done, what is next, and what must not happen now
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  teamlog bootstrap show demo
-  teamlog bootstrap show demo --run 1 --json")]
-struct Show {
-    /// The team
-    team: String,
-    /// The run [default: the one that began last]
-    #[arg(long, value_name = "ID")]
-    run: Option<String>,
-    #[command(flatten)]
-    at: Past,
-}
-
-reads!(Show, at, render::bootstrap::shown, BootstrapShow(run));
-
-/// Print the evidence of a run's launch, as the contract has it
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  teamlog bootstrap evidence demo
-  teamlog bootstrap evidence demo --run 1 --json")]
-struct Evidence {
-    /// The team
-    team: String,
-    /// The run [default: the one that began last]
-    #[arg(long, value_name = "ID")]
-    run: Option<String>,
-    #[command(flatten)]
-    at: Past,
-}
-
-reads!(
-    Evidence,
-    at,
-    |answer, _| render::bootstrap::evidence(answer),
-    BootstrapEvidence(run)
-);
-
-/// Say what would come of a report, and record nothing
-#[derive(Debug, clap::Args)]
-#[command(after_help = "\
-Examples:
-  teamlog bootstrap explain demo --event swarm_declared
-  teamlog bootstrap explain demo --event fallback_entered --json")]
-struct Explain {
-    /// The team
-    team: String,
-    /// The run [default: the one that began last]
-    #[arg(long, value_name = "ID")]
-    run: Option<String>,
-    /// What might happen: an event of the contract, or one of its signals
-    #[arg(long, value_name = "NAME")]
-    event: String,
-    /// What would be said with it, a JSON object; @FILE reads a file, - standard input [default: {}]
-    #[arg(long, value_name = "JSON|@FILE|-", allow_hyphen_values = true)]
-    data: Option<String>,
-}
-
-reads!(Explain, render::bootstrap::explained, |args, context| {
-    BootstrapExplain {
-        run: args.run,
-        event: args.event,
-        data: given::maybe_object(context.env(), "data", args.data.as_deref())?,
-    }
-});

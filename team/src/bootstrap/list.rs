@@ -5,10 +5,12 @@ use super::*;
 operation! {
     /// List runs, the newest first, and how far each is
     "bootstrap-list": Reads(BootstrapList {
-        /// Most runs; default 50
+        /// Largest number of runs; 50 if absent. On the command line, 0 means all
         #[schemars(range(min = 1))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
-        /// The `next_cursor` of the page before
+        /// `next_cursor` of the previous page
+        #[arg(long, value_name = "CURSOR")]
         cursor: Option<String>,
     }) -> BootstrapListed as bootstrap_list
 }

@@ -12,11 +12,13 @@ use crate::projections::bootstrap::checklist::next_events;
 operation! {
     /// Report what happened in a run; a violation of the contract is recorded, and the run falls back
     "bootstrap-record": Records(BootstrapRecord {
-        /// The run; else the one that began last
+        /// Id of the run; the newest run if absent
+        #[arg(long, value_name = "ID")]
         run: Option<String>,
-        /// What happened: an event of the bootstrap contract, or one of its signals
+        /// Event of the bootstrap contract, or one of its signals
+        #[arg(long, value_name = "NAME")]
         event: String,
-        /// What is said with it
+        /// Data of the event
         #[serde(default, skip_serializing_if = "Map::is_empty")]
         data: Map<String, Value>,
     }) -> BootstrapRecorded = |team, asked| {
@@ -37,11 +39,13 @@ operation! {
 operation! {
     /// Ask what would come of a report on a run; records nothing
     "bootstrap-explain": Reads(BootstrapExplain {
-        /// The run; else the one that began last
+        /// Id of the run; the newest run if absent
+        #[arg(long, value_name = "ID")]
         run: Option<String>,
-        /// What might happen: an event of the bootstrap contract, or one of its signals
+        /// Event of the bootstrap contract, or one of its signals
+        #[arg(long, value_name = "NAME")]
         event: String,
-        /// What would be said with it
+        /// Data of the event
         #[serde(default)]
         data: Map<String, Value>,
     }) -> BootstrapExplained = Team::bootstrap_explain,

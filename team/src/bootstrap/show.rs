@@ -5,7 +5,8 @@ use super::*;
 operation! {
     /// Read where a run stands: what is done, what is next, what must not happen now
     "bootstrap-show": Reads(BootstrapShow {
-        /// The run; else the one that began last
+        /// Id of the run; the newest run if absent
+        #[arg(long, value_name = "ID")]
         run: Option<String>,
     }) -> BootstrapShown as bootstrap_show,
     refuses = [RunNotFound]
@@ -14,7 +15,8 @@ operation! {
 operation! {
     /// Read what the log has to show for a run's launch
     "bootstrap-evidence": Reads(BootstrapEvidence {
-        /// The run; else the one that began last
+        /// Id of the run; the newest run if absent
+        #[arg(long, value_name = "ID")]
         run: Option<String>,
     }) -> Evidence as bootstrap_evidence,
     refuses = [RunNotFound, NotLaunched]

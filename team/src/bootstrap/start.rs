@@ -7,9 +7,11 @@ use crate::projections::bootstrap::event::BootstrapFact;
 operation! {
     /// Begin a run of the bootstrap contract
     "bootstrap-start": Records(BootstrapStart {
-        /// The run's id; else the next number of the team
+        /// Id of the run; the team's next number if absent
+        #[arg(long, value_name = "ID")]
         run: Option<String>,
-        /// The domains that it is about, which its roster then has to hold
+        /// Domains of the run, separated by commas; its roster must then contain them
+        #[arg(long, value_name = "A,B", value_delimiter = ',')]
         domains: Option<Vec<String>>,
     }) -> BootstrapStarted as bootstrap_start,
     refuses = [RunExists]
