@@ -8,11 +8,12 @@ use crate::projections::team::settings::Value;
 operation! {
     /// List the settings of a team with their values, in the order of their table
     "config-list": Reads(ConfigList {
-        /// Most settings on the page, 1 to 1000; 50 if left out
-        // The command line's 0 is all.
+        /// Largest number of settings; 50 if absent. On the command line, 0 means all
         #[schemars(range(min = 1, max = 1000))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
-        /// The last key of the page before
+        /// `next_cursor` of the previous page
+        #[arg(long, value_name = "KEY")]
         cursor: Option<String>,
     }) -> ConfigListAnswer = Team::config_list,
     refuses = [CursorUnknown]
@@ -21,8 +22,9 @@ operation! {
 operation! {
     /// Read one setting of a team
     "config-get": Reads(ConfigGet {
-        /// The key of the setting
-        // `key` is that of a request.
+        /// Name of the setting, for example `nudge.idle_seconds`
+        // `key` is the key of the request.
+        #[arg(value_name = "KEY")]
         setting: String,
     }) -> ConfigGetAnswer = |team, asked| team.config_get(&asked.setting),
     refuses = [SettingUnknown]
@@ -31,9 +33,11 @@ operation! {
 operation! {
     /// Change a setting of the team
     "config-set": Records(ConfigSet {
-        /// The setting, as `nudge.idle_seconds`
+        /// Name of the setting, for example `nudge.idle_seconds`
+        #[arg(value_name = "KEY")]
         setting: String,
-        /// Its value as text: a whole number, true or false, a name or a path
+        /// Value as text: a whole number, true or false, a name or a path
+        #[arg(value_name = "VALUE", allow_hyphen_values = true)]
         value: String,
     }) -> ConfigChangeAnswer = |team, set| team.config_change(ConfigChange {
         key: set.setting,
@@ -46,7 +50,8 @@ operation! {
 operation! {
     /// Give a setting back to its default
     "config-unset": Records(ConfigUnset {
-        /// The setting
+        /// Name of the setting, for example `nudge.idle_seconds`
+        #[arg(value_name = "KEY")]
         setting: String,
     }) -> ConfigChangeAnswer = |team, unset| team.config_change(ConfigChange {
         key: unset.setting,

@@ -10,13 +10,15 @@ use crate::projections::{DeadLetter, event};
 operation! {
     /// List dead letters: the newest, oldest of the page first
     "list-dead-letters": Reads(DeadLetterList {
-        /// Only those of that recipient
+        /// Only dead letters of this recipient
+        #[arg(long, value_name = "AGENT")]
         agent: Option<String>,
-        /// Most on the page; 50 if left out
-        // The command line's 0 is all.
+        /// Largest number of dead letters; 50 if absent. On the command line, 0 means all
         #[schemars(range(min = 1, max = 1000))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
-        /// The `next_cursor` of the page before: its oldest dead letter
+        /// `next_cursor` of the previous page
+        #[arg(long, value_name = "ID")]
         cursor: Option<String>,
     }) -> DeadLetterListAnswer = Team::dead_letters,
     refuses = [WorkerNotFound, CursorUnknown]
@@ -25,13 +27,17 @@ operation! {
 operation! {
     /// Give a dead letter another chance: the delivery of its message begins anew
     "requeue-dead-letter": Records(DeadLetterRequeue {
-        /// The message, whose last dead letter is meant; or the dead letter by its own id
+        /// Id of the message, whose newest dead letter is meant
+        #[arg(long, value_name = "ID", conflicts_with = "id")]
         message_id: Option<String>,
-        /// The dead letter
+        /// Id of the dead letter, instead of the message's
+        #[arg(long, value_name = "ID", required_unless_present = "message_id")]
         id: Option<String>,
-        /// Seconds that each attempt waits for its ack; else as before
+        /// Seconds that each attempt waits for its ack; unchanged if absent
+        #[arg(long, value_name = "SECONDS", value_parser = crate::argv::whole::<u64>)]
         ack_timeout_seconds: Option<u64>,
-        /// How often to try again; else as before
+        /// Number of repeated attempts; unchanged if absent
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         max_retries: Option<u64>,
     }) -> RequeueAnswer as dead_letter_requeue,
     refuses = [DeadLetterNotFound, AlreadyAcked, DeliveryOpen]
