@@ -90,16 +90,14 @@ use setup::SetupAnswer;
 use teamlog_guard::Effect;
 use teamlog_team::api::Envelope;
 use teamlog_team::argv::whole;
-use teamlog_team::attention::Attention;
 use teamlog_team::backup::restore::RestoreAnswer;
 use teamlog_team::backup::take::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::engine::Format;
 use teamlog_team::import::report::ImportAnswer;
 use teamlog_team::import::team_chat::ChatAnswer;
 use teamlog_team::task::list::ReadTasks;
-use teamlog_team::task::ready::Ready;
 use teamlog_team::usage::report::UsageAnswer;
-use teamlog_team::{Recorded, lifecycle, log, message, receipt, resource, story, worker};
+use teamlog_team::{Recorded, lifecycle, log, message, receipt, story};
 use verify::{VerifiedLog, VerifiedTeam};
 
 /// Builds everything that depends on the table of subcommands: clap's definition, the guard's effects and `schema`. A
@@ -201,7 +199,7 @@ commands! {
     Send(send: of::<message::send::Send>) = "send", TeamData: "Send a message to an agent",
     TaskAssign(task_assign: of::<message::send::Send>) = "task-assign", TeamData: "Give a task to an agent",
     TaskUpdate(task_update: of::<message::send::Send>) = "task-update", TeamData: "Report on a task or change its status",
-    Read(read: of::<message::read::Read>) = "read", Reads: "Show an agent's inbox",
+    Read(read) = "read", Reads: "Show an agent's inbox",
     Ack(ack: of::<message::ack::Ack>) = "ack", TeamData: "Acknowledge a message as its recipient",
     Tick(tick: recorded::<Either<lifecycle::tick::TickAnswer, AllAnswer<lifecycle::tick::TickAnswer>>>) = "tick", TeamData:
         "Record due retries, dead letters and expired leases; for a timer",
@@ -209,13 +207,13 @@ commands! {
         "Notify idle agents of unread messages, once per cooldown; for a timer",
     DeadLetter(dead_letter) = "dead-letter", TeamData:
         "Show messages that were not acknowledged in time, or retry one",
-    Deliveries(deliveries: of::<message::deliveries::DeliveryList>) = "deliveries", Reads:
+    Deliveries(deliveries) = "deliveries", Reads:
         "List messages without an ack, next due first",
     // An agent that changes a setting may change the guard's settings.
     Config(config) = "config", TeamData("set", "unset"): "Show a team's settings, or change one",
     Tasks(tasks: of::<ReadTasks>) = "tasks", Reads: "List tasks, in natural order of their ids",
     Task(task) = "task", TeamData: "Create, show, claim, finish and release tasks",
-    CanWrite(can_write: of::<resource::can_write::CanWrite>) = "can-write", Reads: "Check if an agent may write a path now",
+    CanWrite(can_write) = "can-write", Reads: "Check if an agent may write a path now",
     // `guard exec` runs a program.
     Guard(guard) = "guard", Reads("exec"): "Decide if a coding agent may carry out a tool call; for its hooks",
     Setup(setup: answer::<SetupAnswer>) = "setup", Files:
@@ -225,7 +223,7 @@ commands! {
         "Install and check the guard's hook in a coding agent",
     Bootstrap(bootstrap) = "bootstrap", TeamData:
         "Follow the bootstrap contract, from the creation of a team to its final synthesis",
-    Ready(ready: of::<Ready>) = "ready", Reads:
+    Ready(ready) = "ready", Reads:
         "List tasks that can be claimed now, most urgent first",
     Mode(mode) = "mode", TeamData: "Show, start and end workflow modes",
     State(state) = "state", TeamData: "Read and write mode states as `rcs state` does",
@@ -236,21 +234,21 @@ commands! {
         "Show and report token use, or set the budget",
     Prime(prime: read::<Either<message::prime::PrimeAnswer, ContextAnswer>>) = "prime", Reads:
         "Show an agent's briefing: its tasks, messages and next commands",
-    Wait(wait: of::<message::wait::Wait>) = "wait", Reads: "Wait for news of an agent: messages, posts, its tasks",
+    Wait(wait) = "wait", Reads: "Wait for news of an agent: messages, posts, its tasks",
     Await(await_event: read::<awaited::Answer>) = "await", Reads:
         "Wait for an important event of a team",
     Teams(teams: answer::<AllAnswer<lifecycle::teams::TeamListed>>) = "teams", Reads:
         "List the teams of the data root",
-    Status(status: of::<lifecycle::status::Status>) = "status", Reads: "Show members, unread messages, blocked and stale tasks",
+    Status(status) = "status", Reads: "Show members, unread messages, blocked and stale tasks",
     Views(views) = "views", TeamData: "Wait for the view files, which a daemon writes after its answers",
-    Who(who: of::<worker::who::Who>) = "who", Reads:
+    Who(who) = "who", Reads:
         "Show each agent's tasks, leases, last event and blockers",
-    Attention(attention: of::<Attention>) = "attention", Reads:
+    Attention(attention) = "attention", Reads:
         "Show what needs attention, each with the command that resolves it",
     Board(board: answer::<BoardAnswer>) = "board", Reads:
         "Watch a team in the terminal: agents, tasks, attention, events",
     Trace(trace: of::<story::trace::Trace>) = "trace", Reads: "Show a trace as a timeline, read from the log",
-    Traces(traces: of::<log::traces::Traces>) = "traces", Reads: "List traces, newest event first",
+    Traces(traces) = "traces", Reads: "List traces, newest event first",
     Replay(replay: lines::<Recorded>) = "replay", Reads:
         "Print events in order; --actor selects one actor's",
     Tail(tail: lines::<Recorded>) = "tail", Reads: "Print the newest events; -f follows new ones",

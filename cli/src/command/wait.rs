@@ -4,44 +4,27 @@ use crate::command::prelude::*;
 use std::time::Duration;
 use teamlog_team::message::wait::{Wait, WaitStatus};
 
-#[derive(Debug, clap::Args)]
-#[command(
-    long_about = "Wait until something arrives for an agent: mail, a post, a repeated delivery, or what others do to its tasks\n\n\
-        Exit code 0 when something is there, 1 when the time is up. --since with the last_seq of the answer before \
-        misses nothing that came between.",
-    after_help = "\
-Examples:
-  teamlog wait demo --agent dev --since 1 --timeout 60"
-)]
-pub struct Args {
-    /// The team
-    team: String,
-    /// For whom [default: who is acting]
-    #[arg(long)]
-    agent: Option<String>,
-    /// At most so many seconds [default: for ever]
-    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
-    timeout: Option<u64>,
-    /// What counts as known: everything up to that event [default: everything there is]
-    #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
-    since: Option<u64>,
+subcommands! {
+    operation::<Wait>("wait", render::hand::arrived)
+        .agent("agent", |wait| &mut wait.agent)
+        .with(|wait, Timeout { timeout }, _| {
+            wait.timeout_ms = Some(timeout.unwrap_or(u64::MAX));
+            Ok(())
+        })
+        .exit(|answer| Exit::Refused.unless(answer.status == WaitStatus::Arrived))
+        .details("Mail, a post, a repeated delivery, and changes of the agent's tasks by others end the wait. Exit code 0 if something \
+            arrived, 1 after the timeout. --since with the last_seq of the previous answer misses nothing in between.")
+        .examples("\
+  teamlog wait demo --agent dev --since 1 --timeout 60")
 }
 
-impl Args {
-    pub fn run(self, context: &mut Context) -> Outcome {
-        let input = Wait {
-            agent: context.agent("--agent", self.agent)?,
-            timeout_ms: Some(self.timeout.unwrap_or(u64::MAX)),
-            since: self.since,
-        };
-        let answer = context.read(&self.team, input)?;
-        let arrived = answer.status == WaitStatus::Arrived;
-        context.end(
-            Exit::Refused.unless(arrived),
-            &answer,
-            render::hand::arrived,
-        )
-    }
+// The longest wait. (A doc comment would become the text of the command.)
+#[derive(Debug, clap::Args)]
+#[group(skip)]
+struct Timeout {
+    /// Longest wait in seconds [default: no limit]
+    #[arg(long, value_name = "SECONDS", value_parser = seconds)]
+    timeout: Option<u64>,
 }
 
 /// A century is as good as for ever.

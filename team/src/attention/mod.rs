@@ -13,11 +13,12 @@ use found::FINDERS;
 operation! {
     /// List what somebody has to see to, most severe first, each with the command that mends it
     "list-attention": Reads(Attention {
-        /// Most items; else 100
-        // The command line's 0 is all.
+        /// Largest number of items, at most 1000; 100 if absent. On the command line, 0 means all
         #[schemars(range(min = 1, max = 1_000))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
-        /// Minutes without a word after which a task in somebody's hands is stale; else 90
+        /// Minutes without a report after which a claimed task is stale; 90 if absent
+        #[arg(long, value_name = "MINUTES", value_parser = crate::argv::whole::<u64>)]
         stale_minutes: Option<u64>,
     }) -> AttentionAnswer = |team, asked| team.attention(&asked)
 }

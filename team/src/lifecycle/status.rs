@@ -19,15 +19,18 @@ operation! {
 /// What `status` is asked.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), group(skip))]
 pub struct Status {
-    /// Minutes without update or ack after which something is stale; else 90
+    /// Minutes without an update or an ack after which a task or message is stale; 90 if absent
+    #[cfg_attr(feature = "cli", arg(long, value_name = "MINUTES", value_parser = crate::argv::whole::<u64>))]
     pub stale_minutes: Option<u64>,
-    /// Also compute the digest of the state, which reads all of it
+    /// Also compute the digest of the state, which equals the one of `rehydrate`; reads the whole state
     #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long))]
     pub digest: bool,
-    /// Items that each list holds at most; else 1,000
-    // The command line's 0 is all.
+    /// Largest number of items in each list; 1000 if absent. On the command line, 0 means all
     #[schemars(range(min = 1, max = 1000))]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>))]
     pub limit: Option<usize>,
 }
 

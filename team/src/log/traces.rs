@@ -17,8 +17,9 @@ const READ: usize = 50;
 operation! {
     /// List the stories that the newest events belong to, that of the newest event first
     "list-traces": Reads(Traces {
-        /// Most traces, 1 to 200; 20 if left out
+        /// Largest number of traces, at most 200; 20 if absent
         #[schemars(range(min = 1, max = 200))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
     }) -> TracesAnswer = |team, asked| team.traces(&asked)
 }

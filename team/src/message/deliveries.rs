@@ -6,10 +6,12 @@ use crate::projections::delivery::Delivery;
 operation! {
     /// List the messages that wait for their ack, the next one that is due first
     "list-deliveries": Reads(DeliveryList {
-        /// Most on the page; 50 if left out
+        /// Largest number of deliveries; at most 1000; 50 if absent. On the command line, 0 means all
         #[schemars(range(min = 1, max = 1000))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
-        /// The `next_cursor` of the page before
+        /// `next_cursor` of the previous page
+        #[arg(long, value_name = "CURSOR")]
         cursor: Option<String>,
     }) -> DeliveryListAnswer = |team, asked| team.open_deliveries(&asked),
     refuses = [CursorUnknown]

@@ -8,28 +8,26 @@ use crate::projections::message::InboxQuery;
 
 operation! {
     /// Read an agent's newest messages
-    "read-inbox": Reads(Read) -> ReadAnswer = Team::read,
+    "read-inbox": Reads(Read {
+        /// Owner of the inbox
+        #[arg(long, value_name = "AGENT")]
+        agent: String,
+        /// Only messages without the agent's ack; the first page also shows unread posts and news of the agent's tasks
+        #[serde(default)]
+        #[arg(long)]
+        unread: bool,
+        /// Largest number of messages; 50 if absent. On the command line, 0 means all
+        #[schemars(range(min = 1, max = 1000))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
+        limit: Option<usize>,
+        /// `next_cursor` of the previous page
+        #[arg(long, value_name = "MESSAGE_ID")]
+        cursor: Option<String>,
+    }) -> ReadAnswer = Team::read,
     refuses = [WorkerNotFound, CursorUnknown]
 }
 
-/// Input of `read-inbox`.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Read {
-    /// The agent
-    pub agent: String,
-    /// Only what it has not acknowledged; the first page then also has its unread posts and news of its tasks
-    #[serde(default)]
-    pub unread: bool,
-    /// Most messages, 1 to 1000; 50 if left out
-    // The command line's 0 is all.
-    #[schemars(range(min = 1, max = 1000))]
-    pub limit: Option<usize>,
-    /// next_cursor of the page before
-    pub cursor: Option<String>,
-}
-
-/// `{team, agent, messages, count, next_cursor}`, with `posts` and `news` if there are any.
+/// `{team, agent, messages, count, next_cursor}`, and `posts` and `news` where there are any.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ReadAnswer {
     /// Name of the team.

@@ -7,11 +7,13 @@ use crate::operation::prelude::*;
 operation! {
     /// Wait until something arrives for an agent: mail, a post, a repeated delivery, or news of its tasks
     "wait": Waits(Wait {
-        /// The agent
+        /// Agent to wait for
+        #[arg(long, value_name = "AGENT")]
         agent: String,
-        /// How long to wait, in milliseconds; default 30000
+        /// Longest wait in milliseconds; 30000 if absent
         timeout_ms: Option<u64>,
-        /// The last event that is known; else the last one there is
+        /// Last known event; the newest event if absent
+        #[arg(long, value_name = "SEQ", value_parser = crate::argv::whole::<u64>)]
         since: Option<u64>,
     }) -> WaitAnswer = |team, asked| team.wait(&asked),
     refuses = [WorkerNotFound, LogReplaced]

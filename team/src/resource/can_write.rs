@@ -37,9 +37,11 @@ impl Drop for Waiting {
 operation! {
     /// Say whether an agent may write a path now
     "can-write": Reads(CanWrite {
-        /// Who is to write
+        /// Agent that wants to write
+        #[arg(long, value_name = "AGENT")]
         agent: String,
-        /// What: relative to the repository, or absolute where its root is set; else the whole of it
+        /// Path relative to the repository, or absolute if `resources.root` is set; the whole repository if absent
+        #[arg(value_name = "PATH")]
         path: Option<String>,
     }) -> WriteVerdict = Team::can_write
 }

@@ -5,22 +5,19 @@ use crate::task::prelude::*;
 
 operation! {
     /// List the tasks that can be taken up now, most urgent first
-    "list-ready-tasks": Reads(Ready) -> ReadyAnswer = |team, asked| team.ready(&asked),
+    "list-ready-tasks": Reads(Ready {
+        /// Only tasks that this agent may take: its own and unassigned ones
+        #[arg(long, value_name = "AGENT")]
+        agent: Option<String>,
+        /// Largest number of tasks; 50 if absent. On the command line, 0 means all
+        #[schemars(range(min = 1, max = 1000))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
+        limit: Option<usize>,
+        /// `next_cursor` of the previous page
+        #[arg(long, value_name = "TASK")]
+        cursor: Option<String>,
+    }) -> ReadyAnswer = |team, asked| team.ready(&asked),
     refuses = [WorkerNotFound, CursorUnknown]
-}
-
-/// What `ready` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Ready {
-    /// Only what this agent may take up
-    pub agent: Option<String>,
-    /// Most tasks, 1 to 1000; 50 if left out
-    // The command line's 0 is all.
-    #[schemars(range(min = 1, max = 1000))]
-    pub limit: Option<usize>,
-    /// next_cursor of the page before
-    pub cursor: Option<String>,
 }
 
 /// `{team, agent?, tasks, count, total, next_cursor}`.

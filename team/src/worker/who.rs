@@ -8,10 +8,12 @@ use crate::task::report;
 operation! {
     /// Read who does what: tasks, leases, last events, what was reported and what blocks
     "who": Reads(Who {
-        /// Most agents on the page; else 1,000
+        /// Largest number of agents, at most 1000; 1000 if absent
         #[schemars(range(min = 1, max = 1_000))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
-        /// Behind which agent to go on: the next_cursor of the page before
+        /// `next_cursor` of the previous page
+        #[arg(long, value_name = "AGENT")]
         cursor: Option<String>,
     }) -> WhoAnswer = |team, asked| team.who(&asked)
 }
