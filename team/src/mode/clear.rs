@@ -8,15 +8,17 @@ use crate::mode::prelude::*;
 operation! {
     /// Take the state of a mode away, active or not
     "mode-clear": Records(ModeClear {
-        /// The mode
+        /// Name of the mode
         #[schemars(with = "Mode")]
         #[serde(deserialize_with = "typed::mode")]
+        #[arg(value_name = "MODE")]
         mode: String,
-        /// The session; else the state of the root is cleared
+        /// Session of the mode; the root if absent
         #[serde(deserialize_with = "typed::session_id")]
         session_id: Option<String>,
-        /// Whether the state of the root and those of all sessions are cleared
+        /// Clear the states of the root and of all sessions
         #[serde(default)]
+        #[arg(long, conflicts_with_all = ["session", "root"])]
         all_sessions: bool,
     }) -> ModeCleared as mode_clear,
     refuses = [UnsupportedMode]

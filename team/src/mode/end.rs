@@ -12,12 +12,14 @@ use crate::mode::rules::table::rules;
 operation! {
     /// Complete an active mode
     "mode-complete": Records(ModeComplete {
-        /// The mode
+        /// Name of the mode
         #[schemars(with = "Mode")]
+        #[arg(value_name = "MODE")]
         mode: String,
-        /// The session; a mode that has no state there is completed at the root
+        /// Session of the mode; the root if absent, or if the session has no state of the mode
         session_id: Option<String>,
-        /// What came out of it
+        /// Result of the mode
+        #[arg(long, value_name = "TEXT")]
         note: Option<String>,
     }) -> ModeAnswer as mode_complete,
     refuses = [UnsupportedMode, ModeNotActive]
@@ -26,12 +28,14 @@ operation! {
 operation! {
     /// Say that an active mode failed
     "mode-fail": Records(ModeFail {
-        /// The mode
+        /// Name of the mode
         #[schemars(with = "Mode")]
+        #[arg(value_name = "MODE")]
         mode: String,
-        /// The session; a mode that has no state there fails at the root
+        /// Session of the mode; the root if absent, or if the session has no state of the mode
         session_id: Option<String>,
-        /// Why
+        /// Reason of the failure
+        #[arg(long, value_name = "TEXT")]
         error: Option<String>,
     }) -> ModeAnswer as mode_fail,
     refuses = [UnsupportedMode, ModeNotActive]
@@ -40,12 +44,14 @@ operation! {
 operation! {
     /// Cancel an active mode, and what it is linked to
     "mode-cancel": Records(ModeCancel {
-        /// The mode
+        /// Name of the mode
         #[schemars(with = "Mode")]
+        #[arg(value_name = "MODE")]
         mode: String,
-        /// The session; a mode that has no state there is canceled at the root
+        /// Session of the mode; the root if absent, or if the session has no state of the mode
         session_id: Option<String>,
-        /// Why
+        /// Reason of the cancellation
+        #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     }) -> ModeAnswer as mode_cancel,
     refuses = [UnsupportedMode, ModeNotActive]

@@ -5,9 +5,11 @@ use crate::mode::prelude::*;
 operation! {
     /// List the sessions that work in a team
     "mode-sessions": Reads(ModeSessions {
-        /// How many at most; else 50, and 0 for all
+        /// Largest number of sessions; 50 if absent, and 0 means all
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
-        /// The session that the page before ended with
+        /// `next_cursor` of the previous page
+        #[arg(long, value_name = "SESSION")]
         cursor: Option<String>,
     }) -> SessionsAnswer = Team::mode_sessions
 }
@@ -15,9 +17,10 @@ operation! {
 operation! {
     /// End a session, and cancel what is active in it
     "mode-end-session": Records(ModeEndSession {
-        /// The session
+        /// Id of the session
         session_id: String,
-        /// Why it ends
+        /// Reason of the end
+        #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
     }) -> SessionEndedAnswer as mode_end_session
 }

@@ -6,17 +6,21 @@ use crate::mode::rules::shown::ModeShown;
 operation! {
     /// List the states of modes, those of a session before those of the root
     "mode-list": Reads(ModeList {
-        /// The session, whose states count before those of the root
+        /// Session, whose states count before the states of the root
         session_id: Option<String>,
-        /// Whether the states of the root and of every session are listed, each by itself
+        /// List the states of the root and of every session; on the command line, the default
         #[serde(default)]
+        #[arg(long, conflicts_with_all = ["session", "root"])]
         all_sessions: bool,
-        /// Whether only active modes are listed
+        /// Only active modes
         #[serde(default)]
+        #[arg(long)]
         active: bool,
-        /// Of all sessions: how many at most beside those in which a mode is active; else 50, and 0 for all
+        /// Largest number of sessions beside those with an active mode; 50 if absent, and 0 means all
+        #[arg(long, value_name = "N", conflicts_with_all = ["session", "root"], value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
-        /// Of all sessions: behind which one to go on, and without the root then
+        /// `next_cursor` of the previous page; later pages leave out the root
+        #[arg(long, value_name = "SESSION", conflicts_with_all = ["session", "root"])]
         cursor: Option<String>,
     }) -> ModeListAnswer as mode_list
 }
@@ -24,10 +28,11 @@ operation! {
 operation! {
     /// Read the state of a mode
     "mode-show": Reads(ModeShow {
-        /// The mode
+        /// Name of the mode
         #[schemars(with = "Mode")]
+        #[arg(value_name = "MODE")]
         mode: String,
-        /// The session, whose state counts before that of the root
+        /// Session, whose state counts before the state of the root
         session_id: Option<String>,
     }) -> ModeShowAnswer as mode_show,
     refuses = [UnsupportedMode, ModeNotFound]

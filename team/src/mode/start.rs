@@ -5,18 +5,22 @@ use crate::mode::prelude::*;
 operation! {
     /// Make a mode active, unless those that are active do not go with it
     "mode-start": Records(ModeStart {
-        /// The mode
+        /// Name of the mode
         #[schemars(with = "Mode")]
+        #[arg(value_name = "MODE")]
         mode: String,
-        /// The session; else it starts for everybody
+        /// Session of the mode; the root if absent
         session_id: Option<String>,
-        /// What it is to do
+        /// Description of the mode's work
+        #[arg(long = "task", value_name = "TEXT")]
         task_description: Option<String>,
-        /// The phase to begin with; else `starting`
+        /// First phase; `starting` if absent
+        #[arg(long = "phase", value_name = "PHASE")]
         current_phase: Option<String>,
-        /// Rounds at most; else 50
+        /// Largest number of iterations; 50 if absent
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         max_iterations: Option<u64>,
-        /// More fields of its state
+        /// More fields of the state
         set: Option<Fields>,
     }) -> ModeAnswer as mode_start,
     refuses = [UnsupportedMode, ModeDenied]

@@ -13,18 +13,22 @@ use crate::operation::Rules;
 operation! {
     /// Change fields of an active mode; a phase or outcome that ends it does so
     "mode-update": Records(ModeUpdate {
-        /// The mode
+        /// Name of the mode
         #[schemars(with = "Mode")]
+        #[arg(value_name = "MODE")]
         mode: String,
-        /// The session; a mode that has no state there is updated at the root
+        /// Session of the mode; the root if absent, or if the session has no state of the mode
         session_id: Option<String>,
-        /// The phase that it is in now; one that ends it does so
+        /// Current phase; a final phase ends the mode
+        #[arg(long = "phase", value_name = "PHASE")]
         current_phase: Option<String>,
-        /// The round that it is in now
+        /// Number of the current iteration
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         iteration: Option<u64>,
-        /// More fields to set
+        /// More fields of the state
         set: Option<Fields>,
-        /// Fields to take away
+        /// Fields to remove, separated by commas
+        #[arg(long, value_name = "NAME,NAME", value_delimiter = ',')]
         unset: Option<Vec<String>>,
     }) -> ModeAnswer as mode_update,
     refuses = [UnsupportedMode, ModeNotActive]

@@ -11,7 +11,6 @@ use teamlog_team::mode::rules::shown::ScopeName;
 use teamlog_team::mode::show::ModeList;
 use teamlog_team::projections::mode::Mode;
 
-/// Read from a state whether its mode ended, and how: finished, blocked, failed, userinterlude or askuserQuestion
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Read from a state whether its mode ended, and how: finished, blocked, failed, userinterlude or \

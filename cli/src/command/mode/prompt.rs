@@ -11,7 +11,6 @@ use teamlog_team::mode::prompt::ModePrompt;
 use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
 use teamlog_team::mode::show::ModeList;
 
-/// Carry out what a prompt asks for: all of its skills, or none
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Carry out what a prompt asks for: all of its skills, or none\n\nA prompt starts the modes whose `$name` tokens \
