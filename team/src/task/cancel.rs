@@ -6,22 +6,28 @@ use crate::task::prelude::*;
 operation! {
     /// Cancel a task
     "cancel-task": Records(TaskCancel {
-        /// The task
+        /// Id of the task
+        #[arg(value_name = "TASK")]
         task_id: String,
-        /// Why
+        /// Reason of the cancellation
+        #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
-        /// Who cancels it; else the leader, `leader-fixed`
+        /// Agent that cancels the task; the leader, `leader-fixed`, if absent
+        #[arg(long, value_name = "AGENT")]
         worker: Option<String>,
-        /// What the claim was answered with; a task that somebody works on needs it, or `epoch`, or `force`
+        /// Token of the claim; a claimed task needs it, or `epoch`, or `force`
+        #[arg(long, value_name = "TOKEN")]
         claim_token: Option<String>,
-        /// The number of the claim, in place of its token
+        /// Epoch of the claim, instead of its token
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         epoch: Option<u64>,
-        /// Whether the claim of whoever works on it may end: with its token or epoch anybody may say so, without only the
-        /// leader; recorded
+        /// End the claim of another agent: with its token or epoch, or as the leader; recorded
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[arg(long)]
         force: bool,
-        /// The version that the task must have
+        /// Version that the task must have
         #[schemars(range(min = 1))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         expected_version: Option<u64>,
     }) -> TaskAnswer as task_cancel,
     refuses = [TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict]

@@ -37,24 +37,31 @@ const LIFECYCLE: [&str; 13] = [
 /// What `update-task` is asked; what is not given stays.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), group(skip))]
 pub struct TaskChange {
-    /// The task
+    /// Id of the task
+    #[cfg_attr(feature = "cli", arg(value_name = "TASK"))]
     pub task_id: String,
-    /// What it is, in a line
+    /// Subject of the task, one line
     #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
     pub subject: Option<String>,
-    /// What it is, at length
+    /// Description of the task
     #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
     pub description: Option<String>,
-    /// The tasks it waits for, all of them
+    /// All tasks that must be completed first, separated by commas
     #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "T,U", value_delimiter = ','))]
     pub blocked_by: Option<Vec<String>>,
-    /// Its attributes
+    /// Attributes of the task
     #[serde(flatten, serialize_with = "in_edit")]
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub attributes: Attributes,
-    /// The version that the task must have
+    /// Version that the task must have
     #[schemars(range(min = 1))]
     #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>))]
     pub expected_version: Option<u64>,
 }
 

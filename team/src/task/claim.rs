@@ -9,15 +9,19 @@ use teamlog_engine::IdSource;
 operation! {
     /// Take a task, for a time
     "claim-task": Records(TaskClaim {
-        /// The task
+        /// Id of the task
+        #[arg(value_name = "TASK")]
         task_id: String,
-        /// Who takes it
+        /// Agent that takes the task
+        #[arg(long, value_name = "AGENT")]
         worker: String,
-        /// The version that the task must have
+        /// Version that the task must have
         #[schemars(range(min = 1))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         expected_version: Option<u64>,
-        /// How long the claim counts unless it is renewed, in milliseconds; else 15 minutes
+        /// Length of the lease in milliseconds; 900000 (15 minutes) if absent
         #[schemars(range(min = 1_000, max = 86_400_000))]
+        #[arg(long, value_name = "MILLISECONDS", value_parser = crate::argv::whole::<u64>)]
         lease_ms: Option<u64>,
     }) -> ClaimAnswer as task_claim,
     refuses = [

@@ -8,10 +8,12 @@ use crate::task::prelude::*;
 operation! {
     /// Take the best task that is ready for a worker
     "claim-next-task": Records(ClaimNext {
-        /// Who takes it
+        /// Agent that takes the task
+        #[arg(long, value_name = "AGENT")]
         worker: String,
-        /// How long the claim counts unless it is renewed, in milliseconds; else 15 minutes
+        /// Length of the lease in milliseconds; 900000 (15 minutes) if absent
         #[schemars(range(min = 1_000, max = 86_400_000))]
+        #[arg(long, value_name = "MILLISECONDS", value_parser = crate::argv::whole::<u64>)]
         lease_ms: Option<u64>,
     }) -> ClaimNextAnswer as claim_next,
     refuses = [WorkerNotFound, ClaimConflict, LeaseExpired, BudgetExceeded]

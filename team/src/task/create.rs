@@ -25,36 +25,62 @@ pub const DEPENDENCIES_MAX: usize = 256;
 
 /// What `create-task` is asked; fields that it does not know are kept with the task.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[cfg_attr(feature = "cli", derive(clap::Args), group(skip))]
 pub struct TaskCreate {
-    /// What it is, in a line
+    /// Subject of the task, one line
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
     pub subject: String,
-    /// What it is, at length
+    /// Description of the task
+    #[cfg_attr(
+        feature = "cli",
+        arg(
+            long,
+            value_name = "TEXT",
+            default_value = "",
+            hide_default_value = true,
+            conflicts_with = "description_file"
+        )
+    )]
     pub description: String,
-    /// Its id; else the next number of the team
+    /// Id of the task; the team's next number if absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ID"))]
     pub task_id: Option<String>,
-    /// Who is to take it; else whoever wants it
+    /// Agent that is to take the task; any agent if absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "AGENT"))]
     pub owner: Option<String>,
-    /// The tasks it waits for; they need not exist yet
+    /// Tasks that must be completed first, separated by commas; they need not exist yet
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "T,U", value_delimiter = ','))]
     pub blocked_by: Option<Vec<String>>,
-    /// Its attributes
+    /// Attributes of the task
     #[serde(flatten)]
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub attributes: Attributes,
-    /// How urgent it is; else `normal`
+    /// low, normal, high or critical; `normal` if absent
     #[schemars(with = "Option<Priority>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "PRIORITY", value_parser = crate::argv::priority))]
     pub priority: Option<String>,
-    /// The paths that its holder may write, relative to the repository: each covers what lies below it, `*`, `?` and `**`
-    /// stand for any names, and `.` for everything
+    /// Paths that the task's holder may write, relative to the repository, each with everything below it; `*`, `?` and `**`
+    /// match any names, and `.` means the whole repository
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "cli", arg(long = "resource", value_name = "PATH"))]
     pub resources: Option<Vec<String>>,
-    /// Whether others may hold the same paths meanwhile; else only where all that it declares is `.`
+    /// True if other tasks may hold the same paths at the same time; if absent, only for the single path `.`
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "cli", arg(
+            long,
+            value_name = "true|false",
+            num_args = 0..=1,
+            require_equals = true,
+            default_missing_value = "true"
+        ))]
     pub shared: Option<bool>,
-    /// What else there is to say of it, kept as it is
+    /// More fields of the task, kept unchanged
     #[serde(flatten)]
+    #[cfg_attr(feature = "cli", arg(skip))]
     pub extra: Map<String, Value>,
 }
 

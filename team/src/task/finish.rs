@@ -7,29 +7,35 @@ use crate::task::{approval, evidence};
 operation! {
     /// Complete a claimed task, or fail it
     "transition-task-status": Records(TaskFinish {
-        /// The task
+        /// Id of the task
+        #[arg(value_name = "TASK")]
         task_id: String,
-        /// The status it has: only `in_progress` leads anywhere
+        /// Current status of the task, always `in_progress`
         #[schemars(with = "Status")]
         from: String,
-        /// The status it gets: `completed` or `failed`
+        /// New status of the task: `completed` or `failed`
         #[schemars(with = "Status")]
         to: String,
-        /// What the claim was answered with; required unless `epoch` is given
+        /// Token of the claim; required unless `epoch` is given
+        #[arg(long, value_name = "TOKEN", required_unless_present = "epoch")]
         claim_token: Option<String>,
-        /// The number of the claim, in place of its token
+        /// Epoch of the claim, instead of its token
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         epoch: Option<u64>,
-        /// Who presents the claim; with an epoch alone that must be its holder, and so must an `actor`
+        /// Agent that presents the claim, if not the acting agent; must hold the claim if only the epoch is given
+        #[arg(long, value_name = "AGENT")]
         worker: Option<String>,
-        /// Whether the claim may be somebody else's; recorded. Its token or epoch must be right all the same
+        /// Act on a claim of another agent; recorded. The token or epoch must be right nevertheless
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[arg(long)]
         force: bool,
-        /// What the completion brought; kept if the task is completed
+        /// Result of a completed task
         result: Option<String>,
-        /// Why it failed; kept if the task failed
+        /// Reason of a failure
         error: Option<String>,
-        /// The version that the task must have
+        /// Version that the task must have
         #[schemars(range(min = 1))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         expected_version: Option<u64>,
     }) -> HolderAnswer as task_finish,
     refuses = [

@@ -7,13 +7,15 @@ use crate::task::show::not_found;
 operation! {
     /// Read what happened to a task: its newest events, oldest first, superseded ones marked
     "read-task-history": Reads(TaskHistory {
-        /// The task
+        /// Id of the task
+        #[arg(value_name = "TASK")]
         task_id: String,
-        /// Most events on the page, 1 to 1000; 50 if left out
-        // The command line's 0 is all.
+        /// Largest number of events, the newest ones; 50 if absent. On the command line, 0 means all
         #[schemars(range(min = 1, max = 1000))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
-        /// The oldest event of the page before, by id
+        /// `next_cursor` of the previous page
+        #[arg(long, value_name = "EVENT_ID")]
         cursor: Option<String>,
     }) -> TaskHistoryAnswer = |team, asked| team.task_history(&asked),
     refuses = [TaskNotFound, CursorUnknown]

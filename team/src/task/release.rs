@@ -6,19 +6,25 @@ use crate::task::prelude::*;
 operation! {
     /// Give a claimed task back; that is no completion
     "release-task-claim": Records(TaskRelease {
-        /// The task
+        /// Id of the task
+        #[arg(value_name = "TASK")]
         task_id: String,
-        /// Who gives it back; with an epoch alone that must be the holder of the claim, and so must an `actor`
+        /// Agent that releases the task; must hold the claim if only the epoch is given
+        #[arg(long, value_name = "AGENT")]
         worker: String,
-        /// What the claim was answered with; required unless `epoch` is given
+        /// Token of the claim; required unless `epoch` is given
+        #[arg(long, value_name = "TOKEN", required_unless_present = "epoch")]
         claim_token: Option<String>,
-        /// The number of the claim, in place of its token
+        /// Epoch of the claim, instead of its token
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         epoch: Option<u64>,
-        /// Whether the claim may be somebody else's; recorded. Its token or epoch must be right all the same
+        /// Act on a claim of another agent; recorded. The token or epoch must be right nevertheless
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[arg(long)]
         force: bool,
-        /// The version that the task must have
+        /// Version that the task must have
         #[schemars(range(min = 1))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         expected_version: Option<u64>,
     }) -> HolderAnswer as task_release,
     refuses = [TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict]

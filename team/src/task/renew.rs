@@ -5,22 +5,29 @@ use crate::task::prelude::*;
 operation! {
     /// Prolong the lease of a claim
     "renew-task-claim": Records(TaskRenew {
-        /// The task
+        /// Id of the task
+        #[arg(value_name = "TASK")]
         task_id: String,
-        /// What the claim was answered with; required unless `epoch` is given
+        /// Token of the claim; required unless `epoch` is given
+        #[arg(long, value_name = "TOKEN", required_unless_present = "epoch")]
         claim_token: Option<String>,
-        /// The number of the claim, in place of its token
+        /// Epoch of the claim, instead of its token
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         epoch: Option<u64>,
-        /// Who presents the claim; with an epoch alone that must be its holder, and so must an `actor`
+        /// Agent that presents the claim, if not the acting agent; must hold the claim if only the epoch is given
+        #[arg(long, value_name = "AGENT")]
         worker: Option<String>,
-        /// Whether the claim may be somebody else's; recorded. Its token or epoch must be right all the same
+        /// Act on a claim of another agent; recorded. The token or epoch must be right nevertheless
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+        #[arg(long)]
         force: bool,
-        /// How long the claim counts from now on at least, in milliseconds; else 15 minutes
+        /// Shortest remaining time of the lease from now on, in milliseconds; 900000 (15 minutes) if absent
         #[schemars(range(min = 1_000, max = 86_400_000))]
+        #[arg(long, value_name = "MILLISECONDS", value_parser = crate::argv::whole::<u64>)]
         lease_ms: Option<u64>,
-        /// The version that the task must have
+        /// Version that the task must have
         #[schemars(range(min = 1))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         expected_version: Option<u64>,
     }) -> RenewAnswer as task_renew,
     refuses = [TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict]

@@ -5,12 +5,15 @@ use crate::task::prelude::*;
 operation! {
     /// Make a failed task pending again
     "reopen-task": Records(TaskReopen {
-        /// The task, which failed
+        /// Id of the failed task
+        #[arg(value_name = "TASK")]
         task_id: String,
-        /// Who reopens it
+        /// Agent that reopens the task
+        #[arg(long, value_name = "AGENT")]
         worker: Option<String>,
-        /// The version that the task must have
+        /// Version that the task must have
         #[schemars(range(min = 1))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         expected_version: Option<u64>,
     }) -> TaskAnswer as task_reopen,
     refuses = [TaskNotFound, InvalidTransition, VersionConflict]

@@ -7,14 +7,18 @@ use crate::task::prelude::*;
 operation! {
     /// Set the paths that a task's holder may write, while nobody works on the task
     "set-task-resources": Records(SetTaskResources {
-        /// The task
+        /// Id of the task
+        #[arg(value_name = "TASK")]
         task_id: String,
-        /// All paths that its holder may write; an empty list is none; without it they stay
+        /// Paths that the task's holder may write, relative to the repository, each with everything below it; unchanged if absent
+        #[arg(long = "resource", value_name = "PATH")]
         resources: Option<Vec<String>>,
-        /// If others may hold the same paths meanwhile; without it that stays
+        /// True if other tasks may hold the same paths at the same time; unchanged if absent
+        #[arg(long, value_name = "true|false", num_args = 0..=1, require_equals = true, default_missing_value = "true")]
         shared: Option<bool>,
-        /// The version that the task must have
+        /// Version that the task must have
         #[schemars(range(min = 1))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         expected_version: Option<u64>,
     }) -> TaskAnswer as set_task_resources,
     refuses = [TaskNotFound, ClaimConflict, VersionConflict]

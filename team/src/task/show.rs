@@ -8,25 +8,23 @@ use crate::task::prelude::*;
 
 operation! {
     /// Show one task, and its newest events where they are asked for
-    "show-task": Reads(TaskShow) -> TaskShowAnswer = Team::task_show,
+    "show-task": Reads(TaskShow {
+        /// Id of the task
+        #[arg(value_name = "TASK")]
+        task_id: String,
+        /// Also show the newest events of the task, with superseded ones marked
+        #[serde(default)]
+        #[arg(long)]
+        history: bool,
+        /// Largest number of events, the newest ones; 50 if absent. On the command line, 0 means all
+        #[schemars(range(min = 1, max = 1000))]
+        #[arg(long, value_name = "N", requires = "history", value_parser = crate::argv::whole::<usize>)]
+        limit: Option<usize>,
+        /// `next_cursor` of the previous page
+        #[arg(long, value_name = "EVENT_ID", requires = "history")]
+        cursor: Option<String>,
+    }) -> TaskShowAnswer = Team::task_show,
     refuses = [TaskNotFound, CursorUnknown]
-}
-
-/// What `task show` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct TaskShow {
-    /// The task's id
-    pub task_id: String,
-    /// Also its newest events
-    #[serde(default)]
-    pub history: bool,
-    /// Most events of the history, the newest ones, 1 to 1000; 50 if left out
-    // The command line's 0 is all.
-    #[schemars(range(min = 1, max = 1000))]
-    pub limit: Option<usize>,
-    /// The oldest event of the page before, by id
-    pub cursor: Option<String>,
 }
 
 /// `{team, task, failed_dependencies?, unknown_dependencies?, approval?, lease_expired?, history?, next_cursor?}`.
