@@ -30,15 +30,8 @@ pub struct Args {
     /// Every team of the data root that was not closed; one that fails does not hold up the others
     #[arg(long, alias = "all", conflicts_with = "team")]
     all_teams: bool,
-    /// Only say who would be nudged
-    #[arg(long)]
-    dry_run: bool,
-    /// Least seconds between two nudges of one agent [default: nudge.cooldown_seconds]
-    #[arg(long, value_name = "SECONDS", value_parser = super::whole::<u64>)]
-    cooldown_seconds: Option<u64>,
-    /// Seconds without an event of its own after which an agent is idle [default: nudge.idle_seconds]
-    #[arg(long, value_name = "SECONDS", value_parser = super::whole::<u64>)]
-    idle_seconds: Option<u64>,
+    #[command(flatten)]
+    input: Nudge,
     /// Run this for each nudged agent: its name is the argument; TEAMLOG_TEAM, TEAMLOG_NUDGED, TEAMLOG_UNREAD,
     /// TEAMLOG_POSTS, TEAMLOG_NEWS and TEAMLOG_DATA_ROOT are set, output goes to standard error
     #[arg(long, value_name = "PROGRAM", conflicts_with = "dry_run")]
@@ -72,12 +65,7 @@ impl Args {
     }
 
     fn nudge(&self, context: &mut Context, team: &str) -> Result<NudgeAnswer, CommandError> {
-        let nudge = Nudge {
-            dry_run: self.dry_run,
-            cooldown_seconds: self.cooldown_seconds,
-            idle_seconds: self.idle_seconds,
-        };
-        let mut answer = context.execute(&Call::operation(), team, nudge)?;
+        let mut answer = context.execute(&Call::operation(), team, self.input.clone())?;
         if let Some(program) = &self.exec {
             let timeout = Duration::from_secs(self.exec_timeout_seconds);
             for nudged in answer.nudged.iter_mut().chain(&mut answer.reminded) {

@@ -21,18 +21,11 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
-    /// The story
-    #[arg(long, value_name = "TRACE")]
-    trace_id: String,
+    #[command(flatten)]
+    input: Trace,
     /// text; json as --json; chrome for a browser's trace viewer; otlp-json for a collector [default: text]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<Format>,
-    /// Most events on the page, the newest ones; 0 is all [default: 0]
-    #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
-    limit: Option<usize>,
-    /// Go on to older events: the next_cursor of the page before
-    #[arg(long, value_name = "EVENT_ID")]
-    cursor: Option<String>,
     #[command(flatten)]
     at: Past,
 }
@@ -54,12 +47,7 @@ impl Args {
             (None, true) => Format::Json,
             (None, false) => Format::Text,
         };
-        let input = Trace {
-            trace_id: self.trace_id,
-            limit: self.limit,
-            cursor: self.cursor,
-        };
-        let answer = context.read_at(&self.team, self.at, input)?;
+        let answer = context.read_at(&self.team, self.at, self.input)?;
         // The text of a long trace is never held whole.
         match format {
             Format::Json if !context.out.is_json() => context.out.json(&answer)?,

@@ -10,20 +10,25 @@ use crate::operation::prelude::*;
 operation! {
     /// Wait until something happens to a team
     "await-event": Waits(AwaitEvent {
-        /// The last event that is known; default the newest there is, so that only one to come counts
+        /// Last known event; the newest event if absent, so that only later events count
+        #[arg(long = "after", value_name = "EVENT_ID", alias = "after-event-id")]
         after_event_id: Option<String>,
-        /// Only events that wake whoever waits; default false
+        /// True if only events that wake a waiting agent count; false if absent
         wakeable_only: Option<bool>,
-        /// Only events of that type, or that were reported as such
+        /// Only events of this type, or reported as this type
         #[serde(rename = "type")]
+        #[arg(long = "type", value_name = "EVENT_TYPE", value_parser = crate::argv::event_type)]
         kind: Option<EventType>,
-        /// Only events of that worker
+        /// Only events of this worker
+        #[arg(long, value_name = "AGENT")]
         worker: Option<String>,
-        /// Only events of that task
+        /// Only events of this task
+        #[arg(long, value_name = "TASK")]
         task_id: Option<String>,
-        /// How long to wait, in milliseconds; default 30000
+        /// Longest wait in milliseconds; 30000 if absent
+        #[arg(long, value_name = "MILLISECONDS", value_parser = crate::argv::whole::<u64>)]
         timeout_ms: Option<u64>,
-        /// Taken and passed by: nothing is polled
+        /// Ignored: nothing is polled
         poll_ms: Option<u64>,
     }) -> AwaitEventAnswer = |team, asked| team.await_event(&asked),
     refuses = [LogReplaced],

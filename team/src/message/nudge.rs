@@ -21,12 +21,15 @@ const IDS_APART: u64 = 1 << 24;
 operation! {
     /// Tell idle agents that have mail, posts or news of their tasks, once per cooldown
     "nudge": Records(Nudge {
-        /// Only say who would be nudged
+        /// Only report the agents to nudge, and record nothing
         #[serde(default)]
+        #[arg(long)]
         dry_run: bool,
-        /// Least seconds between two nudges of an agent; else `nudge.cooldown_seconds`
+        /// Shortest time between two nudges of an agent, in seconds; the setting `nudge.cooldown_seconds` if absent
+        #[arg(long, value_name = "SECONDS", value_parser = crate::argv::whole::<u64>)]
         cooldown_seconds: Option<u64>,
-        /// Seconds without an event of its own after which an agent is idle; else `nudge.idle_seconds`
+        /// Seconds without an event of an agent after which the agent is idle; the setting `nudge.idle_seconds` if absent
+        #[arg(long, value_name = "SECONDS", value_parser = crate::argv::whole::<u64>)]
         idle_seconds: Option<u64>,
     }) -> NudgeAnswer = Team::nudge,
     refuses = [WorkerNotFound]

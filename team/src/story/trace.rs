@@ -6,22 +6,19 @@ use crate::story::{self, OutsideCause, Span, Story};
 
 operation! {
     /// Read the story of a trace id, as events in order with their causes
-    "read-trace": Reads(Trace) -> TraceAnswer = Team::trace,
+    "read-trace": Reads(Trace {
+        /// Id of the trace
+        #[arg(long, value_name = "TRACE")]
+        trace_id: String,
+        /// Largest number of events, the newest ones; all events if absent. On the command line, 0 means all
+        #[schemars(range(min = 1, max = 1000))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
+        limit: Option<usize>,
+        /// `next_cursor` of the previous page
+        #[arg(long, value_name = "EVENT_ID")]
+        cursor: Option<String>,
+    }) -> TraceAnswer = Team::trace,
     refuses = [CursorUnknown]
-}
-
-/// What `trace` is asked.
-#[derive(Debug, Clone, Default, Deserialize, JsonSchema, Serialize)]
-#[serde(deny_unknown_fields)]
-pub struct Trace {
-    /// The trace id
-    pub trace_id: String,
-    /// Most events on the page, the newest ones, 1 to 1000
-    // `None` and 0 are all.
-    #[schemars(range(min = 1, max = 1000))]
-    pub limit: Option<usize>,
-    /// The oldest event of the page before, by id
-    pub cursor: Option<String>,
 }
 
 /// `{team, trace_id, events, count, next_cursor, spans, causes_outside}`.

@@ -24,15 +24,18 @@ const RULES: Rules = Rules {
 operation! {
     /// Say how many tokens an agent used
     "report-usage": Records(ReportUsage {
-        /// Who used them
+        /// Agent that used the tokens
         worker: String,
-        /// For which task
+        /// Task that the tokens were used for
         task_id: Option<String>,
         /// Tokens read
+        #[arg(long, value_name = "N", requires = "report", value_parser = crate::argv::whole::<u64>)]
         input_tokens: Option<u64>,
         /// Tokens written
+        #[arg(long, value_name = "N", requires = "report", value_parser = crate::argv::whole::<u64>)]
         output_tokens: Option<u64>,
-        /// All of them, if they are more than those; else their sum
+        /// All tokens, if more than those read and written; their sum if absent
+        #[arg(long, value_name = "N", requires = "report", value_parser = crate::argv::whole::<u64>)]
         tokens: Option<u64>,
     }) -> UsageAnswer as report_usage,
     refuses = [WorkerNotFound, TaskNotFound],
@@ -42,14 +45,18 @@ operation! {
 operation! {
     /// Say how many tokens may be used; that takes the place of what was said before
     "set-budget": Records(SetBudget {
-        /// Tokens that the team may use
+        /// Tokens that the team may use; no limit if absent
+        #[arg(long, value_name = "N", requires = "set", value_parser = crate::argv::whole::<u64>)]
         max_tokens: Option<u64>,
-        /// Tokens that the team may use before it is warned
+        /// Tokens after which the team is warned; no warning if absent
+        #[arg(long = "soft-limit", value_name = "N", requires = "set", value_parser = crate::argv::whole::<u64>)]
         soft_limit_tokens: Option<u64>,
-        /// Tokens that each agent may use
+        /// Tokens that each agent may use; no limit if absent
+        #[arg(long = "per-agent", value_name = "N", requires = "set", value_parser = crate::argv::whole::<u64>)]
         per_agent_tokens: Option<u64>,
-        /// Whether new work is refused once they are used up; else that is only said
+        /// Refuse new work after the budget is used up, instead of a warning
         #[serde(default)]
+        #[arg(long, requires = "set")]
         hard_limit: bool,
     }) -> UsageAnswer as set_budget,
     scope = Operate,
@@ -59,14 +66,18 @@ operation! {
 operation! {
     /// Read how many tokens were used, and may be
     "usage": Reads(Usage {
-        /// Only that agent's
+        /// Only the tokens of this agent; on the command line with --report, the agent that used the tokens
+        #[arg(id = "agent", long, value_name = "AGENT", conflicts_with = "set")]
         worker: Option<String>,
-        /// With those for that task
+        /// Also the tokens of this task; on the command line with --report, the task that the tokens were used for
+        #[arg(long, value_name = "TASK", conflicts_with = "set")]
         task_id: Option<String>,
-        /// Most agents; default 50
+        /// Largest number of agents; 50 if absent. On the command line, 0 means all
         #[schemars(range(min = 1))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
-        /// The agent that the page before ended with
+        /// `next_cursor` of the previous page
+        #[arg(long, value_name = "AGENT")]
         cursor: Option<String>,
     }) -> UsageAnswer = |team, asked| team.usage(&asked),
     rules = RULES
