@@ -1,4 +1,4 @@
-//! `ack`: the recipient has read a message.
+//! `ack`: acknowledges a message as its recipient.
 
 use crate::call::Call;
 use crate::command::prelude::*;
@@ -12,10 +12,10 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
-    /// The recipient [default: who is acting]
+    /// Recipient of the message [default: the acting agent]
     #[arg(long)]
     agent: Option<String>,
-    /// The message, or a post in a thread: its ack covers all earlier posts to the recipient
+    /// Id of the message, or of a post in a thread: the ack of a post covers all earlier posts to the recipient
     #[arg(long, value_name = "ID")]
     message_id: String,
 }
@@ -30,7 +30,7 @@ impl Args {
         };
         let answer = context.execute(&Call::operation(), &self.team, ack)?;
         match rejection(&answer, &self.team) {
-            // For programs a rejection is an answer like any other; the exit code tells it from the rest.
+            // With --json a rejection is an ordinary answer; its exit code differs.
             Some(_) if context.out.is_json() => context.end(Exit::Refused, &answer, inbox::acked),
             Some(error) => context.ended(Exit::Refused).and(Err(error)),
             None => context.end(Exit::Done, &answer, inbox::acked),

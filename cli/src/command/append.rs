@@ -1,4 +1,4 @@
-//! `append`: facts of somebody else's vocabulary, one or many.
+//! `append`: records facts of kinds that teamlog does not know, one or many.
 
 use crate::call::Call;
 use crate::command::prelude::*;
@@ -11,10 +11,10 @@ use teamlog_team::log::append_batch::{AppendBatch, Groups};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Record facts of your own kinds: ordered, traced and indexed, they move no state\n\nA batch is JSON \
+    long_about = "Record facts of your own kinds; they are ordered, traced and indexed, and change no state\n\nA batch is JSON \
         lines {kind, actor?, trace_id?, task_id?, agent?, message_id?, thread_id?, session_id?, key?, cause?, \
-        payload?}, read in bounded memory and appended in atomic groups. Under a key, the key of a \
-        line included, the same is recorded once; other content under a known key is refused."
+        payload?}, read in bounded memory and appended in atomic groups. A fact with a key, also the key \
+        of a line, is recorded once; other content with a known key is refused."
 )]
 #[command(group = clap::ArgGroup::new("what").required(true).args(["kind", "batch"]))]
 #[command(after_help = "\
@@ -24,10 +24,10 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
-    /// What happened: a past-tense fact in snake_case
+    /// Kind of the fact, in snake_case and the past tense, for example build_finished
     #[arg(long)]
     kind: Option<String>,
-    /// The payload, JSON [default: {}]
+    /// Payload, JSON [default: {}]
     #[arg(long, value_name = "JSON", conflicts_with = "batch")]
     data: Option<String>,
     #[command(flatten)]
@@ -35,33 +35,33 @@ pub struct Args {
     /// File of JSON lines; - is standard input
     #[arg(long, value_name = "FILE")]
     batch: Option<PathBuf>,
-    /// Lines of one atomic group [default: 1000]
+    /// Lines per atomic group [default: 1000]
     #[arg(long, value_name = "N", conflicts_with = "kind", value_parser = super::whole::<usize>)]
     batch_size: Option<usize>,
 }
 
-// What the fact points at.
+// Objects that the fact refers to.
 #[derive(Debug, clap::Args)]
 struct Refs {
-    /// The story that it belongs to
+    /// Trace of the fact
     #[arg(long, value_name = "TRACE", conflicts_with = "batch")]
     trace_id: Option<String>,
-    /// The task concerned
+    /// Task that the fact concerns
     #[arg(long, value_name = "TASK", conflicts_with = "batch")]
     task_id: Option<String>,
-    /// The agent concerned
+    /// Agent that the fact concerns
     #[arg(long, conflicts_with = "batch")]
     agent: Option<String>,
-    /// The message concerned
+    /// Message that the fact concerns
     #[arg(long, value_name = "ID", conflicts_with = "batch")]
     message_id: Option<String>,
-    /// The thread concerned
+    /// Thread that the fact concerns
     #[arg(long, value_name = "THREAD", conflicts_with = "batch")]
     thread_id: Option<String>,
-    /// The session concerned
+    /// Session that the fact concerns
     #[arg(long, value_name = "SESSION", conflicts_with = "batch")]
     session_id: Option<String>,
-    /// The event that led to it, by id
+    /// Id of the event that caused the fact
     #[arg(long, value_name = "EVENT_ID", value_parser = event_id, conflicts_with = "batch")]
     cause: Option<EventId>,
     /// Idempotency key, kept with the event: repeating the command with it records nothing new
@@ -112,7 +112,7 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
     let mut source = lines_of(context.env(), "batch", path)?;
     context.records(Repeat::Never);
     if !context.is_remote() {
-        // What is no team is said before anything is read.
+        // Refuses an unknown team before anything is read.
         drop(context.team(team)?);
     }
     let batch = AppendBatch {
@@ -156,7 +156,8 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
     })
 }
 
-/// The error of a batch that ended early, with what of it is recorded. A refusal says that by itself.
+/// Returns the error of a batch that ended early, with the part of the batch that is recorded. A refusal already names
+/// that part.
 fn stopped(error: CommandError, groups: &Groups<'_>) -> CommandError {
     let (recorded, next_line) = groups.so_far();
     if error.number("appended").is_some() {
@@ -173,7 +174,7 @@ fn stopped(error: CommandError, groups: &Groups<'_>) -> CommandError {
     error.adding(&told).with_details(details)
 }
 
-/// The lines of a file, or of standard input for `-`.
+/// Opens a file, or standard input for `-`, for reading by line.
 pub fn lines_of(
     env: &ProcessEnv,
     flag: &str,

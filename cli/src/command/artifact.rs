@@ -11,12 +11,12 @@ use teamlog_team::artifact::{ArtifactList, ArtifactPut};
 subcommands! {
     PUT = own(
         of::<ArtifactPut>("put"),
-        "Leave a file for others, under a name",
+        "Store a file as an artifact of the team",
         Put::run,
     );
     GET = own(
         of::<ArtifactGet>("get"),
-        "Print an artifact, or write it to a file, once it is checked against its digest",
+        "Print an artifact, or write it to a file, after a check of its digest",
         Get::run,
     );
     LIST = operation::<ArtifactList>("list", artifact::all)
@@ -27,8 +27,8 @@ subcommands! {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Leave a file for others, under a name\n\nThe same file under the same name once more changes nothing; \
-        another one is refused without --replace. What was there before stays beside it.",
+    long_about = "Store a file as an artifact of the team\n\nStoring the same file under the same name again changes nothing; \
+        a different file is refused without --replace. The replaced artifact is kept.",
     after_help = "\
 Examples:
   git diff | teamlog artifact put demo - --name login.patch --task-id 7
@@ -37,7 +37,7 @@ Examples:
 struct Put {
     /// The team
     team: String,
-    /// The file; - is standard input
+    /// Path of the file; - is standard input
     #[arg(value_name = "FILE|-")]
     file: PathBuf,
     /// Name of the artifact [default: the name of the file]
@@ -79,7 +79,7 @@ impl Put {
     }
 }
 
-/// All of a file, or more than an artifact may have.
+/// Reads a file up to one byte beyond the limit of artifacts.
 fn bytes(env: &ProcessEnv, file: &Path) -> Result<Vec<u8>, CommandError> {
     let mut bytes = Vec::new();
     lines_of(env, "FILE", file)?
@@ -91,8 +91,8 @@ fn bytes(env: &ProcessEnv, file: &Path) -> Result<Vec<u8>, CommandError> {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Print an artifact, or write it to a file, once it is checked against its digest\n\nIts bytes are printed \
-        as they are; a terminal shows control and hidden characters written out. With --json the answer tells of it, with the text where it is one.",
+    long_about = "Print an artifact, or write it to a file, after a check of its digest\n\nThe bytes are printed unchanged, \
+        but a terminal gets control and hidden characters in escaped form. With --json the answer describes the artifact, with its content if that is text.",
     after_help = "\
 Examples:
   teamlog artifact get demo fix.patch > mine.patch
@@ -103,7 +103,7 @@ struct Get {
     team: String,
     #[command(flatten)]
     input: ArtifactGet,
-    /// The file to write, which must not exist
+    /// Path of the output file, which must not exist
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `await`: returns when something happens to a team that is worth waking up for.
+//! `await`: returns after the next event of a team that wakes agents.
 
 use crate::command::prelude::*;
 use crate::render::awaited::{Answer, Status, line};
@@ -7,9 +7,9 @@ use teamlog_team::names;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Wait until something happens to a team that is worth waking up for\n\nThat is a finished task, a worker's \
-        changed state, a message, a nudge and what goes wrong. Exit code 0 also when the time is up and when there is no \
-        such team: `status` says which. --after with the cursor of the answer before misses nothing in between.",
+    long_about = "Wait for the next event of a team that wakes agents\n\nSuch events are a finished task, a changed state of \
+        a worker, a message, a nudge, and failures. Exit code 0 also after the timeout and without such a team: `status` tells \
+        them apart. --after with the cursor of the previous answer misses nothing in between.",
     after_help = "\
 Examples:
   teamlog await demo --timeout-ms 100

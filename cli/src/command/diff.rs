@@ -1,4 +1,4 @@
-//! `diff`: what changed between two points of the log.
+//! `diff`: changes between two points of the log.
 
 use crate::command::prelude::*;
 use crate::when::Spot;
@@ -8,7 +8,7 @@ use teamlog_team::log::points::ReadDiff;
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Show what changed between two points: tasks field by field, inboxes, members\n\nA point is a seq or a time \
-        in ISO 8601, and counts with its event. A time before the team began means its first event. The cost grows with the history before the points.",
+        in ISO 8601 and includes its event. A time before the team's creation means its first event. The cost grows with the history before the points.",
     after_help = "\
 Examples:
   teamlog diff demo --from 1
@@ -17,16 +17,16 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
-    /// Where it begins
+    /// Point before the changes
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
     from: Spot,
-    /// Where it ends [default: now]
+    /// Point after the changes [default: now]
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
     to: Option<Spot>,
-    /// Most tasks on the page; 0 is all [default: 50]
+    /// Largest number of tasks; 0 means all [default: 50]
     #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,
-    /// Go on: the next_cursor of the page before
+    /// `next_cursor` of the previous page
     #[arg(long, value_name = "TASK")]
     cursor: Option<String>,
 }
@@ -38,7 +38,7 @@ reads!(Args, render::diff::changes, |args, context| ReadDiff {
     cursor: args.cursor,
 });
 
-/// A point as the question takes it.
+/// Writes a point as text for the operation.
 fn text(point: Point) -> String {
     match point {
         Point::Seq(seq) => seq.to_string(),

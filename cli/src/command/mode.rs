@@ -1,4 +1,4 @@
-//! `mode`: workflow modes, which of them are active, and what may be done to them.
+//! `mode`: workflow modes: their states and the operations on them.
 
 mod outcome;
 pub mod prompt;
@@ -82,7 +82,7 @@ subcommands! {
   teamlog mode clear demo ultrawork --all-sessions --json");
     WRITE = own(
         of::<ModeWrite>("write"),
-        "Write fields of the state of a mode, which may start it, hand over to it or end it",
+        "Write fields of the state of a mode, which may start, hand over or end the mode",
         Write::run,
     );
     LIST = operation::<ModeList>("list", mode::all)
@@ -110,17 +110,17 @@ subcommands! {
   teamlog mode show demo ultrawork --session s-1 --json");
     EXPLAIN = own(
         of::<ModeExplain>("explain"),
-        "Say what would become of making a mode active, without doing it",
+        "Say if a mode could start, without starting it",
         Explain::run,
     );
     PROMPT = own(
         recorded::<Either<PromptAnswer, ContextAnswer>>("prompt"),
-        "Carry out what a prompt asks for: all of its skills, or none",
+        "Carry out all skills that a prompt names, or none",
         Prompt::run,
     );
     OUTCOME = own(
         read::<Either<Reading, StopAnswer>>("outcome"),
-        "Read from a state whether its mode ended, and how: finished, blocked, failed, userinterlude or askuserQuestion",
+        "Read the outcome of a mode: finished, blocked, failed, userinterlude or askuserQuestion",
         Ended::run,
     );
     SESSIONS = operation::<ModeSessions>("sessions", mode::sessions)
@@ -170,10 +170,10 @@ impl State {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Write fields of the state of a mode, which may start it, hand over to it or end it\n\nThe input is a JSON \
-        object {mode, session_id?, state{}?, …}; whatever else it holds are fields of the state, and those in `state` \
-        count before them. A state that becomes active does so by the rules of `mode start`; one whose phase or outcome \
-        is final ends.",
+    long_about = "Write fields of the state of a mode, which may start, hand over or end the mode\n\nThe input is a JSON \
+        object {mode, session_id?, state{}?, …}; its other fields are fields of the state, and the fields in `state` \
+        count before them. The rules of `mode start` apply to a state that becomes active; a final phase or outcome ends \
+        the mode.",
     after_help = "\
 Examples:
   teamlog mode write demo --input '{\"mode\":\"ultrawork\",\"active\":true,\"current_phase\":\"planning\"}'
@@ -182,12 +182,12 @@ Examples:
 struct Write {
     /// The team
     team: String,
-    /// The mode, unless the input names it
+    /// Name of the mode, unless the input has it
     #[arg(value_name = "MODE")]
     mode: Option<String>,
     #[command(flatten)]
     scope: SessionScope,
-    /// What to write, a JSON object
+    /// Fields to write, a JSON object
     #[arg(long, value_name = "JSON|@FILE|-")]
     input: String,
     #[command(flatten)]
@@ -203,8 +203,8 @@ records!(Write, mode::stands, |args, context| {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Say what would become of making a mode active, without doing it\n\nWith --active it says so for these \
-        modes, in the order in which they became active, and there is no team. A denial is an answer: it ends with 0.",
+    long_about = "Say if a mode could start, without starting it\n\nWith --active the answer is \
+        for these modes, in the order of their start, without a team. A denial is an answer too: exit code 0.",
     after_help = "\
 Examples:
   teamlog mode explain demo blueprint
@@ -212,16 +212,16 @@ Examples:
   teamlog mode explain --active autopilot blueprint --review clean"
 )]
 struct Explain {
-    /// The team; with --active, the mode
+    /// The team; with --active, the name of the mode
     #[arg(value_name = "TEAM")]
     team: String,
-    /// The mode
+    /// Name of the mode
     #[arg(value_name = "MODE", required_unless_present = "active")]
     mode: Option<String>,
-    /// The modes that are active, by comma, the first one first; names of none are left out
+    /// Active modes, separated by commas, the oldest first; unknown names are ignored
     #[arg(long, value_name = "MODES", conflicts_with_all = ["mode", "session", "root", "at"])]
     active: Option<String>,
-    /// What the review of autopilot's code said: unknown, not-clean or clean [default: unknown]
+    /// Verdict of the code review of autopilot: unknown, not-clean or clean [default: unknown]
     #[arg(long, value_name = "VERDICT", requires = "active", conflicts_with = "mode", value_parser = verdict)]
     review: Option<Review>,
     #[command(flatten)]

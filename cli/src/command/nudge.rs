@@ -1,5 +1,5 @@
-//! `nudge`: agents that have mail and do nothing are told so. Its exit codes are its own: 0 done, 1 a program failed,
-//! 2 what it was told to work with is wrong.
+//! `nudge`: wakes idle agents that have unread mail. Its exit codes are its own: 0 done, 1 a program failed, 2 an
+//! unknown team or a bad setting.
 
 use super::all_teams::{AllAnswer, Which};
 use crate::call::Call;
@@ -13,9 +13,9 @@ use teamlog_team::message::nudge::{ExecStatus, Executed, Nudge, NudgeAnswer, Nud
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Tell idle agents with unread mail, posts or news of their tasks so, once per cooldown\n\nAn agent is idle when its own last event is \
-        old enough, or when its last message was an idle_notification. It gets one agent_wakeup_required message, and no \
-        second one while that is unread; with --exec a program is run as well. Exit codes: 0 done, 1 a program failed, 2 unknown team or bad setting.",
+    long_about = "Notify idle agents about unread mail, posts or news of their tasks, once per cooldown\n\nAn agent is idle if its last event is \
+        old enough, or if its last message was an idle_notification. It gets one agent_wakeup_required message, and no \
+        second one while the first is unread; with --exec a program runs as well. Exit codes: 0 done, 1 a program failed, 2 unknown team or bad setting.",
     after_help = "\
 Examples:
   teamlog nudge demo --dry-run
@@ -27,16 +27,16 @@ pub struct Args {
     /// The team
     #[arg(required_unless_present = "all_teams")]
     team: Option<String>,
-    /// Every team of the data root that was not closed; one that fails does not hold up the others
+    /// Nudge in every open team of the data root; a failure in one team does not stop the others
     #[arg(long, alias = "all", conflicts_with = "team")]
     all_teams: bool,
     #[command(flatten)]
     input: Nudge,
-    /// Run this for each nudged agent: its name is the argument; TEAMLOG_TEAM, TEAMLOG_NUDGED, TEAMLOG_UNREAD,
-    /// TEAMLOG_POSTS, TEAMLOG_NEWS and TEAMLOG_DATA_ROOT are set, output goes to standard error
+    /// Program to run per nudged agent, with the agent's name as argument; TEAMLOG_TEAM, TEAMLOG_NUDGED,
+    /// TEAMLOG_UNREAD, TEAMLOG_POSTS, TEAMLOG_NEWS and TEAMLOG_DATA_ROOT are set, and output goes to standard error
     #[arg(long, value_name = "PROGRAM", conflicts_with = "dry_run")]
     exec: Option<PathBuf>,
-    /// Seconds after which such a program is killed
+    /// Seconds after which the program is killed
     #[arg(long, value_name = "SECONDS", default_value = "60", requires = "exec", value_parser = super::whole::<u64>)]
     exec_timeout_seconds: u64,
 }
@@ -87,7 +87,7 @@ fn run(
     nudged: &Nudged,
     deadline: Duration,
 ) -> Executed {
-    // The team was opened there.
+    // The team was opened in this data root.
     let root = context.data_root().unwrap_or(Path::new(""));
     let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
     let process = Command::new(program)

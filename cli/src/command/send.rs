@@ -1,4 +1,4 @@
-//! `send`: one message into one inbox. Its options are those of the task messages too.
+//! `send`: sends one message to one inbox. `task-assign` and `task-update` take its options too.
 
 use crate::call::Call;
 use crate::command::prelude::*;
@@ -12,8 +12,8 @@ use teamlog_team::message::send::{Require, Send, SendStatus};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Send a message to an agent\n\nA message id that is known already makes the send a duplicate, which \
-        changes nothing: a send that was cut short can be repeated with the same --message-id. With --wait it then waits on."
+    long_about = "Send a message to an agent\n\nA send with a known message id is a duplicate and changes nothing, so an \
+        interrupted send can be repeated with the same --message-id. With --wait the repeated send continues to wait."
 )]
 #[command(after_help = "\
 Examples:
@@ -23,63 +23,63 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
-    /// Sender [default: who is acting]
+    /// Sender [default: the acting agent]
     #[arg(long, value_name = "AGENT")]
     from: Option<String>,
     /// Recipient
     #[arg(long, value_name = "AGENT")]
     to: String,
-    /// What kind of message: handoff, decision_required, idle_notification, task_assign …
+    /// Type of the message: handoff, decision_required, idle_notification, task_assign …
     #[arg(long = "type", value_name = "TYPE", value_parser = argv::message_type)]
     kind: String,
-    /// The task concerned
+    /// Task that the message concerns
     #[arg(long, value_name = "TASK")]
     task_id: Option<String>,
-    /// The payload, a JSON object
+    /// Payload, a JSON object
     #[arg(long, value_name = "JSON", conflicts_with = "payload_file")]
     payload_json: Option<String>,
-    /// File that holds the payload; - is standard input
+    /// File with the payload; - is standard input
     #[arg(long, value_name = "FILE")]
     payload_file: Option<PathBuf>,
     #[command(flatten)]
     options: Options,
 }
 
-// What every message may carry, and whether it needs an ack. (A doc comment would become the text of every command that takes these.)
+// Options of every message. (A doc comment would become the text of every command that takes these.)
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub struct Options {
-    /// The message's id [default: msg_ and 12 hex digits]
+    /// Id of the message [default: msg_ and 12 hex digits]
     #[arg(long, value_name = "ID")]
     message_id: Option<String>,
-    /// The story that it belongs to [default: that of its task]
+    /// Trace of the message [default: the trace of its task]
     #[arg(long, value_name = "TRACE")]
     trace_id: Option<String>,
-    /// low, normal, high or critical [default: normal]
+    /// Priority: low, normal, high or critical [default: normal]
     #[arg(long, value_name = "PRIORITY", value_parser = argv::priority)]
     priority: Option<String>,
-    /// The message's own time, ISO 8601; a task message older than the task's last one changes nothing [default: now]
+    /// Time of the message, ISO 8601; a task message older than the task's last one changes nothing [default: now]
     #[arg(long, value_name = "TIME")]
     created_at: Option<String>,
-    /// Suppress a repetition for the same recipient, task and type within so many seconds
+    /// Suppress the message if one with the same recipient, task and type was sent in the last SECONDS
     #[arg(long, value_name = "SECONDS", value_parser = super::whole::<u64>)]
     cooldown_seconds: Option<u64>,
-    /// The message needs an ack: it is tried again, and becomes a dead letter without one (see `tick`)
+    /// Require an ack: without one the message is repeated, and then becomes a dead letter (see `tick`)
     #[arg(long)]
     require_ack: bool,
-    /// Need an ack, and wait until it is there or the message is a dead letter (exit 1)
+    /// Require an ack, and wait until it arrives or the message is a dead letter (exit 1)
     #[arg(long)]
     wait: bool,
-    /// Seconds that each attempt waits for its ack [default: by type, see `config list`]
+    /// Seconds that each attempt waits for the ack [default: by type, see `config list`]
     #[arg(long, value_name = "SECONDS", value_parser = super::whole::<u64>)]
     ack_timeout_seconds: Option<u64>,
-    /// How often to try again before the message is a dead letter [default: by type, see `config list`]
+    /// Number of repeated attempts before the message is a dead letter [default: by type, see `config list`]
     #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
     max_retries: Option<u64>,
 }
 
 impl Options {
-    /// What is asked of the delivery, if an ack is needed; refused where something is asked of one that nobody asked for.
+    /// Returns the delivery options if an ack is required; refuses such options without it.
     fn require(&self) -> Result<Option<Require>, CommandError> {
         if self.require_ack || self.wait {
             return Ok(Some(Require {
@@ -96,7 +96,7 @@ impl Options {
         Err(CommandError::usage(message))
     }
 
-    /// Sends a message that has these, waits if that was asked for, and answers.
+    /// Sends a message with these options, waits for the ack if requested, and answers.
     pub fn send(self, context: &mut Context, team: &str, send: Send) -> Outcome {
         context.records(Repeat::of_message(self.message_id.as_deref()));
         let delivery = self.require()?;
@@ -111,7 +111,7 @@ impl Options {
         };
         let mut id = None;
         if context.is_remote() {
-            // More gets lost on the way, and with an id the same can be sent again.
+            // A connection can break after the message was sent; with an id the same message can be sent again.
             if send.message_id.is_none() {
                 send.message_id = Some(random::name("msg")?);
                 context.records(Repeat::UnderMessageId);
@@ -138,19 +138,19 @@ impl Options {
     }
 }
 
-/// The daemon ended the wait.
+/// Makes the error for a wait that the daemon ended.
 fn left(id: &str) -> CommandError {
     let message = format!(
-        "the daemon stopped before message {id} was acknowledged: the message is recorded, and needs its ack as before"
+        "the daemon stopped before the ack of message {id}: the message is recorded and still needs its ack"
     );
     let error = CommandError::new(Exit::Unavailable, "daemon_gone", message);
     error.detailing("message_id", id).or_hint(format!(
-        "type the same again with --message-id {}: it sends nothing twice, and waits on",
+        "repeat the command with --message-id {}: it does not send the message again, and continues to wait",
         quoted(id)
     ))
 }
 
-/// Most bytes of a payload file; far more than a payload may have, so that its own limit is the one people meet.
+/// Largest payload file in bytes; far above the limit of a payload, so that its own limit is reported.
 const PAYLOAD_FILE_BYTES_MAX: u64 = 8 << 20;
 
 impl Args {

@@ -1,7 +1,7 @@
-//! `state`: the states of modes as callers of the link read and write them, `rcs state …`.
+//! `state`: the states of modes for callers of `rcs state …`.
 //!
-//! What comes out is what these callers know: the payload alone, compact under `--json`, else indented; exit 1 is any
-//! refusal, one of the words themselves included.
+//! The answer is the payload alone: compact under `--json`, else indented. Exit code 1 is any refusal, including a
+//! wrong argument.
 
 use super::printed::Printed;
 use super::session::SessionScope;
@@ -25,7 +25,7 @@ pub struct Args {
 
 #[derive(Debug, clap::Subcommand)]
 enum Action {
-    /// Read the state of a mode: that of the session, else that of the root
+    /// Read the state of a mode: of the session, or else of the root
     #[command(
         alias = "state_read",
         after_help = "\
@@ -34,7 +34,7 @@ Examples:
   teamlog state read --input '{\"mode\":\"forge\",\"session_id\":\"s-1\"}' --json"
     )]
     Read(Query),
-    /// Write fields of the state of a mode, which may start or end it
+    /// Write fields of the state of a mode, which may start or end the mode
     #[command(
         alias = "state_write",
         after_help = "\
@@ -42,7 +42,7 @@ Examples:
   teamlog state write --team demo --mode ultrawork --input '{\"active\":true}'"
     )]
     Write(Query),
-    /// Clear the state of a mode, so that others may start
+    /// Clear the state of a mode, so that other modes can start
     #[command(
         alias = "state_clear",
         after_help = "\
@@ -53,11 +53,11 @@ Examples:
     Clear {
         #[command(flatten)]
         query: Query,
-        /// The states of the root and of every session
+        /// Clear the states of the root and of every session
         #[arg(long)]
         all_sessions: bool,
     },
-    /// List the modes that are active
+    /// List the active modes
     #[command(
         alias = "state_list_active",
         alias = "list_active",
@@ -67,7 +67,7 @@ Examples:
   teamlog state list-active --session s-1 --json"
     )]
     ListActive(Query),
-    /// Show what is known of a mode, or of all of them
+    /// Show the status of one mode, or of all modes
     #[command(
         alias = "state_get_status",
         alias = "get_status",
@@ -79,21 +79,21 @@ Examples:
     GetStatus(Query),
 }
 
-// What every operation takes. (A doc comment would become the text of every command that takes these.)
+// Options of every operation. (A doc comment would become the text of every command that takes these.)
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct Query {
     #[arg(skip)]
     all_sessions: bool,
-    /// The mode
+    /// Name of the mode
     #[arg(long, value_name = "MODE")]
     mode: Option<String>,
     #[command(flatten)]
     scope: SessionScope,
-    /// The team [default: $TEAMLOG_TEAM, else the only one not closed]
+    /// The team [default: $TEAMLOG_TEAM, or else the only open team]
     #[arg(long, value_name = "TEAM")]
     team: Option<String>,
-    /// All of it as a JSON object: `mode`, `session_id`, `team` and what the operation takes
+    /// Whole input as a JSON object: `mode`, `session_id`, `team` and the operation's other fields
     #[arg(long, value_name = "JSON")]
     input: Option<String>,
 }
@@ -130,7 +130,7 @@ impl Args {
 }
 
 impl Query {
-    /// Reads, and shows the payload alone.
+    /// Reads a state, and shows the payload alone.
     fn show<O: Op + Serialize>(self, context: &mut Context) -> Outcome
     where
         O::Data: DeserializeOwned,
@@ -139,7 +139,7 @@ impl Query {
         context.show(&team, input, indented)
     }
 
-    /// The same of what changes something.
+    /// Changes a state, and shows the payload alone.
     fn change<O>(self, context: &mut Context) -> Outcome
     where
         O: Op + Serialize + Clone,
@@ -151,20 +151,20 @@ impl Query {
         context.end(Exit::Done, &answer, indented)
     }
 
-    /// Puts the input together; the team that it is for.
+    /// Builds the input, and returns it with its team.
     fn input<I: DeserializeOwned>(
         self,
         context: &mut Context,
     ) -> Result<(String, I), CommandError> {
         let mut input = given::maybe_object(context.env(), "input", self.input.as_deref())?;
-        // Callers say where they stand, which means nothing to a log.
+        // Callers send their working directory, which the log does not use.
         input.remove("workingDirectory");
         given::named(&mut input, "mode", self.mode)?;
         given::named(&mut input, "team", self.team)?;
         let team = given::text(&input, "team")?;
         input.remove("team");
         match self.all_sessions {
-            // The session of the environment is one of them.
+            // All sessions include the session of the environment.
             true => drop(input.insert("all_sessions".to_owned(), true.into())),
             false if input.get("all_sessions") == Some(&Value::Bool(true)) => {}
             false => self.scope.put_into(&mut input, context)?,
@@ -174,7 +174,7 @@ impl Query {
     }
 }
 
-/// Shows an answer as callers of `rcs state` read it.
+/// Renders an answer for callers of `rcs state`.
 fn indented<A: Serialize>(answer: &A, _: &View) -> Vec<String> {
     render::pretty::of(answer)
 }

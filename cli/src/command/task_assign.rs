@@ -1,4 +1,4 @@
-//! `task-assign`: a task goes to an agent, by message.
+//! `task-assign`: assigns a task to an agent, by message.
 
 use crate::command::prelude::*;
 use crate::command::send::Options;
@@ -12,22 +12,22 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
-    /// Who assigns [default: who is acting]
+    /// Agent that assigns the task [default: the acting agent]
     #[arg(long, value_name = "AGENT")]
     from: Option<String>,
-    /// The new owner
+    /// New owner of the task
     #[arg(long, value_name = "AGENT")]
     to: String,
-    /// The task
+    /// Id of the task
     #[arg(long, value_name = "TASK")]
     task_id: String,
-    /// What it is, in a line
+    /// Subject of the task, one line
     #[arg(long, value_name = "TEXT")]
     subject: String,
-    /// What it is, at length
+    /// Description of the task
     #[arg(long, value_name = "TEXT")]
     details: Option<String>,
-    /// Tasks that must be done first, separated by commas
+    /// Tasks that must be completed first, separated by commas
     #[arg(long, value_name = "T,U", value_delimiter = ',')]
     deps: Vec<String>,
     #[command(flatten)]

@@ -1,4 +1,4 @@
-//! `task-update`: an agent reports on a task, by message.
+//! `task-update`: reports on a task, by message.
 
 use crate::command::prelude::*;
 use crate::command::send::Options;
@@ -14,31 +14,31 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
-    /// Who reports [default: who is acting]
+    /// Agent that reports [default: the acting agent]
     #[arg(long, value_name = "AGENT")]
     from: Option<String>,
-    /// Who is told
+    /// Recipient of the report
     #[arg(long, value_name = "AGENT")]
     to: String,
-    /// The task
+    /// Id of the task
     #[arg(long, value_name = "TASK")]
     task_id: String,
-    /// pending, assigned, in_progress, blocked, completed (done), failed or canceled (skipped)
+    /// Status: pending, assigned, in_progress, blocked, completed (done), failed or canceled (skipped)
     #[arg(long)]
     status: Option<String>,
-    /// How far it is, in your words
+    /// Progress, in your own words
     #[arg(long, value_name = "TEXT")]
     progress: Option<String>,
-    /// When it will be done, in your words
+    /// Expected time of completion, in your own words
     #[arg(long, value_name = "TEXT")]
     eta: Option<String>,
-    /// It cannot go on
+    /// Report the task as blocked
     #[arg(long, conflicts_with = "unblocked")]
     blocked: bool,
-    /// It can go on again
+    /// Report the task as no longer blocked
     #[arg(long)]
     unblocked: bool,
-    /// Anything else
+    /// Free text
     #[arg(long, value_name = "TEXT")]
     note: Option<String>,
     #[command(flatten)]
@@ -63,7 +63,7 @@ impl Args {
     }
 }
 
-/// Refuses a status that no task can have. A message with such a status would be recorded and change nothing.
+/// Refuses an unknown status. A message with such a status would be recorded and change nothing.
 fn check_status(status: Option<&str>) -> Result<(), CommandError> {
     let Some(status) = status.filter(|status| Status::from_name(status).is_none()) else {
         return Ok(());

@@ -1,4 +1,4 @@
-//! `tasks`: the tasks of a team.
+//! `tasks`: lists the tasks of a team.
 
 use crate::command::prelude::*;
 use teamlog_team::argv;
@@ -16,25 +16,25 @@ Examples:
 pub struct Args {
     /// The team
     team: String,
-    /// Only tasks of that status
+    /// Only tasks with this status
     #[arg(long, value_parser = argv::status)]
     status: Option<String>,
-    /// Only tasks of that owner
+    /// Only tasks of this owner
     #[arg(long, value_name = "AGENT")]
     owner: Option<String>,
-    /// Most tasks on the page; 0 is all [default: 50]
+    /// Largest number of tasks; 0 means all [default: 50]
     #[arg(long, value_name = "N", value_parser = super::whole::<usize>)]
     limit: Option<usize>,
-    /// Go on: the next_cursor of the page before
+    /// `next_cursor` of the previous page
     #[arg(long, value_name = "TASK")]
     cursor: Option<String>,
-    /// By what they are sorted: id, updated, priority or status [default: id]
+    /// Sort key: id, updated, priority or status [default: id]
     #[arg(long, value_name = "FIELD", value_parser = sort)]
     sort: Option<TaskSort>,
-    /// Which end comes first: asc or desc [default: desc by updated and priority, else asc]
+    /// Sort order: asc or desc [default: desc for updated and priority, else asc]
     #[arg(long, value_name = "ORDER", value_parser = order)]
     order: Option<SortOrder>,
-    /// Only tasks that an event behind that seq changed
+    /// Only tasks that an event after SEQ changed
     #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
     since: Option<u64>,
     #[command(flatten)]

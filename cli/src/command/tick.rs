@@ -1,4 +1,4 @@
-//! `tick`: what is due by now is recorded.
+//! `tick`: records what is due: retries, dead letters, expired leases.
 
 use super::all_teams::{AllAnswer, Which};
 use crate::call::Call;
@@ -16,7 +16,7 @@ pub struct Args {
     /// The team
     #[arg(required_unless_present = "all")]
     team: Option<String>,
-    /// Every team of the data root that was not closed; one that fails does not hold up the others (exit code 1)
+    /// Every open team of the data root; a failure in one team does not stop the others (exit code 1)
     #[arg(long, alias = "all-teams", conflicts_with = "team")]
     all: bool,
 }

@@ -1,5 +1,5 @@
-//! `token`: agents' tokens for other machines are added, listed and revoked; the token of a team, or of the root, for HTTP on
-//! this machine gives way to another one.
+//! `token`: adds, lists, accepts and revokes agents' tokens for other machines, and rotates the tokens for HTTP on this
+//! machine.
 
 use crate::call::Call;
 use crate::command::prelude::*;
@@ -15,7 +15,7 @@ use teamlog_team::names;
 subcommands! {
     ADD = own(
         recorded::<Added>("add"),
-        "Let an agent in from other machines: make a token, and put it into a new file that only you may read",
+        "Give an agent access from other machines: create a token in a new file that only you may read",
         Add::run,
     );
     LIST = operation::<TokenList>("list", token::list)
@@ -30,21 +30,21 @@ subcommands! {
   teamlog token revoke demo 5f0c2b7a91d3e846");
     ACCEPT = own(
         answer::<AcceptedTokens>("accept"),
-        "Accept tokens that came with a log from elsewhere, by import, restore or join",
+        "Accept the tokens of an imported, restored or joined log",
         Accept::run,
     );
     ROTATE = own(
         answer::<Rotated>("rotate"),
-        "Give a team that is served a new token; the old one lets nobody in from then on",
+        "Replace the HTTP token of a served team; the old token stops working at once",
         Rotate::run,
     );
 }
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Let an agent in from other machines: make a token, and put it into a new file that only you may read\n\nThe log \
-        and the daemon keep the digest alone: whoever loses the file needs another token. With TEAMLOG_REMOTE and \
-        TEAMLOG_TOKEN_FILE the agent uses the team from elsewhere; what it records is recorded as that agent's.",
+    long_about = "Give an agent access from other machines: create a token in a new file that only you may read\n\nThe log \
+        and the daemon keep only the digest: a lost file needs a new token. With TEAMLOG_REMOTE and \
+        TEAMLOG_TOKEN_FILE the agent uses the team from another machine; its events are recorded under its name.",
     after_help = "\
 Examples:
   teamlog token add demo --agent dev --out dev.token
@@ -55,19 +55,19 @@ struct Add {
     team: String,
     #[command(flatten)]
     input: TokenAdd,
-    /// The file of the token, which must not exist
+    /// Path of the token file, which must not exist
     #[arg(long, value_name = "FILE")]
     out: PathBuf,
     #[command(flatten)]
     stamp: Stamp,
 }
 
-/// What was added.
+/// An added token.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Added {
     #[serde(flatten)]
     answer: TokenAnswer,
-    /// The file that holds the token
+    /// Path of the token file
     file: String,
 }
 
@@ -87,7 +87,7 @@ impl Add {
                     .execute(context, &Call::operation(), &self.team, input)
             });
         let answer = added.inspect_err(|error| {
-            // A token that may let somebody in is kept.
+            // The file is kept if the token may have been recorded.
             if error.code() != "outcome_unknown" {
                 let _ = std::fs::remove_file(&self.out);
             }
@@ -102,7 +102,7 @@ impl Add {
             } = &added.answer.token;
             let (agent, file) = (visible(agent), visible(&added.file));
             vec![format!(
-                "token {token_id} lets {agent} in ({}); it is in {file}, for you alone",
+                "token {token_id} gives {agent} access ({}); it is in {file}, which only you may read",
                 scope.name()
             )]
         })
@@ -111,9 +111,8 @@ impl Add {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Accept tokens that came with a log from elsewhere, by import, restore or join\n\nWhich tokens let agents in \
-        is kept beside the teams of a data root, and never in a log or a backup. Tokens that were revoked here stay \
-        revoked.",
+    long_about = "Accept the tokens of an imported, restored or joined log\n\nThe data root keeps a list of \
+        accepted tokens beside its teams, never in a log or a backup. Tokens that were revoked here stay revoked.",
     after_help = "\
 Examples:
   teamlog token accept demo 5f0c2b7a91d3e846
@@ -122,7 +121,7 @@ Examples:
 struct Accept {
     /// The team
     team: String,
-    /// The tokens, as `token list` names them
+    /// Ids of the tokens, as `token list` shows them
     #[arg(
         value_name = "TOKEN",
         required_unless_present = "all",
@@ -134,12 +133,12 @@ struct Accept {
     all: bool,
 }
 
-/// The tokens that let agents in now.
+/// Accepted tokens of a team.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct AcceptedTokens {
     /// The team
     team: String,
-    /// The tokens
+    /// Tokens that let agents in from now on
     tokens: Vec<TokenShown>,
 }
 
@@ -165,9 +164,9 @@ impl Accept {
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Give a team that is served a new token; the old one lets nobody in from then on\n\nThe new one stands in \
-        teams/TEAM/runtime.json, which only you may read, and is never printed. That of the root, which reaches every team, \
-        stands in runtime.json of the data root. Page sessions that were opened for the same end with the old one.",
+    long_about = "Replace the HTTP token of a served team; the old token stops working at once\n\nThe new token is in \
+        teams/TEAM/runtime.json, which only you may read, and is never printed. The root's token, which gives access to every \
+        team, is in runtime.json of the data root. Page sessions of the old token end.",
     after_help = "\
 Examples:
   teamlog token rotate demo
@@ -177,17 +176,17 @@ struct Rotate {
     /// The team
     #[arg(required_unless_present = "root", conflicts_with = "root")]
     team: Option<String>,
-    /// Rotate the token of the root, which reaches every team
+    /// Rotate the root's token, which gives access to every team
     #[arg(long)]
     root: bool,
 }
 
-/// What was done.
+/// A rotated token.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Rotated {
-    /// The team; `null` for the token of the root
+    /// The team; `null` for the root's token
     team: Option<String>,
-    /// Where the new token stands
+    /// Path of the file with the new token
     file: String,
 }
 

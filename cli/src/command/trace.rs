@@ -1,4 +1,4 @@
-//! `trace`: the events of one story.
+//! `trace`: the events of one trace.
 
 use crate::command::prelude::*;
 use crate::render::timeline;
@@ -9,9 +9,9 @@ use teamlog_team::story::trace::Trace;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Show a story as a timeline, from the log itself\n\nIndented by what led to what, with offsets, gaps, \
-        and how long tasks and messages took; marked where something changed nothing. Other formats feed trace \
-        viewers and collectors."
+    long_about = "Show a trace as a timeline, from the log itself\n\nIndented by cause, with offsets, gaps, and the \
+        durations of tasks and messages; events without effect are marked. Other formats feed trace viewers and \
+        collectors."
 )]
 #[command(after_help = "\
 Examples:
@@ -23,14 +23,15 @@ pub struct Args {
     team: String,
     #[command(flatten)]
     input: Trace,
-    /// text; json as --json; chrome for a browser's trace viewer; otlp-json for a collector [default: text]
+    /// Output format: text; json, same as --json; chrome, for a browser's trace viewer; otlp-json, for a collector
+    /// [default: text]
     #[arg(long, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<Format>,
     #[command(flatten)]
     at: Past,
 }
 
-/// How a story is printed.
+/// An output format of a trace.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     Text,
@@ -48,7 +49,7 @@ impl Args {
             (None, false) => Format::Text,
         };
         let answer = context.read_at(&self.team, self.at, self.input)?;
-        // The text of a long trace is never held whole.
+        // The text of a long trace is never in memory as a whole.
         match format {
             Format::Json if !context.out.is_json() => context.out.json(&answer)?,
             Format::Text | Format::Json => context.answer(&answer, timeline::story)?,

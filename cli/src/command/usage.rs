@@ -1,4 +1,4 @@
-//! `usage`: tokens that agents used, and how many they may.
+//! `usage`: used tokens and the token budget.
 
 use crate::command::prelude::*;
 use crate::render::usage;
@@ -6,9 +6,9 @@ use teamlog_team::usage::report::{ReportUsage, SetBudget, Usage};
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Show how many tokens a team used and may use; report some, or set the budget\n\nA budget is set as a \
-        whole: what is not given is not limited. With --hard-limit nothing new is begun once it is used up (no task is \
-        created or claimed, no thread started, no message sent); what is under way can be finished.",
+    long_about = "Show the used tokens and the budget of a team, report tokens, or set the budget\n\nA budget is set as a \
+        whole: absent limits are removed. With --hard-limit, no new work begins after the budget is used up (no task is \
+        created or claimed, no thread started, no message sent); work in progress can be finished.",
     after_help = "\
 Examples:
   teamlog usage demo

@@ -1,5 +1,4 @@
-//! `mode outcome`: whether a mode ended, and how. As the hook of an agent that is about to stop: which modes of its session
-//! have not.
+//! `mode outcome`: the outcome of a mode. As an agent's stop hook: the modes of the session that have not ended.
 
 use crate::agents::event::{HookEvent, StopAnswer};
 use crate::command::prelude::*;
@@ -13,10 +12,9 @@ use teamlog_team::projections::mode::Mode;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Read from a state whether its mode ended, and how: finished, blocked, failed, userinterlude or \
-        askuserQuestion\n\nWith --hook the JSON of an agent's hook stands on standard input, which says that the agent is \
-        about to stop. Where a mode of its session has not ended, the answer keeps the agent going, once, and tells it how \
-        to record the end; else there is none.",
+    long_about = "Read the outcome of a mode: finished, blocked, failed, userinterlude or askuserQuestion\n\nWith --hook, the JSON of an agent's stop hook is read from standard input. If a mode of \
+        the session has not ended, the answer keeps the agent running, once, and tells it how to record the end; else there \
+        is no answer.",
     after_help = "\
 Examples:
   teamlog mode outcome demo ultrawork
@@ -27,17 +25,17 @@ pub struct Ended {
     /// The team
     #[arg(required_unless_present = "input")]
     team: Option<String>,
-    /// The mode
+    /// Name of the mode
     #[arg(value_name = "MODE", required_unless_present_any = ["input", "hook"])]
     mode: Option<String>,
     #[command(flatten)]
     scope: SessionScope,
-    /// A state to read instead, a JSON object; there is no team then
+    /// State to read instead of a team's, a JSON object
     #[arg(long, value_name = "JSON|@FILE|-", conflicts_with_all = ["team", "mode", "session", "root", "at"])]
     input: Option<String>,
     #[command(flatten)]
     at: Past,
-    /// Take the JSON of an agent's stop hook, and answer as that hook does
+    /// Read the JSON of an agent's stop hook from standard input, and answer in that hook's form
     #[arg(long, conflicts_with_all = ["mode", "input", "at"])]
     hook: bool,
 }
@@ -65,8 +63,9 @@ impl Ended {
     }
 }
 
-/// Whether an agent may stop. It is kept from it only once, since it may know better; by modes of its own session only,
-/// since those of the root are everybody's; and never by an interview, which goes on with its user's answer.
+/// Answers an agent's stop hook. The hook keeps the agent from stopping only once, because the agent may have a reason;
+/// only for modes of the agent's session, because modes of the root belong to all agents; and never for an interview,
+/// which continues with the user's answer.
 fn stopping(context: &mut Context, team: &str, scope: SessionScope) -> Outcome {
     context.answer_hook();
     let told = HookEvent::read(context)?;

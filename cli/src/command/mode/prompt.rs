@@ -1,4 +1,4 @@
-//! `mode prompt`: what a prompt asks for, as a hook of an agent passes it on.
+//! `mode prompt`: carries out the skills that a prompt names, as an agent's hook submits it.
 
 use crate::agents::event::ContextAnswer;
 use crate::call::Call;
@@ -13,12 +13,12 @@ use teamlog_team::mode::show::ModeList;
 
 #[derive(Debug, clap::Args)]
 #[command(
-    long_about = "Carry out what a prompt asks for: all of its skills, or none\n\nA prompt starts the modes whose `$name` tokens \
+    long_about = "Carry out all skills that a prompt names, or none\n\nA prompt starts the modes whose `$name` tokens \
         stand at its head. The setting modes.trigger is `tokens` (the default), `phrases` (a verb and a name at the head count \
         too) or `off` (prompts start nothing). Planning comes before execution, which is put off; a vague request to execute \
         gets a plan first. A prompt that is denied changes nothing and ends with 1.\n\nWith --hook the \
-        input is that of a native prompt hook, JSON or plain text, and so is the answer, which always ends with 0 unless \
-        something fails.",
+        input and the answer have the form of a native prompt hook, JSON or plain text; the exit code is 0 unless \
+        the command fails.",
     after_help = "\
 Examples:
   teamlog mode prompt demo --text '$blueprint $team $forge ship this fix'
@@ -31,25 +31,25 @@ pub struct Prompt {
     /// Read the prompt from standard input
     #[arg(value_name = "-", value_parser = ["-"], hide_possible_values = true, conflicts_with = "text")]
     stdin: Option<String>,
-    /// The prompt
+    /// Text of the prompt
     #[arg(long, allow_hyphen_values = true, required_unless_present_any = ["stdin", "hook"])]
     text: Option<String>,
-    /// Take the JSON of a native prompt hook, or plain text, and answer as that hook does
+    /// Read the JSON of a native prompt hook, or plain text, from standard input, and answer in that hook's form
     #[arg(long)]
     hook: bool,
     #[command(flatten)]
     scope: SessionScope,
-    /// The thread that the prompt belongs to
+    /// Thread of the prompt
     #[arg(long, value_name = "THREAD")]
     thread_id: Option<String>,
-    /// The turn that the prompt begins
+    /// Turn that the prompt starts
     #[arg(long, value_name = "TURN")]
     turn_id: Option<String>,
     #[command(flatten)]
     stamp: Stamp,
 }
 
-/// What the agent is told, with the commands that it names as they have to be typed where the program is called so.
+/// Builds the answer for the agent's context, with the program's name as it is typed here.
 fn hook_answer(answer: PromptAnswer, program: &str) -> ContextAnswer {
     let mut additional_context = answer.additional_context;
     if let Some(typed) = typed_here(program, &additional_context) {
@@ -58,7 +58,8 @@ fn hook_answer(answer: PromptAnswer, program: &str) -> ContextAnswer {
     ContextAnswer::of("UserPromptSubmit", additional_context)
 }
 
-/// Codes of errors after which a prompt may be answered from the log alone: the daemon does not answer, or a lock is not free.
+/// Codes of errors after which a prompt is answered from the log alone: the daemon does not answer, or a lock is not
+/// free.
 const UNANSWERED: [&str; 5] = [
     "daemon_unreachable",
     "daemon_version_mismatch",
@@ -67,7 +68,7 @@ const UNANSWERED: [&str; 5] = [
     "locked",
 ];
 
-/// Answers a prompt that could not be carried out with what the log says.
+/// Answers a prompt from the log after it could not be carried out.
 fn unanswered(
     context: &mut Context,
     team: &str,
@@ -105,7 +106,7 @@ fn unanswered(
     })
 }
 
-/// Carries out a prompt. The answer for a prompt that is denied stands in the refusal.
+/// Carries out a prompt. The refusal of a denied prompt holds its answer.
 fn carry_out(
     stamp: Stamp,
     context: &mut Context,
@@ -119,7 +120,7 @@ fn carry_out(
     })
 }
 
-/// What the JSON of a hook holds of a prompt; the rest of it is passed by.
+/// Fields of a hook's JSON that describe the prompt; other fields are ignored.
 #[derive(Debug, Default)]
 struct Submitted {
     text: String,
@@ -129,7 +130,7 @@ struct Submitted {
 }
 
 impl Submitted {
-    /// Reads what a hook got: an object with a prompt, else the prompt itself.
+    /// Reads the input of a hook: a JSON object with a prompt, or else the prompt itself.
     fn read(input: String) -> Result<Submitted, CommandError> {
         let fields: Option<Map<String, Value>> = serde_json::from_str(&input).ok();
         let Some(fields) = fields else {
@@ -192,7 +193,7 @@ impl Prompt {
     }
 }
 
-/// A hook answers with JSON, whoever reads it.
+/// Renders the answer of a hook, which is JSON for people too.
 fn line(answer: &ContextAnswer, _: &View) -> Vec<String> {
     serde_json::to_string(answer).into_iter().collect()
 }
