@@ -347,7 +347,7 @@ impl Log {
                 options,
                 head: recovered.head,
                 head_file,
-                active: recovered.active.map(ActiveSegment::of).transpose()?,
+                active: recovered.active.map(ActiveSegment::new).transpose()?,
                 state: (),
                 pending: Vec::new(),
                 pending_bytes: 0,

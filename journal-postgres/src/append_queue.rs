@@ -233,7 +233,7 @@ mod tests {
         };
         thread::scope(|scope| {
             for log in 0..8 {
-                let (appends, append, large) = (&waiting, &append, &large);
+                let (appends, append, large) = (&appends, &append, &large);
                 scope.spawn(move || appends.append(&group(log, large), append));
             }
         });
