@@ -144,7 +144,7 @@ pub fn audit(live: &Live, reader: &Reader, sample: u64, views_upto: u64) -> Resu
     };
     let mut pass = Pass {
         live,
-        home: Home::of(reader),
+        home: Home::from_reader(reader),
         views_upto,
         line: Vec::new(),
         stride: stride(counts.events),

@@ -16,7 +16,7 @@ const FAULTS_MAX: usize = 20;
 
 /// Result of updating view files.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Mended {
+pub struct ViewUpdate {
     /// Number of files that were up to date.
     pub kept: u64,
     /// Number of files that were written or extended.
@@ -25,25 +25,25 @@ pub struct Mended {
     pub removed: u64,
 }
 
-impl Mended {
-    pub(crate) fn add(&mut self, other: Mended) {
+impl ViewUpdate {
+    pub(crate) fn add(&mut self, other: ViewUpdate) {
         self.kept += other.kept;
         self.written += other.written;
         self.removed += other.removed;
     }
     /// Returns the result for one file.
-    pub(crate) fn one(written: bool) -> Mended {
-        Mended {
+    pub(crate) fn one(written: bool) -> ViewUpdate {
+        ViewUpdate {
             written: u64::from(written),
             kept: u64::from(!written),
             removed: 0,
         }
     }
     /// Returns the result for `files` written files.
-    pub(crate) fn written(files: usize) -> Mended {
-        Mended {
+    pub(crate) fn written(files: usize) -> ViewUpdate {
+        ViewUpdate {
             written: files as u64,
-            ..Mended::default()
+            ..ViewUpdate::default()
         }
     }
 }
@@ -187,7 +187,7 @@ impl Home {
             suspect: false,
         }
     }
-    pub fn of(reader: &Reader) -> Home {
+    pub fn from_reader(reader: &Reader) -> Home {
         Home::new(reader.storage(), reader.dir(), reader.identity())
     }
     /// Returns a copy of this home for use after a power loss: lines are rewritten even if the file's length is right.
@@ -399,7 +399,7 @@ pub(crate) struct Walk<'a> {
     pub home: &'a Home,
     /// Expected names in each directory.
     names: BTreeMap<String, BTreeSet<String>>,
-    pub mended: Mended,
+    pub mended: ViewUpdate,
     /// Result of comparing; `None` if files are updated.
     pub found: Option<ViewsFound>,
 }
@@ -409,12 +409,12 @@ impl<'a> Walk<'a> {
         Walk {
             home,
             names: BTreeMap::new(),
-            mended: Mended::default(),
+            mended: ViewUpdate::default(),
             found: None,
         }
     }
     /// Updates all files that `walk` visits.
-    pub fn mend(home: &Home, walk: impl FnOnce(&mut Walk<'_>) -> Result<()>) -> Result<Mended> {
+    pub fn mend(home: &Home, walk: impl FnOnce(&mut Walk<'_>) -> Result<()>) -> Result<ViewUpdate> {
         let mut to = Walk::mending(home);
         walk(&mut to)?;
         Ok(to.mended)
@@ -440,7 +440,9 @@ impl<'a> Walk<'a> {
                 let compared = self.home.compare(&path, |take| take(text).map(drop))?;
                 found.compared(format!("{dir}/{name}"), compared);
             }
-            None => self.mended.add(Mended::one(self.home.put(&path, text)?)),
+            None => self
+                .mended
+                .add(ViewUpdate::one(self.home.put(&path, text)?)),
         }
         Ok(())
     }
@@ -470,7 +472,7 @@ impl<'a> Walk<'a> {
                 if differs {
                     self.home.build(&path, show)?;
                 }
-                self.mended.add(Mended::one(differs));
+                self.mended.add(ViewUpdate::one(differs));
             }
         }
         Ok(())

@@ -13,7 +13,7 @@ pub use crate::tx::SeqPage;
 pub use found::DerivedReport;
 pub use load::{DERIVED_DIR, derived_dir, fold_version, old_derived, remove_old_derived};
 
-use crate::files::Mended;
+use crate::files::ViewUpdate;
 use crate::pipeline;
 use crate::prelude::*;
 use crate::state::Tail;
@@ -120,17 +120,17 @@ impl Live {
     /// the
     /// log's lock. Writes none for a team without views. A view that cannot be written does not fail the command;
     /// [`Live::views_error`] returns the reason.
-    pub fn keep_views(&mut self, reader: &Reader) -> Result<Mended> {
+    pub fn keep_views(&mut self, reader: &Reader) -> Result<ViewUpdate> {
         self.bring_views(reader, false)
     }
 
     /// Repairs the views like [`Live::keep_views`], and compares all files if their state is unknown, as in a copy of a
     /// team's directory. The cost of the comparison grows with the length of the history.
-    pub fn compare_views(&mut self, reader: &Reader) -> Result<Mended> {
+    pub fn compare_views(&mut self, reader: &Reader) -> Result<ViewUpdate> {
         self.bring_views(reader, true)
     }
 
-    fn bring_views(&mut self, reader: &Reader, compare: bool) -> Result<Mended> {
+    fn bring_views(&mut self, reader: &Reader, compare: bool) -> Result<ViewUpdate> {
         self.views_error = None;
         let mended = match self.catch_up_views(reader, compare) {
             // This read may be the first to meet a damaged part of the derived store.
@@ -143,13 +143,13 @@ impl Live {
         match mended {
             Err(error @ Error::Engine(teamlog_engine::Error::Io { .. })) => {
                 self.views_error = Some(error);
-                Ok(Mended::default())
+                Ok(ViewUpdate::default())
             }
             mended => mended,
         }
     }
 
-    fn catch_up_views(&mut self, reader: &Reader, compare: bool) -> Result<Mended> {
+    fn catch_up_views(&mut self, reader: &Reader, compare: bool) -> Result<ViewUpdate> {
         self.views = None;
         let gate = Arc::clone(&self.view_gate);
         let mut views = Views::open(reader, &self.log, self.views_later, gate)?;

@@ -1,6 +1,6 @@
 //! Rebuilding of all derived data from the log: first a new derived store, then all views.
 
-use crate::files::{Home, Mended};
+use crate::files::{Home, ViewUpdate};
 use crate::live::{Counts, Live, derived_dir, remove_old_derived};
 use crate::message::view::Inboxes;
 use crate::pipeline::{self, Bulk};
@@ -22,7 +22,7 @@ pub struct Rehydrated {
     /// Digest of the state, lower-case hex.
     pub digest: String,
     /// Result of updating the views.
-    pub views: Mended,
+    pub views: ViewUpdate,
     /// Duration, by the log's clock.
     pub elapsed: Duration,
 }
@@ -58,7 +58,7 @@ pub fn rehydrate_with(
     reader.check_chain()?;
     let dir = derived_dir(reader.dir());
     let store = Store::aside(Arc::clone(reader.storage()), &dir, options.lock_deadline)?;
-    let mut inboxes = Inboxes::new(Home::of(reader))?;
+    let mut inboxes = Inboxes::new(Home::from_reader(reader))?;
     let folded = pipeline::fold_all(
         reader,
         store,
@@ -101,9 +101,9 @@ pub fn rehydrate_with(
     ))
 }
 
-fn mend_views(live: &Live, (log, reader): (&Log, &Reader), inboxes: Inboxes) -> Result<Mended> {
-    let mut mended = Mended::default();
-    let home = Home::of(reader);
+fn mend_views(live: &Live, (log, reader): (&Log, &Reader), inboxes: Inboxes) -> Result<ViewUpdate> {
+    let mut mended = ViewUpdate::default();
+    let home = Home::from_reader(reader);
     if !live.team()?.as_ref().is_some_and(TeamInfo::keeps_views) {
         inboxes.discard()?;
         return match live.is_closed()? {

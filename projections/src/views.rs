@@ -41,7 +41,7 @@ use crate::event::thread::ThreadAct;
 use crate::event::usage::UsageFact;
 use crate::event::worker::WorkerAct;
 use crate::files::Home;
-pub use crate::files::Mended;
+pub use crate::files::ViewUpdate;
 use crate::mode::Scope;
 use crate::team::settings::{BEFORE_ANSWER, Setting};
 use crate::{bootstrap, delivery, message, mode, task, thread, worker};
@@ -178,7 +178,7 @@ impl Views {
     /// that is being written.
     pub fn open(reader: &Reader, log: &Log, later: bool, gate: Arc<BatchGate>) -> Result<Views> {
         gate.wait();
-        let home = Home::of(reader);
+        let home = Home::from_reader(reader);
         let cursor = Cursor::read(&home)?;
         let dir = home.identity()?;
         let trust = match cursor.seq() {
@@ -208,16 +208,16 @@ impl Views {
         reader: &Reader,
         compare: bool,
         now: i64,
-    ) -> Result<Mended> {
+    ) -> Result<ViewUpdate> {
         let head = live.seq();
         if live.is_closed()? {
             return match self.home.exists(cursor::NAME)? {
                 true => mend::clear(&self.home),
-                false => Ok(Mended::default()),
+                false => Ok(ViewUpdate::default()),
             };
         }
         if !live.team()?.is_some_and(|team| team.views) {
-            return Ok(Mended::default());
+            return Ok(ViewUpdate::default());
         }
         let (from, home) = match self.trust {
             Trust::OtherBoot(synced) => {
@@ -229,7 +229,7 @@ impl Views {
         };
         let gap = from.and_then(|seq| head.checked_sub(seq));
         let mended = match gap {
-            Some(0) => Mended::default(),
+            Some(0) => ViewUpdate::default(),
             Some(gap) if gap <= GAP_EVENTS_MAX => {
                 let mut touched = Touched::default();
                 for seq in head - gap + 1..=head {
@@ -374,11 +374,11 @@ fn may_follow(live: &TeamState) -> Result<bool> {
     Ok(when.text() != BEFORE_ANSWER)
 }
 
-fn write(live: &TeamState, log: &Log, home: &Home, touched: &Touched) -> Result<Mended> {
+fn write(live: &TeamState, log: &Log, home: &Home, touched: &Touched) -> Result<ViewUpdate> {
     if touched.all {
         return mend::mend_all(live, &log.reader()?, home);
     }
-    let mut mended = Mended::default();
+    let mut mended = ViewUpdate::default();
     if touched.created && !home.exists(message::view::DIR)? {
         // Created at once, since readers may watch the directory before the first message.
         home.create_dir(&home.path(message::view::DIR))?;
@@ -417,7 +417,7 @@ fn write(live: &TeamState, log: &Log, home: &Home, touched: &Touched) -> Result<
     Ok(mended)
 }
 
-fn write_tasks(live: &TeamState, home: &Home, ids: &BTreeSet<String>) -> Result<Mended> {
+fn write_tasks(live: &TeamState, home: &Home, ids: &BTreeSet<String>) -> Result<ViewUpdate> {
     if !home.exists(task::view::DIR)? {
         return mend::mend_tasks(live, home);
     }
@@ -429,7 +429,7 @@ fn write_tasks(live: &TeamState, home: &Home, ids: &BTreeSet<String>) -> Result<
             home.replace(&path, &text)?;
         }
     }
-    Ok(Mended::written(ids.len()))
+    Ok(ViewUpdate::written(ids.len()))
 }
 
 fn write_inboxes(
@@ -437,7 +437,7 @@ fn write_inboxes(
     log: &Log,
     home: &Home,
     lines: &BTreeMap<String, Vec<u8>>,
-) -> Result<Mended> {
+) -> Result<ViewUpdate> {
     if !home.exists(message::view::DIR)? {
         return mend::mend_inboxes(live, &log.reader()?, home);
     }
@@ -447,5 +447,5 @@ fn write_inboxes(
             message::view::rebuild(live, &log.reader()?, home, agent)?;
         }
     }
-    Ok(Mended::written(lines.len()))
+    Ok(ViewUpdate::written(lines.len()))
 }

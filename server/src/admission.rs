@@ -10,7 +10,7 @@ pub(crate) mod target;
 use crate::call::{Call, Method, is_known};
 use crate::caller::Admitted;
 use crate::connection_slots::Connection;
-use crate::pool::Undone;
+use crate::pool::NoResult;
 use crate::reply::{Answer, Reply};
 use crate::revoked::Revoked;
 use crate::route::{self, Problem};
@@ -110,7 +110,7 @@ fn unknown_method(method: &hyper::Method, target: &Uri) -> Reply {
     reply.header("connection", "close")
 }
 
-/// Ends the deadline of a call whose answer nobody takes any more.
+/// Ends the deadline of a call when its answer is dropped.
 struct DeadlineEnd(Deadline);
 
 impl Drop for DeadlineEnd {
@@ -137,7 +137,7 @@ async fn answer(state: &Arc<AppState>, call: Call, revoked: &Revoked) -> Answer 
         // A waiting call has changed nothing, so it may end here: the client repeats it with the next daemon, or under
         // the next token.
         Effect::Waits => tokio::select! {
-            answered = state.patient.run(move || answering(&served, &call)) => answered,
+            answered = state.awaiting.run(move || answering(&served, &call)) => answered,
             () = state.drain.cancelled() => return busy("the daemon is stopping").into(),
             () = revoked.over() => {
                 let message = "authorization must be that of runtime.json, where there is another token now, or a page \
@@ -148,8 +148,8 @@ async fn answer(state: &Arc<AppState>, call: Call, revoked: &Revoked) -> Answer 
     };
     match answered {
         Ok(answer) => answer,
-        Err(Undone::Full) => overloaded().into(),
-        Err(Undone::Panicked) => Reply::error(
+        Err(NoResult::Full) => overloaded().into(),
+        Err(NoResult::Panicked) => Reply::error(
             500,
             "internal",
             "the daemon failed; the request may have been executed",

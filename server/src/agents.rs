@@ -17,12 +17,12 @@ pub(crate) struct Agents {
     calls: u32,
     /// Concurrent commands of one token.
     connections: usize,
-    used: Mutex<BTreeMap<(String, String), Used>>,
+    used: Mutex<BTreeMap<(String, String), UsedToken>>,
 }
 
 /// State of a used token.
 #[derive(Debug)]
-struct Used {
+struct UsedToken {
     digest: blake3::Hash,
     /// Canceled when the token is revoked.
     revoked: CancellationToken,
@@ -65,7 +65,7 @@ impl Agents {
         };
         Ok(Admitted {
             places: Some(places),
-            ..Admitted::of(Caller::with_agent_token(team, agent), revoked)
+            ..Admitted::new(Caller::with_agent_token(team, agent), revoked)
         })
     }
 
@@ -79,7 +79,7 @@ impl Agents {
         let (most, now) = (f64::from(self.calls.max(1)), Instant::now());
         let mut used = self.used();
         let key = (team.to_owned(), token.token_id.clone());
-        let used = used.entry(key).or_insert_with(|| Used {
+        let used = used.entry(key).or_insert_with(|| UsedToken {
             digest,
             revoked: CancellationToken::new(),
             places: Arc::new(Semaphore::new(self.connections)),
@@ -111,7 +111,7 @@ impl Agents {
         }
     }
 
-    fn used(&self) -> MutexGuard<'_, BTreeMap<(String, String), Used>> {
+    fn used(&self) -> MutexGuard<'_, BTreeMap<(String, String), UsedToken>> {
         self.used.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -5,7 +5,7 @@
 
 use crate::call::Call;
 use crate::options::Answering;
-use crate::pool::{Pool, Undone};
+use crate::pool::{NoResult, Pool};
 use crate::reply::Answer;
 use crate::served::Served;
 use std::collections::BTreeMap;
@@ -32,17 +32,17 @@ struct TeamCalls(Mutex<Queue>);
 
 #[derive(Default)]
 struct Queue {
-    waiting: Vec<Waiting>,
+    waiting: Vec<QueuedCall>,
     /// True while a thread drains the queue.
-    taken_care_of: bool,
+    draining: bool,
     /// Number of calls in the last batch.
     last: usize,
 }
 
 /// A queued call, and the channel for its answer.
-struct Waiting {
+struct QueuedCall {
     call: Call,
-    reply: oneshot::Sender<Result<Answer, Undone>>,
+    reply: oneshot::Sender<Result<Answer, NoResult>>,
     _slot: OwnedSemaphorePermit,
 }
 
@@ -57,11 +57,11 @@ impl Batches {
     }
 
     /// Queues a call and waits for its answer.
-    pub async fn run(self: &Arc<Self>, call: Call) -> Result<Answer, Undone> {
+    pub async fn run(self: &Arc<Self>, call: Call) -> Result<Answer, NoResult> {
         let slot = self.pool.slot()?;
-        let calls = self.of(&call.team);
+        let calls = self.calls_of(&call.team);
         let (reply, answered) = oneshot::channel();
-        let first = calls.push(Waiting {
+        let first = calls.push(QueuedCall {
             call,
             reply,
             _slot: slot,
@@ -70,36 +70,36 @@ impl Batches {
             self.drain(&calls);
         }
         // The sender is dropped unused only if the runtime ends.
-        answered.await.unwrap_or(Err(Undone::Full))
+        answered.await.unwrap_or(Err(NoResult::Full))
     }
 
-    fn of(&self, team: &str) -> Arc<TeamCalls> {
+    fn calls_of(&self, team: &str) -> Arc<TeamCalls> {
         let mut teams = self.teams.lock().unwrap_or_else(PoisonError::into_inner);
         // The map stays small: only served teams reach this point.
         teams.entry(team.to_owned()).or_default().clone()
     }
 
-    /// Has the calls carried out that wait, by a thread that stays with it. Where calls come one at a time the first is carried
-    /// out here: to wake a thread, and to be woken by it, takes a quarter as long as a sync.
+    /// Drains the queue on a thread that stays with it. If calls come one at a time, the first is executed here: waking
+    /// a thread and being woken takes a quarter of the time of a sync.
     fn drain(self: &Arc<Self>, calls: &Arc<TeamCalls>) {
-        let first = || self.carry_out_one(calls) && calls.has_more();
-        let more = match calls.come_alone() {
+        let first = || self.execute_batch(calls) && calls.has_more();
+        let more = match calls.last_was_single() {
             true => self.pool.run_here(first),
             false => None,
         };
         if more.unwrap_or(true) {
             let (all, calls) = (self.clone(), calls.clone());
-            self.pool.begin(move || while all.carry_out_one(&calls) {});
+            self.pool.begin(move || while all.execute_batch(&calls) {});
         }
     }
 
     /// Executes a batch; returns true if there was one.
-    fn carry_out_one(self: &Arc<Self>, calls: &TeamCalls) -> bool {
+    fn execute_batch(self: &Arc<Self>, calls: &TeamCalls) -> bool {
         let waiting = calls.next();
         waiting.map(|waiting| self.answer_all(waiting)).is_some()
     }
 
-    fn answer_all(self: &Arc<Self>, mut waiting: Vec<Waiting>) {
+    fn answer_all(self: &Arc<Self>, mut waiting: Vec<QueuedCall>) {
         // Drop calls whose client is gone.
         waiting.retain(|waiting| !waiting.reply.is_closed());
         let team = waiting.first().map(|first| first.call.team.as_str());
@@ -127,13 +127,13 @@ impl Batches {
         }
     }
 
-    fn answer_in(&self, batch: &Batch, waiting: &mut Waiting) -> Result<Answer, Undone> {
+    fn answer_in(&self, batch: &Batch, waiting: &mut QueuedCall) -> Result<Answer, NoResult> {
         waiting.call.batch = Some(batch.clone());
         self.answer(&waiting.call)
     }
 
     /// Answers a call outside of batches, so that it may wait for the writer.
-    fn answer_alone(self: &Arc<Self>, mut waiting: Waiting) {
+    fn answer_alone(self: &Arc<Self>, mut waiting: QueuedCall) {
         waiting.call.batch = None;
         let all = self.clone();
         self.pool.begin(move || {
@@ -142,26 +142,26 @@ impl Batches {
         });
     }
 
-    fn answer(&self, call: &Call) -> Result<Answer, Undone> {
+    fn answer(&self, call: &Call) -> Result<Answer, NoResult> {
         // After a panic, the team's handle is poisoned or intact; it checks that itself.
         let answered = catch_unwind(AssertUnwindSafe(|| (self.answer)(&self.served, call)));
-        answered.map_err(|_| Undone::Panicked)
+        answered.map_err(|_| NoResult::Panicked)
     }
 }
 
 impl TeamCalls {
     /// Queues a call; returns true if the caller must start to drain the queue.
-    fn push(&self, waiting: Waiting) -> bool {
+    fn push(&self, waiting: QueuedCall) -> bool {
         let mut queue = self.queue();
         queue.waiting.push(waiting);
-        !std::mem::replace(&mut queue.taken_care_of, true)
+        !std::mem::replace(&mut queue.draining, true)
     }
 
     /// Returns the calls of the next batch; `None` if the queue is empty, which also ends the draining.
-    fn next(&self) -> Option<Vec<Waiting>> {
+    fn next(&self) -> Option<Vec<QueuedCall>> {
         let mut queue = self.queue();
         if queue.waiting.is_empty() {
-            queue.taken_care_of = false;
+            queue.draining = false;
             return None;
         }
         let count = queue.waiting.len().min(CALLS_MAX);
@@ -170,15 +170,15 @@ impl TeamCalls {
     }
 
     /// Returns true if the last batch had only one call.
-    fn come_alone(&self) -> bool {
+    fn last_was_single(&self) -> bool {
         self.queue().last == 1
     }
 
     /// Returns true if calls are queued; if not, draining ends.
     fn has_more(&self) -> bool {
         let mut queue = self.queue();
-        queue.taken_care_of = !queue.waiting.is_empty();
-        queue.taken_care_of
+        queue.draining = !queue.waiting.is_empty();
+        queue.draining
     }
 
     fn queue(&self) -> MutexGuard<'_, Queue> {

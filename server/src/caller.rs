@@ -49,7 +49,7 @@ impl Scope {
     }
 
     /// Returns the scope of a name.
-    pub fn of_name(name: &str) -> Option<Scope> {
+    pub fn from_name(name: &str) -> Option<Scope> {
         [Scope::Read, Scope::Act]
             .into_iter()
             .find(|scope| scope.name() == name)
@@ -145,7 +145,7 @@ pub(crate) struct Admitted {
 }
 
 impl Admitted {
-    pub fn of(caller: Caller, revoked: CancellationToken) -> Admitted {
+    pub fn new(caller: Caller, revoked: CancellationToken) -> Admitted {
         Admitted {
             caller,
             revoked,

@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::time::Sleep;
 
-/// Serves one connection to its end, or until somebody else needs its place more.
+/// Serves one connection until it ends or its slot is needed for another client.
 pub(crate) async fn serve_connection(
     io: Io,
     front: Front,

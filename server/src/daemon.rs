@@ -1,4 +1,4 @@
-//! Life of the daemon, one per data root: from taking the lock to the end of the last connection.
+//! MainThread of the daemon, one per data root: from taking the lock to the end of the last connection.
 
 use crate::batches::Batches;
 use crate::confine::confine;
@@ -103,7 +103,7 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
         data_root_name: name(&options.root),
     };
     let served = Arc::new(Served::within(root, &options.limits, about));
-    let home = Home {
+    let home = DaemonFiles {
         served: served.clone(),
         runtimes: Arc::new(Runtimes::new(options.root.clone(), running.clone())),
         socket: place,
@@ -121,7 +121,7 @@ pub fn serve(mut options: ServeOptions) -> Result<Daemon> {
     home.lock.note(&running)?;
     let drain = CancellationToken::new();
     let (ready, is_ready) = channel();
-    let life = Life {
+    let life = MainThread {
         options,
         tcp,
         tls,
@@ -216,7 +216,7 @@ fn listen(address: SocketAddr, scheme: &str) -> Result<(TcpListener, String)> {
 }
 
 /// The daemon's files, removed when it ends.
-struct Home {
+struct DaemonFiles {
     served: Arc<Served>,
     runtimes: Arc<Runtimes>,
     socket: PathBuf,
@@ -224,7 +224,7 @@ struct Home {
     lock: Lock,
 }
 
-impl Drop for Home {
+impl Drop for DaemonFiles {
     fn drop(&mut self) {
         for name in self.served.names() {
             // A file that cannot be removed is recognized as stale by its process id.
@@ -236,23 +236,23 @@ impl Drop for Home {
 }
 
 /// State of the main thread.
-struct Life {
+struct MainThread {
     options: ServeOptions,
     tcp: TcpListener,
     tls: Option<(TcpListener, Arc<Certificate>)>,
     unix: UnixListener,
-    home: Home,
+    home: DaemonFiles,
     drain: CancellationToken,
 }
 
-impl Life {
+impl MainThread {
     /// Runs the daemon; returns true if all running work was finished.
     ///
     /// # Errors
     /// If it could not start.
     fn run(self, ready: &Sender<io::Result<bool>>) -> io::Result<bool> {
         let (runtime, confined) = self.begin()?;
-        let Life {
+        let MainThread {
             options,
             tcp,
             tls,
@@ -345,7 +345,7 @@ fn files(own: bool) -> u64 {
 fn open(
     options: ServeOptions,
     (tcp, certificate): (&TcpListener, Option<Arc<Certificate>>),
-    home: &Home,
+    home: &DaemonFiles,
     drain: CancellationToken,
 ) -> AppState {
     let limits = options.limits;
@@ -359,7 +359,7 @@ fn open(
         batches: Arc::new(Batches::new(served, answer, pool.clone())),
         pool,
         per_team_limit: PerTeamLimit::new(limits.team_workers),
-        patient: Pool::new(limits.waits, 0),
+        awaiting: Pool::new(limits.waits, 0),
         metrics: Metrics::new(),
         guesses: Guesses::new(),
         bodies: Arc::new(Semaphore::new(limits.bodies_bytes)),
@@ -412,8 +412,8 @@ fn begin_accepting(
     Ok(accepting)
 }
 
-/// Serves until the daemon is to stop, and then until the last connection has ended or the time is up; until when the
-/// rest may take, and whether the connections ended.
+/// Serves until the daemon is to stop, then until the last connection has ended or the drain time is over. Returns the
+/// end of the drain time, and true if all connections ended.
 async fn serve_until_drained(
     state: &AppState,
     accepting: Vec<tokio::task::JoinHandle<()>>,

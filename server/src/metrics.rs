@@ -60,7 +60,7 @@ metrics! {
     streams: Gauge = Gauge::default(), "streams", "Clients that follow a stream";
     waiting: Gauge = Gauge::default(), "calls_waiting", "Calls that wait for a thread";
     running: Gauge = Gauge::default(), "calls_running", "Calls being answered";
-    patient: Gauge = Gauge::default(), "calls_awaiting", "Calls that wait for an event";
+    awaiting: Gauge = Gauge::default(), "calls_awaiting", "Calls that wait for an event";
     forwarded: Gauge = Gauge::default(), "forwarded_running", "Forwarded commands being executed";
     forwarded_waiting: Gauge = Gauge::default(), "forwarded_waiting",
         "Forwarded commands that wait for their caller or for an ack";
@@ -70,7 +70,7 @@ metrics! {
 
 impl Metrics {
     /// Counts a connection, which is open while the returned value lives.
-    pub fn connected(&self, via: Via) -> Counted {
+    pub fn connected(&self, via: Via) -> GaugeGuard {
         let name = match via {
             Via::Tcp => "tcp",
             Via::Tls => "tls",
@@ -78,12 +78,12 @@ impl Metrics {
         };
         let via = [("via", name.to_owned())];
         self.accepted.get_or_create(&via).inc();
-        Counted::new(self.connections.get_or_create_owned(&via))
+        GaugeGuard::new(self.connections.get_or_create_owned(&via))
     }
 
     /// Counts a stream, which is open while the returned value lives.
-    pub fn streaming(&self) -> Counted {
-        Counted::new(self.streams.clone())
+    pub fn streaming(&self) -> GaugeGuard {
+        GaugeGuard::new(self.streams.clone())
     }
 
     /// Counts an answered call.
@@ -115,10 +115,10 @@ impl Metrics {
     pub fn text(
         &self,
         served: &Served,
-        (waiting, running, patient): (usize, usize, usize),
+        (waiting, running, awaiting): (usize, usize, usize),
         (forwarded, forwarded_waiting): (usize, usize),
     ) -> Result<String, fmt::Error> {
-        set(&self.patient, patient);
+        set(&self.awaiting, awaiting);
         set(&self.waiting, waiting);
         set(&self.running, running);
         set(&self.forwarded, forwarded);
@@ -141,16 +141,16 @@ fn set(gauge: &Gauge, value: usize) {
 }
 
 /// Increments a gauge while it lives.
-pub(crate) struct Counted(Gauge);
+pub(crate) struct GaugeGuard(Gauge);
 
-impl Counted {
-    fn new(gauge: Gauge) -> Counted {
+impl GaugeGuard {
+    fn new(gauge: Gauge) -> GaugeGuard {
         gauge.inc();
-        Counted(gauge)
+        GaugeGuard(gauge)
     }
 }
 
-impl Drop for Counted {
+impl Drop for GaugeGuard {
     fn drop(&mut self) {
         self.0.dec();
     }

@@ -44,7 +44,7 @@ struct Pass {
 /// A new code or page session, for its requester only.
 #[derive(Debug)]
 pub(crate) struct NewPageSession {
-    /// The secret.
+    /// Secret text.
     pub secret: String,
     /// Expiry.
     pub until: Timestamp,
@@ -75,7 +75,7 @@ impl PageSessions {
     ) -> io::Result<NewPageSession> {
         let secret = token::new()?;
         let code = Pass {
-            digest: Digest::of(secret.as_bytes()),
+            digest: Digest::new(secret.as_bytes()),
             reach,
             scope,
             until: end(now, self.limits.code_time),
@@ -92,7 +92,8 @@ impl PageSessions {
         found(&self.passes(now).codes, presented, Credential::Code)
     }
 
-    /// Trades a code for a page session; `None` for one that is worth nothing. Of two who present the same one gets it.
+    /// Trades a code for a page session; `None` if the code is invalid. If two clients present the same code, one of
+    /// them succeeds.
     pub fn trade(&self, code: &Digest, now: Timestamp) -> io::Result<Option<NewPageSession>> {
         let secret = token::new()?;
         let mut passes = self.passes(now);
@@ -101,7 +102,7 @@ impl PageSessions {
             return Ok(None);
         };
         let session = Pass {
-            digest: Digest::of(secret.as_bytes()),
+            digest: Digest::new(secret.as_bytes()),
             until: end(now, self.limits.page_session_time),
             ..code
         };
@@ -178,7 +179,7 @@ fn found(
         until: Some(pass.until.0),
         agent: None,
     };
-    Some(Admitted::of(caller, pass.revoked.clone()))
+    Some(Admitted::new(caller, pass.revoked.clone()))
 }
 
 /// Adds a pass; removes the oldest if there are too many.
@@ -212,7 +213,7 @@ mod tests {
     }
 
     fn digest(made: &NewPageSession) -> Digest {
-        Digest::of(made.secret.as_bytes())
+        Digest::new(made.secret.as_bytes())
     }
 
     fn code(sessions: &PageSessions, token: &CancellationToken) -> Digest {

@@ -7,7 +7,7 @@ use tokio::task::{JoinHandle, block_in_place, spawn_blocking};
 
 /// Reason for which a job has no result.
 #[derive(Debug, PartialEq, Eq)]
-pub(crate) enum Undone {
+pub(crate) enum NoResult {
     /// The queue is full, or the pool is closed.
     Full,
     /// The job panicked.
@@ -35,22 +35,22 @@ impl Pool {
     pub async fn run<A: Send + 'static>(
         &self,
         work: impl FnOnce() -> A + Send + 'static,
-    ) -> Result<A, Undone> {
-        let open = self.open.take().ok_or(Undone::Full)?;
-        let running = self.running.next().await.ok_or(Undone::Full)?;
+    ) -> Result<A, NoResult> {
+        let open = self.open.take().ok_or(NoResult::Full)?;
+        let running = self.running.next().await.ok_or(NoResult::Full)?;
         // If the requester leaves, the running job and its slots continue.
         let job = move || {
             let _slots = (open, running);
             work()
         };
         // After a panic, the domain's state is poisoned or intact; it checks that itself.
-        let begun = on_a_thread(job).ok_or(Undone::Full)?;
-        begun.await.map_err(|_| Undone::Panicked)
+        let begun = on_a_thread(job).ok_or(NoResult::Full)?;
+        begun.await.map_err(|_| NoResult::Panicked)
     }
 
     /// Takes a slot for a queued or running job.
-    pub fn slot(&self) -> Result<OwnedSemaphorePermit, Undone> {
-        self.open.take().ok_or(Undone::Full)
+    pub fn slot(&self) -> Result<OwnedSemaphorePermit, NoResult> {
+        self.open.take().ok_or(NoResult::Full)
     }
 
     /// Runs a job that has its slots, as soon as a thread is free.
@@ -122,7 +122,7 @@ mod tests {
     async fn begin(
         pool: &Arc<Pool>,
         work: impl FnOnce() + Send + 'static,
-    ) -> tokio::task::JoinHandle<Result<(), Undone>> {
+    ) -> tokio::task::JoinHandle<Result<(), NoResult>> {
         let pool = pool.clone();
         let begun = tokio::spawn(async move { pool.run(work).await });
         tokio::task::yield_now().await;
@@ -134,17 +134,17 @@ mod tests {
         block_on(async {
             let pool = Arc::new(Pool::new(1, 1));
             let panicked = pool.run(|| panic!("on purpose")).await;
-            assert_eq!(panicked, Err::<(), _>(Undone::Panicked));
+            assert_eq!(panicked, Err::<(), _>(NoResult::Panicked));
             let (go_on, may_go_on) = mpsc::channel::<()>();
             let first = begin(&pool, move || may_go_on.recv().unwrap()).await;
             let second = begin(&pool, || ()).await;
-            assert_eq!(pool.run(|| ()).await, Err(Undone::Full));
+            assert_eq!(pool.run(|| ()).await, Err(NoResult::Full));
             assert_eq!(pool.load(), (1, 1));
             let closed = timeout(Duration::from_millis(20), pool.close()).await;
             assert!(closed.is_err());
             go_on.send(()).unwrap();
             timeout(LONG, pool.close()).await.unwrap();
-            assert_eq!(pool.run(|| ()).await, Err(Undone::Full));
+            assert_eq!(pool.run(|| ()).await, Err(NoResult::Full));
             assert_eq!(
                 (first.await.unwrap(), second.await.unwrap()),
                 (Ok(()), Ok(()))
@@ -164,7 +164,7 @@ mod tests {
                 })
                 .await;
             }
-            assert_eq!(pool.run(|| ()).await, Err(Undone::Full));
+            assert_eq!(pool.run(|| ()).await, Err(NoResult::Full));
             meet.wait();
             timeout(LONG, pool.close()).await.unwrap();
         });

@@ -144,7 +144,7 @@ impl Runtimes {
     /// Returns the file of a team or of the root with a new token, and the token's digest.
     fn text(&self, team: Option<&str>) -> io::Result<(Vec<u8>, Digest)> {
         let token = token::new()?;
-        let digest = Digest::of(token.as_bytes());
+        let digest = Digest::new(token.as_bytes());
         let running = self.running.clone();
         let runtime = Runtime {
             url: running.url,

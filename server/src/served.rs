@@ -101,7 +101,7 @@ impl TokenEntry {
         }
     }
     fn admits(&self, reach: Reach) -> Admitted {
-        Admitted::of(Caller::with_token(reach), self.revoked.clone())
+        Admitted::new(Caller::with_token(reach), self.revoked.clone())
     }
 }
 
@@ -229,7 +229,7 @@ impl Served {
     pub(crate) fn admit_code(&self, presented: &Digest) -> Option<Admitted> {
         self.page_sessions.code(presented, self.now())
     }
-    /// Makes a one-time code; `None` for a team that is not served.
+    /// Creates a one-time code; `None` if the team is not served.
     pub(crate) fn new_code(
         &self,
         reach: Reach,
@@ -435,7 +435,7 @@ mod tests {
         let root = Root::on(Arc::new(Memory::new()), RootOptions::default());
         let served = Served::new(root);
         let audited = |found| served.audited("demo", found, Instant::now());
-        served.serve("demo", Digest::of(b"one"));
+        served.serve("demo", Digest::new(b"one"));
         served.found("demo", Condition::Sound);
         audited(Ok(None));
         assert_eq!(code(&served), None);
@@ -445,7 +445,7 @@ mod tests {
         audited(Err(("io", "it cannot be read".to_owned())));
         assert_eq!(code(&served), Some(DAMAGED));
         let revoked = served.revoked("demo").unwrap();
-        served.serve("demo", Digest::of(b"two"));
+        served.serve("demo", Digest::new(b"two"));
         assert!(revoked.is_cancelled());
         assert_eq!(code(&served), Some(DAMAGED));
         audited(Ok(None));

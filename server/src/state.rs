@@ -26,7 +26,7 @@ pub(crate) struct AppState {
     pub batches: Arc<Batches>,
     pub per_team_limit: PerTeamLimit,
     /// Pool of calls that wait for an event, so that they do not block others.
-    pub patient: Pool,
+    pub awaiting: Pool,
     pub metrics: Metrics,
     pub guesses: Guesses,
     /// Bytes of bodies that may still be read.

@@ -8,7 +8,7 @@ pub struct Digest(blake3::Hash);
 
 impl Digest {
     /// Returns the digest of the text that a client presents.
-    pub fn of(presented: &[u8]) -> Digest {
+    pub fn new(presented: &[u8]) -> Digest {
         Digest(blake3::hash(presented))
     }
 }
@@ -37,7 +37,7 @@ mod tests {
         assert_eq!(one.len(), 64);
         assert!(one.bytes().all(|byte| byte.is_ascii_hexdigit()), "{one}");
         assert_ne!(one, other);
-        assert_eq!(Digest::of(one.as_bytes()), Digest::of(one.as_bytes()));
-        assert_ne!(Digest::of(one.as_bytes()), Digest::of(other.as_bytes()));
+        assert_eq!(Digest::new(one.as_bytes()), Digest::new(one.as_bytes()));
+        assert_ne!(Digest::new(one.as_bytes()), Digest::new(other.as_bytes()));
     }
 }

@@ -44,7 +44,7 @@ impl UpgradedConnection {
         }
     }
     /// Returns the connection of an agent on another machine.
-    pub(crate) fn of(
+    pub(crate) fn for_agent(
         self,
         caller: Caller,
         revoked: CancellationToken,

@@ -23,15 +23,15 @@ pub struct AgentToken {
     /// Event that added the token.
     pub seq: u64,
     /// Actor and time of adding.
-    pub added: Signed,
+    pub added: ActorAndTime,
     /// Actor and time of revoking.
-    pub revoked: Option<Signed>,
+    pub revoked: Option<ActorAndTime>,
 }
 row!(AgentToken);
 
 /// Actor and time of an action.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-pub struct Signed {
+pub struct ActorAndTime {
     /// Actor of the event.
     pub by: String,
     /// Time of the event.
@@ -49,7 +49,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
         return Ok(());
     };
     let event = recorded.event;
-    let signed = Signed {
+    let signed = ActorAndTime {
         by: event.actor.to_string(),
         at: event.created_at,
     };

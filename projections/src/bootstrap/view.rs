@@ -1,7 +1,7 @@
 //! `bootstrap/<run>.json`: a run of the bootstrap contract, with its checklist and its evidence.
 
 use crate::bootstrap::{self, Run, RunShown};
-use crate::files::{Home, Mended, Walk, record};
+use crate::files::{Home, ViewUpdate, Walk, record};
 use crate::prelude::*;
 
 pub(crate) const DIR: &str = "bootstrap";
@@ -16,7 +16,11 @@ fn text(run: &Run) -> Vec<u8> {
 }
 
 /// Writes the files of the runs that events changed.
-pub(crate) fn write(live: &TeamState, home: &Home, touched: &BTreeSet<String>) -> Result<Mended> {
+pub(crate) fn write(
+    live: &TeamState,
+    home: &Home,
+    touched: &BTreeSet<String>,
+) -> Result<ViewUpdate> {
     if !home.exists(DIR)? {
         return Walk::mend(home, |to| walk(live, to));
     }
@@ -28,7 +32,7 @@ pub(crate) fn write(live: &TeamState, home: &Home, touched: &BTreeSet<String>) -
             written += 1;
         }
     }
-    Ok(Mended::written(written))
+    Ok(ViewUpdate::written(written))
 }
 
 pub(crate) fn walk(live: &TeamState, to: &mut Walk<'_>) -> Result<()> {

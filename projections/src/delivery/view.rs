@@ -5,7 +5,7 @@
 
 use crate::delivery::{self, DeadLetter};
 use crate::event::envelope;
-use crate::files::{Home, Mended, Take, Walk, failed, in_pieces};
+use crate::files::{Home, Take, ViewUpdate, Walk, failed, in_pieces};
 use crate::prelude::*;
 use teamlog_engine::storage::{File, OpenMode};
 
@@ -51,7 +51,7 @@ pub(crate) fn append(
     reader: &Reader,
     home: &Home,
     seqs: &[u64],
-) -> Result<Mended> {
+) -> Result<ViewUpdate> {
     if !home.exists(DIR)? {
         return mend(live, reader, home);
     }
@@ -69,7 +69,7 @@ pub(crate) fn append(
             home.build(&path, |take| each_piece(live, reader, home, day, take))?;
         }
     }
-    Ok(Mended::written(days.len()))
+    Ok(ViewUpdate::written(days.len()))
 }
 
 /// Appends lines to a file. `false` if the file does not end with the preceding dead letter, or cannot be trusted.
@@ -140,7 +140,7 @@ fn seq_of(line: &[u8]) -> Option<u64> {
 }
 
 /// Updates all files. A missing directory is built under another name and renamed.
-pub(crate) fn mend(live: &TeamState, reader: &Reader, home: &Home) -> Result<Mended> {
+pub(crate) fn mend(live: &TeamState, reader: &Reader, home: &Home) -> Result<ViewUpdate> {
     let days = delivery::days(live.rows())?;
     if home.exists(DIR)? || days.is_empty() {
         return Walk::mend(home, |to| walk(live, reader, to));
@@ -151,7 +151,7 @@ pub(crate) fn mend(live: &TeamState, reader: &Reader, home: &Home) -> Result<Men
         home.build(&path, |take| each_piece(live, reader, home, day, take))?;
     }
     home.rename(&dir, &home.path(DIR))?;
-    Ok(Mended::written(days.len()))
+    Ok(ViewUpdate::written(days.len()))
 }
 
 pub(crate) fn walk(live: &TeamState, reader: &Reader, to: &mut Walk<'_>) -> Result<()> {

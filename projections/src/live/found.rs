@@ -15,9 +15,9 @@ const SCRATCH_EVENTS_MIN: u64 = 65_536;
 /// Longest tail that a quick check folds: writers leave no longer one.
 const QUICK_TAIL_EVENTS_MAX: u64 = 4_096;
 
-/// What a log's derived store amounts to.
+/// Condition of a log's derived store.
 pub struct DerivedReport {
-    /// How many runs it has.
+    /// Number of runs.
     pub runs: usize,
     /// Last event that the runs cover without damage.
     pub covered: u64,
@@ -33,7 +33,7 @@ impl Live {
     /// Returns the stored state for a check. Repairs and writes nothing. Reads every byte of the store.
     ///
     /// # Errors
-    /// `Corrupt`, I/O, `Undecodable`; `Derived` where a run proves damaged while the rest is folded.
+    /// `Corrupt`, I/O, `Undecodable`; `Derived` if a run proves damaged during the fold.
     pub fn found(log: &Log, reader: &Reader) -> Result<DerivedReport> {
         let store = open_held(reader)?;
         let damage = match store.check() {
@@ -44,7 +44,7 @@ impl Live {
         stored(log, reader, (store, damage), TAIL_EVENTS_MAX)
     }
 
-    /// The same as far as opening the store and the fold of a short tail tell.
+    /// Like [`Live::found`], but only opens the store and folds a short tail.
     pub fn opened(log: &Log, reader: &Reader) -> Result<DerivedReport> {
         let store = open_held(reader)?;
         let damage = store

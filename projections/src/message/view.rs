@@ -5,7 +5,7 @@
 
 use crate::event::team::TeamFact;
 use crate::event::{envelope, other_than, sender};
-use crate::files::{Compared, Home, Mended, Take, Walk, failed, in_pieces};
+use crate::files::{Compared, Home, Take, ViewUpdate, Walk, failed, in_pieces};
 use crate::message::inbox_seqs;
 use crate::prelude::*;
 use std::io::ErrorKind;
@@ -230,8 +230,8 @@ impl Inboxes {
     }
 
     /// Writes the waiting lines, truncates files that are too long, removes other files, and renames a new directory.
-    pub fn finish(mut self, live: &TeamState, reader: &Reader) -> Result<Mended> {
-        let mut mended = Mended::default();
+    pub fn finish(mut self, live: &TeamState, reader: &Reader) -> Result<ViewUpdate> {
+        let mut mended = ViewUpdate::default();
         if self.wanted != Some(true) {
             return Ok(mended);
         }
@@ -246,7 +246,7 @@ impl Inboxes {
                     .map_err(failed("cut", &path))?;
                 written = true;
             }
-            mended.add(Mended::one(written));
+            mended.add(ViewUpdate::one(written));
             names.insert(file_name(agent));
         }
         match self.aside {

@@ -7,7 +7,7 @@
 //! | `run-state.json` | a summary of the state that changed last |
 //! | `sessions/<session>/…` | the files of a session |
 
-use crate::files::{Home, Mended, Walk, failed, pretty};
+use crate::files::{Home, ViewUpdate, Walk, failed, pretty};
 use crate::mode::shown::followed_since;
 use crate::mode::{self, Scope};
 use crate::prelude::*;
@@ -53,11 +53,15 @@ fn files(live: &TeamState, scope: &Scope) -> Result<BTreeMap<String, Vec<u8>>> {
 
 /// Updates the files of the scopes that events changed. A session's list of skills also shows modes inherited from the
 /// root.
-pub(crate) fn write(live: &TeamState, home: &Home, touched: &BTreeSet<Scope>) -> Result<Mended> {
+pub(crate) fn write(
+    live: &TeamState,
+    home: &Home,
+    touched: &BTreeSet<Scope>,
+) -> Result<ViewUpdate> {
     if !home.exists(DIR)? {
         return Walk::mend(home, |to| walk(live, to));
     }
-    let mut mended = Mended::default();
+    let mut mended = ViewUpdate::default();
     let concerned = match touched.contains(&Scope::Root) {
         true => sessions_of_root(live, home)?,
         false => BTreeSet::new(),
@@ -96,16 +100,16 @@ fn written_at(home: &Home) -> Option<Timestamp> {
 }
 
 /// Updates a session's list of skills after a change of the root.
-fn inherit(live: &TeamState, home: &Home, scope: &Scope) -> Result<Mended> {
+fn inherit(live: &TeamState, home: &Home, scope: &Scope) -> Result<ViewUpdate> {
     let Some(skills) = mode::skills_state(live, scope)? else {
-        return Ok(Mended::default());
+        return Ok(ViewUpdate::default());
     };
     let dir = dir(scope);
     if !home.exists(&dir)? {
         return mend_scope(live, home, scope);
     }
     let path = home.path(&dir).join(SKILLS);
-    home.put(&path, &pretty(&skills)).map(Mended::one)
+    home.put(&path, &pretty(&skills)).map(ViewUpdate::one)
 }
 
 pub(crate) fn walk(live: &TeamState, to: &mut Walk<'_>) -> Result<()> {
@@ -131,7 +135,7 @@ fn walk_scope(to: &mut Walk<'_>, scope: &Scope, files: &BTreeMap<String, Vec<u8>
 }
 
 /// Updates the files of a scope: writes those that differ, removes those without a state.
-fn mend_scope(live: &TeamState, home: &Home, scope: &Scope) -> Result<Mended> {
+fn mend_scope(live: &TeamState, home: &Home, scope: &Scope) -> Result<ViewUpdate> {
     let files = files(live, scope)?;
     match files.is_empty() && *scope != Scope::Root {
         true => forget(home, scope),
@@ -140,9 +144,9 @@ fn mend_scope(live: &TeamState, home: &Home, scope: &Scope) -> Result<Mended> {
 }
 
 /// Removes the directory of a session without states.
-fn forget(home: &Home, scope: &Scope) -> Result<Mended> {
+fn forget(home: &Home, scope: &Scope) -> Result<ViewUpdate> {
     let dir = dir(scope);
-    let mut mended = Mended::default();
+    let mut mended = ViewUpdate::default();
     if home.exists(&dir)? {
         let path = home.path(&dir);
         let files = home.storage.list(&path).map_err(failed("list", &path))?;

@@ -3,7 +3,7 @@
 //! The fold counts the length of the complete lines, as it does for inboxes.
 
 use crate::event::thread::{Posted, ThreadAct};
-use crate::files::{Home, Mended, Take, Walk, in_pieces, pretty};
+use crate::files::{Home, Take, ViewUpdate, Walk, in_pieces, pretty};
 use crate::prelude::*;
 use crate::thread::{self, ThreadShown, post_line};
 
@@ -46,7 +46,7 @@ pub(crate) fn write(
     log: &Log,
     home: &Home,
     touched: &TouchedThreads,
-) -> Result<Mended> {
+) -> Result<ViewUpdate> {
     if !home.exists(DIR)? {
         let reader = log.reader()?;
         return Walk::mend(home, |to| walk(live, &reader, to));
@@ -65,7 +65,7 @@ pub(crate) fn write(
         }
         written += 1;
     }
-    Ok(Mended::written(written))
+    Ok(ViewUpdate::written(written))
 }
 
 pub(crate) fn walk(live: &TeamState, reader: &Reader, to: &mut Walk<'_>) -> Result<()> {

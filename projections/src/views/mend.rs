@@ -1,6 +1,6 @@
 //! Updating all views to the state: writes only files that differ, and removes files without a source.
 
-use crate::files::{Home, Mended, Walk, failed};
+use crate::files::{Home, ViewUpdate, Walk, failed};
 use crate::message::view::Inboxes;
 use crate::prelude::*;
 use crate::task::Task;
@@ -28,14 +28,14 @@ const WRITERS: usize = 2;
 const PORTION: usize = 128;
 
 /// Updates every view.
-pub(crate) fn mend_all(live: &TeamState, reader: &Reader, home: &Home) -> Result<Mended> {
+pub(crate) fn mend_all(live: &TeamState, reader: &Reader, home: &Home) -> Result<ViewUpdate> {
     let mut mended = mend_files(live, reader, home)?;
     mended.add(mend_inboxes(live, reader, home)?);
     Ok(mended)
 }
 
 /// Updates every view except inboxes.
-pub(crate) fn mend_files(live: &TeamState, reader: &Reader, home: &Home) -> Result<Mended> {
+pub(crate) fn mend_files(live: &TeamState, reader: &Reader, home: &Home) -> Result<ViewUpdate> {
     let mut mended = mend_team(live, home)?;
     mended.add(mend_tasks(live, home)?);
     mended.add(delivery::view::mend(live, reader, home)?);
@@ -49,16 +49,16 @@ pub(crate) fn mend_files(live: &TeamState, reader: &Reader, home: &Home) -> Resu
 }
 
 /// Updates `team.json`.
-pub(crate) fn mend_team(live: &TeamState, home: &Home) -> Result<Mended> {
+pub(crate) fn mend_team(live: &TeamState, home: &Home) -> Result<ViewUpdate> {
     let Some(info) = live.team()? else {
-        return Ok(Mended::default());
+        return Ok(ViewUpdate::default());
     };
     let text = team::view::text(&home.team, &info, live)?;
-    home.put(&home.path(TEAM), &text).map(Mended::one)
+    home.put(&home.path(TEAM), &text).map(ViewUpdate::one)
 }
 
 /// Updates all inboxes, in one pass over the log.
-pub(crate) fn mend_inboxes(live: &TeamState, reader: &Reader, home: &Home) -> Result<Mended> {
+pub(crate) fn mend_inboxes(live: &TeamState, reader: &Reader, home: &Home) -> Result<ViewUpdate> {
     let mut inboxes = Inboxes::new(home.clone())?;
     inboxes.start(true)?;
     reader.each(None, |located| {
@@ -75,7 +75,7 @@ pub(crate) fn mend_inboxes(live: &TeamState, reader: &Reader, home: &Home) -> Re
 }
 
 /// Updates `tasks/`; if it is missing, builds it under another name and renames it.
-pub(crate) fn mend_tasks(live: &TeamState, home: &Home) -> Result<Mended> {
+pub(crate) fn mend_tasks(live: &TeamState, home: &Home) -> Result<ViewUpdate> {
     let place = home.path(task::view::DIR);
     if home.exists(task::view::DIR)? {
         let (mut mended, names) = each_task(live, &|task, text| {
@@ -104,7 +104,7 @@ type Write<'a> = &'a (dyn Fn(&Task, &mut Vec<u8>) -> Result<bool> + Sync);
 
 /// Passes every task to `write`, on several threads, or on this one if none can be started; returns the result and the
 /// names of the files.
-fn each_task(live: &TeamState, write: Write<'_>) -> Result<(Mended, BTreeSet<String>)> {
+fn each_task(live: &TeamState, write: Write<'_>) -> Result<(ViewUpdate, BTreeSet<String>)> {
     let mut names = BTreeSet::new();
     let mended = thread::scope(|scope| {
         let (portions, received) = bounded::<Vec<Task>>(WRITERS * 2);
@@ -116,7 +116,7 @@ fn each_task(live: &TeamState, write: Write<'_>) -> Result<(Mended, BTreeSet<Str
             })
             .collect();
         drop(received);
-        let mut mended = Mended::default();
+        let mut mended = ViewUpdate::default();
         let fed = match writers.is_empty() {
             true => {
                 let mut outcome = Ok(());
@@ -159,26 +159,26 @@ fn feed(
     Ok(())
 }
 
-fn writer(portions: &Receiver<Vec<Task>>, write: Write<'_>) -> Result<Mended> {
-    let mut mended = Mended::default();
+fn writer(portions: &Receiver<Vec<Task>>, write: Write<'_>) -> Result<ViewUpdate> {
+    let mut mended = ViewUpdate::default();
     for portion in portions {
         write_all(portion, write, &mut mended)?;
     }
     Ok(mended)
 }
 
-fn write_all(portion: Vec<Task>, write: Write<'_>, mended: &mut Mended) -> Result<()> {
+fn write_all(portion: Vec<Task>, write: Write<'_>, mended: &mut ViewUpdate) -> Result<()> {
     let mut text = Vec::new();
     for task in portion {
-        mended.add(Mended::one(write(&task, &mut text)?));
+        mended.add(ViewUpdate::one(write(&task, &mut text)?));
     }
     Ok(())
 }
 
 /// Removes every view of a team that keeps no views any more, the cursor last. Without a cursor there are none, unless
 /// another program wrote them.
-pub(crate) fn clear(home: &Home) -> Result<Mended> {
-    let mut mended = Mended::default();
+pub(crate) fn clear(home: &Home) -> Result<ViewUpdate> {
+    let mut mended = ViewUpdate::default();
     for dir in VIEW_DIRS {
         if home.exists(dir)? {
             mended.removed += files_below(home, &home.path(dir))?;

@@ -1,6 +1,6 @@
 //! Queries of workers.
 
-use super::row::{APPROVAL, Noted, PHASE, REJECTED, SNAPSHOT, WorkerPart};
+use super::row::{APPROVAL, LastKnown, PHASE, REJECTED, SNAPSHOT, WorkerPart};
 use crate::event::supervision::ATTENTION;
 use crate::prelude::*;
 
@@ -24,7 +24,7 @@ impl TeamState {
         Ok(first.transpose()?.is_some())
     }
     /// Returns the phase of the team; `None` if it was never set.
-    pub fn phase(&self) -> Result<Option<Noted<String>>> {
+    pub fn phase(&self) -> Result<Option<LastKnown<String>>> {
         self.rows().get(&[PHASE])
     }
 }

@@ -20,23 +20,23 @@ macro_rules! known {
 
 known! {
     /// Returns the identity of a worker; `None` if it never registered.
-    IDENTITY = 0x50: identity(worker) -> Noted<Identity>,
+    IDENTITY = 0x50: identity(worker) -> LastKnown<Identity>,
     /// Returns a worker's last heartbeat.
-    HEARTBEAT = 0x51: heartbeat(worker) -> Noted<Heartbeat>,
+    HEARTBEAT = 0x51: heartbeat(worker) -> LastKnown<Heartbeat>,
     /// Returns a worker's last reported status.
-    STATUS = 0x52: worker_status(worker) -> Noted<StatusChange>,
+    STATUS = 0x52: worker_status(worker) -> LastKnown<StatusChange>,
     /// Returns the event with a worker's instructions.
     INBOX = 0x53: worker_inbox(worker) -> u64,
     /// Returns the last shutdown request to a worker.
-    SHUTDOWN_REQUEST = 0x54: shutdown_request(worker) -> Noted<ShutdownRequest>,
+    SHUTDOWN_REQUEST = 0x54: shutdown_request(worker) -> LastKnown<ShutdownRequest>,
     /// Returns a worker's last answer to a shutdown request.
-    SHUTDOWN_ACK = 0x55: shutdown_ack(worker) -> Noted<ShutdownAck>,
+    SHUTDOWN_ACK = 0x55: shutdown_ack(worker) -> LastKnown<ShutdownAck>,
     /// Returns the event by which a worker last became idle.
     LAST_IDLE = 0x56: last_idle(worker) -> u64,
     /// Returns the baseline of a worker's progress.
-    BASELINE = 0x57: baseline(worker) -> Noted<Baseline>,
+    BASELINE = 0x57: baseline(worker) -> LastKnown<Baseline>,
     /// Returns a reviewer's last decision on a task.
-    APPROVAL = 0x58: approval(task) -> Noted<Approval>,
+    APPROVAL = 0x58: approval(task) -> LastKnown<Approval>,
     /// Returns the last reported event of a type in [`TEAM_WIDE`](super::TEAM_WIDE).
     REPORTED = 0x5A: last_reported(kind) -> u64,
 }
@@ -51,7 +51,7 @@ pub(super) const REJECTED: u8 = 0x5C;
 #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 /// A fact, and the event that recorded it last.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Noted<T> {
+pub struct LastKnown<T> {
     /// Event that recorded the fact.
     pub seq: u64,
     /// Time of that event.
@@ -86,18 +86,18 @@ impl WorkerPart {
     }
 }
 
-row!(Noted<Identity>);
-row!(Noted<Heartbeat>);
-row!(Noted<StatusChange>);
-row!(Noted<ShutdownRequest>);
-row!(Noted<ShutdownAck>);
-row!(Noted<Approval>);
-row!(Noted<Baseline>);
-row!(Noted<String>);
+row!(LastKnown<Identity>);
+row!(LastKnown<Heartbeat>);
+row!(LastKnown<StatusChange>);
+row!(LastKnown<ShutdownRequest>);
+row!(LastKnown<ShutdownAck>);
+row!(LastKnown<Approval>);
+row!(LastKnown<Baseline>);
+row!(LastKnown<String>);
 
-impl<T: Clone> Noted<T> {
-    pub(super) fn of(seq: u64, at: Timestamp, what: &T) -> Noted<T> {
+impl<T: Clone> LastKnown<T> {
+    pub(super) fn of(seq: u64, at: Timestamp, what: &T) -> LastKnown<T> {
         let what = what.clone();
-        Noted { seq, at, what }
+        LastKnown { seq, at, what }
     }
 }

@@ -1,6 +1,6 @@
 //! Presentation of workers, in view files and in answers.
 
-use super::Noted;
+use super::LastKnown;
 use crate::event::supervision::{Approval, ApprovalStatus};
 use crate::event::worker::{
     AckStatus, Heartbeat, Identity, ShutdownAck, ShutdownRequest, StatusChange, WorkerState,
@@ -95,8 +95,8 @@ impl StatusShown {
     }
 }
 
-impl From<Noted<Heartbeat>> for HeartbeatShown {
-    fn from(noted: Noted<Heartbeat>) -> HeartbeatShown {
+impl From<LastKnown<Heartbeat>> for HeartbeatShown {
+    fn from(noted: LastKnown<Heartbeat>) -> HeartbeatShown {
         HeartbeatShown {
             pid: noted.what.pid,
             last_turn_at: noted.at.to_string(),
@@ -106,8 +106,8 @@ impl From<Noted<Heartbeat>> for HeartbeatShown {
     }
 }
 
-impl From<Noted<StatusChange>> for StatusShown {
-    fn from(noted: Noted<StatusChange>) -> StatusShown {
+impl From<LastKnown<StatusChange>> for StatusShown {
+    fn from(noted: LastKnown<StatusChange>) -> StatusShown {
         StatusShown {
             state: noted.what.state,
             current_task_id: noted.what.current_task_id,
@@ -117,8 +117,8 @@ impl From<Noted<StatusChange>> for StatusShown {
     }
 }
 
-impl From<Noted<ShutdownRequest>> for ShutdownRequestShown {
-    fn from(noted: Noted<ShutdownRequest>) -> ShutdownRequestShown {
+impl From<LastKnown<ShutdownRequest>> for ShutdownRequestShown {
+    fn from(noted: LastKnown<ShutdownRequest>) -> ShutdownRequestShown {
         ShutdownRequestShown {
             requested_at: noted.at.to_string(),
             requested_by: noted.what.requested_by,
@@ -126,8 +126,8 @@ impl From<Noted<ShutdownRequest>> for ShutdownRequestShown {
     }
 }
 
-impl From<Noted<ShutdownAck>> for ShutdownAckShown {
-    fn from(noted: Noted<ShutdownAck>) -> ShutdownAckShown {
+impl From<LastKnown<ShutdownAck>> for ShutdownAckShown {
+    fn from(noted: LastKnown<ShutdownAck>) -> ShutdownAckShown {
         ShutdownAckShown {
             status: noted.what.status,
             reason: noted.what.reason,
@@ -136,8 +136,8 @@ impl From<Noted<ShutdownAck>> for ShutdownAckShown {
     }
 }
 
-impl From<Noted<Approval>> for ApprovalShown {
-    fn from(noted: Noted<Approval>) -> ApprovalShown {
+impl From<LastKnown<Approval>> for ApprovalShown {
+    fn from(noted: LastKnown<Approval>) -> ApprovalShown {
         let Approval {
             task_id,
             required,

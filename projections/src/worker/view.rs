@@ -10,11 +10,11 @@
 //! | `shutdown-ack.json` | answer to the shutdown request |
 
 use crate::event::worker::{WorkerAct, inbox_content};
-use crate::files::{self, Home, Mended, Walk};
+use crate::files::{self, Home, ViewUpdate, Walk};
 use crate::prelude::*;
 use crate::worker::{
-    self, HeartbeatShown, Noted, ShutdownAckShown, ShutdownRequestShown, StatusShown, WorkerPart,
-    WorkerShown,
+    self, HeartbeatShown, LastKnown, ShutdownAckShown, ShutdownRequestShown, StatusShown,
+    WorkerPart, WorkerShown,
 };
 
 pub(crate) const DIR: &str = "workers";
@@ -82,8 +82,8 @@ fn text(
 
 fn record<T, S: Serialize>(
     worker: &str,
-    noted: Option<Noted<T>>,
-    show: impl FnOnce(Noted<T>) -> S,
+    noted: Option<LastKnown<T>>,
+    show: impl FnOnce(LastKnown<T>) -> S,
 ) -> Option<Vec<u8>> {
     let noted = noted?;
     Some(files::record(Part {
@@ -99,11 +99,11 @@ pub(crate) fn write(
     reader: &Reader,
     home: &Home,
     touched: &TouchedParts,
-) -> Result<Mended> {
+) -> Result<ViewUpdate> {
     if !home.exists(DIR)? {
         return Walk::mend(home, |to| walk(live, reader, to));
     }
-    let mut mended = Mended::default();
+    let mut mended = ViewUpdate::default();
     for (worker, parts) in touched {
         if !home.exists(&dir(worker))? {
             mended.add(Walk::mend(home, |to| {

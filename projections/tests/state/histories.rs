@@ -164,7 +164,7 @@ fn configured(setting: u8, value: Option<u8>) -> NewEvent {
     TeamFact::ConfigChanged(given!(ConfigChanged; changes: vec![(setting, value)])).event("lead")
 }
 
-/// What the rules record: a message whose id is known becomes a duplicate.
+/// Builds the event as commands would record it: a message with a known id becomes a duplicate.
 fn event(said: &EventSketch, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> NewEvent {
     let agent = |at: &u8| AGENTS[usize::from(*at)];
     let message = match said {

@@ -252,7 +252,7 @@ fn closing_a_team_removes_its_views_and_keeps_its_log() {
     let (mended, digest) = team.rebuilt();
     assert_eq!(
         (mended, digest),
-        (Mended::default(), team.live().digest().unwrap())
+        (ViewUpdate::default(), team.live().digest().unwrap())
     );
     assert!(team.views().is_empty());
 }

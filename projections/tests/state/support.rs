@@ -19,7 +19,7 @@ pub use teamlog_projections::task::event::{
     ClaimRef, Lease, Resources, TaskAct, TaskClaimed, TaskCompleted, TaskCreated, TaskFact,
 };
 use teamlog_projections::team::event::{TeamClosed, TeamCreated, TeamFact};
-pub use teamlog_projections::views::{Mended, ViewsSource};
+pub use teamlog_projections::views::{ViewUpdate, ViewsSource};
 use teamlog_projections::worker::event::{
     AckStatus, Heartbeat, Identity, Instructions, ShutdownAck, ShutdownRequest, StatusChange,
     WorkerAct, WorkerState,
@@ -160,7 +160,7 @@ impl Team {
         faults.map(|fault| (fault.file, fault.what)).collect()
     }
     /// Rebuilds, and returns the result for the view files and the digest.
-    pub fn rebuilt(&self) -> (Mended, String) {
+    pub fn rebuilt(&self) -> (ViewUpdate, String) {
         let exclusive = self.log.lock().unwrap();
         let (found, _) = rehydrate(&self.log, &exclusive.reader(), 2, &mut |_| {}).unwrap();
         (found.views, found.digest)

@@ -147,7 +147,7 @@ fn an_inbox_that_is_not_whole_is_rebuilt_by_the_next_message_to_it() {
         );
         assert_eq!(
             team.rebuilt().0,
-            given!(Mended; kept: 5, written: 0, removed: 0),
+            given!(ViewUpdate; kept: 5, written: 0, removed: 0),
             "{damage}"
         );
     }
@@ -189,7 +189,7 @@ fn a_rebuild_writes_only_what_differs() {
     let before = team.views();
     assert_eq!(
         team.rebuilt().0,
-        given!(Mended; kept: 5, written: 0, removed: 0)
+        given!(ViewUpdate; kept: 5, written: 0, removed: 0)
     );
     write(&team, "tasks/1.json", "torn");
     write(&team, "tasks/orphan.json", "{}");
@@ -198,14 +198,14 @@ fn a_rebuild_writes_only_what_differs() {
     team.storage.create_dir(&team.path("inboxes/odd")).unwrap();
     assert_eq!(
         team.rebuilt().0,
-        given!(Mended; kept: 3, written: 2, removed: 2)
+        given!(ViewUpdate; kept: 3, written: 2, removed: 2)
     );
     assert_eq!(team.views(), before);
     team.storage.remove_dir_all(&team.path("inboxes")).unwrap();
     team.storage.remove_dir_all(&team.path("tasks")).unwrap();
     assert_eq!(
         team.rebuilt().0,
-        given!(Mended; kept: 1, written: 4, removed: 0)
+        given!(ViewUpdate; kept: 1, written: 4, removed: 0)
     );
     assert_eq!(team.views(), before);
 }

@@ -25,7 +25,7 @@ pub(crate) async fn caller(
 ) -> Result<Admitted, Reply> {
     let presented = presented(headers);
     let local = presented.filter(|_| via != Via::Tls);
-    let mut found = local.and_then(|token| state.served.admit(&Digest::of(token)));
+    let mut found = local.and_then(|token| state.served.admit(&Digest::new(token)));
     if found.is_none() {
         found = agent(state, presented).await?;
     }
@@ -78,7 +78,7 @@ pub(crate) async fn code(
     headers: &HeaderMap,
 ) -> Result<Admitted, Reply> {
     let presented = presented(headers).filter(|_| via != Via::Tls);
-    let found = presented.and_then(|code| state.served.admit_code(&Digest::of(code)));
+    let found = presented.and_then(|code| state.served.admit_code(&Digest::new(code)));
     known(state, connection, found, CODE_WANTED).await
 }
 

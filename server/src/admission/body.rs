@@ -12,7 +12,7 @@ use hyper::header::{CONTENT_LENGTH, HeaderMap};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// The share of memory that a body holds until its request is answered, and its slot if it is large.
+/// Memory permits of a body until its request is answered, and the slot of a large body.
 pub(crate) type BodyPermits = Vec<OwnedSemaphorePermit>;
 
 /// Message for a request whose body exceeds the memory limit of all bodies.

@@ -48,7 +48,7 @@ pub(super) async fn token(state: &Arc<AppState>, team: Option<String>) -> Reply 
 
 /// Creates a one-time code for the page: for a team, or for all if `team` is `None`.
 pub(super) fn code(state: &AppState, scope: &str, team: Option<String>) -> Reply {
-    let Some(known) = Scope::of_name(scope) else {
+    let Some(known) = Scope::from_name(scope) else {
         let message = format!("scope must be read or act, but is {scope:?}");
         return Reply::error(400, "invalid_input", &message);
     };

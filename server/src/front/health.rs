@@ -60,7 +60,7 @@ pub(super) async fn metrics(
     let all = state.clone();
     let text = state.pool.run(move || {
         let (waiting, running) = all.pool.load();
-        let calls = (waiting, running, all.patient.load().1);
+        let calls = (waiting, running, all.awaiting.load().1);
         all.metrics.text(&all.served, calls, all.local_slots.load())
     });
     match text.await {

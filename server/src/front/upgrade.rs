@@ -209,7 +209,7 @@ fn bridged(
         drop((connection, of_token));
     });
     let link = UpgradedConnection::new(ours, Vec::new(), place);
-    Ok(link.of(admitted.caller, admitted.revoked, state.bodies.clone()))
+    Ok(link.for_agent(admitted.caller, admitted.revoked, state.bodies.clone()))
 }
 
 /// Copies bytes both ways until both sides have ended. After the last byte, waits briefly so that the client can read

@@ -23,7 +23,7 @@ type Seen = BTreeMap<String, TeamReading>;
 /// Metrics of a team, and of its files.
 #[derive(Debug)]
 struct TeamReading {
-    /// None of a team that cannot be read.
+    /// `None` if the team cannot be read.
     gauges: Option<Gauges>,
     verified: Option<Verified>,
     disk_bytes: Option<u64>,

@@ -30,7 +30,7 @@ impl CodeRow {
 const REFUSED: u16 = 409;
 
 /// Returns the row of a code; an unknown refusal is a conflict with the current state.
-pub fn of(code: &str) -> CodeRow {
+pub fn row_of(code: &str) -> CodeRow {
     let found = CODES.iter().find(|row| row.code == code);
     found.copied().unwrap_or(CodeRow {
         code: "refused",
@@ -112,11 +112,11 @@ mod tests {
                 "{row:?}"
             );
         }
-        assert_eq!(of("budget_exceeded").retry_after, None);
+        assert_eq!(row_of("budget_exceeded").retry_after, None);
     }
 
     #[test]
     fn a_rule_without_a_row_stands_in_the_way_of_the_state() {
-        assert_eq!(of("PROTOCOL_BREACH_CORE_NOT_READY").status, 409);
+        assert_eq!(row_of("PROTOCOL_BREACH_CORE_NOT_READY").status, 409);
     }
 }

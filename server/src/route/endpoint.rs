@@ -104,7 +104,7 @@ impl Route {
     where
         O: Op<Data: 'static> + 'static,
     {
-        Route::reads(pattern, id, |asked: O, team| Ok(asked.run(team)?)).of::<O>()
+        Route::reads(pattern, id, |asked: O, team| Ok(asked.run(team)?)).like::<O>()
     }
 
     /// Returns a route that records events.
@@ -169,7 +169,7 @@ impl Route {
     }
 
     /// Returns the route with effect, scope, codes and description of an operation.
-    pub(super) fn of<O: Op>(self) -> Route {
+    pub(super) fn like<O: Op>(self) -> Route {
         let (effect, scope) = (O::EFFECT, O::SCOPE);
         Route {
             effect,
@@ -237,7 +237,7 @@ impl Route {
 
     fn shaped(mut self) -> Route {
         self.shape = Shape::of(&self.schema);
-        self.parts = parts::of(&self.schema);
+        self.parts = parts::of_schema(&self.schema);
         self
     }
 

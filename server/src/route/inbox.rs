@@ -75,7 +75,7 @@ pub fn inbox(asked: InboxFeed, team: &mut Team) -> Result<InboxBody, Problem> {
     Ok(InboxBody {
         schema_version: SCHEMA_VERSION,
         agent_id: feed.worker,
-        messages: feed.events.iter().map(Notice::of).collect(),
+        messages: feed.events.iter().map(Notice::new).collect(),
         events: feed.events,
         next_since: feed.next_since.to_string(),
         more: feed.more,
@@ -83,7 +83,7 @@ pub fn inbox(asked: InboxFeed, team: &mut Team) -> Result<InboxBody, Problem> {
 }
 
 impl Notice {
-    fn of(entry: &FeedEntry) -> Notice {
+    fn new(entry: &FeedEntry) -> Notice {
         Notice {
             id: entry.id.clone(),
             kind: entry.kind.clone(),

@@ -141,7 +141,7 @@ fn missing_task(served: &Served, call: &Call, task_id: String) -> Option<Problem
 
 /// Returns the status of a code.
 fn status_of(code: &str) -> u16 {
-    codes::of(code).status
+    codes::row_of(code).status
 }
 
 /// Returns the effect of a call and the scope that an agent's token needs, according to method and path.

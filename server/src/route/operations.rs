@@ -116,5 +116,5 @@ fn failed(operation: Option<&str>, began: Timestamp, fault: &Fault) -> Reply {
     let envelope = Envelope::failed(PROGRAM, operation, began, fault);
     // If the contract's code is less precise than ours, the answer has both.
     let precise = fault.details.get("code").and_then(Value::as_str);
-    codes::of(precise.unwrap_or(&fault.code)).reply(&envelope)
+    codes::row_of(precise.unwrap_or(&fault.code)).reply(&envelope)
 }

@@ -63,7 +63,7 @@ pub fn open(_: Nothing, request: &mut RequestContext<'_>) -> Result<Reply, Probl
 /// `{team, scope, expires_at, version, data_root_name, teams, now}`.
 #[derive(Serialize, JsonSchema)]
 pub struct PageSessionAnswer {
-    /// The team, unless all of them may be asked about
+    /// Team of the caller; absent if the caller reaches all teams
     team: Option<String>,
     /// Allowed operations
     scope: Scope,

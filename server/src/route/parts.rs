@@ -13,7 +13,7 @@ pub struct Part {
 }
 
 /// Returns the fields of an input that hold objects.
-pub fn of(schema: &Schema) -> Vec<Part> {
+pub fn of_schema(schema: &Schema) -> Vec<Part> {
     let properties = schema.as_value().get("properties");
     let properties = properties.and_then(Value::as_object).into_iter().flatten();
     let parts = properties.filter_map(|(name, property)| {

@@ -61,7 +61,7 @@ impl Problem {
 
     /// Builds the reply.
     pub fn into_reply(self) -> Reply {
-        codes::of(&self.code).reply(&ErrorBody { error: &self })
+        codes::row_of(&self.code).reply(&ErrorBody { error: &self })
     }
 
     /// Returns the problem with the route's names of fields in place of the commands'.

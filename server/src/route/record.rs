@@ -172,16 +172,16 @@ struct Timestamps {
 impl Task {
     /// Returns the task as of `now`, with its unmet dependencies.
     // Destructures all fields, so that a new field must be shown here or left out on purpose.
-    pub fn of(task: projections::Task, unmet: UnmetDeps, now: Timestamp) -> Task {
+    pub fn new(task: projections::Task, unmet: UnmetDeps, now: Timestamp) -> Task {
         let lease = task
             .claim()
-            .map(|claim| Lease::of(claim, task.governed.epoch));
+            .map(|claim| Lease::new(claim, task.governed.epoch));
         let last = task.governed.claim.as_ref().map(|claim| claim.state);
         let lease_expired = match task.status.is_final() {
             true => false,
             false => task.lease_expired(now) || last == Some(ClaimState::Expired),
         };
-        let timestamps = Timestamps::of(&task);
+        let timestamps = Timestamps::new(&task);
         let projections::Task {
             task_id,
             created_at: _,
@@ -293,7 +293,7 @@ impl Task {
 }
 
 impl Lease {
-    fn of(claim: &Claim, epoch: u64) -> Lease {
+    fn new(claim: &Claim, epoch: u64) -> Lease {
         Lease {
             holder: claim.owner.clone(),
             epoch,
@@ -303,7 +303,7 @@ impl Lease {
 }
 
 impl Timestamps {
-    fn of(task: &projections::Task) -> Timestamps {
+    fn new(task: &projections::Task) -> Timestamps {
         let ended = |status: Status| {
             let at = task.governed.completed_at;
             at.filter(|_| task.status == status).map(milliseconds)

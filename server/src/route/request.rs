@@ -24,7 +24,7 @@ pub const NOTE: &str = "X-Teamlog-Note";
 /// Header with the last event that an answer about the past includes.
 pub const AT: &str = "X-Teamlog-At";
 
-/// What answers a question.
+/// Handler of a question.
 pub type ReadHandler<'a> =
     Box<dyn FnOnce(&mut Team, &RequestContext<'_>) -> Result<Reply, Problem> + 'a>;
 
@@ -87,7 +87,7 @@ impl<'a> RequestContext<'a> {
         self.at.is_some()
     }
 
-    /// What a question is answered, now or at the point of the past that the request names.
+    /// Answers a question, for now or for the point of the past that the call names.
     pub fn look(&self, question: ReadHandler<'_>) -> Result<Reply, Problem> {
         let mut team = self.team()?;
         let Some(point) = self.at else {

@@ -23,32 +23,32 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     vec![
         // Team
         Route::reads("/v1/teams", "listTeams", teams::list)
-            .of::<lifecycle::read_team::ReadTeam>()
+            .like::<lifecycle::read_team::ReadTeam>()
             .doc("List the team of the token"),
         Route::records::<_, teams::OneTeam>("/v1/teams", "setUpTeam", teams::set_up)
             .doc("Add members to the team of the token, or set its token budget")
             .operates()
             .status(201),
-        Route::reads("/v1/teams/{team}", "getTeam", teams::show).of::<lifecycle::read_team::ReadTeam>(),
+        Route::reads("/v1/teams/{team}", "getTeam", teams::show).like::<lifecycle::read_team::ReadTeam>(),
         Route::answers::<lifecycle::status::Status>("/v1/status", "getStatus"),
         Route::answers::<worker::who::Who>("/v1/who", "getWho"),
         Route::looks("/v1/attention", "listAttention", attention::list)
-            .of::<Attention>(),
+            .like::<Attention>(),
         // Tasks
         Route::reads("/v1/tasks", "listTasks", tasks::list)
-            .of::<task::list::Tasks>()
+            .like::<task::list::Tasks>()
             .page(1_000),
         Route::records::<_, tasks::OneTask>("/v1/tasks", "createTask", tasks::create)
-            .of::<task::create::TaskCreate>()
+            .like::<task::create::TaskCreate>()
             .status(201),
-        Route::reads("/v1/tasks/{taskId}", "getTask", tasks::show).of::<task::read::ReadTask>(),
+        Route::reads("/v1/tasks/{taskId}", "getTask", tasks::show).like::<task::read::ReadTask>(),
         Route::answers::<task::history::TaskHistory>("/v1/tasks/{taskId}/history", "getTaskHistory")
             .page(1_000),
         Route::answers::<task::ready::Ready>("/v1/ready", "listReady").page(1_000),
         Route::records::<_, tasks::Leased>("/v1/tasks/{taskId}/claim", "claimTask", tasks::claim)
-            .of::<task::claim::TaskClaim>(),
+            .like::<task::claim::TaskClaim>(),
         Route::records::<_, tasks::Leased>("/v1/tasks/{taskId}/renew", "renewTask", tasks::renew)
-            .of::<task::renew::TaskRenew>()
+            .like::<task::renew::TaskRenew>()
             .codes(tasks::HOLDING),
         Route::records::<_, tasks::OneTask>("/v1/tasks/{taskId}/complete", "completeTask", tasks::complete)
             .doc("Complete a claimed task, which frees the tasks that depend on it")
@@ -57,26 +57,26 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
             .doc("Fail a claimed task")
             .codes(tasks::HOLDING),
         Route::reads("/v1/can-write", "canWrite", paths::can_write)
-            .of::<resource::can_write::CanWrite>()
+            .like::<resource::can_write::CanWrite>()
             .of_now(),
         // Threads, and the feeds of agents
         Route::records::<_, ThreadAnswer>("/v1/threads", "startThread", threads::start)
-            .of::<thread::start::ThreadStart>()
+            .like::<thread::start::ThreadStart>()
             .status(201),
         Route::answers::<thread::list::ThreadList>("/v1/threads", "listThreads").page(200),
         Route::reads("/v1/threads/search", "searchThreads", threads::search)
-            .of::<thread::search::ThreadSearch>()
+            .like::<thread::search::ThreadSearch>()
             .page(200),
         Route::records::<_, ThreadPostAnswer>("/v1/threads/{threadId}/messages", "postMessage", threads::post)
-            .of::<thread::post::ThreadPost>()
+            .like::<thread::post::ThreadPost>()
             .status(201),
         Route::reads("/v1/threads/{threadId}/messages", "listMessages", threads::messages)
-            .of::<thread::tail::ThreadTail>(),
-        Route::reads("/v1/threads/{threadId}/tail", "tailThread", threads::tail).of::<thread::tail::ThreadTail>(),
+            .like::<thread::tail::ThreadTail>(),
+        Route::reads("/v1/threads/{threadId}/tail", "tailThread", threads::tail).like::<thread::tail::ThreadTail>(),
         Route::records::<_, ThreadAnswer>("/v1/threads/{threadId}/link", "linkThread", threads::link)
-            .of::<thread::link::ThreadLink>(),
+            .like::<thread::link::ThreadLink>(),
         Route::reads("/v1/inbox", "readInbox", inbox::inbox)
-            .of::<message::inbox_feed::InboxFeed>()
+            .like::<message::inbox_feed::InboxFeed>()
             .page(1_000),
         Route::answers::<message::read::Read>("/v1/mailbox", "readMailbox"),
         Route::answers::<message::deliveries::DeliveryList>("/v1/deliveries", "listDeliveries")
@@ -84,25 +84,25 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::answers::<message::dead_letter::DeadLetterList>("/v1/dead-letters", "listDeadLetters")
             .page(1_000),
         Route::records::<_, RequeueAnswer>("/v1/dead-letters/{messageId}/requeue", "requeueDeadLetter", deliveries::requeue)
-            .of::<message::dead_letter::DeadLetterRequeue>(),
+            .like::<message::dead_letter::DeadLetterRequeue>(),
         // Usage and budgets
         Route::reads("/v1/usage", "getUsage", usage::show)
-            .of::<Usage>()
+            .like::<Usage>()
             .page(1_000),
         Route::answers::<UsageSeries>("/v1/usage/series", "getUsageSeries"),
         Route::records::<_, usage::Body>("/v1/usage", "reportUsage", usage::report)
-            .of::<ReportUsage>()
+            .like::<ReportUsage>()
             .bounded("inputTokens", "maximum", TOKENS_MAX)
             .bounded("outputTokens", "maximum", TOKENS_MAX)
             .bounded("tokens", "maximum", TOKENS_MAX),
         // Events, traces and streams
         Route::looks("/v1/events", "listEvents", events::events)
-            .of::<log::events::Events>()
+            .like::<log::events::Events>()
             .doc("List the events of the log after a seq; with `Accept: text/event-stream` as a stream of new events, \
                 which without `after` begins now")
             .streams(),
         Route::reads("/v1/trace/{traceId}", "getTrace", events::trace)
-            .of::<story::trace::Trace>()
+            .like::<story::trace::Trace>()
             .bounded("limit", "default", events::TRACE_EVENTS),
         Route::answers::<log::traces::Traces>("/v1/traces", "listTraces"),
         Route::answers::<log::points::ReadDiff>("/v1/diff", "getDiff").page(1_000),
@@ -137,7 +137,7 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
         Route::answers::<lifecycle::machines::Machines>("/v1/machines", "listMachines"),
         Route::answers::<mode::explain::ModeExplain>("/v1/modes/explain", "explainMode"),
         Route::answers::<bootstrap::list::BootstrapList>("/v1/bootstrap", "listRuns").page(1_000),
-        Route::reads("/v1/bootstrap/{run}", "getRun", runs::show).of::<bootstrap::show::BootstrapShow>(),
+        Route::reads("/v1/bootstrap/{run}", "getRun", runs::show).like::<bootstrap::show::BootstrapShow>(),
         // Operations
         Route::records::<_, operations::Answer>(operations::PATTERN, "callOperation", operations::call)
             .doc("Execute an operation of the team API; the answer is its envelope"),
@@ -147,14 +147,14 @@ pub static ROUTES: LazyLock<Vec<Route>> = LazyLock::new(|| {
     ]
 });
 
-/// What a method and a path lead to.
+/// Result of the search for a route.
 pub enum RouteLookup {
     Route(&'static Route, Vec<(&'static str, String)>),
     OtherMethods(Vec<Method>),
     Nothing,
 }
 
-/// The route of a method and a path.
+/// Finds the route of a method and a path.
 pub fn find(method: Method, path: &[String]) -> RouteLookup {
     for route in ROUTES.iter().filter(|route| route.method == method) {
         if let Some(parameters) = route.fits(path) {

@@ -111,7 +111,7 @@ pub fn list(asked: Tasks, team: &mut Team) -> Result<SomeTasks, Problem> {
             unknown: unknown.remove(&task.task_id).unwrap_or_default(),
         };
         let approval = approvals.remove(&task.task_id);
-        Task::of(task.into_task(), unmet, now).with_approval(approval)
+        Task::new(task.into_task(), unmet, now).with_approval(approval)
     };
     Ok(SomeTasks {
         tasks: page.tasks.into_iter().map(shown).collect(),
@@ -129,7 +129,7 @@ pub fn show(asked: ReadTask, team: &mut Team) -> Result<OneTask, Problem> {
         failed: shown.failed_dependencies,
         unknown: shown.unknown_dependencies,
     };
-    let task = Task::of(shown.task, unmet, team.now());
+    let task = Task::new(shown.task, unmet, team.now());
     Ok(task.with_approval(shown.approval).into())
 }
 
@@ -334,7 +334,7 @@ fn task(live: &Live, id: &str, now: Timestamp) -> Result<Task> {
         Some(task) => {
             let unmet = blocking::unmet_dependencies(live, &task)?;
             let approval = approval::of(live, id)?;
-            Ok(Task::of(task, unmet, now).with_approval(approval))
+            Ok(Task::new(task, unmet, now).with_approval(approval))
         }
         None => Err(holding::not_found(id).into()),
     }

@@ -21,12 +21,12 @@ const REST: Duration = Duration::from_millis(20);
 #[derive(Debug)]
 pub struct Feed {
     team: String,
-    watcher: Mutex<Watcher>,
+    watcher: Mutex<JoiningListeners>,
 }
 
 /// New listeners and the thread's state.
 #[derive(Debug, Default)]
-struct Watcher {
+struct JoiningListeners {
     waiting: Vec<Listener>,
     /// True while the thread runs and looks here for new listeners.
     runs: bool,
@@ -34,12 +34,12 @@ struct Watcher {
 
 /// Guard of the thread that hands out events. If it panics, the next listener starts a new thread, and waiting
 /// listeners are dropped.
-struct Presence<'a>(&'a Feed);
+struct ThreadGuard<'a>(&'a Feed);
 
-impl Drop for Presence<'_> {
+impl Drop for ThreadGuard<'_> {
     fn drop(&mut self) {
         if std::thread::panicking() {
-            *self.0.watcher() = Watcher::default();
+            *self.0.watcher() = JoiningListeners::default();
         }
     }
 }
@@ -52,7 +52,7 @@ impl Feed {
         }
     }
 
-    fn watcher(&self) -> MutexGuard<'_, Watcher> {
+    fn watcher(&self) -> MutexGuard<'_, JoiningListeners> {
         self.watcher.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -80,7 +80,7 @@ impl Feed {
 
     /// Hands out events until there are no listeners.
     fn run(&self, served: &Served) {
-        let _presence = Presence(self);
+        let _presence = ThreadGuard(self);
         let mut listeners = Vec::new();
         let why = match self.hand_out(served, &mut listeners) {
             Ok(()) => return,
@@ -174,13 +174,13 @@ mod tests {
     fn a_thread_that_panics_leaves_nobody_waiting() {
         let feed = Arc::new(Feed::new("demo"));
         let (listener, mut frames) = Listener::new(Events::default(), 0, None);
-        *feed.watcher() = Watcher {
+        *feed.watcher() = JoiningListeners {
             waiting: vec![listener],
             runs: true,
         };
         let hands_out = feed.clone();
         let thread = std::thread::spawn(move || {
-            let _presence = Presence(&hands_out);
+            let _presence = ThreadGuard(&hands_out);
             panic!("on purpose");
         });
         assert!(thread.join().is_err());

@@ -45,7 +45,7 @@ pub fn cut(after: u64, why: &str) -> String {
 }
 
 /// Bytes counted while they are queued.
-struct Counted {
+struct CountedBytes {
     bytes: Bytes,
     load: Arc<AtomicUsize>,
 }
@@ -53,19 +53,19 @@ struct Counted {
 /// Returns the bytes, counted in `load` until they are dropped.
 pub fn counted(bytes: Bytes, load: &Arc<AtomicUsize>) -> Bytes {
     load.fetch_add(bytes.len(), Ordering::Relaxed);
-    Bytes::from_owner(Counted {
+    Bytes::from_owner(CountedBytes {
         bytes,
         load: load.clone(),
     })
 }
 
-impl AsRef<[u8]> for Counted {
+impl AsRef<[u8]> for CountedBytes {
     fn as_ref(&self) -> &[u8] {
         &self.bytes
     }
 }
 
-impl Drop for Counted {
+impl Drop for CountedBytes {
     fn drop(&mut self) {
         self.load.fetch_sub(self.bytes.len(), Ordering::Relaxed);
     }

@@ -1,6 +1,6 @@
 //! Sending of answers.
 
-use crate::metrics::Counted;
+use crate::metrics::GaugeGuard;
 use crate::reply::{Answer, Reply, Streamed};
 use crate::revoked::Revoked;
 use crate::state::AppState;
@@ -152,7 +152,7 @@ struct Stream {
     over: Pin<Box<dyn Future<Output = Option<Bytes>> + Send>>,
     ending: bool,
     last_frame: Option<Bytes>,
-    _counted: Counted,
+    _counted: GaugeGuard,
 }
 
 impl HttpBody for Stream {

@@ -17,7 +17,7 @@ struct State {
     phase: Phase,
     /// Time since which the client accepts nothing of a pending answer.
     stalled: Option<Instant>,
-    /// Whether something of an answer of ours may still wait to be written.
+    /// True if a part of an answer may not be written yet.
     response_pending: bool,
     heads: Heads,
 }
@@ -80,7 +80,7 @@ impl ConnectionTimeouts {
     }
 
     /// Returns true if the head that the parser refused declares a body beyond the limit.
-    pub fn is_too_much(&self) -> bool {
+    pub fn body_too_large(&self) -> bool {
         let declared = self.state().heads.declared();
         declared.is_some_and(|bytes| bytes > self.limits.body_bytes as u64)
     }
@@ -109,7 +109,7 @@ impl ConnectionTimeouts {
         state.response_pending = state.phase == Phase::Busy;
     }
 
-    /// Whether what is written may be part of an answer of ours.
+    /// Returns true if written bytes may be part of an answer of ours.
     pub fn response_pending(&self) -> bool {
         self.state().response_pending
     }

@@ -26,7 +26,7 @@ pub(crate) struct Watched {
     inner: Io,
     timeouts: Arc<ConnectionTimeouts>,
     /// Bytes written in place of the parser's answer, and the number already written.
-    instead: Option<(Vec<u8>, usize)>,
+    replacement: Option<(Vec<u8>, usize)>,
     /// True if our side is closed.
     shut: bool,
 }
@@ -36,7 +36,7 @@ impl Watched {
         Watched {
             inner,
             timeouts,
-            instead: None,
+            replacement: None,
             shut: false,
         }
     }
@@ -68,10 +68,10 @@ impl AsyncWrite for Watched {
         buf: &[u8],
     ) -> Poll<io::Result<usize>> {
         let this = &mut *self;
-        if this.instead.is_none() && !this.timeouts.response_pending() {
-            this.instead = in_place_of(buf, &this.timeouts).map(|bytes| (bytes, 0));
+        if this.replacement.is_none() && !this.timeouts.response_pending() {
+            this.replacement = replacement_of(buf, &this.timeouts).map(|bytes| (bytes, 0));
         }
-        let Some((bytes, done)) = &mut this.instead else {
+        let Some((bytes, done)) = &mut this.replacement else {
             let written = Pin::new(&mut this.inner).poll_write(cx, buf);
             this.timeouts.wrote(written.is_ready());
             return written;
@@ -84,7 +84,7 @@ impl AsyncWrite for Watched {
                 some => *done += some,
             }
         }
-        this.instead = None;
+        this.replacement = None;
         Poll::Ready(Ok(buf.len()))
     }
 
@@ -114,12 +114,12 @@ impl AsyncWrite for Watched {
 }
 
 /// Returns our form of the parser's answer to input that it cannot parse. Called only with answers of the parser.
-fn in_place_of(written: &[u8], timeouts: &ConnectionTimeouts) -> Option<Vec<u8>> {
+fn replacement_of(written: &[u8], timeouts: &ConnectionTimeouts) -> Option<Vec<u8>> {
     let head = written.strip_prefix(b"HTTP/1.1 ")?;
     let status = std::str::from_utf8(head.get(..3)?).ok()?.parse().ok()?;
     let (reason, reply) = match status {
         // The parser refuses a length that is too large for its integers.
-        400 | 431 if timeouts.is_too_much() => {
+        400 | 431 if timeouts.body_too_large() => {
             ("Content Too Large", too_large(timeouts.body_bytes()))
         }
         400 => (

@@ -202,7 +202,7 @@ pub struct ModeGateBypassed {
     pub skills: Vec<String>,
 }
 
-/// How an event comes to be: an error where what somebody gave is too deep for an event.
+/// A built event, or an error if the caller's data are nested too deep for an event.
 type EventResult = Result<NewEvent, JsonError>;
 
 impl Change {
@@ -264,7 +264,7 @@ impl ModeFact {
         };
         Some(seen_at.unwrap_or(at))
     }
-    /// The event that records what moves something.
+    /// Builds the event of a fact that changes state.
     pub fn event(&self, actor: &str, trace: Option<&str>) -> EventResult {
         record(self, actor, self.scope().as_ref(), trace, self)
     }
@@ -274,7 +274,7 @@ impl ModeFact {
 macro_rules! decisions {
     ($($decision:ident => $fact:ident),*) => {
         $(impl $decision {
-            /// The event that records it.
+            /// Builds the event.
             pub fn event(&self, actor: &str, trace: Option<&str>) -> EventResult {
                 record(&ModeFact::$fact, actor, Some(&self.scope), trace, self)
             }

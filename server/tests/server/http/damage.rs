@@ -83,7 +83,7 @@ fn nothing_is_acknowledged_into_a_segment_that_was_taken_away_or_cut() {
         harm(&segment(&stand));
         create(&stand).refused(503, "damaged");
         match number {
-            // The same bytes in a new inode are the same log: it is opened again.
+            // A new inode with equal bytes is the same log: it is opened again.
             2 => {
                 create(&stand).is(201);
                 until_ready(&stand, 200);

@@ -97,7 +97,7 @@ fn spoiled(target: &str, body: &str) -> (String, String) {
     }
 }
 
-/// Its correct call is in `routes`, whose tests have a manual clock.
+/// Route whose correct call is in `routes`, where tests have a manual clock.
 const WANTS_A_DEAD_LETTER: &str = "requeueDeadLetter";
 
 #[test]

@@ -138,7 +138,7 @@ fn only_named_teams_are_served_and_only_known_ones_can_be() {
     options.root = stand.dir.path().join("nowhere");
     assert!(serve(options).is_err());
     assert!(!stand.dir.path().join("nowhere").exists());
-    // None of them left a file that blocks the next start.
+    // The refused starts left no file that blocks the next one.
     assert!(stand.serve().stop());
 }
 
