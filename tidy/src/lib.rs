@@ -1,7 +1,7 @@
-//! What is read of the tree to hold it against its own rules: files, and the modules that they import.
+//! Reading of the tree for checks against its own rules: files, and the modules that they import.
 #![forbid(unsafe_code)]
 
-pub mod tokens;
+pub mod english;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -9,32 +9,32 @@ use std::path::{Path, PathBuf};
 /// A file of the project.
 #[derive(Debug)]
 pub struct File {
-    /// Where it lies, from the root of the project.
+    /// Path, relative to the root of the project.
     pub path: String,
-    /// What it says.
+    /// Content.
     pub text: String,
 }
 
 /// A line of a file.
 #[derive(Debug)]
 pub struct Line<'a> {
-    /// Its number, from 1.
+    /// Number of the line, from 1.
     pub number: usize,
-    /// Its text without comments and without what stands in quotes.
+    /// Text without comments and without the contents of strings.
     pub code: String,
-    /// The whole of it.
+    /// Complete text.
     pub text: &'a str,
 }
 
-/// The root of the project.
+/// Returns the root of the project.
 pub fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
 }
 
-/// Every file of text with one of these endings, but for what is built.
+/// Returns every text file with one of these endings, except build outputs.
 ///
 /// # Panics
-/// The tree cannot be read.
+/// If the tree cannot be read.
 pub fn files(endings: &[&str]) -> Vec<File> {
     let mut found = Vec::new();
     let mut open = vec![root()];
@@ -59,19 +59,19 @@ pub fn files(endings: &[&str]) -> Vec<File> {
 }
 
 impl File {
-    /// The crate whose source it belongs to, if it is a source file of one.
+    /// Returns the crate of a source file.
     pub fn source_of(&self) -> Option<&str> {
         let (krate, rest) = self.path.split_once('/')?;
         rest.starts_with("src/").then_some(krate)
     }
 
-    /// Whether it holds tests alone.
+    /// Returns true if the file contains only tests.
     pub fn is_test(&self) -> bool {
         let inside = self.path.contains("/tests/");
         inside || self.path.ends_with("tests.rs") || self.path.ends_with("_test.rs")
     }
 
-    /// The lines in front of its tests.
+    /// Returns the lines before the file's unit tests.
     pub fn lines(&self) -> Vec<Line<'_>> {
         let tests = self.text.find("\n#[cfg(test)]\nmod tests");
         let text = &self.text[..tests.unwrap_or(self.text.len())];
@@ -85,7 +85,7 @@ impl File {
             .collect()
     }
 
-    /// The uppermost module of its crate that it belongs to.
+    /// Returns the top-level module of the file.
     fn module(&self) -> Option<&str> {
         let (_, inside) = self.path.split_once("/src/")?;
         let first = inside.split('/').next()?;
@@ -93,7 +93,7 @@ impl File {
     }
 }
 
-/// A line without comments, and without the content of its strings.
+/// Returns a line without comments and without the contents of its strings.
 fn code(line: &str) -> String {
     let mut code = String::new();
     let mut quoted = false;
@@ -112,7 +112,7 @@ fn code(line: &str) -> String {
     code
 }
 
-/// Which uppermost modules of a crate import which.
+/// Returns the imports between top-level modules of a crate.
 pub fn imports(files: &[File], krate: &str) -> BTreeMap<String, BTreeSet<String>> {
     let mut imports: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
     let own: Vec<&File> = files
@@ -144,7 +144,7 @@ pub fn imports(files: &[File], krate: &str) -> BTreeMap<String, BTreeSet<String>
     imports
 }
 
-/// Returns which module each name comes from that the root of a crate exports again.
+/// Returns the module of each name that the root of a crate re-exports.
 fn reexports<'a>(own: &[&'a File], modules: &BTreeSet<&'a str>) -> BTreeMap<&'a str, &'a str> {
     let roots = own.iter().filter(|file| file.module() == Some("lib"));
     let lines = roots.flat_map(|file| file.text.lines());
@@ -162,7 +162,7 @@ fn reexports<'a>(own: &[&'a File], modules: &BTreeSet<&'a str>) -> BTreeMap<&'a 
     found
 }
 
-/// A way from a module back to itself, if there is one.
+/// Returns a path from a module back to itself, if there is one.
 pub fn circle(imports: &BTreeMap<String, BTreeSet<String>>) -> Option<Vec<String>> {
     imports.keys().find_map(|start| {
         let mut ways = vec![vec![start.clone()]];
