@@ -75,7 +75,7 @@ fn rename_team(arguments: &mut Map<String, Value>) -> Result<(), ToolError> {
     match arguments.get(TEAM).filter(|value| !is_absent(value)) {
         Some(team) if *team != named => {
             let message =
-                format!("{TEAM} and {TEAM_NAME} must be the same, but are {team} and {named}");
+                format!("{TEAM} and {TEAM_NAME} must be equal, but are {team} and {named}");
             Err(ToolError::of_field(TEAM, &message))
         }
         _ => {
@@ -99,7 +99,7 @@ fn take_unknown(
     }
     for name in &unknown {
         if let Some(meant) = spelling::meant(name, shape.names()) {
-            let message = format!("{tool} takes no argument {name:?}: did you mean {meant}?");
+            let message = format!("{tool} has no argument {name:?}: did you mean {meant}?");
             return Err(ToolError::of_field(name, &message));
         }
         arguments.remove(name);
@@ -287,7 +287,7 @@ mod tests {
             (
                 "status",
                 json!({"team": "a", "team_name": "b"}),
-                "must be the same",
+                "must be equal",
             ),
             (
                 "state_write",

@@ -208,7 +208,7 @@ fn arguments<I: JsonSchema>() -> Map<String, Value> {
         schema.remove(unneeded);
     }
     let team =
-        "The team; may be left out where the server was started for one, or there is only one";
+        "Name of the team; optional if the server was started for a team, or if there is only one";
     let properties = schema
         .ensure_object()
         .entry("properties")

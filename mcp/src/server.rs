@@ -16,9 +16,9 @@ use std::sync::Arc;
 use teamlog_team::Root;
 use teamlog_team::command::Origin;
 
-const INSTRUCTIONS: &str = "Reads a team's log: tasks, mail, stories, events; reads and writes the states of workflow \
-modes (state_*). To change anything else, run the command line: `teamlog api --list` shows every operation, `teamlog prime \
-TEAM --agent YOU` what to do next.";
+const INSTRUCTIONS: &str = "Read a team's log: tasks, mail, traces, events. Read and write the states of workflow modes \
+(state_*). For any other change use the command line: `teamlog api --list` lists all operations, `teamlog prime TEAM \
+--agent YOU` shows what to do next.";
 
 /// Runs a tool that records in the process that has the team open. Takes the tool's name, the team and the arguments;
 /// returns `None` if no other process has it.
@@ -50,7 +50,7 @@ pub fn carry_out(
     arguments: Map<String, Value>,
 ) -> Result<String, ToolError> {
     let mut tools = STATES.iter().filter(|query| query.mutates);
-    let none = || ToolError::new("invalid_input", "there is no such tool", None);
+    let none = || ToolError::new("invalid_input", &format!("no tool {tool:?}"), None);
     let tool = tools.find(|query| query.name == tool).ok_or_else(none)?;
     tool.answer(root, origin, Some(team), arguments)
 }
@@ -89,7 +89,11 @@ impl Server {
             Ok((text, ignored)) => {
                 let mut blocks = vec![ContentBlock::text(text)];
                 if !ignored.is_empty() {
-                    let note = format!("note: {} takes no {}", query.name, ignored.join(", "));
+                    let note = format!(
+                        "note: ignored {}, which {} does not have",
+                        ignored.join(", "),
+                        query.name
+                    );
                     blocks.push(ContentBlock::text(note));
                 }
                 CallToolResult::success(blocks)
@@ -168,8 +172,7 @@ impl ServerHandler for Server {
     ) -> Result<ReadResourceResponse, ErrorData> {
         match resources::read(&self.root, &request.uri) {
             None => {
-                let rule = "uri must be one of the listed resources";
-                let message = format!("{rule}, but is {:?}", request.uri);
+                let message = format!("no resource {:?}: see resources/list", request.uri);
                 Err(ErrorData::resource_not_found(message, None))
             }
             Some(Err(fault)) => Err(ErrorData::invalid_params(fault.0, None)),

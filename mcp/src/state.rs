@@ -26,31 +26,31 @@ pub static STATES: LazyLock<Vec<Query>> = LazyLock::new(|| {
     vec![
         tool(
             "state_read",
-            "The state of a mode: that of the session, else that of the root",
+            "Read the state of a mode in the session, or else at the root",
             Effect::Reads,
             |asked: StateRead, team| team.state_read(asked),
         ),
         tool(
             "state_write",
-            "Write fields of the state of a mode, which may start it, hand over to it or end it",
+            "Write fields of a mode's state; this may start or end the mode, or complete modes that hand over to it",
             ModeWrite::EFFECT,
             |asked: ModeWrite, team| team.state_write(asked),
         ),
         tool(
             "state_clear",
-            "Take the state of a mode away, so that others may start",
+            "Remove the state of a mode, so that other modes may start",
             ModeClear::EFFECT,
             |asked: ModeClear, team| team.state_clear(asked),
         ),
         tool(
             "state_list_active",
-            "The modes that are active",
+            "List the active modes",
             Effect::Reads,
             |asked: StateListActive, team| team.state_list_active(asked),
         ),
         tool(
             "state_get_status",
-            "How a mode stands, or every one that has a state",
+            "Read the status of a mode, or of all modes that have a state",
             Effect::Reads,
             |asked: StateGetStatus, team| team.state_get_status(asked),
         ),
@@ -77,8 +77,8 @@ where
     if let Some(mode) = mode {
         let modes = Mode::ALL.map(Mode::name).into_iter();
         let names: Vec<&str> = modes.chain([SKILL_ACTIVE]).collect();
-        let about = "The mode; or `skill-active`, the list of active skills, of which only what is said beside the list \
-            can be written or cleared";
+        let about = "Name of the mode, or `skill-active` for the list of active skills, of which only the metadata can \
+            be written or cleared";
         *mode = json!({"type": "string", "description": about, "enum": names});
         // The schema no longer refers to the list of modes.
         tool.schema.remove("$defs");

@@ -109,7 +109,7 @@ fn message(value: Value) -> Option<Incoming> {
     let notifies = method.is_some_and(|method| method.starts_with("notifications/"));
     match fields.get("id").cloned() {
         Some(id) if notifies && !id.is_null() => {
-            let why = "a notification has no id, and is not answered: send it without one";
+            let why = "a notification must have no id, because it is not answered";
             Some(Fault::new(INVALID_REQUEST, why).reply(id))
         }
         _ if notifies || (method.is_none() && answers) => {
@@ -170,7 +170,7 @@ fn request(
         fields.insert("params".to_owned(), params.into());
     }
     let message = typed(fields).ok_or_else(|| {
-        let message = format!("params of {method} must be those of the protocol");
+        let message = format!("params of {method} do not match the protocol");
         Fault::new(INVALID_PARAMS, message)
     })?;
     match &*message {
@@ -181,7 +181,7 @@ fn request(
             Err(Fault::new(METHOD_NOT_FOUND, message))
         }
         JsonRpcMessage::Request(_) => Ok(message),
-        _ => Err(Fault::new(INVALID_REQUEST, "the message is no request")),
+        _ => Err(Fault::new(INVALID_REQUEST, "the message is not a request")),
     }
 }
 
@@ -198,8 +198,8 @@ fn object(value: Value, field: &str) -> Result<Map<String, Value>, Fault> {
         Value::String(text) if text.trim().is_empty() => Ok(Map::new()),
         Value::String(text) => match serde_json::from_str(&text) {
             Ok(Value::Object(fields)) => Ok(fields),
-            Ok(_) => Err(refused("is the text of another value")),
-            Err(error) => Err(refused(&format!("is no JSON: {error}"))),
+            Ok(_) => Err(refused("is the JSON text of another type")),
+            Err(error) => Err(refused(&format!("is not valid JSON: {error}"))),
         },
         Value::Array(_) => Err(refused("is an array")),
         other => Err(refused(&format!("is {other}"))),

@@ -189,7 +189,7 @@ impl TokenAdd {
             .ok_or_else(|| Refusal::invalid("scope", scope, "must be read, act or operate"))?;
         let hex = |digit: u8| matches!(digit, b'0'..=b'9' | b'a'..=b'f');
         if self.digest.len() != DIGEST_DIGITS || !self.digest.bytes().all(hex) {
-            let rule = "must be the BLAKE3 of the token as 64 lower-case hex digits";
+            let rule = "must be the BLAKE3 digest of the token, 64 lower-case hex digits";
             return Err(Refusal::invalid("digest", &self.digest, rule));
         }
         Ok(AgentTokenAdded {
@@ -213,7 +213,7 @@ impl Command for TokenAdd {
         membership::check(live, "agent", &added.agent)?;
         let token_id = id(&added.digest).to_owned();
         if live.agent_token(&token_id)?.is_some() {
-            let message = format!("digest must be that of a new token, but {token_id} is there");
+            let message = format!("the team already has the token {token_id}");
             let refusal = Refusal::new(Code::TokenExists, message).field("digest");
             return Err(refusal.detail("token_id", token_id).into());
         }
@@ -266,7 +266,7 @@ fn found(live: &Live, token_id: &str) -> Result<AgentToken> {
     let is_id = token_id.len() == ID_DIGITS;
     token.filter(|_| is_id).ok_or_else(|| {
         let shown = crate::refusal::shown(token_id);
-        let message = format!("token_id must be that of a token of the team, but is {shown}");
+        let message = format!("no token {shown} in this team");
         Refusal::new(Code::TokenNotFound, message)
             .field("token_id")
             .into()

@@ -246,7 +246,7 @@ impl Team {
         };
         match is_whole(&artifact, &bytes) {
             true => Ok((ArtifactShown::from(&artifact), bytes)),
-            false => Err(damaged(&artifact, "holds something else").into()),
+            false => Err(damaged(&artifact, "has other content").into()),
         }
     }
 
@@ -289,8 +289,8 @@ impl Team {
                 let _ = self.lay_here(&artifact.stored, &bytes);
                 Ok(bytes)
             }
-            Some(_) => Err(damaged(artifact, "holds something else in the journal").into()),
-            None => Err(damaged(artifact, "is not there").into()),
+            Some(_) => Err(damaged(artifact, "has other content in the journal").into()),
+            None => Err(damaged(artifact, "is missing").into()),
         }
     }
 
@@ -394,12 +394,12 @@ impl RecordArtifact {
             return Ok(same);
         }
         let name = &self.stored.name;
-        let message = format!("name must be new, but there is another artifact {name:?}");
+        let message = format!("artifact {name:?} already exists with other content");
         Err(Refusal::new(Code::ArtifactExists, message)
             .field("name")
             .detail("name", name.as_str())
             .detail("digest", there.stored.digest)
-            .hint("to put this one in its place: --replace")
+            .hint("to replace it, add --replace")
             .into())
     }
 }
@@ -436,7 +436,7 @@ impl Command for RecordArtifact {
 
 fn found(live: &Live, name: &str) -> Result<Artifact> {
     let missing = || {
-        let message = format!("name must be that of an artifact, but is {name:?}");
+        let message = format!("no artifact {name:?} in this team");
         Refusal::new(Code::ArtifactNotFound, message)
             .field("name")
             .detail("name", name)
@@ -447,10 +447,10 @@ fn found(live: &Live, name: &str) -> Result<Artifact> {
 fn damaged(artifact: &Artifact, what: &str) -> Refusal {
     let path = artifact.stored.path();
     let name = &artifact.stored.name;
-    let message = format!("{path} must hold the artifact {name:?}, but {what}");
+    let message = format!("artifact {name:?} is damaged: {path} {what}");
     Refusal::new(Code::ArtifactDamaged, message)
         .field("name")
         .detail("path", path)
         .detail("digest", artifact.stored.digest.as_str())
-        .hint("leave the same once more, or restore the file from a backup")
+        .hint("store the same content again, or restore the file from a backup")
 }

@@ -76,10 +76,10 @@ impl SpentBudget {
         }))
     }
 
-    /// Returns a sentence such as `dev may use 10 tokens, but used 12`.
+    /// Returns a sentence such as `dev has used 12 of 10 tokens`.
     pub fn message(&self) -> String {
         let who = self.agent.as_deref().unwrap_or("the team");
-        format!("{who} may use {} tokens, but used {}", self.max, self.used)
+        format!("{who} has used {} of {} tokens", self.used, self.max)
     }
 
     /// Returns the options that raise the budget to N.
@@ -100,7 +100,7 @@ impl SpentBudget {
             .detail("used_tokens", self.used)
             .detail("max_tokens", self.max)
             .hint(format!(
-                "what is under way can be finished; a higher limit is set with{}",
+                "work that has begun can be finished; to raise the limit: teamlog usage TEAM --set{}",
                 self.raise()
             ))
     }

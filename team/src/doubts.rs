@@ -160,7 +160,7 @@ pub(crate) fn never_acted(live: &Live, agent: &str, other: &str) -> Result<Optio
         more => format!(" and {more} more"),
     };
     Ok(Some(format!(
-        "{} never acted here{}; known: {}{more}",
+        "{} has never acted in this team{}; known agents: {}{more}",
         shown(agent),
         meant.unwrap_or_default(),
         known.join(", ")

@@ -54,7 +54,7 @@ fn stranger(field: &'static str, agent: &str, members: Vec<String>) -> Refusal {
     if rest > 0 {
         hint.push_str(&format!(" and {rest} more"));
     }
-    let message = format!("{field} must be a member of the team, but is {agent:?}");
+    let message = format!("{field} {agent:?} is not a member of this team");
     let refusal = Refusal::new(Code::WorkerNotFound, message)
         .field(field)
         .hint(hint)

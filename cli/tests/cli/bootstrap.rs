@@ -108,7 +108,7 @@ fn what_is_not_accepted_is_an_answer_that_exits_1() {
     let ran = cli.run("bootstrap record demo --event task_launched --data '{\"member\":\"a\"}'");
     assert_eq!((ran.code, &*ran.stderr), (Some(1), ""));
     shows!(ran.stdout =>
-        is "run 1  TEAM_READY\n  not accepted PROTOCOL_BREACH_INITIAL_TASK_LAUNCH: members were launched by tasks in CORE_READY, but the first launch is one of the whole team\n  recorded, and fell back to TEAM_READY\n  next: roster_built\n");
+        is "run 1  TEAM_READY\n  not accepted PROTOCOL_BREACH_INITIAL_TASK_LAUNCH: members were launched by tasks in CORE_READY, but the first launch must launch the whole team\n  recorded, and fell back to TEAM_READY\n  next: roster_built\n");
     let again = "bootstrap record demo --event lead_content --data '{\"kind\":\"domain\"}' --key k-1 --json";
     let mut first = answered(again, cli.run(again), 1);
     first["replayed"] = true.into();
@@ -129,9 +129,9 @@ fn what_cannot_be_read_is_an_error_with_a_hint() {
     );
     cli.ok("bootstrap start demo --run nightly");
     for (line, code, said) in cases![
-        ("start demo --run nightly" => "run_exists", "\"nightly\" exists"),
+        ("start demo --run nightly" => "run_exists", "\"nightly\" already exists"),
         ("start demo --run a/b" => "invalid_input", "path separator"),
-        ("evidence demo" => "not_launched", "stands in INIT"),
+        ("evidence demo" => "not_launched", "is in INIT"),
         ("record demo --run 7 --event core_pinged" => "run_not_found", "\"7\""),
         ("record demo --event core_pingd" => "invalid_input", "core_pinged"),
         ("record demo --event signal --data '[]'" => "invalid_input", "JSON object"),

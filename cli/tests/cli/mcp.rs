@@ -572,7 +572,7 @@ fn arguments_are_read_as_models_write_them() {
     assert_ne!(result["isError"], true, "{result}");
     assert_eq!(
         result["content"][1]["text"],
-        "note: ready takes no verbosity_level"
+        "note: ignored verbosity_level, which ready does not have"
     );
     client.end();
 }

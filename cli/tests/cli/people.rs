@@ -59,7 +59,7 @@ fn what_needs_attention_goes_by_the_commands_beside_it() {
     );
     let shown = cli.ok("attention demo");
     assert!(shown.starts_with("demo: 3 items need attention"), "{shown}");
-    shows!(shown => has "waits in vain (1)", has "bootstrap breached (1)", has "ack overdue (1)", has "Ship", has "dev");
+    shows!(shown => has "dependency failed (1)", has "bootstrap breached (1)", has "ack overdue (1)", has "Ship", has "dev");
     let first: Value = cli.json("attention demo --limit 1");
     assert_eq!((&first["count"], &first["total"]), (&1.into(), &3.into()));
     shows!(cli.ok("attention demo --limit 1") => has "demo: 3 items need attention", has "2 more: --limit 0");

@@ -35,7 +35,7 @@ pub(super) fn questions(look: &mut AttentionScan<'_>) -> Result<()> {
         }
         let about = task_id.as_ref().map(|id| format!(" on {id}"));
         let about = about.unwrap_or_default();
-        let text = format!("question: {from} waits for a decision of {to}{about}");
+        let text = format!("question: {from} waits for an answer from {to}{about}");
         let about = task_id.as_ref().map(|id| format!(" --task-id {id}"));
         let command = format!(
             "teamlog send {} --to {from} --type message{} --payload-json {}",
@@ -88,10 +88,11 @@ pub(super) fn gone(look: &mut AttentionScan<'_>) -> Result<()> {
         let tasks = open_tasks(look.live, &agent)?;
         let mut left = Vec::new();
         if tasks.count > 0 {
-            left.push(format!("unfinished {}", tasks.words()));
+            left.push(format!("tasks {}", tasks.words()));
         }
         if unread > 0 {
-            left.push(format!("{unread} unread"));
+            let noun = if unread == 1 { "message" } else { "messages" };
+            left.push(format!("{unread} unread {noun}"));
         }
         if left.is_empty() {
             continue;

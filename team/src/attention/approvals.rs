@@ -29,7 +29,10 @@ pub(super) fn approvals(look: &mut AttentionScan<'_>) -> Result<()> {
         }
         let last = look.live.approval(&task.task_id)?;
         if !last.is_some_and(|last| last.what.is_rejected()) {
-            let text = format!("{} is not completed before it is approved", task.task_id);
+            let text = format!(
+                "approval missing: {} cannot be completed without one",
+                task.task_id
+            );
             let command = show(look.team, &task);
             look.items.push(AttentionItem {
                 since: Some(task.updated_at),

@@ -63,7 +63,12 @@ fn waits_in_vain(look: &mut AttentionScan<'_>) -> Result<()> {
                 status,
             }));
         }
-        let text = format!("waits in vain: {} for {}", task.task_id, lost.join(", "));
+        let dependencies: Vec<String> = waits_for.iter().map(in_words).collect();
+        let text = format!(
+            "dependency failed: {} waits for {}",
+            task.task_id,
+            dependencies.join(", ")
+        );
         let command = match &*waits_for {
             [one] if one.status == Status::Failed => {
                 format!("teamlog task reopen {} {}", look.team, one.task_id)
@@ -76,6 +81,10 @@ fn waits_in_vain(look: &mut AttentionScan<'_>) -> Result<()> {
         });
     }
     Ok(())
+}
+
+fn in_words(dependency: &AttentionWaitsFor) -> String {
+    format!("{} ({})", dependency.task_id, dependency.status.name())
 }
 
 /// Returns the command that removes the lost dependencies from a task.
@@ -122,7 +131,7 @@ fn bootstrap_breached(look: &mut AttentionScan<'_>) -> Result<()> {
         return Ok(());
     };
     let (name, why) = (&run.run, &breach.why);
-    let text = format!("bootstrap run {name} broke its contract: {why}");
+    let text = format!("bootstrap breached: run {name}: {why}");
     let mut command = format!("teamlog bootstrap start {}", look.team);
     if !run.selected.is_empty() {
         let domains = quoted(&run.selected.join(","));
@@ -146,7 +155,10 @@ fn leases_expired(look: &mut AttentionScan<'_>) -> Result<()> {
         let Some(claim) = claim.filter(|claim| claim.state != ClaimState::Ended) else {
             continue;
         };
-        let text = format!("lease ran out: {} of {}", task.task_id, claim.owner);
+        let text = format!(
+            "lease expired: {}, last claimed by {}",
+            task.task_id, claim.owner
+        );
         // The command only shows the task: whether the former holder continues is not known.
         let command = next::show(look.team, &task.task_id);
         look.items.push(AttentionItem {
@@ -167,7 +179,7 @@ fn overdue_acks(look: &mut AttentionScan<'_>) -> Result<()> {
             continue;
         }
         let (id, to) = (&delivery.message_id, &delivery.to);
-        let text = format!("not acknowledged: {id} by {to}");
+        let text = format!("ack overdue: {to} has not acknowledged {id}");
         // Only the recipient can acknowledge; others can only wake it.
         let command = format!("teamlog nudge {}", look.team);
         look.items.push(AttentionItem {
@@ -199,7 +211,7 @@ fn writes_refused(look: &mut AttentionScan<'_>) -> Result<()> {
         }
         let holder = write.refused.holder;
         let held = holder.map_or_else(String::new, |holder| format!(", held by {holder}"));
-        let text = format!("{agent} was refused a write to {path}{held}");
+        let text = format!("write refused: {agent} may not write {path}{held}");
         let (team, quoted) = (look.team, quoted(&path));
         let command = format!("teamlog can-write {team} {quoted} --agent {agent}");
         look.items.push(AttentionItem {
@@ -231,7 +243,7 @@ fn stale_tasks(look: &mut AttentionScan<'_>) -> Result<()> {
             let Some(owner) = &task.owner else {
                 continue;
             };
-            let text = format!("no word of {} from {owner}", task.task_id);
+            let text = format!("stale: no report on {} from {owner}", task.task_id);
             let command = next::show(look.team, &task.task_id);
             look.items.push(AttentionItem {
                 since: Some(heard),

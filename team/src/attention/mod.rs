@@ -130,7 +130,7 @@ impl AttentionKind {
     pub fn cause(self) -> &'static str {
         match self {
             AttentionKind::Damaged => "damaged",
-            AttentionKind::WaitsInVain => "waits in vain",
+            AttentionKind::WaitsInVain => "dependency failed",
             AttentionKind::TaskFailed => "failed",
             AttentionKind::DeadLetter => "dead letter",
             AttentionKind::BootstrapBreached => "bootstrap breached",
@@ -142,7 +142,7 @@ impl AttentionKind {
             AttentionKind::UnknownDependency => "unknown dependency",
             AttentionKind::UnknownOwner => "unknown owner",
             AttentionKind::AgentGone => "left by an agent that stopped",
-            AttentionKind::LeaseExpired => "lease ran out",
+            AttentionKind::LeaseExpired => "lease expired",
             AttentionKind::OverdueAck => "ack overdue",
             AttentionKind::WriteRefused => "write refused",
             AttentionKind::ApprovalMissing => "approval missing",

@@ -80,7 +80,7 @@ pub(super) fn not_applied(look: &mut AttentionScan<'_>) -> Result<()> {
             Some(claim) => format!("claimed by {} and stays {status}", claim.owner),
             None => format!("changed by claims only and stays {status}"),
         };
-        let text = format!("not applied: {id} {said} as {by} says; it is {stays}");
+        let text = format!("not applied: {by} reported {id} {said}, but it is {stays}");
         let command = show(look.team, id);
         look.items.push(AttentionItem {
             agent: reported.by.clone(),
@@ -92,7 +92,7 @@ pub(super) fn not_applied(look: &mut AttentionScan<'_>) -> Result<()> {
     for task in concerning(look, Concern::IgnoredDeps)? {
         let (id, ignored) = (&task.task_id, task.ignored_deps.join(", "));
         let text =
-            format!("not applied: {id} does not wait for {ignored}, for they would form a cycle");
+            format!("not applied: {id} cannot wait for {ignored}, because they would form a cycle");
         let command = without(look.team, &task, &[]);
         look.items.push(AttentionItem {
             since: Some(task.updated_at),
@@ -120,7 +120,9 @@ pub(super) fn superseded(look: &mut AttentionScan<'_>) -> Result<()> {
         };
         let message = page::sent(look.live, look.reader, seq)?;
         let (kind, from) = (message.kind.name(), message.from);
-        let text = format!("not applied: {kind} of {id} by {from} is older than the last one");
+        let text = format!(
+            "not applied: {kind} about {id} from {from} is older than the last applied one"
+        );
         look.items.push(AttentionItem {
             agent: Some(from),
             message_id: Some(message.id),

@@ -99,7 +99,7 @@ fn by_task(run: &Run, report: &Report) -> Option<String> {
     let by_task = report.event == Event::TaskLaunched || how == Some(How::ByTask);
     (by_task && before_running(run)).then(|| {
         let state = run.state.name();
-        format!("members were launched by tasks in {state}, but the first launch is one of the whole team")
+        format!("members were launched by tasks in {state}, but the first launch must launch the whole team")
     })
 }
 

@@ -222,7 +222,7 @@ pub fn names_in<'a>(field: &'static str, value: &'a Value) -> Result<Vec<String>
     };
     let count = texts.len();
     if count > DOMAINS_MAX {
-        let rule = format!("must hold at most {DOMAINS_MAX} names, but holds {count}");
+        let rule = format!("must contain at most {DOMAINS_MAX} names, but contains {count}");
         return Err(broken(Code::TooLarge, field, &rule));
     }
     let mut names = Vec::with_capacity(texts.len());
@@ -269,7 +269,7 @@ fn not_core(field: &str, value: &str) -> Refusal {
     let core = Core::ALL.map(Core::name).join(", ");
     Refusal {
         code: Code::IllegalEvent,
-        ..invalid(field, value, format!("must be one of the core ({core})"))
+        ..invalid(field, value, format!("must be a core member ({core})"))
     }
 }
 
@@ -287,7 +287,7 @@ fn is_lookalike(event: Event, name: &str) -> bool {
 fn unknown(event: Event, name: &str) -> Refusal {
     let near = nearest(event, name).map_or("", |near| near.0);
     let message = format!(
-        "data.{} is no field of {}; the nearest is {near}",
+        "data.{} is not a field of {}; the nearest is {near}",
         shown(name).trim_matches('"'),
         event.name()
     );

@@ -9,15 +9,19 @@ pub fn probed(run: &Run, probe: &Probe) -> Ruled {
             || (known.outcome.is_usable() && known.team_name.is_some())
     });
     if run.state == State::TeamProbed && leads {
-        return Err(illegal(run, "team_create_returned", "its answer is known")
-            .hint("take the branch that it leads to: branch_taken"));
+        return Err(illegal(
+            run,
+            "team_create_returned",
+            "its answer is already recorded",
+        )
+        .hint("take its branch: report branch_taken"));
     }
     let warning = match (probe.outcome, &probe.team_name) {
         (Outcome::Unrecognised, _) => {
-            Some("the answer says none of the three cases; look at it, and report what it was")
+            Some("the answer was not recognised; read it, and report its outcome")
         }
         (Outcome::AlreadyLeading, None) => Some(
-            "the answer names no team; ask for the name and give it with branch_taken, never guess",
+            "the answer names no team; ask for the name and give it with branch_taken; never guess it",
         ),
         _ => None,
     };
@@ -31,7 +35,7 @@ pub fn branched(run: &Run, asked: Option<Case>, name: Option<&str>) -> Ruled {
     let probe = run.probe.as_ref();
     let Some(case) = probe.and_then(|probe| probe.outcome.case()) else {
         return mismatch(
-            "the answer of TeamCreate leads to no case, since it was not recognised".to_owned(),
+            "the answer of TeamCreate was not recognised, so it has no case".to_owned(),
         );
     };
     if let Some(asked) = asked.filter(|asked| *asked != case) {
@@ -58,7 +62,7 @@ pub fn branched(run: &Run, asked: Option<Case>, name: Option<&str>) -> Ruled {
     if team_name.is_none() {
         let message = "the answer of TeamCreate names no team, so data.team_name is required";
         let refusal = Refusal::new(Code::BranchMismatch, message).field("data.team_name");
-        return Err(refusal.hint("ask whoever leads the team for its name; never guess it"));
+        return Err(refusal.hint("ask the leader of the team for its name; never guess it"));
     }
     Ok(Accepted::one(BootstrapAct::BranchTaken { case, team_name }))
 }
@@ -67,7 +71,7 @@ pub fn branched(run: &Run, asked: Option<Case>, name: Option<&str>) -> Ruled {
 pub fn fallen_back(run: &Run, reason: Option<&String>) -> Ruled {
     let outcome = run.probe.as_ref().map(|probe| probe.outcome);
     if run.state == State::TeamProbed && outcome != Some(Outcome::Unavailable) {
-        let message = "FALLBACK must follow an answer of TeamCreate that there are no teams, but it was not recognised";
+        let message = "FALLBACK requires an answer of TeamCreate that teams are unavailable, but its answer was not recognised";
         return Err(Refusal::new(Code::BranchMismatch, message));
     }
     let said = run.blocked.clone().filter(|raw| !raw.is_empty());
@@ -101,23 +105,23 @@ pub fn roster(run: &Run, core: Option<&[Core]>, domains: Option<&[String]>) -> R
     }
     let domains = domains.unwrap_or(&run.selected);
     if domains.is_empty() {
-        return incomplete("domains", "must hold at least one domain, but holds none");
+        return incomplete("domains", "must contain at least one domain");
     }
     let mut seen = BTreeSet::new();
     if let Some(twice) = domains.iter().find(|name| !seen.insert(*name)) {
-        let rule = format!("must hold each domain once, but holds {twice:?} twice");
+        let rule = format!("must contain each domain once, but contains {twice:?} twice");
         return incomplete("domains", &rule);
     }
     let is_core = |domain: &&String| Core::from_any_case(domain).is_some();
     if let Some(core) = domains.iter().find(is_core) {
-        let rule = format!("must hold domains, but {core:?} is one of the core");
+        let rule = format!("must contain domains only, but {core:?} is a core member");
         return incomplete("domains", &rule);
     }
     let missing = run.selected.iter().filter(|name| !domains.contains(name));
     let missing: Vec<&str> = missing.map(String::as_str).collect();
     if !missing.is_empty() {
         let missing = missing.join(", ");
-        let rule = format!("must hold every selected domain, but {missing} is missing");
+        let rule = format!("must contain every selected domain, but {missing} is missing");
         return incomplete("domains", &rule);
     }
     Ok(Accepted::one(BootstrapAct::RosterBuilt {
@@ -135,7 +139,7 @@ pub fn launched(run: &Run, how: How, members: &[String]) -> Ruled {
     let roster = run.roster.as_deref().unwrap_or_default();
     let stranger = |name: &&String| !roster.contains(name) && core_named(name).is_none();
     if let Some(stranger) = members.iter().find(stranger) {
-        let rule = format!("must be those of the roster, but {stranger:?} is none of them");
+        let rule = format!("must be members of the roster, but {stranger:?} is not");
         return Err(broken(Code::RosterIncomplete, "members", &rule));
     }
     let core = Core::ALL.iter().map(|core| core.name().to_owned());
@@ -150,16 +154,15 @@ pub fn launched(run: &Run, how: How, members: &[String]) -> Ruled {
 pub fn ready(run: &Run, from: &Participant, launch: Option<u32>) -> Ruled {
     let event = "core_ready_ack";
     let Participant::Core(from) = from else {
-        return Err(illegal(run, event, "its sender is none of the core").field("data.from"));
+        return Err(illegal(run, event, "its sender is not a core member").field("data.from"));
     };
     if let Some(launch) = launch.filter(|launch| *launch != run.launches) {
         let last = run.launches;
-        let why =
-            format!("it is of launch {launch}, and the team was launched for the {last}. time");
+        let why = format!("it belongs to launch {launch}, but the current launch is {last}");
         return Err(illegal(run, event, &why).field("data.launch"));
     }
     match run.handshake(*from).acked {
-        true => Ok(Accepted::known("the ack is known already")),
+        true => Ok(Accepted::known("the ack is already recorded")),
         false => Ok(Accepted::one(BootstrapAct::CoreAcked { from: *from })),
     }
 }
@@ -172,7 +175,7 @@ pub fn relaunched(run: &Run, missing: Option<&[Core]>) -> Ruled {
         None => run.missing.clone(),
     };
     if missing.is_empty() {
-        let why = "both acks of the core are there";
+        let why = "both core members have sent their acks";
         return Err(illegal(run, "core_relaunched", why));
     }
     Ok(Accepted::one(BootstrapAct::CoreRelaunched {

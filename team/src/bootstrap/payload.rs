@@ -186,7 +186,9 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
         }
         Event::CoreHandshakeTimedOut => {
             fields.cores("missing")?;
-            Payload::of(move |run| Err(illegal(run, name, "both acks of the core are there")))
+            Payload::of(move |run| {
+                Err(illegal(run, name, "both core members have sent their acks"))
+            })
         }
         Event::CoreRelaunched => {
             let (missing, how) = (fields.cores("missing")?, how(&fields)?);
@@ -290,7 +292,7 @@ fn reported(event: Event, data: &Map<String, Value>) -> Payload {
         said.remove(*taken);
     }
     let warning = (event == Event::TaskLaunched)
-        .then_some("members are launched by the team, not by tasks of the lead's");
+        .then_some("members are launched by the team, not by tasks of the lead");
     recorded(event.name().to_owned(), said, warning)
 }
 
@@ -332,7 +334,7 @@ fn probed(fields: &Fields) -> Result<Probe, Refusal> {
         probe.message = Some(message);
     }
     if probe.outcome == Outcome::Ok && probe.team_name.is_none() {
-        let rule = "is required where the team was created";
+        let rule = "is required if the team was created";
         return Err(broken(Code::InvalidInput, "team_name", rule));
     }
     if let Some(name) = &probe.team_name {
@@ -360,7 +362,11 @@ fn in_object(one: &Map<String, Value>) -> Result<Probe, Refusal> {
         }
         Value::Null => None,
         other => {
-            return Err(invalid("outcome", other, "must hold a name or a message"));
+            return Err(invalid(
+                "outcome",
+                other,
+                "must contain a name or a message",
+            ));
         }
     };
     let inner = inner.filter(|text| !text.is_empty());
@@ -399,7 +405,7 @@ fn roster(fields: &Fields) -> Result<Roster, Refusal> {
     if let Some(names) = fields.list("core")? {
         let (both, others) = split(names);
         if let Some(other) = others.first() {
-            let rule = "must be the two of the core";
+            let rule = "must be the two core members";
             return Err(Refusal {
                 code: Code::RosterIncomplete,
                 ..invalid("core", other, rule)
@@ -421,7 +427,7 @@ fn evidence(fields: Fields) -> Result<Option<Map<String, Value>>, Refusal> {
     let own = fields.all();
     match given {
         Some(_) if own.len() > 1 => {
-            let rule = "must hold all of the evidence, but some of it stands beside it";
+            let rule = "must contain all of the evidence, but there are fields beside it";
             Err(broken(Code::InvalidInput, "evidence", rule))
         }
         Some(evidence) => Ok(Some(evidence)),
@@ -436,7 +442,7 @@ fn mapping(fields: &Fields) -> Result<Mapping, Refusal> {
         fields.text("path_origin")?,
     );
     check_path(path.as_deref(), origin.as_deref(), fields.is_message())?;
-    let rule = "must name who of the core got it";
+    let rule = "must name the core members that received it";
     let to = fields.cores("to")?.ok_or_else(|| invalid("to", "", rule))?;
     Ok(Mapping {
         domain: fields.id("domain")?,
@@ -510,11 +516,11 @@ fn check_path(path: Option<&str>, origin: Option<&str>, of_message: bool) -> Res
                 .ok_or_else(|| invalid(field, path, rule));
         }
         (Some(_), None) => {
-            let rule = "is required beside data.domain_file_path";
+            let rule = "is required together with data.domain_file_path";
             return Err(broken(Code::InvalidInput, "path_origin", rule));
         }
         (None, Some(_)) => {
-            let rule = "is required beside data.path_origin";
+            let rule = "is required together with data.path_origin";
             return Err(broken(Code::InvalidInput, field, rule));
         }
     };
@@ -523,7 +529,7 @@ fn check_path(path: Option<&str>, origin: Option<&str>, of_message: bool) -> Res
         "relative_fallback" if !relative(path) => "must be references/… without ..",
         _ => return Ok(()),
     };
-    let rule = format!("{rule} where data.path_origin is {origin}");
+    let rule = format!("{rule} if data.path_origin is {origin}");
     Err(invalid(field, path, rule))
 }
 

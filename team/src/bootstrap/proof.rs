@@ -22,7 +22,7 @@ pub fn checked(run: &Run, given: Option<&Map<String, Value>>) -> Result<Evidence
     let mut faults = Vec::new();
     for name in given.keys().filter(|name| !FIELDS.contains(&name.as_str())) {
         let near = spelling::nearest(name, FIELDS).map_or("", |near| near.0);
-        let why = format!("is no field of it; the nearest is {near}");
+        let why = format!("is not a field of the evidence; the nearest is {near}");
         faults.push((name.clone(), why));
     }
     let logged = Evidence::of(run);
@@ -104,7 +104,7 @@ fn names(given: &Map<String, Value>, field: &'static str, wanted: &[String], fau
 fn acks(given: &Map<String, Value>, faults: &mut Faults) {
     let field = "core_ready_ack";
     let Some(Value::Object(acks)) = given.get(field) else {
-        let rule = "must be an object of both signals";
+        let rule = "must be an object with both signals";
         return fault(faults, field, given.get(field), rule);
     };
     let signals = Core::ALL.map(Core::ready_signal);
@@ -115,7 +115,7 @@ fn acks(given: &Map<String, Value>, faults: &mut Faults) {
         }
     }
     if let Some(other) = acks.keys().find(|name| !signals.contains(&name.as_str())) {
-        let why = "is no signal of the core".to_owned();
+        let why = "is not a signal of a core member".to_owned();
         faults.push((format!("{field}.{other}"), why));
     }
 }

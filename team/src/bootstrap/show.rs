@@ -47,8 +47,9 @@ impl BootstrapEvidence {
         let run = run_of(live, self.run.as_deref())?;
         Evidence::of(&run).ok_or_else(|| {
             let (run, state) = (shown(&run.run), run.state.name());
-            let message =
-                format!("run must be launched to have evidence of it, but {run} stands in {state}");
+            let message = format!(
+                "run {run} has no launch evidence: it is in {state} and was not launched yet"
+            );
             Refusal::new(Code::NotLaunched, message).field("run").into()
         })
     }
@@ -62,8 +63,8 @@ pub(crate) fn run_of(live: &Live, id: Option<&str>) -> Result<Run> {
     };
     found.ok_or_else(|| {
         let message = match id {
-            Some(id) => format!("run must be one that began, but is {}", shown(id)),
-            None => "run must be one that began, but none did".to_owned(),
+            Some(id) => format!("no bootstrap run {}", shown(id)),
+            None => "no bootstrap run has begun".to_owned(),
         };
         let refusal = Refusal::new(Code::RunNotFound, message).field("run");
         refusal.into()

@@ -36,7 +36,7 @@ impl BootstrapStart {
         let count = given.len();
         if count > DOMAINS_MAX {
             let message =
-                format!("domains must hold at most {DOMAINS_MAX} names, but holds {count}");
+                format!("domains must contain at most {DOMAINS_MAX} names, but contains {count}");
             return Err(Refusal::new(Code::TooLarge, message).field("domains"));
         }
         let mut seen = BTreeSet::new();
@@ -45,11 +45,11 @@ impl BootstrapStart {
             let domain = names::filled("domains", domain)?;
             names::check_free("domains", domain)?;
             if Core::from_any_case(domain).is_some() {
-                let rule = "must hold domains, and none of the core";
+                let rule = "must contain domains only, no core member";
                 return Err(Refusal::invalid("domains", domain, rule));
             }
             if !seen.insert(domain) {
-                let rule = "must hold each domain once";
+                let rule = "must contain each domain once";
                 return Err(Refusal::invalid("domains", domain, rule));
             }
             domains.push(domain.to_owned());
@@ -76,11 +76,9 @@ impl Command for BootstrapStart {
             None => live.next_bootstrap_number()?.to_string(),
         };
         if live.bootstrap_run(&run)?.is_some() {
-            let message = format!("run must be new, but {} exists", shown(&run));
+            let message = format!("run {} already exists", shown(&run));
             let refusal = Refusal::new(Code::RunExists, message).field("run");
-            return Err(refusal
-                .hint("leave the run out to begin the next one")
-                .into());
+            return Err(refusal.hint("omit the run to use the next number").into());
         }
         let act = BootstrapAct::Started { domains };
         let event = event(&run, act, LEADER, None, &Map::new())?;
@@ -110,7 +108,7 @@ pub(super) fn event(
     let run = run.to_owned();
     let fact = BootstrapFact { run, act };
     fact.event(actor, trace, beside).map_err(|error| {
-        let message = format!("data must be JSON that an event can hold, but {error}");
+        let message = format!("data cannot be stored: {error}");
         Refusal::new(Code::InvalidInput, message).field("data")
     })
 }

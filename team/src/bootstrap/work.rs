@@ -13,13 +13,13 @@ const OBSTRUCTION: Participant = Participant::Core(Core::Obstruction);
 /// How often a result of a round goes to the same member of the core.
 const SENT_MAX: u32 = 2;
 /// Hint for a run without active domains.
-const NOBODY: &str = "no domain is left; only member_added leads on";
+const NOBODY: &str = "no active domain is left; continue with member_added";
 
 /// Returns an active domain, or refuses the event.
 fn active<'a>(run: &'a Run, event: &str, name: &str) -> Result<&'a Domain, Refusal> {
     run.active_domain(name).ok_or_else(|| {
         let active = names(run.active()).join(", ");
-        let why = format!("{name:?} is none of the active domains ({active})");
+        let why = format!("{name:?} is not an active domain ({active})");
         illegal(run, event, &why).field("data.domain")
     })
 }
@@ -27,7 +27,7 @@ fn active<'a>(run: &'a Run, event: &str, name: &str) -> Result<&'a Domain, Refus
 /// Records that a domain started its work.
 pub fn started(run: &Run, name: &str) -> Ruled {
     match active(run, "domain_started", name)?.started {
-        true => Ok(Accepted::known("the domain works already")),
+        true => Ok(Accepted::known("the domain has already started")),
         false => Ok(Accepted::one(BootstrapAct::DomainStarted {
             domain: name.to_owned(),
         })),
@@ -44,8 +44,10 @@ pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
     if round != domain.round {
         accepted = revised(run, &mapping.domain, Some(round))?;
     } else if domain.is_reviewed() && domain.message_id.as_ref() != Some(&mapping.message_id) {
-        let why = format!("round {round} of {} was reviewed", domain.domain);
-        return Err(illegal(run, event, &why).hint("another result begins with revision_submitted"));
+        let why = format!("round {round} of {} is already reviewed", domain.domain);
+        return Err(
+            illegal(run, event, &why).hint("report revision_submitted before another result")
+        );
     }
     let fresh = round != domain.round;
     let id = Some(&mapping.message_id);
@@ -56,20 +58,20 @@ pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
     }
     if domain.earlier_ids.contains(&mapping.message_id) || (fresh && known == id) {
         let (id, name) = (&mapping.message_id, &domain.domain);
-        let why = format!("the message id {id:?} is that of an earlier round of {name}");
+        let why = format!("the message id {id:?} was used in an earlier round of {name}");
         return Err(illegal(run, event, &why).field("data.message_id"));
     }
     for to in &mapping.to {
         let delivery = domain.delivery(*to);
         if !fresh && delivery.sent >= SENT_MAX && !delivery.acked {
-            let why = format!("{} was sent that result once more already", to.name());
+            let why = format!("the result was already resent to {}", to.name());
             return Err(illegal(run, event, &why)
                 .field("data.to")
-                .hint("get its ack, or leave the domain out: domain_excluded"));
+                .hint("get its ack, or exclude the domain with domain_excluded"));
         }
         let waits = delivery.sent > 0 && (delivery.acked || delivery.until.is_some());
         if !fresh && waits {
-            let known = format!("{} was sent that result already", to.name());
+            let known = format!("the result was already sent to {}", to.name());
             accepted = accepted.warned(Some(&known));
             continue;
         }
@@ -95,17 +97,18 @@ pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
 pub fn acked(run: &Run, by: &Participant, name: &str, message_id: &str) -> Ruled {
     let event = "delivery_ack";
     let Participant::Core(by) = by else {
-        return Err(illegal(run, event, "its sender is none of the core").field("data.by"));
+        return Err(illegal(run, event, "its sender is not a core member").field("data.by"));
     };
     let domain = active(run, event, name)?;
     let delivery = domain.delivery(*by);
     if domain.message_id.as_deref() != Some(message_id) || delivery.sent == 0 {
         let by = by.name();
-        let why = format!("no result of {name} with the message id {message_id:?} went to {by}");
+        let why =
+            format!("no result of {name} with the message id {message_id:?} was sent to {by}");
         return Err(illegal(run, event, &why).field("data.message_id"));
     }
     match delivery.acked {
-        true => Ok(Accepted::known("the ack is known already")),
+        true => Ok(Accepted::known("the ack is already recorded")),
         false => Ok(Accepted::one(BootstrapAct::DeliveryAcked {
             domain: name.to_owned(),
             message_id: message_id.to_owned(),
@@ -125,7 +128,7 @@ pub fn ack_missed(run: &Run, missing: Option<Core>, name: &str, message_id: Opti
     let open: Vec<Core> = Core::ALL.iter().copied().filter(open).collect();
     let known = domain.message_id.as_deref();
     if open.is_empty() || message_id.is_some_and(|id| known != Some(id)) {
-        let why = format!("no such result of {name} waits for an ack");
+        let why = format!("no result of {name} with that message id waits for an ack");
         return Err(illegal(run, event, &why).field("data.message_id"));
     }
     let missing = match (missing, open.as_slice()) {
@@ -147,7 +150,7 @@ pub fn ack_missed(run: &Run, missing: Option<Core>, name: &str, message_id: Opti
         }
         _ => {
             let name = missing.name();
-            format!("send the result to {name} once more, with the same message id")
+            format!("send the result to {name} again, with the same message id")
         }
     };
     Ok(Accepted::one(act).warned(Some(&warning)))
@@ -171,7 +174,7 @@ fn only(allowed: &Participant, run: &Run, event: &str, by: &Participant) -> Resu
         Participant::Core(Core::Synthesizer) => "synthesizer",
         _ => "lead",
     };
-    let why = format!("it is for the {name} alone");
+    let why = format!("only the {name} may report it");
     Err(illegal(run, event, &why).field("data.by"))
 }
 
@@ -230,7 +233,7 @@ pub fn excluded(run: &Run, name: &str, reason: Option<&String>) -> Ruled {
     active(run, "domain_excluded", name)?;
     let is_last = run.active().nth(1).is_none();
     let Some(reason) = reason.cloned() else {
-        let rule = "must say why the domain is left out";
+        let rule = "must say why the domain is excluded";
         return Err(broken(Code::ReasonRequired, "reason", rule));
     };
     let domain = name.to_owned();
@@ -239,7 +242,7 @@ pub fn excluded(run: &Run, name: &str, reason: Option<&String>) -> Ruled {
 }
 
 fn nobody(code: Code) -> Refusal {
-    Refusal::new(code, "there must be an active domain, but there is none").hint(NOBODY)
+    Refusal::new(code, "no active domain is left").hint(NOBODY)
 }
 
 /// Every active domain was reviewed once.
@@ -247,7 +250,7 @@ pub fn round_completed(run: &Run, by: &Participant, round: &Round1) -> Ruled {
     only(&OBSTRUCTION, run, "round1_complete", by)?;
     let incomplete = |message: String| Err(Refusal::new(Code::Round1Incomplete, message));
     if run.round1_complete {
-        return Ok(Accepted::known("round 1 is complete already"));
+        return Ok(Accepted::known("round 1 is already complete"));
     }
     if !round_is_complete(run) {
         let is_open = |domain: &&Domain| domain.reviewed == 0 || !domain.confirmed;
@@ -256,7 +259,7 @@ pub fn round_completed(run: &Run, by: &Participant, round: &Round1) -> Ruled {
         return match open.is_empty() {
             true => Err(nobody(Code::Round1Incomplete)),
             false => incomplete(format!(
-                "every active domain must be reviewed, and confirmed by both of the core, but {names} is not"
+                "every active domain must be reviewed, and its result confirmed by both core members; missing: {names}"
             )),
         };
     }
@@ -319,19 +322,19 @@ pub fn cleared(
     if !against.is_empty() {
         let against = against.join(", ");
         return refused(&format!(
-            "every active domain must pass, or be left out, but {against} does neither"
+            "every active domain must pass or be excluded; missing: {against}"
         ));
     }
     let open = names(run.active().filter(|domain| !domain.is_settled()));
     if !open.is_empty() {
         let open = open.join(", ");
         return refused(&format!(
-            "the last result of every active domain must be confirmed by both of the core, but {open} is not"
+            "both core members must confirm the last result of every active domain; missing: {open}"
         ));
     }
     let lacks = |field: &str, rule: &str| Err(broken(Code::GateRefused, field, rule));
     let Some(summary) = summary else {
-        let rule = "is required: a gate is never cleared without saying why";
+        let rule = "is required: say why the gate is cleared";
         return lacks("clear_summary", rule);
     };
     for key in SUMMARY {
@@ -369,7 +372,7 @@ fn disagreement(run: &Run, summary: &Map<String, Value>) -> Option<String> {
     let passed = BTreeSet::from_iter(names(run.active()));
     let listed = &said("pass_domains") | &said("revised_domains");
     (listed != passed || said("excluded_domains") != excluded)
-        .then(|| "the clear_summary does not name the domains as the log does".to_owned())
+        .then(|| "clear_summary lists other domains than the log".to_owned())
 }
 
 /// The final synthesis is asked for.
@@ -383,7 +386,7 @@ pub fn requested(run: &Run, by: &Participant) -> Ruled {
         return Err(nobody(Code::GateNotCleared));
     }
     match run.final_requested {
-        true => Ok(Accepted::known("the final synthesis was requested already")),
+        true => Ok(Accepted::known("the final synthesis is already requested")),
         false => Ok(Accepted::one(BootstrapAct::FinalSynthesisRequested {})),
     }
 }
@@ -392,13 +395,19 @@ pub fn requested(run: &Run, by: &Participant) -> Ruled {
 pub fn synthesized(run: &Run, event: &'static str, by: &Participant, done: bool) -> Ruled {
     only(&Participant::Core(Core::Synthesizer), run, event, by)?;
     if !run.final_requested {
-        return Err(illegal(run, event, "the final synthesis was not requested"));
+        return Err(illegal(
+            run,
+            event,
+            "the final synthesis is not requested yet",
+        ));
     }
     let by = Core::Synthesizer;
     Ok(match done {
-        true if run.synthesis_delivered => Accepted::known("the final synthesis is known already"),
+        true if run.synthesis_delivered => {
+            Accepted::known("the final synthesis is already recorded")
+        }
         true => Accepted::one(BootstrapAct::SynthesisDelivered { by }),
-        false if run.final_acked => Accepted::known("the ack is known already"),
+        false if run.final_acked => Accepted::known("the ack is already recorded"),
         false => Accepted::one(BootstrapAct::FinalSynthesisAcked { by }),
     })
 }
@@ -406,20 +415,20 @@ pub fn synthesized(run: &Run, event: &'static str, by: &Participant, done: bool)
 pub fn joined(run: &Run, name: &str, how: Option<How>) -> Ruled {
     let event = "member_added";
     if how == Some(How::ByTask) {
-        let why = "members join at team level, not by tasks";
+        let why = "members are added at team level, not by tasks";
         return Err(illegal(run, event, why).field("data.method"));
     }
     if core_named(name).is_some() || run.active_domain(name).is_some() {
-        let why = format!("{name:?} is a member already");
+        let why = format!("{name:?} is already a member");
         return Err(illegal(run, event, &why).field("data.domain"));
     }
     if run.domains.len() >= DOMAINS_MAX {
         let message = format!("a run can have at most {DOMAINS_MAX} domains");
         return Err(Refusal::new(Code::TooLarge, message).field("data.domain"));
     }
-    let again = run.round1_complete.then_some(
-        "every domain, and this one, has to be reviewed before round 1 is complete again",
-    );
+    let again = run
+        .round1_complete
+        .then_some("round 1 is open again until every domain, including this one, is reviewed");
     Ok(Accepted::one(BootstrapAct::MemberAdded {
         domain: name.to_owned(),
     })

@@ -143,6 +143,6 @@ impl Control {
 /// Refuses an actor other than the agent to whom the token belongs.
 pub(crate) fn mismatch(agent: &str, actor: &str) -> Refusal {
     let (agent, actor) = (shown(agent), shown(actor));
-    let message = format!("actor must be {agent}, to whom the token belongs, but is {actor}");
+    let message = format!("actor is {actor}, but the token belongs to {agent}");
     Refusal::new(Code::ActorMismatch, message).field("actor")
 }

@@ -85,7 +85,9 @@ impl Deadline {
         let longest = longest.as_millis();
         let message = format!("timeout_ms must be at most {longest}, but is {asked}");
         let refusal = Refusal::new(Code::InvalidInput, message).field("timeout_ms");
-        Err(refusal.hint("wait again behind the cursor of the answer, which misses nothing"))
+        Err(refusal.hint(
+            "wait several times, each time from the cursor of the last answer: no event is missed",
+        ))
     }
 
     /// Returns the time until the next check of a wait.

@@ -183,10 +183,20 @@ impl Command for DeadLetterRequeue {
         let state = delivery.as_ref().map(|found| found.state);
         let open = state == Some(State::Open);
         if message.acked.is_some() {
-            return Err(closed(Code::AlreadyAcked, &letter, "is acknowledged already").into());
+            return Err(closed(
+                Code::AlreadyAcked,
+                &letter,
+                "is already acknowledged, so it cannot be requeued",
+            )
+            .into());
         }
         if open {
-            return Err(closed(Code::DeliveryOpen, &letter, "waits for its ack already").into());
+            return Err(closed(
+                Code::DeliveryOpen,
+                &letter,
+                "still waits for its ack, so it cannot be requeued",
+            )
+            .into());
         }
         let before = delivery.filter(|found| found.required != 0);
         let policy = match before {
@@ -237,7 +247,7 @@ impl DeadLetterRequeue {
                 ("message_id", message, id)
             }
             (None, None) => {
-                let message = "id must be given, or message_id";
+                let message = "either id or message_id is required";
                 return Err(Refusal::new(Code::InvalidInput, message).field("id").into());
             }
         };
@@ -247,17 +257,16 @@ impl DeadLetterRequeue {
 }
 
 fn not_found(field: &str, asked: &str) -> Refusal {
-    let what = if field == "id" { "" } else { "the message of " };
     let asked = crate::refusal::shown(asked);
-    let message = format!("{field} must be that of {what}a dead letter, but is {asked}");
+    let message = match field {
+        "id" => format!("no dead letter {asked}"),
+        _ => format!("message {asked} has no dead letter"),
+    };
     Refusal::new(Code::DeadLetterNotFound, message).field(field)
 }
 
 fn closed(code: Code, letter: &DeadLetter, how: &str) -> Refusal {
-    let message = format!(
-        "message_id must be that of a message without an ack and without an open delivery, but {} {how}",
-        letter.message_id
-    );
+    let message = format!("message {} {how}", letter.message_id);
     Refusal::new(code, message)
         .field("message_id")
         .detail("message_id", letter.message_id.clone())

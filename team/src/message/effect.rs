@@ -80,7 +80,7 @@ pub(crate) fn check_creation(live: &Live, message: &Message, id: &str) -> Result
     let meant = similar_task(live, id)?;
     let meant = meant.map(|meant| format!("; did you mean {meant}?"));
     let text = format!(
-        "no task {id}, and updates create none in this team ({} is false){}",
+        "no task {id} in this team, and updates create no tasks ({} is false){}",
         setting.key(),
         meant.unwrap_or_default()
     );

@@ -146,7 +146,7 @@ fn mail(message: &Message) -> FeedEntry {
 /// Tells the former owner of a task that it was assigned to another agent.
 fn reassigned(message: &Message, task: &str) -> FeedEntry {
     let actor = message.actor.as_ref().unwrap_or(&message.from);
-    let summary = format!("Task {task} is now {}'s, assigned by {actor}", message.to);
+    let summary = format!("Task {task} was assigned to {} by {actor}", message.to);
     of_task("task_reassigned", task, actor, summary)
 }
 
@@ -201,7 +201,7 @@ fn task(fact: &TaskFact, actor: &str) -> Option<FeedEntry> {
             ("task_failed", worker, summary, failed.error.clone())
         }
         TaskAct::Unblocked => {
-            let summary = format!("Task {id} waits for nothing any more");
+            let summary = format!("Task {id} is unblocked");
             ("task_unblocked", actor, summary, None)
         }
         TaskAct::Canceled(canceled) => {
@@ -209,7 +209,7 @@ fn task(fact: &TaskFact, actor: &str) -> Option<FeedEntry> {
             ("task_canceled", actor, summary, canceled.reason.clone())
         }
         TaskAct::LeaseExpired(_) => {
-            let summary = format!("The lease of task {id} ran out");
+            let summary = format!("The lease of task {id} expired");
             ("task_lease_expired", actor, summary, None)
         }
         _ => return None,

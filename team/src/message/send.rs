@@ -225,7 +225,7 @@ const UNREAD: &str = "unread";
 /// Refuses a reused message id until the recorded message is read for the comparison.
 fn unread(id: &str, seq: u64) -> Refusal {
     let text = format!(
-        "message id {} is taken; its content was not compared",
+        "message id {} was already used; the contents were not compared",
         shown(id)
     );
     Refusal::new(Code::MessageIdReused, text).detail(UNREAD, seq)
@@ -341,14 +341,14 @@ impl NewMessage {
             return Ok(());
         }
         let text = format!(
-            "message {} exists with another {}; this one was not sent",
+            "message id {} was already used with another {}; this message was not sent",
             shown(&message.id),
             fields.join(", ")
         );
         let refusal = Refusal::new(Code::MessageIdReused, text).field("message_id");
         Err(refusal
             .detail("differs", fields)
-            .hint("leave the message id out, or give one that is new"))
+            .hint("omit the message id, or use a new one"))
     }
 
     pub(crate) fn settle(&self, live: &Live, now: Timestamp) -> Result<(Settled, Vec<NewEvent>)> {

@@ -57,7 +57,7 @@ impl ModeClear {
         let mut scopes = Vec::new();
         if self.all_sessions {
             if *acting != Scope::Root {
-                let message = "all_sessions must stand alone, but a session_id is given too";
+                let message = "give either all_sessions or session_id, not both";
                 let refusal = Refusal::new(Code::InvalidInput, message);
                 return Err(refusal.field("all_sessions").into());
             }

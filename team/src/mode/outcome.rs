@@ -31,7 +31,7 @@ impl ModeOutcome {
                 }
             }
             _ => {
-                let message = "mode must be given, or state, and not both";
+                let message = "give either mode or state";
                 let refusal = Refusal::new(Code::InvalidInput, message);
                 Err(refusal.field("mode").into())
             }

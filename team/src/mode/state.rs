@@ -416,9 +416,7 @@ fn metadata(write: ModeWrite, decision: &ModeDecision<'_>, scope: &Scope) -> Res
 }
 
 fn unlisted(mode: Mode, scope: &Scope) -> Refusal {
-    let message = format!(
-        "active_skills must list modes that are active only, but {mode} is not: the list follows from the states"
-    );
+    let message = format!("active_skills may only list active modes, but {mode} is not active");
     let refusal = Refusal::new(Code::ModeNotActive, message).field("active_skills");
     not_active_in(refusal, scope, mode)
 }

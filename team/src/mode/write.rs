@@ -143,7 +143,7 @@ impl ModeUpdate {
         for field in unset {
             if KEPT.contains(&field.as_str()) {
                 let kept = KEPT.join(", ");
-                let rule = format!("must leave {kept} alone, which every state has");
+                let rule = format!("must not contain {kept}: every state has these fields");
                 return Err(Refusal::invalid("unset", field, &rule));
             }
         }

@@ -115,8 +115,8 @@ fn overlap(resources: &[String], held: &HeldResources) -> Option<Overlap> {
 
 fn conflict(task: &Task, first: &Overlap, all: &[Overlap]) -> Refusal {
     let message = format!(
-        "resource {} of task {} must not overlap what another agent holds, but {} holds {} for task {} until {}",
-        first.resource, task.task_id, first.holder, first.held, first.task_id, first.leased_until
+        "resource {} of task {} overlaps {}, which {} holds for task {} until {}",
+        first.resource, task.task_id, first.held, first.holder, first.task_id, first.leased_until
     );
     Refusal::new(Code::ResourceConflict, message)
         .details(json!({
@@ -124,7 +124,7 @@ fn conflict(task: &Task, first: &Overlap, all: &[Overlap]) -> Refusal {
             "leased_until": first.leased_until, "conflicts": all,
         }))
         .hint(format!(
-            "wait for task {}, or declare both tasks shared with: set-task-resources",
+            "wait until task {} ends, or make both tasks shared with the operation set-task-resources",
             first.task_id
         ))
 }
@@ -140,7 +140,7 @@ pub(crate) fn declared(wanted: &[String]) -> Result<Vec<String>, Refusal> {
             resources.push(resource);
         }
         if resources.len() > RESOURCES_MAX {
-            let message = format!("resources must be at most {RESOURCES_MAX}");
+            let message = format!("resources must have at most {RESOURCES_MAX} entries");
             return Err(Refusal::new(Code::TooLarge, message).field("resources"));
         }
     }

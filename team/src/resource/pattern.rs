@@ -37,7 +37,7 @@ impl Pattern {
             (text.len() > RESOURCE_BYTES_MAX, LONG),
             (
                 text.chars().any(char::is_control),
-                "must not hold control characters",
+                "must not contain control characters",
             ),
             // Some systems treat a backslash as a slash.
             (
@@ -61,7 +61,7 @@ impl Pattern {
         for name in text.split('/') {
             match name {
                 "" | "." => {}
-                ".." => return Err("must not hold .."),
+                ".." => return Err("must not contain .."),
                 "**" if parts.last() == Some(&Part::Any) => {}
                 "**" => parts.push(Part::Any),
                 name => parts.push(Part::Name(name.chars().collect())),
@@ -186,10 +186,10 @@ mod tests {
             ("", "must name a path, or be . for everything"),
             (" ", "must name a path, or be . for everything"),
             ("/src", "must be relative to the repository's root"),
-            ("..", "must not hold .."),
-            ("a/../b", "must not hold .."),
+            ("..", "must not contain .."),
+            ("a/../b", "must not contain .."),
             ("src\\io", "must be written with slashes, not backslashes"),
-            ("a\0b", "must not hold control characters"),
+            ("a\0b", "must not contain control characters"),
             (&long, LONG),
             (&"x".repeat(2000), LONG),
         ] {

@@ -77,7 +77,7 @@ impl Command for ThreadPost {
         after: &After<'_>,
     ) -> Result<ThreadPostAnswer> {
         let last: Option<(u64, EventId)> = found(after.live, &self.thread_id)?.last_post;
-        let missing = || Failure::from(Error::Poisoned("a post left no message".into()));
+        let missing = || Failure::from(Error::Poisoned("the post recorded no message".into()));
         let (seq, id) = last.ok_or_else(missing)?;
         let message = PostShown::of(&self.thread_id, posted, seq, id);
         let recorded = after.events.iter().find(|event| event.seq == seq);

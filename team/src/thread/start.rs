@@ -149,7 +149,7 @@ pub(crate) fn found(live: &Live, id: &str) -> Result<thread::Thread> {
     if let Some(thread) = live.thread(id)? {
         return Ok(thread);
     }
-    let message = format!("thread_id must name a thread of the team, but is {id:?}");
+    let message = format!("no thread {id:?} in this team");
     let refusal = Refusal::new(Code::ThreadNotFound, message)
         .field("thread_id")
         .detail("thread_id", id);

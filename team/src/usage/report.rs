@@ -199,7 +199,7 @@ impl ReportUsage {
             ("tokens", self.tokens),
         ];
         if given.iter().all(|(_, tokens)| tokens.is_none()) {
-            let message = "tokens must be given, or input_tokens and output_tokens";
+            let message = "tokens is required, or input_tokens or output_tokens";
             return Err(Refusal::new(Code::InvalidInput, message).field("tokens"));
         }
         for (field, tokens) in given {
@@ -210,7 +210,7 @@ impl ReportUsage {
         let sum = input + output;
         let tokens = self.tokens.unwrap_or(sum);
         if tokens < sum {
-            let rule = format!("must be at least input_tokens and output_tokens, {sum}");
+            let rule = format!("must be at least the sum of input_tokens and output_tokens, {sum}");
             return Err(Refusal::invalid("tokens", tokens, &rule));
         }
         Ok(UsageReported {
@@ -273,7 +273,7 @@ impl SetBudget {
             return Err(Refusal::invalid("soft_limit_tokens", soft, &rule));
         }
         if self.hard_limit && max.is_none() && self.per_agent_tokens.is_none() {
-            let message = "hard_limit must have max_tokens or per_agent_tokens to hold to";
+            let message = "hard_limit needs a limit: set max_tokens or per_agent_tokens too";
             return Err(Refusal::new(Code::InvalidInput, message).field("hard_limit"));
         }
         Ok(Budget {

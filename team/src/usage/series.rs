@@ -76,7 +76,7 @@ impl Team {
         let from = from.unwrap_or_else(|| to.plus_micros(-DAY_MICROS));
         let span = to.micros() - from.micros();
         if span <= 0 {
-            let rule = format!("must lie before {to}");
+            let rule = format!("must be before {to}");
             return Err(Refusal::invalid("from", from, rule).into());
         }
         let count = i64::try_from(buckets).unwrap_or(1);
@@ -123,7 +123,7 @@ impl Team {
 
 fn time(field: &'static str, text: Option<&String>) -> Result<Option<Timestamp>, Refusal> {
     let parsed = |text: &String| {
-        let rule = "must be a time as ISO 8601 has it";
+        let rule = "must be an ISO 8601 time";
         Timestamp::parse(text).map_err(|_| Refusal::invalid(field, text, rule))
     };
     text.map(parsed).transpose()

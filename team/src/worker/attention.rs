@@ -154,7 +154,7 @@ impl Command for WriteAttention {
         let mut said = self.clone();
         match &self.leader_session_stopped_at {
             Some(at) if Timestamp::parse(at).is_err() => {
-                let rule = "must be a time as ISO 8601 has it";
+                let rule = "must be an ISO 8601 time";
                 return Err(Refusal::invalid("leader_session_stopped_at", at, rule).into());
             }
             None if !self.leader_session_active => {

@@ -120,8 +120,7 @@ impl WorkerAnswer {
 impl WriteIdentity {
     fn identity(&self) -> Result<Identity> {
         if self.worker == LEADER {
-            let message =
-                format!("worker must be somebody else than the leader, but is {LEADER:?}");
+            let message = format!("{LEADER:?} is the leader, which is not a worker");
             let refusal = Refusal::new(Code::WorkerNotFound, message).field("worker");
             return Err(refusal.into());
         }

@@ -58,7 +58,7 @@ fn who_waits_for_a_canceled_task_waits_in_vain_until_it_waits_no_longer() {
 
     let item = only(&mut team, AttentionKind::WaitsInVain);
     assert_eq!(
-        item.text, "waits in vain: 3 for 2",
+        item.text, "dependency failed: 3 waits for 2 (canceled)",
         "4 waits for what may yet be done"
     );
     assert_eq!(item.task_id.as_deref(), Some("3"));
@@ -92,7 +92,7 @@ fn a_failed_task_is_reopened_for_those_that_wait_for_it() {
     let item = only(&mut team, AttentionKind::WaitsInVain);
     assert_eq!(
         (&*item.text, item.agent.as_deref()),
-        ("waits in vain: 2 for 1", Some("qa"))
+        ("dependency failed: 2 waits for 1 (failed)", Some("qa"))
     );
     let words = typed(&item, "task reopen demo");
     team.task_reopen(given!(TaskReopen, task_id: words[4].clone()))
@@ -111,7 +111,7 @@ fn a_task_that_messages_govern_can_wait_in_vain() {
     team.task_update(update("A", "canceled")).unwrap();
     assert_eq!(
         only(&mut team, AttentionKind::WaitsInVain).text,
-        "waits in vain: B for A"
+        "dependency failed: B waits for A (canceled)"
     );
     team.task_update(update("A", "completed")).unwrap();
     is_quiet(&mut team);
@@ -132,7 +132,7 @@ fn a_lease_that_ran_out_is_shown_until_somebody_claims_the_task() {
         let item = only(&mut team, AttentionKind::LeaseExpired);
         assert_eq!(
             (&*item.text, item.since.is_some()),
-            ("lease ran out: 1 of dev", true)
+            ("lease expired: 1, last claimed by dev", true)
         );
         let words = typed(&item, "task show demo");
         team.task_claim(claim(&words[4], "qa")).unwrap();
@@ -206,7 +206,13 @@ fn a_task_is_stale_once_nothing_was_heard_of_it() {
     world.later(2 * MINUTE);
     let stale = items(&mut team);
     let told: Vec<&str> = stale.iter().map(|item| &*item.text).collect();
-    assert_eq!(told, ["no word of 2 from qa", "no word of A from dev"]);
+    assert_eq!(
+        told,
+        [
+            "stale: no report on 2 from qa",
+            "stale: no report on A from dev"
+        ]
+    );
     for (item, status) in stale.iter().zip(["in_progress", "assigned"]) {
         assert_eq!(item.kind, AttentionKind::StaleTask);
         let words = typed(item, "task show demo");
@@ -248,7 +254,10 @@ fn a_refused_write_is_shown_for_a_day_with_what_explains_it() {
     world.later(2 * MINUTE);
     refuse(&mut team, "src/a b");
     let item = only(&mut team, AttentionKind::WriteRefused);
-    assert_eq!(item.text, "dev was refused a write to src/a b, held by qa");
+    assert_eq!(
+        item.text,
+        "write refused: dev may not write src/a b, held by qa"
+    );
     assert_eq!(
         (item.agent.as_deref(), item.path.as_deref()),
         (Some("dev"), Some("src/a b"))

@@ -204,7 +204,7 @@ fn round_one_is_complete_once_all_are_reviewed_and_confirmed() {
     );
     boot.review("b", "REJECT");
     let said = boot.no("round1_complete", json!({}), Code::Round1Incomplete);
-    assert!(said.message.unwrap().contains("but b is not"));
+    assert!(said.message.unwrap().contains("missing: b"));
     reports!(boot; domain_excluded {"d": "b", "reason": "nothing in it"});
     for data in [
         json!({"coverage": {"reviewed_domains": ["a", "b"]}}),

@@ -105,7 +105,7 @@ fn a_report_that_did_not_move_its_task_is_shown_until_the_task_moves() {
     let item = only(&mut team, AttentionKind::NotApplied);
     assert_eq!(
         item.text,
-        "not applied: 1 completed as qa says; it is claimed by dev and stays in_progress"
+        "not applied: qa reported 1 completed, but it is claimed by dev and stays in_progress"
     );
     assert_eq!(
         (item.agent.as_deref(), item.seq),
@@ -123,7 +123,7 @@ fn a_report_that_did_not_move_its_task_is_shown_until_the_task_moves() {
     let item = only(&mut team, AttentionKind::NotApplied);
     assert_eq!(
         item.text,
-        "not applied: 2 assigned to qa as lead says; it is changed by claims only and stays pending"
+        "not applied: lead reported 2 assigned to qa, but it is changed by claims only and stays pending"
     );
     team.task_claim(claim("2", "qa")).unwrap();
     is_quiet(&mut team);
@@ -141,7 +141,7 @@ fn dependencies_that_were_left_out_are_shown_until_others_are_set() {
     let item = only(&mut team, AttentionKind::NotApplied);
     assert_eq!(
         item.text,
-        "not applied: A does not wait for B, for they would form a cycle"
+        "not applied: A cannot wait for B, because they would form a cycle"
     );
     update_task(&mut team, &item);
     is_quiet(&mut team);
@@ -160,7 +160,7 @@ fn a_message_that_came_too_late_is_shown_for_a_day_or_until_its_task_changes() {
     let item = only(&mut team, AttentionKind::NotApplied);
     assert_eq!(
         item.text,
-        "not applied: task_update of A by dev is older than the last one"
+        "not applied: task_update about A from dev is older than the last applied one"
     );
     world.later(SECOND);
     team.task_update(update("A", "in_progress")).unwrap();
@@ -235,7 +235,7 @@ fn a_question_is_shown_until_it_is_answered_whether_or_not_it_was_read() {
             item.message_id.as_deref()
         ),
         (
-            "question: qa waits for a decision of lead on A",
+            "question: qa waits for an answer from lead on A",
             Some("lead"),
             Some("m-1")
         )
@@ -269,12 +269,12 @@ fn a_budget_that_is_used_up_is_shown_until_it_is_raised() {
         (
             Some(20),
             None,
-            "budget used up: the team may use 20 tokens, but used 20",
+            "budget used up: the team has used 20 of 20 tokens",
         ),
         (
             None,
             Some(10),
-            "budget used up: dev may use 10 tokens, but used 20",
+            "budget used up: dev has used 20 of 10 tokens",
         ),
     ] {
         let set = |factor: u64| SetBudget {
@@ -298,7 +298,7 @@ fn an_agent_that_stopped_is_shown_with_what_it_left() {
     let ack = given!(WriteAck, worker: "dev", status: "accept");
     team.write_shutdown_ack(ack).unwrap();
     let item = only(&mut team, AttentionKind::AgentGone);
-    assert_eq!(item.text, "stopped: dev left unfinished A, B, 2 unread");
+    assert_eq!(item.text, "stopped: dev left tasks A, B, 2 unread messages");
     assert_eq!(item.command, "teamlog tasks demo --owner dev");
     assert!(item.since.is_some());
     for task in ["A", "B"] {
@@ -306,7 +306,7 @@ fn an_agent_that_stopped_is_shown_with_what_it_left() {
     }
     assert_eq!(
         only(&mut team, AttentionKind::AgentGone).text,
-        "stopped: dev left 2 unread"
+        "stopped: dev left 2 unread messages"
     );
     // One that does something again did not stop.
     world.later(SECOND);
@@ -342,7 +342,7 @@ fn an_owner_that_never_acted_is_shown_in_an_open_team() {
     assert_eq!(
         (&*item.text, item.agent.as_deref(), item.task_id.as_deref()),
         (
-            "unknown owner: \"Dev\" never acted here (did you mean dev?); known: dev, lead; owns A",
+            "unknown owner: \"Dev\" has never acted in this team (did you mean dev?); known agents: dev, lead; owns A",
             Some("Dev"),
             Some("A")
         )

@@ -143,8 +143,11 @@ fn every_operation_that_names_an_agent_or_a_dependency_doubts_it() {
         json!({"from_worker": "lead", "to_worker": "dvvvv", "body": "b"}),
     );
     let said = answer["recipient_unknown"].as_str().unwrap();
-    assert!(said.starts_with("\"dvvvv\" never acted here"), "{said}");
-    assert!(said.ends_with("known: Lead, dev, qa"), "{said}");
+    assert!(
+        said.starts_with("\"dvvvv\" has never acted in this team"),
+        "{said}"
+    );
+    assert!(said.ends_with("known agents: Lead, dev, qa"), "{said}");
 }
 
 #[test]

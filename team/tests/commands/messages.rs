@@ -201,7 +201,7 @@ fn an_answer_names_a_recipient_that_stopped_or_never_acted() {
     for (name, meant) in [
         ("dev-2", "did you mean dev?"),
         ("Dev", "did you mean dev?"),
-        ("zzzzzzzz", "known: dev"),
+        ("zzzzzzzz", "known agents: dev"),
     ] {
         let said = team
             .send(message("lead", name))

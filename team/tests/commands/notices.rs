@@ -202,7 +202,7 @@ fn owners_are_told_what_others_decide_about_their_tasks() {
         [
             "Task 2 rejected by lead: too wide",
             "Task 2 approved by lead: too wide",
-            "Task T-9 is now qa's, assigned by lead"
+            "Task T-9 was assigned to qa by lead"
         ]
     );
     assert_eq!(kinds_of(&prime(&mut team, "dev").news), news);

@@ -130,7 +130,7 @@ fn overlapping_paths_of_two_agents_are_refused_with_the_holder_named() {
         Code::ResourceConflict,
     );
     shows!(refusal.message =>
-        is "resource src/io/*.rs of task 2 must not overlap what another agent holds, but dev holds src for task 1 until 2026-11-21T12:15:00.000000Z");
+        is "resource src/io/*.rs of task 2 overlaps src, which dev holds for task 1 until 2026-11-21T12:15:00.000000Z");
     assert_eq!(refusal.details["holder"], "dev");
     assert_eq!(
         refusal.details["conflicts"],

@@ -330,14 +330,14 @@ fn a_feed_tells_of_mail_and_of_everything_that_happens_to_tasks() {
                 "task_unblocked",
                 second,
                 "teamlog",
-                "Task 2 waits for nothing any more",
+                "Task 2 is unblocked",
                 null
             ]),
             json!([
                 "task_unblocked",
                 third,
                 "teamlog",
-                "Task 3 waits for nothing any more",
+                "Task 3 is unblocked",
                 null
             ]),
         ]

@@ -179,7 +179,7 @@ fn an_agent_that_used_up_its_share_is_refused_and_the_others_are_not() {
         let refusal = is_exceeded(outcome);
         assert_eq!(refusal.details["worker"], json!("dev"));
         let hint = refusal.hint.unwrap();
-        assert!(hint.ends_with("with --per-agent N --hard-limit"), "{hint}");
+        assert!(hint.ends_with("--set --per-agent N --hard-limit"), "{hint}");
     }
     for outcome in begun(&mut team, "qa") {
         match outcome {

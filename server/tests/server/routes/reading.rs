@@ -21,7 +21,7 @@ fn what_needs_attention_is_answered_as_the_operation_has_it() {
     assert_eq!(answer["by_kind"], json!({"lease_expired": 1}));
     assert_eq!(
         answer["items"],
-        json!([{"kind": "lease_expired", "severity": "warning", "text": "lease ran out: 1 of ada",
+        json!([{"kind": "lease_expired", "severity": "warning", "text": "lease expired: 1, last claimed by ada",
             "command": "teamlog task show demo 1 --history", "task_id": "1", "title": "one",
             "agent": "ada", "seq": answer["items"][0]["seq"], "since": "2026-11-21T12:00:01.000000Z"}])
     );

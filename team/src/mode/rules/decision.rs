@@ -250,7 +250,7 @@ impl<'a> ModeDecision<'a> {
         let mut canceled = Vec::new();
         let why = match reason {
             SessionEnd::Ended => "its session ended",
-            SessionEnd::Stale => "its session gave no sign of life for long",
+            SessionEnd::Stale => "its session was inactive for too long",
         };
         for (mode, is_active) in self.open_in(&scope)? {
             canceled.extend(is_active.then_some(mode));
@@ -441,7 +441,7 @@ fn check_size(field: &'static str, fields: &Fields) -> Result<(), Refusal> {
 
 /// Refuses JSON that is nested too deeply to be stored.
 fn unstorable(error: JsonError) -> Refusal {
-    let message = format!("state must be JSON that can be stored: {error}");
+    let message = format!("state cannot be stored: {error}");
     Refusal::new(Code::InvalidInput, message).field("state")
 }
 

@@ -98,7 +98,9 @@ pub fn of_ended(phase: &str, asked: bool) -> Result<Option<Lifecycle>, Refusal> 
     let endings = Lifecycle::ALL.map(Lifecycle::name).join(", ");
     Err(Refusal::new(Code::InvalidInput, message)
         .field("current_phase")
-        .hint(format!("say how it ended as lifecycle_outcome: {endings}")))
+        .hint(format!(
+            "to give an outcome, set lifecycle_outcome: {endings}"
+        )))
 }
 
 /// Returns a phase of forge in its current spelling.
@@ -164,7 +166,7 @@ fn check_fields(state: &Map<String, Value>) -> Result<(), Refusal> {
             "max_iterations" => (counts(value, 1), "must be an integer greater than 0"),
             _ => (
                 value.as_str().is_some_and(is_time),
-                "must be a time of RFC 3339",
+                "must be an RFC 3339 time",
             ),
         };
         if !fits {

@@ -259,7 +259,7 @@ impl ModeDecision<'_> {
             None => "at the root".to_owned(),
             Some(session) => format!("in session {session}"),
         };
-        let message = format!("mode must be active {place}, but {mode} is not");
+        let message = format!("{mode} is not active {place}");
         let refusal = Refusal::new(Code::ModeNotActive, message).field("mode");
         let refusal = not_active_in(refusal, scope, mode);
         let active = visible.filter(|(_, state)| state.is_active());

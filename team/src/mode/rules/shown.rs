@@ -162,7 +162,7 @@ pub(crate) fn missing(mode: Mode, scope: &Scope) -> Refusal {
         None => "at the root".to_owned(),
         Some(session) => format!("for session {session}"),
     };
-    let message = format!("mode must be one that was started, but {mode} has no state {place}");
+    let message = format!("{mode} has no state {place}");
     let refusal = Refusal::new(Code::ModeNotFound, message).field("mode");
     match scope.session() {
         Some(session) => refusal.detail("session_id", session),

@@ -58,7 +58,7 @@ fn outcome(team: &str, answer: &PromptAnswer) -> Vec<String> {
     parts.extend(gate(answer));
     if let Some(mode) = answer.canceled {
         parts.push(format!(
-            "{mode} was called off, and its lock on input released."
+            "{mode} was canceled, and its input lock was released."
         ));
     }
     parts.extend(transitions(answer));
@@ -75,7 +75,7 @@ fn outcome(team: &str, answer: &PromptAnswer) -> Vec<String> {
     parts.extend(answer.started.iter().map(|one| activated(team, one)));
     if answer.active_skills.contains(&Mode::Team) {
         parts.push(format!(
-            "Team runtime: `teamlog status {team}` shows where the team stands, `teamlog prime {team} --agent NAME` what an agent should know."
+            "Team runtime: `teamlog status {team}` shows the team's status, `teamlog prime {team} --agent NAME` what an agent should know."
         ));
     }
     parts
@@ -98,8 +98,8 @@ fn gate(answer: &PromptAnswer) -> Option<String> {
     let modes = joined(&gate.modes, ", ");
     if gate.applied {
         return Some(format!(
-            "blueprint first: the prompt says too little to be carried out, so {modes} waits for a plan; say what it is \
-             about, or begin with \"force:\" to go on without one."
+            "blueprint first: the prompt does not describe the work, so {modes} waits for a plan; describe the work, or begin \
+             with \"force:\" to start without a plan."
         ));
     }
     let reason = gate.reason.name();
