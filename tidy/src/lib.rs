@@ -2,6 +2,7 @@
 #![forbid(unsafe_code)]
 
 pub mod english;
+pub mod tokens;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};

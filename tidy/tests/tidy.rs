@@ -61,6 +61,25 @@ const PLAIN_ENGLISH: &[&str] = &["projections", "server", "tidy"];
 /// Places inside of these that are not plain yet.
 const NOT_YET_PLAIN: &[&str] = &["projections/src/task", "projections/src/event/task.rs"];
 
+/// Names of earlier versions for things that have a plain one.
+const GIVEN_UP: &[&str] = &[
+    "berth",
+    "berths",
+    "door",
+    "guest",
+    "keeper",
+    "patience",
+    "pier",
+    "piers",
+    "pulse",
+    "ruling",
+    "scene",
+    "seat",
+    "surroundings",
+    "tend",
+    "vault",
+];
+
 #[track_caller]
 fn none(faults: Vec<String>) {
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
@@ -305,17 +324,8 @@ fn no_source_file_is_too_long() {
 }
 
 #[test]
-fn no_word_that_the_glossary_gave_up_is_used() {
-    let glossary = std::fs::read_to_string(root().join("docs/glossary.md")).unwrap();
-    let (_, table) = glossary
-        .split_once("## Words that are not used")
-        .expect("the glossary's list");
-    let words: BTreeSet<&str> = table
-        .lines()
-        .filter_map(|line| line.strip_prefix("| ")?.split(" | ").next())
-        .filter(|word| !["word", "---"].contains(word))
-        .collect();
-    assert!(!words.is_empty());
+fn no_word_that_was_given_up_is_used() {
+    let words: BTreeSet<&str> = GIVEN_UP.iter().copied().collect();
     let mut faults = Vec::new();
     for file in sources()
         .iter()
