@@ -25,7 +25,7 @@ const failed = (root: Root, id: string): void => {
 
 const VERBS: Verb[] = [
   { menu: "Claim for an agent…", verb: "Claim", before: () => {}, kind: "task_claimed" },
-  { menu: "Complete…", verb: "Complete", before: claimed, text: ["What it brought", "it's done"], kind: "task_completed" },
+  { menu: "Complete…", verb: "Complete", before: claimed, text: ["Result", "it's done"], kind: "task_completed" },
   { menu: "Give up as failed…", verb: "Fail", before: claimed, text: ["Why", "no way"], kind: "task_failed" },
   { menu: "Give back…", verb: "Release", before: claimed, kind: "task_released" },
   { menu: "Cancel the task…", verb: "Cancel the task", before: claimed, text: ["Why", "not needed"], kind: "task_canceled" },
@@ -50,11 +50,11 @@ for (const [at, { menu, verb, before, text, kind }] of VERBS.entries()) {
       before(root, id);
     }
     await open(page, root, "/t/demo/board?lanes=off", "--act");
-    await page.locator('.card[data-id="P-1"]').getByRole("button", { name: "What can be done" }).click();
+    await page.locator('.card[data-id="P-1"]').getByRole("button", { name: "Actions" }).click();
     await page.getByRole("menuitem", { name: menu }).click();
     const dialog = page.getByRole("dialog");
     const button = dialog.getByRole("button", { name: verb, exact: true });
-    const who = dialog.getByLabel(verb === "Claim" ? "For which agent" : "Recorded as done by");
+    const who = dialog.getByLabel(verb === "Claim" ? "Agent" : "Recorded under");
     await who.fill("");
     await expect(button).toBeDisabled();
     await who.fill("bob");
@@ -74,7 +74,7 @@ test("what was canceled is not offered to be reopened", async ({ page, root }) =
   root.run("task", "create", "demo", "--task-id", "1", "--subject", "Gone");
   root.run("task", "cancel", "demo", "1");
   await open(page, root, "/t/demo/board?lanes=off", "--act");
-  await page.locator('.card[data-id="1"]').getByRole("button", { name: "What can be done" }).click();
+  await page.locator('.card[data-id="1"]').getByRole("button", { name: "Actions" }).click();
   await expect(page.getByRole("menuitem", { name: "Open", exact: true })).toBeVisible();
   await expect(page.getByRole("menuitem", { name: "Reopen" })).toHaveCount(0);
 });

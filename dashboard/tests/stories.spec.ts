@@ -49,10 +49,10 @@ test("3: stuck at a glance", async ({ page, root }) => {
   root.run("task", "create", "demo", "--task-id", "3", "--subject", "Waits", "--blocked-by", "2");
   root.run("task", "cancel", "demo", "2", "--force", "--worker", "lead");
   await open(page, root, "/t/demo/attention");
-  const entry = page.locator(".concern", { hasText: "waits in vain" });
+  const entry = page.locator(".concern", { hasText: "stuck" });
   await expect(entry).toHaveCount(1);
-  await expect(entry).toContainText("waits in vain: 3 for 2");
-  await entry.getByRole("link", { name: "waits in vain: 3 for 2" }).click();
+  await expect(entry).toContainText("stuck: 3 waits for 2");
+  await entry.getByRole("link", { name: "stuck: 3 waits for 2" }).click();
   await expect(page).toHaveURL(/\/task\/3/);
   await expect(page.locator('[data-node="2"]')).toContainText("canceled");
   await go(page, "/t/demo/attention");

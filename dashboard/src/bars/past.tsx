@@ -56,7 +56,7 @@ const Past = (): JSX.Element | null => {
           step={1}
           value={shown}
           aria-valuetext={shown >= last && point === null ? `now, event ${last}` : `as of event ${shown} of ${last}`}
-          aria-label="The page as of an event"
+          aria-label="Show the team as of an event"
           onInput={(event) => settle(Number(event.currentTarget.value))}
           onKeyDown={(event) => {
             if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -18,7 +18,7 @@ import "../style/attention.css";
 
 const WORDS: Record<AttentionKind, string> = {
   damaged: "damaged",
-  waits_in_vain: "waits in vain",
+  waits_in_vain: "stuck",
   lease_expired: "lease ran out",
   overdue_ack: "ack overdue",
   dead_letter: "dead letter",
@@ -41,7 +41,7 @@ export const keyOf = (item: AttentionItem): string =>
   [item.kind, item.task_id, item.message_id, item.agent, item.path, item.seq].map((part) => part ?? "").join("|");
 
 /** `3 for 2`: what waits, and what for. */
-const vain = (item: AttentionItem): string => `${item.task_id ?? ""} for ${(item.waits_for ?? []).map((one) => one.task_id).join(", ")}`;
+const vain = (item: AttentionItem): string => `${item.task_id ?? ""} waits for ${(item.waits_for ?? []).map((one) => one.task_id).join(", ")}`;
 
 interface ItemProps {
   item: AttentionItem;
@@ -76,7 +76,7 @@ const Item = ({ item, onRequeue }: ItemProps): JSX.Element => {
       <div class="line">
         <Command command={item.command} />
         {item.kind === "dead_letter" && item.message_id !== undefined && (
-          <button type="button" disabled={whyNotAct.value !== null} title={whyNotAct.value ?? "Try the delivery again; r does the same"} onClick={() => onRequeue(item)}>Requeue…</button>
+          <button type="button" disabled={whyNotAct.value !== null} title={whyNotAct.value ?? "Deliver the message again (r)"} onClick={() => onRequeue(item)}>Requeue…</button>
         )}
       </div>
     </li>
@@ -114,7 +114,7 @@ const Attention = (): JSX.Element => {
       note={query.data !== null && `${query.data.count < query.data.total ? `${query.data.count} of ` : ""}${countOf(query.data.total, "item")}`}
       tools={(kinds.length > 1 || kind !== undefined || agent !== undefined) && (
         <>
-          {agent !== undefined && <Chip onPick={() => go({ query: { agent: undefined } })} title="Of all agents again" tone="accent">{agent} ✕</Chip>}
+          {agent !== undefined && <Chip onPick={() => go({ query: { agent: undefined } })} title="Show all agents" tone="accent">{agent} ✕</Chip>}
           {kinds.map((one) => (
             <button key={one} type="button" aria-pressed={kind === one} onClick={() => go({ query: { kind: kind === one ? undefined : one } })}>
               {WORDS[one] ?? one} {query.data?.by_kind[one] ?? 0}
@@ -126,8 +126,8 @@ const Attention = (): JSX.Element => {
       <Pending query={query} />
       {query.data !== null && items.length === 0 && (
         all.length > 0
-          ? <Empty title="Nothing of that kind" why="Other things need somebody; the filter hides them." />
-          : <Empty title="Nothing needs anybody" why="No task waits in vain, no lease ran out, every ack came in time, and no letter is dead." command={commandOf("doctor", "check", "TEAM")} />
+          ? <Empty title="Nothing of this kind" why="Other items need attention; the filter hides them." />
+          : <Empty title="Nothing needs attention" why="No task is stuck, no lease ran out, no ack is late, and there is no dead letter." command={commandOf("doctor", "check", "TEAM")} />
       )}
       <ul class="concerns">
         {items.flatMap((item, index) => [

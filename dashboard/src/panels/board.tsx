@@ -162,8 +162,8 @@ const Board = (): JSX.Element => {
       note={<>{countOf(list.length, "task")}{!tasks.complete && tasks.list.length > 0 && tasks.error === null && ", reading on…"}</>}
       tools={
         <>
-          {owner !== undefined && <button type="button" aria-pressed={true} title="Of everybody again" onClick={() => go({ query: { owner: undefined } })}>{owner === "-" ? "nobody's" : owner} ✕</button>}
-          {(waiting > 0 || vain !== undefined) && <button type="button" aria-pressed={vain !== undefined} title="Only what waits for something that failed or was canceled (v)" onClick={() => go({ query: { vain: vain === undefined ? "true" : undefined } })}>{waiting} in vain</button>}
+          {owner !== undefined && <button type="button" aria-pressed={true} title="Show all agents" onClick={() => go({ query: { owner: undefined } })}>{owner === "-" ? "nobody's" : owner} ✕</button>}
+          {(waiting > 0 || vain !== undefined) && <button type="button" aria-pressed={vain !== undefined} title="Only tasks whose dependency failed or was canceled (v)" onClick={() => go({ query: { vain: vain === undefined ? "true" : undefined } })}>{waiting} stuck</button>}
           <button type="button" aria-pressed={byLane} title="A lane for each agent (w)" onClick={() => go({ query: { lanes: byLane ? "off" : undefined, owner: undefined } })}>Lanes</button>
         </>
       }
@@ -172,8 +172,8 @@ const Board = (): JSX.Element => {
       {tasks.loading && tasks.list.length === 0 && tasks.error === null && <Loading />}
       {tasks.complete && list.length === 0 && (
         tasks.list.length === 0
-          ? <Empty title="No task yet" why={at.value === null ? "Nobody made a task in this team." : "There was no task at that time."} command={commandOf("task", "create", "TEAM", "--subject", "Fix the parser")} />
-          : <Empty title="No such task" why="The filter hides all of them." command={readingOf("tasks", "TEAM")} />
+          ? <Empty title="No tasks yet" why={at.value === null ? "This team has no tasks." : "There were no tasks at that time."} command={commandOf("task", "create", "TEAM", "--subject", "Fix the parser")} />
+          : <Empty title="No matching task" why="The filter hides all tasks." command={readingOf("tasks", "TEAM")} />
       )}
       {list.length > 0 && (
         <div class="board" ref={frame}>
@@ -194,6 +194,6 @@ export const panel: PanelEntry = {
   title: "Board",
   order: 20,
   key: "b",
-  keys: [["j", "next card"], ["k", "card before"], ["Enter", "what can be done with the card"], ["w", "lanes or columns"], ["v", "only what waits in vain"]],
+  keys: [["j", "next card"], ["k", "previous card"], ["Enter", "actions for the card"], ["w", "lanes or columns"], ["v", "only stuck tasks"]],
   component: Board,
 };

@@ -42,8 +42,8 @@ const Life = ({ row }: { row: Row }): JSX.Element => {
   if (lapsed(row, time)) return <Badge tone="error">lease ran out</Badge>;
   const silent = row.last_event === null ? null : time - Date.parse(row.last_event.at);
   const [tone, word, title]: [Tone, string, string] =
-    leased ? ["ok", "alive", "Holds a lease that runs"]
-    : silent === null ? ["muted", "not seen", "Recorded nothing so far"]
+    leased ? ["ok", "alive", "Holds a running lease"]
+    : silent === null ? ["muted", "not seen", "Has recorded nothing yet"]
     : silent < QUIET_MS ? ["ok", "alive", "Recorded something within the last five minutes"]
     : ["muted", "quiet", `Recorded nothing for ${spanOf(silent)}`];
   return <Badge tone={tone} title={title}>{word}</Badge>;
@@ -61,7 +61,7 @@ const Works = ({ row }: { row: Row }): JSX.Element => {
             <Text value={task.subject ?? ""} max={140} />
             {task.status !== "in_progress" && <span class="sub">{statusWord(task.status)}</span>}
             <Lease task={task} frozen={row.frozen} />
-            {task.epoch !== undefined && task.epoch > 1 && <span class="sub" title="How often it was claimed">epoch {task.epoch}</span>}
+            {task.epoch !== undefined && task.epoch > 1 && <span class="sub" title="Number of claims so far">epoch {task.epoch}</span>}
           </div>
           {task.reported !== undefined && task.reported !== "" && <div class="reported"><Text value={task.reported} max={240} /></div>}
         </div>
@@ -87,7 +87,7 @@ const COLUMNS: readonly Column<Row>[] = [
     render: (row) => (
       <div class="stack">
         <Link to={{ panel: "inbox", rest: [row.agent] }} class="ref agent" title={`The inbox of ${row.agent}`}><Text value={row.agent} max={64} fixed /></Link>
-        <span class="line"><Life row={row} />{row.state !== null && <span class="sub" title="What it said that it does">{row.state}</span>}</span>
+        <span class="line"><Life row={row} />{row.state !== null && <span class="sub" title="Its reported state">{row.state}</span>}</span>
       </div>
     ),
   },
@@ -136,10 +136,10 @@ const Crew = (): JSX.Element => {
       title="Crew"
       command={readingOf("who", "TEAM")}
       note={query.data !== null && <>{countOf(rows.length, "agent")}, {countOf(query.data.live_claims, "live claim")}</>}
-      tools={picked !== undefined && <button type="button" class="quiet" onClick={() => go({ rest: [] })}>Show all alike</button>}
+      tools={picked !== undefined && <button type="button" class="quiet" onClick={() => go({ rest: [] })}>Show all</button>}
     >
       <Pending query={query} />
-      {query.data !== null && rows.length === 0 && <Empty title="Nobody is here yet" why="An agent belongs to the team once it was made a member or has acted." command={commandOf("init", "TEAM", "--members", "lead,dev")} />}
+      {query.data !== null && rows.length === 0 && <Empty title="No agents yet" why="An agent belongs to the team once it is a member or has acted." command={commandOf("init", "TEAM", "--members", "lead,dev")} />}
       {rows.length > 0 && <Table label="Crew" class="crew" columns={COLUMNS} rows={rows} keyOf={(row) => row.agent} rowClass={(row) => (row.agent === picked ? "picked" : undefined)} />}
     </Panel>
   );

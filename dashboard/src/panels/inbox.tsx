@@ -94,13 +94,13 @@ function Inbox() {
       </div>
       {agents.length === 0 && status && (
         <Empty title="No agents" command={commandOf("init", "TEAM", "--members", "lead,ada")}>
-          The team has no members, and nobody was sent mail.
+          The team has no members and no mail.
         </Empty>
       )}
       {agent ? (
         <Mailbox key={`${agent} ${unread}`} agent={agent} unread={unread} />
       ) : (
-        agents.length > 0 && <p class="mild">Choose whose mailbox to read.</p>
+        agents.length > 0 && <p class="mild">Choose a mailbox.</p>
       )}
       <Pending agent={agent} />
     </Panel>
@@ -120,11 +120,11 @@ function Mailbox({ agent, unread }: { agent: string; unread: boolean }) {
   if (newest.length === 0) {
     return unread ? (
       <Empty title="Nothing open" command={readingOf("read", "TEAM", "--agent", agent)}>
-        Everything that {agent} was sent is acknowledged.
+        {agent} has acknowledged all of its messages.
       </Empty>
     ) : (
       <Empty title="No mail" command={commandOf("send", "TEAM", "--from", "lead", "--to", agent, "--type", "handoff")}>
-        Nobody has sent {agent} anything.
+        {agent} has no messages.
       </Empty>
     );
   }

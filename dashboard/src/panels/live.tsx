@@ -90,12 +90,12 @@ const Terms = ({ filter, onChange }: { filter: Filter; onChange: (filter: Filter
   return (
     <div class="terms" aria-label="Filters">
       {taken.map(({ field, value }) => (
-        <Chip key={`${field}:${value}`} tone="accent" title="Drop this filter" onPick={() => onChange(dropped(filter, field, value))}>
+        <Chip key={`${field}:${value}`} tone="accent" title="Remove this filter" onPick={() => onChange(dropped(filter, field, value))}>
           <span class="sub">{field} </span><Text value={value} max={48} fixed /> ✕
         </Chip>
       ))}
       {filter.not.map((one) => (
-        <Chip key={`not:${one.field}:${one.value}`} tone="muted" title="Drop this filter" onPick={() => onChange({ ...filter, not: filter.not.filter((other) => other !== one) })}>
+        <Chip key={`not:${one.field}:${one.value}`} tone="muted" title="Remove this filter" onPick={() => onChange({ ...filter, not: filter.not.filter((other) => other !== one) })}>
           <span class="sub">not {one.field} </span><s><Text value={one.value} max={48} fixed /></s> ✕
         </Chip>
       ))}
@@ -193,8 +193,8 @@ const Live = (): JSX.Element => {
         {tail.loading && tail.error === null && <Loading />}
         {!tail.loading && tail.events.length === 0 && tail.error === null && (
           <Empty
-            title="No event here"
-            why={tail.older ? "None of those read so far passes the filter." : "Nothing that passes the filter was recorded."}
+            title="No events"
+            why={tail.older ? "No event read so far matches the filter." : "No recorded event matches the filter."}
             command={commandOf("task", "create", "TEAM", "--subject", "Fix it")}
           />
         )}
@@ -221,6 +221,6 @@ export const panel: PanelEntry = {
   title: "Live",
   order: 40,
   key: "l",
-  keys: [["p", "pause, go on"], ["n", "show what is new"], ["/", "search text"], ["Alt click", "filter a value out"]],
+  keys: [["p", "pause, continue"], ["n", "show new events"], ["/", "search text"], ["Alt click", "filter a value out"]],
   component: Live,
 };

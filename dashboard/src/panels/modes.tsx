@@ -94,7 +94,7 @@ function OneMode({ machine, states, active, more }: OneModeProps) {
       {states.length === 0 ? (
         <Empty
           title="Never started"
-          command={commandOf("mode", "start", "TEAM", machine.name, "--task", "What it is for")}
+          command={commandOf("mode", "start", "TEAM", machine.name, "--task", "Purpose")}
         >
           {machine.title || machine.name} was never started in this team.
         </Empty>
@@ -154,7 +154,7 @@ function OneMode({ machine, states, active, more }: OneModeProps) {
           </span>
         ))}
       </p>
-      {more && <p class="mild">More sessions without an active mode: the copied command lists them.</p>}
+      {more && <p class="mild">There are more sessions without an active mode; the copied command lists them.</p>}
       <ExplainMode mode={machine.name} />
     </>
   );

@@ -33,7 +33,7 @@ function NoTask() {
         </label>
         <button type="submit">Show it</button>
       </form>
-      <Empty title="No task is chosen" command={readingOf("tasks", "TEAM")}>
+      <Empty title="Choose a task" command={readingOf("tasks", "TEAM")}>
         Choose one on the{" "}
         <Link panel="board" params={{}}>
           board
@@ -70,7 +70,7 @@ function OneTask({ id }: { id: string }) {
           {look.sign} {look.word}
         </span>
         {task.leaseExpired && <span class="sign sign-warn">◔ lease ran out</span>}
-        {task.reportedBlocked && <span class="sign sign-warn">‖ said to be blocked</span>}
+        {task.reportedBlocked && <span class="sign sign-warn">‖ reported blocked</span>}
         {task.traceId && (
           <Link panel="trace" params={{ id: task.traceId }}>
             Trace <Shown text={task.traceId} />
@@ -121,7 +121,7 @@ function Fields({ task }: { task: Task }) {
                 <Link panel="task" params={{ id: dep }}>
                   <Shown text={dep} />
                 </Link>
-                {task.failedDependencies?.includes(dep) && <span class="sign sign-bad"> ✕ in vain</span>}
+                {task.failedDependencies?.includes(dep) && <span class="sign sign-bad"> ✕ stuck</span>}
               </span>
             ))}
           </Field>

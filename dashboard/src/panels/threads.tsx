@@ -88,7 +88,7 @@ function Threads() {
       <div class="tools" role="search">
         <input
           type="search"
-          aria-label="Find threads by what they hold"
+          aria-label="Search threads"
           placeholder="Find in titles, messages, participants"
           value={text}
           onInput={(event) => go({ q: event.currentTarget.value || null }, { replace: true })}
@@ -97,7 +97,7 @@ function Threads() {
       {rows?.length === 0 &&
         (text ? (
           <Empty title="Nothing found" command={command}>
-            No thread holds this text.
+            No thread contains this text.
           </Empty>
         ) : (
           <Empty
@@ -107,12 +107,12 @@ function Threads() {
               "start",
               "TEAM",
               "--title",
-              "Who mends the login?",
+              "Who repairs the login?",
               "--participants",
               "lead,ada",
             )}
           >
-            Nobody has started a thread.
+            This team has no threads.
           </Empty>
         ))}
       {rows && rows.length > 0 && (
@@ -209,7 +209,7 @@ function Posts({ id, mark }: { id: string; mark: string }) {
       </header>
       {data.nextCursor && tail < 200 && <More onMore={() => setTail(200)}>Show older messages</More>}
       {messages.length === 0 && (
-        <Empty title="Nothing said" command={commandOf("thread", "post", "TEAM", id, "I take it", "--agent", "ada")}>
+        <Empty title="No messages" command={commandOf("thread", "post", "TEAM", id, "I take it", "--agent", "ada")}>
           Nothing was said here yet.
         </Empty>
       )}

@@ -184,7 +184,7 @@ function Agents({ data }: { data: UsageRead }) {
   const most = Math.max(1, ...rows.map((row) => row.used.tokens));
   return (
     <section class="part">
-      <h2>All that was reported</h2>
+      <h2>All reported tokens</h2>
       <div class="table-frame" tabIndex={0} role="region" aria-label="Tokens by agent">
         <table class="table">
           <thead>

@@ -13,10 +13,10 @@ import { Time } from "../ui/time.tsx";
 import { open } from "./overlay.ts";
 
 const STATES: Record<Connection, { tone: Tone; word: string; title: string }> = {
-  connecting: { tone: "muted", word: "connecting", title: "Asking the daemon for the events to come" },
-  live: { tone: "ok", word: "live", title: "Events are shown as they are recorded" },
-  lost: { tone: "warn", word: "lost, trying again", title: "The daemon does not answer; what is shown may be old" },
-  "signed out": { tone: "error", word: "signed out", title: "The session ended; what is shown stays as it is" },
+  connecting: { tone: "muted", word: "connecting", title: "Connecting to the daemon for new events" },
+  live: { tone: "ok", word: "live", title: "New events appear at once" },
+  lost: { tone: "warn", word: "lost, trying again", title: "The daemon does not answer; this page may be out of date" },
+  "signed out": { tone: "error", word: "signed out", title: "The session ended; this page no longer updates" },
 };
 
 const ConnectionState = (): JSX.Element => {
@@ -36,12 +36,12 @@ const IntegrityState = (): JSX.Element => {
   const view: { tone: Tone; word: string; title: string } = damaged
     ? { tone: "error", word: "damaged", title: data?.problems[0]?.message ?? error?.message ?? "The log is damaged" }
     : unknown !== undefined
-      ? { tone: "warn", word: "not known", title: `Whether the log is sound is not known: ${unknown}` }
+      ? { tone: "warn", word: "not known", title: `The log could not be verified: ${unknown}` }
     : data === null || data.state === "never"
-      ? { tone: "muted", word: "not verified", title: "Nobody verified this log since the daemon began" }
+      ? { tone: "muted", word: "not verified", title: "Not verified since the daemon started" }
       : data.state === "running"
-        ? { tone: "muted", word: "verifying", title: "Every byte of the log is read" }
-        : { tone: "ok", word: "sound", title: "The last verification found nothing" };
+        ? { tone: "muted", word: "verifying", title: "Reading every byte of the log" }
+        : { tone: "ok", word: "sound", title: "The last verification found no problem" };
   return (
     <Link to={{ panel: "integrity" }} class={`state ${view.tone}`} title={view.title}>
       <i aria-hidden="true" /> {view.word}
@@ -72,14 +72,14 @@ export const Header = (): JSX.Element => {
           {names.map((name) => <option key={name} value={name}>{visible(name)}</option>)}
         </select>
       ) : current !== "" && <span class="team">{current}</span>}
-      {session.value !== null && <Badge tone={session.value.scope === "act" ? "accent" : "plain"} title={session.value.scope === "act" ? "This session may change things" : "This session only reads; teamlog dashboard --act may change things"}>{session.value.scope === "act" ? "may act" : "reads only"}</Badge>}
+      {session.value !== null && <Badge tone={session.value.scope === "act" ? "accent" : "plain"} title={session.value.scope === "act" ? "This session may make changes" : "This session only reads; run teamlog dashboard --act to make changes"}>{session.value.scope === "act" ? "may act" : "reads only"}</Badge>}
       {current !== "" && session.value !== null && <ConnectionState />}
       {current !== "" && session.value !== null && <IntegrityState />}
       <span class="space" />
-      <button type="button" class="quiet" title="How times are shown; t changes it" onClick={() => { timeForm.value = next(TIME_FORMS, timeForm.value); }}>
+      <button type="button" class="quiet" title="Format of times (t)" onClick={() => { timeForm.value = next(TIME_FORMS, timeForm.value); }}>
         Time: {{ relative: "ago", local: "local", utc: "UTC" }[timeForm.value]}
       </button>
-      <button type="button" class="quiet" title="Light or dark" onClick={() => { theme.value = next(THEMES, theme.value); }}>
+      <button type="button" class="quiet" title="Light or dark colours" onClick={() => { theme.value = next(THEMES, theme.value); }}>
         Theme: {theme.value}
       </button>
       {session.value !== null && <button type="button" class="quiet" title="Find tasks, agents, traces, threads and panels" onClick={() => open("palette")}>Find <kbd>Ctrl-K</kbd></button>}

@@ -104,7 +104,7 @@ export const Palette = (): JSX.Element => {
             <span class="title"><Text value={one.title} max={120} fixed /></span>
           </li>
         ))}
-        {shown.length === 0 && <li class="nothing" role="option" aria-selected="false" aria-disabled="true">Nothing is called so</li>}
+        {shown.length === 0 && <li class="nothing" role="option" aria-selected="false" aria-disabled="true">No match</li>}
       </ul>
     </Dialog>
   );

@@ -43,7 +43,7 @@ const AsOf = (): JSX.Element | null => {
   return (
     <div class="as-of" role="status">
       <strong>As of {/^\d+$/.test(point) ? `#${point}` : point}.</strong>
-      <span>Nothing can be changed here.</span>
+      <span>You cannot make changes here.</span>
       <button type="button" onClick={() => setAt(null)}>Back to now <kbd>End</kbd></button>
     </div>
   );

@@ -35,11 +35,11 @@ const CodeField = ({ label }: { label: string }): JSX.Element => {
 export const SignIn = ({ problem }: { problem: string | null }): JSX.Element => (
   <main class="sign-in">
     <h1>teamlog</h1>
-    <p>This page shows a team once you are signed in. In a terminal, in the directory of your team, run</p>
+    <p>Sign in to see a team. In a terminal, in the directory of your team, run</p>
     <Command command="teamlog dashboard" />
-    <p class="note">It opens this page with a code that is good for one sign-in. A session ends with the daemon, when the token is rotated, or after 12 hours.</p>
+    <p class="note">It opens this page with a code for one sign-in. A session ends when the daemon stops, when the token is rotated, or after 12 hours.</p>
     {problem !== null && <p class="failure" role="alert">The code was not taken: {problem}</p>}
-    <CodeField label="Or paste the address or the code that it printed" />
+    <CodeField label="Or paste the printed address or code" />
   </main>
 );
 
@@ -49,8 +49,8 @@ export const SignedOut = (): JSX.Element => (
     <div>
       <strong>{signedOut.value ? "Signed out." : "The daemon does not answer."}</strong>{" "}
       {signedOut.value && reachable.value
-        ? "It was started anew, the token was rotated, or twelve hours have passed. What you see stays as it was."
-        : "What you see stays as it was."}{" "}
+        ? "The daemon restarted, the token was rotated, or 12 hours passed. This page no longer updates."
+        : "This page no longer updates."}{" "}
       Run <Command command="teamlog dashboard" /> and paste what it prints.
     </div>
     <CodeField label="Address or code" />

@@ -32,7 +32,7 @@ describe("the list of tasks", () => {
     expect(found.map((one) => one.id)).toEqual(["2", "3"]);
   });
 
-  it("tells which tasks wait for which, and for what in vain", () => {
+  it("tells which tasks wait for which, and which are stuck", () => {
     const read = withPage(NONE, [task("3", "blocked", ["1", "2"]), task("2", "canceled"), task("1")]);
     expect(dependentsOf(read.list)).toEqual(new Map([["1", ["3"]], ["2", ["3"]]]));
     expect(inVain(task("3", "blocked", ["1", "2"]), read.byId)).toEqual(["2"]);

@@ -43,7 +43,7 @@ const ApprovalLine = ({ task }: { task: Task }): JSX.Element | null => {
   const says = approval === undefined ? undefined : `${approval.reviewer}: ${approval.decisionReason}`;
   if (approval?.status === "rejected" && (approval.required || task.requiresApproval === true)) return <div class="card-waits"><Badge tone="error" title={says ?? ""}>rejected</Badge></div>;
   if (task.requiresApproval !== true || approval?.status === "approved") return null;
-  return <div class="card-waits"><Badge tone="warn" title={says ?? "It is completed only after a reviewer approved it"}>needs approval</Badge></div>;
+  return <div class="card-waits"><Badge tone="warn" title={says ?? "It can be completed only after an approval"}>needs approval</Badge></div>;
 };
 
 const Reported = ({ task }: { task: Task }): JSX.Element | null => {
@@ -52,7 +52,7 @@ const Reported = ({ task }: { task: Task }): JSX.Element | null => {
   if (!parts) return null;
   return (
     <div class="card-report" title={task.reportedBy === undefined ? undefined : `Reported by ${task.reportedBy}`}>
-      {task.reportedBlocked === true && <Badge tone="warn">says blocked</Badge>}
+      {task.reportedBlocked === true && <Badge tone="warn">reported blocked</Badge>}
       {says && <Badge tone={statusTone(task.reportedStatus ?? "")}>says {statusWord(task.reportedStatus ?? "")}</Badge>}
       {task.reportedProgress !== undefined && <Badge><Text value={brief(task.reportedProgress)} max={24} fixed /></Badge>}
       {task.reportedEta !== undefined && <span class="sub">eta <Text value={brief(task.reportedEta)} max={24} fixed /></span>}
@@ -89,16 +89,16 @@ export const Card = ({ task, byId, lapsed, still, movable, hideOwner = false, on
       <div class="card-head">
         <Ref noun="task" id={task.id} />
         {task.priority !== undefined && task.priority !== "normal" && <span class={`priority ${task.priority}`}>{task.priority}</span>}
-        {task.epoch > 0 && <span class="sub" title="How often it was claimed">epoch {task.epoch}</span>}
+        {task.epoch > 0 && <span class="sub" title="Number of claims so far">epoch {task.epoch}</span>}
         <span class="space" />
         <LeaseLine task={task} lapsed={lapsed} still={still} />
-        <button ref={menu} type="button" class="quiet dots" tabIndex={-1} aria-label={`What can be done with task ${task.id}`} title="What can be done (Enter)" onClick={() => menu.current !== null && onMenu(task, menu.current)}>⋯</button>
+        <button ref={menu} type="button" class="quiet dots" tabIndex={-1} aria-label={`Actions for task ${task.id}`} title="Actions (Enter)" onClick={() => menu.current !== null && onMenu(task, menu.current)}>⋯</button>
       </div>
       <div class="card-title"><Text value={task.title} max={180} fixed /></div>
       {!hideOwner && task.owner !== null && <div class="card-owner sub"><Ref noun="agent" id={task.owner} /></div>}
       {task.deps.length > 0 && (vain.length > 0 || open.length > 0) && (
         <div class="card-waits">
-          {vain.length > 0 && <Badge tone="error" title="What it waits for failed or was canceled">waits in vain</Badge>}
+          {vain.length > 0 && <Badge tone="error" title="A dependency failed or was canceled">stuck</Badge>}
           {open.slice(0, 4).map((dep) => <Blocker key={dep} id={dep} byId={byId} />)}
           {open.length > 4 && <span class="sub">{open.length - 4} more</span>}
           {done > 0 && <span class="sub">{done} of {task.deps.length} done</span>}

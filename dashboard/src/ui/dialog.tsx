@@ -90,7 +90,7 @@ export const ActionDialog = ({ title, command, verb, children, ready = true, run
         }}
       >
         {children}
-        <p class="label">In a terminal, the same is</p>
+        <p class="label">The same command in a terminal</p>
         <Command command={command} />
         {error !== null && <Failure error={error} />}
         {why !== null && <p class="hint">{why}</p>}

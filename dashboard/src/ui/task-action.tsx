@@ -17,7 +17,7 @@ export type Verb = "claim" | "complete" | "fail" | "release" | "cancel" | "reope
 
 const WORDS: Record<Verb, { menu: string; title: string; field: string | null }> = {
   claim: { menu: "Claim for an agent…", title: "Claim", field: null },
-  complete: { menu: "Complete…", title: "Complete", field: "What it brought" },
+  complete: { menu: "Complete…", title: "Complete", field: "Result" },
   fail: { menu: "Give up as failed…", title: "Fail", field: "Why" },
   release: { menu: "Give back…", title: "Release", field: null },
   cancel: { menu: "Cancel the task…", title: "Cancel the task", field: "Why" },
@@ -161,7 +161,7 @@ export const TaskAction = ({ task, verb, onClose }: { task: Task; verb: Verb; on
     >
       <p><Text value={task.title} max={200} /></p>
       <label>
-        <span>{verb === "claim" ? "For which agent" : "Recorded as done by"}</span>
+        <span>{verb === "claim" ? "Agent" : "Recorded under"}</span>
         <input type="text" list="agents" required autocomplete="off" spellcheck={false} value={agent} onInput={(event) => setAgent(event.currentTarget.value)} />
         <datalist id="agents">
           {[...new Set(names)].map((name) => <option key={name} value={name} />)}

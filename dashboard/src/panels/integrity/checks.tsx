@@ -22,11 +22,11 @@ export function Checks() {
         {running
           ? "Looking…"
           : data?.state === "never"
-            ? "It has not looked since the daemon started."
+            ? "Not checked since the daemon started."
             : data?.state === "done" &&
               (data.failure ? (
                 <b class="sign sign-bad">
-                  ✕ It could not be done: <Shown text={data.failure} />
+                  ✕ The check failed: <Shown text={data.failure} />
                 </b>
               ) : (
                 <>

@@ -53,7 +53,7 @@ export function Head() {
               Copy as receipt
             </button>
             <span class="mild" role="status">
-              {said || "Keep it elsewhere: it shows later whether anything before it was changed."}
+              {said || "Keep it elsewhere: it shows later if anything before it was changed."}
             </span>
           </p>
         </>

@@ -30,7 +30,7 @@ export function Receipts() {
     setError(null);
     const found = receiptIn(given);
     if ("why" in found) {
-      setWhy(`This is no receipt: ${found.why}.`);
+      setWhy(`Not a receipt: ${found.why}.`);
       return;
     }
     setWhy("");
@@ -123,7 +123,7 @@ function Answer({ checked, name }: { checked: Checked; name: string }) {
         {checked.holds ? (
           `Nothing up to #${checked.seq} was changed or cut.`
         ) : (
-          <Shown text={problem?.message ?? "What it vouches for is not there any more."} />
+          <Shown text={problem?.message ?? "The log no longer holds what the receipt covers."} />
         )}
       </p>
       <p class="mild">
@@ -136,7 +136,7 @@ function Answer({ checked, name }: { checked: Checked; name: string }) {
             .
           </>
         ) : (
-          checked.holds && "It is not signed: it proves as much as the place it was kept in."
+          checked.holds && "Not signed: trust it only as far as the place where it was kept."
         )}
         {!checked.holds && problem?.file && (
           <>

@@ -47,7 +47,7 @@ export function Storage() {
       <div class="two">
         <section class="part">
           <h2>Disk</h2>
-          {disk ? <Disk free={disk.free_bytes} total={disk.total_bytes} /> : <p>How full it is cannot be read here.</p>}
+          {disk ? <Disk free={disk.free_bytes} total={disk.total_bytes} /> : <p>The free space cannot be read here.</p>}
           <p class="mild">
             The log takes {bytes(log.bytes)}, what is derived from it {bytes(data.derived_bytes)}.
           </p>

@@ -23,11 +23,11 @@ export function Verification() {
       {query.error && !data && <Failed error={query.error} again={query.reload} />}
       {error !== null && <Failed error={error} />}
       <div role="status">
-        {data?.state === "never" && !running && <p>Nobody verified this log since the daemon started.</p>}
+        {data?.state === "never" && !running && <p>Not verified since the daemon started.</p>}
         {running && <Progress progress={data?.progress} />}
         {data?.failure && !running && (
           <p class="sign sign-bad">
-            ✕ It could not be done: <Shown text={data.failure} />
+            ✕ The verification failed: <Shown text={data.failure} />
           </p>
         )}
         {data?.state === "done" && !data.failure && !running && (
@@ -80,7 +80,7 @@ export function Verification() {
 }
 
 function Progress({ progress }: { progress: Verified["progress"] }) {
-  if (!progress || progress.bytes_total === 0) return <p>Every byte of the log is read…</p>;
+  if (!progress || progress.bytes_total === 0) return <p>Reading every byte of the log…</p>;
   const percent = Math.floor((progress.bytes / progress.bytes_total) * 100);
   return (
     <label class="progress">

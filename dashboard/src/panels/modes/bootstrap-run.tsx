@@ -111,7 +111,7 @@ export function BootstrapRun({ machine }: { machine: Machine }) {
               </ol>
             </section>
             <section class="part">
-              <h2>Must not happen now</h2>
+              <h2>Forbidden now</h2>
               {data.forbidden.length === 0 ? (
                 <p class="mild">Nothing is forbidden in this state.</p>
               ) : (

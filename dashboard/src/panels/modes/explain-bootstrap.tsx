@@ -29,7 +29,7 @@ export function ExplainBootstrap({ event, run }: { event: string; run: string })
       said = null;
     }
     if (typeof said !== "object" || said === null || Array.isArray(said)) {
-      setWhy("What is said with it must be a JSON object.");
+      setWhy("The data must be a JSON object.");
       return;
     }
     setWhy("");
@@ -48,7 +48,7 @@ export function ExplainBootstrap({ event, run }: { event: string; run: string })
     if (at === null) ask();
   }, [event, run, at]);
 
-  if (at !== null) return <p class="mild">Why a step is refused is asked of the present: go back to now first.</p>;
+  if (at !== null) return <p class="mild">Refusals are explained for the present only: go back to now first.</p>;
   return (
     <section class="part explained" aria-live="polite">
       <header class="part-head">

@@ -63,8 +63,8 @@ export function Neighbours({ id }: { id: string }) {
           }}
         />
       )}
-      {near.more && <p class="mild">There are more tasks beyond these.</p>}
-      {part && <p class="mild">Of those that wait for it only the ones that still wait are shown.</p>}
+      {near.more && <p class="mild">More tasks are connected to these.</p>}
+      {part && <p class="mild">Only tasks that still wait for it are shown.</p>}
     </section>
   );
 }

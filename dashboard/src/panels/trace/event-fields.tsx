@@ -38,10 +38,10 @@ export function EventFields({ event, story, onSeq, onClose }: Props) {
           </button>
         )}
       </header>
-      {event.superseded && <p class="ev-note">Superseded: it came too late and changed nothing.</p>}
-      {event.duplicate && <p class="ev-note">Duplicate: it repeats something known and changed nothing.</p>}
-      {event.refused && <p class="ev-note">Refused: it records a refusal and moved no state.</p>}
-      {event.foreign && <p class="ev-note ev-mild">A kind of somebody else's: kept and traced, it moves no state.</p>}
+      {event.superseded && <p class="ev-note">Superseded: a newer message was applied before, so it changed nothing.</p>}
+      {event.duplicate && <p class="ev-note">Duplicate: its id was known, so it changed nothing.</p>}
+      {event.refused && <p class="ev-note">Refused: it records a refusal and changed no state.</p>}
+      {event.foreign && <p class="ev-note ev-mild">A foreign kind: kept and traced, it changes no state.</p>}
       {step?.outside && <MissingCause cause={step.outside} />}
       <dl class="fields">
         <Field name="recorded">
@@ -140,7 +140,7 @@ export function Field({ name, children }: { name: string; children?: ComponentCh
 
 function MissingCause({ cause }: { cause: { id: string; seq?: number | null; kind?: string; trace_id?: string } }) {
   if (cause.seq == null) {
-    return <p class="ev-note">Its cause is not in this log: nothing of that id was ever recorded here.</p>;
+    return <p class="ev-note">Its cause is not in this log.</p>;
   }
   return (
     <p class="ev-note">
