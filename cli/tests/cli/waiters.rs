@@ -111,7 +111,7 @@ fn a_stop_leaves_those_that_wait_and_says_what_is_known() {
     assert_eq!((ran.code, &*ran.stdout), (Some(69), ""), "{ran:?}");
     let error = error_of(&ran);
     assert_eq!(error.code, "daemon_gone");
-    let known = "message w-1 was acknowledged: the message is recorded";
+    let known = "ack of message w-1: the message is recorded";
     assert!(error.message.contains(known), "{error:?}");
     assert_eq!(error.details["message_id"], "w-1");
     assert!(error.hint.unwrap().contains("--message-id w-1"));
