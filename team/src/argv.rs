@@ -1,6 +1,5 @@
 //! Parsers of option values for inputs that derive `clap::Args` (feature `cli`).
 
-use crate::log::event_type::EventType;
 use crate::projections::message::{MessageType, Priority};
 use crate::projections::{Status, spelling};
 
@@ -30,14 +29,6 @@ pub fn priority(text: &str) -> Result<String, String> {
 pub fn message_type(text: &str) -> Result<String, String> {
     let known = MessageType::from_name(text).is_some();
     one_of(text, known, &MessageType::ALL.map(MessageType::name))
-}
-
-/// Parses the type of an event.
-pub fn event_type(text: &str) -> Result<EventType, String> {
-    EventType::from_name(text).ok_or_else(|| {
-        let names = EventType::ALL.map(EventType::name);
-        format!("must be one of {}", names.join(", "))
-    })
 }
 
 fn one_of(text: &str, known: bool, names: &[&'static str]) -> Result<String, String> {

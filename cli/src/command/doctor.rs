@@ -10,13 +10,24 @@ use teamlog_team::doctor::repair::RepairAnswer;
 use teamlog_team::doctor::{DoctorCheck, SAMPLE, repair};
 use teamlog_team::handle::staging::CleanAnswer;
 
-actions! {
-    Check = "check", answer::<DoctorAnswer>;
-    Repair = "repair", changed::<RepairAnswer>;
-    Clean = "clean", answer::<CleanAnswer>;
+subcommands! {
+    CHECK = own(
+        answer::<DoctorAnswer>("check"),
+        "Check log, state, index, views and environment; each problem with the command that mends it. Changes nothing",
+        Check::run,
+    );
+    REPAIR = own(
+        changed::<RepairAnswer>("repair"),
+        "Cut a log after an event, the way back from damage; what goes is kept in the team's archive. Or accept a rollback",
+        Repair::run,
+    );
+    CLEAN = own(
+        answer::<CleanAnswer>("clean"),
+        "Remove what killed commands left in the data root: teams half built, teams half purged",
+        Clean::run,
+    );
 }
 
-/// Check log, state, index, views and environment; each problem with the command that mends it. Changes nothing
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -41,7 +52,6 @@ struct Check {
     backups: Vec<PathBuf>,
 }
 
-/// Remove what killed commands left in the data root: teams half built, teams half purged
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -53,7 +63,6 @@ struct Clean {
     yes: bool,
 }
 
-/// Cut a log after an event, the way back from damage; what goes is kept in the team's archive. Or accept a rollback
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

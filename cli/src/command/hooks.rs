@@ -4,15 +4,22 @@ mod doctor;
 mod install;
 
 use crate::agents::Agent;
-use crate::command::printed::answer;
+use crate::command::prelude::*;
 pub use doctor::PROBE;
 use doctor::{Doctor, HooksDoctorAnswer};
 use install::{HooksAnswer, Install};
-use std::path::PathBuf;
 
-actions! {
-    Install = "install", answer::<HooksAnswer>;
-    Doctor = "doctor", answer::<HooksDoctorAnswer>;
+subcommands! {
+    INSTALL = own(
+        answer::<HooksAnswer>("install"),
+        "Make a coding agent ask the guard before it writes; without --write only show what would be done",
+        Install::run,
+    );
+    DOCTOR = own(
+        answer::<HooksDoctorAnswer>("doctor"),
+        "Check that a coding agent's hook is installed, and that it denies a write that must be denied",
+        Doctor::run,
+    );
 }
 
 // Place of an agent's hooks. (A doc comment would become help text of every command that flattens this.)

@@ -17,19 +17,54 @@ const MIN_COPIES: u32 = 2;
 /// Number of hosts that must have the events that `journal trim` removes.
 const HOLDERS_MIN: usize = 2;
 
-actions! {
-    Create = "create", answer::<JournalAnswer>;
-    Check = "check", answer::<JournalAnswer>;
-    Status = "status", answer::<JournalStatus>;
-    Adopt = "adopt", changed::<Moved>;
-    Leave = "leave", changed::<Moved>;
-    Heal = "heal", changed::<Moved>;
-    AcceptSystem = "accept-system", changed::<SystemAnswer>;
-    Migrate = "migrate", answer::<JournalAnswer>;
-    Trim = "trim", answer::<Trimmed>;
+subcommands! {
+    CREATE = own(
+        answer::<JournalAnswer>("create"),
+        "Create the tables of a journal in its database; existing tables are kept",
+        Create::run,
+    );
+    CHECK = own(
+        answer::<JournalAnswer>("check"),
+        "Check that a journal can be reached and keeps as many copies as it promises",
+        Check::run,
+    );
+    STATUS = own(
+        answer::<JournalStatus>("status"),
+        "Show the position of a team's journal, and how much of it this host has",
+        Status::run,
+    );
+    ADOPT = own(
+        changed::<Moved>("adopt"),
+        "Move a team from this host to a journal, so that other hosts can join",
+        Adopt::run,
+    );
+    LEAVE = own(
+        changed::<Moved>("leave"),
+        "Take a team off its journal: it continues on this host only and ends on all others",
+        Leave::run,
+    );
+    HEAL = own(
+        changed::<Moved>("heal"),
+        "Give a team's journal the events that it lost and this host has, after a restore of an older state or the promotion of a standby that lagged",
+        Heal::run,
+    );
+    ACCEPT_SYSTEM = own(
+        changed::<SystemAnswer>("accept-system"),
+        "Accept on this host that a team's journal moved to another system of servers",
+        AcceptSystem::run,
+    );
+    MIGRATE = own(
+        answer::<JournalAnswer>("migrate"),
+        "Upgrade the tables of a journal that an older teamlog created; older versions are refused afterwards",
+        Migrate::run,
+    );
+    TRIM = own(
+        answer::<Trimmed>("trim"),
+        "Remove from a journal the events of a team that a backup and two hosts have; a host that joins later needs that backup",
+        Trim::run,
+    );
 }
 
-/// Create the tables of a journal in its database; existing tables are kept
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Create the tables of a journal in its database; existing tables are kept\n\nThe journal is defined \
@@ -52,7 +87,6 @@ struct Create {
     min_copies: Option<u32>,
 }
 
-/// Check that a journal can be reached and keeps as many copies as it promises
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Check that a journal can be reached and keeps as many copies as it promises\n\nWith --deep, \
@@ -77,7 +111,6 @@ struct Check {
     repair: bool,
 }
 
-/// Show the position of a team's journal, and how much of it this host has
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -87,7 +120,6 @@ struct Status {
     team: String,
 }
 
-/// Move a team from this host to a journal, so that other hosts can join
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Move a team from this host to a journal, so that other hosts can join\n\nIts events keep their \
@@ -105,7 +137,6 @@ struct Adopt {
     journal: String,
 }
 
-/// Take a team off its journal: it continues on this host only and ends on all others
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -119,8 +150,6 @@ struct Leave {
     offline: bool,
 }
 
-/// Give a team's journal the events that it lost and this host has, after a restore of an older state or the promotion
-/// of a standby that lagged
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Give a team's journal the events that it lost and this host has, after a restore of an older state \
@@ -136,7 +165,6 @@ struct Heal {
     team: String,
 }
 
-/// Accept on this host that a team's journal moved to another system of servers
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Accept on this host that a team's journal moved to another system of servers\n\nPostgreSQL gives \
@@ -153,7 +181,6 @@ struct AcceptSystem {
     team: String,
 }
 
-/// Upgrade the tables of a journal that an older teamlog created; older versions are refused afterwards
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -164,8 +191,6 @@ struct Migrate {
     journal: String,
 }
 
-/// Remove from a journal the events of a team that a backup and two hosts have; a host that joins later needs that
-/// backup
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Remove from a journal the events of a team that a backup and two hosts have; a host that joins \

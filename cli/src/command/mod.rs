@@ -1,8 +1,6 @@
 //! The subcommands, one per file: arguments and run.
 
 #[macro_use]
-mod actions;
-#[macro_use]
 mod subcommand;
 
 mod ack;
@@ -95,7 +93,6 @@ use teamlog_team::backup::take::{BackupAllAnswer, BackupAnswer};
 use teamlog_team::engine::Format;
 use teamlog_team::import::report::ImportAnswer;
 use teamlog_team::import::team_chat::ChatAnswer;
-use teamlog_team::task::list::ReadTasks;
 use teamlog_team::usage::report::UsageAnswer;
 use teamlog_team::{Recorded, lifecycle, log, message, receipt, story};
 use verify::{VerifiedLog, VerifiedTeam};
@@ -200,7 +197,7 @@ commands! {
     TaskAssign(task_assign: of::<message::send::Send>) = "task-assign", TeamData: "Give a task to an agent",
     TaskUpdate(task_update: of::<message::send::Send>) = "task-update", TeamData: "Report on a task or change its status",
     Read(read) = "read", Reads: "Show an agent's inbox",
-    Ack(ack: of::<message::ack::Ack>) = "ack", TeamData: "Acknowledge a message as its recipient",
+    Ack(ack) = "ack", TeamData: "Acknowledge a message as its recipient",
     Tick(tick: recorded::<Either<lifecycle::tick::TickAnswer, AllAnswer<lifecycle::tick::TickAnswer>>>) = "tick", TeamData:
         "Record due retries, dead letters and expired leases; for a timer",
     Nudge(nudge: recorded::<Either<message::nudge::NudgeAnswer, AllAnswer<message::nudge::NudgeAnswer>>>) = "nudge", TeamData("--exec"):
@@ -211,7 +208,7 @@ commands! {
         "List messages without an ack, next due first",
     // An agent that changes a setting may change the guard's settings.
     Config(config) = "config", TeamData("set", "unset"): "Show a team's settings, or change one",
-    Tasks(tasks: of::<ReadTasks>) = "tasks", Reads: "List tasks, in natural order of their ids",
+    Tasks(tasks) = "tasks", Reads: "List tasks, in natural order of their ids",
     Task(task) = "task", TeamData: "Create, show, claim, finish and release tasks",
     CanWrite(can_write) = "can-write", Reads: "Check if an agent may write a path now",
     // `guard exec` runs a program.
@@ -252,7 +249,7 @@ commands! {
     Replay(replay: lines::<Recorded>) = "replay", Reads:
         "Print events in order; --actor selects one actor's",
     Tail(tail: lines::<Recorded>) = "tail", Reads: "Print the newest events; -f follows new ones",
-    Diff(diff: of::<log::points::ReadDiff>) = "diff", Reads:
+    Diff(diff) = "diff", Reads:
         "Show changes between two points: task fields, inboxes, members",
     Api(api: changed::<Either<Envelope<'static>, Either<api::Listing, api::Schemas>>>) = "api", TeamData:
         "Call an operation of the team API; for brokers and agents",

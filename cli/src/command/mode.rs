@@ -194,12 +194,16 @@ struct Write {
     stamp: Stamp,
 }
 
-records!(Write, mode::stands, |args, context| {
-    let mut input = given::object(context.env(), "input", &args.input)?;
-    args.scope.put_into(&mut input, context)?;
-    given::named(&mut input, "mode", args.mode)?;
-    given::typed::<ModeWrite>(input)?
-});
+impl Write {
+    fn run(self, context: &mut Context) -> Outcome {
+        let mut input = given::object(context.env(), "input", &self.input)?;
+        self.scope.put_into(&mut input, context)?;
+        given::named(&mut input, "mode", self.mode)?;
+        let input = given::typed::<ModeWrite>(input)?;
+        self.stamp
+            .carry_out(context, &self.team, input, mode::stands)
+    }
+}
 
 #[derive(Debug, clap::Args)]
 #[command(

@@ -206,6 +206,7 @@ pub struct OfOperation<O: Op, X = NoOptions> {
     adjust: fn(&mut O, X, &mut Context) -> Result<(), CommandError>,
     own_commands: fn(&mut O::Data, &Context),
     exit: fn(&O::Data) -> Exit,
+    rejection: fn(&O::Data, &str) -> Option<CommandError>,
     takes_past: bool,
     takes_key: bool,
 }
@@ -231,6 +232,7 @@ pub const fn operation<O: Op>(
         adjust: |_, _, _| Ok(()),
         own_commands: |_, _| {},
         exit: |_| Exit::Done,
+        rejection: |_, _| None,
         takes_past: false,
         takes_key: matches!(O::EFFECT, Effect::Records),
     }
@@ -292,8 +294,14 @@ impl<O: Op, X> OfOperation<O, X> {
         }
     }
 
+    /// Sets the exit code of an answer.
     pub const fn exit(self, exit: fn(&O::Data) -> Exit) -> Self {
         OfOperation { exit, ..self }
+    }
+
+    /// Reports some answers about the team as errors. Under --json they are answers with another exit code.
+    pub const fn rejection(self, rejection: fn(&O::Data, &str) -> Option<CommandError>) -> Self {
+        OfOperation { rejection, ..self }
     }
 
     /// Takes options beside the input, and completes the input from them.
@@ -311,6 +319,7 @@ impl<O: Op, X> OfOperation<O, X> {
             adjust,
             own_commands: self.own_commands,
             exit: self.exit,
+            rejection: self.rejection,
             takes_past: self.takes_past,
             takes_key: self.takes_key,
         }
@@ -380,7 +389,11 @@ where
             }
         };
         (self.own_commands)(&mut answer, context);
-        context.end((self.exit)(&answer), &answer, self.show)
+        match (self.rejection)(&answer, &team) {
+            Some(_) if context.out.is_json() => context.end(Exit::Refused, &answer, self.show),
+            Some(error) => context.ended(Exit::Refused).and(Err(error)),
+            None => context.end((self.exit)(&answer), &answer, self.show),
+        }
     }
 }
 

@@ -17,7 +17,7 @@ operation! {
         wakeable_only: Option<bool>,
         /// Only events of this type, or reported as this type
         #[serde(rename = "type")]
-        #[arg(long = "type", value_name = "EVENT_TYPE", value_parser = crate::argv::event_type)]
+        #[arg(long = "type", value_name = "EVENT_TYPE")]
         kind: Option<EventType>,
         /// Only events of this worker
         #[arg(long, value_name = "AGENT")]

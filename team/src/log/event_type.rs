@@ -123,6 +123,17 @@ pub fn is_wakeable(kind: &str) -> bool {
     EventType::from_name(kind).is_some_and(|kind| kind.notice() == Notice::Wakes)
 }
 
+impl std::str::FromStr for EventType {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<EventType, String> {
+        EventType::from_name(text).ok_or_else(|| {
+            let names = EventType::ALL.map(EventType::name);
+            format!("must be one of {}", names.join(", "))
+        })
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

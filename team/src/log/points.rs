@@ -8,14 +8,16 @@ use teamlog_engine::Point;
 operation! {
     /// Read what changed between two points of the log: tasks field by field, inboxes, members; it reads what lies between
     "diff": Reads(ReadDiff {
-        /// Where it begins: a seq, or a time as ISO 8601 has it; before the team began that is its first event
+        /// Point before the changes: a seq, or a time in ISO 8601; a time before the team's creation means its first event
         from: String,
-        /// Where it ends; else now
+        /// Point after the changes; now if absent
         to: Option<String>,
-        /// Most tasks on the page, 1 to 1000; 50 if left out
+        /// Largest number of tasks; 50 if absent. On the command line, 0 means all
         #[schemars(range(min = 1, max = 1000))]
+        #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
-        /// The last task of the page before
+        /// `next_cursor` of the previous page
+        #[arg(long, value_name = "TASK")]
         cursor: Option<String>,
     }) -> DiffAnswer = |team, asked| asked.answer(team),
     refuses = [PointUnknown, CursorUnknown, PastBusy]

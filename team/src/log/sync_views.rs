@@ -8,7 +8,8 @@ use std::thread;
 operation! {
     /// Wait until the view files hold all that was recorded
     "sync-views": Waits(SyncViews {
-        /// How long to wait, in milliseconds; default 30000
+        /// Longest wait in milliseconds; 30000 if absent
+        #[arg(long, value_name = "MILLISECONDS", value_parser = crate::argv::whole::<u64>)]
         timeout_ms: Option<u64>,
     }) -> SyncViewsAnswer = |team, asked| team.sync_views(&asked)
 }

@@ -11,9 +11,11 @@ use crate::projections::message::event::{AckRefused, MessageAcked};
 operation! {
     /// Acknowledge a message as its recipient, or a post and all earlier posts to the agent
     "ack": Records(Ack {
-        /// The recipient
+        /// Recipient of the message
+        #[arg(long, value_name = "AGENT")]
         agent: String,
-        /// The message, or a post in a thread
+        /// Id of the message, or of a post in a thread: the ack of a post covers all earlier posts to the recipient
+        #[arg(long, value_name = "ID")]
         message_id: String,
     }) -> AckAnswer as ack,
     refuses = [WorkerNotFound]

@@ -10,31 +10,39 @@ use schemars::{Schema, SchemaGenerator};
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ListTasks")]
 #[serde(deny_unknown_fields)]
+#[cfg_attr(feature = "cli", derive(clap::Args), group(skip))]
 pub struct Tasks {
-    /// Only those of that status
+    /// Only tasks with this status
     // Old names are taken for today's.
     #[schemars(with = "Option<Status>")]
     #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "STATUS", value_parser = crate::argv::status))]
     pub status: Option<String>,
-    /// Only those of that owner
+    /// Only tasks of this owner
     #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "AGENT"))]
     pub owner: Option<String>,
-    /// Most tasks on the page; else list-tasks lists all, and tasks 50
+    /// Largest number of tasks; 0 means all. If absent, `list-tasks` lists all tasks, and `tasks` 50
     // 0 is all.
     #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>))]
     pub limit: Option<usize>,
-    /// The next_cursor of the page before
+    /// `next_cursor` of the previous page
     #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "TASK"))]
     pub cursor: Option<String>,
-    /// By what they are sorted; else by id. By id from the least on and by status the index has the order; any other reads
-    /// every task that the filters let through
+    /// Sort key: `id`, `updated`, `priority` or `status`; `id` if absent. Ascending by id and by status, the index has the order;
+    /// any other order reads all tasks that pass the filters
     #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "FIELD"))]
     pub sort: Option<TaskSort>,
-    /// Which end comes first; else by id and status the least, by update and priority the most
+    /// Sort order: `asc` or `desc`; if absent, `desc` for `updated` and `priority`, else `asc`
     #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "ORDER"))]
     pub order: Option<SortOrder>,
-    /// Only those that an event behind that seq changed; reads every task that the filters let through
+    /// Only tasks that an event after this seq changed; reads all tasks that pass the filters
     #[serde(default)]
+    #[cfg_attr(feature = "cli", arg(long, value_name = "SEQ", value_parser = crate::argv::whole::<u64>))]
     pub since: Option<u64>,
 }
 
@@ -65,6 +73,30 @@ impl JsonSchema for ReadTasks {
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
         // The fields themselves, of which the shape of the input is read.
         Tasks::json_schema(generator)
+    }
+}
+
+// clap derives no tuples.
+#[cfg(feature = "cli")]
+impl clap::Args for ReadTasks {
+    fn augment_args(command: clap::Command) -> clap::Command {
+        Tasks::augment_args(command)
+    }
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Tasks::augment_args_for_update(command)
+    }
+}
+
+#[cfg(feature = "cli")]
+impl clap::FromArgMatches for ReadTasks {
+    fn from_arg_matches(matches: &clap::ArgMatches) -> std::result::Result<ReadTasks, clap::Error> {
+        Tasks::from_arg_matches(matches).map(ReadTasks)
+    }
+    fn update_from_arg_matches(
+        &mut self,
+        matches: &clap::ArgMatches,
+    ) -> std::result::Result<(), clap::Error> {
+        self.0.update_from_arg_matches(matches)
     }
 }
 

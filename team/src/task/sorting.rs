@@ -213,3 +213,19 @@ impl Sorting {
         (self.turned(key), id)
     }
 }
+
+impl std::str::FromStr for TaskSort {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<TaskSort, String> {
+        TaskSort::from_name(text).ok_or_else(TaskSort::rule)
+    }
+}
+
+impl std::str::FromStr for SortOrder {
+    type Err = String;
+
+    fn from_str(text: &str) -> std::result::Result<SortOrder, String> {
+        SortOrder::from_name(text).ok_or_else(SortOrder::rule)
+    }
+}

@@ -18,7 +18,6 @@ const LONGEST_WAIT: Duration = Duration::from_secs(10);
 /// Most bytes read of an answer.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 
-/// Check that a coding agent's hook is installed, and that it denies a write that must be denied
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Check that a coding agent's hook is installed and denies a forbidden write\n\nThe hook is run as \

@@ -12,7 +12,6 @@ use crate::command::prelude::*;
 use crate::hint::Cause;
 use crate::render::escape::visible_lines;
 
-/// Make a coding agent ask the guard before it writes; without --write only show what would be done
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
