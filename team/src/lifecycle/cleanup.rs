@@ -16,10 +16,10 @@ use crate::projections::worker::supervision::{PhaseChanged, ShutdownGated};
 operation! {
     /// Close the team once nothing is left over; its log stays
     "cleanup": Records(Cleanup {
-        /// Close the team whatever is left over
+        /// Close the team even if work is left
         #[serde(default)]
         force: bool,
-        /// Close it although tasks failed
+        /// Close the team even if tasks failed
         #[serde(default)]
         confirm_issues: bool,
     }) -> CleanupAnswer = Team::cleanup,

@@ -11,28 +11,28 @@ use teamlog_engine::EventId;
 operation! {
     /// Record a fact of your own kind: it is ordered, traced and indexed, and moves no state
     "append": Records(Append {
-        /// The kind: a past-tense fact in snake_case, outside teamlog's own vocabulary
+        /// Kind of the fact, in snake_case and the past tense, outside of teamlog's own vocabulary
         kind: String,
-        /// Who did it; else the caller
+        /// Actor of the fact; the caller if absent
         actor: Option<String>,
-        /// The story that it belongs to; else that of its message, or of its task
+        /// Trace of the fact; the trace of its message or task if absent
         trace_id: Option<String>,
-        /// The task concerned
+        /// Task that the fact concerns
         task_id: Option<String>,
-        /// The agent concerned
+        /// Agent that the fact concerns
         agent: Option<String>,
-        /// The message concerned
+        /// Message that the fact concerns
         message_id: Option<String>,
-        /// The thread concerned
+        /// Thread that the fact concerns
         thread_id: Option<String>,
-        /// The session concerned
+        /// Session that the fact concerns
         session_id: Option<String>,
-        /// The idempotency key, which the event keeps too: the same fact under it is recorded once
+        /// Idempotency key, which the event keeps too: the same fact with the same key is recorded once
         key: Option<String>,
-        /// The event that led to it, by id
+        /// Id of the event that caused the fact
         #[schemars(with = "String")]
         cause: Option<EventId>,
-        /// The payload, any JSON; `{}` if left out
+        /// Payload, any JSON; `{}` if absent
         #[serde(with = "json_text")]
         #[schemars(with = "Value")]
         payload: Option<String>,

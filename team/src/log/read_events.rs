@@ -16,21 +16,21 @@ pub(crate) const FILTERS: Rules = Rules {
 operation! {
     /// Read what happened to a team, from a cursor on
     "read-events": Reads(ReadEvents {
-        /// The last event that is known; only those behind it are read
+        /// Last known event; only later events are read
         after_event_id: Option<String>,
-        /// Only events that wake whoever waits; default false
+        /// True if only events that wake a waiting agent count; false if absent
         wakeable_only: Option<bool>,
-        /// Only events of that type, or that were reported as such
+        /// Only events of this type, or reported as this type
         #[serde(rename = "type")]
         kind: Option<EventType>,
-        /// Only events of that worker
+        /// Only events of this worker
         worker: Option<String>,
-        /// Only events of that task
+        /// Only events of this task
         task_id: Option<String>,
-        /// Most events to read; default all
+        /// Largest number of events, the oldest ones; all events if absent
         #[schemars(range(min = 1))]
         limit: Option<usize>,
-        /// Only the newest so many of them, in place of `limit`
+        /// Largest number of events, the newest ones, instead of `limit`
         #[schemars(range(min = 1, max = LAST_MAX))]
         last: Option<usize>,
     }) -> ReadEventsAnswer = |team, asked| team.read_events(&asked),

@@ -7,7 +7,7 @@ use crate::operation::prelude::*;
 operation! {
     /// Read the events since a seq, in order
     "replay-events": Reads(ReplayEvents {
-        /// The last seq that is known already; 0 if left out
+        /// Last known seq; 0 if absent
         #[serde(default)]
         since: u64,
         /// Only events of this kind
@@ -16,7 +16,7 @@ operation! {
         task_id: Option<String>,
         /// Only events that concern this agent
         agent: Option<String>,
-        /// Most events, 1 to 1000; 50 if left out
+        /// Largest number of events, at most 1000; 50 if absent
         #[schemars(range(min = 1, max = 1000))]
         limit: Option<u64>,
     }) -> ReplayEventsAnswer = Team::replay_events

@@ -9,9 +9,9 @@ use crate::uuid;
 operation! {
     /// Send plain mail to every worker but the sender
     "broadcast": Records(Broadcast {
-        /// The sender
+        /// Sender of the message
         from_worker: String,
-        /// The text
+        /// Text of the message
         body: String,
     }) -> BroadcastAnswer = Team::broadcast,
     refuses = [WorkerNotFound, BudgetExceeded]

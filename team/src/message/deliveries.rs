@@ -6,7 +6,7 @@ use crate::projections::delivery::Delivery;
 operation! {
     /// List the messages that wait for their ack, the next one that is due first
     "list-deliveries": Reads(DeliveryList {
-        /// Largest number of deliveries; at most 1000; 50 if absent. On the command line, 0 means all
+        /// Largest number of deliveries, at most 1000; 50 if absent
         #[schemars(range(min = 1, max = 1000))]
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,

@@ -11,11 +11,11 @@ use crate::thread::tail::PAGE_BYTES;
 operation! {
     /// Read what an agent is to be told, behind its cursor
     "inbox-feed": Reads(InboxFeed {
-        /// Whose feed
+        /// Owner of the feed
         worker: String,
-        /// The cursor up to which it was read; else from the beginning
+        /// Cursor of the last read entry; the beginning if absent
         since: Option<u64>,
-        /// Most entries, at most 1000; default all, as far as 4 MiB hold them
+        /// Largest number of entries, at most 1000; if absent, all that fit into 4 MiB
         #[schemars(range(min = 1))]
         limit: Option<usize>,
     }) -> InboxFeedAnswer = |team, asked| team.inbox_feed(&asked),

@@ -8,14 +8,14 @@ use crate::projections::message::InboxQuery;
 operation! {
     /// List a worker's mail, oldest first
     "mailbox-list": Reads(MailboxList {
-        /// Whose mailbox
+        /// Owner of the mailbox
         worker: String,
-        /// Whether messages are listed that were delivered; default true
+        /// True if delivered messages are listed too; true if absent
         include_delivered: Option<bool>,
-        /// Most messages of a page, the newest; default all
+        /// Largest number of messages, the newest ones; all messages if absent
         #[schemars(range(min = 1))]
         limit: Option<usize>,
-        /// The `next_cursor` of the page before
+        /// `next_cursor` of the previous page
         cursor: Option<String>,
     }) -> MailboxListAnswer = |team, asked| team.mailbox_list(&asked),
     refuses = [CursorUnknown],

@@ -11,9 +11,9 @@ use crate::projections::message::{Dispatch, DispatchStatus, MessageInfo};
 operation! {
     /// Mark a message as one that its recipient was told of
     "mailbox-mark-notified": Records(MarkNotified {
-        /// Whose mailbox
+        /// Owner of the mailbox
         worker: String,
-        /// The message
+        /// Id of the message
         message_id: String,
     }) -> MarkNotifiedAnswer = Team::mark_notified
 }
@@ -21,9 +21,9 @@ operation! {
 operation! {
     /// Mark a message as one that its recipient has
     "mailbox-mark-delivered": Records(MarkDelivered {
-        /// Whose mailbox
+        /// Owner of the mailbox
         worker: String,
-        /// The message
+        /// Id of the message
         message_id: String,
     }) -> MarkDeliveredAnswer = Team::mark_delivered,
     warns = true

@@ -20,30 +20,30 @@ use crate::task::blocking::{self, Turn};
 operation! {
     /// Send a message of any type to an agent
     "send": Records(Send {
-        /// The sender
+        /// Sender of the message
         from: String,
-        /// The recipient
+        /// Recipient of the message
         to: String,
-        /// The type of the message, one of those of docs/protocol/messages.md, as `handoff`
+        /// Type of the message, listed in docs/protocol.md, for example `handoff`
         #[serde(rename = "type")]
         kind: String,
-        /// The message's id; `msg_` and 12 hex digits if left out. One that is known makes the send a duplicate
+        /// Id of the message; `msg_` and 12 hex digits if absent. A known id makes the send a duplicate
         message_id: Option<String>,
-        /// The task concerned
+        /// Task that the message concerns
         task_id: Option<String>,
-        /// The story that it belongs to; else that of the task
+        /// Trace of the message; the trace of the task if absent
         trace_id: Option<String>,
-        /// `low`, `normal`, `high` or `critical`; `normal` if left out
+        /// Priority: `low`, `normal`, `high` or `critical`; `normal` if absent
         priority: Option<String>,
-        /// The payload; `{}` if left out
+        /// Payload; `{}` if absent
         #[serde(with = "json_text")]
         #[schemars(with = "Map<String, Value>")]
         payload: Option<String>,
-        /// The message's own time, ISO 8601, at most five minutes ahead; now if left out
+        /// Time of the message, ISO 8601, at most five minutes ahead; now if absent
         created_at: Option<String>,
-        /// Suppress a repetition of recipient, task and type within so many seconds
+        /// Suppress the message if one with the same recipient, task and type was sent in this number of seconds
         cooldown_seconds: Option<u64>,
-        /// Require an ack: without one the message is tried again, then becomes a dead letter
+        /// Require an ack: without one the message is repeated, and then becomes a dead letter
         delivery: Option<Require>,
     }) -> SendAnswer = Team::send,
     refuses = [WorkerNotFound, TaskNotFound, CreatedAtAhead, MessageIdReused, BudgetExceeded]

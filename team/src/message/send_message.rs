@@ -13,11 +13,11 @@ use crate::uuid;
 operation! {
     /// Send plain mail to a worker, and request that it be told
     "send-message": Records(SendMessage {
-        /// The sender
+        /// Sender of the message
         from_worker: String,
-        /// The recipient
+        /// Recipient of the message
         to_worker: String,
-        /// The text
+        /// Text of the message
         body: String,
     }) -> SendMessageAnswer = Team::send_message,
     refuses = [WorkerNotFound, BudgetExceeded]

@@ -5,10 +5,10 @@ use crate::mode::prelude::*;
 operation! {
     /// Say what would become of making a mode active, without doing it
     "mode-explain": Reads(ModeExplain {
-        /// The mode
+        /// Name of the mode
         #[schemars(with = "Mode")]
         mode: String,
-        /// The session; else it would start for everybody
+        /// Session of the mode; the root if absent
         session_id: Option<String>,
     }) -> Transition as mode_explain,
     refuses = [UnsupportedMode]

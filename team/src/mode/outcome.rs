@@ -6,12 +6,12 @@ use crate::mode::rules::reading::Reading;
 operation! {
     /// Read from a state whether its mode ended, and how
     "mode-outcome": Reads(ModeOutcome {
-        /// The mode whose state is read
+        /// Name of the mode whose state is read
         #[schemars(with = "Option<Mode>")]
         mode: Option<String>,
-        /// The session; else the state for everybody
+        /// Session of the state; the root if absent
         session_id: Option<String>,
-        /// A state to read instead
+        /// State to read instead of a stored one
         state: Option<Fields>,
     }) -> Reading as mode_outcome,
     refuses = [UnsupportedMode, ModeNotFound]

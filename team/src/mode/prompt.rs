@@ -13,13 +13,13 @@ use crate::projections::team::settings::{OFF, PHRASES};
 operation! {
     /// Carry out what a prompt asks for: all of its skills, or none
     "mode-prompt": Records(ModePrompt {
-        /// The prompt
+        /// Text of the prompt
         text: String,
-        /// The session; else it is for everybody. The mode `team` always starts for everybody
+        /// Session of the modes; the root if absent. The mode `team` always starts at the root
         session_id: Option<String>,
-        /// The thread that the prompt belongs to
+        /// Thread of the prompt
         thread_id: Option<String>,
-        /// The turn that the prompt begins
+        /// Turn that the prompt starts
         turn_id: Option<String>,
     }) -> PromptAnswer = Team::mode_prompt,
     refuses = [ModeDenied]

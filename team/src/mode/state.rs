@@ -23,13 +23,13 @@ operation! {
 operation! {
     /// Clear the state of a mode as callers of `rcs state` do, or what is said beside the list of active skills
     "state-clear": Records(StateClear {
-        /// The mode, or `skill-active`
+        /// Name of the mode, or `skill-active`
         #[serde(deserialize_with = "typed::mode")]
         mode: String,
-        /// The session; else the state of the root is cleared
+        /// Session of the state; the root if absent
         #[serde(deserialize_with = "typed::session_id")]
         session_id: Option<String>,
-        /// True if the state of the root and those of all sessions are cleared
+        /// Clear the states of the root and of all sessions
         #[serde(default)]
         all_sessions: bool,
     }) -> StateCleared = |team, clear| team.state_clear(ModeClear {
@@ -73,10 +73,10 @@ impl From<StateWrite> for ModeWrite {
 operation! {
     /// Read the state of a mode as its file holds it: that of the session, else that of the root
     "state-read": Reads(StateRead {
-        /// The mode, or `skill-active`
+        /// Name of the mode, or `skill-active`
         #[serde(deserialize_with = "typed::mode")]
         mode: String,
-        /// The session, whose state counts before that of the root
+        /// Session, whose state counts before the state of the root
         #[serde(deserialize_with = "typed::session_id")]
         session_id: Option<String>,
     }) -> StateShown = Team::state_read,
@@ -86,7 +86,7 @@ operation! {
 operation! {
     /// List the modes that are active, in the order in which they became so
     "state-list-active": Reads(StateListActive {
-        /// The session, whose states count before those of the root
+        /// Session, whose states count before the states of the root
         #[serde(deserialize_with = "typed::session_id")]
         session_id: Option<String>,
     }) -> ActiveModes = Team::state_list_active
@@ -95,10 +95,10 @@ operation! {
 operation! {
     /// Read how a mode stands, or every mode that has a state
     "state-get-status": Reads(StateGetStatus {
-        /// The mode, or `skill-active`; else every mode that has a state
+        /// Name of the mode, or `skill-active`; every mode with a state if absent
         #[serde(deserialize_with = "typed::maybe_mode")]
         mode: Option<String>,
-        /// The session, whose states count before those of the root
+        /// Session, whose states count before the states of the root
         #[serde(deserialize_with = "typed::session_id")]
         session_id: Option<String>,
     }) -> StateStatuses = Team::state_get_status,

@@ -11,7 +11,7 @@ use teamlog_engine::verify::ProblemKind;
 operation! {
     /// Say whether the log still holds what a receipt vouches for, who signed it, and else what changed first
     "check-receipt": Reads(CheckReceipt {
-        /// The receipt, as head answers it; perhaps signed
+        /// Receipt in the form of `read-head`, signed or not
         receipt: Map<String, Value>,
     }) -> CheckedReceipt = Team::check_receipt
 }

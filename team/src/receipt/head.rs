@@ -6,7 +6,7 @@ use crate::receipt::key::SecretKey;
 operation! {
     /// Read a receipt for everything up to now
     "read-head": Reads(ReadHead {
-        /// Whether it is to be signed; only the command line has keys, so no
+        /// Must be absent or false: only the command line has keys to sign with
         sign: Option<bool>,
     }) -> HeadAnswer = Team::read_head
 }

@@ -17,11 +17,11 @@ const BYTES_MAX: usize = 1_024;
 operation! {
     /// Record writes that a guard refused: each path of an agent at most once a minute
     "record-refused-writes": Records(RefusedWrites {
-        /// The agent that was refused
+        /// Agent whose writes were refused
         agent: String,
-        /// The subagent that acts on behalf of the agent
+        /// Subagent that acts for the agent
         subagent: Option<String>,
-        /// The paths that may not be written
+        /// Refused writes
         writes: Vec<RefusedWrite>,
     }) -> RefusedWritesRecorded as record_refused_writes,
     refuses = [WorkerNotFound]

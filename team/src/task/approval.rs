@@ -9,7 +9,7 @@ use crate::projections::worker::supervision::{Approval, ApprovalStatus};
 operation! {
     /// Read what a reviewer last decided on a task
     "read-task-approval": Reads(ReadApproval {
-        /// The task
+        /// Id of the task
         task_id: String,
     }) -> ApprovalAnswer = Team::read_approval,
     empty = |_, _| ApprovalAnswer::default()
@@ -18,14 +18,14 @@ operation! {
 operation! {
     /// Record what a reviewer decided on a task
     "write-task-approval": Records(WriteApproval {
-        /// The task
+        /// Id of the task
         task_id: String,
-        /// The decision
+        /// Decision of the reviewer
         #[schemars(with = "ApprovalStatus")]
         status: String,
         /// Reviewer of the last decision
         reviewer: String,
-        /// Why
+        /// Reason of the decision
         decision_reason: String,
         /// True if the task requires an approval
         #[serde(default = "yes")]

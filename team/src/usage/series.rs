@@ -9,14 +9,14 @@ use std::cmp::Reverse;
 operation! {
     /// Read how many tokens were used over time, by agent or by task; it reads the events between the two times
     "read-usage-series": Reads(UsageSeries {
-        /// From when on, as ISO 8601 has it; else a day before the end
+        /// Start of the series, ISO 8601; one day before the end if absent
         from: Option<String>,
-        /// Until when; else now
+        /// End of the series, ISO 8601; now if absent
         to: Option<String>,
-        /// Into how many spans of the same length the time is cut, 1 to 500; 60 if left out
+        /// Number of equal time spans, 1 to 500; 60 if absent
         #[schemars(range(min = 1, max = 500))]
         buckets: Option<usize>,
-        /// Whose tokens are told apart; else those of each agent
+        /// Grouping of the tokens; by agent if absent
         by: Option<By>,
     }) -> UsageSeriesAnswer = |team, asked| team.usage_series(&asked)
 }

@@ -10,9 +10,9 @@ use crate::worker::record::WorkerAnswer;
 operation! {
     /// Ask a worker to stop
     "write-shutdown-request": Records(RequestShutdown {
-        /// The worker
+        /// Name of the worker
         worker: String,
-        /// Who asks it to stop
+        /// Agent that asks the worker to stop
         requested_by: String,
     }) -> WorkerAnswer as request_shutdown,
     refuses = [WorkerNotFound]
@@ -21,9 +21,9 @@ operation! {
 operation! {
     /// Read what a worker says to its shutdown
     "read-shutdown-ack": Reads(ReadAck {
-        /// The worker
+        /// Name of the worker
         worker: String,
-        /// An older answer does not count; ISO 8601
+        /// Time, ISO 8601, before which answers are ignored
         min_updated_at: Option<String>,
     }) -> AckAnswer = Team::read_shutdown_ack,
     empty = |asked, _| AckAnswer::none(&asked.worker)
@@ -32,12 +32,12 @@ operation! {
 operation! {
     /// Say that a worker accepts or rejects its shutdown
     "write-shutdown-ack": Records(WriteAck {
-        /// The worker
+        /// Name of the worker
         worker: String,
-        /// Whether it stops
+        /// Answer of the worker: `accept` or `reject`
         #[schemars(with = "AckStatus")]
         status: String,
-        /// Why
+        /// Reason of the answer
         reason: Option<String>,
     }) -> AckAnswer as write_shutdown_ack,
     refuses = [WorkerNotFound]

@@ -13,7 +13,7 @@ operation! {
 operation! {
     /// Store what the team's monitor saw
     "write-monitor-snapshot": Records(WriteSnapshot {
-        /// The snapshot, stored as it comes
+        /// Snapshot, stored unchanged
         snapshot: Map<String, Value>,
     }) -> SnapshotWritten as write_monitor_snapshot
 }

@@ -8,7 +8,7 @@ use crate::projections::worker::event::{StatusChange, WorkerState};
 operation! {
     /// Read what a worker last said that it does
     "read-worker-status": Reads(ReadStatus {
-        /// The worker
+        /// Name of the worker
         worker: String,
     }) -> StatusAnswer = Team::read_worker_status,
     empty = |asked, _| StatusAnswer::unknown(&asked.worker)
@@ -17,14 +17,14 @@ operation! {
 operation! {
     /// Say what a worker does
     "write-worker-status": Records(WriteStatus {
-        /// The worker
+        /// Name of the worker
         worker: String,
-        /// What it does now
+        /// State of the worker
         #[schemars(with = "WorkerState")]
         state: String,
-        /// The task that it is at
+        /// Task that the worker works on
         current_task_id: Option<String>,
-        /// Why
+        /// Reason of the state
         reason: Option<String>,
     }) -> StatusAnswer as write_worker_status,
     refuses = [WorkerNotFound]
