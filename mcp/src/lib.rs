@@ -21,18 +21,15 @@ pub use server::{Elsewhere, carry_out};
 pub use state::Session;
 
 use server::Server;
-use std::io;
+use std::io::{self, Read, Write};
 use teamlog_team::Root;
 use teamlog_team::command::Origin;
 use transport::Lines;
 
-/// Serves one client on standard input and output until the client closes them.
-///
-/// `team` and `session` are the defaults of calls that name none. A call that records keeps `origin`, and is first
-/// offered to `elsewhere`.
+/// Serves one client on standard input and output until it closes them; see [`serve`].
 ///
 /// # Errors
-/// The runtime or the reader thread cannot be started.
+/// Those of [`serve`].
 pub fn serve_stdio(
     root: Root,
     team: Option<String>,
@@ -40,7 +37,30 @@ pub fn serve_stdio(
     origin: Origin,
     elsewhere: Elsewhere,
 ) -> io::Result<()> {
-    let lines = Lines::new(io::stdin(), io::stdout())?;
+    let streams = (io::stdin(), io::stdout());
+    serve(root, team, session, origin, elsewhere, streams)
+}
+
+/// Serves one client on two streams until it closes the first.
+///
+/// `team` and `session` apply to calls that name none. Calls that record keep `origin`, and are handed to `elsewhere`
+/// first.
+///
+/// # Errors
+/// The runtime or the thread that reads cannot be started.
+pub fn serve<R, W>(
+    root: Root,
+    team: Option<String>,
+    session: Session,
+    origin: Origin,
+    elsewhere: Elsewhere,
+    (from, to): (R, W),
+) -> io::Result<()>
+where
+    R: Read + Send + 'static,
+    W: Write + Send + 'static,
+{
+    let lines = Lines::new(from, to)?;
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_time()
         .build()?;
@@ -55,12 +75,12 @@ pub fn serve_stdio(
         let running = rmcp::serve_server(server, lines).await;
         match running {
             Ok(running) => running.waiting().await.map(drop).map_err(io::Error::other),
-            // The client disconnected without a message.
+            // The client closed its stream before its first message.
             Err(rmcp::service::ServerInitializeError::ConnectionClosed(_)) => Ok(()),
             Err(error) => Err(io::Error::other(error)),
         }
     });
-    // The reader thread may still wait for standard input.
+    // The thread that reads may still wait for the client.
     runtime.shutdown_background();
     served
 }

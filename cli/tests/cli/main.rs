@@ -33,6 +33,8 @@ mod dashboard;
 mod delivery;
 mod demo;
 mod doctor;
+#[path = "../../../team/tests/commands/drawing.rs"]
+mod drawing;
 mod everyday;
 mod exclusion;
 mod fence;
@@ -78,6 +80,7 @@ mod schemas;
 mod sharing;
 mod stopped;
 mod surface;
+mod surfaces;
 mod syscalls;
 mod tasks;
 mod terminal;

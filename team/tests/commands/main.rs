@@ -47,6 +47,7 @@ mod deliveries;
 mod dependents;
 mod doctor;
 mod doubts;
+mod drawing;
 mod ending;
 mod event_pages;
 mod fault_order;
