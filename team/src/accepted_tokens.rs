@@ -20,7 +20,7 @@ const BYTES_MAX: u64 = 8 << 20;
 struct AcceptedTokens {
     /// Tokens that are valid.
     #[serde(default)]
-    accepted: BTreeSet<Accepted>,
+    accepted: BTreeSet<AcceptedToken>,
     /// Digests of tokens that were revoked here. A backup from before the revocation does not make them valid again.
     #[serde(default)]
     revoked: BTreeSet<String>,
@@ -28,15 +28,15 @@ struct AcceptedTokens {
 
 /// An accepted token. Its digest covers the team and the agent that it names, but not its scope.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Accepted {
+struct AcceptedToken {
     team: String,
     digest: String,
     scope: String,
 }
 
-impl Accepted {
-    fn new(team: &str, digest: &str, scope: AgentScope) -> Accepted {
-        Accepted {
+impl AcceptedToken {
+    fn new(team: &str, digest: &str, scope: AgentScope) -> AcceptedToken {
+        AcceptedToken {
             team: team.to_owned(),
             digest: digest.to_owned(),
             scope: scope.name().to_owned(),
@@ -57,7 +57,7 @@ impl AcceptedTokens {
     }
 
     fn accepts(&self, team: &str, token: &AgentToken) -> bool {
-        let accepted = Accepted::new(team, &token.digest, token.scope);
+        let accepted = AcceptedToken::new(team, &token.digest, token.scope);
         self.accepted.contains(&accepted) && !self.revoked.contains(&token.digest)
     }
 
@@ -65,7 +65,7 @@ impl AcceptedTokens {
     fn accept(&mut self, team: &str, token: &AgentToken) {
         if token.revoked.is_none() && !self.revoked.contains(&token.digest) {
             self.accepted
-                .insert(Accepted::new(team, &token.digest, token.scope));
+                .insert(AcceptedToken::new(team, &token.digest, token.scope));
         }
     }
 }

@@ -101,7 +101,7 @@ impl<'a> Story<'a> {
         }
         Story {
             steps,
-            spans: spans::of(events),
+            spans: spans::of_events(events),
         }
     }
 

@@ -1,6 +1,6 @@
 //! Arithmetic: an expression runs commands if a variable in it holds an index that does, as in `a[$(rm x)]`.
 
-use super::history::Given;
+use super::history::AssignedValue;
 use super::*;
 use brush_parser::ParserOptions;
 use brush_parser::ast::{BinaryPredicate, ExtendedTestExpr, UnaryPredicate, Word};
@@ -20,7 +20,7 @@ impl Walker {
         }
         if assigns(&text) {
             for name in names {
-                self.remember().gives(name, Given::number());
+                self.remember().add_value(name, AssignedValue::number());
             }
         }
     }

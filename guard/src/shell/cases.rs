@@ -1,6 +1,6 @@
 //! Variables with known values: a command that uses them is walked through once per combination of values.
 
-use super::history::Given;
+use super::history::AssignedValue;
 use super::*;
 use brush_parser::ast::Word;
 
@@ -64,7 +64,7 @@ impl Walker {
     }
 
     /// Sets a variable to a value; `given` is the known part of the value.
-    pub fn set(&mut self, name: &str, value: Option<&str>, given: Given) {
+    pub fn set(&mut self, name: &str, value: Option<&str>, given: AssignedValue) {
         self.variable(name, value);
         if self.history().is_integer(name) && !given.number {
             match value {
@@ -76,13 +76,13 @@ impl Walker {
         }
         self.case.remove(name);
         self.assigned.insert(name.to_owned());
-        self.remember().gives(name, given);
+        self.remember().add_value(name, given);
     }
 
     /// Notes that a builtin sets a variable, or an element of an array, to an unknown value.
     pub fn fill(&mut self, name: &str) {
         self.index(name);
         let name = name.split('[').next().unwrap_or_default();
-        self.set(name, None, Given::unknown());
+        self.set(name, None, AssignedValue::unknown());
     }
 }

@@ -1,6 +1,6 @@
 //! Expansions of variables: commands and indices that they evaluate.
 
-use super::history::Given;
+use super::history::AssignedValue;
 use super::*;
 use brush_parser::word::{Parameter, ParameterExpr, ParameterTransformOp};
 
@@ -115,7 +115,7 @@ impl Walker {
                 if variables::changes(name, default_value.as_deref()) {
                     self.doubt(format!("the variable {name} changes what programs do"));
                 }
-                self.remember().gives(name, Given::unknown());
+                self.remember().add_value(name, AssignedValue::unknown());
             }
             _ => {}
         }

@@ -35,7 +35,7 @@ struct Variable {
 
 /// The known part of a value that a variable is set to.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub(super) struct Given {
+pub(super) struct AssignedValue {
     pub known: Known,
     /// The value: a text, or names below a directory.
     pub value: Option<Value>,
@@ -43,10 +43,10 @@ pub(super) struct Given {
     pub number: bool,
 }
 
-impl Given {
+impl AssignedValue {
     /// An unknown value.
-    pub fn unknown() -> Given {
-        Given {
+    pub fn unknown() -> AssignedValue {
+        AssignedValue {
             known: Known::Nothing,
             value: None,
             number: false,
@@ -54,19 +54,19 @@ impl Given {
     }
 
     /// A number.
-    pub fn number() -> Given {
-        Given {
+    pub fn number() -> AssignedValue {
+        AssignedValue {
             number: true,
-            ..Given::unknown()
+            ..AssignedValue::unknown()
         }
     }
 
-    pub fn from_value(value: &Value) -> Given {
+    pub fn from_value(value: &Value) -> AssignedValue {
         let number = match value {
             Value::Plain(text) => is_number(text),
             value => *value == Value::Number,
         };
-        Given {
+        AssignedValue {
             known: word::known(value),
             value: matches!(value, Value::Plain(_) | Value::Below(_)).then(|| value.clone()),
             number,
@@ -82,7 +82,7 @@ fn is_number(text: &str) -> bool {
 
 impl History {
     /// Adds a value to those of a variable.
-    pub fn gives(&mut self, name: &str, given: Given) {
+    pub fn add_value(&mut self, name: &str, given: AssignedValue) {
         let values = given.value.map(|value| BTreeSet::from([value]));
         let new = Variable {
             known: given.known,
@@ -103,7 +103,7 @@ impl History {
     pub fn variable(&self, name: &str) -> Known {
         let known = self.variables.get(name).map(|variable| variable.known);
         let known = known.unwrap_or(Known::Nothing);
-        match self.parts_differently() {
+        match self.changes_splitting() {
             true => known.min(Known::Quoted),
             false => known,
         }
@@ -115,7 +115,7 @@ impl History {
     }
 
     /// Returns true if words may be split at other characters than blanks.
-    pub fn parts_differently(&self) -> bool {
+    pub fn changes_splitting(&self) -> bool {
         self.variables.contains_key("IFS")
     }
 
@@ -157,7 +157,7 @@ impl History {
 
     /// Notes that a descriptor is opened. `writable` is true for a pipe or a file that is a target already, false for
     /// other files.
-    pub fn opens(&mut self, descriptor: u32, writable: bool) {
+    pub fn open_descriptor(&mut self, descriptor: u32, writable: bool) {
         let before = self.may_reopen(descriptor);
         let known = self.descriptors.contains_key(&descriptor);
         let after = writable && (before || !known);

@@ -45,7 +45,7 @@ impl Follow {
 }
 
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Led {
+pub(super) struct LinkTargets {
     pub paths: Vec<String>,
     /// True if the path may lead to further, unknown places.
     pub lost: bool,
@@ -89,8 +89,8 @@ impl Links {
     }
 
     /// Returns all places to which a path may lead, the path itself included.
-    pub fn follow(&self, path: &str, below: bool, follow: Follow) -> Led {
-        let mut led = Led {
+    pub fn follow(&self, path: &str, below: bool, follow: Follow) -> LinkTargets {
+        let mut led = LinkTargets {
             paths: vec![path.to_owned()],
             lost: self.anywhere,
         };

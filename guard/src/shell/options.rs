@@ -20,7 +20,7 @@ pub(super) struct Words<'a> {
     pub operands: Vec<&'a Value>,
     spec: &'a Spec,
     /// Number of operands after `--`.
-    fenced: usize,
+    after_dashes: usize,
     /// Number of options before all operands.
     before: usize,
     /// Number of operands before an expression.
@@ -29,7 +29,7 @@ pub(super) struct Words<'a> {
 
 impl<'a> Words<'a> {
     /// Separates the words as the table says; by default options may be anywhere before `--`.
-    pub fn of(words: &'a [Value], spec: &'a Spec) -> Words<'a> {
+    pub fn split(words: &'a [Value], spec: &'a Spec) -> Words<'a> {
         if spec.is(Note::Verbatim) {
             return Words::none(spec).fenced(words);
         }
@@ -68,7 +68,7 @@ impl<'a> Words<'a> {
             options: Vec::new(),
             operands: Vec::new(),
             spec,
-            fenced: 0,
+            after_dashes: 0,
             before: 0,
             starts: 0,
         }
@@ -76,7 +76,7 @@ impl<'a> Words<'a> {
 
     /// Takes all remaining words as operands.
     fn fenced(mut self, rest: &'a [Value]) -> Words<'a> {
-        self.fenced = rest.len();
+        self.after_dashes = rest.len();
         self.operands.extend(rest);
         self
     }
@@ -100,7 +100,7 @@ impl<'a> Words<'a> {
         for option in &self.options {
             self.check_option(option, by, walker);
         }
-        let open = self.operands.len() - self.fenced;
+        let open = self.operands.len() - self.after_dashes;
         let may_be_option = |operand: &&Value| operand.may_be_option();
         if !self.spec.is(Note::Pure) && self.operands.iter().take(open).any(may_be_option) {
             walker.doubt(format!(
@@ -268,7 +268,7 @@ impl<'a> Words<'a> {
     }
 
     /// Returns true if one of these options is certainly given, with its full name, and not reverted by a later one.
-    pub fn sure(&self, names: &[impl AsRef<str>]) -> bool {
+    pub fn is_certain(&self, names: &[impl AsRef<str>]) -> bool {
         let mut sure = false;
         for option in &self.options {
             let taken_back = option.name.starts_with("--no-")

@@ -18,21 +18,21 @@ impl Walker {
             IoRedirect::OutputAndError(word, append) => {
                 let value = self.word(word);
                 self.target(&value, if *append { "&>>" } else { "&>" });
-                self.opens(1, true);
-                self.opens(2, true);
+                self.open_descriptor(1, true);
+                self.open_descriptor(2, true);
                 None
             }
             IoRedirect::HereDocument(number, document) => {
-                self.opens(number.map_or(Some(0), to_number), false);
+                self.open_descriptor(number.map_or(Some(0), to_number), false);
                 let text = &document.doc.value;
                 match document.requires_expansion {
-                    true => Some(Stdin::of(word::read_body(text, self))),
+                    true => Some(Stdin::from_value(word::read_body(text, self))),
                     false => Some(Stdin::Text(text.clone())),
                 }
             }
             IoRedirect::HereString(number, word) => {
-                self.opens(number.map_or(Some(0), to_number), false);
-                Some(Stdin::of(self.word(word)))
+                self.open_descriptor(number.map_or(Some(0), to_number), false);
+                Some(Stdin::from_value(self.word(word)))
             }
             IoRedirect::File(number, kind, target) => {
                 let first = match kind {
@@ -47,16 +47,16 @@ impl Walker {
     }
 
     /// Notes that a descriptor is opened.
-    fn opens(&self, number: impl Into<Option<u32>>, writable: bool) {
+    fn open_descriptor(&self, number: impl Into<Option<u32>>, writable: bool) {
         if let Some(number) = number.into() {
-            self.remember().opens(number, writable);
+            self.remember().open_descriptor(number, writable);
         }
     }
 
     /// Makes a descriptor a copy of another one.
     fn duplicates(&self, number: Option<u32>, other: Option<u32>) {
         let writable = other.is_some_and(|other| self.history().may_reopen(other));
-        self.opens(number, writable);
+        self.open_descriptor(number, writable);
     }
 
     fn file(
@@ -77,7 +77,7 @@ impl Walker {
             IoFileRedirectTarget::Fd(other) => self.duplicates(number, to_number(*other)),
             IoFileRedirectTarget::ProcessSubstitution(_, subshell) => {
                 self.remember().concurrent = true;
-                self.opens(number, true);
+                self.open_descriptor(number, true);
                 self.clone().list(&subshell.list);
             }
             IoFileRedirectTarget::Filename(word) | IoFileRedirectTarget::Duplicate(word) => {
@@ -97,12 +97,12 @@ impl Walker {
                     }
                     (Some(by), false) => {
                         self.target(&value, by);
-                        self.opens(number, true);
+                        self.open_descriptor(number, true);
                         if duplicates {
-                            self.opens(2, true);
+                            self.open_descriptor(2, true);
                         }
                     }
-                    (None, false) => self.opens(number, false),
+                    (None, false) => self.open_descriptor(number, false),
                 }
             }
         }

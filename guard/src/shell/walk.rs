@@ -1,7 +1,7 @@
 //! Walks through a parsed command: the directory of each part, and its writes.
 
 use super::cases::Case;
-use super::history::{Given, History};
+use super::history::{AssignedValue, History};
 use super::*;
 use brush_parser::ast::{
     AndOr, AndOrList, Assignment, AssignmentName, AssignmentValue, Command,
@@ -28,7 +28,7 @@ pub(super) enum Stdin {
 }
 
 impl Stdin {
-    pub fn of(value: Value) -> Stdin {
+    pub fn from_value(value: Value) -> Stdin {
         match value {
             Value::Plain(text) => Stdin::Text(text),
             _ => Stdin::Other,
@@ -55,7 +55,7 @@ pub(super) enum Answer {
 pub(super) struct Walker {
     pub place: Place,
     /// Directory in which the tool call starts.
-    begun: Option<String>,
+    start_dir: Option<String>,
     /// All bodies that a function may have, because it is unknown which declarations run.
     functions: BTreeMap<String, Vec<FunctionBody>>,
     depth: usize,
@@ -77,7 +77,7 @@ pub(super) struct Walker {
 impl Walker {
     pub fn new(place: Place, programs: Programs) -> Walker {
         Walker {
-            begun: place.dir.clone(),
+            start_dir: place.dir.clone(),
             place,
             programs: Rc::new(programs),
             ..Walker::default()
@@ -87,7 +87,7 @@ impl Walker {
     /// Returns true if a directory is in the agent's repository, or below the directory in which the tool call starts.
     pub fn is_own(&self, dir: &str) -> bool {
         let here = Place {
-            top: self.begun.clone(),
+            top: self.start_dir.clone(),
             ..self.place.clone()
         };
         self.place.holds(dir) || here.holds(dir)
@@ -134,19 +134,19 @@ impl Walker {
                 for list in &program.complete_commands {
                     self.list(list);
                 }
-                self.answers_alone(program.complete_commands.len());
+                self.keep_single_answer(program.complete_commands.len());
             }
         }
         self.depth -= 1;
     }
 
     /// Walks through a script in a shell of its own.
-    pub fn run_apart(&self, script: &str) {
+    pub fn run_in_subshell(&self, script: &str) {
         self.clone().run(script);
     }
 
     /// Forgets the output if there are several commands, since it is the output of all of them.
-    fn answers_alone(&self, commands: usize) {
+    fn keep_single_answer(&self, commands: usize) {
         if commands != 1 {
             self.answer.set(Answer::Unknown);
         }
@@ -178,7 +178,7 @@ impl Walker {
                 }
             }
         }
-        self.answers_alone(list.0.len());
+        self.keep_single_answer(list.0.len());
     }
 
     /// Makes the directory unknown if a part that may fail has changed it.
@@ -214,7 +214,7 @@ impl Walker {
             }
         }
         self.assigned = assigned;
-        self.answers_alone(list.additional.len() + 1);
+        self.keep_single_answer(list.additional.len() + 1);
         sure
     }
 
@@ -326,13 +326,13 @@ impl Walker {
             }
             CompoundCommand::ForClause(clause) => {
                 match &clause.values {
-                    None => self.set(&clause.variable_name, None, Given::unknown()),
+                    None => self.set(&clause.variable_name, None, AssignedValue::unknown()),
                     Some(values) => {
                         let words: Vec<&Word> = values.iter().collect();
                         let values = words.into_iter().map(|word| self.words(word));
                         let values: Vec<Vec<Value>> = values.collect();
                         for value in values.concat() {
-                            let given = Given::from_value(&value);
+                            let given = AssignedValue::from_value(&value);
                             self.set(&clause.variable_name, value.plain(), given);
                         }
                     }
@@ -436,7 +436,8 @@ impl Walker {
                 (item, &simple.word_or_name)
             {
                 // Words of the command itself still see the earlier value.
-                self.remember().gives(name_of(assignment), Given::unknown());
+                self.remember()
+                    .add_value(name_of(assignment), AssignedValue::unknown());
             }
         }
         if let Some(name) = &simple.word_or_name {
@@ -485,7 +486,7 @@ impl Walker {
                 self.remember().concurrent = true;
                 self.clone().list(&subshell.list);
                 // The pipe of the substitution, which is no file.
-                self.remember().opens(63, true);
+                self.remember().open_descriptor(63, true);
                 words.push(Value::Plain("/dev/fd/63".to_owned()));
             }
         }
@@ -500,7 +501,7 @@ impl Walker {
         match &assignment.value {
             AssignmentValue::Scalar(word) => {
                 let value = self.word(word);
-                let mut given = Given::from_value(&value);
+                let mut given = AssignedValue::from_value(&value);
                 if assignment.append {
                     given.value = None;
                 }
@@ -516,11 +517,11 @@ impl Walker {
                     if let Some(index) = index {
                         self.arithmetic(&index.value);
                     }
-                    number &= Given::from_value(&self.word(value)).number;
+                    number &= AssignedValue::from_value(&self.word(value)).number;
                 }
-                let given = Given {
+                let given = AssignedValue {
                     number,
-                    ..Given::unknown()
+                    ..AssignedValue::unknown()
                 };
                 self.set(name, None, given);
                 Value::Begins(format!("{name}="))
@@ -543,7 +544,7 @@ impl Walker {
     /// Runs the scripts that run later.
     pub fn run_traps(&self) {
         let traps = self.history().traps.clone();
-        traps.iter().for_each(|trap| self.run_apart(trap));
+        traps.iter().for_each(|trap| self.run_in_subshell(trap));
     }
 
     /// Runs a program with its arguments, or a function of that name.

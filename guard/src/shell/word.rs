@@ -185,7 +185,7 @@ impl Reader<'_> {
         };
         let history = self.walker.history();
         if let Some(value) = self.walker.case.get(name) {
-            let whole = quoted || (known(value) == Known::Bare && !history.parts_differently());
+            let whole = quoted || (known(value) == Known::Bare && !history.changes_splitting());
             match value {
                 Value::Plain(text) if whole => return self.text.push_str(text),
                 Value::Below(dir) if quoted => {
@@ -341,7 +341,7 @@ mod tests {
     use super::*;
     use crate::known::Programs;
     use crate::place::Place;
-    use crate::shell::history::Given;
+    use crate::shell::history::AssignedValue;
 
     fn walker() -> Walker {
         let place = Place {
@@ -404,11 +404,11 @@ mod tests {
     fn a_variable_with_known_values_is_one_word() {
         let walker = walker();
         for (name, known) in [("bare", Known::Bare), ("quoted", Known::Quoted)] {
-            let given = Given {
+            let given = AssignedValue {
                 known,
-                ..Given::unknown()
+                ..AssignedValue::unknown()
             };
-            walker.remember().gives(name, given);
+            walker.remember().add_value(name, given);
         }
         for (raw, one) in [
             ("$bare", true),

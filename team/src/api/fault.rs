@@ -42,7 +42,7 @@ impl Fault {
     }
 
     /// Returns the fault of a failed command. `mutates` is true if the command might have recorded something.
-    pub(super) fn of(failure: &Failure, mutates: bool) -> Fault {
+    pub(super) fn from_failure(failure: &Failure, mutates: bool) -> Fault {
         let error = match failure {
             Failure::Refused(refusal) => return Fault::refused(refusal),
             Failure::Failed(error) => error,

@@ -47,17 +47,17 @@ impl Request {
         input: Map<String, Value>,
         control: Control,
     ) -> Result<Request, Fault> {
-        let mut reading = Reading {
+        let mut reader = InputReader {
             operation,
             shapes: operation.shapes(),
             input,
         };
-        reading.rename();
-        reading.refuse_unknown()?;
-        reading.check_names()?;
-        reading.check_missing()?;
-        reading.check_types()?;
-        Ok(reading.into_request(control))
+        reader.rename();
+        reader.refuse_unknown()?;
+        reader.check_names()?;
+        reader.check_missing()?;
+        reader.check_types()?;
+        Ok(reader.into_request(control))
     }
 
     /// Returns the worker of the input, or the owner by which tasks are listed.
@@ -97,13 +97,13 @@ impl Request {
 }
 
 /// An input that is being checked.
-struct Reading<'a> {
+struct InputReader<'a> {
     operation: &'a Operation,
     shapes: Arc<Shapes>,
     input: Map<String, Value>,
 }
 
-impl Reading<'_> {
+impl InputReader<'_> {
     fn rules(&self) -> Rules {
         self.operation.rules
     }

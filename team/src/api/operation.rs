@@ -116,7 +116,7 @@ impl Operation {
             "{} does not declare the code of {failure:?}",
             self.name
         );
-        Fault::of(failure, self.mutates())
+        Fault::from_failure(failure, self.mutates())
     }
 
     /// Returns true if the operation records events.
@@ -214,7 +214,7 @@ fn input_schema<T: JsonSchema>() -> Schema {
 #[derive(JsonSchema)]
 #[schemars(rename = "{D}")]
 #[expect(dead_code, reason = "only its schema is used")]
-struct Warned<D> {
+struct WithWarning<D> {
     #[serde(flatten)]
     data: D,
     /// Names the missing team or worker, and similar names
@@ -223,7 +223,7 @@ struct Warned<D> {
 }
 
 fn warned_schema<T: JsonSchema>() -> Schema {
-    schema::of_answer::<Warned<T>>()
+    schema::of_answer::<WithWarning<T>>()
 }
 
 /// Adds a warning as the last field of an answer.

@@ -60,7 +60,7 @@ impl Shape {
         let required = strings(schema.get("required"));
         let properties = schema.get("properties").and_then(Value::as_object);
         let fields = properties.into_iter().flatten().map(|(name, property)| {
-            let kind = Kind::of(property, schema, DEPTH_MAX);
+            let kind = Kind::from_property(property, schema, DEPTH_MAX);
             Field {
                 required: required.contains(name),
                 kind,
@@ -98,14 +98,14 @@ impl Shape {
 const DEPTH_MAX: usize = 8;
 
 impl Kind {
-    fn of(property: &Value, root: &Value, depth: usize) -> Kind {
+    fn from_property(property: &Value, root: &Value, depth: usize) -> Kind {
         let Some(property) = property.as_object().filter(|_| depth > 0) else {
             return Kind::Any;
         };
         if let Some(place) = property.get("$ref").and_then(Value::as_str) {
             let place = place.strip_prefix('#').unwrap_or(place);
             let found = root.pointer(place).unwrap_or(&Value::Null);
-            return Kind::of(found, root, depth - 1);
+            return Kind::from_property(found, root, depth - 1);
         }
         if let Some(words) = words(property, root, depth) {
             return Kind::Choice(words);
@@ -115,7 +115,7 @@ impl Kind {
         if let Some(kinds) = of {
             let mut kinds = kinds.iter().filter(|kind| !is_null(kind));
             return match (kinds.next(), kinds.next()) {
-                (Some(kind), None) => Kind::of(kind, root, depth - 1),
+                (Some(kind), None) => Kind::from_property(kind, root, depth - 1),
                 _ => Kind::Any,
             };
         }
@@ -200,7 +200,7 @@ fn words(property: &Map<String, Value>, root: &Value, depth: usize) -> Option<Ve
     let choices = property.get("oneOf")?.as_array()?;
     let mut found = Vec::new();
     for choice in choices.iter().filter(|choice| !is_null(choice)) {
-        match Kind::of(choice, root, depth - 1) {
+        match Kind::from_property(choice, root, depth - 1) {
             Kind::Choice(words) => found.extend(words),
             _ => return None,
         }

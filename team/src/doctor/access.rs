@@ -8,15 +8,15 @@ use teamlog_engine::storage::{Access, Files};
 /// Mode bits with which the group and others may write.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
 /// Most files and directories that are checked.
-const LOOKED_MAX: usize = 20_000;
+const FILES_MAX: usize = 20_000;
 
 /// Compares owner and mode of a team's files with those of the team's directory.
-pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
+pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let Some(files) = seen.root.files() else {
         return Ok(Check::healthy("the data root is in memory"));
     };
     let access_of = |path: &Path| {
-        let found = files.access(path).map_err(said)?;
+        let found = files.access(path).map_err(error_text)?;
         found.ok_or_else(|| "it is gone".to_owned())
     };
     let teams = access_of(Path::new(TEAMS_DIR))?;
@@ -25,11 +25,11 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     let mut walk = Walk {
         files,
         rule,
-        left: LOOKED_MAX,
+        left: FILES_MAX,
         faults: Faults::default(),
     };
     walk.judge(Path::new(TEAMS_DIR), &teams);
-    walk.below(&seen.dir).map_err(said)?;
+    walk.below(&seen.dir).map_err(error_text)?;
     Ok(judged(seen, &rule, &walk.faults))
 }
 
@@ -102,7 +102,7 @@ impl Walk<'_> {
     }
 }
 
-fn judged(seen: &Observed<'_>, rule: &Rule, faults: &Faults) -> Check {
+fn judged(seen: &Observations<'_>, rule: &Rule, faults: &Faults) -> Check {
     let Access { uid, gid, .. } = rule.team;
     let place = |path: &Path| shell::quoted(&seen.check.data_root.join(path).to_string_lossy());
     let count = |paths: &[String]| match paths {

@@ -7,13 +7,13 @@ use crate::projections::artifact::Artifact;
 use teamlog_engine::storage::Stat;
 
 /// Most artifacts that a quick check compares.
-const GLANCED_MAX: usize = 100;
+const QUICK_MAX: usize = 100;
 
-pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
+pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let quick = seen.sampled.is_some();
-    let most = if quick { GLANCED_MAX } else { usize::MAX };
-    let artifacts = had(&seen.fresh)?.artifacts(None, None, most);
-    let artifacts = artifacts.map_err(said)?;
+    let most = if quick { QUICK_MAX } else { usize::MAX };
+    let artifacts = borrowed(&seen.fresh)?.artifacts(None, None, most);
+    let artifacts = artifacts.map_err(error_text)?;
     let is_damaged = |artifact: &&Artifact| {
         let path = seen.dir.join(artifact.stored.path());
         // An artifact from another host is fetched from the journal when it is first read.

@@ -4,31 +4,35 @@ use super::*;
 use crate::projections::audit::Finding;
 
 /// Compares acks in the message index and unread counts with all acks of the log.
-pub(super) fn acks(seen: &Observed<'_>) -> Seen<Check> {
-    Ok(judge(&had(&seen.audit)?.acks, "acks and counts", seen))
+pub(super) fn acks(seen: &Observations<'_>) -> Observation<Check> {
+    Ok(judge(&borrowed(&seen.audit)?.acks, "acks and counts", seen))
 }
 
 /// Compares the message index with inboxes and inbox files, for a sample of messages.
-pub(super) fn inbox(seen: &Observed<'_>) -> Seen<Check> {
-    Ok(judge(&had(&seen.audit)?.inbox, "lookups of messages", seen))
+pub(super) fn inbox(seen: &Observations<'_>) -> Observation<Check> {
+    Ok(judge(
+        &borrowed(&seen.audit)?.inbox,
+        "lookups of messages",
+        seen,
+    ))
 }
 
 /// Verifies every byte of the derived store and, for a sample of events, that the index finds the event by its position
 /// and by each of its refs.
-pub(super) fn index(seen: &Observed<'_>) -> Seen<Check> {
-    let found = had(&seen.found)?;
+pub(super) fn index(seen: &Observations<'_>) -> Observation<Check> {
+    let found = borrowed(&seen.found)?;
     if let Some(damage) = &found.damage {
         // Damage is noticed before the store is used, so it makes no answer wrong and only costs time.
         let check = Check::warn(damage.clone()).recommend(seen.rehydrate());
         return Ok(check.details(json!({"runs": found.runs})));
     }
-    let check = judge(&had(&seen.audit)?.index, "lookups of events", seen);
+    let check = judge(&borrowed(&seen.audit)?.index, "lookups of events", seen);
     Ok(check.details(json!({"runs": found.runs, "covered": found.covered})))
 }
 
 /// Checks that each task snapshot and its file are at the newest message of the task, by `(created_at, id)`.
-pub(super) fn snapshots(seen: &Observed<'_>) -> Seen<Check> {
-    let finding = &had(&seen.audit)?.snapshots;
+pub(super) fn snapshots(seen: &Observations<'_>) -> Observation<Check> {
+    let finding = &borrowed(&seen.audit)?.snapshots;
     let check = judge(finding, "task snapshots", seen);
     if seen.sampled.is_some() {
         // Check `views` judges the files of the sample.
@@ -41,7 +45,7 @@ pub(super) fn snapshots(seen: &Observed<'_>) -> Seen<Check> {
     if !seen.views_are_current(live) || !keeps_views(live) {
         return Ok(check);
     }
-    let behind = files_behind(&ViewsSource::new(log), live).map_err(said)?;
+    let behind = files_behind(&ViewsSource::new(log), live).map_err(error_text)?;
     let Some(first) = behind.first() else {
         return Ok(check);
     };
@@ -68,7 +72,7 @@ fn files_behind(views: &ViewsSource, live: &Live) -> crate::projections::Result<
     Ok(behind)
 }
 
-fn judge(finding: &Finding, what: &str, seen: &Observed<'_>) -> Check {
+fn judge(finding: &Finding, what: &str, seen: &Observations<'_>) -> Check {
     let wrong = finding.faults.len() as u64 + finding.omitted;
     let checked = finding.checked;
     let check = match finding.faults.first() {

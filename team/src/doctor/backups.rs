@@ -10,7 +10,7 @@ use teamlog_engine::repair::Lost;
 use teamlog_engine::verify::Severity;
 
 /// A backup of one log of the team.
-struct Known {
+struct KnownBackup {
     directory: PathBuf,
     backup: Backup,
 }
@@ -26,7 +26,7 @@ struct Loss {
     salvaged: bool,
 }
 
-pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
+pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let (known, unusable) = known(seen);
     let check = match loss(seen) {
         Ok(None) => none_needed(&known),
@@ -49,7 +49,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
 }
 
 /// Returns the backups in all known directories, and the directories in which none can be read, with the reason.
-fn known(seen: &Observed<'_>) -> (Vec<Known>, Vec<String>) {
+fn known(seen: &Observations<'_>) -> (Vec<KnownBackup>, Vec<String>) {
     let (mut known, mut unusable) = (Vec::new(), Vec::new());
     for directory in seen.backup_directories() {
         let options = seen.root.options().clone();
@@ -59,7 +59,7 @@ fn known(seen: &Observed<'_>) -> (Vec<Known>, Vec<String>) {
             Ok(backups) if backups.is_empty() => {
                 unusable.push(format!("{}: there is none", directory.display()));
             }
-            Ok(backups) => known.extend(backups.into_iter().map(|backup| Known {
+            Ok(backups) => known.extend(backups.into_iter().map(|backup| KnownBackup {
                 directory: directory.clone(),
                 backup,
             })),
@@ -69,12 +69,12 @@ fn known(seen: &Observed<'_>) -> (Vec<Known>, Vec<String>) {
     (known, unusable)
 }
 
-fn loss(seen: &Observed<'_>) -> Seen<Option<Loss>> {
+fn loss(seen: &Observations<'_>) -> Observation<Option<Loss>> {
     let Ok(log) = &seen.log else {
         // The log's identity cannot be read.
         return Ok(Some(Loss::default()));
     };
-    let report = had(&seen.report)?;
+    let report = borrowed(&seen.report)?;
     if !report.ok {
         let errors = report.problems.iter();
         let errors = errors.filter(|problem| problem.severity == Severity::Error);
@@ -85,7 +85,7 @@ fn loss(seen: &Observed<'_>) -> Seen<Option<Loss>> {
         }));
     }
     match log.identity().origin == "salvage" && seen.sampled.is_none() {
-        true => salvaged(had(&seen.reader)?).map_err(said),
+        true => salvaged(borrowed(&seen.reader)?).map_err(error_text),
         false => Ok(None),
     }
 }
@@ -102,22 +102,23 @@ fn salvaged(reader: &Reader) -> Result<Option<Loss>, Error> {
         let (_, _, event) = event?;
         if event.kind == SALVAGED
             && !event.foreign
-            && let Ok(told) = serde_json::from_str::<SalvagedPayload>(&event.payload)
+            && let Ok(payload) = serde_json::from_str::<SalvagedPayload>(&event.payload)
         {
-            last = Some(told);
+            last = Some(payload);
         }
     }
-    let first = |told: &SalvagedPayload| told.lost.iter().filter_map(|lost| lost.from_seq).min();
-    Ok(last.and_then(|told| {
-        first(&told).map(|seq| Loss {
+    let first =
+        |payload: &SalvagedPayload| payload.lost.iter().filter_map(|lost| lost.from_seq).min();
+    Ok(last.and_then(|payload| {
+        first(&payload).map(|seq| Loss {
             seq: Some(seq),
-            log: Some(told.log),
+            log: Some(payload.log),
             salvaged: true,
         })
     }))
 }
 
-fn none_needed(known: &[Known]) -> Check {
+fn none_needed(known: &[KnownBackup]) -> Check {
     let newest = known
         .iter()
         .max_by_key(|known| known.backup.manifest().backed_up_at);
@@ -128,20 +129,21 @@ fn none_needed(known: &[Known]) -> Check {
 }
 
 /// Names the backup that holds most of the lost events, and the command that restores it.
-fn needed(seen: &Observed<'_>, known: &[Known], loss: &Loss) -> Check {
+fn needed(seen: &Observations<'_>, known: &[KnownBackup], loss: &Loss) -> Check {
     let lost_log = loss.log.as_ref();
-    let is_of_log = |known: &&Known| lost_log.is_none_or(|log| known.backup.manifest().log == *log);
-    let mut of_log: Vec<&Known> = known.iter().filter(is_of_log).collect();
+    let is_of_log =
+        |known: &&KnownBackup| lost_log.is_none_or(|log| known.backup.manifest().log == *log);
+    let mut of_log: Vec<&KnownBackup> = known.iter().filter(is_of_log).collect();
     of_log.sort_by_key(|known| std::cmp::Reverse(known.backup.manifest().seq));
     // Skips damaged backups. They are verified only here, because that reads them whole.
-    let whole = |known: &&&Known| known.backup.verify().is_ok_and(|report| report.ok);
+    let whole = |known: &&&KnownBackup| known.backup.verify().is_ok_and(|report| report.ok);
     let best = of_log.iter().find(whole).copied();
     let what = match (loss.seq, loss.salvaged) {
         (Some(seq), true) => format!("the salvaged log had lost event {seq}"),
         (Some(seq), false) => format!("event {seq} is damaged or missing"),
         (None, _) => "the log is damaged".to_owned(),
     };
-    let holds = |best: &&Known| loss.seq.is_none_or(|seq| best.backup.manifest().seq >= seq);
+    let holds = |best: &&KnownBackup| loss.seq.is_none_or(|seq| best.backup.manifest().seq >= seq);
     let Some(best) = best.filter(holds) else {
         let none = "no known backup has it";
         let but = match (known.is_empty(), best) {
@@ -168,7 +170,7 @@ fn needed(seen: &Observed<'_>, known: &[Known], loss: &Loss) -> Check {
     check.details(json!({"directory": directory, "log": manifest.log, "seq": manifest.seq}))
 }
 
-fn place(known: &Known) -> String {
+fn place(known: &KnownBackup) -> String {
     let manifest = known.backup.manifest();
     let (log, seq, made) = (&manifest.log, manifest.seq, manifest.backed_up_at);
     format!(
@@ -178,7 +180,7 @@ fn place(known: &Known) -> String {
 }
 
 /// Returns the command line that restores the backup beside the team.
-fn restore(seen: &Observed<'_>, known: &Known) -> String {
+fn restore(seen: &Observations<'_>, known: &KnownBackup) -> String {
     let (team, log) = (&seen.check.team, &known.backup.manifest().log);
     let free = |name: &String| !matches!(seen.root.storage().stat(&team_dir(name)), Ok(Some(_)));
     let numbered = (2..100).map(|number| format!("{team}-restored-{number}"));

@@ -6,10 +6,12 @@ use crate::projections::bootstrap::RunShown;
 /// Most runs that are read.
 const OVERDUE_MAX: usize = 1_000;
 
-pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
-    let live = had(&seen.fresh)?;
+pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
+    let live = borrowed(&seen.fresh)?;
     let now = seen.root.options().clock.now();
-    let mut overdue = live.bootstrap_due_by(now, OVERDUE_MAX).map_err(said)?;
+    let mut overdue = live
+        .bootstrap_due_by(now, OVERDUE_MAX)
+        .map_err(error_text)?;
     // In a closed team no run times out.
     if is_closed(live) {
         overdue.clear();

@@ -2,8 +2,8 @@
 
 use super::*;
 
-pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
-    let (found, fresh) = (had(&seen.found)?, had(&seen.fresh)?);
+pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
+    let (found, fresh) = (borrowed(&seen.found)?, borrowed(&seen.fresh)?);
     if seen.sampled.is_some() {
         let summary = "the stored state ends with an event of the log";
         return Ok(Check::healthy(summary).details(json!({"covered": found.covered})));
@@ -12,8 +12,8 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
         let summary = "no state is stored yet; the next command folds the log";
         return Ok(Check::healthy(summary).details(json!({"covered": found.covered})));
     };
-    let stored = stored.digest().map_err(said)?;
-    let folded = fresh.digest().map_err(said)?;
+    let stored = stored.digest().map_err(error_text)?;
+    let folded = fresh.digest().map_err(error_text)?;
     let check = match stored == folded {
         true => Check::healthy("the stored state agrees with the log"),
         false => {

@@ -12,7 +12,7 @@ pub enum TrackedByGit {
     Files(Vec<String>),
 }
 
-pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
+pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let TrackedByGit::Files(files) = &seen.check.tracked else {
         return Ok(Check::healthy(
             "not checked: no repository was found, or git did not run",

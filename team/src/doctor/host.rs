@@ -12,8 +12,11 @@ const FEW_PARTS: u64 = 20;
 
 /// Compares the time of the last event with the clock. Times in a log never go back, so a clock that once was ahead
 /// shows.
-pub(super) fn clock(seen: &Observed<'_>) -> Seen<Check> {
-    let last = had(&seen.reader)?.head().last_id.map(|id| id.created_at());
+pub(super) fn clock(seen: &Observations<'_>) -> Observation<Check> {
+    let last = borrowed(&seen.reader)?
+        .head()
+        .last_id
+        .map(|id| id.created_at());
     Ok(judged_clock(last, seen.root.options().clock.now()))
 }
 
@@ -36,11 +39,11 @@ fn judged_clock(last: Option<Timestamp>, now: Timestamp) -> Check {
 }
 
 /// Tries to take the lock; if that fails, names its holder.
-pub(super) fn lock(seen: &Observed<'_>) -> Seen<Check> {
+pub(super) fn lock(seen: &Observations<'_>) -> Observation<Check> {
     let path = seen.dir.join(LOCK_FILE);
     let storage = seen.root.storage();
     // Locking a missing file would create it.
-    let there = storage.stat(&path).map_err(said)?;
+    let there = storage.stat(&path).map_err(error_text)?;
     if there.is_none_or(|stat| stat.is_dir) {
         return Err("there is no lock file".to_owned());
     }
@@ -69,10 +72,10 @@ fn is_process(holder: &str, pid: u32) -> bool {
 }
 
 /// Checks that the file system is local, so that locks exclude other writers and syncs reach a disk.
-pub(super) fn file_system(seen: &Observed<'_>) -> Seen<Check> {
+pub(super) fn file_system(seen: &Observations<'_>) -> Observation<Check> {
     match seen.root.file_system() {
         None => Ok(Check::healthy("the data root is in memory")),
-        Some(kind) => Ok(judged_file_system(&kind.map_err(said)?)),
+        Some(kind) => Ok(judged_file_system(&kind.map_err(error_text)?)),
     }
 }
 
@@ -88,12 +91,12 @@ fn judged_file_system(kind: &FileSystemKind) -> Check {
 }
 
 /// Checks that there is free space for new events.
-pub(super) fn disk_space(seen: &Observed<'_>) -> Seen<Check> {
+pub(super) fn disk_space(seen: &Observations<'_>) -> Observation<Check> {
     let Some(space) = seen.root.space() else {
         return Ok(Check::healthy("the data root is in memory"));
     };
     let segment = seen.root.options().segment_bytes_max;
-    Ok(judged_space(space.map_err(said)?, segment))
+    Ok(judged_space(space.map_err(error_text)?, segment))
 }
 
 fn judged_space(space: Space, segment: u64) -> Check {

@@ -5,11 +5,11 @@ use teamlog_engine::JournalFault;
 use teamlog_engine::internals::comparison::Comparison;
 
 /// Returns `None` for a team without a journal.
-pub(super) fn check(seen: &Observed<'_>) -> Seen<Option<Check>> {
-    let (log, reader) = (had(&seen.log)?, had(&seen.reader)?);
+pub(super) fn check(seen: &Observations<'_>) -> Observation<Option<Check>> {
+    let (log, reader) = (borrowed(&seen.log)?, borrowed(&seen.reader)?);
     // A quick check folds nothing, so it has no digest to compare.
     let digest = match seen.sampled {
-        None => Some(had(&seen.fresh)?.digest().map_err(said)?),
+        None => Some(borrowed(&seen.fresh)?.digest().map_err(error_text)?),
         Some(_) => None,
     };
     if digest.is_some()
@@ -21,12 +21,12 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Option<Check>> {
         Ok(None) => Ok(None),
         Ok(Some(comparison)) => Ok(Some(judge(&comparison))),
         Err(Error::Journal { fault, why }) => Ok(Some(refused(seen, fault, &why))),
-        Err(error) => Err(said(error)),
+        Err(error) => Err(error_text(error)),
     }
 }
 
 /// Compares all groups of the journal with the log. `None` if the journal does not answer: [`check`] reports that.
-fn damaged(seen: &Observed<'_>, log: &Log) -> Option<Check> {
+fn damaged(seen: &Observations<'_>, log: &Log) -> Option<Check> {
     let compared = log.scrub_journal(&|_| true).ok()??;
     let check = Check::unhealthy(compared.first_difference()?);
     let mend = seen.command("journal check", "--deep --repair");
@@ -64,7 +64,7 @@ fn judge(comparison: &Comparison) -> Check {
     }
 }
 
-fn refused(seen: &Observed<'_>, fault: JournalFault, why: &str) -> Check {
+fn refused(seen: &Observations<'_>, fault: JournalFault, why: &str) -> Check {
     let details = json!({"code": fault.code()});
     match fault {
         JournalFault::Unreachable | JournalFault::Unconfigured | JournalFault::UnknownKind => {

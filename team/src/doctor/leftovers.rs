@@ -5,11 +5,11 @@ use super::*;
 use crate::handle::staging::{Leftover, Purpose};
 use crate::projections::live::old_derived;
 
-pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
-    let leftovers = seen.root.leftovers().map_err(said)?;
-    let old = old_derived(seen.root.storage().as_ref(), &seen.dir).map_err(said)?;
+pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
+    let leftovers = seen.root.leftovers().map_err(error_text)?;
+    let old = old_derived(seen.root.storage().as_ref(), &seen.dir).map_err(error_text)?;
     let left = leftovers.iter().filter(|left| left.holder.is_none());
-    let mut found: Vec<String> = left.map(told).collect();
+    let mut found: Vec<String> = left.map(description).collect();
     let mut commands = Vec::new();
     if !found.is_empty() {
         commands.push(format!("{} doctor clean --yes", seen.check.program));
@@ -31,7 +31,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     Ok(check.details(json!({"staging": leftovers, "old_derived": old})))
 }
 
-fn told(leftover: &Leftover) -> String {
+fn description(leftover: &Leftover) -> String {
     let readable = match leftover.readable {
         true => ", whose events can still be read",
         false => "",

@@ -2,14 +2,14 @@
 
 use super::*;
 
-pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
+pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     if let Some(sampled) = &seen.sampled {
         let inboxes = sampled.inboxes;
         let summary = format!("the last lines of {inboxes} inboxes are as the state says");
         return Ok(Check::healthy(summary).details(json!({"lines": inboxes})));
     }
-    let views = ViewsSource::new(had(&seen.log)?);
-    let (listed, lines, bad) = views.malformed(LISTED_MAX).map_err(said)?;
+    let views = ViewsSource::new(borrowed(&seen.log)?);
+    let (listed, lines, bad) = views.malformed(LISTED_MAX).map_err(error_text)?;
     let check = match listed.first() {
         None => Check::healthy(format!("{lines} lines of view files are JSON")),
         Some(first) => Check::unhealthy(format!(

@@ -32,7 +32,7 @@ pub use git::TrackedByGit;
 use crate::operation::prelude::*;
 use crate::projections::views::ViewsSource;
 use crate::shell;
-use observed::{Observed, Seen, had, is_closed, keeps_views, said};
+use observed::{Observation, Observations, borrowed, error_text, is_closed, keeps_views};
 
 /// Default number of messages and events that are looked up one by one.
 pub const SAMPLE: u64 = 100;
@@ -42,7 +42,7 @@ const SHORT_EVENTS_MAX: u64 = 1_000;
 /// Most entries that a check lists.
 const LISTED_MAX: usize = 20;
 /// Attempts to check a team whose log changes meanwhile.
-const LOOKS_MAX: usize = 3;
+const ATTEMPTS_MAX: usize = 3;
 /// Checks of files that a writer changes after it appended to the log.
 const MOVING: [&str; 6] = [
     "malformed_jsonl",
@@ -217,13 +217,13 @@ impl Root {
         check: DoctorCheck,
         progress: &mut (dyn FnMut(u64, u64) + Send),
     ) -> Result<DoctorAnswer> {
-        let glanced = match !check.deep && check.sample_size > 0 {
-            true => glanced(self, &check)?,
+        let sampled = match !check.deep && check.sample_size > 0 {
+            true => check_sample(self, &check)?,
             false => None,
         };
-        let (seen, checks) = match glanced {
-            Some(glanced) => glanced,
-            None => looked(self, &check, progress)?,
+        let (seen, checks) = match sampled {
+            Some(sampled) => sampled,
+            None => check_everything(self, &check, progress)?,
         };
         let overall = checks.iter().map(|check| check.status).max();
         let overall = overall.unwrap_or(Health::Healthy);
@@ -257,11 +257,11 @@ impl Root {
 }
 
 /// Checks a sample; `None` if that leaves a doubt.
-fn glanced<'a>(
+fn check_sample<'a>(
     root: &'a Root,
     check: &'a DoctorCheck,
-) -> Result<Option<(Observed<'a>, Vec<Check>)>> {
-    let Some(seen) = Observed::glance(root, check)? else {
+) -> Result<Option<(Observations<'a>, Vec<Check>)>> {
+    let Some(seen) = Observations::sample(root, check)? else {
         return Ok(None);
     };
     let checks = all(&seen);
@@ -270,21 +270,21 @@ fn glanced<'a>(
 }
 
 /// Checks everything.
-fn looked<'a>(
+fn check_everything<'a>(
     root: &'a Root,
     check: &'a DoctorCheck,
     progress: &mut (dyn FnMut(u64, u64) + Send),
-) -> Result<(Observed<'a>, Vec<Check>)> {
-    let mut looks = 0;
+) -> Result<(Observations<'a>, Vec<Check>)> {
+    let mut attempts = 0;
     loop {
-        let seen = Observed::look(root, check, progress)?;
+        let seen = Observations::all(root, check, progress)?;
         let mut checks = all(&seen);
-        looks += 1;
+        attempts += 1;
         // Writers are not kept out, so a fault may only mean that a writer was between two files: look again.
         if !checks.iter().any(Check::is_unwell) || !seen.has_moved() {
             return Ok((seen, checks));
         }
-        if looks == LOOKS_MAX {
+        if attempts == ATTEMPTS_MAX {
             for check in &mut checks {
                 if check.is_unwell() && MOVING.contains(&check.name) {
                     let not_made = Check::not_made("the log changed during the check; try again");
@@ -297,7 +297,7 @@ fn looked<'a>(
 }
 
 /// A check; an error means that it could not be made.
-type Checker = fn(&Observed<'_>) -> Seen<Check>;
+type Checker = fn(&Observations<'_>) -> Observation<Check>;
 
 /// The checks by name, in the order of the answer.
 const CHECKS: [(&str, Checker); 21] = [
@@ -324,14 +324,14 @@ const CHECKS: [(&str, Checker); 21] = [
     ("disk_space", host::disk_space),
 ];
 
-fn all(seen: &Observed<'_>) -> Vec<Check> {
+fn all(seen: &Observations<'_>) -> Vec<Check> {
     let made = CHECKS.iter().map(|(name, check)| {
         let made = check(seen).unwrap_or_else(|why| Check::not_made(&why));
         made.named(name)
     });
     let mut all: Vec<Check> = made.collect();
     if seen.rollback.is_some() {
-        keep_what_knows_more(seen, &mut all);
+        keep_lost_events(seen, &mut all);
     }
     let journal = journal::check(seen);
     let journal = journal.unwrap_or_else(|why| seen.has_journal().then(|| Check::not_made(&why)));
@@ -341,7 +341,7 @@ fn all(seen: &Observed<'_>) -> Vec<Check> {
 
 /// For a log that was rolled back, removes recommendations that would rebuild or delete the files that still know the
 /// lost events.
-fn keep_what_knows_more(seen: &Observed<'_>, checks: &mut [Check]) {
+fn keep_lost_events(seen: &Observations<'_>, checks: &mut [Check]) {
     let (rehydrate, salvage) = (seen.rehydrate(), seen.salvage());
     for check in checks {
         let (name, commands) = (check.name, &mut check.recommendations);
@@ -352,7 +352,7 @@ fn keep_what_knows_more(seen: &Observed<'_>, checks: &mut [Check]) {
     }
 }
 
-fn stats(seen: &Observed<'_>, checks: &[Check], sample_size: u64) -> Stats {
+fn stats(seen: &Observations<'_>, checks: &[Check], sample_size: u64) -> Stats {
     let fresh = seen.fresh.as_ref().ok();
     let counts = fresh.and_then(|live| live.counts().ok());
     let count = |health| {

@@ -44,17 +44,17 @@ struct ModeFaults {
     faults: Vec<Fault>,
 }
 
-pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
-    let live = had(&seen.fresh)?;
+pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
+    let live = borrowed(&seen.fresh)?;
     // Check `views` judges files that a crash left.
     let current = seen.views_are_current(live) && keeps_views(live);
     let files = seen.log.as_ref().ok().filter(|_| current);
     let files = files.map(ViewsSource::new);
     let found = look(live, files.as_ref(), seen.root.options().clock.now());
-    Ok(judged(&found.map_err(said)?, seen))
+    Ok(judged(&found.map_err(error_text)?, seen))
 }
 
-fn judged(found: &ModeFaults, seen: &Observed<'_>) -> Check {
+fn judged(found: &ModeFaults, seen: &Observations<'_>) -> Check {
     let mut check = match found.faults.first() {
         None => {
             let (active, states) = (found.active, found.states);
@@ -102,7 +102,7 @@ impl Fault {
             Scope::Session(session) => format!("{} in session {session}", self.mode),
         }
     }
-    fn command(&self, seen: &Observed<'_>) -> String {
+    fn command(&self, seen: &Observations<'_>) -> String {
         match (&self.scope, self.is_of_a_file()) {
             (_, true) => seen.rehydrate(),
             (Scope::Root, _) => seen.command("mode clear", &format!("{} --root", self.mode)),

@@ -14,34 +14,34 @@ use teamlog_engine::storage::Memory;
 use teamlog_engine::verify::Report;
 
 /// A value, or the reason why it could not be read.
-pub(super) type Seen<T> = std::result::Result<T, String>;
+pub(super) type Observation<T> = std::result::Result<T, String>;
 
-pub(super) struct Observed<'a> {
+pub(super) struct Observations<'a> {
     pub root: &'a Root,
     pub dir: PathBuf,
     pub check: &'a DoctorCheck,
     /// The log, if its identity can be read.
-    pub log: Seen<Log>,
+    pub log: Observation<Log>,
     /// Result of verifying the log.
-    pub report: Seen<Report>,
+    pub report: Observation<Report>,
     /// Reader of the log up to its head, without recovery.
-    pub reader: Seen<Reader>,
-    /// The derived store, and the state that it gives.
-    pub found: Seen<DerivedReport>,
-    /// The state folded from the log alone; in a quick look the one that is stored.
-    pub fresh: Seen<Live>,
+    pub reader: Observation<Reader>,
+    /// The derived store, and the state that it holds.
+    pub found: Observation<DerivedReport>,
+    /// State folded from the log alone; in a quick check the stored one.
+    pub fresh: Observation<Live>,
     /// Comparison of the stored state with the log.
-    pub audit: Seen<Audit>,
+    pub audit: Observation<Audit>,
     /// Event up to which the views say that they are current.
-    pub cursor: Seen<Option<u64>>,
+    pub cursor: Observation<Option<u64>>,
     /// The rollback, if acknowledged events are missing.
     pub rollback: Option<Rollback>,
     /// Size of the sample of a quick check; `None` if everything was checked.
-    pub sampled: Option<Sampled>,
+    pub sampled: Option<SampleSize>,
 }
 
 /// Size of the sample of a quick check.
-pub(super) struct Sampled {
+pub(super) struct SampleSize {
     /// Events that were looked up.
     pub events: u64,
     /// Inboxes that were checked.
@@ -50,52 +50,53 @@ pub(super) struct Sampled {
     pub views: Option<ViewsFound>,
 }
 
-impl<'a> Observed<'a> {
+impl<'a> Observations<'a> {
     pub fn has_journal(&self) -> bool {
         let log = self.log.as_ref().ok();
         log.is_some_and(|log| log.identity().journal.is_some())
     }
 
-    pub fn look(
+    pub fn all(
         root: &'a Root,
         check: &'a DoctorCheck,
         progress: &mut (dyn FnMut(u64, u64) + Send),
-    ) -> Result<Observed<'a>> {
+    ) -> Result<Observations<'a>> {
         names::check_known("team", &check.team)?;
         let dir = team_dir(&check.team);
         let storage = root.storage();
         if !root.holds_segments(&check.team) {
             root.team(&check.team)?;
         }
-        let log = Log::open(storage.clone(), &dir, root.log_options()).map_err(said);
-        let report = had(&log).and_then(|log| log.verify(None).map_err(said));
-        let reader = had(&log).and_then(|log| log.peek().map_err(said));
-        let both = had(&log).and_then(|log| Ok((log, had(&reader)?)));
+        let log = Log::open(storage.clone(), &dir, root.log_options()).map_err(error_text);
+        let report = borrowed(&log).and_then(|log| log.verify(None).map_err(error_text));
+        let reader = borrowed(&log).and_then(|log| log.peek().map_err(error_text));
+        let both = borrowed(&log).and_then(|log| Ok((log, borrowed(&reader)?)));
         let found = both
             .clone()
-            .and_then(|(log, reader)| Live::found(log, reader).map_err(said));
+            .and_then(|(log, reader)| Live::found(log, reader).map_err(error_text));
         let fresh = both.and_then(|(log, reader)| {
             let mut tell = |at: Progress| progress(at.events, at.total);
             let scratch = Arc::new(Memory::new());
-            Live::fresh(log, reader, scratch, cores(), &mut tell).map_err(said)
+            Live::fresh(log, reader, scratch, cores(), &mut tell).map_err(error_text)
         });
-        let cursor = had(&log).and_then(|log| ViewsSource::new(log).cursor().map_err(said));
+        let cursor =
+            borrowed(&log).and_then(|log| ViewsSource::new(log).cursor().map_err(error_text));
         let upto = match (&cursor, &fresh) {
             (Ok(Some(seq)), Ok(live)) if keeps_views(live) => *seq,
             _ => 0,
         };
-        let audit = had(&reader).and_then(|reader| {
+        let audit = borrowed(&reader).and_then(|reader| {
             // Without a stored state the next command folds the log, so the fresh state is the right one to check.
             let stored = found.as_ref().ok().and_then(|found| found.live.as_ref());
             let state = match stored {
                 Some(state) => state,
                 None => fresh.as_ref()?,
             };
-            audit(state, reader, check.sample_size, upto).map_err(said)
+            audit(state, reader, check.sample_size, upto).map_err(error_text)
         });
-        let rollback = had(&log).ok().zip(had(&reader).ok());
+        let rollback = borrowed(&log).ok().zip(borrowed(&reader).ok());
         let rollback = rollback.and_then(|(log, reader)| shown(log, reader));
-        Ok(Observed {
+        Ok(Observations {
             rollback,
             root,
             check,
@@ -113,12 +114,12 @@ impl<'a> Observed<'a> {
 
     /// Reads a sample of what belongs to a team. `None` if a sample is not enough: the log is short, something cannot
     /// be read, the store is older than the log, or a writer is active.
-    pub fn glance(root: &'a Root, check: &'a DoctorCheck) -> Result<Option<Observed<'a>>> {
+    pub fn sample(root: &'a Root, check: &'a DoctorCheck) -> Result<Option<Observations<'a>>> {
         names::check_known("team", &check.team)?;
-        Ok(Observed::glanced(root, check).ok().flatten())
+        Ok(Observations::read_sample(root, check).ok().flatten())
     }
 
-    fn glanced(root: &'a Root, check: &'a DoctorCheck) -> Result<Option<Observed<'a>>> {
+    fn read_sample(root: &'a Root, check: &'a DoctorCheck) -> Result<Option<Observations<'a>>> {
         let dir = team_dir(&check.team);
         let log = Log::open(root.storage().clone(), &dir, root.log_options())?;
         let reader = log.peek()?;
@@ -148,7 +149,7 @@ impl<'a> Observed<'a> {
             (true, false) => return Ok(None),
         };
         let inboxes = agents.len() as u64;
-        Ok(Some(Observed {
+        Ok(Some(Observations {
             rollback: None,
             root,
             check,
@@ -158,7 +159,7 @@ impl<'a> Observed<'a> {
             fresh: Ok(live),
             audit: Ok(audit),
             cursor: Ok(cursor),
-            sampled: Some(Sampled {
+            sampled: Some(SampleSize {
                 events,
                 inboxes,
                 views: files,
@@ -238,10 +239,10 @@ pub(super) fn is_closed(live: &Live) -> bool {
 }
 
 /// Borrows a value, or passes on the reason why it is missing.
-pub(super) fn had<T>(seen: &Seen<T>) -> Seen<&T> {
+pub(super) fn borrowed<T>(seen: &Observation<T>) -> Observation<&T> {
     seen.as_ref().map_err(Clone::clone)
 }
 
-pub(super) fn said(error: impl ToString) -> String {
+pub(super) fn error_text(error: impl ToString) -> String {
     error.to_string()
 }

@@ -6,7 +6,7 @@ use teamlog_engine::internals::layout::{QUARANTINE_DIR, QUARANTINED};
 use teamlog_engine::internals::receipt::hex_digest;
 use teamlog_engine::internals::recovery::Quarantined;
 
-pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
+pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let dir = seen.dir.join(QUARANTINE_DIR);
     let storage = seen.root.storage();
     let mut files = match storage.list(&dir) {
@@ -14,14 +14,14 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
         Err(error) if error.kind() == ErrorKind::NotFound => {
             return Ok(Check::healthy("the quarantine is empty"));
         }
-        Err(error) => return Err(said(error)),
+        Err(error) => return Err(error_text(error)),
     };
     files.retain(|name| !name.ends_with(".tmp"));
     if files.is_empty() {
         return Ok(Check::healthy("nothing is set aside"));
     }
     let named = match seen.sampled {
-        None => Some(named(had(&seen.reader)?).map_err(said)?),
+        None => Some(named(borrowed(&seen.reader)?).map_err(error_text)?),
         Some(_) => None,
     };
     let (mut unnamed, mut changed, mut bytes) = (Vec::new(), Vec::new(), 0);

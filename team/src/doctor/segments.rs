@@ -4,8 +4,8 @@ use super::*;
 use teamlog_engine::internals::layout::HEAD_FILE;
 use teamlog_engine::verify::{Problem, ProblemKind, Severity};
 
-pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
-    let report = had(&seen.report)?;
+pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
+    let report = borrowed(&seen.report)?;
     let of_segments = |problem: &&Problem| problem.file != HEAD_FILE;
     let problems: Vec<&Problem> = report.problems.iter().filter(of_segments).collect();
     let rolled_back = || Some(Check::unhealthy(rolled_back(seen)?));
@@ -32,7 +32,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
 }
 
 /// Returns a check that reports these problems; `None` if there are none.
-pub(super) fn judge(problems: &[&Problem], seen: &Observed<'_>) -> Option<Check> {
+pub(super) fn judge(problems: &[&Problem], seen: &Observations<'_>) -> Option<Check> {
     let first = worst_first(problems)?;
     let (
         count,
@@ -50,7 +50,7 @@ pub(super) fn judge(problems: &[&Problem], seen: &Observed<'_>) -> Option<Check>
         Severity::Error if first.kind == ProblemKind::DamagedHead && only_the_head(seen) => {
             (Health::Unhealthy, Some(seen.rehydrate()))
         }
-        // `keep_what_knows_more` recommends the command for a rollback.
+        // `keep_lost_events` recommends the command for a rollback.
         Severity::Error if first.kind == ProblemKind::RolledBack => (Health::Unhealthy, None),
         Severity::Error => (Health::Unhealthy, Some(seen.salvage())),
         Severity::Warning if first.kind == ProblemKind::UnknownFile => (Health::Warn, None),
@@ -63,7 +63,7 @@ pub(super) fn judge(problems: &[&Problem], seen: &Observed<'_>) -> Option<Check>
 }
 
 /// Describes the rollback of the log.
-fn rolled_back(seen: &Observed<'_>) -> Option<String> {
+fn rolled_back(seen: &Observations<'_>) -> Option<String> {
     let rollback = seen.rollback.as_ref()?;
     Some(format!(
         "an older state of the log was put back: {rollback}"
@@ -77,7 +77,7 @@ fn worst_first<'a>(problems: &[&'a Problem]) -> Option<&'a Problem> {
     error.or(crash).or(problems.first()).copied()
 }
 
-fn only_the_head(seen: &Observed<'_>) -> bool {
+fn only_the_head(seen: &Observations<'_>) -> bool {
     let of_head = |problem: &Problem| problem.kind == ProblemKind::DamagedHead;
     let report = seen.report.as_ref();
     report.is_ok_and(|report| report.problems.iter().all(of_head))

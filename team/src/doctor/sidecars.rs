@@ -12,7 +12,7 @@ const VIEWS_FILE: &str = "views";
 /// A fault in a file: the file, its severity and the reason.
 type Fault = (&'static str, Health, String);
 
-pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
+pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let log = match &seen.log {
         Ok(log) => log,
         Err(why) => {
@@ -48,7 +48,7 @@ pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
     Ok(check)
 }
 
-fn head(seen: &Observed<'_>) -> Option<Check> {
+fn head(seen: &Observations<'_>) -> Option<Check> {
     match &seen.report {
         Ok(report) => {
             let of_head = |problem: &&Problem| problem.file == HEAD_FILE;
@@ -61,12 +61,12 @@ fn head(seen: &Observed<'_>) -> Option<Check> {
 }
 
 /// Returns true if the name is a directory, false if it is something else, `None` if it does not exist.
-fn is_dir(seen: &Observed<'_>, name: impl AsRef<Path>) -> Result<Option<bool>, std::io::Error> {
+fn is_dir(seen: &Observations<'_>, name: impl AsRef<Path>) -> Result<Option<bool>, std::io::Error> {
     let stat = seen.root.storage().stat(&seen.dir.join(name))?;
     Ok(stat.map(|stat| stat.is_dir))
 }
 
-fn lock_file(seen: &Observed<'_>) -> Option<Fault> {
+fn lock_file(seen: &Observations<'_>) -> Option<Fault> {
     let (health, why) = match is_dir(seen, LOCK_FILE) {
         Ok(Some(false)) => return None,
         Ok(Some(true)) => {
@@ -82,7 +82,7 @@ fn lock_file(seen: &Observed<'_>) -> Option<Fault> {
     Some((LOCK_FILE, health, why))
 }
 
-fn cursor(views: &ViewsSource, seen: &Observed<'_>) -> Option<Fault> {
+fn cursor(views: &ViewsSource, seen: &Observations<'_>) -> Option<Fault> {
     let (health, why) = match (&seen.cursor, views.has_cursor()) {
         // Every writer fails here, so the views are never updated again.
         (Err(why), _) => (Health::Unhealthy, why.clone()),
@@ -106,13 +106,13 @@ fn cursor(views: &ViewsSource, seen: &Observed<'_>) -> Option<Fault> {
 }
 
 /// Checks the derived store's own lock file. It may be missing until the first run creates it.
-fn derived_lock(seen: &Observed<'_>) -> Option<Fault> {
+fn derived_lock(seen: &Observations<'_>) -> Option<Fault> {
     let is_dir = is_dir(seen, DERIVED_LOCK_FILE).ok()??;
     let why = "derived.lock is a directory: remove it, or no derived file is written any more";
     is_dir.then(|| (DERIVED_LOCK_FILE, Health::Unhealthy, why.to_owned()))
 }
 
-fn manifest(seen: &Observed<'_>) -> Option<Fault> {
+fn manifest(seen: &Observations<'_>) -> Option<Fault> {
     let why = match is_dir(seen, DERIVED_DIR) {
         Ok(Some(false)) => {
             "derived is a file: the next writer replaces it by a directory".to_owned()

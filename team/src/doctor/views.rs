@@ -2,8 +2,12 @@
 
 use super::*;
 
-pub(super) fn check(seen: &Observed<'_>) -> Seen<Check> {
-    let (log, reader, live) = (had(&seen.log)?, had(&seen.reader)?, had(&seen.fresh)?);
+pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
+    let (log, reader, live) = (
+        borrowed(&seen.log)?,
+        borrowed(&seen.reader)?,
+        borrowed(&seen.fresh)?,
+    );
     if !keeps_views(live) && !is_closed(live) {
         return Ok(Check::healthy("the team keeps no view files"));
     }

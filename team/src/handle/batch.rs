@@ -5,8 +5,8 @@
 //! [`Batch::settle`] makes all events durable at once. If that fails, the log may or may not hold the events, so no
 //! answer is sent: the same commands are called once more, and the batch answers each of them with the failure.
 
+use crate::handle::open_team::{LastSync, OpenTeam, WriterSlot, locked};
 use crate::handle::prelude::*;
-use crate::handle::resident::{OpenTeam, WriterEnd, WriterSlot, locked};
 use crate::handle::team::input_fault;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, RwLockReadGuard};
@@ -18,9 +18,9 @@ pub struct Batch(Arc<Shared>);
 #[derive(Debug)]
 struct Shared {
     log: Log,
-    resident: Arc<OpenTeam>,
-    /// The writer that has buffered what was recorded in the batch.
-    writer: Mutex<Option<Arc<WriterEnd>>>,
+    open_team: Arc<OpenTeam>,
+    /// The writer that has buffered the batch's events.
+    writer: Mutex<Option<Arc<LastSync>>>,
     /// True if a call recorded something since the last call of [`Batch::missed`].
     recorded: AtomicBool,
     /// True if a call found no writer since the last call of [`Batch::missed`].
@@ -30,10 +30,10 @@ struct Shared {
 }
 
 impl Batch {
-    pub(crate) fn new(resident: Arc<OpenTeam>, log: Log) -> Batch {
+    pub(crate) fn new(open_team: Arc<OpenTeam>, log: Log) -> Batch {
         Batch(Arc::new(Shared {
             log,
-            resident,
+            open_team,
             writer: Mutex::default(),
             recorded: AtomicBool::new(false),
             missed: AtomicBool::new(false),
@@ -49,8 +49,8 @@ impl Batch {
         &self.0.log
     }
 
-    pub(crate) fn resident(&self) -> &Arc<OpenTeam> {
-        &self.0.resident
+    pub(crate) fn open_team(&self) -> &Arc<OpenTeam> {
+        &self.0.open_team
     }
 
     /// Returns the slot with the writer through which a command of the batch records.
@@ -59,25 +59,25 @@ impl Batch {
     /// The batch's failure; or the writer gave way to a command on the whole log, for which a batch does not wait.
     pub(crate) fn slot<'a>(
         &self,
-        resident: &'a OpenTeam,
+        open_team: &'a OpenTeam,
         team: &Team,
     ) -> Result<RwLockReadGuard<'a, WriterSlot>> {
         if let Some(error) = self.0.failed.get() {
             return Err(input_fault(error.again()));
         }
-        if let Some(slot) = resident.taken() {
+        if let Some(slot) = open_team.taken() {
             return Ok(slot);
         }
         // A call that has recorded something cannot be repeated outside the batch, so it waits.
         if self.0.recorded.load(Ordering::Relaxed) {
-            return resident.filled(team);
+            return open_team.filled(team);
         }
         self.0.missed.store(true, Ordering::Relaxed);
         Err(Error::Poisoned("the writer gave way".into()).into())
     }
 
     /// Notes the writer through which a command of the batch recorded.
-    pub(crate) fn waits_for(&self, end: &Arc<WriterEnd>) {
+    pub(crate) fn waits_for(&self, end: &Arc<LastSync>) {
         self.0.recorded.store(true, Ordering::Relaxed);
         let mut writer = locked(&self.0.writer);
         if let Some(before) = writer.replace(end.clone())
@@ -106,8 +106,8 @@ impl Batch {
         self.0.failed.get().is_none()
     }
 
-    fn settle_with(&self, writer: &Arc<WriterEnd>) {
-        if let Err(error) = self.0.resident.settle(writer) {
+    fn settle_with(&self, writer: &Arc<LastSync>) {
+        if let Err(error) = self.0.open_team.settle(writer) {
             // Keep the first failure; later ones follow from it.
             let _ = self.0.failed.set(error);
         }
@@ -115,7 +115,8 @@ impl Batch {
 }
 
 impl OpenTeam {
-    /// As [`OpenTeam::log`], but `None` also where the lock that the writer holds is no longer the one that others would take.
+    /// Like [`OpenTeam::log`], but also returns `None` if the lock file was replaced, so that others would take another
+    /// lock.
     pub fn log_in_place(&self) -> Option<Log> {
         let slot = self.slot.try_read().ok()?;
         let WriterSlot::Taken {
@@ -149,7 +150,7 @@ impl OpenTeam {
     ///
     /// # Errors
     /// The events may or may not be durable.
-    pub fn settle(&self, of: &Arc<WriterEnd>) -> Result<(), Error> {
+    pub fn settle(&self, of: &Arc<LastSync>) -> Result<(), Error> {
         let slot = self.read();
         let synced = match &*slot {
             WriterSlot::Taken { writer, end, .. } if Arc::ptr_eq(end, of) => {
@@ -173,8 +174,8 @@ impl OpenTeam {
         synced
     }
 
-    /// Answers from the kept state alone, also from what is not durable yet: for those who answer once it is. `None` as in
-    /// [`OpenTeam::query`].
+    /// Answers from the open writer's state alone, including events that are not durable yet: for callers whose answer
+    /// waits for the sync. Returns `None` in the cases of [`OpenTeam::query`].
     pub fn peek<A>(&self, answer: &mut impl FnMut(&Live) -> Result<A>) -> Option<Result<A>> {
         let slot = self.taken()?;
         let WriterSlot::Taken { writer, .. } = &*slot else {

@@ -40,7 +40,7 @@ enum Outcome {
 }
 
 /// Result of a command.
-enum Done {
+enum Completion {
     Answered(Box<dyn AnyExecution>),
     Repeated(String),
 }
@@ -75,8 +75,8 @@ impl Team {
         let text: Text<A> = |answer| serde_json::to_string(answer).ok();
         let first = Execution::new(command, shape, text);
         match self.carry_out(&first, &control)? {
-            Done::Answered(execution) => first.answer_of(execution),
-            Done::Repeated(text) => {
+            Completion::Answered(execution) => first.answer_of(execution),
+            Completion::Repeated(text) => {
                 self.repeated = true;
                 serde_json::from_str(&text).map_err(|error| unread(&text, &error))
             }
@@ -87,8 +87,8 @@ impl Team {
     pub(crate) fn execute_unkeyed<C: Command>(&mut self, command: C) -> Result<C::Answer> {
         let first = Execution::new(command, |_, answer| Ok(answer), |_| None);
         match self.carry_out(&first, &Control::default())? {
-            Done::Answered(execution) => first.answer_of(execution),
-            Done::Repeated(_) => {
+            Completion::Answered(execution) => first.answer_of(execution),
+            Completion::Repeated(_) => {
                 Err(Error::Poisoned("a command without a key was repeated".into()).into())
             }
         }
@@ -140,7 +140,7 @@ impl Team {
 
     /// Decides under the lock, records, answers. Rebuilds a damaged derived file once. If another host recorded first,
     /// decides again on the new state, until the lock deadline.
-    fn carry_out(&mut self, first: &dyn AnyExecution, control: &Control) -> Result<Done> {
+    fn carry_out(&mut self, first: &dyn AnyExecution, control: &Control) -> Result<Completion> {
         let mut control = control.authenticated(self.options.authenticated.as_ref())?;
         control.owns_team_key = self.owns_team_key(&control)?;
         let deadline = Instant::now() + self.options.lock_deadline;
@@ -194,12 +194,12 @@ impl Team {
         Ok((committed.answer, committed.events))
     }
 
-    fn answered(&mut self, stage: Stage, events: &[Event<'static>]) -> Result<Done> {
+    fn answered(&mut self, stage: Stage, events: &[Event<'static>]) -> Result<Completion> {
         let mut execution = stage.execution;
         match stage.outcome {
             Outcome::Answered => {}
             Outcome::Denied(refusal) => return Err(refusal.into()),
-            Outcome::Repeated(text) => return Ok(Done::Repeated(text)),
+            Outcome::Repeated(text) => return Ok(Completion::Repeated(text)),
             // The events are recorded, but the state could not be read for the answer. It may have been rebuilt since.
             Outcome::Granted => {
                 let (team, ctx) = (&self.name().to_owned(), &stage.ctx);
@@ -214,7 +214,7 @@ impl Team {
                 })?;
             }
         }
-        Ok(Done::Answered(execution))
+        Ok(Completion::Answered(execution))
     }
 }
 

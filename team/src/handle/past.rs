@@ -42,7 +42,7 @@ impl Team {
     /// `point_unknown` for a point before the first event, after the last event, or in the future; errors of the log.
     pub fn at(self, point: Point) -> Result<Team> {
         let past = self.look_back("at", point)?;
-        Ok(self.standing_at(past))
+        Ok(self.at_past(past))
     }
 
     /// Returns the log up to a point; `field` names the input in refusals.

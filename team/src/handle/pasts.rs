@@ -25,10 +25,10 @@ pub const IDLE: Duration = Duration::from_secs(60);
 #[derive(Default)]
 pub struct Pasts {
     /// Cached states, most recently used first.
-    kept: Mutex<VecDeque<Kept>>,
+    kept: Mutex<VecDeque<CachedPast>>,
 }
 
-struct Kept {
+struct CachedPast {
     key: Key,
     asked: Instant,
     /// Events that were folded for the state.
@@ -61,10 +61,10 @@ impl Pasts {
         question: impl FnOnce(&mut Team) -> A,
     ) -> Result<(A, u64)> {
         let past = team.look_back("at", point)?;
-        let (key, seq) = (Key::of(&team, &past), past.moment.seq);
+        let (key, seq) = (Key::new(&team, &past), past.moment.seq);
         let state = self.state(&key);
         let mut kept = state.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut team = team.standing_at(past);
+        let mut team = team.at_past(past);
         team.live = kept.take();
         let answer = question(&mut team);
         *kept = team.live.take();
@@ -93,12 +93,14 @@ impl Pasts {
     fn state(&self, key: &Key) -> Arc<Mutex<Option<Live>>> {
         let mut all = self.lock();
         let known = all.iter().position(|one| one.key == *key);
-        let mut one = known.and_then(|at| all.remove(at)).unwrap_or_else(|| Kept {
-            key: key.clone(),
-            asked: Instant::now(),
-            events: 0,
-            state: Arc::default(),
-        });
+        let mut one = known
+            .and_then(|at| all.remove(at))
+            .unwrap_or_else(|| CachedPast {
+                key: key.clone(),
+                asked: Instant::now(),
+                events: 0,
+                state: Arc::default(),
+            });
         one.asked = Instant::now();
         let state = Arc::clone(&one.state);
         all.push_front(one);
@@ -115,7 +117,7 @@ impl Pasts {
         drop_surplus(&mut all);
     }
 
-    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<Kept>> {
+    fn lock(&self) -> std::sync::MutexGuard<'_, VecDeque<CachedPast>> {
         self.kept.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -128,7 +130,7 @@ fn weight(live: &Live) -> usize {
 }
 
 /// Drops the least recently used states above the bounds.
-fn drop_surplus(all: &mut VecDeque<Kept>) {
+fn drop_surplus(all: &mut VecDeque<CachedPast>) {
     let (mut of_team, mut kept, mut events) = (BTreeMap::new(), 0, 0);
     all.retain(|one| {
         let own: &mut usize = of_team.entry(one.key.team.clone()).or_default();
@@ -145,7 +147,7 @@ fn drop_surplus(all: &mut VecDeque<Kept>) {
 }
 
 impl Key {
-    fn of(team: &Team, past: &Past) -> Key {
+    fn new(team: &Team, past: &Past) -> Key {
         Key {
             team: team.name().to_owned(),
             log: past.reader.identity().log.to_string(),
@@ -158,8 +160,8 @@ impl Key {
 mod tests {
     use super::*;
 
-    fn kept(team: &str, number: usize, events: usize) -> Kept {
-        Kept {
+    fn kept(team: &str, number: usize, events: usize) -> CachedPast {
+        CachedPast {
             key: Key {
                 team: team.to_owned(),
                 log: number.to_string(),
@@ -171,7 +173,7 @@ mod tests {
         }
     }
 
-    fn left(mut all: VecDeque<Kept>) -> Vec<String> {
+    fn left(mut all: VecDeque<CachedPast>) -> Vec<String> {
         drop_surplus(&mut all);
         let names = all.iter();
         let names = names.map(|one| format!("{}{}", one.key.team, one.key.log));

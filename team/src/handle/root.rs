@@ -5,9 +5,9 @@ use crate::handle::background::Background;
 use crate::handle::batch::Batch;
 use crate::handle::ignored;
 use crate::handle::notes::Notes;
+use crate::handle::open_team::{OpenTeam, OpenTeams, Pause};
 use crate::handle::past_folds::PastFolds;
 use crate::handle::prelude::*;
-use crate::handle::resident::{OpenTeam, OpenTeams, Pause};
 use crate::projections::live::fold_version;
 use teamlog_engine::IdSource;
 use teamlog_engine::internals::layout::{EVENTS_DIR, LOG_FILE};
@@ -97,9 +97,9 @@ pub struct Root {
     /// The same storage if it is a directory tree.
     files: Option<Arc<Files>>,
     options: RootOptions,
-    /// The teams that stay open, where they do.
-    residents: Option<Arc<OpenTeams>>,
-    /// The batch that its commands belong to.
+    /// The open teams of a root whose teams stay open.
+    open_teams: Option<Arc<OpenTeams>>,
+    /// The batch of the root's commands.
     batch: Option<Batch>,
 }
 
@@ -134,7 +134,7 @@ impl Root {
             storage,
             files: None,
             options,
-            residents: None,
+            open_teams: None,
             batch: None,
         }
     }
@@ -143,7 +143,7 @@ impl Root {
     #[must_use]
     pub fn resident(self) -> Root {
         Root {
-            residents: Some(Arc::default()),
+            open_teams: Some(Arc::default()),
             ..self
         }
     }
@@ -157,9 +157,9 @@ impl Root {
     }
     /// Starts a batch of a team; `None` if no writer of the team is open.
     pub fn batch(&self, team: &str) -> Option<Batch> {
-        let resident = self.residents.as_ref()?.of(team);
-        let log = resident.log()?;
-        Some(Batch::new(resident, log))
+        let open_team = self.open_teams.as_ref()?.of(team);
+        let log = open_team.log()?;
+        Some(Batch::new(open_team, log))
     }
     /// Returns a root whose commands belong to a batch.
     #[must_use]
@@ -171,7 +171,7 @@ impl Root {
     /// # Errors
     /// The first error of a log; the other logs are closed nevertheless.
     pub fn close(&self) -> Result<()> {
-        self.residents.as_ref().map_or(Ok(()), |all| all.close())
+        self.open_teams.as_ref().map_or(Ok(()), |all| all.close())
     }
     /// Gives a team's lock back until the pause is dropped, so that another process can take it. `None` if no team
     /// stays open.
@@ -188,12 +188,12 @@ impl Root {
     /// Keeps the writer of a team away until the pause is dropped, for callers without a handle of the team. `None` if
     /// no team stays open.
     pub(crate) fn pause(&self, team: &str) -> Option<Pause> {
-        let residents = self.residents.as_ref()?;
-        Some(residents.of(team).pause())
+        let open_teams = self.open_teams.as_ref()?;
+        Some(open_teams.of(team).pause())
     }
     #[cfg(test)]
-    pub(crate) fn residents(&self) -> Option<&OpenTeams> {
-        self.residents.as_deref()
+    pub(crate) fn open_teams(&self) -> Option<&OpenTeams> {
+        self.open_teams.as_deref()
     }
     /// Makes the names of the teams durable.
     pub(crate) fn sync_teams(&self) -> Result<()> {
@@ -294,20 +294,20 @@ impl Root {
         names::check_known("team", name)?;
         self.check_reach(name)?;
         if let Some(batch) = self.batch.as_ref().filter(|batch| batch.team() == name) {
-            let (log, resident) = (batch.log().clone(), batch.resident().clone());
+            let (log, open_team) = (batch.log().clone(), batch.open_team().clone());
             return Ok(Some(Team {
                 batch: Some(batch.clone()),
-                ..self.handle(log, Some(resident))
+                ..self.handle(log, Some(open_team))
             }));
         }
-        if let Some((log, resident)) = self.residents.as_ref().and_then(|all| all.log(name)) {
+        if let Some((log, open_team)) = self.open_teams.as_ref().and_then(|all| all.log(name)) {
             let log = log.with_options(self.log_options());
-            return Ok(Some(self.handle(log, Some(resident))));
+            return Ok(Some(self.handle(log, Some(open_team))));
         }
         match Log::open(self.storage.clone(), &team_dir(name), self.log_options()) {
             Ok(log) => {
-                let resident = self.residents.as_ref().map(|all| all.of(name));
-                Ok(Some(self.handle(log, resident)))
+                let open_team = self.open_teams.as_ref().map(|all| all.of(name));
+                Ok(Some(self.handle(log, open_team)))
             }
             Err(Error::NoLog { .. }) => match self.trace_of_log(name)? {
                 Some(why) => {
@@ -320,10 +320,10 @@ impl Root {
         }
     }
 
-    fn handle(&self, log: Log, resident: Option<Arc<OpenTeam>>) -> Team {
+    fn handle(&self, log: Log, open_team: Option<Arc<OpenTeam>>) -> Team {
         Team {
             files: self.files.clone(),
-            ..Team::new(log, self.options.clone(), resident)
+            ..Team::new(log, self.options.clone(), open_team)
         }
     }
 

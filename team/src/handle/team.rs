@@ -6,10 +6,10 @@
 
 use crate::handle::batch::Batch;
 use crate::handle::ignored;
+use crate::handle::open_team::{OpenTeam, Pause};
 use crate::handle::past::Past;
 use crate::handle::past_folds::{PastFold, PastFolds};
 use crate::handle::prelude::*;
-use crate::handle::resident::{OpenTeam, Pause};
 use crate::handle::rollback;
 use crate::handle::root::RootOptions;
 use crate::projections::views::ViewsSource;
@@ -24,9 +24,9 @@ pub struct Team {
     pub(crate) files: Option<Arc<Files>>,
     /// State that this handle last loaded; current while the head names its last event.
     pub(crate) live: Option<Live>,
-    /// Where the writer is that all handles of this process share, if it stays.
-    pub(super) resident: Option<Arc<OpenTeam>>,
-    /// Set for a handle that had the whole log for itself: the writer stays away until it is gone.
+    /// The writer that all handles of a long-running process share.
+    pub(super) open_team: Option<Arc<OpenTeam>>,
+    /// Keeps the shared writer away until this handle is dropped, because the handle took the whole log.
     pub(super) pause: Option<Pause>,
     /// Point of the past, for a handle on one.
     pub(super) past: Option<Past>,
@@ -45,14 +45,14 @@ impl std::fmt::Debug for Team {
 }
 
 impl Team {
-    /// A handle, on the writer that stays where there is one.
-    pub(crate) fn new(log: Log, options: RootOptions, resident: Option<Arc<OpenTeam>>) -> Team {
+    /// Returns a handle, on the shared writer if there is one.
+    pub(crate) fn new(log: Log, options: RootOptions, open_team: Option<Arc<OpenTeam>>) -> Team {
         Team {
             log,
             options,
             files: None,
             live: None,
-            resident,
+            open_team,
             pause: None,
             past: None,
             batch: None,
@@ -68,7 +68,7 @@ impl Team {
             ..Team::new(
                 self.log.clone(),
                 self.options.clone(),
-                self.resident.clone(),
+                self.open_team.clone(),
             )
         }
     }
@@ -79,30 +79,30 @@ impl Team {
             None => Durability::Synced,
         }
     }
-    /// The writer that stays, unless this handle has the log for itself or stands in the past.
-    fn resident(&self) -> Option<Arc<OpenTeam>> {
+    /// Returns the shared writer, unless this handle took the whole log or is at a point of the past.
+    fn open_team(&self) -> Option<Arc<OpenTeam>> {
         let alone = self.pause.is_some() || self.past.is_some();
-        self.resident.clone().filter(|_| !alone)
+        self.open_team.clone().filter(|_| !alone)
     }
     /// Opens the shared writer, to find out whether the team can be written. Without a shared writer does nothing.
     ///
     /// # Errors
     /// Those of a command that records: the log is damaged, or locked by another process, or a sync failed before.
     pub fn writable(&self) -> Result<()> {
-        let resident = self.resident();
-        resident.map_or(Ok(()), |resident| resident.open(self))
+        let open_team = self.open_team();
+        open_team.map_or(Ok(()), |open_team| open_team.open(self))
     }
-    /// Whether a writer of this process stays between commands, and keeps the views.
+    /// Returns true if a writer of this process stays open between commands and keeps the views.
     pub(crate) fn kept_open(&self) -> bool {
-        self.resident().is_some()
+        self.open_team().is_some()
     }
     /// Returns the counts of the shared writer; zero without one.
     pub fn counts(&self) -> WriterCounts {
-        let counts = self.resident().map(|resident| resident.counts());
+        let counts = self.open_team().map(|open_team| open_team.counts());
         counts.unwrap_or_default()
     }
     /// Returns the team at a point of its past.
-    pub(crate) fn standing_at(self, past: Past) -> Team {
+    pub(crate) fn at_past(self, past: Past) -> Team {
         Team {
             live: None,
             past: Some(past),
@@ -134,8 +134,8 @@ impl Team {
     /// Does work that can follow the answer: flushes and merges derived runs, syncs view files that were not synced
     /// lately. Call it after the answer is printed; a failure costs time later and loses nothing.
     pub fn finish(&mut self) -> Result<()> {
-        if let Some(resident) = self.resident() {
-            resident.sync_views();
+        if let Some(open_team) = self.open_team() {
+            open_team.sync_views();
         }
         let Some(live) = self.live.as_mut() else {
             return Ok(());
@@ -156,8 +156,8 @@ impl Team {
         record: impl FnOnce(&Writer<Live>) -> Result<Commit<R>, CommitError<Failure>>,
     ) -> Result<Commit<R>> {
         self.changeable()?;
-        if let Some(resident) = self.resident() {
-            return resident.commit(self, record);
+        if let Some(open_team) = self.open_team() {
+            return open_team.commit(self, record);
         }
         let (exclusive, live) = self.exclusive()?;
         let writer = exclusive.into_writer(live);
@@ -193,8 +193,8 @@ impl Team {
     /// Runs work that takes the log's lock directly, and keeps the shared writer away until this handle is dropped.
     pub(crate) fn alone<A>(&mut self, work: impl FnOnce(&Team) -> Result<A>) -> Result<A> {
         self.changeable()?;
-        if let Some(resident) = self.resident() {
-            self.pause = Some(resident.pause());
+        if let Some(open_team) = self.open_team() {
+            self.pause = Some(open_team.pause());
         }
         match &self.pause {
             Some(pause) => pause.guard(&self.options, self.name(), || work(self)),
@@ -228,9 +228,9 @@ impl Team {
         if let Some(past) = &self.past {
             return Ok(past.reader.clone());
         }
-        let reader = match self.resident() {
+        let reader = match self.open_team() {
             // Recovery writes, which this process may no longer do.
-            Some(resident) if resident.is_dead() => self.log.peek()?,
+            Some(open_team) if open_team.is_dead() => self.log.peek()?,
             _ => self.log.reader()?,
         };
         let reader = rollback::checked(&self.log, reader)?;
@@ -276,16 +276,16 @@ impl Team {
 
     // Not generic, so that it is compiled once.
     fn queried(&mut self, answer: Question<'_>) -> Result<()> {
-        let resident = self.resident();
-        let answered = resident.and_then(|resident| resident.query(self, &mut *answer));
+        let open_team = self.open_team();
+        let answered = open_team.and_then(|open_team| open_team.query(self, &mut *answer));
         answered.unwrap_or_else(|| self.surveyed(answer))
     }
 
     /// Like [`Team::query`], from the state alone. In a batch it includes events that are not durable yet, since the
     /// answer waits for the batch's sync.
     pub(crate) fn peek<A>(&mut self, mut answer: impl FnMut(&Live) -> Result<A>) -> Result<A> {
-        let resident = self.resident().filter(|_| self.batch.is_some());
-        let answered = resident.and_then(|resident| resident.peek(&mut answer));
+        let open_team = self.open_team().filter(|_| self.batch.is_some());
+        let answered = open_team.and_then(|open_team| open_team.peek(&mut answer));
         answered.unwrap_or_else(|| self.query(|live, _| answer(live)))
     }
 

@@ -83,7 +83,7 @@ pub struct ChatAnswer {
 }
 
 #[derive(Serialize)]
-struct Imported<'a> {
+struct ImportPayload<'a> {
     source: &'a str,
     #[serde(flatten)]
     counts: ChatCounts,
@@ -132,7 +132,7 @@ impl Root {
         };
         let first = history.first().map(|item| item.at.plus_micros(-1));
         let counts = chat.counts.clone();
-        let imported = Imported {
+        let imported = ImportPayload {
             source: "team-chat",
             counts,
         };

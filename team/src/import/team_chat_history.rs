@@ -4,7 +4,9 @@
 use crate::import::report::count;
 use crate::import::team_chat::ChatCounts;
 use crate::import::team_chat_events::OldEvent;
-use crate::import::team_chat_source::{Chat, Problems, ReadAck, ReadLetter, ReadMessage, ReadTask};
+use crate::import::team_chat_source::{
+    Chat, ChatAck, ChatDeadLetter, ChatMessage, ChatTask, Problems,
+};
 use crate::operation::prelude::*;
 use crate::projections::delivery::event::{DeliveryDead, DeliveryFact};
 use crate::projections::message::MessageInfo;
@@ -72,7 +74,7 @@ impl History<'_> {
         });
     }
 
-    fn message(&mut self, read: &ReadMessage) {
+    fn message(&mut self, read: &ChatMessage) {
         let message = &read.message;
         let event = match message.sent() {
             Ok(event) => event,
@@ -93,7 +95,7 @@ impl History<'_> {
         }
     }
 
-    fn ack(&mut self, ack: ReadAck) {
+    fn ack(&mut self, ack: ChatAck) {
         let why = match self.known.get(ack.message_id.as_str()) {
             None => format!("no inbox has the message {:?}", ack.message_id),
             Some(message) if message.to != ack.agent => format!(
@@ -135,7 +137,7 @@ impl History<'_> {
         self.push(at, 4, &id, event.kept());
     }
 
-    fn letter(&mut self, letter: &ReadLetter) {
+    fn letter(&mut self, letter: &ChatDeadLetter) {
         let message = self.known.get(letter.dead.message_id.as_str());
         let to = message.map_or("", |message| &message.to);
         let info = MessageInfo {
@@ -154,7 +156,7 @@ impl History<'_> {
     }
 
     /// Records a snapshot if no task message is about its task.
-    fn task(&mut self, read: &ReadTask, told: bool) {
+    fn task(&mut self, read: &ChatTask, told: bool) {
         if told {
             self.counts.tasks_from_messages += 1;
             return;

@@ -74,14 +74,14 @@ impl Problems {
     }
 }
 
-pub(crate) struct ReadMessage {
+pub(crate) struct ChatMessage {
     pub message: Message,
     pub file: String,
     pub line: u64,
 }
 
 /// An ack, with its event in case there is no message for it.
-pub(crate) struct ReadAck {
+pub(crate) struct ChatAck {
     pub message_id: String,
     pub agent: String,
     pub at: Timestamp,
@@ -91,16 +91,16 @@ pub(crate) struct ReadAck {
 }
 
 /// A snapshot of a task, and the parts of it that cannot be taken.
-pub(crate) struct ReadTask {
+pub(crate) struct ChatTask {
     pub task: TaskImported,
-    pub left_out: Vec<LeftOut>,
+    pub left_out: Vec<Omission>,
     pub file: String,
 }
 
 /// The reason why a part of a snapshot is left out, as a word and as a text.
-pub(crate) type LeftOut = (NotApplied, String);
+pub(crate) type Omission = (NotApplied, String);
 
-pub(crate) struct ReadLetter {
+pub(crate) struct ChatDeadLetter {
     pub dead: DeliveryDead,
     pub at: Timestamp,
 }
@@ -109,12 +109,12 @@ pub(crate) struct ReadLetter {
 pub(crate) struct Chat {
     pub members: Vec<String>,
     pub config: Option<ConfigChanged>,
-    pub messages: Vec<ReadMessage>,
-    pub acks: Vec<ReadAck>,
+    pub messages: Vec<ChatMessage>,
+    pub acks: Vec<ChatAck>,
     /// Events that are no acks.
     pub events: Vec<(Timestamp, OldEvent)>,
-    pub dead_letters: Vec<ReadLetter>,
-    pub tasks: Vec<ReadTask>,
+    pub dead_letters: Vec<ChatDeadLetter>,
+    pub tasks: Vec<ChatTask>,
     pub counts: ChatCounts,
     pub problems: Problems,
 }
@@ -132,7 +132,7 @@ struct LegacyAck {
 }
 
 #[derive(Deserialize)]
-struct LegacyLetter<'a> {
+struct LegacyDeadLetter<'a> {
     id: String,
     message_id: String,
     #[serde(default)]
@@ -146,63 +146,63 @@ struct LegacyLetter<'a> {
 
 /// Reads a directory. Times after `latest` are malformed.
 pub(crate) fn read_chat(source: &dyn Storage, latest: Timestamp) -> Result<Chat> {
-    let mut reading = Reading {
+    let mut reader = ChatReader {
         source,
         latest,
         chat: Chat::default(),
         first: HashMap::new(),
     };
-    reading.team()?;
-    reading.config()?;
+    reader.team()?;
+    reader.config()?;
     let kinds = [
-        ("inboxes", Sort::Message),
-        ("events", Sort::Event),
-        ("dead-letter", Sort::Letter),
+        ("inboxes", IdKind::Message),
+        ("events", IdKind::Event),
+        ("dead-letter", IdKind::Letter),
     ];
     for (dir, sort) in kinds {
-        for file in reading.files(dir, ".jsonl")? {
-            if let Sort::Message = sort {
-                reading.inbox(&file);
+        for file in reader.files(dir, ".jsonl")? {
+            if let IdKind::Message = sort {
+                reader.inbox(&file);
             }
-            reading.lines(&file, sort)?;
+            reader.lines(&file, sort)?;
         }
     }
-    for file in reading.files("tasks", ".json")? {
-        reading.snapshot(&file)?;
+    for file in reader.files("tasks", ".json")? {
+        reader.snapshot(&file)?;
     }
-    Ok(reading.chat)
+    Ok(reader.chat)
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Sort {
+enum IdKind {
     Message,
     Event,
     Letter,
 }
 
-struct Reading<'a> {
+struct ChatReader<'a> {
     source: &'a dyn Storage,
     latest: Timestamp,
     chat: Chat,
     /// Place at which each id was first seen, by its kind.
-    first: HashMap<(IdOf, String), String>,
+    first: HashMap<(IdLabel, String), String>,
 }
 
 /// Kind of an id, and its name in problems.
-type IdOf = (Sort, &'static str);
-const OF_MESSAGE: IdOf = (Sort::Message, "message.id");
-const OF_EVENT: IdOf = (Sort::Event, "id");
-const OF_ACK: IdOf = (Sort::Event, "the ack");
-const OF_LETTER: IdOf = (Sort::Letter, "id");
+type IdLabel = (IdKind, &'static str);
+const MESSAGE_ID: IdLabel = (IdKind::Message, "message.id");
+const EVENT_ID: IdLabel = (IdKind::Event, "id");
+const ACK_ID: IdLabel = (IdKind::Event, "the ack");
+const DEAD_LETTER_ID: IdLabel = (IdKind::Letter, "id");
 
-impl Reading<'_> {
+impl ChatReader<'_> {
     fn malformed(&mut self, file: &str, line: u64, why: impl Into<String>) {
         self.chat.counts.malformed += 1;
         self.chat.problems.note(file, line, "malformed", why.into());
     }
 
     /// Returns true if the id is new; else reports a duplicate.
-    fn is_new(&mut self, file: &str, line: u64, of: IdOf, id: &str) -> bool {
+    fn is_new(&mut self, file: &str, line: u64, of: IdLabel, id: &str) -> bool {
         let here = format!("{file} line {line}");
         match self.first.entry((of, id.to_owned())) {
             Entry::Vacant(entry) => {
@@ -258,7 +258,7 @@ impl Reading<'_> {
         }
     }
 
-    fn lines(&mut self, file: &str, sort: Sort) -> Result<()> {
+    fn lines(&mut self, file: &str, sort: IdKind) -> Result<()> {
         let Some(bytes) = self.read(file, FILE_BYTES_MAX)? else {
             return Ok(());
         };
@@ -266,9 +266,9 @@ impl Reading<'_> {
         loop {
             match lines.next() {
                 Ok(Some(line)) => match sort {
-                    Sort::Message => self.message(file, line.number, &line.text),
-                    Sort::Event => self.event(file, line.number, &line.text),
-                    Sort::Letter => self.letter(file, line.number, &line.text),
+                    IdKind::Message => self.message(file, line.number, &line.text),
+                    IdKind::Event => self.event(file, line.number, &line.text),
+                    IdKind::Letter => self.letter(file, line.number, &line.text),
                 },
                 Ok(None) => return Ok(()),
                 Err(Failure::Refused(refusal)) => {
@@ -343,7 +343,7 @@ impl Reading<'_> {
         match self.envelope(text) {
             Err(why) => self.malformed(file, line, why),
             Ok(message) => {
-                if self.is_new(file, line, OF_MESSAGE, &message.id) {
+                if self.is_new(file, line, MESSAGE_ID, &message.id) {
                     self.found(message, file, line);
                 }
             }
@@ -351,7 +351,7 @@ impl Reading<'_> {
     }
 
     fn found(&mut self, message: Message, file: &str, line: u64) {
-        self.chat.messages.push(ReadMessage {
+        self.chat.messages.push(ChatMessage {
             message,
             file: file.to_owned(),
             line,
@@ -367,7 +367,7 @@ impl Reading<'_> {
             Err(why) => return self.malformed(file, line, why),
         };
         if let Some(id) = &event.id
-            && !self.is_new(file, line, OF_EVENT, id)
+            && !self.is_new(file, line, EVENT_ID, id)
         {
             return;
         }
@@ -376,8 +376,8 @@ impl Reading<'_> {
         }
         match acked(&event) {
             Err(why) => self.malformed(file, line, why),
-            Ok(ack) if self.is_new(file, line, OF_ACK, &ack.message_id) => {
-                self.chat.acks.push(ReadAck {
+            Ok(ack) if self.is_new(file, line, ACK_ID, &ack.message_id) => {
+                self.chat.acks.push(ChatAck {
                     message_id: ack.message_id,
                     agent: ack.agent,
                     at,
@@ -394,13 +394,13 @@ impl Reading<'_> {
         match self.dead_letter(text) {
             Err(why) => self.malformed(file, line, why),
             Ok((letter, message)) => {
-                if !self.is_new(file, line, OF_LETTER, &letter.dead.id) {
+                if !self.is_new(file, line, DEAD_LETTER_ID, &letter.dead.id) {
                     return;
                 }
                 self.chat.dead_letters.push(letter);
                 // The message may be in no other file.
                 if let Some(message) = message {
-                    let first = self.first.entry((OF_MESSAGE, message.id.clone()));
+                    let first = self.first.entry((MESSAGE_ID, message.id.clone()));
                     if let Entry::Vacant(entry) = first {
                         entry.insert(format!("{file} line {line}"));
                         self.found(message, file, line);
@@ -410,8 +410,8 @@ impl Reading<'_> {
         }
     }
 
-    fn dead_letter(&self, text: &str) -> Result<(ReadLetter, Option<Message>), String> {
-        let letter: LegacyLetter<'_> = serde_json::from_str(text).map_err(said)?;
+    fn dead_letter(&self, text: &str) -> Result<(ChatDeadLetter, Option<Message>), String> {
+        let letter: LegacyDeadLetter<'_> = serde_json::from_str(text).map_err(said)?;
         check_id("id", &letter.id).map_err(said)?;
         check_id("message_id", &letter.message_id).map_err(said)?;
         let at = self.time(&letter.created_at)?;
@@ -427,7 +427,7 @@ impl Reading<'_> {
             attempts: letter.attempts.unwrap_or(1),
             due_at: None,
         };
-        Ok((ReadLetter { dead, at }, message))
+        Ok((ChatDeadLetter { dead, at }, message))
     }
 
     fn snapshot(&mut self, file: &str) -> Result<()> {
@@ -439,7 +439,7 @@ impl Reading<'_> {
             .and_then(snapshot)
             .and_then(|read| self.time(&read.0.updated_at.to_string()).map(|_| read));
         match parsed {
-            Ok((task, left_out)) => self.chat.tasks.push(ReadTask {
+            Ok((task, left_out)) => self.chat.tasks.push(ChatTask {
                 task,
                 left_out,
                 file: file.to_owned(),
@@ -463,7 +463,7 @@ fn said(error: impl ToString) -> String {
 }
 
 /// Parses a snapshot, and leaves out values that a task cannot have.
-fn snapshot(text: &str) -> Result<(TaskImported, Vec<LeftOut>), String> {
+fn snapshot(text: &str) -> Result<(TaskImported, Vec<Omission>), String> {
     let mut fields: Map<String, Value> = serde_json::from_str(text).map_err(said)?;
     if fields.get("trace_id").is_some_and(|trace| trace == "") {
         fields.remove("trace_id");

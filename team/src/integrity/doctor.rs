@@ -7,12 +7,12 @@ use crate::doctor::{DoctorAnswer, DoctorCheck, Health, SAMPLE, TrackedByGit};
 const FILE: &str = "doctor.json";
 
 operation! {
-    /// Read what the last check of everything that belongs to the team found
+    /// Read the result of the last check of everything that belongs to the team
     "doctor-last": Reads(DoctorLast {}) -> Examination = Team::doctor_last
 }
 
 operation! {
-    /// Check everything that belongs to the team: behind the answer where a daemon answers, else before it
+    /// Check everything that belongs to the team: in the background of a daemon, else before the answer
     "doctor-start": Reads(DoctorStart {}) -> Examination = Team::doctor_start
 }
 

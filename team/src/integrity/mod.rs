@@ -1,7 +1,7 @@
 //! Results of the last checks of a whole team, and starting such checks: `verify-last`, `verify-start`, `doctor-last`,
 //! `doctor-start`.
 //!
-//! The last result of each check is kept in a small file beside the derived store. `teamlog verify`, `verify-start`,
+//! The last result of each check is stored in a small file beside the derived store. `teamlog verify`, `verify-start`,
 //! `doctor-start` and the daemon write it; `teamlog doctor check` promises to write nothing. The file is a convenience:
 //! a check succeeds even if it cannot write it, and deleting it only loses the last result. It names its log, so that
 //! the result of a replaced log does not count for the new one.
@@ -48,7 +48,7 @@ impl Team {
 
 /// Content of a result file.
 #[derive(Serialize, Deserialize)]
-struct Kept<T> {
+struct StoredResult<T> {
     /// Id of the log.
     log: String,
     /// The result.
@@ -62,17 +62,17 @@ fn path(log: &Log, name: &str) -> PathBuf {
 /// Reads the last result, if there is one of this log.
 fn read<T: DeserializeOwned>(log: &Log, name: &str) -> Option<T> {
     let bytes = log.storage().read(&path(log, name), BYTES_MAX).ok()?;
-    let kept: Kept<T> = serde_json::from_slice(&bytes).ok()?;
-    (kept.log == log.identity().log.to_string()).then_some(kept.result)
+    let stored: StoredResult<T> = serde_json::from_slice(&bytes).ok()?;
+    (stored.log == log.identity().log.to_string()).then_some(stored.result)
 }
 
 /// Replaces the last result; ignores write errors.
 fn write<T: Serialize>(log: &Log, name: &str, result: &T) {
-    let kept = Kept {
+    let stored = StoredResult {
         log: log.identity().log.to_string(),
         result,
     };
-    let Ok(json) = serde_json::to_vec(&kept) else {
+    let Ok(json) = serde_json::to_vec(&stored) else {
         return;
     };
     let storage = log.storage();

@@ -7,17 +7,17 @@ use crate::log::verify::{Problem, VerifyAnswer};
 const FILE: &str = "verify.json";
 
 operation! {
-    /// Read what the last verification of the whole log found, and how far one is that runs
+    /// Read the result of the last verification of the whole log, and the progress of a running one
     "verify-last": Reads(VerifyLast {}) -> Verification = Team::verify_last
 }
 
 operation! {
-    /// Verify the whole log: behind the answer where a daemon answers, else before it
+    /// Verify the whole log: in the background of a daemon, else before the answer
     "verify-start": Reads(VerifyStart {}) -> Verification = Team::verify_start
 }
 
 operation! {
-    /// Verify the whole log now, and answer with what that found; verify-start does not wait for it
+    /// Verify the whole log and answer with the result; verify-start does not wait for it
     "verify": Reads(Verify {}) -> VerifyAnswer = |team, _| team.verify_noting(&mut |_, _| {})
 }
 

@@ -14,12 +14,12 @@ use crate::projections::worker::event::AckStatus;
 use crate::projections::worker::supervision::{PhaseChanged, ShutdownGated};
 
 operation! {
-    /// Close the team once nothing is left over; its log stays
+    /// Close the team if all its work is done; its log stays
     "cleanup": Records(Cleanup {
-        /// Close the team even if work is left
+        /// Close the team even if work is unfinished
         #[serde(default)]
         force: bool,
-        /// Close the team even if tasks failed
+        /// Close the team although tasks failed
         #[serde(default)]
         confirm_issues: bool,
     }) -> CleanupAnswer = Team::cleanup,
@@ -32,7 +32,7 @@ operation! {
 }
 
 operation! {
-    /// Close the team whatever is left over; its log stays
+    /// Close the team without a gate; its log stays
     "orphan-cleanup": Records(OrphanCleanup {}) -> CleanupAnswer = Team::orphan_cleanup,
     scope = Operate
 }
@@ -62,12 +62,12 @@ words! {
 }
 
 impl Team {
-    /// Closes the team if its gate permits it. Closing a closed team only ends work that is still active in it.
+    /// Closes the team if its gate permits it. CloseTeam a closed team only ends work that is still active in it.
     pub fn cleanup(&mut self, cleanup: Cleanup) -> Result<CleanupAnswer> {
         self.close(Some(cleanup))
     }
 
-    /// Closes the team without a gate. Closing a closed team only ends work that is still active in it.
+    /// Closes the team without a gate. CloseTeam a closed team only ends work that is still active in it.
     pub fn orphan_cleanup(&mut self, _: OrphanCleanup) -> Result<CleanupAnswer> {
         self.close(None)
     }
@@ -75,7 +75,7 @@ impl Team {
     /// Closes the team. Active work ends in the same group; work for which the group has no room, and work that a
     /// closed team of an earlier version left active, ends in groups after it.
     fn close(&mut self, gate: Option<Cleanup>) -> Result<CleanupAnswer> {
-        let answer = self.execute(Closing { gate })?;
+        let answer = self.execute(CloseTeam { gate })?;
         let mut more = self.query(|live, _| Ok(live.is_closed()? && closing::is_due(live)?))?;
         let terms = CommandTerms::of(Authority::Anyone).when_closed();
         while more {
@@ -91,11 +91,11 @@ impl Team {
 
 /// The command that closes a team.
 #[derive(Debug, Clone)]
-struct Closing {
+struct CloseTeam {
     gate: Option<Cleanup>,
 }
 
-impl Closing {
+impl CloseTeam {
     fn mode(&self) -> CleanupMode {
         match self.gate {
             Some(_) => CleanupMode::Shutdown,
@@ -104,7 +104,7 @@ impl Closing {
     }
 }
 
-impl Command for Closing {
+impl Command for CloseTeam {
     type Decided = ();
     type Answer = CleanupAnswer;
 
@@ -152,7 +152,7 @@ impl Command for Closing {
     }
 }
 
-impl Closing {
+impl CloseTeam {
     /// Returns the events that close the team.
     fn end(&self, live: &Live) -> Result<[NewEvent; 2]> {
         let phase = live.phase()?.map(|noted| noted.what);

@@ -48,7 +48,7 @@ operation! {
 }
 
 operation! {
-    /// Give a setting back to its default
+    /// Restore the default of a setting
     "config-unset": Records(ConfigUnset {
         /// Name of the setting, for example `nudge.idle_seconds`
         #[arg(value_name = "KEY")]

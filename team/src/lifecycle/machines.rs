@@ -16,7 +16,7 @@ const FAILED: &str = "failed";
 const CANCELLED: &str = "cancelled";
 
 operation! {
-    /// List the bootstrap contract and the life of each mode as states and steps
+    /// List the bootstrap contract and each mode as a state machine
     "list-machines": Reads(Machines {}) -> MachinesAnswer = |team, _| Ok(team.machines())
 }
 

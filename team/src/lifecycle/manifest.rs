@@ -159,7 +159,7 @@ pub struct Permissions {
 }
 
 impl Roster {
-    fn of(live: &Live) -> Result<Roster> {
+    fn new(live: &Live) -> Result<Roster> {
         let workers = workers(live)?;
         let created = live.team()?.map(|team| team.created_at).unwrap_or_default();
         let highest = workers.iter().map(|worker| worker.identity.index).max();
@@ -207,7 +207,7 @@ fn workers(live: &Live) -> Result<Vec<WorkerShown>> {
 
 impl ReadConfig {
     fn answer(&self, live: &Live) -> Result<ConfigAnswer> {
-        let roster = Roster::of(live)?;
+        let roster = Roster::new(live)?;
         let first = roster.workers.first();
         let role = first.map_or(ROLE, |worker| &worker.identity.role);
         let config = TeamConfig {
@@ -254,7 +254,7 @@ impl ReadManifest {
                 sandbox_mode: "unknown",
                 network_access: true,
             },
-            roster: Roster::of(live)?,
+            roster: Roster::new(live)?,
         };
         Ok(ManifestAnswer { manifest })
     }

@@ -6,7 +6,7 @@ use crate::projections::worker::event::Identity;
 use crate::usage::report::BudgetShown;
 
 operation! {
-    /// Read who is in the team, what for, and how many tokens it may use
+    /// Read the members of the team, their roles, and its token budget
     "read-team": Reads(ReadTeam {}) -> TeamShown as read_team
 }
 

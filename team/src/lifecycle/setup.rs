@@ -65,7 +65,7 @@ impl Command for TeamSetup {
             && let Decision::Granted((), set) = budget.decide(ctx, live)?
         {
             let before = events.len();
-            events.extend(set.into_iter().map(|event| behind(event, before)));
+            events.extend(set.into_iter().map(|event| shift_cause(event, before)));
         }
         Ok(Decision::Granted((), events))
     }
@@ -140,7 +140,7 @@ impl AgentSetup {
 }
 
 /// Moves the event's cause by the number of events that precede it in the group.
-fn behind(mut event: NewEvent, before: usize) -> NewEvent {
+fn shift_cause(mut event: NewEvent, before: usize) -> NewEvent {
     if let Some(Cause::Earlier(at)) = &mut event.cause {
         *at += before;
     }

@@ -12,7 +12,7 @@ use serde::Deserializer;
 use serde::de::DeserializeOwned;
 
 operation! {
-    /// Read the state of the team in one answer: members, unread counts, blocked and stale tasks
+    /// Read the state of the team: members, unread counts, blocked and stale tasks
     "read-team-status": Reads(Status) -> StatusAnswer = Team::status
 }
 
@@ -229,7 +229,7 @@ impl Team {
             let closed = live.team()?.and_then(|team| team.closed_at);
             let more = limit.saturating_add(1);
             let truncated = Vec::new();
-            let mut cut = Cut { limit, truncated };
+            let mut cut = ListLimit { limit, truncated };
             let blocked = cut.list("blocked_tasks", live.blocked_tasks(None, more)?.tasks);
             let stale_tasks = live.stale_tasks(before, more)?;
             let statuses = TaskStatus::ALL
@@ -270,12 +270,12 @@ impl Team {
 }
 
 /// Shortens lists to a limit, and collects the names of those it shortened.
-struct Cut {
+struct ListLimit {
     limit: usize,
     truncated: Vec<Cow<'static, str>>,
 }
 
-impl Cut {
+impl ListLimit {
     fn list<T>(&mut self, name: &'static str, mut items: Vec<T>) -> Vec<T> {
         if items.len() > self.limit {
             items.truncate(self.limit);

@@ -7,11 +7,11 @@ use crate::projections::live::DERIVED_DIR;
 use teamlog_engine::internals::layout::EVENTS_DIR;
 
 operation! {
-    /// Read what the team takes on the disk: segments, derived files, room that is left, backups that are known
+    /// Read the disk usage of the team: segments, derived files, free space, known backups
     "read-storage": Reads(ReadStorage) -> StorageShown = Team::read_storage
 }
 
-/// What `read-storage` is asked: nothing.
+/// Input of `read-storage`, without fields.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadStorage {}

@@ -25,7 +25,7 @@ const SWEPT_MAX: usize = 64;
 const ACK_TIMEOUT: &str = "ack_timeout";
 
 operation! {
-    /// Record what is due by now: retries, dead letters, leases that ran out, tasks that wait no longer
+    /// Record due events: retries, dead letters, expired leases, unblocked tasks
     "tick": Records(Tick {}) -> TickAnswer = Team::tick
 }
 
@@ -83,7 +83,7 @@ pub(crate) struct Round {
 
 /// Counts of a recorded group.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Ticked {
+pub(crate) struct RoundResult {
     pub delivery: DeliveryTicked,
     pub more: bool,
 }
@@ -169,7 +169,7 @@ impl Team {
 
 /// Counts of a recorded group.
 #[derive(Debug, Clone)]
-struct Swept {
+struct SweepResult {
     expired: u64,
     unblocked: u64,
     /// The last unblocked task.
@@ -187,7 +187,7 @@ impl Round {
     }
 
     /// Returns one group of expired leases and of unblocked tasks after `behind`.
-    fn swept(&self, live: &Live, behind: Option<&str>) -> Acted<Swept> {
+    fn swept(&self, live: &Live, behind: Option<&str>) -> Acted<SweepResult> {
         let Round { now, actor, .. } = self;
         let mut events = Vec::new();
         let mut expired = live.expired_tasks(live.leases_over_by(*now), SWEPT_MAX)?;
@@ -199,7 +199,7 @@ impl Round {
             let owner = task.owner.as_deref();
             events.push(holding::event(task, TaskAct::Unblocked, actor, owner));
         }
-        let swept = Swept {
+        let swept = SweepResult {
             expired: expired.len() as u64,
             unblocked: freed.len() as u64,
             last: freed.last().map(|task| task.task_id.clone()),
@@ -218,9 +218,9 @@ impl Round {
 
     /// Returns one group of due delivery events. Attempts start at `at`, which is after `now` if the command waited for
     /// the lock.
-    fn ticked(&self, live: &Live, at: Timestamp) -> Acted<Ticked> {
+    fn ticked(&self, live: &Live, at: Timestamp) -> Acted<RoundResult> {
         let all = self.due(live, GROUP_MAX)?;
-        let mut ticked = Ticked {
+        let mut ticked = RoundResult {
             delivery: DeliveryTicked::default(),
             more: all.len() == GROUP_MAX,
         };

@@ -9,7 +9,7 @@ use crate::projections::vocabulary;
 use teamlog_engine::EventId;
 
 operation! {
-    /// Record a fact of your own kind: it is ordered, traced and indexed, and moves no state
+    /// Record a fact of your own kind: it is ordered, traced and indexed, and changes no state
     "append": Records(Append {
         /// Kind of the fact, in snake_case and the past tense, outside of teamlog's own vocabulary
         kind: String,

@@ -2,7 +2,7 @@
 
 use crate::command::Control;
 use crate::log::append::Append;
-use crate::log::facts::{ANSWER_BYTES, Appended, BatchKey, Fact, Facts};
+use crate::log::facts::{ANSWER_BYTES, BatchKey, Fact, FactAnswer, Facts};
 use crate::log::lines::{Line, Lines, unreadable};
 use crate::operation::prelude::*;
 use std::io::{self, BufRead};
@@ -43,7 +43,7 @@ fn is_zero(number: &u64) -> bool {
 
 impl BatchAnswer {
     /// Adds the answer for a line.
-    pub(crate) fn add(&mut self, appended: &Appended) {
+    pub(crate) fn add(&mut self, appended: &FactAnswer) {
         let seq = appended.answer.seq;
         self.count = self.count.saturating_add(1);
         self.first_seq = Some(self.first_seq.map_or(seq, |first| first.min(seq)));
@@ -123,12 +123,12 @@ impl AppendBatch {
 }
 
 operation! {
-    /// Record several facts of your own kinds, together or not at all
+    /// Record several facts of your own kinds, all or none
     "append-batch": Records(AppendFacts) -> BatchAnswer = Team::append_group,
     refuses = [ReservedKind, PartlyAppended]
 }
 
-/// The input of `append-batch`: facts that are recorded together or not at all.
+/// Input of `append-batch`: facts that are recorded together or not at all.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AppendFacts {
@@ -136,14 +136,14 @@ pub struct AppendFacts {
     #[serde(with = "texts")]
     #[schemars(with = "Vec<Map<String, Value>>")]
     facts: Vec<String>,
-    /// The line of a file in which each fact stands, for refusals; else its place in the list, counted from 1
+    /// Line number of each fact in its file, for refusals; its position in the list, from 1, if absent
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<u64>>")]
     lines: Vec<u64>,
-    /// Who did it if a fact names nobody; else the caller
+    /// Actor of facts that name none; the caller if absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     actor: Option<String>,
-    /// What was recorded of the same file before, which the answer counts too
+    /// Answer for the earlier lines of the same file; the new answer includes it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     before: Option<BatchAnswer>,
     /// The facts as events, if they were read in this process.

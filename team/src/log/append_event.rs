@@ -7,7 +7,7 @@ use crate::log::team_event::{REPORTED, TeamEvent};
 use crate::operation::prelude::*;
 
 operation! {
-    /// Record what a worker reports; it moves no state
+    /// Record a report of a worker; it changes no state
     "append-event": Records(AppendEvent) -> AppendEventAnswer = Team::append_event,
     rules = Rules {
         lookups: &["metadata"],
@@ -17,45 +17,45 @@ operation! {
     }
 }
 
-/// What `append-event` is asked. Fields that it does not know are recorded as they are.
+/// Input of `append-event`. Unknown fields are recorded unchanged.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct AppendEvent {
-    /// What happened
+    /// Type of the event
     #[serde(rename = "type")]
     pub kind: EventType,
-    /// The worker concerned
+    /// Worker
     pub worker: String,
-    /// The task concerned
+    /// Task
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// The message concerned
+    /// Message
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// Why
+    /// Reason
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// What somebody is to do about it
+    /// Action that the reporter asks for
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<String>,
-    /// The worker's state
+    /// State of the worker
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state: Option<String>,
-    /// Its state before
+    /// Previous state of the worker
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub prev_state: Option<String>,
-    /// How many workers there are
+    /// Number of workers
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub worker_count: Option<u64>,
-    /// Another worker concerned
+    /// Another worker
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_worker: Option<String>,
-    /// The type as somebody else calls it
+    /// Type in the terms of the source
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_type: Option<String>,
-    /// More, as it is
+    /// Further data, kept unchanged
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// Whatever else there is to say
+    /// Further fields, kept unchanged
     #[serde(flatten)]
     pub extra: Map<String, Value>,
 }

@@ -8,7 +8,7 @@ use crate::log::team_event::TeamEvent;
 use crate::operation::prelude::*;
 
 operation! {
-    /// Wait until something happens to a team
+    /// Wait until an event is recorded in a team
     "await-event": Waits(AwaitEvent {
         /// Last known event; the newest event if absent, so that only later events count
         #[arg(long = "after", value_name = "EVENT_ID", alias = "after-event-id")]

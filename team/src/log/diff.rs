@@ -142,7 +142,7 @@ pub struct DiffAnswer {
 
 /// Objects that events between the points name.
 #[derive(Default)]
-struct Touched {
+struct TouchedIds {
     events: u64,
     kinds: BTreeMap<String, u64>,
     /// By natural key, for natural order.
@@ -155,7 +155,7 @@ struct Touched {
 
 /// Fields of a mode's event that identify the mode.
 #[derive(Deserialize)]
-struct OfMode {
+struct ModeKey {
     mode: Mode,
     #[serde(default)]
     session_id: Option<String>,
@@ -163,7 +163,7 @@ struct OfMode {
 
 /// Fields of a run's event that identify the run.
 #[derive(Deserialize)]
-struct OfRun {
+struct RunKey {
     run: String,
 }
 
@@ -226,7 +226,7 @@ impl Team {
         &self,
         diff: &Diff,
         (from, to): (&Past, &Past),
-        touched: &Touched,
+        touched: &TouchedIds,
         [before, after]: &[Live; 2],
     ) -> Result<DiffAnswer> {
         let page = task_page(diff, touched, before, after)?;
@@ -249,8 +249,8 @@ impl Team {
     }
 }
 
-fn touched(from: &Reader, to: &Reader) -> Result<Touched> {
-    let mut touched = Touched::default();
+fn touched(from: &Reader, to: &Reader) -> Result<TouchedIds> {
+    let mut touched = TouchedIds::default();
     let behind = from.find_seq(from.head().last_seq)?;
     to.each(behind, |located| {
         let event = &located.frame.event;
@@ -268,7 +268,7 @@ fn touched(from: &Reader, to: &Reader) -> Result<Touched> {
     Ok(touched)
 }
 
-impl Touched {
+impl TouchedIds {
     /// Notes the object of an event.
     fn note(&mut self, event: &Event<'_>) {
         if let Some(task) = event.refs.get(RefKind::Task) {
@@ -280,13 +280,13 @@ impl Touched {
             self.agents.insert(agent.to_owned());
         }
         if event.kind.starts_with("mode_")
-            && let Ok(of) = serde_json::from_str::<OfMode>(&event.payload)
+            && let Ok(of) = serde_json::from_str::<ModeKey>(&event.payload)
         {
             let scope = Scope::of(of.session_id.as_deref());
             self.modes.insert((scope, of.mode));
         }
         if event.kind.starts_with("bootstrap_")
-            && let Ok(of) = serde_json::from_str::<OfRun>(&event.payload)
+            && let Ok(of) = serde_json::from_str::<RunKey>(&event.payload)
         {
             self.runs.entry(natural::key(&of.run)).or_insert(of.run);
         }
@@ -303,7 +303,7 @@ struct TaskPage {
 }
 
 /// Compares the touched tasks one by one; only those of the page stay in memory.
-fn task_page(diff: &Diff, touched: &Touched, before: &Live, after: &Live) -> Result<TaskPage> {
+fn task_page(diff: &Diff, touched: &TouchedIds, before: &Live, after: &Live) -> Result<TaskPage> {
     let limit = page::limit(diff.limit, page::PAGE);
     let mut page = TaskPage::default();
     // The task of the cursor, until it is passed.

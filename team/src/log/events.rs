@@ -21,37 +21,37 @@ const EXAMINED: u64 = 20_000;
 const PAGE_BYTES: usize = 4 << 20;
 
 operation! {
-    /// Read a page of the events of the log, behind a seq or newest first
+    /// Read a page of events, forward from a seq or newest first
     "list-events": Reads(Events) -> EventsAnswer = |team, asked| team.events(&asked),
     refuses = [CursorAhead]
 }
 
-/// What `events` is asked.
+/// Input of `list-events`.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Events {
-    /// The last seq that is known; a page without begins at the beginning
+    /// Last known seq; a page without it starts at the beginning
     pub after: Option<u64>,
-    /// Only events before that seq, the newest first: the `next_before` of the page before
+    /// Only events before this seq, newest first: `next_before` of the previous page
     pub before: Option<u64>,
-    /// Which come first; else the oldest, and with `before` the newest
+    /// Order of the events; oldest first if absent, newest first with `before`
     pub order: Option<Order>,
-    /// Most events of a page; else 100
+    /// Largest number of events on the page; 100 if absent
     #[schemars(range(min = 1, max = 1_000))]
     pub limit: Option<usize>,
-    /// Only of that kind, or of one of several, with commas between them
+    /// Only events of this kind, or of these kinds, separated by commas
     pub kind: Option<String>,
-    /// Only those that name that agent
+    /// Only events that name this agent
     pub agent: Option<String>,
-    /// Only those that name that task
+    /// Only events that name this task
     pub task_id: Option<String>,
-    /// Only those of that story
+    /// Only events of this trace
     pub trace_id: Option<String>,
-    /// Only those by that actor
+    /// Only events of this actor
     pub actor: Option<String>,
-    /// Only those that hold that text in their kind, actor, refs or payload, in any case
+    /// Only events with this text in their kind, actor, refs or payload, ignoring case
     pub q: Option<String>,
-    /// Whether answers are shown that are kept for retries, which `teamlog tail` hides; else they are
+    /// Set to false to leave out answers that are stored for retries, as `teamlog tail` does; true if absent
     pub bookkeeping: Option<bool>,
 }
 

@@ -98,7 +98,7 @@ fn cause(cause: Option<Cause>) -> Option<String> {
 
 /// Answer for one fact.
 #[derive(Debug, Clone)]
-pub(crate) struct Appended {
+pub(crate) struct FactAnswer {
     pub answer: AppendAnswer,
     /// True if it was recorded earlier under the same key.
     pub replayed: bool,
@@ -131,7 +131,7 @@ impl BatchKey {
 }
 
 /// Decision on facts.
-pub(crate) struct Decided {
+pub(crate) struct FactDecision {
     outcomes: Vec<Outcome>,
     /// First answer under the key of the batch, if it is known.
     first: Option<BatchAnswer>,
@@ -139,7 +139,7 @@ pub(crate) struct Decided {
 
 /// Answers for facts.
 pub(crate) struct FactAnswers {
-    pub each: Vec<Appended>,
+    pub each: Vec<FactAnswer>,
     /// First answer under the key of the batch, if it is known.
     pub first: Option<BatchAnswer>,
 }
@@ -243,16 +243,16 @@ fn answered_fact(event: &Event<'_>) -> Option<u64> {
 }
 
 impl Command for Facts {
-    type Decided = Decided;
+    type Decided = FactDecision;
     type Answer = FactAnswers;
 
     fn terms(&self) -> CommandTerms<'_> {
         CommandTerms::of(Authority::Anyone)
     }
 
-    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<Decided>> {
+    fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<FactDecision>> {
         if let Some(first) = self.first_of_batch(live)? {
-            let decided = Decided {
+            let decided = FactDecision {
                 outcomes: Vec::new(),
                 first: Some(first),
             };
@@ -283,10 +283,10 @@ impl Command for Facts {
             events.push(event);
         }
         let first = None;
-        Ok(Decision::Granted(Decided { outcomes, first }, events))
+        Ok(Decision::Granted(FactDecision { outcomes, first }, events))
     }
 
-    fn answer(&self, decided: &Decided, after: &After<'_>) -> Result<FactAnswers> {
+    fn answer(&self, decided: &FactDecision, after: &After<'_>) -> Result<FactAnswers> {
         Ok(FactAnswers {
             each: appended(&decided.outcomes, after)?,
             first: decided.first,
@@ -304,7 +304,7 @@ impl Command for Facts {
         Room { events, bytes }
     }
 
-    fn stored_answers(&self, decided: &Decided, after: &After<'_>) -> Vec<NewEvent> {
+    fn stored_answers(&self, decided: &FactDecision, after: &After<'_>) -> Vec<NewEvent> {
         let each = self.facts.iter().zip(&decided.outcomes);
         let stored = each.filter_map(|(fact, outcome)| {
             let (key, Outcome::New(place)) = (fact.key()?, outcome) else {
@@ -338,7 +338,7 @@ impl Facts {
     }
 
     /// Returns the event that stores the answer under the key of the batch.
-    fn stored_batch(&self, decided: &Decided, after: &After<'_>) -> Option<NewEvent> {
+    fn stored_batch(&self, decided: &FactDecision, after: &After<'_>) -> Option<NewEvent> {
         let batch = self.batch.as_ref().filter(|_| decided.first.is_none())?;
         let mut answer = batch.before;
         let appended = appended(&decided.outcomes, after).ok()?;
@@ -354,14 +354,14 @@ impl Facts {
     }
 }
 
-fn appended(outcomes: &[Outcome], after: &After<'_>) -> Result<Vec<Appended>> {
+fn appended(outcomes: &[Outcome], after: &After<'_>) -> Result<Vec<FactAnswer>> {
     let each = outcomes.iter().map(|outcome| {
         let (answer, replayed) = match outcome {
             Outcome::New(place) => (recorded(after, *place)?, false),
             Outcome::Again(place) => (recorded(after, *place)?, true),
             Outcome::Known(known) => (known.clone(), true),
         };
-        Ok(Appended { answer, replayed })
+        Ok(FactAnswer { answer, replayed })
     });
     each.collect()
 }

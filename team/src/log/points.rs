@@ -6,7 +6,7 @@ use crate::operation::prelude::*;
 use teamlog_engine::Point;
 
 operation! {
-    /// Read what changed between two points of the log: tasks field by field, inboxes, members; it reads what lies between
+    /// Read the changes between two points of the log: tasks field by field, inboxes, members
     "diff": Reads(ReadDiff {
         /// Point before the changes: a seq, or a time in ISO 8601; a time before the team's creation means its first event
         from: String,

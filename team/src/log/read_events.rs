@@ -14,23 +14,23 @@ pub(crate) const FILTERS: Rules = Rules {
 };
 
 operation! {
-    /// Read what happened to a team, from a cursor on
+    /// Read the events of a team, from a cursor on
     "read-events": Reads(ReadEvents {
-        /// Last known event; only later events are read
+        /// Id of the last known event; only events after it are read
         after_event_id: Option<String>,
-        /// True if only events that wake a waiting agent count; false if absent
+        /// Only events that wake waiting callers; default false
         wakeable_only: Option<bool>,
-        /// Only events of this type, or reported as this type
+        /// Only events of this type, or reported with it
         #[serde(rename = "type")]
         kind: Option<EventType>,
         /// Only events of this worker
         worker: Option<String>,
         /// Only events of this task
         task_id: Option<String>,
-        /// Largest number of events, the oldest ones; all events if absent
+        /// Largest number of events; all if absent
         #[schemars(range(min = 1))]
         limit: Option<usize>,
-        /// Largest number of events, the newest ones, instead of `limit`
+        /// Number of newest events to read; cannot be combined with `limit`
         #[schemars(range(min = 1, max = LAST_MAX))]
         last: Option<usize>,
     }) -> ReadEventsAnswer = |team, asked| team.read_events(&asked),

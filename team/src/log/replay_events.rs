@@ -5,7 +5,7 @@ use crate::log::replay::Replay;
 use crate::operation::prelude::*;
 
 operation! {
-    /// Read the events since a seq, in order
+    /// Read the events after a seq, in order
     "replay-events": Reads(ReplayEvents {
         /// Last known seq; 0 if absent
         #[serde(default)]
@@ -16,7 +16,7 @@ operation! {
         task_id: Option<String>,
         /// Only events that concern this agent
         agent: Option<String>,
-        /// Largest number of events, at most 1000; 50 if absent
+        /// Largest number of events, 1 to 1000; 50 if absent
         #[schemars(range(min = 1, max = 1000))]
         limit: Option<u64>,
     }) -> ReplayEventsAnswer = Team::replay_events

@@ -6,7 +6,7 @@ use crate::projections::views::ViewsSource;
 use std::thread;
 
 operation! {
-    /// Wait until the view files hold all that was recorded
+    /// Wait until the view files hold all recorded events
     "sync-views": Waits(SyncViews {
         /// Longest wait in milliseconds; 30000 if absent
         #[arg(long, value_name = "MILLISECONDS", value_parser = crate::argv::whole::<u64>)]
@@ -61,7 +61,7 @@ impl Team {
             if !kept {
                 break SyncViewsStatus::None;
             }
-            // A writer that stays has mended what could not be believed when it opened the team.
+            // An open writer repaired the views when it opened the team, so their cursor can be trusted.
             let cursor = match self.kept_open() {
                 true => source.cursor()?,
                 false => source.current()?,

@@ -15,7 +15,7 @@ const COUNTED: usize = 1_000;
 const READ: usize = 50;
 
 operation! {
-    /// List the stories that the newest events belong to, that of the newest event first
+    /// List the traces of the newest events, most recent first
     "list-traces": Reads(Traces {
         /// Largest number of traces, at most 200; 20 if absent
         #[schemars(range(min = 1, max = 200))]

@@ -9,9 +9,9 @@ use teamlog_engine::internals::layout::EVENTS_DIR;
 use teamlog_engine::verify::ProblemKind;
 
 operation! {
-    /// Say whether the log still holds what a receipt vouches for, who signed it, and else what changed first
+    /// Check that the log still holds the events of a receipt: the signer, or the first change
     "check-receipt": Reads(CheckReceipt {
-        /// Receipt in the form of `read-head`, signed or not
+        /// The receipt as `head` answers it, signed or not
         receipt: Map<String, Value>,
     }) -> CheckedReceipt = Team::check_receipt
 }

@@ -4,9 +4,9 @@ use crate::operation::prelude::*;
 use crate::receipt::key::SecretKey;
 
 operation! {
-    /// Read a receipt for everything up to now
+    /// Read a receipt for all events so far
     "read-head": Reads(ReadHead {
-        /// Must be absent or false: only the command line has keys to sign with
+        /// Must be false or absent: only the command line has a key to sign
         sign: Option<bool>,
     }) -> HeadAnswer = Team::read_head
 }

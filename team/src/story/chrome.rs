@@ -137,7 +137,7 @@ struct Entry<'a, A> {
 }
 
 #[derive(Serialize)]
-struct Named<'a> {
+struct NameArg<'a> {
     name: &'a str,
 }
 
@@ -170,7 +170,7 @@ fn entries<S: Serializer>(chrome: &&Chrome<'_>, serializer: S) -> Result<S::Ok, 
     list.end()
 }
 
-fn label<'a>(what: &'static str, pid: usize, tid: usize, name: &'a str) -> Entry<'a, Named<'a>> {
+fn label<'a>(what: &'static str, pid: usize, tid: usize, name: &'a str) -> Entry<'a, NameArg<'a>> {
     Entry {
         name: what,
         cat: None,
@@ -180,16 +180,16 @@ fn label<'a>(what: &'static str, pid: usize, tid: usize, name: &'a str) -> Entry
         s: None,
         pid,
         tid,
-        args: Named { name },
+        args: NameArg { name },
     }
 }
 
 /// An event without claim tokens, since trace files are passed on.
-struct Masked<'a>(&'a Recorded);
+struct WithoutTokens<'a>(&'a Recorded);
 
-impl Serialize for Masked<'_> {
+impl Serialize for WithoutTokens<'_> {
     fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let Masked(recorded) = self;
+        let WithoutTokens(recorded) = self;
         if redact(&recorded.event.payload, "").is_none() {
             return recorded.serialize(serializer);
         }
@@ -200,7 +200,7 @@ impl Serialize for Masked<'_> {
     }
 }
 
-fn instant(recorded: &Recorded, pid: usize) -> Entry<'_, Masked<'_>> {
+fn instant(recorded: &Recorded, pid: usize) -> Entry<'_, WithoutTokens<'_>> {
     Entry {
         name: &recorded.event.kind,
         cat: Some("event"),
@@ -210,7 +210,7 @@ fn instant(recorded: &Recorded, pid: usize) -> Entry<'_, Masked<'_>> {
         s: Some("t"),
         pid,
         tid: 0,
-        args: Masked(recorded),
+        args: WithoutTokens(recorded),
     }
 }
 

@@ -288,7 +288,7 @@ struct Events<'a>(&'a Otlp<'a>, Vec<usize>);
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Happened<'a> {
+struct SpanEvent<'a> {
     time_unix_nano: String,
     name: &'a str,
     attributes: Vec<Attribute<'a>>,
@@ -301,7 +301,7 @@ impl Serialize for Events<'_> {
     }
 }
 
-fn happened<'a>(step: &Step<'a>) -> Happened<'a> {
+fn happened<'a>(step: &Step<'a>) -> SpanEvent<'a> {
     let event = &step.recorded.event;
     let mut attributes = vec![
         count("teamlog.seq", event.seq),
@@ -333,7 +333,7 @@ fn happened<'a>(step: &Step<'a>) -> Happened<'a> {
         None => Cow::Borrowed(&*event.payload),
     };
     attributes.push(text("teamlog.payload", payload));
-    Happened {
+    SpanEvent {
         time_unix_nano: (i128::from(event.created_at.micros()) * 1000).to_string(),
         name: &event.kind,
         attributes,

@@ -73,7 +73,7 @@ pub struct Span {
 }
 
 impl Outcome {
-    /// That of a task in that state.
+    /// Returns the outcome of a task with that status.
     fn from_status(status: Status) -> Outcome {
         match status {
             Status::Completed => Outcome::Completed,
@@ -85,7 +85,7 @@ impl Outcome {
 }
 
 /// Returns the spans of events in log order, sorted by their start; a task comes before the message that assigned it.
-pub(super) fn of(events: &[Recorded]) -> Vec<Span> {
+pub(super) fn of_events(events: &[Recorded]) -> Vec<Span> {
     let mut fold = Fold {
         events,
         spans: Vec::new(),

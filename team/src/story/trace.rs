@@ -5,7 +5,7 @@ use crate::operation::prelude::*;
 use crate::story::{self, OutsideCause, Span, Story};
 
 operation! {
-    /// Read the story of a trace id, as events in order with their causes
+    /// Read the events of a trace, in order and with their causes
     "read-trace": Reads(Trace {
         /// Id of the trace
         #[arg(long, value_name = "TRACE")]

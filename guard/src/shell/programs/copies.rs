@@ -30,7 +30,7 @@ pub(super) struct Copies<'a> {
 impl<'a> Copies<'a> {
     /// Returns the copies of the operands: into the directory `into`, else into the last operand. `ln` with one operand
     /// puts it into the working directory.
-    pub fn of(
+    pub fn new(
         by: &'a str,
         kind: Kind,
         operands: &'a [&'a Value],
@@ -99,7 +99,7 @@ impl<'a> Copies<'a> {
             return false;
         };
         let leads = source.plain().and_then(|source| self.leads_to(source, to));
-        leads.is_some_and(|leads| walker.is_led(to, &leads))
+        leads.is_some_and(|leads| walker.is_known_link(to, &leads))
     }
 
     /// Returns the target of a copy at `at` of this source; `None` for an independent copy.
@@ -119,12 +119,12 @@ impl<'a> Copies<'a> {
                 Value::Below(dir) => Some(dir.as_str()),
                 _ => None,
             };
-            return walker.leads(dir, None, false);
+            return walker.add_link(dir, None, false);
         };
         let Some(source) = source.plain() else {
-            walker.leads(Some(to), None, false);
+            walker.add_link(Some(to), None, false);
             if !self.inside {
-                walker.leads(Some(to), None, true);
+                walker.add_link(Some(to), None, true);
             }
             return;
         };
@@ -132,12 +132,12 @@ impl<'a> Copies<'a> {
         if matches!(name, "" | "." | "..") {
             // `SOURCE/.`: the entries of the directory are put there one by one.
             let leads = self.leads_to(source, to);
-            return walker.leads(Some(to), leads.as_deref(), leads.is_some());
+            return walker.add_link(Some(to), leads.as_deref(), leads.is_some());
         }
         let within = format!("{to}/{name}");
         for at in [(!self.inside).then_some(to.as_str()), Some(&within)] {
             let Some(at) = at else { continue };
-            walker.leads(Some(at), self.leads_to(source, at).as_deref(), true);
+            walker.add_link(Some(at), self.leads_to(source, at).as_deref(), true);
         }
     }
 }

@@ -10,7 +10,7 @@ pub(super) fn run(walker: &Walker, words: &[Value]) {
     let mut behind = words;
     let name = loop {
         let (found, rest) = Words::leading(behind, &spec);
-        if found.sure(&["--help", "--version", "-V"]) {
+        if found.is_certain(&["--help", "--version", "-V"]) {
             return;
         }
         let is_unknown = |option: &&Opt| option.effect.is_none();

@@ -57,9 +57,9 @@ pub(super) fn extracts(walker: &Walker, name: &str, dirs: &[Value]) {
         }
     }
     for place in &places {
-        place.leads(Some("."), None, false);
+        place.add_link(Some("."), None, false);
     }
     if places.len() < dirs.len() {
-        walker.leads(None, None, false);
+        walker.add_link(None, None, false);
     }
 }

@@ -4,7 +4,7 @@ use super::check::is_harmless;
 use super::copies::Copies;
 use super::*;
 use crate::patch;
-use crate::shell::history::Given;
+use crate::shell::history::AssignedValue;
 use crate::shell::step::{Condition, Pick, Step, Test, Verb, What};
 
 /// An entry that is being carried out.
@@ -36,7 +36,7 @@ pub(super) fn run(walker: &mut Walker, run: &Run<'_>) {
         }
         _ => run.words,
     };
-    let found = Words::of(words, run.spec);
+    let found = Words::split(words, run.spec);
     found.check(name, walker);
     let program = name.split(' ').next().unwrap_or_default();
     if run.spec.operands != Operands::Subcommand && !table::lists("@literal", program) {
@@ -103,7 +103,7 @@ impl Entry<'_> {
             Verb::Backup => self.backup = true,
             Verb::Over => self.over = true,
             Verb::Copy(kind) => {
-                let copies = Copies::of(by, *kind, &self.found.operands, values.first());
+                let copies = Copies::new(by, *kind, &self.found.operands, values.first());
                 if let Some(copies) = copies {
                     if self.backup {
                         copies.keep(&self.walker);
@@ -170,7 +170,7 @@ impl Entry<'_> {
                 walker.target(&Value::Plain(format!("{path}{end}")), by);
             }
             (Verb::Unpacked, Some(path)) => walker.target(&packed::unpacked(path), by),
-            (Verb::Leads, _) => walker.leads(text, None, false),
+            (Verb::Leads, _) => walker.add_link(text, None, false),
             (Verb::Patch, _) => self.patch(text),
             (Verb::Script, _) => self.script(text),
             (Verb::Later, _) => self.later(text),
@@ -273,7 +273,7 @@ impl Entry<'_> {
     fn script(&mut self, script: Option<&str>) {
         match script {
             Some(script) if self.run.spec.is(Note::Here) => self.walker.run(script),
-            Some(script) => self.walker.run_apart(script),
+            Some(script) => self.walker.run_in_subshell(script),
             None => {
                 self.doubt_that(|name| format!("{name} runs a script that depends on an expansion"))
             }
@@ -296,7 +296,7 @@ impl Entry<'_> {
     fn declare(&mut self, text: &str) {
         match text.split_once('=') {
             Some((name, value)) => {
-                let given = Given::from_value(&Value::Plain(value.to_owned()));
+                let given = AssignedValue::from_value(&Value::Plain(value.to_owned()));
                 let value = Some(value).filter(|value| !value.is_empty());
                 self.walker.index(name);
                 self.walker.set(name, value, given);
@@ -308,8 +308,8 @@ impl Entry<'_> {
                 // In a function it begins empty.
                 let anew = !matches!(self.run.name, "export" | "readonly");
                 if anew && self.walker.history().has_variable(text) {
-                    let empty = Given::from_value(&Value::Plain(String::new()));
-                    self.walker.remember().gives(text, empty);
+                    let empty = AssignedValue::from_value(&Value::Plain(String::new()));
+                    self.walker.remember().add_value(text, empty);
                 }
             }
         }
@@ -517,7 +517,7 @@ impl Entry<'_> {
         let met =
             match &condition.test {
                 Test::Has => found.has(words),
-                Test::Sure => found.sure(words),
+                Test::Sure => found.is_certain(words),
                 Test::Before => found.has_before(words),
                 Test::Only => found
                     .options

@@ -32,7 +32,7 @@ pub(super) fn page(team: &mut Team, asked: &Events) -> Result<EventsAnswer> {
         left: EXAMINED,
     };
     let mut block = BLOCK.0;
-    while page.goes_on() {
+    while page.continues() {
         match filter.posting() {
             Some(of) => page.look_up(team, &filter, of)?,
             None => page.read_back(team, &filter, block)?,
@@ -67,7 +67,7 @@ impl Page {
         self.events.len() < self.limit && self.bytes < PAGE_BYTES
     }
 
-    fn goes_on(&self) -> bool {
+    fn continues(&self) -> bool {
         self.end > self.after && self.left > 0 && self.has_room()
     }
 

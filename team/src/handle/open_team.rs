@@ -54,7 +54,7 @@ pub(crate) enum WriterSlot {
     Taken {
         log: Log,
         writer: Box<Writer<Live>>,
-        end: Arc<WriterEnd>,
+        end: Arc<LastSync>,
         /// Identity of the lock file that the writer holds; `None` if the log was replaced before the lock was taken.
         lock: Option<(u64, u64)>,
     },
@@ -62,7 +62,7 @@ pub(crate) enum WriterSlot {
 }
 
 /// Result of the last sync of a writer that has left its slot: its buffered events are durable, or may not be.
-pub(crate) type WriterEnd = OnceLock<Result<(), Error>>;
+pub(crate) type LastSync = OnceLock<Result<(), Error>>;
 
 impl WriterSlot {
     /// Takes the writer out after its views are written. If a sync of it failed, the slot becomes dead.
@@ -117,19 +117,19 @@ impl Drop for Pause {
 }
 
 impl OpenTeams {
-    /// The team of that name, empty at first.
+    /// Returns the team of that name; at first its slot is empty.
     pub fn of(&self, name: &str) -> Arc<OpenTeam> {
         let mut teams = locked(&self.teams);
-        let resident = teams.entry(name.to_owned()).or_insert_with(OpenTeam::new);
-        Arc::clone(resident)
+        let open_team = teams.entry(name.to_owned()).or_insert_with(OpenTeam::new);
+        Arc::clone(open_team)
     }
 
-    /// The log of a team whose writer stays, without a look at anything but whether its lock file is still in its place: as
-    /// long as that is held there, the log is the one that was opened.
+    /// Returns the log of a team with an open writer. Only checks that the lock file is still in its place: while the
+    /// writer holds it there, the log is the one that was opened.
     pub fn log(&self, name: &str) -> Option<(Log, Arc<OpenTeam>)> {
-        let resident = locked(&self.teams).get(name).cloned()?;
-        let log = resident.log_in_place()?;
-        Some((log, resident))
+        let open_team = locked(&self.teams).get(name).cloned()?;
+        let log = open_team.log_in_place()?;
+        Some((log, open_team))
     }
 
     /// Closes every writer: syncs and unlocks its log.
@@ -137,7 +137,7 @@ impl OpenTeams {
         let teams: Vec<_> = locked(&self.teams).values().cloned().collect();
         let share = teams.len().div_ceil(CLOSED_AT_ONCE).max(1);
         let close = |teams: &[Arc<OpenTeam>]| {
-            let each = teams.iter().map(|resident| resident.close());
+            let each = teams.iter().map(|open_team| open_team.close());
             each.fold(Ok(()), Result::and)
         };
         // Close in parallel: most of the time is the disk's, which syncs many files as fast as one.
@@ -170,15 +170,15 @@ impl std::fmt::Debug for OpenTeam {
 
 impl OpenTeam {
     fn new() -> Arc<OpenTeam> {
-        Arc::new_cyclic(|resident: &Weak<OpenTeam>| OpenTeam {
+        Arc::new_cyclic(|open_team: &Weak<OpenTeam>| OpenTeam {
             slot: RwLock::new(WriterSlot::Empty),
             pauses: Mutex::default(),
             resumed: Condvar::new(),
-            // Without the thread the state is as right, and only slower to open.
-            maintain: woken("merge", resident, OpenTeam::maintain, Duration::ZERO)
+            // Without the thread the state is still right, but slower to open.
+            maintain: woken("merge", open_team, OpenTeam::maintain, Duration::ZERO)
                 .unwrap_or_else(|| bounded(0).0),
-            // Without it views are written before the answers.
-            views: woken("views", resident, OpenTeam::write_views, VIEWS_PAUSE),
+            // Without the thread views are written before the answers.
+            views: woken("views", open_team, OpenTeam::write_views, VIEWS_PAUSE),
             before: Mutex::default(),
         })
     }
@@ -282,7 +282,7 @@ impl OpenTeam {
         counts
     }
 
-    /// Gives the lock of the log back, and keeps it so while the pause lives.
+    /// Gives the log's lock back until the pause is dropped.
     pub fn pause(self: &Arc<OpenTeam>) -> Pause {
         *locked(&self.pauses) += 1;
         let pause = Pause(Arc::clone(self));
@@ -456,20 +456,20 @@ impl OpenTeam {
 /// Starts a thread that does `work` whenever it is woken, then pauses. Returns `None` if no thread can be started.
 fn woken(
     name: &str,
-    resident: &Weak<OpenTeam>,
+    open_team: &Weak<OpenTeam>,
     work: fn(&OpenTeam) -> Result<()>,
     pause: Duration,
 ) -> Option<Sender<()>> {
     let (wake, due) = bounded(1);
-    let resident = Weak::clone(resident);
+    let open_team = Weak::clone(open_team);
     let works = move || {
         while due.recv().is_ok() {
-            let Some(resident) = resident.upgrade() else {
+            let Some(open_team) = open_team.upgrade() else {
                 return;
             };
             // A failure costs time later and loses nothing; the next reader repairs damage.
-            let _ = work(&resident);
-            drop(resident);
+            let _ = work(&open_team);
+            drop(open_team);
             std::thread::sleep(pause);
         }
     };
@@ -530,7 +530,7 @@ mod tests {
         })
     }
 
-    /// A team that stays, on a storage that fails where it is told to.
+    /// Returns an open team, on a storage that fails on demand.
     fn team_of_its_own() -> (Faulty, Team, Arc<OpenTeam>) {
         let faulty = Faulty::new(Arc::new(Memory::new()));
         let root = Root::on(Arc::new(faulty.clone()), RootOptions::default()).resident();
@@ -540,13 +540,13 @@ mod tests {
             ..Init::of("demo")
         };
         root.init(init).unwrap();
-        let resident = root.residents().unwrap().of("demo");
-        (faulty, root.team("demo").unwrap(), resident)
+        let open_team = root.open_teams().unwrap().of("demo");
+        (faulty, root.team("demo").unwrap(), open_team)
     }
 
-    fn fail_next_sync(faulty: &Faulty, resident: &OpenTeam, team: &Team) {
+    fn fail_next_sync(faulty: &Faulty, open_team: &OpenTeam, team: &Team) {
         let before = faulty.count();
-        drop(resident.commit(team, record).unwrap());
+        drop(open_team.commit(team, record).unwrap());
         let calls = faulty.calls();
         let sync = calls[before..]
             .iter()
@@ -556,17 +556,17 @@ mod tests {
 
     #[test]
     fn a_writer_that_is_found_dead_makes_the_slot_dead_as_well() {
-        let (faulty, team, resident) = team_of_its_own();
-        drop(resident.commit(&team, record).unwrap());
-        fail_next_sync(&faulty, &resident, &team);
-        let late = resident.commit(&team, |writer| {
+        let (faulty, team, open_team) = team_of_its_own();
+        drop(open_team.commit(&team, record).unwrap());
+        fail_next_sync(&faulty, &open_team, &team);
+        let late = open_team.commit(&team, |writer| {
             // Stands for another thread that has not reached the slot yet.
             record(writer).unwrap_err();
             record(writer)
         });
         let late = late.map(drop).unwrap_err();
         assert!(matches!(late.engine(), Some(Error::Poisoned(_))), "{late}");
-        let WriterSlot::Dead(why) = &*resident.read() else {
+        let WriterSlot::Dead(why) = &*open_team.read() else {
             panic!("the slot could be taken again");
         };
         assert!(why.contains("cannot sync"), "{why}");
@@ -575,27 +575,27 @@ mod tests {
     #[test]
     fn taking_out_a_writer_whose_sync_failed_makes_the_slot_dead() {
         for how in ["pause", "close", "another log"] {
-            let (faulty, team, resident) = team_of_its_own();
-            drop(resident.commit(&team, record).unwrap());
-            fail_next_sync(&faulty, &resident, &team);
+            let (faulty, team, open_team) = team_of_its_own();
+            drop(open_team.commit(&team, record).unwrap());
+            fail_next_sync(&faulty, &open_team, &team);
             {
-                let slot = resident.filled(&team).unwrap();
+                let slot = open_team.filled(&team).unwrap();
                 let WriterSlot::Taken { writer, .. } = &*slot else {
                     panic!("the slot is empty");
                 };
                 record(writer).unwrap_err();
             }
             match how {
-                "pause" => drop(resident.pause()),
-                "close" => drop(resident.close()),
+                "pause" => drop(open_team.pause()),
+                "close" => drop(open_team.close()),
                 _ => {
-                    if let WriterSlot::Taken { log, .. } = &mut *resident.write() {
+                    if let WriterSlot::Taken { log, .. } = &mut *open_team.write() {
                         *log = team_of_its_own().1.log.clone();
                     }
-                    resident.open(&team).unwrap_err();
+                    open_team.open(&team).unwrap_err();
                 }
             }
-            assert!(resident.is_dead(), "{how}");
+            assert!(open_team.is_dead(), "{how}");
         }
     }
 }
