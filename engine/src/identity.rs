@@ -1,5 +1,5 @@
 //! `log.json`: the identity of the log in a directory, and its journal if it has one. Written once at creation,
-//! replaced only by a conversion or when a journal is adopted or left.
+//! replaced only by a conversion, by a salvage, or when a journal is adopted or left.
 //!
 //! The file is one line of JSON with its own CRC. It is accepted only if it equals, byte for byte, the output of this
 //! code for its values, so that damage never looks like another identity.
