@@ -290,7 +290,7 @@ fn whoever_comes_from_the_legacy_tools_finds_every_operation() {
     }
     assert_eq!(tools, 29);
     // What took the place of a file is an operation, too.
-    let by_hand = page.split("somebody wrote by hand:\n\n").nth(1).unwrap();
+    let by_hand = page.split("were written by hand:\n\n").nth(1).unwrap();
     let rows = by_hand.split("\n\n").next().unwrap().lines().skip(2);
     let named: Vec<&str> = rows
         .flat_map(|row| row.split('|').nth(1).unwrap().split('`').skip(1).step_by(2))
