@@ -1,7 +1,7 @@
 //! Serializes stored types of the projections in answers, with the JSON that the projections define.
 
 use crate::projections::message::{Envelope, Names};
-use crate::projections::task::ShownTask;
+use crate::projections::task::ViewedTask;
 use crate::projections::{Message, Task};
 use serde::de::Error as _;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -50,7 +50,7 @@ pub(crate) fn task<S: Serializer>(task: &Task, serializer: S) -> Result<S::Ok, S
 
 /// Parses the output of [`task`].
 pub(crate) fn read_task<'de, D: Deserializer<'de>>(from: D) -> Result<Task, D::Error> {
-    Ok(ShownTask::deserialize(from)?.task)
+    Ok(ViewedTask::deserialize(from)?.task)
 }
 
 /// Returns the envelope of a message. Recorded messages follow the rules of the envelope, so it is never `None`.

@@ -2,6 +2,7 @@
 
 use crate::render::prelude::*;
 use crate::render::{doubts, paths};
+use teamlog_team::projections::Status;
 use teamlog_team::task::claim::ClaimAnswer;
 use teamlog_team::task::claim_next::ClaimNextAnswer;
 use teamlog_team::task::create::TaskAnswer;
@@ -24,7 +25,7 @@ fn stood(did: &str, answer: &TaskAnswer, view: &View) -> Vec<String> {
     let task = &answer.task;
     let owner = task.owner.as_deref().unwrap_or_default();
     let mut shown = stands(did, task, view);
-    shown.extend(doubts::of_task(&answer.doubts, &task.id, owner));
+    shown.extend(doubts::of_task(&answer.doubts, &task.task_id, owner));
     shown
 }
 
@@ -61,23 +62,27 @@ pub fn next(answer: &ClaimNextAnswer, view: &View) -> Vec<String> {
 
 /// `T-1 completed Fix it`, with its dependencies, its result or its error.
 fn stands(did: &str, task: &TaskRecord, view: &View) -> Vec<String> {
-    let style = match &*task.status {
-        "completed" => Style::Good,
-        "failed" => Style::Bad,
-        "blocked" => Style::Warn,
+    let style = match task.status {
+        Status::Completed => Style::Good,
+        Status::Failed => Style::Bad,
+        Status::Blocked => Style::Warn,
         _ => Style::Plain,
     };
     let mut line = format!(
         "{did}{}  {}  {}",
-        view.paint.show(Style::Bold, visible(&task.id)),
-        view.paint.show(style, visible(&task.status)),
-        visible(&task.subject)
+        view.paint.show(Style::Bold, visible(&task.task_id)),
+        view.paint.show(style, visible(task.status.name())),
+        visible(task.subject.as_deref().unwrap_or_default())
     );
-    if task.status == "blocked" {
-        let tasks = task.blocked_by.join(", ");
+    if task.status == Status::Blocked {
+        let tasks = task.deps.join(", ");
         line.push_str(&format!("  waits for {}", visible(&tasks)));
     }
-    let outcome = task.result.as_deref().or(task.error.as_deref());
+    let outcome = task
+        .governed
+        .result
+        .as_deref()
+        .or(task.governed.error.as_deref());
     let outcome = outcome.map(|text| format!("  {}", visible(text)));
     [line].into_iter().chain(outcome).collect()
 }
@@ -85,14 +90,21 @@ fn stands(did: &str, task: &TaskRecord, view: &View) -> Vec<String> {
 fn taken(task: &TaskRecord, token: Option<&str>, until: Timestamp, view: &View) -> Vec<String> {
     let owner = task.owner.as_deref().unwrap_or_default();
     let token = token.map(|token| format!(", token {}", visible(token)));
-    let id = view.paint.show(Style::Bold, visible(&task.id));
+    let id = view.paint.show(Style::Bold, visible(&task.task_id));
     vec![
-        format!("{id}  {}", visible(&task.subject)),
+        format!(
+            "{id}  {}",
+            visible(task.subject.as_deref().unwrap_or_default())
+        ),
         format!(
             "  {} holds it until {until}  ({})",
             visible(owner),
             view.ago(until)
         ),
-        format!("  claim {}{}", task.epoch, token.unwrap_or_default()),
+        format!(
+            "  claim {}{}",
+            task.governed.epoch,
+            token.unwrap_or_default()
+        ),
     ]
 }

@@ -6,13 +6,15 @@
 mod commanded;
 mod concern;
 mod deps;
+pub mod dialect;
+pub mod field;
 mod fold;
 mod held;
 mod news;
+mod part;
 mod query;
 mod ready;
 mod row;
-mod shown;
 pub mod transitions;
 pub(crate) mod view;
 
@@ -21,12 +23,13 @@ pub use crate::event::task as event;
 pub use crate::event::task::{Status, TaskCounts};
 pub use crate::event::{Attributes, TaskImported, in_edit};
 pub use concern::{Concern, UnknownDep};
+pub use field::TaskContext;
 pub(crate) use fold::apply;
 pub use held::HeldResources;
 pub(crate) use news::news_of;
 pub(crate) use query::all;
 pub(crate) use row::status_in;
-pub use shown::ShownTask;
+pub use view::ViewedTask;
 
 use crate::event::message::Priority;
 use crate::prelude::*;

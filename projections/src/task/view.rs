@@ -1,290 +1,154 @@
 //! `tasks/<id>.json`: one stored task, the superset of its renderings.
 
-use crate::event::message::Priority;
+use super::dialect::Shown::{Always, IfSet};
+use super::dialect::{Dialect, FieldRow as Row, Special, micros, same_name};
+use super::field::{Field, TaskContext};
 use crate::files::Walk;
 use crate::prelude::*;
-use crate::task::{self, Attributes, CONFLICT_POLICY, Governed, Reported, Status, Task};
+use crate::task::{self, CONFLICT_POLICY, Task};
 use schemars::{Schema, SchemaGenerator};
-use serde_json::{Map, Value};
+use serde::{Deserializer, Serializer};
 
 pub(crate) const DIR: &str = "tasks";
 
-/// Fields that the message protocol always has are there even when they hold nothing; the others are left out then.
-#[derive(Serialize, JsonSchema)]
-struct TaskView<'a> {
-    /// Version of this record
-    schema_version: u32,
-    /// The same for readers that want text
-    #[serde(rename = "schemaVersion")]
-    schema_version_text: &'a str,
-    /// The task's id
-    id: &'a str,
-    /// The same
-    task_id: &'a str,
-    /// What it is, in a line
-    subject: Option<&'a str>,
-    /// The same
-    title: Option<&'a str>,
-    /// What it is, at length
-    details: Option<&'a str>,
-    /// The same
-    description: Option<&'a str>,
-    status: Status,
-    /// Who works on it
-    owner: Option<&'a str>,
-    /// Who gave it to the owner
-    assigned_by: Option<&'a str>,
-    priority: Priority,
-    /// How far it is, as its reporter says it
-    #[schemars(with = "Option<Value>")]
-    progress: Option<&'a RawValue>,
-    /// When it will be done, as its reporter says it
-    #[schemars(with = "Option<Value>")]
-    eta: Option<&'a RawValue>,
-    /// Whether it was reported blocked
-    blocked: bool,
-    /// The last note
-    note: Option<&'a str>,
-    /// The tasks it waits for
-    deps: &'a [String],
-    /// The same
-    depends_on: &'a [String],
-    /// The same
-    blocked_by: &'a [String],
-    /// Dependencies that would have closed a cycle, and were left out
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    ignored_deps: &'a [String],
-    /// The story it belongs to
-    trace_id: Option<&'a str>,
-    /// Time of the first message applied
-    created_at: Timestamp,
-    /// Time of the last message applied
-    updated_at: Timestamp,
-    /// Who sent the last update applied
-    last_update_from: Option<&'a str>,
-    /// What a message reported of a claim-governed task
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reported_status: Option<Status>,
-    /// Whom an assignment named for a claim-governed task
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reported_owner: Option<&'a str>,
-    /// Whether a message reported a claim-governed task blocked
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    reported_blocked: bool,
-    /// How far a claim-governed task is, as a message reported it
-    #[schemars(with = "Option<Value>")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reported_progress: Option<&'a RawValue>,
-    /// When a claim-governed task will be done, as a message reported it
-    #[schemars(with = "Option<Value>")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reported_eta: Option<&'a RawValue>,
-    /// The last note that a message left on a claim-governed task
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reported_note: Option<&'a str>,
-    /// Who sent the last message about a claim-governed task
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reported_by: Option<&'a str>,
-    /// Time of that message
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reported_at: Option<Timestamp>,
-    /// Its attributes
-    #[serde(flatten)]
-    attributes: &'a Attributes,
-    /// What its completion brought
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<&'a str>,
-    /// Why it failed
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a str>,
-    /// Who works on it under a lease
-    #[serde(skip_serializing_if = "Option::is_none")]
-    claim: Option<ClaimView<'a>>,
-    /// How many claims it has had
-    #[serde(skip_serializing_if = "is_zero")]
-    epoch: u64,
-    /// When it was last claimed
-    #[serde(skip_serializing_if = "Option::is_none")]
-    started_at: Option<Timestamp>,
-    /// When it was completed, failed or canceled
-    #[serde(skip_serializing_if = "Option::is_none")]
-    completed_at: Option<Timestamp>,
-    /// The paths that its holder may write, relative to the repository
-    #[serde(skip_serializing_if = "<[String]>::is_empty")]
-    resources: &'a [String],
-    /// Whether others may hold the same paths meanwhile
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shared: Option<bool>,
-    /// What else its creator said of it
-    #[schemars(with = "Option<Map<String, Value>>")]
-    #[serde(skip_serializing_if = "Option::is_none")]
-    extra: Option<&'a RawValue>,
-    /// Counts every applied mutation
-    version: u64,
-    /// Counts applied task messages
-    snapshot_version: u64,
-    /// The last message applied
-    last_message_id: Option<&'a str>,
-    /// Its time
-    last_message_created_at: Option<Timestamp>,
-    /// How messages that arrive out of order are dealt with
-    snapshot_conflict_policy: &'a str,
-    /// Whether the lease of the claim ran out, which no event says yet; in answers only, never in the file
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    lease_expired: bool,
-    /// Seq of the last event that changed it
-    seq: u64,
+/// The view file: the names of the message protocol, and beside them those of the team API. Fields that the message protocol
+/// always has are there even if they hold nothing.
+pub static VIEW: Dialect = Dialect::new(
+    &[
+        Row::number("schema_version", 1, "Version of this record"),
+        Row::text("schemaVersion", "1.0.0", "Version of this record, as text"),
+        Row::new("id", Field::TaskId, Always),
+        Row::new("task_id", Field::TaskId, Always),
+        Row::new("subject", Field::Subject, Always),
+        Row::new("title", Field::Subject, Always),
+        Row::new("details", Field::Details, Always),
+        Row::new("description", Field::Details, Always),
+        Row::new("status", Field::Status, Always),
+        Row::new("owner", Field::Owner, Always),
+        Row::new("assigned_by", Field::AssignedBy, Always),
+        Row::new("priority", Field::Priority, Always),
+        Row::new("progress", Field::Progress, Always),
+        Row::new("eta", Field::Eta, Always),
+        Row::new("blocked", Field::Blocked, Always),
+        Row::new("note", Field::Note, Always),
+        Row::new("deps", Field::Deps, Always),
+        Row::new("depends_on", Field::Deps, Always),
+        Row::new("blocked_by", Field::Deps, Always),
+        Row::new("ignored_deps", Field::IgnoredDeps, IfSet),
+        Row::new("trace_id", Field::TraceId, Always),
+        Row::new("created_at", Field::CreatedAt, Always),
+        Row::new("updated_at", Field::UpdatedAt, Always),
+        Row::new("last_update_from", Field::LastUpdateFrom, Always),
+        Row::new("reported_status", Field::ReportedStatus, IfSet),
+        Row::new("reported_owner", Field::ReportedOwner, IfSet),
+        Row::new("reported_blocked", Field::ReportedBlocked, IfSet),
+        Row::new("reported_progress", Field::ReportedProgress, IfSet),
+        Row::new("reported_eta", Field::ReportedEta, IfSet),
+        Row::new("reported_note", Field::ReportedNote, IfSet),
+        Row::new("reported_by", Field::ReportedBy, IfSet),
+        Row::new("reported_at", Field::ReportedAt, IfSet),
+        Row::new("requires_code_change", Field::RequiresCodeChange, IfSet),
+        Row::new("requires_approval", Field::RequiresApproval, IfSet),
+        Row::new("result", Field::Result, IfSet),
+        Row::new("error", Field::Error, IfSet),
+        Row::new("claim", Field::Claim, IfSet),
+        Row::new("epoch", Field::Epoch, IfSet),
+        Row::new("started_at", Field::StartedAt, IfSet),
+        Row::new("completed_at", Field::CompletedAt, IfSet),
+        Row::new("resources", Field::Resources, IfSet),
+        Row::new("shared", Field::Shared, IfSet),
+        Row::rest(),
+        Row::new("extra", Field::Extra, IfSet),
+        Row::new("version", Field::Version, Always),
+        Row::new("snapshot_version", Field::SnapshotVersion, Always),
+        Row::special(
+            "last_message_id",
+            Special {
+                of: &[Field::LastMessageId],
+                value: |task, _| raw(&named(task).then_some(&task.last_message_id)),
+                schema: |generator| generator.subschema_for::<Option<String>>(),
+                reads: Some(Field::LastMessageId),
+                optional: false,
+            },
+        ),
+        Row::special(
+            "last_message_created_at",
+            Special {
+                of: &[Field::LastMessageCreatedAt],
+                value: |task, _| raw(&named(task).then_some(task.last_message_created_at)),
+                schema: |generator| generator.subschema_for::<Option<Timestamp>>(),
+                reads: Some(Field::LastMessageCreatedAt),
+                optional: false,
+            },
+        ),
+        Row::text(
+            "snapshot_conflict_policy",
+            CONFLICT_POLICY,
+            "Rule for messages that arrive out of order",
+        ),
+        Row::new("lease_expired", Field::LeaseExpired, IfSet),
+        Row::new("seq", Field::Seq, Always),
+    ],
+    // Computed from other events; answers show them beside the task.
+    &[
+        Field::FailedDependencies,
+        Field::UnknownDependencies,
+        Field::Approval,
+    ],
+    micros,
+    same_name,
+);
+
+/// Returns true if a message ever named the task.
+fn named(task: &Task) -> bool {
+    !task.last_message_id.is_empty() || task.last_message_created_at.micros() != 0
 }
 
-/// A claim that counts.
-#[derive(Serialize, JsonSchema)]
-struct ClaimView<'a> {
-    /// Who made it
-    owner: &'a str,
-    /// What its holder presents; left out where it is hidden from the reader
-    #[serde(skip_serializing_if = "str::is_empty")]
-    token: &'a str,
-    /// It counts before that moment
-    leased_until: Timestamp,
+fn raw(value: &impl Serialize) -> Option<Box<RawValue>> {
+    serde_json::value::to_raw_value(value).ok()
 }
 
-fn is_zero(number: &u64) -> bool {
-    *number == 0
+/// A task and its context, serialised as the view file.
+struct Viewed<'a>(&'a Task, &'a TaskContext);
+
+impl Serialize for Viewed<'_> {
+    fn serialize<S: Serializer>(&self, to: S) -> std::result::Result<S::Ok, S::Error> {
+        VIEW.serialize(self.0, self.1, to)
+    }
 }
 
-impl<'a> TaskView<'a> {
-    // Names every field of a task: one that is added has to be shown here, or left out on purpose.
-    fn of(task: &'a Task) -> TaskView<'a> {
-        let Task {
-            task_id,
-            created_at,
-            updated_at,
-            owner,
-            assigned_by,
-            subject,
-            details,
-            status,
-            progress,
-            eta,
-            blocked,
-            note,
-            trace_id,
-            last_update_from,
-            priority,
-            deps,
-            ignored_deps,
-            claim_governed: _,
-            reported_status,
-            reported_owner,
-            reported,
-            snapshot_version,
-            version,
-            last_message_id,
-            last_message_created_at,
-            seq,
-            governed,
-        } = task;
-        let Reported {
-            blocked: reported_blocked,
-            progress: reported_progress,
-            eta: reported_eta,
-            note: reported_note,
-            by: reported_by,
-            at: reported_at,
-            unapplied: _,
-        } = reported;
-        let Governed {
-            known: _,
-            attributes,
-            result,
-            error,
-            started_at,
-            completed_at,
-            epoch,
-            // Only a live one is shown.
-            claim: _,
-            resources,
-            shared,
-            extra,
-        } = governed;
-        // A task that no message ever named has no last one.
-        let named = !last_message_id.is_empty() || last_message_created_at.micros() != 0;
-        let raw = |json: &'a Json| serde_json::from_str(json.as_str()).ok();
-        TaskView {
-            schema_version: 1,
-            schema_version_text: "1.0.0",
-            id: task_id,
-            task_id,
-            subject: subject.as_deref(),
-            title: subject.as_deref(),
-            details: details.as_deref(),
-            description: details.as_deref(),
-            status: *status,
-            owner: owner.as_deref(),
-            assigned_by: assigned_by.as_deref(),
-            priority: *priority,
-            progress: progress.as_ref().and_then(raw),
-            eta: eta.as_ref().and_then(raw),
-            blocked: *blocked,
-            note: note.as_deref(),
-            deps,
-            depends_on: deps,
-            blocked_by: deps,
-            ignored_deps,
-            trace_id: trace_id.as_deref(),
-            created_at: *created_at,
-            updated_at: *updated_at,
-            last_update_from: last_update_from.as_deref(),
-            reported_status: *reported_status,
-            reported_owner: reported_owner.as_deref(),
-            reported_blocked: *reported_blocked,
-            reported_progress: reported_progress.as_ref().and_then(raw),
-            reported_eta: reported_eta.as_ref().and_then(raw),
-            reported_note: reported_note.as_deref(),
-            reported_by: reported_by.as_deref(),
-            reported_at: *reported_at,
-            attributes,
-            result: result.as_deref(),
-            error: error.as_deref(),
-            claim: task.claim().map(|claim| ClaimView {
-                owner: &claim.owner,
-                token: &claim.token,
-                leased_until: claim.leased_until,
-            }),
-            epoch: *epoch,
-            started_at: *started_at,
-            completed_at: *completed_at,
-            resources,
-            shared: *shared,
-            extra: extra.as_ref().and_then(raw),
-            version: *version,
-            snapshot_version: *snapshot_version,
-            last_message_id: named.then_some(last_message_id),
-            last_message_created_at: named.then_some(*last_message_created_at),
-            snapshot_conflict_policy: CONFLICT_POLICY,
-            lease_expired: false,
-            seq: *seq,
-        }
+/// A task read back from the JSON of an answer, and the mark that answers add.
+#[derive(Debug, Clone)]
+pub struct ViewedTask {
+    /// The task.
+    pub task: Task,
+    /// True if the lease of its claim ran out, which no event says yet.
+    pub lease_expired: bool,
+}
+
+impl<'de> Deserialize<'de> for ViewedTask {
+    fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<ViewedTask, D::Error> {
+        let (task, context) = VIEW.read(from)?;
+        Ok(ViewedTask {
+            task,
+            lease_expired: context.lease_expired,
+        })
     }
 }
 
 impl Task {
     /// The record of `tasks/<id>.json`, compact: the superset of all renderings, keys in a fixed order.
     pub fn to_json(&self) -> Json {
-        TaskView::of(self).json()
+        self.to_json_marked(false)
     }
 
-    /// The same with the mark `lease_expired`, for answers.
+    /// The record of `tasks/<id>.json` with the mark `lease_expired`, for answers.
     pub fn to_json_marked(&self, lease_expired: bool) -> Json {
-        let mut view = TaskView::of(self);
-        view.lease_expired = lease_expired;
-        view.json()
-    }
-}
-
-impl TaskView<'_> {
-    fn json(&self) -> Json {
-        match Json::from_value(self) {
+        let context = TaskContext {
+            lease_expired,
+            ..TaskContext::default()
+        };
+        match Json::from_value(&Viewed(self, &context)) {
             Ok(json) => json,
             // Its parts came out of events, whose limits are tighter.
             Err(error) => unreachable!("a task did not serialise: {error}"),
@@ -297,18 +161,15 @@ impl JsonSchema for Task {
         "Task".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        let mut schema = TaskView::json_schema(generator);
-        let about = "A task as its view file shows it";
-        schema.insert("description".to_owned(), about.into());
-        schema
+        VIEW.schema("A task as its view file shows it", generator)
     }
 }
 
-/// The file's content, in the place of what `text` holds.
+/// Writes the content of a task's view file into `text`.
 pub(crate) fn text(task: &Task, text: &mut Vec<u8>) {
     text.clear();
     // Into memory nothing fails.
-    let _ = serde_json::to_writer_pretty(&mut *text, &TaskView::of(task));
+    let _ = serde_json::to_writer_pretty(&mut *text, &Viewed(task, &TaskContext::default()));
     text.push(b'\n');
 }
 
@@ -325,4 +186,96 @@ pub(crate) fn walk(live: &TeamState, to: &mut Walk<'_>) -> Result<()> {
         to.file(DIR, &file_name(&task.task_id), &content)?;
     }
     to.end(DIR)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::event::message::Priority;
+    use crate::task::{Attributes, Claim, ClaimState, Governed, Reported, Status};
+
+    /// A task with every field that its view shows, each with a value of its own.
+    fn full() -> Task {
+        let text = |name: &str| Some(name.to_owned());
+        let json = |text: &str| Json::parse(text).ok();
+        let at = |seconds: i64| Timestamp::from_micros(seconds * 1_000_000).unwrap();
+        Task {
+            task_id: "7".to_owned(),
+            created_at: at(1),
+            updated_at: at(2),
+            owner: text("dev"),
+            assigned_by: text("lead"),
+            subject: text("subject"),
+            details: text("details"),
+            status: Status::InProgress,
+            progress: json("0.5"),
+            eta: json("\"tomorrow\""),
+            blocked: true,
+            note: text("note"),
+            trace_id: text("trace"),
+            last_update_from: text("qa"),
+            priority: Priority::High,
+            deps: vec!["1".to_owned()],
+            ignored_deps: vec!["2".to_owned()],
+            claim_governed: true,
+            reported_status: Some(Status::Blocked),
+            reported_owner: text("ada"),
+            reported: Reported {
+                blocked: true,
+                progress: json("40"),
+                eta: json("{\"days\":2}"),
+                note: text("said"),
+                by: text("eve"),
+                at: Some(at(3)),
+                unapplied: None,
+            },
+            snapshot_version: 4,
+            version: 5,
+            last_message_id: "m-1".to_owned(),
+            last_message_created_at: at(4),
+            seq: 6,
+            governed: Governed {
+                known: true,
+                attributes: Attributes {
+                    requires_code_change: Some(true),
+                    requires_approval: Some(false),
+                },
+                result: text("result"),
+                error: text("error"),
+                started_at: Some(at(5)),
+                completed_at: Some(at(6)),
+                epoch: 8,
+                claim: Some(Claim {
+                    owner: "dev".to_owned(),
+                    token: "secret".to_owned(),
+                    leased_until: at(7),
+                    state: ClaimState::Live,
+                }),
+                resources: vec!["src".to_owned()],
+                shared: Some(false),
+                extra: json("{\"a\":1.5}"),
+            },
+        }
+    }
+
+    #[test]
+    fn a_task_comes_back_from_its_view() {
+        for task in [full(), Task::default()] {
+            for lease_expired in [false, true] {
+                let json = task.to_json_marked(lease_expired);
+                let shown: ViewedTask = serde_json::from_str(json.as_str()).unwrap();
+                assert_eq!(shown.lease_expired, lease_expired);
+                assert_eq!(shown.task, task);
+            }
+        }
+    }
+
+    #[test]
+    fn a_hidden_token_is_empty_and_stays_hidden() {
+        let json = full().to_json().into_string();
+        let hidden = json.replace("\"token\":\"secret\",", "");
+        assert_ne!(json, hidden);
+        let shown: ViewedTask = serde_json::from_str(&hidden).unwrap();
+        assert_eq!(shown.task.to_json().as_str(), hidden);
+    }
 }

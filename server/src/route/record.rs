@@ -1,120 +1,143 @@
 //! Tasks as HTTP shows them. The order of the fields is part of the shape.
 
-use schemars::JsonSchema;
-use serde::Serialize;
-use serde_json::Value;
+use schemars::{JsonSchema, Schema, SchemaGenerator};
+use serde::{Serialize, Serializer};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
 use teamlog_team::api::milliseconds;
 use teamlog_team::engine::Timestamp;
-use teamlog_team::projections::task::{
-    Attributes, Claim, ClaimState, Governed, Reported, UnmetDeps,
-};
+use teamlog_team::projections::task::dialect::Shown::{Always, IfSet, OrEmpty};
+use teamlog_team::projections::task::dialect::{Dialect, FieldRow as Row, Special, camel_case};
+use teamlog_team::projections::task::field::Field;
+use teamlog_team::projections::task::{Claim, ClaimState, TaskContext};
 use teamlog_team::projections::worker::ApprovalShown;
 use teamlog_team::projections::worker::supervision::ApprovalStatus;
-use teamlog_team::projections::{self, Priority, Status};
-use teamlog_team::task::record::value;
+use teamlog_team::projections::{self, Status};
+use teamlog_team::task::record::TaskRecord;
 
 /// Version of every record's format.
 pub const SCHEMA_VERSION: &str = "1.0.0";
 
-/// Formats a time of a command's answer for this API.
+/// A time as HTTP shows it, from the text that a command answers with.
 pub fn moment(text: &str) -> String {
     Timestamp::parse(text).map_or_else(|_| text.to_owned(), milliseconds)
 }
 
+/// The names of HTTP.
+pub static HTTP: Dialect = Dialect::new(
+    &[
+        Row::text("schemaVersion", SCHEMA_VERSION, "Always `1.0.0`"),
+        Row::new("id", Field::TaskId, Always),
+        Row::new("title", Field::Subject, OrEmpty),
+        Row::new("description", Field::Details, OrEmpty),
+        Row::new("status", Field::Status, Always),
+        Row::new("owner", Field::Owner, Always),
+        Row::new("deps", Field::Deps, Always),
+        Row::new("failedDependencies", Field::FailedDependencies, IfSet),
+        Row::new("unknownDependencies", Field::UnknownDependencies, IfSet),
+        Row::new("requiresCodeChange", Field::RequiresCodeChange, IfSet),
+        Row::new("requiresApproval", Field::RequiresApproval, IfSet),
+        Row::special(
+            "approval",
+            Special {
+                of: &[Field::Approval],
+                value: |_, context| raw(&Approval::from(context.approval.as_ref()?)),
+                schema: |generator| generator.subschema_for::<Option<Approval>>(),
+                reads: None,
+                optional: true,
+            },
+        ),
+        Row::new("resources", Field::Resources, Always),
+        Row::special(
+            "lease",
+            Special {
+                of: &[Field::Claim, Field::Epoch],
+                value: |task, _| raw(&Lease::of_task(task)),
+                schema: |generator| generator.subschema_for::<Option<Lease>>(),
+                reads: None,
+                optional: false,
+            },
+        ),
+        Row::new("epoch", Field::Epoch, Always),
+        Row::special(
+            "timestamps",
+            Special {
+                of: &[Field::CreatedAt, Field::StartedAt, Field::CompletedAt],
+                value: |task, _| raw(&Timestamps::from(task)),
+                schema: |generator| generator.subschema_for::<Timestamps>(),
+                reads: None,
+                optional: false,
+            },
+        ),
+        Row::new("version", Field::Version, Always),
+        Row::new("priority", Field::Priority, IfSet),
+        Row::new("shared", Field::Shared, IfSet),
+        Row::new("updatedAt", Field::UpdatedAt, Always),
+        Row::new("updatedSeq", Field::Seq, Always),
+        Row::special(
+            "leaseExpired",
+            Special {
+                of: &[Field::LeaseExpired],
+                value: |task, context| raw(&lease_expired(task, context)),
+                schema: |generator| generator.subschema_for::<bool>(),
+                reads: None,
+                optional: false,
+            },
+        ),
+        Row::new("result", Field::Result, IfSet),
+        Row::new("error", Field::Error, IfSet),
+        Row::new("traceId", Field::TraceId, IfSet),
+        Row::new("reportedStatus", Field::ReportedStatus, IfSet),
+        Row::new("reportedOwner", Field::ReportedOwner, IfSet),
+        Row::new("reportedBlocked", Field::ReportedBlocked, IfSet),
+        Row::new("reportedProgress", Field::ReportedProgress, IfSet),
+        Row::new("reportedEta", Field::ReportedEta, IfSet),
+        Row::new("reportedNote", Field::ReportedNote, IfSet),
+        Row::new("reportedBy", Field::ReportedBy, IfSet),
+        Row::new("reportedAt", Field::ReportedAt, IfSet),
+    ],
+    // Facts of the message protocol, which knows no claims. Fields that a creator gave are not part of HTTP either.
+    &[
+        Field::AssignedBy,
+        Field::Progress,
+        Field::Eta,
+        Field::Blocked,
+        Field::Note,
+        Field::IgnoredDeps,
+        Field::LastUpdateFrom,
+        Field::Extra,
+        Field::SnapshotVersion,
+        Field::LastMessageId,
+        Field::LastMessageCreatedAt,
+    ],
+    milliseconds,
+    camel_case,
+);
+
 /// A task.
-#[derive(Debug, Serialize, JsonSchema)]
-#[serde(rename_all = "camelCase")]
-pub struct Task {
-    /// Always `1.0.0`
-    schema_version: &'static str,
-    /// Id
-    pub id: String,
-    /// Title, one line
-    title: String,
-    /// Description
-    description: String,
-    /// Status
-    #[schemars(with = "Status")]
-    status: &'static str,
-    /// Current or last owner
-    owner: Option<String>,
-    /// Tasks that must be completed first
-    deps: Vec<String>,
-    /// Dependencies that failed or were canceled, so that the task stays blocked until someone steps in; only while it
-    /// waits
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    failed_dependencies: Vec<String>,
-    /// Dependencies that do not exist; only while the task waits
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    unknown_dependencies: Vec<String>,
-    /// True if the task cannot be done without changing code
-    #[serde(skip_serializing_if = "Option::is_none")]
-    requires_code_change: Option<bool>,
-    /// True if the task can be completed only after a reviewer approved it
-    #[serde(skip_serializing_if = "Option::is_none")]
-    requires_approval: Option<bool>,
-    /// Last decision of a reviewer
-    #[serde(skip_serializing_if = "Option::is_none")]
-    approval: Option<Approval>,
-    /// Paths that the task's holder may write
-    resources: Vec<String>,
-    /// Current lease
-    pub lease: Option<Lease>,
-    /// Number of claims so far
-    epoch: u64,
-    /// Times of its changes
-    timestamps: Timestamps,
-    /// Number of applied mutations
-    version: u64,
-    /// Priority, if not `normal`
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Priority>")]
-    priority: Option<&'static str>,
-    /// True if other tasks may use the same resources at the same time
-    #[serde(skip_serializing_if = "Option::is_none")]
-    shared: Option<bool>,
-    /// Time of the last update
-    #[schemars(with = "Timestamp")]
-    updated_at: String,
-    /// Seq of the last event that changed the task, including reports
-    updated_seq: u64,
-    /// True if the last lease expired, whether recorded or not, and the task was not claimed since
-    lease_expired: bool,
-    /// Result of the completion
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<String>,
-    /// Reason of the failure
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<String>,
-    /// Trace id
-    #[serde(skip_serializing_if = "Option::is_none")]
-    trace_id: Option<String>,
-    /// Status reported by a message; the report did not change the task
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Status>")]
-    reported_status: Option<&'static str>,
-    /// Owner named by a message; the report did not change the task
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reported_owner: Option<String>,
-    /// True if a message reported the task blocked; the report did not change the task
-    #[serde(skip_serializing_if = "std::ops::Not::not")]
-    reported_blocked: bool,
-    /// Progress reported by a message
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reported_progress: Option<Value>,
-    /// Estimated completion reported by a message
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reported_eta: Option<Value>,
-    /// Last note of a message
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reported_note: Option<String>,
-    /// Sender of the last message that reported something
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reported_by: Option<String>,
-    /// Time of the last message that reported something
-    #[serde(skip_serializing_if = "Option::is_none")]
-    #[schemars(with = "Option<Timestamp>")]
-    reported_at: Option<String>,
+#[derive(Debug)]
+pub struct Task(pub TaskRecord);
+
+impl Task {
+    /// Returns the live claim.
+    pub fn lease(&self) -> Option<Lease> {
+        Lease::of_task(&self.0.task)
+    }
+}
+
+impl Serialize for Task {
+    fn serialize<S: Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        HTTP.serialize(&self.0.task, &self.0.context, to)
+    }
+}
+
+impl JsonSchema for Task {
+    fn schema_name() -> Cow<'static, str> {
+        "Task".into()
+    }
+    fn json_schema(generator: &mut SchemaGenerator) -> Schema {
+        HTTP.schema("A task", generator)
+    }
 }
 
 /// The decision of a reviewer on a task.
@@ -169,130 +192,34 @@ struct Timestamps {
     canceled_at: Option<String>,
 }
 
-impl Task {
-    /// Returns the task as of `now`, with its unmet dependencies.
-    // Destructures all fields, so that a new field must be shown here or left out on purpose.
-    pub fn new(task: projections::Task, unmet: UnmetDeps, now: Timestamp) -> Task {
-        let lease = task
-            .claim()
-            .map(|claim| Lease::new(claim, task.governed.epoch));
-        let last = task.governed.claim.as_ref().map(|claim| claim.state);
-        let lease_expired = match task.status.is_final() {
-            true => false,
-            false => task.lease_expired(now) || last == Some(ClaimState::Expired),
-        };
-        let timestamps = Timestamps::new(&task);
-        let projections::Task {
-            task_id,
-            created_at: _,
-            updated_at,
-            owner,
-            assigned_by: _,
-            subject,
-            details,
-            status,
-            progress: _,
-            eta: _,
-            blocked: _,
-            note: _,
-            trace_id,
-            last_update_from: _,
-            priority,
-            deps,
-            ignored_deps: _,
-            claim_governed: _,
-            reported_status,
-            reported_owner,
-            reported,
-            snapshot_version: _,
-            version,
-            last_message_id: _,
-            last_message_created_at: _,
-            seq,
-            governed,
-        } = task;
-        let Reported {
-            blocked: reported_blocked,
-            progress: reported_progress,
-            eta: reported_eta,
-            note: reported_note,
-            by: reported_by,
-            at: reported_at,
-            unapplied: _,
-        } = reported;
-        let Governed {
-            known: _,
-            attributes,
-            result,
-            error,
-            started_at: _,
-            completed_at: _,
-            epoch,
-            claim: _,
-            resources,
-            shared,
-            // Extra fields of the creator are not part of this protocol.
-            extra: _,
-        } = governed;
-        let Attributes {
-            requires_code_change,
-            requires_approval,
-        } = attributes;
-        let urgent = priority != Priority::Normal;
-        Task {
-            schema_version: SCHEMA_VERSION,
-            timestamps,
-            id: task_id,
-            title: subject.unwrap_or_default(),
-            description: details.unwrap_or_default(),
-            status: status.name(),
-            owner,
-            deps,
-            failed_dependencies: unmet.failed,
-            unknown_dependencies: unmet.unknown,
-            requires_code_change,
-            requires_approval,
-            approval: None,
-            lease,
-            epoch,
-            resources,
-            shared,
-            version,
-            updated_at: milliseconds(updated_at),
-            updated_seq: seq,
-            priority: urgent.then(|| priority.name()),
-            lease_expired,
-            result,
-            error,
-            trace_id,
-            reported_status: reported_status.map(Status::name),
-            reported_owner,
-            reported_blocked,
-            reported_progress: reported_progress.as_ref().and_then(value),
-            reported_eta: reported_eta.as_ref().and_then(value),
-            reported_note,
-            reported_by,
-            reported_at: reported_at.map(milliseconds),
+fn raw(value: &impl Serialize) -> Option<Box<RawValue>> {
+    serde_json::value::to_raw_value(value).ok()
+}
+
+/// Returns true if the lease of the last claim ran out, recorded or not, and no agent claimed the task since.
+fn lease_expired(task: &projections::Task, context: &TaskContext) -> bool {
+    let last = task.governed.claim.as_ref().map(|claim| claim.state);
+    !task.status.is_final() && (context.lease_expired || last == Some(ClaimState::Expired))
+}
+
+impl From<&ApprovalShown> for Approval {
+    fn from(approval: &ApprovalShown) -> Approval {
+        Approval {
+            status: approval.status,
+            required: approval.required,
+            reviewer: approval.reviewer.clone(),
+            decision_reason: approval.decision_reason.clone(),
+            decided_at: moment(&approval.decided_at),
         }
     }
 }
 
-impl Task {
-    /// Adds the last decision of a reviewer.
-    #[must_use]
-    pub fn with_approval(self, approval: Option<ApprovalShown>) -> Task {
-        let approval = approval.map(|approval| Approval {
-            status: approval.status,
-            required: approval.required,
-            reviewer: approval.reviewer,
-            decision_reason: approval.decision_reason,
-            decided_at: moment(&approval.decided_at),
-        });
-        Task { approval, ..self }
-    }
-}
-
 impl Lease {
+    fn of_task(task: &projections::Task) -> Option<Lease> {
+        let claim = task.claim()?;
+        Some(Lease::new(claim, task.governed.epoch))
+    }
+
     fn new(claim: &Claim, epoch: u64) -> Lease {
         Lease {
             holder: claim.owner.clone(),
@@ -302,8 +229,8 @@ impl Lease {
     }
 }
 
-impl Timestamps {
-    fn new(task: &projections::Task) -> Timestamps {
+impl From<&projections::Task> for Timestamps {
+    fn from(task: &projections::Task) -> Timestamps {
         let ended = |status: Status| {
             let at = task.governed.completed_at;
             at.filter(|_| task.status == status).map(milliseconds)
@@ -314,6 +241,19 @@ impl Timestamps {
             completed_at: ended(Status::Completed),
             failed_at: ended(Status::Failed),
             canceled_at: ended(Status::Canceled),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn http_shows_each_field_or_leaves_it_out() {
+        for field in Field::ALL {
+            let left_out = HTTP.left_out().contains(field);
+            assert_eq!(HTTP.shows(*field), !left_out, "{field:?}");
         }
     }
 }

@@ -21,6 +21,7 @@ use teamlog_team::task::holding;
 use teamlog_team::task::list::Tasks;
 use teamlog_team::task::listed::Listed;
 use teamlog_team::task::read::ReadTask;
+use teamlog_team::task::record::TaskRecord;
 use teamlog_team::task::renew::{RenewAnswer, TaskRenew};
 use teamlog_team::task::show::TaskShow;
 use teamlog_team::{Code, Exchange, Result, Team};
@@ -111,7 +112,7 @@ pub fn list(asked: Tasks, team: &mut Team) -> Result<SomeTasks, Problem> {
             unknown: unknown.remove(&task.task_id).unwrap_or_default(),
         };
         let approval = approvals.remove(&task.task_id);
-        Task::new(task.into_task(), unmet, now).with_approval(approval)
+        Task(TaskRecord::at(task.into_task(), unmet, now).with_approval(approval))
     };
     Ok(SomeTasks {
         tasks: page.tasks.into_iter().map(shown).collect(),
@@ -129,8 +130,8 @@ pub fn show(asked: ReadTask, team: &mut Team) -> Result<OneTask, Problem> {
         failed: shown.failed_dependencies,
         unknown: shown.unknown_dependencies,
     };
-    let task = Task::new(shown.task, unmet, team.now());
-    Ok(task.with_approval(shown.approval).into())
+    let task = TaskRecord::at(shown.task, unmet, team.now());
+    Ok(Task(task.with_approval(shown.approval)).into())
 }
 
 /// Fields of a new task.
@@ -163,7 +164,7 @@ pub struct CreateInput {
 pub fn create(input: CreateInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
     request.actor.clone_from(&input.agent_id);
     request.exchange(input.command(), |live, answer: &TaskAnswer, now| {
-        let task = task(live, &answer.task.id, now)?;
+        let task = task(live, &answer.task.task_id, now)?;
         let doubts = NameDoubts::from(&answer.doubts);
         Exchange::of(201, &OneTask { task, doubts })
     })
@@ -217,7 +218,7 @@ pub fn claim(input: ClaimInput, request: &mut RequestContext<'_>) -> Result<Repl
         lease_ms: Some(input.ttl_ms.unwrap_or(TTL_MS)),
     };
     request.exchange(claim, |live, answer: &ClaimAnswer, now| {
-        holding(live, &answer.task.id, &answer.overlaps, now)
+        holding(live, &answer.task.task_id, &answer.overlaps, now)
     })
 }
 
@@ -295,7 +296,7 @@ pub fn renew(input: RenewInput, request: &mut RequestContext<'_>) -> Result<Repl
         ..TaskRenew::default()
     };
     request.exchange(renew, |live, answer: &RenewAnswer, now| {
-        holding(live, &answer.task.id, &[], now)
+        holding(live, &answer.task.task_id, &[], now)
     })
 }
 
@@ -334,7 +335,9 @@ fn task(live: &Live, id: &str, now: Timestamp) -> Result<Task> {
         Some(task) => {
             let unmet = blocking::unmet_dependencies(live, &task)?;
             let approval = approval::of(live, id)?;
-            Ok(Task::new(task, unmet, now).with_approval(approval))
+            Ok(Task(
+                TaskRecord::at(task, unmet, now).with_approval(approval),
+            ))
         }
         None => Err(holding::not_found(id).into()),
     }
@@ -343,8 +346,8 @@ fn task(live: &Live, id: &str, now: Timestamp) -> Result<Task> {
 fn holding(live: &Live, id: &str, overlaps: &[Overlap], now: Timestamp) -> Result<Exchange> {
     let task = task(live, id, now)?;
     let leased = Leased {
-        task_id: task.id.clone(),
-        lease: task.lease.clone(),
+        task_id: task.0.task_id.clone(),
+        lease: task.lease(),
         overlaps: overlaps.iter().map(overlap).collect(),
         task,
     };
@@ -360,6 +363,6 @@ fn overlap(overlap: &Overlap) -> Overlap {
 }
 
 fn finished(live: &Live, answer: &HolderAnswer, now: Timestamp) -> Result<Exchange> {
-    let task = task(live, &answer.task.id, now)?;
+    let task = task(live, &answer.task.task_id, now)?;
     Exchange::of(200, &OneTask::from(task))
 }

@@ -217,7 +217,7 @@ mod tests {
             ..TaskCreate::default()
         };
         let answer = root.team("demo")?.task_create(input)?;
-        Ok(answer.task.id)
+        Ok(answer.task.task.task_id)
     }
 
     fn tasks(root: &Root) -> u64 {

@@ -87,10 +87,10 @@ impl Command for TaskClaim {
 }
 
 pub(crate) fn claimed(task: TaskRecord, claim_token: String) -> ClaimAnswer {
-    let leased_until = task.claim.as_ref().map(|claim| claim.leased_until);
+    let leased_until = task.claim().map(|claim| claim.leased_until);
     ClaimAnswer {
         ok: true,
-        epoch: task.epoch,
+        epoch: task.governed.epoch,
         claim_token,
         leased_until: leased_until.unwrap_or_default(),
         task,

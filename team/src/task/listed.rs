@@ -1,7 +1,7 @@
 //! A task as a list shows it at a moment: a lease that ran out by then, which no event says yet, is marked.
 
 use crate::failure::Result;
-use crate::projections::task::ShownTask;
+use crate::projections::task::ViewedTask;
 use crate::projections::{Live, Task, natural};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::cmp::Reverse;
@@ -51,7 +51,7 @@ impl Serialize for Listed {
 
 impl<'de> Deserialize<'de> for Listed {
     fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<Listed, D::Error> {
-        let shown = ShownTask::deserialize(from)?;
+        let shown = ViewedTask::deserialize(from)?;
         Ok(Listed {
             lease_expired: shown.lease_expired,
             task: shown.task,

@@ -92,15 +92,15 @@ impl Command for TaskRenew {
 
     fn answer(&self, token: &Option<String>, after: &After<'_>) -> Result<RenewAnswer> {
         let mut task = record(after.live, &self.task_id, after.ctx.now)?;
-        let until = task.claim.as_ref().map(|claim| claim.leased_until);
+        let until = task.claim().map(|claim| claim.leased_until);
         // The record of a claim says its token.
         if token.is_none() {
-            task.claim = None;
+            task.task.governed.claim = None;
         }
         Ok(RenewAnswer {
             ok: true,
             claim_token: token.clone(),
-            epoch: task.epoch,
+            epoch: task.governed.epoch,
             leased_until: until.unwrap_or_default(),
             task,
         })

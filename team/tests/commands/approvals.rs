@@ -33,7 +33,7 @@ fn gated_by_message(team: &mut Team, id: &str) {
     team.task_assign(assign(id, "dev")).unwrap();
     let edit = given!(TaskChange, attributes: approval(true), ..change(id));
     let edited = team.task_change(edit).unwrap().task;
-    assert_eq!(edited.attributes.requires_approval, Some(true));
+    assert_eq!(edited.governed.attributes.requires_approval, Some(true));
 }
 
 fn digest(team: &mut Team) -> Option<String> {
@@ -49,7 +49,7 @@ fn primed(team: &mut Team) -> Value {
 fn a_task_that_requires_an_approval_is_completed_only_with_one() {
     let (_, mut team) = demo();
     let held = claimed(&mut team, gated("first"));
-    assert_eq!(held.task.attributes.requires_approval, Some(true));
+    assert_eq!(held.task.governed.attributes.requires_approval, Some(true));
     let refusal = refused(team.task_finish(complete(&held)), Code::ApprovalRequired);
     shows!(&*refusal.message => has "task 1 requires an approval", has "there is no decision yet");
     for decision in ["pending", "rejected"] {
@@ -190,7 +190,7 @@ fn a_rejection_is_shown_with_the_task_and_to_its_owner_and_the_lead() {
     approval["decided_at"] = NOON.into();
     assert_eq!(approval, shown);
     let record = team.task_record("1").unwrap();
-    assert_eq!(record.approval.unwrap().decision_reason, "no tests");
+    assert_eq!(record.context.approval.unwrap().decision_reason, "no tests");
     let listed = json(&team.task_records(Tasks::default()).unwrap());
     assert_eq!(listed["tasks"][0]["approval"]["status"], "rejected");
     let page = json(&team.tasks(Tasks::default()).unwrap());
@@ -231,7 +231,7 @@ fn what_waits_for_an_approval_is_shown_and_not_told_to_complete() {
     let (_, mut team) = demo();
     let made = team.task_create(gated("first")).unwrap().task;
     assert_eq!(items(&mut team), [], "it has no holder yet");
-    let held = team.task_claim(claim(&made.id, "dev")).unwrap();
+    let held = team.task_claim(claim(&made.task_id, "dev")).unwrap();
     let item = items(&mut team).remove(0);
     assert_eq!(
         (item.kind, item.task_id.as_deref()),

@@ -16,7 +16,7 @@ pub fn claim(task: &str, worker: &str) -> TaskClaim {
 }
 
 pub fn complete(claimed: &ClaimAnswer) -> TaskFinish {
-    given!(TaskFinish, task_id: claimed.task.id.clone(), from: "in_progress", to: "completed",
+    given!(TaskFinish, task_id: claimed.task.task_id.clone(), from: "in_progress", to: "completed",
         claim_token: claimed.claim_token.clone())
 }
 
@@ -43,14 +43,18 @@ pub fn status(team: &mut Team, id: &str) -> &'static str {
 
 /// Makes a task and lets `dev` take it.
 pub fn claimed(team: &mut Team, create: TaskCreate) -> ClaimAnswer {
-    let id = team.task_create(create).unwrap().task.id;
+    let id = team.task_create(create).unwrap().task.task.task_id;
     team.task_claim(claim(&id, "dev")).unwrap()
 }
 
 /// Makes a task, takes it and completes it.
 pub fn done(team: &mut Team, create: TaskCreate) -> String {
     let claimed = claimed(team, create);
-    team.task_finish(complete(&claimed)).unwrap().task.id
+    team.task_finish(complete(&claimed))
+        .unwrap()
+        .task
+        .task
+        .task_id
 }
 
 /// The events after a point, as `export` shows them.
@@ -79,9 +83,9 @@ fn a_claim_gives_token_lease_and_epoch() {
     assert!(answer.ok);
     assert_eq!((answer.epoch, answer.task.version), (1, 2));
     assert_eq!(answer.leased_until, time("2026-11-21T12:15:01.000000Z"));
-    assert_eq!(answer.task.status, "in_progress");
+    assert_eq!(answer.task.status.name(), "in_progress");
     assert_eq!(answer.task.owner.as_deref(), Some("dev"));
-    let held = answer.task.claim.clone().unwrap();
+    let held = answer.task.governed.claim.clone().unwrap();
     assert_eq!(
         (&held.owner, &held.token),
         (&"dev".to_string(), &answer.claim_token)
@@ -158,15 +162,23 @@ fn dependencies_that_are_not_completed_are_listed_in_their_order() {
     let finished = done(&mut team, new("finished"));
     let broken = claimed(&mut team, new("broken"));
     team.task_finish(fail(&broken)).unwrap();
-    let open = team.task_create(new("open")).unwrap().task.id;
-    let dropped = team.task_create(new("dropped")).unwrap().task.id;
+    let open = team.task_create(new("open")).unwrap().task.task.task_id;
+    let dropped = team.task_create(new("dropped")).unwrap().task.task.task_id;
     team.task_cancel(given!(TaskCancel, task_id: dropped.clone()))
         .unwrap();
-    let deps = ["404", &*open, &*finished, &*dropped, &*broken.task.id];
-    let id = team.task_create(waiting("late", &deps)).unwrap().task.id;
+    let deps = ["404", &*open, &*finished, &*dropped, &*broken.task.task_id];
+    let id = team
+        .task_create(waiting("late", &deps))
+        .unwrap()
+        .task
+        .task
+        .task_id;
     let stale = given!(TaskClaim, expected_version: 8, ..claim(&id, "dev"));
     let refusal = refused(team.task_claim(stale), Code::BlockedDependency);
-    assert_eq!(ids(&refusal), ["404", &*open, &*dropped, &*broken.task.id]);
+    assert_eq!(
+        ids(&refusal),
+        ["404", &*open, &*dropped, &*broken.task.task_id]
+    );
 }
 
 #[test]
@@ -224,10 +236,13 @@ fn a_message_governs_its_task_until_the_first_claim() {
     team.task_assign(assign("1", "lead")).unwrap();
     let after = team.task_record("1").unwrap();
     assert_eq!(
-        (&*after.status, after.owner.as_deref(), after.version),
+        (after.status.name(), after.owner.as_deref(), after.version),
         ("in_progress", Some("qa"), 3)
     );
-    assert_eq!(after.reported_status.as_deref(), Some("assigned"));
+    assert_eq!(
+        after.reported_status.map(|status| status.name()),
+        Some("assigned")
+    );
     assert_eq!(after.reported_owner.as_deref(), Some("lead"));
     team.task_release(crate::leases::release(&held)).unwrap();
     world.later(SECOND);
@@ -272,16 +287,16 @@ fn the_best_ready_task_is_taken_first() {
     let mut taken = Vec::new();
     while let Some(task) = team.claim_next(next("dev")).unwrap().task {
         assert_eq!(
-            (&*task.status, task.owner.as_deref()),
+            (task.status.name(), task.owner.as_deref()),
             ("in_progress", Some("dev"))
         );
-        taken.push(task.id);
+        taken.push(task.task_id.clone());
     }
     assert_eq!(taken, ["2", "5", "1", "6"]);
     let nothing = team.claim_next(next("dev")).unwrap();
     assert_eq!(json(&nothing), json!({"ok": true, "task": null}));
     let own = team.claim_next(next("qa")).unwrap();
-    assert_eq!(own.task.unwrap().id, "4");
+    assert_eq!(own.task.unwrap().task_id, "4");
     assert_eq!(own.epoch, Some(1));
     assert!(own.claim_token.is_some() && own.leased_until.is_some());
 }
@@ -297,7 +312,10 @@ fn a_lease_that_ran_out_competes_with_what_is_ready() {
     let seq = count(&mut team);
     let taken = team.claim_next(next("qa")).unwrap();
     let task = taken.task.unwrap();
-    assert_eq!((&*task.id, task.epoch), (&*first.task.id, 2));
+    assert_eq!(
+        (&*task.task_id, task.governed.epoch),
+        (&*first.task.task_id, 2)
+    );
     let recorded = after(&mut team, seq);
     let kinds: Vec<&str> = recorded
         .iter()
@@ -307,7 +325,7 @@ fn a_lease_that_ran_out_competes_with_what_is_ready() {
     assert_eq!(recorded[2]["cause"], recorded[0]["id"]);
     assert_eq!(recorded[0]["agent"], "dev", "the old holder is named");
     let again = team.claim_next(next("qa")).unwrap().task.unwrap();
-    assert_eq!(again.id, second.task.id, "older than the third");
+    assert_eq!(again.task_id, second.task.task_id, "older than the third");
 }
 
 // --- traces, keys, closed teams -----------------------------------------------------------------
@@ -340,7 +358,8 @@ fn a_claim_under_a_key_is_answered_again_with_the_same_token() {
     world.later(MINUTE);
     let mut other = world.root.team("demo").unwrap();
     other.under(control.clone());
-    assert_eq!(other.task_claim(claim("1", "dev")).unwrap(), first);
+    let again = other.task_claim(claim("1", "dev")).unwrap();
+    assert_eq!(json(&again), json(&first));
     other.under(given!(Control, request: b"1 qa".to_vec(), ..control));
     refused(
         other.task_claim(claim("1", "qa")),

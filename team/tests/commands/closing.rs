@@ -21,7 +21,7 @@ fn busy(world: &World, format: Format) -> Team {
     }
     for (subject, lease_ms) in [("first", 1_000), ("second", 86_400_000)] {
         let created = given!(TaskCreate, subject, description: subject);
-        let task_id = team.task_create(created).unwrap().task.id;
+        let task_id = team.task_create(created).unwrap().task.task.task_id;
         let claim = given!(TaskClaim, task_id, worker: "dev", lease_ms);
         team.task_claim(claim).unwrap();
     }
@@ -123,7 +123,7 @@ fn who_closes_a_team_and_why_is_said_of_the_closing_and_not_of_what_ends_thereby
     team.under(by("dev", "tr-work"));
     let start = given!(ModeStart, mode: "autopilot");
     team.mode_start(start).unwrap();
-    let id = team.task_create(new("held")).unwrap().task.id;
+    let id = team.task_create(new("held")).unwrap().task.task.task_id;
     team.task_claim(claim(&id, "dev")).unwrap();
     let required = given!(Send, delivery: Require::default(), trace_id: "tr-work",
         ..message("lead", "dev"));

@@ -63,7 +63,7 @@ fn commands_cost_the_same_on_a_long_history() {
     };
     let work = |team: &mut Team| {
         let created = team.task_create(crate::claims::new("work"));
-        let id = created.unwrap().task.id;
+        let id = created.unwrap().task.task.task_id;
         let held = team.task_claim(crate::claims::claim(&id, "dev")).unwrap();
         drop(team.task_finish(crate::claims::complete(&held)).unwrap());
         drop(team.claim_next(given!(ClaimNext, worker: "qa")).unwrap());
@@ -178,7 +178,7 @@ fn a_claim_reads_what_others_hold_only_where_its_task_declares_something() {
     let mut team = root.team("demo").unwrap();
     let mut blocks_of = |resources: Vec<String>| {
         let task = given!(TaskCreate, resources, ..crate::claims::new("next"));
-        let id = team.task_create(task).unwrap().task.id;
+        let id = team.task_create(task).unwrap().task.task.task_id;
         let mut read = || {
             team.query(|live, _| Ok(live.store().blocks_read()))
                 .unwrap()

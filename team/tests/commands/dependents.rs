@@ -64,21 +64,21 @@ fn who_waits_in_vain_is_told_so_everywhere() {
         let record = team.task_record("4").unwrap();
         let page = team.task_records(Tasks::default()).unwrap();
         assert_eq!(
-            page.tasks[3].failed_dependencies,
-            record.failed_dependencies
+            page.tasks[3].context.unmet.failed,
+            record.context.unmet.failed
         );
         let shown = team.task_show(given!(TaskShow, task_id: "4")).unwrap();
-        assert_eq!(shown.failed_dependencies, record.failed_dependencies);
+        assert_eq!(shown.failed_dependencies, record.context.unmet.failed);
         let status = team.status(Status::default()).unwrap();
         let refusal = refused(team.task_claim(claim("4", "qa")), Code::BlockedDependency);
         let (mut map, mut details) = (BTreeMap::new(), None);
-        if !record.failed_dependencies.is_empty() {
-            map.insert("4".to_owned(), record.failed_dependencies.clone());
-            details = Some(json!(record.failed_dependencies));
+        if !record.context.unmet.failed.is_empty() {
+            map.insert("4".to_owned(), record.context.unmet.failed.clone());
+            details = Some(json!(record.context.unmet.failed));
         }
         assert_eq!(status.failed_dependencies, map);
         assert_eq!(refusal.details.get("failed_dependencies"), details.as_ref());
-        record.failed_dependencies
+        record.context.unmet.failed
     };
     assert!(told(&mut team).is_empty());
     team.task_finish(fail(&one)).unwrap();

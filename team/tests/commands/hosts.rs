@@ -75,7 +75,7 @@ fn team(root: &Root) -> Team {
 
 fn create(root: &Root, subject: &str) -> String {
     let input = given!(TaskCreate, subject);
-    team(root).task_create(input).unwrap().task.id
+    team(root).task_create(input).unwrap().task.task.task_id
 }
 
 fn code<T>(outcome: Result<T, Failure>) -> &'static str {

@@ -8,12 +8,12 @@ use teamlog_engine::Point;
 use teamlog_team::task::listed::Listed;
 
 pub fn release(claimed: &ClaimAnswer) -> TaskRelease {
-    given!(TaskRelease, task_id: claimed.task.id.clone(), worker: "dev",
+    given!(TaskRelease, task_id: claimed.task.task_id.clone(), worker: "dev",
         claim_token: claimed.claim_token.clone())
 }
 
 pub fn renew(claimed: &ClaimAnswer) -> TaskRenew {
-    given!(TaskRenew, task_id: claimed.task.id.clone(), claim_token: claimed.claim_token.clone())
+    given!(TaskRenew, task_id: claimed.task.task_id.clone(), claim_token: claimed.claim_token.clone())
 }
 
 fn said(events: &[Value]) -> Vec<&str> {
@@ -86,8 +86,11 @@ fn a_released_task_is_pending_again_which_is_no_completion() {
     let released = team.task_release(release(&held)).unwrap();
     assert!(released.ok);
     let task = released.task;
-    assert_eq!((&*task.status, task.version, task.epoch), ("pending", 3, 1));
-    assert_eq!((task.owner, task.claim), (None, None));
+    assert_eq!(
+        (task.status.name(), task.version, task.governed.epoch),
+        ("pending", 3, 1)
+    );
+    assert_eq!((task.owner.as_deref(), task.claim()), (None, None));
     assert_eq!(status(&mut team, "2"), "blocked");
     let event = after(&mut team, 4).pop().unwrap();
     has!(event, {"payload": {"task_id": "1", "worker": "dev", "epoch": 1}});
@@ -100,7 +103,10 @@ fn releasing_what_nobody_holds_changes_nothing() {
     team.task_release(release(&held)).unwrap();
     let before = count(&mut team);
     let again = team.task_release(release(&held)).unwrap();
-    assert_eq!((&*again.task.status, again.task.version), ("pending", 3));
+    assert_eq!(
+        (again.task.status.name(), again.task.version),
+        ("pending", 3)
+    );
     let anything = given!(TaskRelease, claim_token: "x", ..release(&held));
     team.task_release(anything).unwrap();
     assert_eq!(count(&mut team), before);
@@ -108,7 +114,7 @@ fn releasing_what_nobody_holds_changes_nothing() {
     refused(team.task_release(unknown), Code::TaskNotFound);
     // What is kept for somebody is not given back by anybody.
     let owned = given!(teamlog_team::task::create::TaskCreate, owner: "qa", ..new("owned"));
-    let id = team.task_create(owned).unwrap().task.id;
+    let id = team.task_create(owned).unwrap().task.task.task_id;
     let other = given!(TaskRelease, task_id: id, ..release(&held));
     refused(team.task_release(other), Code::ClaimConflict);
 }
@@ -143,11 +149,11 @@ fn a_lease_that_ran_out_is_recorded_by_whoever_meets_it_and_refused() {
         has!(recorded[0], {"actor": "teamlog", "agent": "dev"});
         let task = team.task_record("1").unwrap();
         assert_eq!(
-            (&*task.status, task.owner, task.claim),
+            (task.status.name(), task.owner.as_deref(), task.claim()),
             ("pending", None, None)
         );
         assert_eq!(
-            (task.version, task.epoch),
+            (task.version, task.governed.epoch),
             (2, 1),
             "what follows is no new version"
         );
@@ -385,7 +391,7 @@ fn what_ran_out_waits_again_for_what_it_waits_for() {
     let one = done(&mut team, new("1"));
     let held = claimed(&mut team, waiting("2", &[&one]));
     let more = given!(teamlog_team::task::change::TaskChange, blocked_by: vec![one, "9".into()],
-        ..crate::claims::change(&held.task.id));
+        ..crate::claims::change(&held.task.task_id));
     team.task_change(more).unwrap();
     world.later(15 * MINUTE);
     let seq = count(&mut team);
@@ -393,10 +399,10 @@ fn what_ran_out_waits_again_for_what_it_waits_for() {
     let recorded = after(&mut team, seq);
     assert_eq!(said(&recorded), ["task_lease_expired", "task_blocked"]);
     assert_eq!(recorded[1]["payload"]["waits_for"], json!(["9"]));
-    assert_eq!(status(&mut team, &held.task.id), "blocked");
+    assert_eq!(status(&mut team, &held.task.task_id), "blocked");
     world.later(SECOND);
     refused(
-        team.task_claim(claim(&held.task.id, "qa")),
+        team.task_claim(claim(&held.task.task_id, "qa")),
         Code::BlockedDependency,
     );
 }
@@ -404,9 +410,9 @@ fn what_ran_out_waits_again_for_what_it_waits_for() {
 #[test]
 fn what_prime_says_to_type_is_said_once_and_only_where_it_is_granted() {
     let (world, mut team) = demo();
-    let own = claimed(&mut team, new("first")).task.id;
-    let waits = claimed(&mut team, new("second")).task.id;
-    let third = team.task_create(new("third")).unwrap().task.id;
+    let own = claimed(&mut team, new("first")).task.task.task_id;
+    let waits = claimed(&mut team, new("second")).task.task.task_id;
+    let third = team.task_create(new("third")).unwrap().task.task.task_id;
     let changed = given!(TaskChange, blocked_by: vec![third], ..change(&waits));
     team.task_change(changed).unwrap();
     world.later(86_400 * SECOND);

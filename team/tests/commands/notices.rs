@@ -166,7 +166,7 @@ fn owners_are_told_what_others_decide_about_their_tasks() {
     };
     team.task_create(given!(TaskCreate, subject: "first", owner: "qa"))
         .unwrap();
-    let created = team.task_create(create(&["1"])).unwrap().task.id;
+    let created = team.task_create(create(&["1"])).unwrap().task.task.task_id;
     assert_eq!(created, "2");
     team.task_assign(assign("T-9", "dev")).unwrap();
     team.send(message("dev", "lead")).unwrap();
@@ -292,7 +292,7 @@ fn a_leader_is_told_the_state_of_the_team() {
         .task_create(given!(TaskCreate, subject: "write it up"))
         .unwrap();
     world.later(MINUTE);
-    team.task_claim(given!(TaskClaim, task_id: held.task.id, worker: "qa"))
+    team.task_claim(given!(TaskClaim, task_id: held.task.task_id.clone(), worker: "qa"))
         .unwrap();
     let last = team.send(message("lead", "qa")).unwrap().event.event.seq;
     world.later(10 * MINUTE);

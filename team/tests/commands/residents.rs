@@ -383,7 +383,7 @@ fn commands_of_many_threads_share_syncs_and_none_is_lost() {
                 for number in 0..EACH {
                     let mut team = root.team("demo").unwrap();
                     let answer = team.task_create(create(&format!("{thread}-{number}")));
-                    let task_id = answer.unwrap().task.id;
+                    let task_id = answer.unwrap().task.task.task_id;
                     let claim = given!(TaskClaim, task_id, worker: format!("w{thread}"));
                     drop(team.task_claim(claim).unwrap());
                 }

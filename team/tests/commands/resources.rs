@@ -17,12 +17,16 @@ fn declaring(resources: &[&str]) -> TaskCreate {
 }
 
 fn make(team: &mut Team, resources: &[&str]) -> String {
-    team.task_create(declaring(resources)).unwrap().task.id
+    team.task_create(declaring(resources))
+        .unwrap()
+        .task
+        .task
+        .task_id
 }
 
 fn make_shared(team: &mut Team, resources: &[&str], shared: bool) -> String {
     let create = given!(TaskCreate, shared, ..declaring(resources));
-    team.task_create(create).unwrap().task.id
+    team.task_create(create).unwrap().task.task.task_id
 }
 
 fn take(team: &mut Team, task: &str, worker: &str) -> ClaimAnswer {
@@ -60,8 +64,8 @@ fn resources_are_kept_in_one_form_and_bad_ones_are_refused() {
     let (_, mut team) = demo();
     let create = declaring(&["./src//io/", "src/io", "docs/*.md", "."]);
     let task = team.task_create(create).unwrap().task;
-    assert_eq!(task.resources, ["src/io", "docs/*.md", "."]);
-    assert_eq!((task.shared, task.extra.len()), (None, 0));
+    assert_eq!(task.governed.resources, ["src/io", "docs/*.md", "."]);
+    assert_eq!((task.governed.shared, &task.governed.extra), (None, &None));
     for bad in ["", "/etc", "../x", "a/../b", "a\\b", "a\u{7}b"] {
         let refusal = refused(team.task_create(declaring(&[bad])), Code::InvalidInput);
         assert_eq!(refusal.field.as_deref(), Some("resources"), "{bad:?}");
@@ -87,8 +91,11 @@ fn resources_change_until_somebody_works_on_the_task() {
     let changed = team
         .set_task_resources(wanting(&["docs/"], Some(true)))
         .unwrap();
-    assert_eq!(changed.task.resources, ["docs"]);
-    assert_eq!((changed.task.shared, changed.task.version), (Some(true), 1));
+    assert_eq!(changed.task.governed.resources, ["docs"]);
+    assert_eq!(
+        (changed.task.governed.shared, changed.task.version),
+        (Some(true), 1)
+    );
     let last = events(&mut team).pop().unwrap();
     has!(last, {"kind": "resource_declared",
         "payload": {"task_id": id, "resources": ["docs"], "shared": true}});
@@ -110,9 +117,9 @@ fn resources_change_until_somebody_works_on_the_task() {
     assert_eq!(events(&mut team).len(), before + 1);
     world.later(16 * MINUTE);
     let changed = team.set_task_resources(wanting(&["src"], None)).unwrap();
-    assert_eq!(changed.task.resources, ["src"]);
+    assert_eq!(changed.task.governed.resources, ["src"]);
     let changed = team.set_task_resources(wanting(&[], None)).unwrap();
-    assert_eq!(changed.task.resources, [""; 0]);
+    assert_eq!(changed.task.governed.resources, [""; 0]);
     settled_digest(&mut team);
 }
 
@@ -226,7 +233,10 @@ fn the_next_task_is_the_best_whose_paths_are_free() {
     let (world, mut team) = demo();
     let next = |team: &mut Team, worker: &str| {
         let claim = given!(ClaimNext, worker);
-        team.claim_next(claim).unwrap().task.map(|task| task.id)
+        team.claim_next(claim)
+            .unwrap()
+            .task
+            .map(|task| task.task.task_id)
     };
     let mut ids: Vec<String> = Vec::new();
     for _ in 0..40 {

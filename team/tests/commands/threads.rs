@@ -39,12 +39,12 @@ fn told(team: &mut Team, worker: &str, since: u64) -> Vec<String> {
 fn create(team: &mut Team, blocked_by: &[&str], owner: Option<&str>) -> String {
     let create = given!(TaskCreate, subject: "mend it", description: "all of it",
         blocked_by: names(blocked_by), owner);
-    team.task_create(create).unwrap().task.id
+    team.task_create(create).unwrap().task.task.task_id
 }
 
 fn claim(team: &mut Team, task: &str, worker: &str) -> u64 {
     let claim = given!(TaskClaim, task_id: task, worker);
-    team.task_claim(claim).unwrap().task.epoch
+    team.task_claim(claim).unwrap().task.governed.epoch
 }
 
 fn search(team: &mut Team, query: &str, cursor: Option<String>) -> ThreadSearchAnswer {

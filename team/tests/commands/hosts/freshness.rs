@@ -61,7 +61,7 @@ fn a_team_on_one_host_is_as_new_as_can_be() {
 fn nothing_may_be_written_where_leases_are_not_known() {
     let (line, root, clock) = timed();
     let task = given!(TaskCreate, subject: "docs", resources: Some(vec!["docs".into()]));
-    let task = team(&root).task_create(task).unwrap().task.id;
+    let task = team(&root).task_create(task).unwrap().task.task.task_id;
     team(&root)
         .task_claim(TaskClaim {
             task_id: task,

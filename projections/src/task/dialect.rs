@@ -1,0 +1,335 @@
+//! How a protocol shows a task.
+//!
+//! A dialect is a table of names at the edge that speaks it: the view file (`projections/src/task/view.rs`), the team API
+//! and HTTP. A field that a table neither names nor leaves out appears under its own name, so none is forgotten.
+
+use super::Task;
+use super::field::{Field, TaskContext};
+use crate::prelude::*;
+use schemars::{Schema, SchemaGenerator};
+use serde::de::Error as _;
+use serde::ser::SerializeMap;
+use serde::{Deserializer, Serializer};
+use serde_json::{Map, Value, json};
+use std::borrow::Cow;
+use std::sync::OnceLock;
+
+/// When a dialect shows a field.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shown {
+    /// Always; `null` if the field holds nothing.
+    Always,
+    /// Only if the field holds something.
+    IfSet,
+    /// Always; an empty text if the field holds nothing.
+    OrEmpty,
+}
+
+/// Writes a time.
+pub type Times = fn(Timestamp) -> String;
+
+/// A row of a table: a name, and its value.
+#[derive(Clone, Copy)]
+pub struct FieldRow {
+    name: &'static str,
+    how: How,
+}
+
+/// A row of a dialect; the name may be made of that of a field.
+struct NamedRow {
+    name: Cow<'static, str>,
+    how: How,
+}
+
+#[derive(Clone, Copy)]
+enum How {
+    Field(Field, Shown),
+    Text(&'static str, &'static str),
+    Number(u32, &'static str),
+    Special(Special),
+    Flatten(Field),
+    Rest,
+}
+
+/// A value that a dialect makes of several fields.
+#[derive(Clone, Copy)]
+pub struct Special {
+    /// The fields that it shows.
+    pub of: &'static [Field],
+    /// Makes the value; the row is left out for `None`.
+    pub value: fn(&Task, &TaskContext) -> Option<Box<RawValue>>,
+    /// Makes its schema.
+    pub schema: fn(&mut SchemaGenerator) -> Schema,
+    /// The field that the value is read back into.
+    pub reads: Option<Field>,
+    /// True if the row may be missing.
+    pub optional: bool,
+}
+
+impl FieldRow {
+    /// A field under a name.
+    pub const fn new(name: &'static str, field: Field, shown: Shown) -> FieldRow {
+        FieldRow::with(name, How::Field(field, shown))
+    }
+    /// A text that is the same for every task.
+    pub const fn text(name: &'static str, text: &'static str, about: &'static str) -> FieldRow {
+        FieldRow::with(name, How::Text(text, about))
+    }
+    /// A number that is the same for every task.
+    pub const fn number(name: &'static str, number: u32, about: &'static str) -> FieldRow {
+        FieldRow::with(name, How::Number(number, about))
+    }
+    /// A value that is made of several fields.
+    pub const fn special(name: &'static str, special: Special) -> FieldRow {
+        FieldRow::with(name, How::Special(special))
+    }
+    /// The members of a field that holds a JSON object, beside the others.
+    pub const fn flatten(field: Field) -> FieldRow {
+        FieldRow::with("", How::Flatten(field))
+    }
+    /// The place of the fields that no other row names.
+    pub const fn rest() -> FieldRow {
+        FieldRow::with("", How::Rest)
+    }
+    const fn with(name: &'static str, how: How) -> FieldRow {
+        FieldRow { name, how }
+    }
+}
+
+impl How {
+    fn shows(self, field: Field) -> bool {
+        match self {
+            How::Field(shown, _) | How::Flatten(shown) => shown == field,
+            How::Special(special) => special.of.contains(&field),
+            How::Text(..) | How::Number(..) | How::Rest => false,
+        }
+    }
+}
+
+/// How a protocol shows a task.
+pub struct Dialect {
+    table: &'static [FieldRow],
+    left_out: &'static [Field],
+    times: Times,
+    /// Makes the name of a field that no row names.
+    rename: Rename,
+    rows: OnceLock<Vec<NamedRow>>,
+}
+
+/// Makes a name of a field's own name.
+pub type Rename = fn(&'static str) -> Cow<'static, str>;
+
+impl Dialect {
+    /// The dialect of a table, which leaves some fields out on purpose.
+    pub const fn new(
+        table: &'static [FieldRow],
+        left_out: &'static [Field],
+        times: Times,
+        rename: Rename,
+    ) -> Dialect {
+        Dialect {
+            table,
+            left_out,
+            times,
+            rename,
+            rows: OnceLock::new(),
+        }
+    }
+
+    /// The fields that the dialect does not show.
+    pub fn left_out(&self) -> &'static [Field] {
+        self.left_out
+    }
+
+    /// Returns true if a row shows the field.
+    pub fn shows(&self, field: Field) -> bool {
+        self.rows().iter().any(|row| row.how.shows(field))
+    }
+
+    /// The names that the dialect uses, in order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        let names = self.rows().iter().map(|row| &*row.name);
+        names.filter(|name| !name.is_empty())
+    }
+
+    fn rows(&self) -> &[NamedRow] {
+        self.rows.get_or_init(|| {
+            let is_named = |field: Field| self.table.iter().any(|row| row.how.shows(field));
+            let is_left = |field: &&Field| !self.left_out.contains(field) && !is_named(**field);
+            let rest = Field::ALL.iter().filter(is_left).map(|field| NamedRow {
+                name: (self.rename)(field.name()),
+                how: How::Field(*field, Shown::IfSet),
+            });
+            let mut rest: Vec<NamedRow> = rest.collect();
+            let mut rows = Vec::with_capacity(self.table.len() + rest.len());
+            for row in self.table {
+                match row.how {
+                    How::Rest => rows.append(&mut rest),
+                    how => rows.push(NamedRow {
+                        name: row.name.into(),
+                        how,
+                    }),
+                }
+            }
+            rows.append(&mut rest);
+            rows
+        })
+    }
+
+    /// Serialises a task.
+    ///
+    /// # Errors
+    /// Those of the serialiser.
+    pub fn serialize<S: Serializer>(
+        &self,
+        task: &Task,
+        context: &TaskContext,
+        to: S,
+    ) -> Result<S::Ok, S::Error> {
+        let mut map = to.serialize_map(None)?;
+        for row in self.rows() {
+            let name = &*row.name;
+            match &row.how {
+                How::Field(field, Shown::IfSet) if !field.is_set(task, context) => {}
+                How::Field(field, shown) => {
+                    field.write((task, context), (name, *shown, self.times), &mut map)?;
+                }
+                How::Text(text, _) => map.serialize_entry(name, text)?,
+                How::Number(number, _) => map.serialize_entry(name, number)?,
+                How::Special(special) => {
+                    if let Some(value) = (special.value)(task, context) {
+                        map.serialize_entry(name, &value)?;
+                    }
+                }
+                How::Flatten(_) => {
+                    for (name, value) in self.members(task, context) {
+                        map.serialize_entry(&name, &value)?;
+                    }
+                }
+                How::Rest => {}
+            }
+        }
+        map.end()
+    }
+
+    /// The members that the creator of a task gave. Those whose names the dialect shows by now are left out.
+    fn members(&self, task: &Task, context: &TaskContext) -> Map<String, Value> {
+        let extra = task.governed.extra.as_ref();
+        let members = extra.and_then(|extra| serde_json::from_str(extra.as_str()).ok());
+        let mut members: Map<String, Value> = members.unwrap_or_default();
+        if !members.is_empty() {
+            for row in self.rows() {
+                if let How::Field(field, Shown::IfSet) = row.how
+                    && field.is_set(task, context)
+                {
+                    members.remove(&*row.name);
+                }
+            }
+        }
+        members
+    }
+
+    /// Reads a task back. What the dialect does not show is lost: how a claim ended, and the message that was not applied. A
+    /// token that was hidden from the reader is empty.
+    ///
+    /// # Errors
+    /// Malformed JSON, or a field that is missing.
+    pub fn read<'de, D: Deserializer<'de>>(
+        &self,
+        from: D,
+    ) -> Result<(Task, TaskContext), D::Error> {
+        let mut given = std::collections::BTreeMap::<String, Box<RawValue>>::deserialize(from)?;
+        let (mut task, mut context) = (Task::default(), TaskContext::default());
+        let mut flattened = false;
+        for row in self.rows() {
+            let value = given.remove(&*row.name);
+            let field = match row.how {
+                How::Field(_, Shown::Always | Shown::OrEmpty) if value.is_none() => {
+                    return Err(D::Error::custom(format!("missing field `{}`", row.name)));
+                }
+                How::Field(field, _) => Some(field),
+                How::Special(special) => special.reads,
+                How::Text(..) | How::Number(..) | How::Rest => None,
+                How::Flatten(_) => {
+                    flattened = true;
+                    None
+                }
+            };
+            if let (Some(field), Some(value)) = (field, value) {
+                let read = field.read(value.get(), (&mut task, &mut context));
+                read.map_err(|error| D::Error::custom(format!("{}: {error}", row.name)))?;
+            }
+        }
+        if flattened && !given.is_empty() {
+            let extra = Json::from_value(&given);
+            task.governed.extra = Some(extra.map_err(D::Error::custom)?);
+        }
+        task.claim_governed = task.governed.epoch > 0;
+        task.governed.known = task.governed.epoch > 0;
+        Ok((task, context))
+    }
+
+    /// The schema of a task in this dialect.
+    pub fn schema(&self, about: &str, generator: &mut SchemaGenerator) -> Schema {
+        let (mut properties, mut required) = (Map::new(), Vec::new());
+        let mut open = false;
+        for row in self.rows() {
+            let (mut schema, about, optional) = match row.how {
+                How::Field(field, shown) => {
+                    let optional = shown == Shown::IfSet;
+                    (field.schema(shown, generator), field.about(), optional)
+                }
+                How::Text(_, about) => (generator.subschema_for::<String>(), about, false),
+                How::Number(_, about) => (generator.subschema_for::<u32>(), about, false),
+                How::Special(special) => {
+                    let about = special.of.first().map_or("", |field| field.about());
+                    ((special.schema)(generator), about, special.optional)
+                }
+                How::Flatten(_) => {
+                    open = true;
+                    continue;
+                }
+                How::Rest => continue,
+            };
+            schema.insert("description".to_owned(), about.trim().into());
+            properties.insert(row.name.clone().into_owned(), schema.to_value());
+            if !optional {
+                required.push(row.name.clone());
+            }
+        }
+        let mut schema = json!({
+            "description": about,
+            "type": "object",
+            "properties": properties,
+            "required": required,
+        });
+        if open {
+            schema["additionalProperties"] = json!(true);
+        }
+        Schema::try_from(schema).unwrap_or_default()
+    }
+}
+
+/// The field's own name.
+pub fn same_name(name: &'static str) -> Cow<'static, str> {
+    name.into()
+}
+
+/// The field's own name in camel case.
+pub fn camel_case(name: &'static str) -> Cow<'static, str> {
+    let mut upper = false;
+    let mut text = String::with_capacity(name.len());
+    for letter in name.chars() {
+        match letter {
+            '_' => upper = true,
+            _ if std::mem::take(&mut upper) => text.push(letter.to_ascii_uppercase()),
+            _ => text.push(letter),
+        }
+    }
+    text.into()
+}
+
+/// A time in full.
+pub fn micros(time: Timestamp) -> String {
+    time.to_string()
+}

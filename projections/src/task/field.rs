@@ -1,0 +1,237 @@
+//! The fields of a task: own name, place and description, one row each.
+
+use super::dialect::{Shown, Times};
+use super::part::{Entry, Part};
+use super::{Task, UnmetDeps};
+use crate::worker::ApprovalShown;
+use schemars::{Schema, SchemaGenerator};
+use serde::ser::SerializeMap;
+
+/// Facts that an answer shows beside the stored fields of a task.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct TaskContext {
+    /// Dependencies that will not be completed unless an agent acts.
+    pub unmet: UnmetDeps,
+    /// The last decision of a reviewer.
+    pub approval: Option<ApprovalShown>,
+    /// True if the lease of the claim ran out, which no event says yet.
+    pub lease_expired: bool,
+}
+
+/// The fields of a task: name, place and description.
+macro_rules! fields {
+    (($task:ident, $context:ident) $($(#[doc = $about:literal])+ $field:ident $name:literal = $($place:ident).+;)*) => {
+        /// A field of a task.
+        #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+        pub enum Field {$(
+            $(#[doc = $about])+
+            $field,
+        )*}
+
+        impl Field {
+            /// All fields, in the order of the table.
+            pub const ALL: &[Field] = &[$(Field::$field),*];
+
+            /// The field's own name, which a dialect without a row for it shows.
+            pub fn name(self) -> &'static str {
+                match self { $(Field::$field => $name,)* }
+            }
+            pub(super) fn about(self) -> &'static str {
+                match self { $(Field::$field => concat!($($about),+),)* }
+            }
+            pub(super) fn is_set(self, $task: &Task, $context: &TaskContext) -> bool {
+                match self { $(Field::$field => $($place).+.is_set(),)* }
+            }
+            pub(super) fn write<M: SerializeMap>(
+                self,
+                ($task, $context): (&Task, &TaskContext),
+                (name, shown, times): (&str, Shown, Times),
+                map: &mut M,
+            ) -> Result<(), M::Error> {
+                match self {
+                    $(Field::$field => map.serialize_entry(name, &Entry { part: &$($place).+, shown, times }),)*
+                }
+            }
+            pub(super) fn read(self, json: &str, ($task, $context): (&mut Task, &mut TaskContext)) -> serde_json::Result<()> {
+                match self { $(Field::$field => $($place).+.read(json),)* }
+            }
+            pub(super) fn schema(self, shown: Shown, generator: &mut SchemaGenerator) -> Schema {
+                let ($task, $context) = (&Task::default(), &TaskContext::default());
+                match self { $(Field::$field => $($place).+.schema(shown, generator),)* }
+            }
+        }
+    };
+}
+
+fields! { (task, context)
+    /// Id of the task
+    TaskId "task_id" = task.task_id;
+    /// Subject, in a line
+    Subject "subject" = task.subject;
+    /// Description, at length
+    Details "details" = task.details;
+    /// Status
+    Status "status" = task.status;
+    /// Agent that works on the task, or is to
+    Owner "owner" = task.owner;
+    /// Agent that gave the task to its owner
+    AssignedBy "assigned_by" = task.assigned_by;
+    /// Priority
+    Priority "priority" = task.priority;
+    /// Progress, as its reporter wrote it
+    Progress "progress" = task.progress;
+    /// Expected time of completion, as its reporter wrote it
+    Eta "eta" = task.eta;
+    /// True if a message reported the task blocked
+    Blocked "blocked" = task.blocked;
+    /// The last note
+    Note "note" = task.note;
+    /// Tasks that this one waits for
+    Deps "deps" = task.deps;
+    /// Dependencies that would have closed a cycle, and were left out
+    IgnoredDeps "ignored_deps" = task.ignored_deps;
+    /// Dependencies that failed or were canceled; only while the task waits
+    FailedDependencies "failed_dependencies" = context.unmet.failed;
+    /// Dependencies that are no tasks of the team; only while the task waits
+    UnknownDependencies "unknown_dependencies" = context.unmet.unknown;
+    /// Trace that the task belongs to
+    TraceId "trace_id" = task.trace_id;
+    /// Time of creation, or of the first message applied
+    CreatedAt "created_at" = task.created_at;
+    /// Time of the last update
+    UpdatedAt "updated_at" = task.updated_at;
+    /// Sender of the last update applied
+    LastUpdateFrom "last_update_from" = task.last_update_from;
+    /// Status that a message reported of a task that only claims move
+    ReportedStatus "reported_status" = task.reported_status;
+    /// Owner that an assignment named for a task that only claims move
+    ReportedOwner "reported_owner" = task.reported_owner;
+    /// True if a message reported a task that only claims move as blocked
+    ReportedBlocked "reported_blocked" = task.reported.blocked;
+    /// Progress that a message reported of a task that only claims move
+    ReportedProgress "reported_progress" = task.reported.progress;
+    /// Time of completion that a message reported of a task that only claims move
+    ReportedEta "reported_eta" = task.reported.eta;
+    /// The last note that a message left on a task that only claims move
+    ReportedNote "reported_note" = task.reported.note;
+    /// Sender of the last message about a task that only claims move
+    ReportedBy "reported_by" = task.reported.by;
+    /// Time of that message
+    ReportedAt "reported_at" = task.reported.at;
+    /// True if completing the task needs a change of code
+    RequiresCodeChange "requires_code_change" = task.governed.attributes.requires_code_change;
+    /// If true, the task is completed only after a reviewer approved it
+    RequiresApproval "requires_approval" = task.governed.attributes.requires_approval;
+    /// The last decision of a reviewer on the task
+    Approval "approval" = context.approval;
+    /// Result of the completion
+    Result "result" = task.governed.result;
+    /// Reason of the failure
+    Error "error" = task.governed.error;
+    /// The live claim
+    Claim "claim" = task.governed.claim;
+    /// True if the lease of the claim ran out, which no event says yet; in answers only, never in the view file
+    LeaseExpired "lease_expired" = context.lease_expired;
+    /// Number of claims that the task has had
+    Epoch "epoch" = task.governed.epoch;
+    /// Time of the last claim
+    StartedAt "started_at" = task.governed.started_at;
+    /// Time at which the task was completed, failed or canceled
+    CompletedAt "completed_at" = task.governed.completed_at;
+    /// Paths that the holder may write, relative to the repository
+    Resources "resources" = task.governed.resources;
+    /// True if others may hold the same paths meanwhile
+    Shared "shared" = task.governed.shared;
+    /// Further fields that the creator gave
+    Extra "extra" = task.governed.extra;
+    /// Counts every applied mutation
+    Version "version" = task.version;
+    /// Counts the applied task messages
+    SnapshotVersion "snapshot_version" = task.snapshot_version;
+    /// Id of the last message applied
+    LastMessageId "last_message_id" = task.last_message_id;
+    /// Time of the last message applied
+    LastMessageCreatedAt "last_message_created_at" = task.last_message_created_at;
+    /// Seq of the last event that changed the task, reports included
+    Seq "seq" = task.seq;
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::task::dialect::{Dialect, FieldRow, camel_case, micros};
+    use crate::task::view::VIEW;
+    use crate::task::{Attributes, Governed, Reported};
+
+    // A field that is added does not compile here until it has a row in `fields!`, or `_` if no dialect shows it.
+    #[test]
+    fn every_stored_field_has_a_row() {
+        use Field as F;
+        macro_rules! rows {
+            ($of:ident { $($field:ident $row:expr,)* } { $($hidden:ident,)* }) => {{
+                let $of { $($field: _,)* $($hidden: _,)* } = &$of::default();
+                let rows: Vec<F> = vec![$($row),*];
+                rows
+            }};
+        }
+        let task = rows!(Task {
+            task_id F::TaskId, created_at F::CreatedAt, updated_at F::UpdatedAt, owner F::Owner, assigned_by F::AssignedBy,
+            subject F::Subject, details F::Details, status F::Status, progress F::Progress, eta F::Eta, blocked F::Blocked,
+            note F::Note, trace_id F::TraceId, last_update_from F::LastUpdateFrom, priority F::Priority, deps F::Deps,
+            ignored_deps F::IgnoredDeps, reported_status F::ReportedStatus, reported_owner F::ReportedOwner,
+            snapshot_version F::SnapshotVersion, version F::Version, last_message_id F::LastMessageId,
+            last_message_created_at F::LastMessageCreatedAt, seq F::Seq,
+        } { claim_governed, reported, governed, });
+        let reported = rows!(Reported {
+            blocked F::ReportedBlocked, progress F::ReportedProgress, eta F::ReportedEta, note F::ReportedNote,
+            by F::ReportedBy, at F::ReportedAt,
+        } { unapplied, });
+        let governed = rows!(Governed {
+            result F::Result, error F::Error, started_at F::StartedAt, completed_at F::CompletedAt, epoch F::Epoch,
+            claim F::Claim, resources F::Resources, shared F::Shared, extra F::Extra,
+        } { known, attributes, });
+        let attributes = rows!(Attributes {
+            requires_code_change F::RequiresCodeChange, requires_approval F::RequiresApproval,
+        } {});
+        let context = [
+            F::FailedDependencies,
+            F::UnknownDependencies,
+            F::Approval,
+            F::LeaseExpired,
+        ];
+        let stored = [task, reported, governed, attributes, context.to_vec()].concat();
+        for field in Field::ALL {
+            assert!(stored.contains(field), "{field:?}");
+        }
+        assert_eq!(stored.len(), Field::ALL.len());
+    }
+
+    #[test]
+    fn a_dialect_shows_each_field_or_leaves_it_out() {
+        for field in Field::ALL {
+            let left_out = VIEW.left_out().contains(field);
+            assert_eq!(VIEW.shows(*field), !left_out, "{field:?}");
+        }
+    }
+
+    #[test]
+    fn a_field_without_a_row_appears_under_its_own_name_in_the_place_of_the_rest() {
+        let others: &'static [Field] = Box::leak(
+            Field::ALL
+                .iter()
+                .copied()
+                .filter(|field| !matches!(field, Field::TaskId | Field::TraceId | Field::Seq))
+                .collect(),
+        );
+        const TABLE: &[FieldRow] = &[
+            FieldRow::new("id", Field::TaskId, Shown::Always),
+            FieldRow::rest(),
+            FieldRow::number("n", 1, ""),
+        ];
+        let dialect = Dialect::new(TABLE, others, micros, camel_case);
+        assert_eq!(
+            dialect.names().collect::<Vec<_>>(),
+            ["id", "traceId", "seq", "n"]
+        );
+    }
+}
