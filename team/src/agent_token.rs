@@ -10,7 +10,7 @@ use crate::projections::agent_token::event::{
 use crate::projections::agent_token::{AgentToken, ID_DIGITS, id};
 
 operation! {
-    /// Let an agent in from other machines, with a token whose digest is given
+    /// Add a token that admits an agent from other machines; only its digest is given
     "token-add": Records(TokenAdd {
         /// Agent that the token lets in
         #[arg(long, value_name = "AGENT")]
@@ -37,7 +37,7 @@ operation! {
 }
 
 operation! {
-    /// Let nobody in any more with a token
+    /// Revoke a token
     "token-revoke": Records(TokenRevoke {
         /// Id of the token, as `token list` shows it
         #[arg(value_name = "TOKEN")]

@@ -15,7 +15,7 @@ use teamlog_engine::JournalIdentity;
 use teamlog_engine::storage::OpenMode;
 
 operation! {
-    /// Leave a text for others, under a name
+    /// Store a text as an artifact, under a name
     "artifact-put": Records(ArtifactPut {
         /// Name of the artifact
         name: String,

@@ -11,7 +11,7 @@ use crate::projections::task::TaskPage;
 use found::FINDERS;
 
 operation! {
-    /// List what somebody has to see to, most severe first, each with the command that mends it
+    /// List items that need attention, most severe first, each with a command that helps
     "list-attention": Reads(Attention {
         /// Largest number of items, at most 1000; 100 if absent. On the command line, 0 means all
         #[schemars(range(min = 1, max = 1_000))]

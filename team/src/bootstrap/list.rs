@@ -3,7 +3,7 @@
 use super::*;
 
 operation! {
-    /// List runs, the newest first, and how far each is
+    /// List runs with their states, the newest first
     "bootstrap-list": Reads(BootstrapList {
         /// Largest number of runs; 50 if absent. On the command line, 0 means all
         #[schemars(range(min = 1))]

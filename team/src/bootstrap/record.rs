@@ -10,7 +10,7 @@ use super::*;
 use crate::projections::bootstrap::checklist::next_events;
 
 operation! {
-    /// Report what happened in a run; a violation of the contract is recorded, and the run falls back
+    /// Report an event of a run; a violation of the contract is recorded, and the run is rolled back
     "bootstrap-record": Records(BootstrapRecord {
         /// Id of the run; the newest run if absent
         #[arg(long, value_name = "ID")]
@@ -37,7 +37,7 @@ operation! {
 }
 
 operation! {
-    /// Ask what would come of a report on a run; records nothing
+    /// Tell what a report on a run would do; records nothing
     "bootstrap-explain": Reads(BootstrapExplain {
         /// Id of the run; the newest run if absent
         #[arg(long, value_name = "ID")]

@@ -3,7 +3,7 @@
 use super::*;
 
 operation! {
-    /// Read where a run stands: what is done, what is next, what must not happen now
+    /// Show the state of a run: its done, next and forbidden events
     "bootstrap-show": Reads(BootstrapShow {
         /// Id of the run; the newest run if absent
         #[arg(long, value_name = "ID")]
@@ -13,7 +13,7 @@ operation! {
 }
 
 operation! {
-    /// Read what the log has to show for a run's launch
+    /// Read the evidence of a run's launch
     "bootstrap-evidence": Reads(BootstrapEvidence {
         /// Id of the run; the newest run if absent
         #[arg(long, value_name = "ID")]

@@ -7,7 +7,7 @@ use crate::operation::prelude::*;
 use crate::uuid;
 
 operation! {
-    /// Send plain mail to every worker but the sender
+    /// Send plain mail to every worker except the sender
     "broadcast": Records(Broadcast {
         /// Sender of the message
         from_worker: String,

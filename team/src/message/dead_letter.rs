@@ -8,7 +8,7 @@ use crate::projections::delivery::event::DeliveryFact;
 use crate::projections::{DeadLetter, event};
 
 operation! {
-    /// List dead letters: the newest, oldest of the page first
+    /// List the newest dead letters, oldest first
     "list-dead-letters": Reads(DeadLetterList {
         /// Only dead letters of this recipient
         #[arg(long, value_name = "AGENT")]
@@ -25,7 +25,7 @@ operation! {
 }
 
 operation! {
-    /// Give a dead letter another chance: the delivery of its message begins anew
+    /// Requeue a dead letter: the delivery of its message begins anew
     "requeue-dead-letter": Records(DeadLetterRequeue {
         /// Id of the message, whose newest dead letter is meant
         #[arg(long, value_name = "ID", conflicts_with = "id")]

@@ -4,7 +4,7 @@ use crate::operation::prelude::*;
 use crate::projections::delivery::Delivery;
 
 operation! {
-    /// List the messages that wait for their ack, the next one that is due first
+    /// List the messages that wait for their ack, the earliest due first
     "list-deliveries": Reads(DeliveryList {
         /// Largest number of deliveries, at most 1000; 50 if absent
         #[schemars(range(min = 1, max = 1000))]

@@ -9,7 +9,7 @@ use crate::thread::RULES;
 use crate::thread::tail::PAGE_BYTES;
 
 operation! {
-    /// Read what an agent is to be told, behind its cursor
+    /// Read an agent's feed after a cursor
     "inbox-feed": Reads(InboxFeed {
         /// Owner of the feed
         worker: String,

@@ -9,7 +9,7 @@ use crate::projections::message::event::{DispatchMoved, MailFact, Mark, MessageM
 use crate::projections::message::{Dispatch, DispatchStatus, MessageInfo};
 
 operation! {
-    /// Mark a message as one that its recipient was told of
+    /// Record that the recipient of a message was notified of it
     "mailbox-mark-notified": Records(MarkNotified {
         /// Owner of the mailbox
         worker: String,
@@ -19,7 +19,7 @@ operation! {
 }
 
 operation! {
-    /// Mark a message as one that its recipient has
+    /// Record that the recipient of a message received it
     "mailbox-mark-delivered": Records(MarkDelivered {
         /// Owner of the mailbox
         worker: String,

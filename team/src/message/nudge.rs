@@ -19,7 +19,7 @@ const GROUP_MAX: usize = 100;
 const IDS_APART: u64 = 1 << 24;
 
 operation! {
-    /// Tell idle agents that have mail, posts or news of their tasks, once per cooldown
+    /// Wake idle agents that have mail, posts or news of their tasks, once per cooldown
     "nudge": Records(Nudge {
         /// Only report the agents to nudge, and record nothing
         #[serde(default)]

@@ -29,7 +29,7 @@ const STEPS_OF_MAX: usize = 2;
 const TEXT_MAX: usize = 100;
 
 operation! {
-    /// Tell an agent what it should know when it wakes: its tasks, mail, blocked items, commands
+    /// Show an agent its tasks, mail, blocked tasks and next commands
     "prime-agent": Reads(Prime) -> PrimeAnswer = |team, asked| team.prime(&asked),
     refuses = [WorkerNotFound]
 }

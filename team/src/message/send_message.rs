@@ -11,7 +11,7 @@ use crate::projections::{Envelope, Names};
 use crate::uuid;
 
 operation! {
-    /// Send plain mail to a worker, and request that it be told
+    /// Send plain mail to a worker, and request that it be notified
     "send-message": Records(SendMessage {
         /// Sender of the message
         from_worker: String,

@@ -6,7 +6,7 @@
 use crate::mode::prelude::*;
 
 operation! {
-    /// Take the state of a mode away, active or not
+    /// Remove the state of a mode, active or not
     "mode-clear": Records(ModeClear {
         /// Name of the mode
         #[schemars(with = "Mode")]

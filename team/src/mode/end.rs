@@ -26,7 +26,7 @@ operation! {
 }
 
 operation! {
-    /// Say that an active mode failed
+    /// Mark an active mode as failed
     "mode-fail": Records(ModeFail {
         /// Name of the mode
         #[schemars(with = "Mode")]
@@ -42,7 +42,7 @@ operation! {
 }
 
 operation! {
-    /// Cancel an active mode, and what it is linked to
+    /// Cancel an active mode, and the mode linked to it
     "mode-cancel": Records(ModeCancel {
         /// Name of the mode
         #[schemars(with = "Mode")]

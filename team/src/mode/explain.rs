@@ -3,7 +3,7 @@
 use crate::mode::prelude::*;
 
 operation! {
-    /// Say what would become of making a mode active, without doing it
+    /// Tell what starting a mode would do, without doing it
     "mode-explain": Reads(ModeExplain {
         /// Name of the mode
         #[schemars(with = "Mode")]

@@ -11,7 +11,7 @@ use crate::projections::mode::event::{ModeGateBypassed, ModePromptDecided};
 use crate::projections::team::settings::{OFF, PHRASES};
 
 operation! {
-    /// Carry out what a prompt asks for: all of its skills, or none
+    /// Carry out the skills that a prompt requests: all of them or none
     "mode-prompt": Records(ModePrompt {
         /// Text of the prompt
         text: String,

@@ -3,7 +3,7 @@
 use crate::mode::prelude::*;
 
 operation! {
-    /// List the sessions that work in a team
+    /// List the sessions of a team
     "mode-sessions": Reads(ModeSessions {
         /// Largest number of sessions; 50 if absent, and 0 means all
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>)]
@@ -15,7 +15,7 @@ operation! {
 }
 
 operation! {
-    /// End a session, and cancel what is active in it
+    /// End a session, and cancel its active modes
     "mode-end-session": Records(ModeEndSession {
         /// Id of the session
         session_id: String,

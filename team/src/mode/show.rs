@@ -4,7 +4,7 @@ use crate::mode::prelude::*;
 use crate::mode::rules::shown::ModeShown;
 
 operation! {
-    /// List the states of modes, those of a session before those of the root
+    /// List the states of modes; a session's own states hide the root's
     "mode-list": Reads(ModeList {
         /// Session, whose states count before the states of the root
         session_id: Option<String>,

@@ -3,7 +3,7 @@
 use crate::mode::prelude::*;
 
 operation! {
-    /// Make a mode active, unless those that are active do not go with it
+    /// Make a mode active, unless it conflicts with the active modes
     "mode-start": Records(ModeStart {
         /// Name of the mode
         #[schemars(with = "Mode")]

@@ -11,7 +11,7 @@ use crate::mode::write::ModeWrite;
 use crate::projections::mode::{DERIVED, skills_state};
 
 operation! {
-    /// Write the state of a mode as callers of `rcs state` do, or what is said beside the list of active skills
+    /// Write the state of a mode as `rcs state` does, or the metadata of the list of active skills
     "state-write": Records(StateWrite) -> StateWritten = |team, write| team.state_write(write.into()),
     refuses = [UnsupportedMode, ModeDenied, ModeNotActive],
     rules = Rules {
@@ -21,7 +21,7 @@ operation! {
 }
 
 operation! {
-    /// Clear the state of a mode as callers of `rcs state` do, or what is said beside the list of active skills
+    /// Clear the state of a mode as `rcs state` does, or the metadata of the list of active skills
     "state-clear": Records(StateClear {
         /// Name of the mode, or `skill-active`
         #[serde(deserialize_with = "typed::mode")]
@@ -71,7 +71,7 @@ impl From<StateWrite> for ModeWrite {
 }
 
 operation! {
-    /// Read the state of a mode as its file holds it: that of the session, else that of the root
+    /// Read the state of a mode in the form of its file: the session's, or else the root's
     "state-read": Reads(StateRead {
         /// Name of the mode, or `skill-active`
         #[serde(deserialize_with = "typed::mode")]
@@ -84,7 +84,7 @@ operation! {
 }
 
 operation! {
-    /// List the modes that are active, in the order in which they became so
+    /// List the active modes in the order of their starts
     "state-list-active": Reads(StateListActive {
         /// Session, whose states count before the states of the root
         #[serde(deserialize_with = "typed::session_id")]
@@ -93,7 +93,7 @@ operation! {
 }
 
 operation! {
-    /// Read how a mode stands, or every mode that has a state
+    /// Read the status of a mode, or of every mode that has a state
     "state-get-status": Reads(StateGetStatus {
         /// Name of the mode, or `skill-active`; every mode with a state if absent
         #[serde(deserialize_with = "typed::maybe_mode")]

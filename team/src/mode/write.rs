@@ -11,7 +11,7 @@ use crate::mode::start;
 use crate::operation::Rules;
 
 operation! {
-    /// Change fields of an active mode; a phase or outcome that ends it does so
+    /// Change fields of an active mode; an ending phase or outcome ends the mode
     "mode-update": Records(ModeUpdate {
         /// Name of the mode
         #[schemars(with = "Mode")]
@@ -35,7 +35,7 @@ operation! {
 }
 
 operation! {
-    /// Write the state of a mode, whose outcome decides whether it is active
+    /// Write the state of a mode; its outcome decides if the mode is active
     "mode-write": Records(ModeWrite) -> ModeAnswer = Team::mode_write,
     refuses = [UnsupportedMode, ModeDenied],
     rules = Rules {

@@ -35,7 +35,7 @@ impl Drop for Waiting {
 }
 
 operation! {
-    /// Say whether an agent may write a path now
+    /// Check if an agent may write a path now
     "can-write": Reads(CanWrite {
         /// Agent that wants to write
         #[arg(long, value_name = "AGENT")]

@@ -5,7 +5,7 @@ use crate::projections::thread::event::ThreadLinked;
 use crate::thread::prelude::*;
 
 operation! {
-    /// Make a thread belong to a task
+    /// Link a thread to a task
     "thread-link": Records(ThreadLink {
         /// Id of the thread
         #[arg(value_name = "THREAD")]

@@ -3,7 +3,7 @@
 use crate::thread::prelude::*;
 
 operation! {
-    /// List threads with what was said last in each, the newest thread first
+    /// List threads with their last message, the newest thread first
     "list-threads": Reads(ThreadList {
         /// Largest number of threads, at most 200; 50 if absent
         #[schemars(range(min = 1))]

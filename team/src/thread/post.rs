@@ -6,7 +6,7 @@ use crate::thread::prelude::*;
 use crate::thread::start::agents;
 
 operation! {
-    /// Say something in a thread; whoever takes part is told
+    /// Post a message in a thread and notify its participants
     "thread-post": Records(ThreadPost {
         /// Id of the thread
         #[arg(value_name = "THREAD")]

@@ -7,7 +7,7 @@ use crate::thread::prelude::*;
 use page::unknown_cursor;
 
 operation! {
-    /// Find threads by what they hold, the newest thread first
+    /// Find threads that contain a text, the newest thread first
     "thread-search": Reads(ThreadSearch {
         /// Text in the title, a message, a participant or the task's id, in any case; every thread if absent
         #[arg(value_name = "TEXT")]

@@ -8,7 +8,7 @@ use crate::projections::thread::event::ThreadStarted;
 use crate::thread::prelude::*;
 
 operation! {
-    /// Start a thread between agents, perhaps about a task
+    /// Start a thread between agents, optionally linked to a task
     "thread-start": Records(ThreadStart {
         /// Title of the thread; `Thread` if absent
         #[arg(long, value_name = "TEXT")]

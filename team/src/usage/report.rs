@@ -22,7 +22,7 @@ const RULES: Rules = Rules {
 };
 
 operation! {
-    /// Say how many tokens an agent used
+    /// Report how many tokens an agent used
     "report-usage": Records(ReportUsage {
         /// Agent that used the tokens
         worker: String,
@@ -43,7 +43,7 @@ operation! {
 }
 
 operation! {
-    /// Say how many tokens may be used; that takes the place of what was said before
+    /// Set how many tokens may be used; replaces the earlier budget
     "set-budget": Records(SetBudget {
         /// Tokens that the team may use; no limit if absent
         #[arg(long, value_name = "N", requires = "set", value_parser = crate::argv::whole::<u64>)]
@@ -64,7 +64,7 @@ operation! {
 }
 
 operation! {
-    /// Read how many tokens were used, and may be
+    /// Read how many tokens were used, and how many may be used
     "usage": Reads(Usage {
         /// Only the tokens of this agent; on the command line with --report, the agent that used the tokens
         #[arg(id = "agent", long, value_name = "AGENT", conflicts_with = "set")]

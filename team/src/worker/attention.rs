@@ -7,7 +7,7 @@ use crate::projections::worker::supervision::{attention, attention_set};
 use crate::worker::stall::Decision;
 
 operation! {
-    /// Record what was seen of the leader's session, for read-stall-state
+    /// Record the state of the leader's session, for read-stall-state
     "write-leader-attention": Records(WriteAttention) -> AttentionWritten as write_leader_attention
 }
 

@@ -7,7 +7,7 @@ use crate::projections::worker::event::WorkerState;
 use crate::worker::snapshot as monitor_snapshot;
 
 operation! {
-    /// Read which workers have nothing to do, and since when
+    /// Read which workers are idle, and since when
     "read-idle-state": Reads(ReadIdle {}) -> IdleAnswer = Team::idle_state
 }
 

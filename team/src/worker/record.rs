@@ -7,7 +7,7 @@ use crate::projections::worker::HeartbeatShown;
 use crate::projections::worker::event::{Heartbeat, Identity, Instructions, WorkerAct};
 
 operation! {
-    /// Register a worker, or replace what is known of it
+    /// Register a worker, or replace its identity
     "write-worker-identity": Records(WriteIdentity {
         /// The worker
         worker: String,
@@ -39,7 +39,7 @@ operation! {
 }
 
 operation! {
-    /// Read a worker's last sign of life
+    /// Read a worker's last heartbeat
     "read-worker-heartbeat": Reads(ReadHeartbeat {
         /// The worker
         worker: String,
@@ -51,7 +51,7 @@ operation! {
 }
 
 operation! {
-    /// Give a worker's sign of life
+    /// Record a heartbeat of a worker
     "update-worker-heartbeat": Records(UpdateHeartbeat {
         /// The worker
         worker: String,

@@ -19,7 +19,7 @@ operation! {
 }
 
 operation! {
-    /// Read what a worker says to its shutdown
+    /// Read a worker's answer to its shutdown request
     "read-shutdown-ack": Reads(ReadAck {
         /// Name of the worker
         worker: String,
@@ -30,7 +30,7 @@ operation! {
 }
 
 operation! {
-    /// Say that a worker accepts or rejects its shutdown
+    /// Record that a worker accepts or rejects its shutdown
     "write-shutdown-ack": Records(WriteAck {
         /// Name of the worker
         worker: String,

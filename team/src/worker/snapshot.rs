@@ -5,13 +5,13 @@ use crate::operation::prelude::*;
 use crate::projections::worker::supervision::{snapshot, snapshot_written};
 
 operation! {
-    /// Read what the team's monitor last saw
+    /// Read the last snapshot of the team's monitor
     "read-monitor-snapshot": Reads(ReadSnapshot {}) -> SnapshotAnswer = Team::read_monitor_snapshot,
     empty = |_, _| SnapshotAnswer::default()
 }
 
 operation! {
-    /// Store what the team's monitor saw
+    /// Store a snapshot of the team's monitor
     "write-monitor-snapshot": Records(WriteSnapshot {
         /// Snapshot, stored unchanged
         snapshot: Map<String, Value>,

@@ -7,7 +7,7 @@ use crate::worker::idle::{IdleAnswer, IdleSource, TeamEventBrief, idle};
 use crate::worker::summary::{Polled, TaskNumbers, poll, recorded};
 
 operation! {
-    /// Read whether the team gets on, and what its leader has to decide
+    /// Read if the team makes progress, and which decision its leader has to make
     "read-stall-state": Reads(ReadStall {}) -> StallAnswer = Team::stall_state
 }
 

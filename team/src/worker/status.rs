@@ -6,7 +6,7 @@ use crate::projections::worker::StatusShown;
 use crate::projections::worker::event::{StatusChange, WorkerState};
 
 operation! {
-    /// Read what a worker last said that it does
+    /// Read a worker's last status
     "read-worker-status": Reads(ReadStatus {
         /// Name of the worker
         worker: String,
@@ -15,7 +15,7 @@ operation! {
 }
 
 operation! {
-    /// Say what a worker does
+    /// Record the status of a worker
     "write-worker-status": Records(WriteStatus {
         /// Name of the worker
         worker: String,

@@ -7,7 +7,7 @@ use crate::projections::worker::event::{StatusChange, WorkerState};
 use crate::projections::worker::supervision::{Baseline, Baselines};
 
 operation! {
-    /// Count tasks and look at every worker; progress is measured from the summary before
+    /// Count tasks and check every worker; progress is measured since the last summary
     "get-summary": Records(GetSummary {}) -> SummaryAnswer = Team::summary
 }
 

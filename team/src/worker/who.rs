@@ -6,7 +6,7 @@ use crate::projections::worker::event::WorkerState;
 use crate::task::report;
 
 operation! {
-    /// Read who does what: tasks, leases, last events, what was reported and what blocks
+    /// List each agent's tasks, leases, last event, reports and blockers
     "who": Reads(Who {
         /// Largest number of agents, at most 1000; 1000 if absent
         #[schemars(range(min = 1, max = 1_000))]
