@@ -106,6 +106,11 @@ pub const fn error<A: JsonSchema>() -> Printed {
 }
 
 impl Printed {
+    /// Returns the answer of a command without further words.
+    pub fn of_whole_command(self) -> Printed {
+        Printed { action: "", ..self }
+    }
+
     /// Returns the schema for the command of that name, JSON Schema 2020-12; `None` if it prints no JSON.
     pub fn schema(&self, name: &str) -> Option<Schema> {
         if self.prints == Prints::Text {

@@ -10,6 +10,7 @@ use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::Repeat;
 use crate::render::View;
 use clap::builder::Resettable;
+use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgMatches, Args as _, FromArgMatches};
 use serde::Serialize;
@@ -37,25 +38,37 @@ pub trait Subcommand {
     fn run(&self, matches: &ArgMatches, context: &mut Context) -> Outcome;
 }
 
-/// A subcommand that was typed, with its arguments.
-pub struct Typed {
+/// A typed subcommand with its arguments.
+pub struct Invocation {
     subcommand: &'static dyn Subcommand,
     matches: ArgMatches,
 }
 
-impl fmt::Debug for Typed {
+impl fmt::Debug for Invocation {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{} {:?}", self.subcommand.name(), self.matches)
     }
 }
 
-impl Typed {
-    pub fn new(subcommand: &'static dyn Subcommand, matches: &ArgMatches) -> Typed {
+impl Invocation {
+    pub fn new(subcommand: &'static dyn Subcommand, matches: &ArgMatches) -> Invocation {
         let matches = matches.clone();
-        Typed {
+        Invocation {
             subcommand,
             matches,
         }
+    }
+
+    /// Finds the typed subcommand among the rows.
+    pub fn find(
+        rows: &[&'static dyn Subcommand],
+        matches: &ArgMatches,
+    ) -> Result<Invocation, clap::Error> {
+        let typed = matches.subcommand().and_then(|(name, matches)| {
+            let row = rows.iter().find(|row| row.name() == name)?;
+            Some(Invocation::new(*row, matches))
+        });
+        typed.ok_or_else(|| clap::Error::new(ErrorKind::MissingSubcommand))
     }
 
     pub fn run(&self, context: &mut Context) -> Outcome {
@@ -69,49 +82,38 @@ macro_rules! subcommands {
     ($row:expr) => {
         const ROW: &dyn crate::command::subcommand::Subcommand = &$row;
 
-        subcommands! { @args }
-
-        impl clap::Args for Args {
-            fn augment_args(command: clap::Command) -> clap::Command {
-                ROW.define(command)
-            }
-            fn augment_args_for_update(command: clap::Command) -> clap::Command {
-                ROW.define(command)
-            }
-        }
-
-        impl clap::FromArgMatches for Args {
-            fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Args, clap::Error> {
-                Ok(Args(crate::command::subcommand::Typed::new(ROW, matches)))
-            }
-            fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
-                *self = <Args as clap::FromArgMatches>::from_arg_matches(matches)?;
-                Ok(())
-            }
-        }
-
-        pub(super) fn printed() -> Vec<crate::command::printed::Printed> {
-            let mut whole = ROW.printed();
-            whole.action = "";
-            vec![whole]
+        subcommands! {
+            @args
+            |command| ROW.define(command),
+            |matches| crate::command::subcommand::Invocation::new(ROW, matches),
+            vec![ROW.printed().of_whole_command()]
         }
     };
     ($($name:ident = $row:expr;)+) => {
         $(const $name: &dyn crate::command::subcommand::Subcommand = &$row;)+
         const ROWS: &[&dyn crate::command::subcommand::Subcommand] = &[$($name),+];
 
-        subcommands! { @args }
+        subcommands! {
+            @args
+            |command| command
+                .subcommand_required(true)
+                .arg_required_else_help(true)
+                $(.subcommand(
+                    clap::Command::new($name.name())
+                        .about($name.about())
+                        .defer(|command| $name.define(command)),
+                ))+,
+            |matches| crate::command::subcommand::Invocation::find(ROWS, matches)?,
+            ROWS.iter().map(|row| row.printed()).collect()
+        }
+    };
+    (@args |$command:ident| $defined:expr, |$matches:ident| $invocation:expr, $printed:expr) => {
+        #[derive(Debug)]
+        pub struct Args(crate::command::subcommand::Invocation);
 
         impl clap::Args for Args {
-            fn augment_args(command: clap::Command) -> clap::Command {
-                command
-                    .subcommand_required(true)
-                    .arg_required_else_help(true)
-                    $(.subcommand(
-                        clap::Command::new($name.name())
-                            .about($name.about())
-                            .defer(|command| $name.define(command)),
-                    ))+
+            fn augment_args($command: clap::Command) -> clap::Command {
+                $defined
             }
             fn augment_args_for_update(command: clap::Command) -> clap::Command {
                 <Args as clap::Args>::augment_args(command)
@@ -119,12 +121,8 @@ macro_rules! subcommands {
         }
 
         impl clap::FromArgMatches for Args {
-            fn from_arg_matches(matches: &clap::ArgMatches) -> Result<Args, clap::Error> {
-                let typed = matches.subcommand().and_then(|(name, matches)| {
-                    let row = ROWS.iter().find(|row| row.name() == name)?;
-                    Some(Args(crate::command::subcommand::Typed::new(*row, matches)))
-                });
-                typed.ok_or_else(|| clap::Error::new(clap::error::ErrorKind::MissingSubcommand))
+            fn from_arg_matches($matches: &clap::ArgMatches) -> Result<Args, clap::Error> {
+                Ok(Args($invocation))
             }
             fn update_from_arg_matches(&mut self, matches: &clap::ArgMatches) -> Result<(), clap::Error> {
                 *self = <Args as clap::FromArgMatches>::from_arg_matches(matches)?;
@@ -132,18 +130,14 @@ macro_rules! subcommands {
             }
         }
 
-        pub(super) fn printed() -> Vec<crate::command::printed::Printed> {
-            ROWS.iter().map(|row| row.printed()).collect()
-        }
-    };
-    (@args) => {
-        #[derive(Debug)]
-        pub struct Args(crate::command::subcommand::Typed);
-
         impl Args {
             pub fn run(self, context: &mut crate::context::Context) -> crate::exit::Outcome {
                 self.0.run(context)
             }
+        }
+
+        pub(super) fn printed() -> Vec<crate::command::printed::Printed> {
+            $printed
         }
     };
 }
