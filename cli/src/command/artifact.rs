@@ -28,7 +28,7 @@ subcommands! {
 #[derive(Debug, clap::Args)]
 #[command(
     long_about = "Store a file as an artifact of the team\n\nStoring the same file under the same name again changes nothing; \
-        a different file is refused without --replace. The replaced artifact is kept.",
+        a different file is refused without --replace. The replaced artifact is kept. Without --agent, the acting agent is the author.",
     after_help = "\
 Examples:
   git diff | teamlog artifact put demo - --name login.patch --task-id 7
