@@ -1,6 +1,7 @@
-//! The fold of what commands do to tasks. The rules were kept when an event was recorded; here it only comes to pass.
+//! The fold of the commands on tasks. Validation happened in `decide`; this only applies the events.
 //!
-//! `version` counts commands, so what follows from another event (a task is blocked or not, a lease ran out) leaves it.
+//! `version` counts commands. Events that follow from another event (a task becomes blocked or unblocked, a lease runs
+//! out) do not raise it.
 
 use super::fold::{store, unborn};
 use super::row::task_key;
@@ -58,7 +59,7 @@ pub(super) fn apply(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) -> Resu
     store(tx, id, old.as_ref(), &new)
 }
 
-/// Whether it is the doing of a command rather than what follows from one.
+/// Returns true if the act is a command, and does not follow from one.
 fn counts(act: &TaskAct) -> bool {
     !matches!(
         act,
@@ -121,7 +122,7 @@ fn turn(task: &mut Task, from: Status, to: Status) {
     }
 }
 
-/// From its first claim on, a task moves by commands only.
+/// Applies a claim. From its first claim on, only commands move a task.
 fn claim(task: &mut Task, claimed: &TaskClaimed, at: Timestamp) {
     task.claim_governed = true;
     task.status = Status::InProgress;
@@ -145,7 +146,7 @@ fn renew(task: &mut Task, lease: &Lease) {
     }
 }
 
-/// The claim that somebody holds.
+/// Returns the last claim of the task, if `held` names its epoch.
 fn held<'a>(task: &'a mut Task, held: &ClaimRef) -> Option<&'a mut Claim> {
     let last = task.governed.epoch == held.epoch;
     task.governed.claim.as_mut().filter(|_| last)
@@ -165,7 +166,7 @@ fn end(task: &mut Task, held: &ClaimRef, status: Status, at: Timestamp) {
     governed(task).completed_at = Some(at);
 }
 
-/// Pending again, without an owner.
+/// Makes the task pending, without an owner.
 fn requeue(task: &mut Task, held: &ClaimRef, state: ClaimState) {
     if self::held(task, held).is_some() {
         end_claim(task, state);
@@ -174,7 +175,7 @@ fn requeue(task: &mut Task, held: &ClaimRef, state: ClaimState) {
     }
 }
 
-/// A command that ends a task governs it: no message brings it back.
+/// Cancels the task. A command that ends a task governs it: no message reopens it.
 fn cancel(task: &mut Task, at: Timestamp) {
     end_claim(task, ClaimState::Ended);
     task.claim_governed = true;

@@ -1,4 +1,4 @@
-//! Tasks that a person or the lead should look at: indexes over what is open, so that finding them reads nothing else.
+//! Tasks that need a person or the lead: indexes over unfinished tasks, so that finding them reads nothing else.
 
 use super::ready;
 use super::row::task_key;
@@ -7,18 +7,18 @@ use crate::prelude::*;
 
 /// By concern and task, in natural order.
 const CONCERN: u8 = 0x68;
-/// By unfinished task and dependency: that there is no task of the dependency's id.
+/// By unfinished task and dependency: dependencies that are no tasks of the team.
 const UNKNOWN_DEP: u8 = 0x69;
 
-/// A reason to look at an unfinished task, which its row alone tells.
+/// A reason to look at an unfinished task that the task's row shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Concern {
-    /// A message reported it blocked.
+    /// A message reported the task blocked.
     ReportedBlocked,
-    /// A message gave it a status or an owner that it does not have, since only claims move it.
+    /// A message named a status or an owner that the task does not have, since only claims move it.
     Unapplied,
-    /// Dependencies of its last assignment were left out, since they would have closed a cycle.
+    /// Dependencies of the task's last assignment were left out, since they would have closed a cycle.
     IgnoredDeps,
 }
 
@@ -59,19 +59,19 @@ pub struct UnknownDep {
 row!(UnknownDep);
 
 impl TeamState {
-    /// The tasks that give a reason to look at them, in natural order.
+    /// Returns the tasks that give a reason to look at them, in natural order.
     pub fn concerning_tasks(&self, concern: Concern, limit: usize) -> Result<TaskPage> {
         super::query::page(self.rows(), vec![concern.key(b"")], 0, None, limit)
     }
 
-    /// Dependencies of unfinished tasks that are no tasks of the team, by task.
+    /// Returns the dependencies of unfinished tasks that are no tasks of the team, by task.
     pub fn unknown_deps(&self, limit: usize) -> Result<Vec<UnknownDep>> {
         let entries = self.rows().prefix(&[UNKNOWN_DEP], false).take(limit);
         entries.map(|entry| entry?.row()).collect()
     }
 }
 
-/// Brings the list of unknown dependencies in line with a task that was just stored.
+/// Updates the list of unknown dependencies after a task was stored.
 pub(super) fn follow(tx: &mut Tx<'_>, id: &str, old: Option<&Task>, new: &Task) -> Result<()> {
     let open = |task: &Task| !task.status.is_final();
     let before = old.filter(|old| open(old)).map(|old| &old.deps);

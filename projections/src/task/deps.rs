@@ -1,24 +1,25 @@
-//! Whether dependencies form a cycle. A task that no other waits for cannot close one, so nothing is read then.
+//! The check of dependencies for cycles. A task that no other waits for cannot close a cycle, so nothing is read for
+//! it.
 
 use super::row::task_key;
 use super::{Task, ready};
 use crate::prelude::*;
 
-/// A dependency is looked at through at most so many tasks; one that leads further counts as a cycle, so that the cost of
-/// an assignment has a bound.
+/// Most tasks that are read behind one dependency. A longer way counts as a cycle, so that the cost of an assignment
+/// has a bound.
 const DEPENDENCY_WALK_MAX: usize = 4096;
 
-/// Where the dependencies of a task lead.
+/// The end of the way through the dependencies of a task.
 enum Way {
-    /// To an end.
+    /// The way ends without a cycle.
     Out,
-    /// Back to it: the tasks on the way, from the dependency to the task.
+    /// The way leads back to the task: the tasks on it, from the dependency to the task.
     Back(Vec<String>),
-    /// Further than [`DEPENDENCY_WALK_MAX`] tasks.
+    /// The way is longer than [`DEPENDENCY_WALK_MAX`] tasks.
     Far,
 }
 
-/// The wanted dependencies without repeats, and those that are left out because they lead back to the task.
+/// Returns the wanted dependencies without repeats, and those that are left out because they lead back to the task.
 pub(super) fn split(
     tx: &Tx<'_>,
     id: &str,
@@ -43,8 +44,8 @@ pub(super) fn split(
 }
 
 impl TeamState {
-    /// The first of the wanted dependencies that `split` would leave out, as a cycle from the task back to it. It has only
-    /// the task and the dependency where the way is too long to follow.
+    /// Returns the first of the wanted dependencies that `split` would leave out, as a cycle from the task back to it.
+    /// The cycle has only the task and the dependency if the way is too long to follow.
     pub fn dependency_cycle(&self, id: &str, wanted: &[String]) -> Result<Option<Vec<String>>> {
         let can_close = self.rows().has(&ready::waited_for(id))?;
         for dep in wanted.iter().filter(|dep| can_close || *dep == id) {
@@ -59,9 +60,9 @@ impl TeamState {
     }
 }
 
-/// Follows the dependencies of `from` as far as they go, or until they come to `to`.
+/// Follows the dependencies of `from` until they end or reach `to`.
 fn way(from: &str, to: &str, row: impl Fn(&[u8]) -> Result<Option<Task>>) -> Result<Way> {
-    // Each task that was met, and through which one.
+    // Each task on the way, and the task that led to it.
     let mut met = BTreeMap::from([(from.to_owned(), None)]);
     let mut open = vec![from.to_owned()];
     while let Some(id) = open.pop() {

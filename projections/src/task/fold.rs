@@ -54,7 +54,7 @@ fn message(tx: &mut Tx<'_>, seq: u64, sent: &Sent) -> Result<()> {
     store(tx, id, old.as_ref(), &new)
 }
 
-/// A snapshot without messages becomes a message-governed task; it does not change a known one.
+/// Takes over a snapshot without messages as a message-governed task. A known task stays as it is.
 fn imported(tx: &mut Tx<'_>, seq: u64, task: &TaskImported) -> Result<()> {
     if tx.has(&task_key(&task.task_id))? {
         return Ok(());
@@ -83,11 +83,11 @@ fn imported(tx: &mut Tx<'_>, seq: u64, task: &TaskImported) -> Result<()> {
     store(tx, &task.task_id, None, &new)
 }
 
-/// Stores a task that was `old` before, and brings all that is kept about it in line.
+/// Stores a task whose row was `old`, and updates the indexes, counts and lists about it.
 pub(super) fn store(tx: &mut Tx<'_>, id: &str, old: Option<&Task>, new: &Task) -> Result<()> {
     let natural = natural::key(id);
     if let Some(number) = natural::number(id).filter(|_| old.is_none()) {
-        // The next task gets a new one.
+        // The next task gets a higher number.
         tx.raise(&[NUMBERED], number)?;
     }
     reindex(tx, &natural, old, new)?;
@@ -98,13 +98,13 @@ pub(super) fn store(tx: &mut Tx<'_>, id: &str, old: Option<&Task>, new: &Task) -
     ready::follow(tx, id, &natural, old, new)
 }
 
-/// The monotonic guard: strictly newer by `(created_at, id)`.
+/// Returns true if the message is newer than the last one applied, by `(created_at, id)`.
 fn is_newer(sent: &Sent, old: &Task) -> bool {
     (sent.created_at, sent.id.as_str())
         > (old.last_message_created_at, old.last_message_id.as_str())
 }
 
-/// A new task: pending, and nothing else is known of it.
+/// Returns a new pending task, with no other field set.
 pub(super) fn unborn(created_at: Timestamp) -> Task {
     Task {
         created_at,
@@ -113,7 +113,7 @@ pub(super) fn unborn(created_at: Timestamp) -> Task {
     }
 }
 
-/// A message-governed task follows the message.
+/// Applies a message to a message-governed task.
 fn govern(task: &mut Task, sent: &Sent, change: &TaskChange) {
     if sent.kind == MessageType::TaskAssign {
         task.status = Status::Assigned;
@@ -136,7 +136,7 @@ fn govern(task: &mut Task, sent: &Sent, change: &TaskChange) {
     task.version += 1;
 }
 
-/// What a message sets beside status and owner.
+/// Applies the fields of a message other than status and owner.
 fn describe(task: &mut Task, change: &TaskChange) {
     set(&mut task.subject, &change.subject);
     set(&mut task.details, &change.details);
@@ -152,7 +152,7 @@ fn set<T: Clone>(field: &mut Option<T>, value: &Option<T>) {
     }
 }
 
-/// Of a claim-governed task a message only reports; neither version counts it.
+/// Keeps a message about a claim-governed task as a report. Neither version counts it.
 fn report(task: &mut Task, seq: u64, sent: &Sent, change: &TaskChange) {
     if sent.kind == MessageType::TaskAssign {
         let differs = task.owner.as_ref() != Some(&sent.to);
@@ -172,7 +172,7 @@ fn report(task: &mut Task, seq: u64, sent: &Sent, change: &TaskChange) {
     reported.at = Some(sent.created_at);
 }
 
-/// Brings the indexes from the old row to the new one.
+/// Replaces the index keys of the old row by those of the new one.
 fn reindex(tx: &mut Tx<'_>, natural: &[u8], old: Option<&Task>, new: &Task) -> Result<()> {
     let before = old.map(|old| old.index_keys(natural)).unwrap_or_default();
     let after = new.index_keys(natural);

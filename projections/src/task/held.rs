@@ -1,4 +1,4 @@
-//! Which paths are held: the live claims of tasks that declared resources, by holder.
+//! Held paths: the live claims on tasks that declared resources, by holder.
 
 use super::Task;
 use crate::natural;
@@ -7,26 +7,26 @@ use crate::prelude::*;
 /// By holder and task.
 const HELD: u8 = 0x44;
 
-/// A live claim on a task that declared resources, whether or not its lease ran out meanwhile.
+/// A live claim on a task that declared resources. Its lease may have run out meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct HeldResources {
     /// The task.
     #[rkyv(with = Skip)]
     pub task_id: String,
-    /// Who holds it.
+    /// Holder of the claim.
     #[rkyv(with = Skip)]
     pub holder: String,
-    /// The claim counts before that moment.
+    /// End of the lease.
     pub leased_until: Timestamp,
-    /// What the task declared.
+    /// Paths and patterns that the task declared.
     pub resources: Vec<String>,
-    /// Whether others may hold the same, if somebody said.
+    /// True if others may hold the same paths; absent if the task does not say.
     pub shared: Option<bool>,
 }
 
 row!(HeldResources);
 
-/// Brings the index from the old row of a task to the new one.
+/// Updates the index after a task was stored.
 pub(super) fn follow(tx: &mut Tx<'_>, natural: &[u8], old: Option<&Task>, new: &Task) {
     let before = old.and_then(|old| entry(old, natural));
     let after = entry(new, natural);
@@ -60,11 +60,11 @@ fn entry(task: &Task, natural: &[u8]) -> Option<(Vec<u8>, HeldResources)> {
 }
 
 impl TeamState {
-    /// What a holder's live claims hold of paths, in natural order of the tasks.
+    /// Returns the paths that a holder's live claims hold, in natural order of the tasks.
     pub fn held_by(&self, holder: &str) -> Result<Vec<HeldResources>> {
         found(self.rows(), &named(HELD, holder))
     }
-    /// What all live claims hold of paths, holder by holder.
+    /// Returns the paths that all live claims hold, holder by holder.
     pub fn held_resources(&self) -> Result<Vec<HeldResources>> {
         found(self.rows(), &[HELD])
     }

@@ -1,7 +1,8 @@
-//! Task snapshots, driven by messages under the monotonic guard, or by commands.
+//! Task snapshots, changed by messages under the monotonic guard, or by commands.
 //!
-//! A message applies only if its `(created_at, id)` is greater than that of the last one applied; any other stays in
-//! the log, is marked as superseded, and changes nothing. Of a task that commands govern a message only reports.
+//! A message applies only if its `(created_at, id)` is greater than that of the last message applied. Any other message
+//! stays in the log, is marked as superseded, and changes nothing. A message about a task that commands govern is only
+//! a report.
 
 mod commanded;
 mod concern;
@@ -34,7 +35,7 @@ pub use view::ViewedTask;
 use crate::event::message::Priority;
 use crate::prelude::*;
 
-/// How messages that arrive out of order are dealt with; the name in every snapshot.
+/// The rule for messages that arrive out of order, as every snapshot names it.
 pub const CONFLICT_POLICY: &str = "created_at_then_message_id_monotonic";
 
 /// A task snapshot, as it is stored under its id.
@@ -42,121 +43,123 @@ pub const CONFLICT_POLICY: &str = "created_at_then_message_id_monotonic";
     Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
 )]
 pub struct Task {
-    /// Its id.
+    /// Id of the task.
     #[rkyv(with = Skip)]
     pub task_id: String,
     /// `created_at` of the first message applied.
     pub created_at: Timestamp,
     /// `created_at` of the last message applied.
     pub updated_at: Timestamp,
-    /// Who works on it.
+    /// Agent that works on the task.
     pub owner: Option<String>,
-    /// Who gave it to the owner.
+    /// Agent that gave the task to the owner.
     pub assigned_by: Option<String>,
-    /// What it is about.
+    /// Subject, in a line.
     pub subject: Option<String>,
-    /// The long form.
+    /// Description, at length.
     pub details: Option<String>,
-    /// Its state.
+    /// Status.
     pub status: Status,
-    /// How far it is, as its reporter says it.
+    /// Progress, as its reporter wrote it.
     #[rkyv(with = As<Option<String>>)]
     pub progress: Option<Json>,
-    /// When it will be done, as its reporter says it.
+    /// Expected time of completion, as its reporter wrote it.
     #[rkyv(with = As<Option<String>>)]
     pub eta: Option<Json>,
-    /// Whether it was reported blocked.
+    /// True if a message reported the task blocked.
     pub blocked: bool,
     /// The last note.
     pub note: Option<String>,
-    /// The story it belongs to.
+    /// Trace that the task belongs to.
     pub trace_id: Option<String>,
-    /// Who sent the last update applied.
+    /// Sender of the last update applied.
     pub last_update_from: Option<String>,
-    /// How urgent it is: the priority of its last assignment.
+    /// Priority of the last assignment.
     pub priority: Priority,
-    /// The tasks it waits for.
+    /// Tasks that this one waits for.
     pub deps: Vec<String>,
     /// Dependencies that would have closed a cycle, and were left out.
     pub ignored_deps: Vec<String>,
-    /// Whether its status moves by claims only; messages then set the reported fields.
+    /// True if the status moves by claims only; messages then set the reported fields.
     pub claim_governed: bool,
-    /// The status that a message reported of a claim-governed task.
+    /// Status that a message reported of a claim-governed task.
     pub reported_status: Option<Status>,
-    /// The owner that an assignment named for a claim-governed task.
+    /// Owner that an assignment named for a claim-governed task.
     pub reported_owner: Option<String>,
-    /// What messages said of a claim-governed task beside these.
+    /// Further reports about a claim-governed task.
     #[rkyv(with = As<Option<Box<Reported>>>)]
     pub reported: Reported,
-    /// Counts applied task messages.
+    /// Counts the applied task messages.
     pub snapshot_version: u64,
     /// Counts every applied mutation.
     pub version: u64,
-    /// The last message applied.
+    /// Id of the last message applied.
     pub last_message_id: String,
-    /// Its `created_at`.
+    /// `created_at` of the last message applied.
     pub last_message_created_at: Timestamp,
-    /// Seq of the last event that changed it.
+    /// Seq of the last event that changed the task.
     pub seq: u64,
-    /// What only commands make of a task.
+    /// Fields that only commands set.
     #[rkyv(with = As<Option<Box<Governed>>>)]
     pub governed: Governed,
 }
 
-/// What messages said of a claim-governed task, which moved nothing. Each thing stays until it is said otherwise.
+/// Reports of messages about a claim-governed task, which move nothing. Each field keeps its value until another
+/// message sets it.
 #[derive(
     Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
 )]
 pub struct Reported {
-    /// Whether it is blocked; a new claim takes that back.
+    /// True if the task was reported blocked; a new claim resets it.
     pub blocked: bool,
-    /// How far it is.
+    /// Progress.
     #[rkyv(with = As<Option<String>>)]
     pub progress: Option<Json>,
-    /// When it will be done.
+    /// Expected time of completion.
     #[rkyv(with = As<Option<String>>)]
     pub eta: Option<Json>,
     /// The last note.
     pub note: Option<String>,
-    /// Who reported last.
+    /// Sender of the last report.
     #[rkyv(with = As<String>)]
     pub by: Option<String>,
-    /// When that was, by the message.
+    /// Time of the last report, by the message.
     #[rkyv(with = As<i64>)]
     pub at: Option<Timestamp>,
-    /// The message whose status or owner the task does not have; none once a command changed the task's status.
+    /// Seq of the message whose status or owner the task does not have; absent once a command changed the task's
+    /// status.
     #[rkyv(with = As<u64>)]
     pub unapplied: Option<u64>,
 }
 
-/// What only commands make of a task.
+/// Fields of a task that only commands set.
 #[derive(
     Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
 )]
 pub struct Governed {
-    /// Whether a command said any of it; most tasks of an imported history have none, and store none.
+    /// True if a command set any of the fields. Most tasks of an imported history have none, and store none.
     #[rkyv(with = Skip)]
     pub known: bool,
-    /// Its attributes.
+    /// Attributes.
     #[rkyv(with = As<StoredAttributes>)]
     pub attributes: Attributes,
-    /// What its completion brought.
+    /// Result of the completion.
     pub result: Option<String>,
-    /// Why it failed.
+    /// Reason of the failure.
     pub error: Option<String>,
-    /// When it was last claimed.
+    /// Time of the last claim.
     pub started_at: Option<Timestamp>,
-    /// When it was completed, failed or canceled.
+    /// Time at which the task was completed, failed or canceled.
     pub completed_at: Option<Timestamp>,
-    /// How many claims it has had.
+    /// Number of claims that the task has had.
     pub epoch: u64,
-    /// The last of them.
+    /// The last claim.
     pub claim: Option<Claim>,
-    /// The paths that its holder may write, relative to the repository.
+    /// Paths that the holder may write, relative to the repository.
     pub resources: Vec<String>,
-    /// Whether others may hold the same paths meanwhile, if somebody said.
+    /// True if others may hold the same paths; absent if the task does not say.
     pub shared: Option<bool>,
-    /// What else its creator said of it: a JSON object.
+    /// Further fields that the creator gave: a JSON object.
     #[rkyv(with = As<Option<String>>)]
     pub extra: Option<Json>,
 }
@@ -164,22 +167,22 @@ pub struct Governed {
 /// A claim on a task.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct Claim {
-    /// Who made it.
+    /// Holder.
     pub owner: String,
-    /// What its holder presents.
+    /// Token that the holder presents.
     pub token: String,
-    /// It counts before that moment.
+    /// End of the lease.
     pub leased_until: Timestamp,
-    /// How it stands.
+    /// State of the claim.
     pub state: ClaimState,
 }
 
-/// How a claim stands, as far as it is recorded.
+/// The recorded state of a claim.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub enum ClaimState {
-    /// Its holder works on the task.
+    /// The holder works on the task.
     Live,
-    /// Its lease ran out.
+    /// The lease ran out.
     Expired,
     /// The task was completed, failed, released or canceled.
     Ended,
@@ -206,18 +209,18 @@ impl Stored<Option<Box<Governed>>> for Governed {
 }
 
 impl Task {
-    /// The claim under which somebody works on it, whether or not its lease ran out meanwhile.
+    /// Returns the live claim. Its lease may have run out meanwhile.
     pub fn claim(&self) -> Option<&Claim> {
         let claim = self.governed.claim.as_ref()?;
         (claim.state == ClaimState::Live).then_some(claim)
     }
 
-    /// Returns whether completing it needs an approval.
+    /// Returns true if completing the task needs an approval.
     pub fn requires_approval(&self) -> bool {
         self.governed.attributes.requires_approval == Some(true)
     }
 
-    /// Whether the lease of that claim ran out by then, which no event says yet.
+    /// Returns true if the lease of the live claim ran out by `now`, which no event says yet.
     pub fn lease_expired(&self, now: Timestamp) -> bool {
         self.claim().is_some_and(|claim| claim.leased_until <= now)
     }
@@ -226,26 +229,26 @@ impl Task {
 /// Dependencies that will not be completed unless a person or an agent acts.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct UnmetDeps {
-    /// Those that failed or were canceled.
+    /// Dependencies that failed or were canceled.
     pub failed: Vec<String>,
-    /// Those that are no tasks of the team.
+    /// Dependencies that are no tasks of the team.
     pub unknown: Vec<String>,
 }
 
-/// Which tasks are asked for.
+/// A filter of tasks.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskFilter {
-    /// Only those in that state.
+    /// Only tasks with this status.
     pub status: Option<Status>,
-    /// Only those of that owner.
+    /// Only tasks of this owner.
     pub owner: Option<String>,
 }
 
-/// Some tasks in natural order of their ids.
+/// A page of tasks in natural order of their ids.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TaskPage {
-    /// The tasks.
+    /// Tasks of the page.
     pub tasks: Vec<Task>,
-    /// Whether more follow; the last task's id is then the cursor.
+    /// True if more tasks follow; the last task's id is then the cursor.
     pub more: bool,
 }

@@ -1,4 +1,4 @@
-//! News of tasks for their owners, and which tasks ended when. Entries are events of the log.
+//! News about tasks for their owners, and the ends of tasks. Entries are events of the log.
 
 use super::Task;
 use super::row::task_key;
@@ -10,15 +10,15 @@ use crate::prelude::*;
 const NEWS: u8 = 0x91;
 /// One series: events by which a task ended, as completed, failed or canceled, each with the id of the task.
 const ENDED: u8 = 0x92;
-/// By agent: that it gave a task to another one.
+/// By agent: present if the agent gave a task to another one.
 const GAVE: u8 = 0x93;
 
-/// The series of an agent's news.
+/// Returns the series of an agent's news.
 pub(crate) fn news_of(agent: &str) -> Vec<u8> {
     key::series(NEWS, agent.as_bytes())
 }
 
-/// Notes news that an event of the task itself brings to its owner.
+/// Adds the news that a command on a task brings to its owner.
 pub(super) fn of_command(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) {
     let to = match &fact.act {
         TaskAct::Created(created) => created.owner.as_deref(),
@@ -34,14 +34,14 @@ pub(super) fn of_command(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) {
     }
 }
 
-/// Notes that an agent gave a task to another one.
+/// Records that an agent gave a task to another one.
 pub(super) fn gave(tx: &mut Tx<'_>, from: &str, to: Option<&str>) {
     if to.is_some_and(|to| to != from) {
         tx.mark(&key_of(GAVE, from.as_bytes()));
     }
 }
 
-/// Notes what a change of a task means: an owner other than `by` lost it to another, or it ended.
+/// Adds the news of a change: an owner other than `by` lost the task to another agent, or the task ended.
 pub(super) fn of_change(
     tx: &mut Tx<'_>,
     (id, seq): (&str, u64),
@@ -61,7 +61,7 @@ pub(super) fn of_change(
     }
 }
 
-/// Notes a reviewer's decision for the owner of the task.
+/// Adds a reviewer's decision to the news of the task's owner.
 pub(super) fn of_approval(tx: &mut Tx<'_>, seq: u64, fact: &SupervisionFact) -> Result<()> {
     let SupervisionFact::Approval(approval) = fact else {
         return Ok(());
@@ -84,8 +84,8 @@ pub(super) fn of_approval(tx: &mut Tx<'_>, seq: u64, fact: &SupervisionFact) -> 
 }
 
 impl TeamState {
-    /// The ids of the tasks that ended by an event after `since`, the newest first, at most `limit`. A task that ended
-    /// twice is named twice.
+    /// Returns the ids of at most `limit` tasks that ended by an event after `since`, the newest first. A task that
+    /// ended twice is listed twice.
     pub fn ended_since(&self, since: u64, limit: usize) -> Result<Vec<String>> {
         let entries = self.rows().prefix(&key::series(ENDED, b""), true);
         let mut ended = Vec::new();

@@ -1,4 +1,4 @@
-//! Questions about tasks. Each costs as much as what it answers.
+//! Queries over tasks. Each reads about as many rows as it returns.
 
 use super::row::{
     BLOCKED, BY_STATUS, COMPLETED, COUNTS, LEASES, NUMBERED, OPEN, SUPERSEDED, TASK, owned_key,
@@ -9,11 +9,11 @@ use crate::natural;
 use crate::prelude::*;
 
 impl TeamState {
-    /// A task by its id.
+    /// Returns a task by its id.
     pub fn task(&self, id: &str) -> Result<Option<Task>> {
         by_natural(self.rows(), &natural::key(id))
     }
-    /// Tasks in natural order, behind the one with id `after` (which need not exist).
+    /// Returns the tasks after the one with id `after` (which need not exist), in natural order.
     pub fn tasks(
         &self,
         filter: &TaskFilter,
@@ -33,13 +33,13 @@ impl TeamState {
         };
         page(self.rows(), prefixes, 0, after.map(natural::key), limit)
     }
-    /// Tasks in state `blocked` or reported blocked, in natural order.
+    /// Returns the tasks that are `blocked` or were reported blocked, in natural order.
     pub fn blocked_tasks(&self, after: Option<&str>, limit: usize) -> Result<TaskPage> {
         let lists = vec![vec![BLOCKED]];
         page(self.rows(), lists, 0, after.map(natural::key), limit)
     }
-    /// Tasks that can be taken up: most urgent first, then oldest, then by id, behind `after`. For an agent those are
-    /// what is for anybody and what is assigned to it.
+    /// Returns the tasks after `after` that can be taken up: most urgent first, then oldest, then by id. For an agent
+    /// these are the tasks for anybody and those that are assigned to it.
     pub fn ready_tasks(
         &self,
         agent: Option<&str>,
@@ -53,13 +53,13 @@ impl TeamState {
         let lists = ready_lists(agent);
         page(self.rows(), lists, ready::RANK_BYTES, after, limit)
     }
-    /// How many tasks can be taken up, by that agent if one is named.
+    /// Counts the tasks that can be taken up, by an agent if one is named.
     pub fn ready_count(&self, agent: Option<&str>) -> Result<u64> {
         let lists = ready_lists(agent).into_iter();
         lists.map(|list| listed(self.rows(), &list)).sum()
     }
-    /// Unfinished tasks of an owner that it cannot go on with, since they are blocked or a dependency is not completed;
-    /// in natural order.
+    /// Returns the unfinished tasks that an owner cannot continue, since they are blocked or a dependency is not
+    /// completed; in natural order.
     pub fn waiting_tasks(
         &self,
         owner: &str,
@@ -69,24 +69,24 @@ impl TeamState {
         let lists = vec![ready::waiting_of(owner)];
         page(self.rows(), lists, 0, after.map(natural::key), limit)
     }
-    /// How many those are.
+    /// Counts the unfinished tasks that an owner cannot continue.
     pub fn waiting_count(&self, owner: &str) -> Result<u64> {
         listed(self.rows(), &ready::waiting_of(owner))
     }
-    /// How many tasks of an owner are in each state.
+    /// Counts the tasks of an owner, by status.
     pub fn owned_counts(&self, owner: &str) -> Result<TaskCounts> {
         Ok(self.rows().get(&owned_key(owner))?.unwrap_or_default())
     }
-    /// All agents that ever owned a task, sorted by name.
+    /// Returns the agents that ever owned a task, sorted by name.
     pub fn task_owners(&self) -> Result<Vec<String>> {
         let owners = self.rows().prefix(&owned_key(""), false);
         owners.map(|entry| Ok(entry?.name(1))).collect()
     }
-    /// The dependencies that are not completed, in order; an unknown one counts as not completed.
+    /// Returns the dependencies that are not completed, in order. An unknown dependency is not completed.
     pub fn open_deps(&self, deps: &[String]) -> Result<Vec<String>> {
         self.deps_with(deps, |status| status != Some(Status::Completed))
     }
-    /// The dependencies that failed or were canceled, and those that do not exist, each in order.
+    /// Returns the dependencies that failed or were canceled, and those that do not exist, each in order.
     pub fn unmet_deps(&self, deps: &[String]) -> Result<UnmetDeps> {
         let mut unmet = UnmetDeps::default();
         for dep in deps {
@@ -112,8 +112,8 @@ impl TeamState {
         }
         Ok(found)
     }
-    /// Tasks that have the task `id` among their dependencies, in the order of their first doing so. Each is read when it
-    /// is asked for.
+    /// Returns the tasks that name the task `id` as a dependency, in the order in which they first did. Each is read
+    /// when the iterator reaches it.
     pub fn dependents<'a>(&'a self, id: &'a str) -> impl Iterator<Item = Result<Task>> + 'a {
         let waiters = ready::waiting_for(self.rows(), id);
         let tasks = waiters.map(|waiter| self.task(&waiter?));
@@ -122,18 +122,19 @@ impl TeamState {
             task.as_ref().map_or(true, waits)
         })
     }
-    /// Blocked tasks whose dependencies are completed, which an event has yet to say, in natural order behind the one with
-    /// id `after`.
+    /// Returns the tasks after the one with id `after` that are stored as blocked though their dependencies are
+    /// completed, in natural order.
     pub fn freed_tasks(&self, after: Option<&str>, limit: usize) -> Result<Vec<Task>> {
         let after = after.map(natural::key);
         Ok(page(self.rows(), vec![ready::freed()], 0, after, limit)?.tasks)
     }
-    /// Claimed tasks whose lease ran out by `now`, the earliest first.
+    /// Returns the claimed tasks whose lease ran out by `now`, the earliest first.
     pub fn expired_tasks(&self, now: Timestamp, limit: usize) -> Result<Vec<Task>> {
         let end = end_of(&timed(LEASES, now.micros(), b""));
         first_timed(self.rows(), &[LEASES], &end, limit)
     }
-    /// The ids of the tasks that holders of claims completed after `since`, in natural order. No more is read than that.
+    /// Returns the ids of the tasks that holders of claims completed after `since`, in natural order. Reads no other
+    /// rows.
     pub fn completed_since(&self, since: Option<Timestamp>) -> Result<Vec<String>> {
         let from = match since {
             None => vec![COMPLETED],
@@ -147,46 +148,46 @@ impl TeamState {
         let ids = found.iter().filter_map(|natural| natural::decode(natural));
         Ok(ids.collect())
     }
-    /// How many leases run at `now`. Reads as many entries.
+    /// Counts the leases that run at `now`. Reads one entry per lease.
     pub fn lease_count(&self, now: Timestamp) -> Result<u64> {
         let from = end_of(&timed(LEASES, now.micros(), b""));
         let leases = self.rows().walk(&from, &end_of(&[LEASES]), false);
         leases.map(|entry| entry.map(|_| 1)).sum()
     }
-    /// Who holds a lease that runs at `now`. Reads as many tasks.
+    /// Returns the holders of the leases that run at `now`. Reads one task per lease.
     pub fn lease_holders(&self, now: Timestamp) -> Result<BTreeSet<String>> {
         let from = end_of(&timed(LEASES, now.micros(), b""));
         let held = first_timed(self.rows(), &from, &end_of(&[LEASES]), usize::MAX)?;
         let claims = held.iter().filter_map(Task::claim);
         Ok(claims.map(|claim| claim.owner.clone()).collect())
     }
-    /// When the next lease runs out.
+    /// Returns the time at which the next lease runs out.
     pub fn next_lease(&self) -> Result<Option<Timestamp>> {
         self.rows().first_time(LEASES)
     }
-    /// A number that is the id of no task, larger than all that are.
+    /// Returns a number that is larger than every number that is the id of a task.
     pub fn next_task_number(&self) -> Result<u64> {
         self.rows().next_number(&[NUMBERED])
     }
-    /// Whether all dependencies of a task are completed; an unknown one is not.
+    /// Returns true if all dependencies of a task are completed. An unknown dependency is not completed.
     pub fn ready(&self, task: &Task) -> Result<bool> {
         Ok(self.open_deps(&task.deps)?.is_empty())
     }
-    /// How many tasks are in each state.
+    /// Counts the tasks by status.
     pub fn task_counts(&self) -> Result<TaskCounts> {
         Ok(self.rows().get(&[COUNTS])?.unwrap_or_default())
     }
-    /// Unfinished tasks last updated before `before`, longest untouched first.
+    /// Returns the unfinished tasks that were last updated before `before`, the oldest update first.
     pub fn stale_tasks(&self, before: Timestamp, limit: usize) -> Result<Vec<Task>> {
         let end = timed(OPEN, before.micros(), b"");
         first_timed(self.rows(), &[OPEN], &end, limit)
     }
-    /// The newest `limit` messages that came too late and changed nothing, oldest first.
+    /// Returns the newest `limit` superseded messages, oldest first.
     pub fn newest_superseded(&self, limit: usize) -> Result<SeqPage> {
         let series = key::series(SUPERSEDED, b"");
         self.rows().page(&series, None, limit)
     }
-    /// Every agent that ever owned a task, by name, with the number of its tasks in each state.
+    /// Returns the agents that ever owned a task, by name, with the number of their tasks by status.
     pub fn owners(&self) -> Result<Vec<(String, TaskCounts)>> {
         let owners = self.rows().prefix(&owned_key(""), false);
         owners
@@ -196,7 +197,7 @@ impl TeamState {
             })
             .collect()
     }
-    /// Whether the message recorded by that event came too late and changed nothing.
+    /// Returns true if the message recorded by that event was superseded: it came too late and changed nothing.
     pub fn superseded(&self, seq: u64) -> Result<bool> {
         self.rows().has(&numbered(SUPERSEDED, "", seq))
     }
@@ -213,8 +214,8 @@ fn listed(rows: Rows<'_>, list: &[u8]) -> Result<u64> {
     Ok(rows.get(&ready::count_key(list))?.unwrap_or_default())
 }
 
-/// The tasks that stand behind `after` under any of the prefixes, whose keys all go on with `ranked` bytes and the natural
-/// key. No more than a page is read under each.
+/// Returns the tasks after `after` under any of the prefixes. A key is a prefix, `ranked` bytes and the natural key. At
+/// most a page is read under each prefix.
 pub(super) fn page(
     rows: Rows<'_>,
     prefixes: Vec<Vec<u8>>,
@@ -244,7 +245,7 @@ pub(super) fn page(
     Ok(TaskPage { tasks, more })
 }
 
-/// The first tasks of an index by time.
+/// Returns the first tasks of an index by time.
 fn first_timed(rows: Rows<'_>, from: &[u8], end: &[u8], limit: usize) -> Result<Vec<Task>> {
     let mut tasks = Vec::new();
     for entry in rows.walk(from, end, false).take(limit) {
@@ -259,7 +260,7 @@ fn by_natural(rows: Rows<'_>, natural: &[u8]) -> Result<Option<Task>> {
     Ok(task.map(|(task, task_id)| Task { task_id, ..task }))
 }
 
-/// Every task in natural order.
+/// Returns all tasks in natural order.
 pub(crate) fn all<'a>(rows: Rows<'a>) -> impl Iterator<Item = Result<Task>> + use<'a> {
     rows.prefix(&[TASK], false).map(|entry| {
         let entry = entry?;

@@ -1,8 +1,8 @@
-//! Which tasks somebody can take up, and which wait for others.
+//! Lists of the tasks that an agent can take up, and of those that wait for others.
 //!
-//! Whether a task is ready depends on other tasks, so each known dependency has a list of those that wait for it: when it
-//! is completed, or no longer is, they are looked at again. The lists are ordered as work is taken up: most urgent first,
-//! then oldest, then by id; each has a count.
+//! A task is ready depending on other tasks. So each known dependency has a list of the tasks that wait for it, and
+//! these are checked again when the dependency is completed or reopened. The lists have the order in which work is
+//! taken up: most urgent first, then oldest, then by id. Each list has a count.
 
 use super::row::task_key;
 use super::{Status, Task};
@@ -12,48 +12,48 @@ use crate::prelude::*;
 
 /// Tasks that an agent can take up.
 const READY: u8 = 0x36;
-/// The same by agent: those of an owner under its name, those for any agent under no name.
+/// Ready tasks by agent: those of an owner under its name, those for any agent under the empty name.
 const READY_FOR: u8 = 0x37;
-/// Unfinished tasks that cannot be gone on with, by owner.
+/// Unfinished tasks that cannot be continued, by owner.
 const WAITING: u8 = 0x38;
-/// How many entries each of these lists has, by its prefix.
+/// Number of entries of each list, by its prefix.
 const LISTED: u8 = 0x39;
-/// By dependency and number, who waits for it; how many such numbers there are, by dependency alone.
+/// By dependency and number: a task that waits for it. By dependency alone: how many numbers there are.
 const WAITERS: u8 = 0x3A;
-/// By dependency and task: that there is such a number.
+/// By dependency and task: present if the task has a number under the dependency.
 const WAITS: u8 = 0x3B;
-/// Claim-governed tasks that are stored as blocked though they wait for nothing any more.
+/// Claim-governed tasks that are stored as blocked though their dependencies are completed.
 const FREED: u8 = 0x3F;
 
-/// Bytes of an entry of a ready list before the natural key.
+/// Length of the part of a ready list's entry that precedes the natural key.
 pub(super) const RANK_BYTES: usize = 9;
 
-/// The list of what `agent` can take up of its own, or of what anybody can.
+/// Returns the prefix of the ready tasks of `agent`, or of those for any agent.
 pub(super) fn ready_for(agent: Option<&str>) -> Vec<u8> {
     named(READY_FOR, agent.unwrap_or_default())
 }
 
-/// The list of all that can be taken up.
+/// Returns the prefix of all ready tasks.
 pub(super) fn ready_all() -> Vec<u8> {
     vec![READY]
 }
 
-/// The list of blocked tasks whose dependencies are completed, which an event has yet to say.
+/// Returns the prefix of the tasks that are stored as blocked though their dependencies are completed.
 pub(super) fn freed() -> Vec<u8> {
     vec![FREED]
 }
 
-/// The list of what `owner` cannot go on with.
+/// Returns the prefix of the tasks that `owner` cannot continue.
 pub(super) fn waiting_of(owner: &str) -> Vec<u8> {
     named(WAITING, owner)
 }
 
-/// The key of a list's count.
+/// Returns the key of a list's count.
 pub(super) fn count_key(list: &[u8]) -> Vec<u8> {
     key_of(LISTED, list)
 }
 
-/// Where a task stands in a ready list.
+/// Returns the position of a task in a ready list.
 pub(super) fn rank(priority: Priority, created_at: Timestamp, natural: &[u8]) -> Vec<u8> {
     let mut rank = Vec::with_capacity(RANK_BYTES + natural.len());
     rank.push(u8::MAX - priority as u8);
@@ -62,7 +62,7 @@ pub(super) fn rank(priority: Priority, created_at: Timestamp, natural: &[u8]) ->
     rank
 }
 
-/// Brings the lists in line with a task that was just stored, and with those that wait for it.
+/// Updates the lists after a task was stored: its own entries, and those of the tasks that wait for it.
 pub(super) fn follow(
     tx: &mut Tx<'_>,
     id: &str,
@@ -83,7 +83,7 @@ pub(super) fn follow(
     each_waiter(tx, id, |tx, waiter| {
         let natural = natural::key(waiter);
         let task: Option<Task> = tx.get(&task_key(waiter))?;
-        // A new assignment may have named other dependencies.
+        // A newer assignment may have named other dependencies.
         match task.filter(|task| task.deps.iter().any(|dep| dep == id)) {
             Some(task) => place(tx, &natural, Some(&task), &task),
             None => Ok(()),
@@ -91,7 +91,7 @@ pub(super) fn follow(
     })
 }
 
-/// Calls `visit` with each task that waits, or once waited, for another.
+/// Calls `visit` with each task that waits for another, or did.
 pub(super) fn each_waiter(
     tx: &mut Tx<'_>,
     id: &str,
@@ -106,7 +106,7 @@ pub(super) fn each_waiter(
     Ok(())
 }
 
-/// Takes a task out of the lists where it no longer belongs, and puts it into those where it does.
+/// Removes a task from lists that it left, and adds it to lists that it entered.
 fn place(tx: &mut Tx<'_>, natural: &[u8], old: Option<&Task>, new: &Task) -> Result<()> {
     let before = match old {
         Some(old) => listed(tx, natural, old)?,
@@ -122,13 +122,13 @@ fn place(tx: &mut Tx<'_>, natural: &[u8], old: Option<&Task>, new: &Task) -> Res
     Ok(())
 }
 
-/// Where a stored task stands.
+/// Returns the entries of a stored task.
 fn listed(tx: &Tx<'_>, natural: &[u8], task: &Task) -> Result<Vec<Listed>> {
     let free = lists(task, natural, false);
     if task.deps.is_empty() {
         return Ok(free);
     }
-    // Which of them hold it depends on tasks that may have changed since.
+    // The lists that hold the task depend on tasks that may have changed since.
     let mut found = Vec::new();
     for entry in lists(task, natural, true).into_iter().chain(free) {
         if !found.contains(&entry) && tx.has(&entry.key())? {
@@ -148,7 +148,7 @@ fn has_open_deps(tx: &Tx<'_>, task: &Task) -> Result<bool> {
     Ok(false)
 }
 
-/// A place in a list.
+/// An entry of a list.
 #[derive(Clone, PartialEq)]
 struct Listed {
     list: Vec<u8>,
@@ -171,7 +171,7 @@ impl Listed {
     }
 }
 
-/// Where a task belongs.
+/// Returns the entries that a task should have.
 fn lists(task: &Task, natural: &[u8], open_deps: bool) -> Vec<Listed> {
     let held_up = match task.claim_governed {
         true => open_deps,
@@ -197,8 +197,9 @@ fn lists(task: &Task, natural: &[u8], open_deps: bool) -> Vec<Listed> {
     entries
 }
 
-/// Who may take up a task that nothing holds up: `Some(None)` is anybody, `None` nobody. What a message made `pending`
-/// is for anybody, what one assigned, or a command gave an owner, for that owner.
+/// Returns the agent that may take up a task without open dependencies: `Some(None)` for any agent, `None` for none. A
+/// task that a message made `pending` is for any agent; one that was assigned, or created with an owner, is for that
+/// owner.
 fn taker(task: &Task) -> Option<Option<&str>> {
     match (task.claim_governed, task.status) {
         (false, Status::Pending) => Some(None),
@@ -209,7 +210,7 @@ fn taker(task: &Task) -> Option<Option<&str>> {
     }
 }
 
-/// Notes that a task waits for another. The note stays when it no longer waits.
+/// Records that a task waits for another. The record stays after the task ceases to wait.
 fn enlist(tx: &mut Tx<'_>, dep: &str, task: &str) -> Result<()> {
     let known = [&*named(WAITS, dep), task.as_bytes()].concat();
     if tx.has(&known)? {
@@ -222,17 +223,18 @@ fn enlist(tx: &mut Tx<'_>, dep: &str, task: &str) -> Result<()> {
     tx.increment(&count_key)
 }
 
-/// The key that is there if a task waits, or once waited, for another.
+/// Returns the key that exists if a task waits for `dep`, or did.
 pub(super) fn waited_for(dep: &str) -> Vec<u8> {
     key_of(WAITERS, dep.as_bytes())
 }
 
-/// Who waits, or once waited, for another, in the order of their first doing so.
+/// Returns the tasks that wait for another, or did, in the order in which they first did.
 pub(super) fn waiting_for<'a>(
     rows: Rows<'a>,
     dep: &str,
 ) -> impl Iterator<Item = Result<String>> + use<'a> {
-    // For most tasks there is no number, which the runs' filters say at once. An error meets whoever reads the entries.
+    // Most tasks have no such key, which the filters of the runs tell at once. An error shows when the entries are
+    // read.
     let entries = match rows.has(&waited_for(dep)) {
         Ok(false) => None,
         _ => Some(rows.prefix(&named(WAITERS, dep), false)),
@@ -252,13 +254,13 @@ mod tests {
     use std::collections::BTreeMap;
     use teamlog_engine::internals::derived::{Changes, Value};
 
-    /// A state in memory that counts what is asked of it, and which keys changed.
+    /// A state in memory that counts reads and changed keys.
     #[derive(Default)]
     struct Counted {
         rows: BTreeMap<Vec<u8>, Vec<u8>>,
         reads: Cell<u64>,
         changed: BTreeSet<Vec<u8>>,
-        /// The longest value that was put.
+        /// Length of the longest value that was stored.
         longest: usize,
     }
 
@@ -278,7 +280,7 @@ mod tests {
         }
     }
 
-    /// Completes a task that so many wait for: how often the state is read, how many keys change, and the longest value.
+    /// Completes a task with that many dependents. Returns the number of reads, of changed keys, and the longest value.
     fn completed(dependents: u64) -> (u64, u64, usize) {
         let mut state = Counted::default();
         let one = Task {

@@ -1,43 +1,43 @@
-//! How a task lies in the derived store: its row, and the keys of the indexes over it.
+//! The row of a task in the derived store, and the keys of the indexes over it.
 
 use super::{Concern, Status, Task, TaskCounts};
 use crate::natural;
 use crate::prelude::*;
 
-/// By id, in natural order (so are the indexes).
+/// By id, in natural order. The indexes have this order too.
 pub(super) const TASK: u8 = 0x30;
 /// By status.
 pub(super) const BY_STATUS: u8 = 0x31;
 /// By owner and status.
 pub(super) const BY_OWNER: u8 = 0x32;
-/// In state `blocked`, or reported blocked.
+/// Tasks that are `blocked`, or reported blocked.
 pub(super) const BLOCKED: u8 = 0x33;
-/// Unfinished, by the time of the last update.
+/// Unfinished tasks, by the time of the last update.
 pub(super) const OPEN: u8 = 0x34;
-/// How many in each state.
+/// Number of tasks by status.
 pub(super) const COUNTS: u8 = 0x35;
-/// By owner: how many in each state.
+/// By owner: number of tasks by status.
 const OWNED: u8 = 0x3C;
 /// Live claims, by the end of their lease.
 pub(super) const LEASES: u8 = 0x3D;
-/// Completed by the holder of a claim, by the time of that.
+/// Tasks completed by the holder of a claim, by the time of completion.
 pub(super) const COMPLETED: u8 = 0x45;
 /// The largest number that is the id of a task.
 pub(super) const NUMBERED: u8 = 0x3E;
-/// One series: messages that came too late.
+/// One series: superseded messages.
 pub(super) const SUPERSEDED: u8 = 0x90;
 
 row!(Task);
 row!(TaskCounts);
 
 impl Task {
-    /// Whether it belongs into the list of blocked tasks: also where only its holder reports it blocked.
+    /// Returns true if the task belongs to the list of blocked tasks. A report of its holder suffices.
     fn is_blocked(&self) -> bool {
         let stuck = self.status == Status::InProgress && self.reported.blocked;
         self.blocked || stuck || self.status == Status::Blocked
     }
 
-    /// The keys by which a task with the natural key `natural` is found.
+    /// Returns the index keys of a task with the natural key `natural`.
     pub fn index_keys(&self, natural: &[u8]) -> Vec<Vec<u8>> {
         let mut keys = vec![with_status(key_of(BY_STATUS, b""), self.status, natural)];
         if let Some(owner) = &self.owner {
@@ -57,7 +57,7 @@ impl Task {
         if let Some(claim) = self.claim() {
             keys.push(timed(LEASES, claim.leased_until.micros(), natural));
         }
-        // What messages say of a task tells of no completion.
+        // Only completions by the holder of a claim are indexed.
         let completed = self.claim_governed && self.status == Status::Completed;
         if let Some(at) = self.governed.completed_at.filter(|_| completed) {
             keys.push(timed(COMPLETED, at.micros(), natural));
@@ -66,17 +66,17 @@ impl Task {
     }
 }
 
-/// The key of a task.
+/// Returns the key of a task.
 pub(super) fn task_key(id: &str) -> Vec<u8> {
     key_of(TASK, &natural::key(id))
 }
 
-/// The key of an owner's counts.
+/// Returns the key of an owner's counts.
 pub(super) fn owned_key(owner: &str) -> Vec<u8> {
     key_of(OWNED, owner.as_bytes())
 }
 
-/// The beginning of the keys of an owner's tasks.
+/// Returns the prefix of the keys of an owner's tasks.
 pub(super) fn owner_prefix(owner: &str) -> Vec<u8> {
     named(BY_OWNER, owner)
 }
@@ -87,7 +87,7 @@ fn with_status(mut prefix: Vec<u8>, status: Status, natural: &[u8]) -> Vec<u8> {
     prefix
 }
 
-/// The status of a task as a fold finds it.
+/// Returns the status of a task during a fold.
 pub(crate) fn status_in(tx: &Tx<'_>, id: &str) -> Result<Option<Status>> {
     let task: Option<Task> = tx.get(&task_key(id))?;
     Ok(task.map(|task| task.status))

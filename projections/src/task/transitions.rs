@@ -1,4 +1,5 @@
-//! How the status of tasks changes, event by event: the fold of tasks over a log from its first event on, kept in memory.
+//! Changes of the status of tasks, event by event: the fold of tasks over a log from its first event on, kept in
+//! memory.
 
 use crate::prelude::*;
 use crate::task::{self, Status};
@@ -8,22 +9,22 @@ use teamlog_engine::internals::derived::{Changes, Value};
 /// A change of a task's status.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transition {
-    /// The task.
+    /// Id of the task.
     pub task_id: String,
-    /// Its status before; none for a task that came into the world.
+    /// Status before the event; absent for a new task.
     pub old: Option<Status>,
-    /// Its status from then on.
+    /// Status after the event.
     pub new: Status,
 }
 
-/// What is known of all tasks after the events that were seen.
+/// The state of all tasks after the events seen so far.
 #[derive(Debug, Default)]
 pub struct Transitions {
     rows: Rows,
 }
 
 impl Transitions {
-    /// Takes the next event of the log; the change of a status, if it is one.
+    /// Folds the next event of the log. Returns the change of a status, if the event makes one.
     pub fn next(&mut self, event: &Event<'_>) -> Result<Option<Transition>> {
         if event.foreign {
             return Ok(None);

@@ -21,7 +21,7 @@ struct Claimed {
     epoch: u64,
 }
 
-/// The same in an exchange.
+/// The body of an exchange that answered a claim.
 #[derive(Deserialize)]
 struct Exchanged {
     body: Granted,
@@ -66,14 +66,14 @@ pub(crate) fn check_live(ctx: &Ctx, live: &Live, stored: &str) -> Result<()> {
     Err(Failure::Refused(advised(refusal)))
 }
 
-/// The task and the number of its claim; nothing where nothing was claimed.
+/// Returns the task and the number of its claim; `None` if the answer granted no claim.
 fn claimed(stored: &str) -> Option<Claimed> {
     let exchanged = serde_json::from_str(stored).map(|exchanged: Exchanged| exchanged.body);
     let granted = exchanged.or_else(|_| serde_json::from_str(stored));
     granted.ok()?.task
 }
 
-/// The key stands for the claim that is over for good.
+/// Adds the hint for a key whose claim ended.
 fn advised(refusal: Refusal) -> Refusal {
     let refusal = refusal.field("key");
     refusal.hint(

@@ -1,7 +1,7 @@
-//! Who holds a task: claims, their leases, and what their holders present.
+//! Claims on tasks: their leases, and the checks of the claim that a caller presents.
 //!
-//! A lease runs out by itself, but a task only moves by events. So a command that meets a lease which ran out records
-//! that first, and goes on with the task as it then is.
+//! A lease runs out with time, but only events change a task. So a command that meets an expired lease records the
+//! expiry first, and then decides on the task as that event leaves it.
 
 use crate::command::Decision;
 use crate::command::authority::ClaimProof;
@@ -9,11 +9,11 @@ use crate::prelude::*;
 use crate::projections::task::event::{ClaimRef, Lease, TaskAct, TaskBlocked, TaskFact};
 use crate::projections::task::{Claim, ClaimState};
 
-/// How long a lease lasts unless the caller says otherwise.
+/// Length of a lease if the caller does not set one.
 pub const LEASE_MS: u64 = 900_000;
 /// The shortest lease.
 pub const LEASE_MS_MIN: u64 = 1_000;
-/// The longest.
+/// The longest lease.
 pub const LEASE_MS_MAX: u64 = 86_400_000;
 
 pub(crate) fn lease_end(lease_ms: Option<u64>, now: Timestamp) -> Result<Timestamp, Refusal> {
@@ -22,7 +22,7 @@ pub(crate) fn lease_end(lease_ms: Option<u64>, now: Timestamp) -> Result<Timesta
         let rule = format!("lease_ms must be {LEASE_MS_MIN} to {LEASE_MS_MAX}, but is {asked}");
         return Err(Refusal::new(Code::InvalidInput, rule).field("lease_ms"));
     }
-    // It was checked to be small.
+    // The caller of this function checked the range.
     Ok(now.plus_micros(asked as i64 * 1000))
 }
 
@@ -35,8 +35,8 @@ pub(crate) enum ClaimCheck<'a> {
     Unclaimed,
 }
 
-/// A task with the events that are going to be recorded of it. Where its lease ran out, that is the first of them, and the
-/// task is as it stands after it.
+/// A task with the events that the command will record. If the lease ran out, its expiry is the first event, and the
+/// task is in the state after it.
 pub(crate) struct TaskDecision {
     pub task: Task,
     pub events: Vec<NewEvent>,
@@ -50,14 +50,14 @@ impl TaskDecision {
         TaskDecision::from_task(live, task, now)
     }
 
-    /// The same for a task that was read already.
+    /// Starts a decision on a task that was already read.
     pub fn from_task(live: &Live, mut task: Task, now: Timestamp) -> Result<TaskDecision> {
         let mut events = Vec::new();
         expire(live, &mut task, now, DEFAULT_ACTOR, &mut events)?;
         Ok(TaskDecision { task, events })
     }
 
-    /// Appends the event that an act on the task is, and says which one of the group it is.
+    /// Appends the event of an act on the task, and returns its index in the group.
     pub fn act(&mut self, act: TaskAct, actor: &str, agent: Option<&str>) -> usize {
         self.events.push(event(&self.task, act, actor, agent));
         self.events.len() - 1
@@ -70,14 +70,14 @@ impl TaskDecision {
         self.events.push(event);
     }
 
-    /// Gives the task back to whoever wants it, blocked if it waits for others.
+    /// Makes the task pending without an owner, or blocked if it waits for others.
     pub fn give_back(&mut self, live: &Live) -> Result<()> {
         self.task.owner = None;
         self.task.status = Status::Pending;
         block(live, &mut self.task, DEFAULT_ACTOR, &mut self.events)
     }
 
-    /// The decision by these rules. Where they refuse, a lease that ran out is recorded all the same.
+    /// Applies the rules. If they refuse, the expiry of a lease is recorded all the same.
     pub fn decision<V>(
         mut self,
         rules: impl FnOnce(&mut TaskDecision) -> Result<V>,
@@ -93,12 +93,12 @@ impl TaskDecision {
         }
     }
 
-    /// Refuses another version than the one expected.
+    /// Refuses a version that is not the expected one.
     pub fn check_version(&self, expected: Option<u64>) -> Result<(), Refusal> {
         self.expect(expected, Code::VersionConflict)
     }
 
-    /// The same with the code of a claim.
+    /// Refuses a version that is not the expected one, with the code that a claim uses.
     pub fn expect(&self, expected: Option<u64>, code: Code) -> Result<(), Refusal> {
         check_expected(expected)?;
         let (id, version) = (&self.task.task_id, self.task.version);
@@ -191,7 +191,7 @@ impl TaskDecision {
         self.refusal(Code::ClaimConflict, message).field(field)
     }
 
-    /// A refusal that says how the task stands. It never says the token.
+    /// Returns a refusal with the state of the task. It never contains the token.
     pub fn refusal(&self, code: Code, message: String) -> Refusal {
         let task = &self.task;
         let mut refusal = Refusal::new(code, message).details(json!({
@@ -215,8 +215,8 @@ pub(crate) fn check_expected(expected: Option<u64>) -> Result<(), Refusal> {
     Err(Refusal::new(Code::InvalidInput, message).field("expected_version"))
 }
 
-/// Records that the lease of a task ran out, if it did: the task goes back to whoever wants it, blocked if it waits for
-/// others by now.
+/// Records the expiry of a task's lease, if it ran out: the task becomes pending without an owner, or blocked if it
+/// waits for others by now.
 pub(crate) fn expire(
     live: &Live,
     task: &mut Task,
@@ -242,12 +242,12 @@ pub(crate) fn expire(
     block(live, task, actor, events)
 }
 
-/// The event that an act on a task is, in the task's story.
+/// Returns the event of an act on a task, in the task's trace.
 pub(crate) fn event(task: &Task, act: TaskAct, actor: &str, agent: Option<&str>) -> NewEvent {
     TaskFact::of(&*task.task_id, act).event(actor, agent, task.trace_id.as_deref())
 }
 
-/// Whose claim ends or is renewed, as events name it.
+/// Returns the claim that ends or is renewed, as events name it.
 pub(crate) fn holder(task: &Task, claim: &Claim) -> ClaimRef {
     ClaimRef {
         worker: claim.owner.clone(),
@@ -256,7 +256,7 @@ pub(crate) fn holder(task: &Task, claim: &Claim) -> ClaimRef {
     }
 }
 
-/// The refusal of a task that is not there.
+/// Returns the refusal of a task that does not exist.
 pub fn not_found(task_id: &str) -> Refusal {
     let message = format!("task_id must name a task of the team, but is {task_id:?}");
     Refusal::new(Code::TaskNotFound, message)
@@ -264,7 +264,7 @@ pub fn not_found(task_id: &str) -> Refusal {
         .detail("task_id", task_id)
 }
 
-/// Records that a pending task has to wait, if it has to. Its cause is the last event so far.
+/// Records that a pending task is blocked, if it waits for others. The cause is the last event so far.
 pub(crate) fn block(
     live: &Live,
     task: &mut Task,
@@ -282,7 +282,7 @@ pub(crate) fn block(
     Ok(())
 }
 
-/// An event of a task that another one of the group led to.
+/// Returns an event of a task whose cause is another event of the group.
 pub(crate) fn follows(task: &Task, act: TaskAct, actor: &str, cause: Option<usize>) -> NewEvent {
     let mut event = event(task, act, actor, task.owner.as_deref());
     event.cause = cause.map(Cause::Earlier);

@@ -100,7 +100,7 @@ impl<'a> ClaimProof<'a> {
     fn check_in_order(self, decision: &TaskDecision) -> Result<(), Refusal> {
         self.check_epoch(decision)?;
         decision.check_open()?;
-        // If a lease ran out, any caller learns that; the task itself is as good as free.
+        // Any caller learns that a lease ran out, since the task is as good as free.
         if let Ok(ClaimCheck::GaveUp | ClaimCheck::Unclaimed) = decision.check_claim(self) {
             return decision.claim_of(self).map(drop);
         }
@@ -145,7 +145,7 @@ impl<'a> ClaimProof<'a> {
         worker.map_or(Ok(()), |worker| names::check_known("worker", worker))
     }
 
-    /// The refusal of a caller that presents no claim on a task that is claimed.
+    /// Returns the refusal of a caller that presents no claim on a claimed task.
     pub fn needs_claim(self, decision: &TaskDecision, claim: &Claim, who: &str) -> Refusal {
         let who = match self.force {
             true => format!("but {who} cannot force it"),
@@ -162,7 +162,7 @@ impl<'a> ClaimProof<'a> {
         self.token.is_none() && self.epoch.is_none()
     }
 
-    /// Returns whether the token and the epoch, if given, belong to that claim.
+    /// Returns true if the token and the epoch, if given, belong to the claim.
     pub fn fits(self, task: &Task, claim: &Claim) -> bool {
         self.token.is_none_or(|token| token == claim.token)
             && self.epoch.is_none_or(|epoch| epoch == task.governed.epoch)
@@ -173,7 +173,7 @@ impl<'a> ClaimProof<'a> {
         self.worker.is_some() || self.token.is_some()
     }
 
-    /// Returns the claim as events name it that end or renew it.
+    /// Returns the claim as the events name it that end or renew it.
     pub fn held(self, task: &Task, claim: &Claim) -> ClaimRef {
         ClaimRef {
             forced: self.force,
