@@ -89,7 +89,7 @@ pub fn top(context: &Context, dir: Option<&Path>, user: bool) -> Result<PathBuf,
     match top.is_dir() {
         true => Ok(top),
         false => {
-            let message = format!("dir must be a directory, but is {}", top.display());
+            let message = format!("{} is not a directory", top.display());
             Err(CommandError::invalid("dir", message))
         }
     }
@@ -107,7 +107,7 @@ pub fn absolute(context: &Context, path: &Path) -> Result<PathBuf, CommandError>
 pub fn text(context: &Context, path: &Path) -> Result<String, CommandError> {
     let path = absolute(context, path)?;
     path.into_os_string().into_string().map_err(|path| {
-        let message = format!("paths must be text, but {} is not", path.display());
+        let message = format!("path {} is not UTF-8", path.display());
         CommandError::invalid("path", message)
     })
 }

@@ -225,7 +225,7 @@ pub fn handle<I: DeserializeOwned, A: Serialize>(
 
 /// Caller and daemon have the same version, so this is a bug.
 pub fn unknown(what: &str) -> CommandError {
-    let message = format!("the daemon does not know the request: {what}");
+    let message = format!("the daemon does not know this call: {what}");
     CommandError::bug(message)
 }
 
@@ -236,6 +236,6 @@ pub fn unreadable(error: serde_json::Error) -> CommandError {
 
 /// Error if too many calls wait.
 pub fn crowded_waits() -> CommandError {
-    let message = "too many commands wait in the daemon; nothing was done";
+    let message = "the daemon has no place for another waiting command; nothing was done";
     CommandError::new(Exit::Locked, "busy", message).or_hint("try again")
 }

@@ -5,6 +5,7 @@
 mod explanation;
 mod journal;
 mod panics;
+mod usage;
 
 pub use panics::{caught, install_panic_hook, install_resident_panic_hook};
 
@@ -12,7 +13,6 @@ use crate::env::ProcessEnv;
 use crate::render::escape::{visible, visible_json, visible_lines};
 use crate::render::pretty;
 use crate::render::style::{Paint, Style};
-use clap::error::ErrorKind;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -158,28 +158,7 @@ impl CommandError {
         error.hinting("the command has recorded its events; only its answer could not be written")
     }
 
-    /// Converts clap's error without its layout, and adds where help is available.
-    pub fn of_clap(error: &clap::Error, help: &str) -> CommandError {
-        let text = error.render().to_string();
-        let first = text.split("\n\n").next().unwrap_or_default();
-        let message = match error.kind() {
-            // clap puts the whole help here.
-            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "a subcommand is required",
-            _ => first.strip_prefix("error: ").unwrap_or(first),
-        };
-        let message: Vec<&str> = message.lines().map(str::trim).collect();
-        let tip = text
-            .lines()
-            .find_map(|line| line.trim().strip_prefix("tip: "))
-            // clap's tip to pass an unknown option as a value is rarely right.
-            .filter(|tip| !tip.starts_with("to pass "));
-        CommandError::usage(message.join(" ")).or_hint(match tip {
-            Some(tip) => format!("{tip}\n{help}"),
-            None => help.to_owned(),
-        })
-    }
-
-    /// Adds a hint, unless the error has one.
+    /// The same with a hint, unless it has one that knows better.
     #[must_use]
     pub fn or_hint(mut self, hint: impl Into<String>) -> CommandError {
         self.body.hint.get_or_insert_with(|| hint.into());
@@ -226,7 +205,14 @@ impl CommandError {
         self
     }
 
-    /// Sets the faulty field.
+    /// Replaces the message.
+    #[must_use]
+    pub fn saying(mut self, message: impl Into<String>) -> CommandError {
+        self.body.message = message.into();
+        self
+    }
+
+    /// The same with the field named that is at fault.
     #[must_use]
     pub fn about(mut self, field: &str) -> CommandError {
         self.body.field = Some(field.to_owned());
@@ -266,6 +252,12 @@ impl CommandError {
 
     pub fn details(&self) -> &Map<String, Value> {
         &self.body.details
+    }
+
+    /// Returns whether a detail is a list that is not empty.
+    pub fn has(&self, name: &str) -> bool {
+        let list = self.body.details.get(name).and_then(Value::as_array);
+        list.is_some_and(|list| !list.is_empty())
     }
 
     pub fn number(&self, name: &str) -> Option<u64> {

@@ -31,8 +31,9 @@ pub fn check_private(flag: &str, path: &Path, file: &File) -> Result<(), Command
     if mode & 0o077 == 0 {
         return Ok(());
     }
-    let message =
-        format!("{flag} file {shown} must be readable by its owner only, but has mode {mode:03o}");
+    let message = format!(
+        "{flag} file {shown} can be read by others (mode {mode:03o}); it must be yours only"
+    );
     Err(CommandError::new(Exit::Refused, "key_exposed", message).about(flag))
 }
 
@@ -43,12 +44,12 @@ pub fn create(exists: &str, path: &Path, mode: u32) -> Result<File, CommandError
     options.write(true).create_new(true).mode(mode);
     options.open(path).map_err(|error| match error.kind() {
         io::ErrorKind::AlreadyExists => {
-            let message = format!("out must name a new file, but {} exists", path.display());
+            let message = format!("file {} exists already", path.display());
             CommandError::new(Exit::Refused, exists, message).about("out")
         }
         io::ErrorKind::NotFound => {
             let message = format!(
-                "out must be in an existing directory, but is {}",
+                "cannot create file {}: its directory does not exist",
                 path.display()
             );
             CommandError::invalid("out", message)

@@ -108,9 +108,7 @@ pub fn named(
     };
     match input.insert(field.to_owned(), said.clone().into()) {
         Some(other) if other != said && !other.is_null() => {
-            let message = format!(
-                "{field} must be the same wherever it is given, but is {said:?} and {other}"
-            );
+            let message = format!("{field} is given twice, as {said:?} and as {other}");
             Err(CommandError::invalid(field, message))
         }
         _ => Ok(()),

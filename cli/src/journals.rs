@@ -178,10 +178,19 @@ impl KnownJournals {
         file.take(FILE_BYTES_MAX)
             .read_to_string(&mut text)
             .map_err(failed)?;
-        toml::from_str(&text).map_err(|error| {
-            let message =
-                format!("journals must be TOML with [journals.NAME], but {shown}: {error}");
-            CommandError::invalid("journals", message.trim_end())
+        toml::from_str(&text).map_err(|error: toml::de::Error| {
+            let begin = error.span().map_or(0, |span| span.start);
+            let line = text
+                .bytes()
+                .take(begin)
+                .filter(|byte| *byte == b'\n')
+                .count()
+                + 1;
+            let why = error.message().replace('\n', ", ");
+            CommandError::invalid(
+                "journals",
+                format!("cannot read {shown}, line {line}: {why}"),
+            )
         })
     }
 }
@@ -194,7 +203,7 @@ impl Entry {
         host_id_file: Option<&PathBuf>,
     ) -> Result<Box<dyn Connector>, CommandError> {
         if self.url.starts_with("nats://") || self.url.starts_with("tls://") {
-            let message = format!("journal {name} is on NATS, which this teamlog does not support");
+            let message = format!("journal {name} is on NATS, which teamlog no longer supports");
             return Err(
                 CommandError::new(Exit::Unsafe, "journal_not_configured", message)
                     .or_hint("use a journal on PostgreSQL"),

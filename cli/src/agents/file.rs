@@ -37,7 +37,7 @@ pub fn json(file: &Path, text: Option<&str>) -> Result<JsonText, CommandError> {
 
 /// Creates the error for an unusable file; `why` is the rest of a sentence.
 pub fn unusable(file: &Path, why: &str) -> CommandError {
-    let message = format!("{} must hold settings, but {why}", file.display());
+    let message = format!("{} cannot be read as settings: {why}", file.display());
     CommandError::invalid("file", message)
 }
 

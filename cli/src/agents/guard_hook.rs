@@ -174,8 +174,8 @@ impl GuardHook {
         match (&there.agent, &self.agent) {
             (Some(there), Some(agent)) if there != agent => {
                 let message = format!(
-                    "agent must be {there}, whose hook is in {} and would be replaced, but is {agent}; one file serves \
-                     all agents of a directory",
+                    "{} has the guard hook of {there}, and a hook of {agent} would replace it; one file serves all agents \
+                     of a directory",
                     file.display()
                 );
                 Err(CommandError::invalid("agent", message).detailing("installed_agent", there))
@@ -228,7 +228,7 @@ mod tests {
         };
         let file = Path::new("/f");
         let error = of(Some("b")).check_agent(&of(Some("a")), file).unwrap_err();
-        assert!(error.message().contains("must be a"), "{error:?}");
+        assert!(error.message().contains("the guard hook of a"), "{error:?}");
         for (new, there) in [(None, Some("a")), (Some("a"), Some("a")), (Some("a"), None)] {
             assert!(of(new).check_agent(&of(there), file).is_ok());
         }

@@ -64,7 +64,7 @@ pub struct Loaded {
     pub now: Timestamp,
     pub agents: Vec<WhoAgent>,
     pub live_claims: u64,
-    /// All tasks, and what they wait for in vain; nothing where they are as before.
+    /// All tasks, and the failed or canceled ones that they wait for; nothing if unchanged.
     pub tasks: Option<(Vec<Task>, WaitsInVain)>,
     /// What needs somebody.
     pub items: Vec<AttentionItem>,

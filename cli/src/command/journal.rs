@@ -10,6 +10,7 @@ use answer::{DamagedRange, DeepCheck, JournalAnswer, JournalHost, JournalStatus}
 use teamlog_team::Team;
 use teamlog_team::engine::backup::Backup;
 use teamlog_team::engine::journal::{DamagedGroup, Durability};
+use teamlog_team::engine::{Error, JournalFault};
 use teamlog_team::lifecycle::journal::{JournalAnswer as Moved, SystemAnswer};
 
 /// Default of `--min-copies`.
@@ -255,7 +256,8 @@ impl Check {
         let none = || unsupported(server.kind(), "cannot be compared with a host");
         let stores = server.group_store().ok_or_else(none)?;
         let (name, way) = context.journals().way_of(&journal.id)?;
-        let mut answer = JournalAnswer::of(name, way.as_ref(), way.inspect()?);
+        let looked = way.inspect().map_err(unanswered(&name))?;
+        let mut answer = JournalAnswer::of(name, way.as_ref(), looked);
         let mut progress = Progress::on_stderr("comparing", context.env());
         let mut show = |done, all| progress.show(done, all);
         let checked = team.log().check_journal(stores, self.repair, &mut show);
@@ -283,7 +285,7 @@ impl Check {
             return self.deep(context);
         }
         let way = context.journals().named(&self.journal)?;
-        let looked = way.inspect().map_err(CommandError::from);
+        let looked = way.inspect().map_err(unanswered(&self.journal));
         let shown = looked.map_err(|error| match error.code() {
             "journal_of_another" => {
                 error.beside(context.hint(&Cause::NoJournalThere(&self.journal)))
@@ -343,7 +345,23 @@ fn unsupported(kind: &str, why: &str) -> CommandError {
     CommandError::new(Exit::Refused, "journal_refused", message)
 }
 
-/// Returns the error for a team that has no journal.
+/// Reports a journal that does not answer a question; nothing was to be written.
+fn unanswered(journal: &str) -> impl Fn(Error) -> CommandError + use<'_> {
+    move |error| match error {
+        Error::Journal {
+            fault: JournalFault::Unreachable,
+            ref why,
+        } => {
+            let message = format!("journal {journal} does not answer: {why}");
+            CommandError::from(error)
+                .saying(message)
+                .hinting("start the server, or correct the url in journals.toml")
+        }
+        _ => error.into(),
+    }
+}
+
+/// The team lives on this host alone.
 fn without(team: &str) -> CommandError {
     let message = format!("team {team} has no journal: it lives on this host alone");
     CommandError::new(Exit::Refused, "journal_none", message)

@@ -52,11 +52,17 @@ pub fn secret_key(env: &ProcessEnv, path: &Path) -> Result<SecretKey, CommandErr
     check_private("key", path, &file).map_err(|error| {
         error.or_hint("make a new key if somebody may have read it; else chmod 600")
     })?;
-    Ok(SecretKey::parse(&text_of(file, path)?)?)
+    SecretKey::parse(&text_of(file, path)?).map_err(|_| not_a_key("secret", path))
 }
 
 pub fn public_key(env: &ProcessEnv, path: &Path) -> Result<PublicKey, CommandError> {
-    Ok(PublicKey::parse(&text_of(open(env, "key", path)?, path)?)?)
+    let text = text_of(open(env, "key", path)?, path)?;
+    PublicKey::parse(&text).map_err(|_| not_a_key("public", path))
+}
+
+fn not_a_key(kind: &str, path: &Path) -> CommandError {
+    let message = format!("{} holds no {kind} key as keygen writes it", path.display());
+    CommandError::invalid("key", message)
 }
 
 fn text_of(file: File, path: &Path) -> Result<String, CommandError> {

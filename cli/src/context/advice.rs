@@ -22,6 +22,7 @@ impl Context {
             "sync_failed" => error.without_hint(),
             _ => error,
         };
+        let error = self.placed(error);
         let hint = self.hint(&Cause::Reported {
             error: &error,
             team,
@@ -29,7 +30,21 @@ impl Context {
         error.beside(hint)
     }
 
-    /// Returns the hint after a failure, for the caller of this command line.
+    /// Names the data root in the error of a team that it lacks.
+    fn placed(&self, error: CommandError) -> CommandError {
+        let (Some(team), Ok(root), false) = (error.detail("team"), &self.data_root, self.is_remote)
+        else {
+            return error;
+        };
+        let unknown = format!("no team {team}");
+        let rest = error.message().strip_prefix(&unknown).map(str::to_owned);
+        match rest {
+            Some(rest) => error.saying(format!("{unknown} in {}{rest}", root.path.display())),
+            None => error,
+        }
+    }
+
+    /// Returns what leads on after a failure, for the caller of this command line.
     pub fn hint(&self, cause: &Cause<'_>) -> Option<String> {
         hint::after(cause, &self.caller())
     }

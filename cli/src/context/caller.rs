@@ -43,9 +43,7 @@ impl Context {
             let _ = self.acting.set(agent.clone());
         }
         agent.ok_or_else(|| {
-            let message = format!(
-                "{flag} is required: there is neither --actor nor TEAMLOG_AGENT to stand in for it"
-            );
+            let message = format!("who are you? pass {flag} NAME, or export TEAMLOG_AGENT=NAME");
             CommandError::usage(message).or_hint("export TEAMLOG_AGENT=NAME")
         })
     }

@@ -209,6 +209,6 @@ fn keyed(who: &Who, call: &str, repeat: Option<Repeat>) -> Result<(Who, Repeat),
 }
 
 pub(super) fn not_served(team: &str) -> CommandError {
-    let message = format!("the daemon of TEAMLOG_REMOTE must serve {team}, but does not");
+    let message = format!("no team {team} on the daemon of TEAMLOG_REMOTE");
     CommandError::new(Exit::Refused, "team_not_found", message).about("team")
 }

@@ -203,7 +203,7 @@ impl Context {
         if !self.is_remote {
             return Ok(());
         }
-        let message = "this command works where the data root lies, but TEAMLOG_REMOTE names a daemon on another machine";
+        let message = "this command needs the data root, but TEAMLOG_REMOTE names a daemon on another machine";
         let error = CommandError::new(Exit::Refused, "remote_unsupported", message);
         let hint =
             "run it on that machine; or unset TEAMLOG_REMOTE, or name a data root with --data-root";
@@ -222,13 +222,9 @@ impl Context {
     pub fn backup_dir(&mut self, dir: &Path) -> Result<BackupDir, CommandError> {
         let opened = BackupDir::open(dir, self.options.clone());
         opened.map_err(|failure| match missing(&failure) {
-            true => CommandError::invalid(
-                "directory",
-                format!(
-                    "directory must be one that backups were made in, but {} is none",
-                    dir.display()
-                ),
-            ),
+            true => {
+                CommandError::invalid("directory", format!("{} holds no backups", dir.display()))
+            }
             false => failure.into(),
         })
     }
@@ -283,7 +279,7 @@ fn missing(failure: &Failure) -> bool {
 /// Returns the error for a log that is gone although a receipt vouches for it.
 fn gone(last: &Receipt, team: &str) -> CommandError {
     let message = format!(
-        "the log must hold event {}, for which last_receipt vouches, but there is no team {team} any more",
+        "team {team} is gone, but last_receipt covers its event {}",
         last.seq
     );
     CommandError::new(Exit::Damaged, "rolled_back", message).about("last_receipt")

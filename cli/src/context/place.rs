@@ -102,8 +102,9 @@ impl Context {
             return Ok(());
         }
         let uid = teams.uid();
-        let message =
-            format!("the daemon must run as user {uid}, who owns the data root, but runs as root");
+        let message = format!(
+            "the data root belongs to user {uid}; run the daemon as that user, not as root"
+        );
         let error = CommandError::new(Exit::NotPermitted, "not_owned", message);
         let serve = self.command("serve");
         Err(error

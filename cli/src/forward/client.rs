@@ -63,7 +63,7 @@ impl Peer for Runtime {
 
     fn mismatch(&self) -> CommandError {
         let message = format!(
-            "the daemon that holds this team must be of the version of this program ({VERSION}), but is of another ({})",
+            "the daemon of this team has version {}, but this program has {VERSION}",
             self.version
         );
         CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message)
@@ -71,7 +71,7 @@ impl Peer for Runtime {
 
     fn unreachable(&self, but: &str) -> CommandError {
         let message = format!(
-            "the daemon that holds this team (pid {}) did not take the command: {but}",
+            "the daemon of this team (pid {}) did not take the command: {but}",
             self.pid
         );
         CommandError::unreachable(message)
@@ -180,7 +180,7 @@ pub fn check_peer(stream: &UnixStream) -> Result<(), CommandError> {
         let peer = rustix::net::sockopt::socket_peercred(stream).map_err(failed)?;
         if peer.uid != rustix::process::geteuid() {
             let message = format!(
-                "the daemon must be yours, but belongs to user {}",
+                "the daemon belongs to user {}, not to you",
                 peer.uid.as_raw()
             );
             return Err(CommandError::new(
@@ -268,26 +268,26 @@ fn is_deadline(error: &io::Error) -> bool {
 }
 
 fn unknown_token() -> CommandError {
-    let message = "the token of TEAMLOG_TOKEN_FILE must be one that lets its agent in, but is unknown there, or was revoked";
+    let message = "the daemon does not accept the token of TEAMLOG_TOKEN_FILE: it is unknown there, or was revoked";
     CommandError::new(Exit::NotPermitted, "unauthorized", message)
         .or_hint("ask the operator of the daemon for another token")
 }
 
 fn other_build() -> CommandError {
     let message = format!(
-        "the daemon that holds this team does not speak {PROTOCOL}: it was started from another build of teamlog {VERSION}"
+        "the daemon of this team does not speak {PROTOCOL}: it was started from another build of teamlog {VERSION}"
     );
     CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message)
         .or_hint("stop it and start it anew")
 }
 
 fn too_often() -> CommandError {
-    let message = "the token is used for more calls a second than it may be; nothing was done";
+    let message = "too many calls a second with this token; nothing was done";
     CommandError::new(Exit::Locked, "rate_limited", message).or_hint("try again in a second")
 }
 
 fn busy() -> CommandError {
-    let message = "the daemon that holds this team runs as many commands as it can";
+    let message = "the daemon of this team is busy with other commands; nothing was done";
     CommandError::new(Exit::Locked, "busy", message).or_hint("try again")
 }
 

@@ -20,7 +20,7 @@ const ANSWER_BYTES_MAX: u64 = 64 << 20;
 pub fn ask(socket: &Path, method: &str, path: &str) -> Result<(u16, Vec<u8>), CommandError> {
     let unreachable = |error: io::Error| {
         let message = format!(
-            "the daemon must answer at {}, but: {error}",
+            "the daemon does not answer at {}: {error}",
             socket.display()
         );
         CommandError::unreachable(message)

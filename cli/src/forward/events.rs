@@ -25,13 +25,10 @@ pub fn sent(site: &mut CallContext<'_>, asked: &NamedCall, caller: &Arc<Caller>)
     }
 }
 
-fn run(
-    site: &mut CallContext<'_>,
-    asked: &NamedCall,
-    caller: &Arc<Caller>,
-) -> Result<(), CommandError> {
-    let wanted: Streamed = serde_json::from_str(asked.input.get())
-        .map_err(|error| CommandError::bug(format!("which events are wanted: {error}")))?;
+fn run(site: &mut CallContext<'_>, asked: &NamedCall, caller: &Arc<Caller>) -> Result<(), CommandError> {
+    let wanted: Streamed = serde_json::from_str(asked.input.get()).map_err(|error| {
+        CommandError::bug(format!("the request for events cannot be read: {error}"))
+    })?;
     let known = site.root.options().authenticated.as_ref();
     let agent = known.map(|known| known.agent.clone());
     // A slow or endless reader holds no worker.

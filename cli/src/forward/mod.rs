@@ -417,7 +417,7 @@ fn cut_off() -> CommandError {
 
 /// Returns the error for a request that cannot be serialised, which does not happen.
 fn unsendable(error: &serde_json::Error) -> CommandError {
-    let message = format!("what is asked must serialise, but: {error}");
+    let message = format!("the request cannot be written as JSON: {error}");
     CommandError::bug(message)
 }
 

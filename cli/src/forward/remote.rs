@@ -73,7 +73,7 @@ impl Remote {
         })?;
         let token = token(env)?;
         let Some(named) = agent_token::named(&token) else {
-            let message = format!("{TOKEN_FILE} must name a file with the token of an agent");
+            let message = format!("the file of {TOKEN_FILE} holds no token of an agent");
             return Err(CommandError::invalid(TOKEN_FILE, message));
         };
         Ok(Remote {
@@ -166,7 +166,7 @@ impl Remote {
 fn certificates(file: &Path) -> Result<Vec<CertificateDer<'static>>, CommandError> {
     let invalid = |why: &str| {
         let message = format!(
-            "{REMOTE_CA} must name a file of certificates as PEM, but {} is none: {why}",
+            "{} (from {REMOTE_CA}) holds no PEM certificate: {why}",
             file.display()
         );
         CommandError::invalid(REMOTE_CA, message)
@@ -191,7 +191,7 @@ impl Peer for Remote {
 
     fn mismatch(&self) -> CommandError {
         let message = format!(
-            "the daemon at {}:{} must be of the version of this program ({VERSION}), but is of another; nothing was done",
+            "the daemon at {}:{} has another version than this program ({VERSION}); nothing was done",
             self.host, self.port
         );
         CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message)
@@ -254,7 +254,7 @@ fn place(url: &str) -> Option<(&str, u16)> {
 
 fn token(env: &ProcessEnv) -> Result<String, CommandError> {
     let Some(path) = env.var_set(TOKEN_FILE).map(PathBuf::from) else {
-        let message = format!("{TOKEN_FILE} is required where {REMOTE} is set");
+        let message = format!("{TOKEN_FILE} is not set, but {REMOTE} needs it");
         return Err(CommandError::invalid(TOKEN_FILE, message).or_hint(
             "ask the operator of the daemon for a token, and name the file that holds it",
         ));

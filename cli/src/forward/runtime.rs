@@ -69,10 +69,7 @@ impl Runtime {
         // serde accepts an array as a struct's fields in order; only an object is valid here.
         let object = serde_json::from_slice(&text).map(Value::Object);
         object.and_then(serde_json::from_value).map_err(|error| {
-            let message = format!(
-                "{} must be what a daemon wrote, but: {error}",
-                path.display()
-            );
+            let message = format!("{} was not written by a daemon: {error}", path.display());
             CommandError::unreachable(message).or_hint(removal(path))
         })
     }
@@ -109,7 +106,7 @@ fn open(path: &Path) -> io::Result<File> {
 
 fn exposed(path: &Path, but: &str) -> CommandError {
     let message = format!(
-        "{} must be a file that is yours alone (mode 600), but {but}",
+        "{} may have been written by somebody else: it {but}",
         path.display()
     );
     CommandError::new(Exit::NotPermitted, "not_permitted", message)

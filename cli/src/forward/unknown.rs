@@ -47,7 +47,8 @@ impl Repeat {
 
 /// Returns the error for a command whose outcome is unknown.
 pub fn outcome_unknown(repeat: Repeat) -> CommandError {
-    let message = "the daemon went away before it said how the command ended; whether it was recorded is unknown";
+    let message =
+        "the connection to the daemon broke before the answer; whether it was recorded is unknown";
     let error = CommandError::new(Exit::Io, "outcome_unknown", message);
     error.hinting(match repeat {
         Repeat::UnderKey => "repeat the same with the same key: it is carried out once".to_owned(),

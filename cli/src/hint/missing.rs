@@ -2,6 +2,7 @@
 
 use super::{Caller, Place};
 use crate::root;
+use std::path::PathBuf;
 use teamlog_team::shell::quoted;
 
 /// Most data roots that a hint names.
@@ -18,14 +19,8 @@ pub(super) fn to_create(what: &str, init: &str, caller: &Caller<'_>) -> Option<S
     else {
         return None;
     };
-    let others = others();
-    if !others.is_empty() {
-        let named = others.iter().take(NAMED_MAX).map(|root| {
-            let root = quoted(&root.display().to_string());
-            let program = caller.program.split(' ').next().unwrap_or_default();
-            format!("another data root may be meant: {program} --data-root {root} teams")
-        });
-        return Some(named.collect::<Vec<_>>().join("\n"));
+    if let Some(others) = elsewhere(&others(), caller) {
+        return Some(others);
     }
     if !caller.is_operator {
         return Some(
@@ -44,11 +39,33 @@ pub(super) fn to_create(what: &str, init: &str, caller: &Caller<'_>) -> Option<S
     Some(format!("{what}: {}", caller.command(init)))
 }
 
-/// Returns the hint for a team that the data root lacks.
-pub(super) fn team(team: &str, caller: &Caller<'_>) -> Option<String> {
-    let Place::Local { data_root, .. } = &caller.place else {
-        return None;
+fn listed(caller: &Caller<'_>) -> String {
+    format!("list the teams with: {}", caller.command("teams"))
+}
+
+/// Returns a command for each other data root that may be meant.
+fn elsewhere(others: &[PathBuf], caller: &Caller<'_>) -> Option<String> {
+    let named = others.iter().take(NAMED_MAX).map(|root| {
+        let root = quoted(&root.display().to_string());
+        let program = caller.program.split(' ').next().unwrap_or_default();
+        format!("another data root may be meant: {program} --data-root {root} teams")
+    });
+    let named: Vec<String> = named.collect();
+    (!named.is_empty()).then(|| named.join("\n"))
+}
+
+/// Returns the hint for a team that the data root lacks. A data root with other teams is the right one, or another data
+/// root has the team: in neither case it is to be created.
+pub(super) fn team(team: &str, has_others: bool, caller: &Caller<'_>) -> Option<String> {
+    let Place::Local {
+        data_root, others, ..
+    } = &caller.place
+    else {
+        return Some(listed(caller));
     };
+    if has_others {
+        return elsewhere(&others(), caller).or_else(|| Some(listed(caller)));
+    }
     let place = format!("the data root is {}", data_root.display());
     match to_create("to create it", &format!("init {team}"), caller) {
         Some(more) => Some(format!("{place}\n{more}")),

@@ -114,7 +114,7 @@ fn about_the_log(error: &CommandError, team: &str, caller: &Caller<'_>) -> Optio
             let init = format!("init {team} --journal {journal}");
             missing::to_create("to begin it", &init, caller)
         }
-        "team_not_found" => missing::team(team, caller),
+        "team_not_found" => missing::team(team, error.has("known"), caller),
         "data_root_not_found" => {
             missing::to_create("to create it", &format!("init {team}"), caller)
         }
@@ -199,6 +199,7 @@ fn about_nouns(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<
             "to begin one: {}",
             caller.command(&format!("bootstrap start {team}"))
         )),
+        "run_not_found" => listed(format!("bootstrap list {team}")),
         "run_exists" | "not_launched" => command(format!("bootstrap show {team}")),
         "team_closed" if caller.is_operator && caller.agent.is_none() => Some(format!(
             "to delete it: {}",

@@ -37,7 +37,7 @@ const RESERVED: &[&str] = &[
 ];
 
 /// Codes whose hint is the operator's alone.
-const OPERATORS: &[&str] = &["run_not_found", "token_not_found"];
+const OPERATORS: &[&str] = &["token_not_found"];
 
 /// Codes that need a daemon, a journal's server, a delivery that was given up, a failing disk or another version of the program.
 const ELSEWHERE: &[&str] = &[

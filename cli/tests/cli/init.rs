@@ -197,12 +197,18 @@ fn a_data_root_that_is_not_there_is_refused_with_the_command_that_makes_it() {
     cli.ok("--data-root 'no where' init demo");
     cli.ok("--data-root 'no where' status demo");
     let error = cli.refused_json(1, "--data-root 'no where' status other");
-    assert_eq!(
-        error.hint.as_deref(),
-        Some(
-            "known teams: demo\nthe data root is no where\n\
-            to create it: teamlog --data-root 'no where' init other"
-        )
+    // The root has another team, so this one is to be found elsewhere, or mistyped.
+    let list = "list the teams with: teamlog --data-root 'no where' teams";
+    assert_eq!(error.hint.as_deref(), Some(list));
+    assert!(
+        error.message.starts_with("no team other in "),
+        "{}",
+        error.message
+    );
+    assert!(
+        error.message.ends_with("no where (teams: demo)"),
+        "{}",
+        error.message
     );
     cli.file("plain", "");
     for line in ["status demo", "init demo", "import demo --events plain"] {

@@ -14,6 +14,7 @@ use crate::operation::Rules;
 use crate::projections::spelling;
 use crate::refusal::{Code, Refusal, shown};
 use serde_json::{Map, Value};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 
 /// Accepted by every operation and ignored.
@@ -92,7 +93,19 @@ impl Request {
                 return mistyped(self.rules, field, &rule, &Value::String(word.clone()));
             }
         }
-        Fault::refused(&Refusal::new(Code::InvalidInput, format!("input {error}")).field("input"))
+        let message = format!("input: {}", plain(&error.to_string()));
+        Fault::refused(&Refusal::new(Code::InvalidInput, message).field("input"))
+    }
+}
+
+/// The text of a reading error in terms of JSON: an object instead of the name of a type.
+fn plain(error: &str) -> String {
+    match error.split_once("expected struct ") {
+        Some((before, rest)) => {
+            let rest = rest.trim_start_matches(|c: char| c.is_alphanumeric() || c == '_');
+            format!("{before}expected an object{rest}")
+        }
+        None => error.to_owned(),
     }
 }
 
@@ -211,11 +224,16 @@ impl InputReader<'_> {
     }
 
     fn check_missing(&mut self) -> Result<(), Fault> {
+        // Words of JSON that count as missing in place of a text.
+        let mut empty = BTreeMap::new();
         for field in &self.shapes.whole.fields {
             let Some(value) = self.input.get(&field.name) else {
                 continue;
             };
             if lacks(field, value) && !self.rules().never_null.contains(&field.name.as_str()) {
+                if matches!(value, Value::Bool(_) | Value::Number(_)) {
+                    empty.insert(field.name.clone(), value.to_string());
+                }
                 self.input.remove(&field.name);
             }
         }
@@ -227,6 +245,9 @@ impl InputReader<'_> {
         let said: Vec<String> = missing
             .iter()
             .map(|name| match self.mistaken_for(name) {
+                _ if let Some(word) = empty.get(*name) => {
+                    format!("{name} is required as text, so write \"{word}\" and not {word}")
+                }
                 Some(given) => {
                     format!("{name} is required (did you mean {name} instead of {given:?}?)")
                 }

@@ -407,15 +407,16 @@ impl Root {
 
     fn unknown(&self, name: &str) -> Result<Refusal> {
         let teams = self.teams()?;
-        let message = format!("no team {name:?} in this data root");
+        let message = match teams.is_empty() {
+            true => format!("no team {name}"),
+            false => format!("no team {name} (teams: {})", teams.join(", ")),
+        };
         let refusal = Refusal::new(Code::TeamNotFound, message).field("team");
         let meant = spelling::meant(name, teams.iter().map(String::as_str));
-        let known = format!("known teams: {}", teams.join(", "));
         let refusal = match meant {
-            _ if teams.is_empty() => refusal,
-            None => refusal.hint(known),
+            None => refusal,
             Some(meant) => refusal
-                .hint(format!("did you mean {meant}? {known}"))
+                .hint(format!("did you mean {meant}?"))
                 .detail("nearest", meant),
         };
         Ok(refusal.detail("team", name).detail("known", teams))

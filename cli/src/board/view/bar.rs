@@ -129,13 +129,16 @@ pub fn footer(state: &State, area: Rect, pen: &mut Pen<'_>) {
             (" /".to_owned(), Style::Bold),
             (state.filter.clone(), Style::Plain),
             ("▏".to_owned(), Style::Plain),
-            ("  Enter keeps it, Esc drops it".to_owned(), Style::Dim),
+            (
+                "  Enter keeps the filter, Esc removes it".to_owned(),
+                Style::Dim,
+            ),
         ];
         return pen.line(area, &parts, false);
     }
     if state.live.is_still() && state.layout().panels[Panel::Live as usize].is_empty() {
         let new = time::count(state.live.unseen() as u64);
-        let text = format!(" Live is paused, {new} new; p goes on");
+        let text = format!(" Live is paused, {new} new; p continues");
         return pen.line(area, &[(text, Style::Warn)], false);
     }
     let clock = state.setting.clock.name();

@@ -11,17 +11,17 @@ use teamlog_team::worker::who::{WhoAgent, WhoTask};
 pub fn keys() -> Popup {
     let keys = [
         ("1 2 3 4", "Crew, Board, Attention, Live"),
-        ("Tab", "the next panel; Shift-Tab the one before"),
-        ("j k ↓ ↑", "a row on, a row back"),
-        ("PgDn PgUp", "a page on, a page back"),
-        ("g G", "the first row, the last; also Home and End"),
-        ("Enter", "all of a row; folds a status of the board"),
-        ("/", "show only what holds some words; Esc shows all again"),
-        ("p", "Live stands still, or goes on; also the space bar"),
+        ("Tab", "next panel; Shift-Tab: previous panel"),
+        ("j k ↓ ↑", "next row, previous row"),
+        ("PgDn PgUp", "next page, previous page"),
+        ("g G", "first row, last row; also Home and End"),
+        ("Enter", "show the whole row; fold a status of the board"),
+        ("/", "filter by words; Esc shows all"),
+        ("p", "pause or continue Live; also the space bar"),
         ("End", "in Live: back to now"),
         ("t", "local time, UTC, relative"),
         ("?", "these keys"),
-        ("q", "leave; also Esc and Ctrl-C"),
+        ("q", "quit; also Esc and Ctrl-C"),
     ];
     popup("Keys", keys.map(|(key, does)| (key, does.to_owned())))
 }
@@ -127,7 +127,7 @@ fn of_task(state: &State, task: &Task) -> Popup {
         ("claim", claim.unwrap_or_default()),
         ("priority", task.priority.name().to_owned()),
         ("waits for", deps.collect::<Vec<String>>().join(", ")),
-        ("in vain for", state.tasks.in_vain(&task.task_id).join(", ")),
+        ("stuck on", state.tasks.in_vain(&task.task_id).join(", ")),
         ("reported", report::words(task)),
         ("note", text(&task.note)),
         ("result", text(&task.governed.result)),

@@ -57,14 +57,14 @@ pub fn nothing(state: &State, panel: Panel) -> String {
         return " reading …".to_owned();
     }
     if !state.filter.is_empty() && state.total(panel) > 0 {
-        return format!(" nothing here holds {:?}; Esc shows all", state.filter);
+        return format!(" no match for {:?}; Esc shows all", state.filter);
     }
     let team = quoted(&state.setting.team);
     let program = &state.setting.program;
     match panel {
         Panel::Crew => format!(" no agents yet: {program} init {team} --members NAME,…"),
         Panel::Board => format!(" no tasks yet: {program} task create {team} --subject TEXT"),
-        Panel::Attention => " nothing needs anybody".to_owned(),
+        Panel::Attention => " nothing needs attention".to_owned(),
         Panel::Live => " no events yet".to_owned(),
     }
 }
@@ -148,7 +148,7 @@ fn board(state: &State, row: Row, width: usize) -> Parts {
     }
     let in_vain = state.tasks.in_vain(&task.task_id);
     if !in_vain.is_empty() {
-        let text = format!(" waits in vain for {};", in_vain.join(", "));
+        let text = format!(" stuck on {};", in_vain.join(", "));
         parts.push((text, Style::Bad));
     } else if task.status == Status::Blocked && !task.deps.is_empty() {
         parts.push((format!(" waits for {};", task.deps.join(", ")), Style::Warn));

@@ -80,7 +80,7 @@ fn what_is_wrong_with_a_call_of_the_link_is_exit_1_on_standard_error() {
         ),
         (
             "rcs state read --mode forge --input '{\"mode\":\"team\"}'",
-            "mode must be the same",
+            "mode is given twice",
         ),
         (
             "rcs state read --mode forge --session a/b",

@@ -1,0 +1,37 @@
+//! Errors of the command line as clap finds them.
+
+use super::CommandError;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+
+impl CommandError {
+    /// Reports an error of clap without its layout, with the command of the help.
+    pub fn of_clap(error: &clap::Error, help: &str) -> CommandError {
+        let text = error.render().to_string();
+        let first = text.split("\n\n").next().unwrap_or_default();
+        let message = match error.kind() {
+            // Clap gives the whole help here.
+            ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "a subcommand is required",
+            _ => first.strip_prefix("error: ").unwrap_or(first),
+        };
+        let message: Vec<&str> = message.lines().map(str::trim).collect();
+        let tip = text
+            .lines()
+            .find_map(|line| line.trim().strip_prefix("tip: "))
+            // An option that does not exist is rarely meant as a value.
+            .filter(|tip| !tip.starts_with("to pass "));
+        // A switch takes its value only behind `=`.
+        let word = match error.get(ContextKind::InvalidArg) {
+            Some(ContextValue::String(word)) => word.as_str(),
+            _ => "",
+        };
+        let is_value = ["true", "false"].contains(&word);
+        let stated = format!(
+            "write the value of an option such as --requires-approval with =: --OPTION={word}"
+        );
+        let tip = tip.or_else(|| is_value.then_some(stated.as_str()));
+        CommandError::usage(message.join(" ")).or_hint(match tip {
+            Some(tip) => format!("{tip}\n{help}"),
+            None => help.to_owned(),
+        })
+    }
+}
