@@ -54,7 +54,7 @@ for (const [at, { menu, verb, before, text, kind }] of VERBS.entries()) {
     await page.getByRole("menuitem", { name: menu }).click();
     const dialog = page.getByRole("dialog");
     const button = dialog.getByRole("button", { name: verb, exact: true });
-    const who = dialog.getByLabel(verb === "Claim" ? "Agent" : "Recorded under");
+    const who = dialog.getByLabel(verb === "Claim" ? "Agent" : "Recorded under", { exact: true });
     await who.fill("");
     await expect(button).toBeDisabled();
     await who.fill("bob");
