@@ -222,7 +222,7 @@ fn the_doctor_names_the_backup_that_holds_what_is_lost() {
         assert_eq!(found["status"], "healthy", "{found}");
         let summary = found["summary"].as_str().unwrap();
         shows!(summary => has "had lost event 5", has "up to event 7");
-        let (_, typed) = summary.split_once("to look: teamlog ").unwrap();
+        let (_, typed) = summary.split_once("beside the team: teamlog ").unwrap();
         let back: Value = cli.json(typed);
         assert_eq!((&back["events"], back["log"] == *old), (&7.into(), false));
         cli.ok(&format!("verify demo --backup '../safe place' --log {old}"));

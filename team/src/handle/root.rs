@@ -398,7 +398,7 @@ impl Root {
             None => Ok(false),
             Some(stat) if stat.is_dir => Ok(true),
             Some(_) => {
-                let message = "teams in the data root is a file, not a directory";
+                let message = "the data root has no directory of teams: teams is a file";
                 let refusal = Refusal::new(Code::InvalidInput, message);
                 Err(refusal.field("data_root").into())
             }
