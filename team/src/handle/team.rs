@@ -269,7 +269,7 @@ impl Team {
     }
 
     /// Answers from the state up to the current head. Rebuilds a damaged derived file once. The shared writer waits for
-    /// the answer, so use [`Team::survey`] for long work.
+    /// the answer, so long work uses `survey`.
     pub fn query<A>(&mut self, answer: impl FnMut(&Live, &Reader) -> Result<A>) -> Result<A> {
         answered(answer, |question| self.queried(question))
     }
