@@ -243,7 +243,7 @@ fn a_healthy_team_is_healthy_and_says_what_was_looked_at() {
         std::fs::remove_dir_all(team(&cli).join("derived")).unwrap();
         assert_eq!(turned(&check(&cli)), BTreeSet::new());
         let shown = cli.ok("doctor check demo");
-        shows!(shown => starts "demo: ", lacks "to mend it");
+        shows!(shown => starts "demo: ", lacks "to repair it");
     }
     let cli = Cli::new();
     cli.ok("init demo --no-views");
