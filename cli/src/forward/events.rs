@@ -25,7 +25,11 @@ pub fn sent(site: &mut CallContext<'_>, asked: &NamedCall, caller: &Arc<Caller>)
     }
 }
 
-fn run(site: &mut CallContext<'_>, asked: &NamedCall, caller: &Arc<Caller>) -> Result<(), CommandError> {
+fn run(
+    site: &mut CallContext<'_>,
+    asked: &NamedCall,
+    caller: &Arc<Caller>,
+) -> Result<(), CommandError> {
     let wanted: Streamed = serde_json::from_str(asked.input.get()).map_err(|error| {
         CommandError::bug(format!("the request for events cannot be read: {error}"))
     })?;
