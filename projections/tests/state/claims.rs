@@ -1,4 +1,4 @@
-//! Effects of command events on tasks, event by event; the rules of commands are tested in `team`.
+//! Effects of commands on tasks, event by event; the rules are tested at `team`.
 
 use crate::support::*;
 use teamlog_engine::Json;
@@ -250,7 +250,7 @@ fn a_report_stays_until_it_is_said_otherwise_and_a_new_holder_is_not_stuck() {
         team.live().task("1").unwrap().unwrap().reported
     };
     report("m1", 1, r#"{"blocked":true}"#);
-    // The task has no owner, so no owner is stuck.
+    // No agent works on the task, so none is stuck.
     assert_eq!(listed(), 0);
     let taken = after(&team, claimed(1, 60));
     assert!(!taken.reported.blocked);
@@ -264,7 +264,7 @@ fn a_report_stays_until_it_is_said_otherwise_and_a_new_holder_is_not_stuck() {
         (text(&stuck.progress), text(&stuck.eta)),
         (Some("40".to_owned()), Some("\"noon\"".to_owned()))
     );
-    // A late report is ignored.
+    // A report that comes too late changes nothing.
     let late = report("m0", 1, r#"{"blocked":false,"note":"old"}"#);
     assert_eq!(late, stuck);
     let free = report("m4", 4, r#"{"blocked":false}"#);

@@ -1,4 +1,4 @@
-//! Marks of messages, dispatch requests, and repeated plain mail.
+//! Mail beside its acks: marks, requests to notify its recipient, and repeated mail.
 
 use crate::support::*;
 use teamlog_engine::Timestamp;
@@ -42,7 +42,7 @@ pub fn mail(id: &str, to: &str, body: &str) -> Message {
     message(id, MessageType::Message, to, 1, &payload)
 }
 
-/// Number of requests in random histories: `r0` and so on.
+/// Number of requests of random histories, which are named `r0` and so on.
 pub const REQUESTS: u8 = 8;
 
 /// Compares the indexes of mail with every message.
@@ -140,7 +140,7 @@ fn marks_know_nothing_of_each_other_and_the_first_stays() {
     assert_eq!(marks(&team, "m2").0, None);
     assert!(marks(&team, "m1").0.unwrap() < at(3), "the first stays");
     assert!(marks(&team, "m2").1.unwrap() < at(3), "the first stays");
-    // Other agents' marks are ignored, and unknown messages have no marks.
+    // Other agents mark nothing, and a message that does not exist has no marks.
     team.append(vec![
         marked(Mark::Delivered, "m1", "qa"),
         marked(Mark::Delivered, "m9", "dev"),

@@ -1,4 +1,4 @@
-//! Ready tasks, their order, and waiting tasks with their dependencies.
+//! Ready tasks in their order, and the dependencies of waiting ones.
 
 use crate::support::*;
 use teamlog_projections::{Live, Message, Priority, Task};

@@ -1,4 +1,4 @@
-//! A team on two hosts: events that a host folds and then loses to the other host are undone.
+//! A team on two hosts: a fold of events that the other host displaced is taken back.
 
 use crate::support::*;
 use std::path::Path;
@@ -95,7 +95,7 @@ fn what_a_host_lost_is_taken_back_and_both_fold_the_same() {
         }
     }
     assert!(lost >= 12, "{lost}");
-    // By recording another event, each host also reads those that it lacks.
+    // Each host catches up by recording one more event.
     while !records(&second, "second") {}
     while !records(&first, "first") {}
     check(&first_log, &first);

@@ -1,4 +1,4 @@
-//! Bootstrap runs: folds of their events in any order, and their view files.
+//! Runs of the bootstrap contract: their folds, for any of their events, and their view files.
 
 use crate::support::*;
 use serde_json::{Map, Value, json};
@@ -73,7 +73,7 @@ fn evidence() -> Evidence {
     .unwrap()
 }
 
-/// Checks that the index of timeouts agrees with the runs.
+/// Checks that the index of deadlines agrees with the runs.
 pub fn check_due(live: &Live) {
     let end = Timestamp::from_micros(i64::MAX / 2).unwrap_or(at(1 << 20));
     let listed = live.bootstrap_due_by(end, 10).unwrap();
@@ -111,7 +111,7 @@ fn a_run_has_a_view_that_follows_it_and_is_mended() {
     let shown = team.json("bootstrap/1.json");
     has!(shown, {"schema_version": 1, "state": "TEAM_PROBED"});
     assert_eq!(shown["checklist"].as_array().unwrap().len(), 9);
-    // Events of an unknown run are ignored.
+    // A run that never began is absent.
     assert_eq!(
         team.storage.list(&team.path("bootstrap")).unwrap(),
         ["1.json"]

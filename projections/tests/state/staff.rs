@@ -1,4 +1,4 @@
-//! Workers and supervision: facts and view files.
+//! Workers and their supervision: the rows and the files that show them.
 
 use crate::support::*;
 use std::path::Path;
@@ -247,7 +247,7 @@ fn closing_a_team_removes_its_views_and_keeps_its_log() {
         "what is known stays"
     );
     assert_eq!(team.faults(), []);
-    // Neither a writer nor a rebuild restores the removed files.
+    // Neither a later event nor a rebuild brings anything back.
     team.append(vec![foreign("seen")]);
     let (mended, digest) = team.rebuilt();
     assert_eq!(

@@ -144,7 +144,7 @@ impl Team {
         writer.commit(Durability::Synced, job).unwrap();
         writer.close().unwrap();
     }
-    /// Returns the error of loading the state.
+    /// Returns the error with which loading the state fails.
     pub fn load_error(&self) -> teamlog_projections::Error {
         let loaded = Live::load(&self.log, &self.log.reader().unwrap());
         loaded.err().unwrap()
@@ -159,7 +159,7 @@ impl Team {
         let faults = found.unwrap().faults.into_iter();
         faults.map(|fault| (fault.file, fault.what)).collect()
     }
-    /// Rebuilds, and returns the result for the view files and the digest.
+    /// Rebuilds the view files, and returns the changes and the state digest.
     pub fn rebuilt(&self) -> (ViewUpdate, String) {
         let exclusive = self.log.lock().unwrap();
         let (found, _) = rehydrate(&self.log, &exclusive.reader(), 2, &mut |_| {}).unwrap();
@@ -216,7 +216,7 @@ pub fn commit(writer: &Writer<Live>, events: Vec<NewEvent>) {
     writer.commit(Durability::Synced, job).unwrap();
 }
 
-/// Compares the lists of ready and waiting tasks with all tasks.
+/// Compares the lists of ready and of waiting tasks with all tasks one by one.
 pub fn check_at_hand(live: &Live, agents: &[&str]) {
     let all = live
         .tasks(&TaskFilter::default(), None, usize::MAX)

@@ -1,4 +1,4 @@
-//! Threads and feeds: folds of their events in any order, and the view files of threads.
+//! Threads and feeds: their folds, for any of their events, and the view files of threads.
 
 use crate::support::*;
 use teamlog_projections::task::Attributes;
@@ -21,7 +21,7 @@ pub fn talked(thread: u8, what: u8, by: &str, to: Vec<String>) -> NewEvent {
     fact.event(by, None, (what == 4).then_some("tr_4"))
 }
 
-/// Compares every thread with the lists that contain it.
+/// Compares the rows of every thread with its listed messages.
 pub fn check_threads(live: &Live) {
     let listed = live.threads_before(None, usize::MAX).unwrap();
     for pair in listed.windows(2) {
@@ -151,7 +151,7 @@ fn a_thread_has_views_that_follow_it_and_are_mended() {
     assert_eq!(known.view_bytes, lines.len() as u64);
     let views = team.views();
 
-    // Faults: one changed byte in the lines, an invalid head, and files of an unknown thread.
+    // A changed byte in the lines, a head that does not parse, and the file of a thread that does not exist.
     let path = team.path("threads/thread-9999.jsonl");
     let mut other = lines.clone().into_bytes();
     other[9] ^= 1;

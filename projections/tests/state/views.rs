@@ -98,7 +98,7 @@ fn the_next_writer_mends_what_a_crash_left_behind_the_head() {
         twin.append(vec![ack("m2", "qa")]);
         twin.views()
     };
-    // A writer without views simulates a crash right after the head is written.
+    // A writer that keeps no views stands for one that dies right after the head.
     let exclusive = team.log.lock().unwrap();
     let live = Live::load(&team.log, &exclusive.reader()).unwrap();
     let writer = exclusive.into_writer(live);
@@ -235,7 +235,7 @@ fn views_wait_for_the_group_that_makes_them() {
     assert_eq!(live.digest().unwrap(), team.rebuilt().1);
 }
 
-/// Returns a long-running writer with two batches of changes of the same files: one collected, and the events after it.
+/// A writer that stays open, with two batches of changes of the same files: a collected one, and the events after it.
 fn behind_a_batch(team: &Team) -> (Writer<Live>, ViewBatch) {
     let writer = team.writer();
     writer.with_state(Live::write_views_later);
@@ -270,7 +270,7 @@ fn what_is_written_at_once_waits_for_the_batch_before() {
 fn behind_a_batch_that_failed_all_is_mended() {
     let team = filled();
     let (writer, batch) = behind_a_batch(&team);
-    // Simulates a thread that ends before the batch is written.
+    // Stands for a thread that ended in the middle.
     drop(batch);
     writer.with_state(Live::finish_views);
     writer.with_reader(|live, reader| {

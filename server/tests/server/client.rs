@@ -5,13 +5,12 @@ use serde_json::Value;
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::os::unix::net::UnixStream;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use teamlog_server::Daemon;
 
-/// Longer than any wait in these tests, unless something hangs.
-pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
+pub use crate::waiting::LONGEST_WAIT;
 
-/// Returns the TCP address of a daemon.
+/// Returns the address on which a daemon listens.
 pub fn address(daemon: &Daemon) -> SocketAddr {
     let url = daemon.url().strip_prefix("http://").unwrap();
     url.parse().unwrap()
@@ -22,14 +21,14 @@ pub struct Client<S> {
     pub stream: S,
     host: String,
     read: Vec<u8>,
-    /// Error that ended the connection, if the peer did not close it.
+    /// The error that ended the connection; absent if the other end closed it.
     broken: Option<std::io::Error>,
 }
 
 /// A parsed answer.
 #[derive(Debug, Clone)]
 pub struct Heard {
-    /// The request, if known.
+    /// Request line and body; empty for an answer that no request of this client led to.
     asked: String,
     pub status: u16,
     pub head: String,
@@ -109,7 +108,7 @@ impl<S: Read + Write> Client<S> {
         request += body;
         self.say(request.as_bytes());
     }
-    /// Sends a request like [`Client::send`] and reads the answer.
+    /// Sends a request with these headers beside `Host`, and reads the answer.
     pub fn ask(&mut self, line: &str, headers: &[(&str, &str)], body: &str) -> Heard {
         self.send(line, headers, body);
         let Some(mut heard) = self.hear() else {
@@ -127,11 +126,11 @@ impl<S: Read + Write> Client<S> {
         let bearer = format!("Bearer {token}");
         self.send(line, &[("Authorization", &bearer)], body);
     }
-    /// Sends a request with a token and reads the answer.
+    /// Sends a request with a token, and reads the answer.
     pub fn call(&mut self, token: &str, line: &str, body: &str) -> Heard {
         self.call_with(token, line, &[], body)
     }
-    /// Sends a request with a token and further headers, and reads the answer.
+    /// Sends a request with a token and more headers, and reads the answer.
     pub fn call_with(
         &mut self,
         token: &str,
@@ -192,7 +191,7 @@ impl<S: Read + Write> Client<S> {
         }
         Some(std::mem::take(&mut self.read))
     }
-    /// Reads until the received text satisfies the condition. All of it remains available to `rest`.
+    /// Reads until the bytes read so far fulfil the condition. `rest` returns all of them again.
     #[track_caller]
     pub fn until(&mut self, so: impl Fn(&str) -> bool) {
         let since = Instant::now();
@@ -205,7 +204,7 @@ impl<S: Read + Write> Client<S> {
             assert!(goes_on, "{told}");
         }
     }
-    /// Returns true if the peer has ended the connection.
+    /// Checks that the other end closed the connection and sent nothing before.
     pub fn is_over(&mut self) -> bool {
         self.read.is_empty() && !self.more()
     }
@@ -230,11 +229,4 @@ impl<S: Read + Write> Client<S> {
     }
 }
 
-/// Waits until the condition is true.
-pub fn until(what: &str, mut so: impl FnMut() -> bool) {
-    let since = Instant::now();
-    while !so() {
-        assert!(since.elapsed() < LONGEST_WAIT, "never: {what}");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
+pub use crate::waiting::until;

@@ -1,4 +1,4 @@
-//! Checks that errors are answered as the OpenAPI document says.
+//! Checks errors against the schemas of the OpenAPI document.
 
 use serde_json::{Value, json};
 use std::collections::HashMap;
@@ -25,11 +25,11 @@ pub fn check(method: &str, target: &str, status: u16, body: &Value) {
     }
 }
 
-/// Returns the place of an answer's schema in the document.
+/// Returns the pointer to the schema of such an answer in the document.
 #[track_caller]
 fn place(method: &str, target: &str, status: u16) -> String {
     let Some(path) = documented_path(target) else {
-        // An unknown path has no operation; its error has the common schema.
+        // A path that is not served has no operation; its error has the general schema.
         return "/components/schemas/ErrorBody".to_owned();
     };
     let path_of = path.replace('~', "~0").replace('/', "~1");

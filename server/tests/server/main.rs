@@ -10,4 +10,6 @@ mod documented;
 mod http;
 mod routes;
 mod segment;
+#[path = "../../../engine/tests/support/waiting.rs"]
+mod waiting;
 mod wire;

@@ -1,4 +1,4 @@
-//! Damages the segment of a team's log.
+//! The segment of a team's log, and damage to it.
 
 use std::os::unix::fs::FileExt;
 use std::path::{Path, PathBuf};
@@ -10,7 +10,7 @@ pub fn of(root: &Path, team: &str) -> PathBuf {
     names.next().unwrap().unwrap().path()
 }
 
-/// Flips a bit in the middle of a segment; returns its offset.
+/// Flips a bit in the middle of a segment, and returns its position.
 pub fn flip(segment: &Path) -> u64 {
     let middle = std::fs::metadata(segment).unwrap().len() / 2;
     flip_at(segment, middle);

@@ -41,7 +41,7 @@ fn damage_in_the_past_is_told_once_somebody_met_it_and_not_when_it_is_mended() {
         told.contains("damaged") && told.contains(".jsonl"),
         "{told}"
     );
-    // New events can still be recorded.
+    // New teams are not in doubt.
     create(&stand).is(201);
     segment::flip_at(&segment(&stand), at);
     until_ready(&stand, 200);
@@ -83,7 +83,7 @@ fn nothing_is_acknowledged_into_a_segment_that_was_taken_away_or_cut() {
         harm(&segment(&stand));
         create(&stand).refused(503, "damaged");
         match number {
-            // A new inode with equal bytes is the same log: it is opened again.
+            // Equal bytes under another inode are the log: it is opened again.
             2 => {
                 create(&stand).is(201);
                 until_ready(&stand, 200);

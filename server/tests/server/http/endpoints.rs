@@ -7,7 +7,7 @@ use std::time::Duration;
 use teamlog_server::agent_token;
 use teamlog_server::route::{ROUTES, Route};
 
-/// A correct call of each route, in an order in which each finds its objects.
+/// One good call per route, ordered so that each call finds the things that it names.
 const GOOD: &str = r#"
 createTask /v1/tasks {"title":"one","resources":["src"]}
 createTask /v1/tasks {"title":"two"}
@@ -63,7 +63,7 @@ getSession /v1/session
 getDocument /v1/openapi.json
 "#;
 
-/// Routes that a team's token does not open; `page_sessions.rs` calls them.
+/// Routes that refuse a team's token; `page_sessions.rs` calls them.
 const NOT_FOR_A_TOKEN: [&str; 3] = ["openSession", "endSession", "listRootTeams"];
 
 /// Returns route id, target and body of each call.
@@ -79,7 +79,7 @@ fn route(id: &str) -> &'static Route {
     ROUTES.iter().find(|route| route.id == id).unwrap()
 }
 
-/// Adds an unknown field to a call.
+/// Returns target and body with a field that no route knows.
 fn spoiled(target: &str, body: &str) -> (String, String) {
     match body {
         "" => {
@@ -97,7 +97,7 @@ fn spoiled(target: &str, body: &str) -> (String, String) {
     }
 }
 
-/// Route whose correct call is in `routes`, where tests have a manual clock.
+/// The route whose good call is in `routes`, since it needs a clock that can be set.
 const WANTS_A_DEAD_LETTER: &str = "requeueDeadLetter";
 
 #[test]

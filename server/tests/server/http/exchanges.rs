@@ -1,7 +1,7 @@
-//! Recorded exchanges: requests of protocol clients, byte for byte, and the expected answers.
+//! Recorded exchanges: requests of clients of the protocol, byte for byte, and the answers that are due.
 //!
-//! A file holds exchanges separated by `---`. The recorded answer is a minimum: the real one may have further fields,
-//! and `"*"` matches any value.
+//! A file holds several exchanges, separated by `---`. A recorded answer is the least that must come: fields that it
+//! does not name may be there; `"*"` stands for any value.
 
 use super::stand::{Stand, TEAM};
 use serde_json::Value;
@@ -42,7 +42,7 @@ impl Exchange {
     }
 }
 
-/// Returns true if `found` has everything in `least`.
+/// Checks that `found` has everything that `least` names.
 fn covers(found: &Value, least: &Value) -> bool {
     match (found, least) {
         (_, Value::String(any)) if any == "*" => true,

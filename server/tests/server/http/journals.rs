@@ -2,11 +2,11 @@
 
 use super::stand::{options, runtime};
 use crate::client::Client;
+use crate::waiting::{until, until_some};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::thread;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 use teamlog_server::serve;
 use teamlog_team::Root;
 use teamlog_team::engine::LogId;
@@ -89,11 +89,7 @@ fn a_journal_that_hangs_keeps_no_local_team_waiting() {
     daemon = serve(options).unwrap();
     let comes_to_be_served = |team: &str| {
         let runtime = dir.path().join("teams").join(team).join("runtime.json");
-        let end = Instant::now() + Duration::from_secs(60);
-        while !runtime.exists() {
-            assert!(Instant::now() < end, "{team} is not served");
-            thread::sleep(Duration::from_millis(20));
-        }
+        until(&format!("{team} is served"), || runtime.exists());
     };
     for team in ["after", "then", "zoo"] {
         root.init(Init::of(team)).unwrap();
@@ -122,13 +118,11 @@ fn a_team_that_misses_its_deadline_keeps_no_team_of_its_journal_waiting() {
     let silence = hanging.silence.lock().unwrap();
     let before = [slow, other].map(|log| hanging.reads(log));
     daemon = serve(options).unwrap();
-    let end = Instant::now() + Duration::from_secs(60);
-    // Several rounds: each skips the late team.
-    while hanging.reads(other) < before[1] + 3 {
-        assert!(Instant::now() < end, "the other team is not followed");
-        thread::sleep(Duration::from_millis(20));
-    }
-    // Only the late thread reads the team, although further rounds began.
+    // More than once: each round passes over the team that is late.
+    until("the other team is followed", || {
+        hanging.reads(other) >= before[1] + 3
+    });
+    // Only its follower reads it, however many rounds began.
     assert_eq!(hanging.reads(slow), before[0] + 1);
     drop(silence);
     assert!(daemon.stop());
@@ -221,19 +215,18 @@ fn the_daemon_finds_a_changed_byte_in_a_journal() {
         team.append(event).unwrap();
     }
     drop(root);
-    let found = |until: &dyn Fn(&serde_json::Value) -> bool| {
+    let found = |is_wanted: &dyn Fn(&serde_json::Value) -> bool| {
         let daemon = serve(options()).unwrap();
         let token = runtime(&dir.path().join("teams/demo/runtime.json")).token;
-        let end = Instant::now() + Duration::from_secs(60);
-        let attention = loop {
+        let attention = until_some("that needs attention", || {
             let mut client = Client::tcp(&daemon);
             let heard = client.call(&token, "GET /v1/attention", "").is(200).json();
-            if until(&heard) {
-                break heard;
+            if is_wanted(&heard) {
+                Ok(heard)
+            } else {
+                Err(heard)
             }
-            assert!(Instant::now() < end, "{heard}");
-            thread::sleep(Duration::from_millis(50));
-        };
+        });
         assert!(daemon.stop());
         attention
     };

@@ -1,4 +1,4 @@
-//! One-time codes, page sessions and the root's token: rights, lifetimes and refusals.
+//! One-time codes, page sessions and the token of the root: the routes that each opens, and for how long.
 
 use super::stand::{Stand, runtime};
 use crate::client::{Client, until};
@@ -15,7 +15,7 @@ fn two_teams() -> Stand {
     Stand::timed(&["demo", "other"], |_| {})
 }
 
-/// Opens a stream with a bearer token.
+/// Opens a stream with that token, and leaves it open.
 fn follow(stand: &Stand, bearer: &str, target: &str) -> Client<std::net::TcpStream> {
     let mut client = Client::tcp(&stand.daemon);
     let bearer = format!("Bearer {bearer}");
@@ -184,7 +184,7 @@ fn a_session_that_reads_may_ask_for_what_reads_and_for_nothing_else() {
         })
         .collect();
     for operation in OPERATIONS {
-        // Waiting operations would block the test.
+        // Operations that wait would block here.
         if operation.effect != Effect::Waits {
             let line = format!("POST /v1/api/{}", operation.name);
             lines.push((line, operation.effect == Effect::Reads));
@@ -284,7 +284,7 @@ fn a_session_and_what_goes_on_under_it_end_by_its_page_after_twelve_hours_and_wi
     heard.refused(401, "unauthorized");
     stand.call(&other, "GET /v1/session", "").is(200);
     stand.call(&whole, "GET /v1/session", "").is(200);
-    // Ended with the token of the root; a session of one team survives.
+    // Streams of the root's token outlive the tokens of teams.
     let stream = follow(&stand, &whole, "/v1/events?teamId=other");
     let left = stand.code("act");
     let token = stand.token(None);
@@ -356,7 +356,7 @@ fn whoever_reaches_all_teams_says_which_one_is_meant() {
     assert_eq!(there["tasks"][0]["title"], "there");
     let here = stand.call(&token, "GET /v1/tasks?teamId=demo", "").json();
     assert_eq!(here["tasks"], json!([]));
-    // The team named in the body must be the token's team.
+    // The team of the body must be that of the query.
     let body = r#"{"title":"x","teamId":"demo"}"#;
     let heard = stand.call(&session, "POST /v1/tasks?teamId=other", body);
     heard.refused(404, "team_not_found");

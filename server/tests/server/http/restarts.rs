@@ -1,4 +1,4 @@
-//! Acknowledged events survive the daemon that answered.
+//! Answers hold after the daemon that gave them has ended.
 
 use super::stand::{Stand, TEAM};
 use crate::client::{Client, Heard};
@@ -29,7 +29,7 @@ fn a_key_is_known_to_the_next_daemon() {
     assert_eq!(other.status, 422);
 }
 
-/// Opens a stream after event `known`.
+/// Opens a stream of the events after `known`.
 fn follow(stand: &Stand, known: u64) -> TcpStream {
     let bearer = stand.bearer();
     let known = known.to_string();

@@ -1,4 +1,4 @@
-//! Overview of all teams: conditions, counts and attention items.
+//! All teams at once: their condition, their tasks, and what needs attention.
 
 use super::stand::Stand;
 use crate::client::until;
@@ -40,7 +40,7 @@ fn all_teams_are_told_the_damaged_ones_first() {
     assert_eq!(names(&sound), ["alpha", "beta", "gamma"]);
     assert_eq!(sound["count"], 3);
     let beta = &sound["teams"][1];
-    // The expiry of the lease is not recorded yet.
+    // No event records the end of the lease yet.
     assert_eq!(beta["tasks_by_status"]["pending"], 1);
     assert_eq!(beta["tasks_by_status"]["in_progress"], 1);
     assert_eq!(beta["tasks_by_status"]["completed"], 0);
@@ -62,7 +62,7 @@ fn all_teams_are_told_the_damaged_ones_first() {
     assert_eq!(names(&damaged), ["gamma", "alpha", "beta"]);
     assert_eq!(damaged["teams"][0]["condition"], "unready");
     assert!(!damaged["teams"][0]["why"].as_str().unwrap().is_empty());
-    // The team's own list has the damage first, with a command as hint; the other items follow.
+    // The team's own list has the item first, with the command that tells more; its other items follow.
     let attention = |query: &str| {
         stand
             .call(&token, &format!("GET /v1/attention?{query}"), "")
@@ -77,7 +77,7 @@ fn all_teams_are_told_the_damaged_ones_first() {
     assert_eq!(damage["text"], damaged["teams"][0]["why"]);
     let beta = attention("teamId=beta");
     assert_eq!(beta["items"][0]["kind"], "lease_expired");
-    // All places show the same number.
+    // The metrics show the same number.
     let numbers = stand.call(&token, "GET /metrics", "").is(200).body.clone();
     let number = "teamlog_attention{team=\"beta\",kind=\"lease_expired\"} 1";
     assert!(numbers.contains(number), "{numbers}");

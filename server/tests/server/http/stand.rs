@@ -1,4 +1,4 @@
-//! A daemon on a root of its own, and a client over TCP.
+//! A daemon on its own data root, and a client that speaks to it over TCP.
 
 use crate::client::{Client, Heard};
 use std::net::TcpStream;
@@ -26,7 +26,7 @@ impl Stand {
         Stand::within(|_| {})
     }
 
-    /// Starts a daemon with changed limits.
+    /// Starts a daemon for the open team `demo` with changed limits.
     pub fn within(change: impl FnOnce(&mut Limits)) -> Stand {
         Stand::begin(&[TEAM], false, change)
     }
@@ -54,17 +54,17 @@ impl Stand {
         Stand { daemon, dir, clock }
     }
 
-    /// Gives the team a new token.
+    /// Gives the team of the daemon a new token.
     pub fn rotate(&self) {
         self.control(&format!("POST /control/token/{TEAM}")).is(200);
     }
 
-    /// Restarts the daemon on its data.
+    /// Restarts the daemon on the same data.
     pub fn restarted(self) -> Stand {
         self.restarted_after(|| {})
     }
 
-    /// Restarts the daemon on its data, with `between` called while it is stopped.
+    /// Restarts the daemon on the same data, with a change to the data in between.
     pub fn restarted_after(self, between: impl FnOnce()) -> Stand {
         let Stand { daemon, dir, clock } = self;
         assert!(daemon.stop());
@@ -120,7 +120,7 @@ impl Stand {
         Client::tcp(&self.daemon).call(bearer, line, body)
     }
 
-    /// Sends a request on the daemon's socket.
+    /// Sends a request to the control socket.
     pub fn control(&self, line: &str) -> Heard {
         Client::unix(&self.daemon).ask(line, &[], "")
     }

@@ -1,4 +1,4 @@
-//! The tour of `docs/http.md`, executed as printed; and its table of errors, compared with the code.
+//! Runs the tour of `docs/http.md` as it is printed, and compares its table of errors with the code's.
 
 use super::stand::Stand;
 use std::path::{Path, PathBuf};
@@ -9,7 +9,7 @@ fn page() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/http.md")
 }
 
-/// A command and its output.
+/// A command and its printed output.
 #[derive(Debug, PartialEq)]
 struct Step {
     command: String,

@@ -7,7 +7,8 @@ use serde_json::{Value, json};
 use teamlog_team::api;
 use teamlog_team::engine::Point;
 
-/// The routes: support for the past, HTTP request, equal operation and its input.
+/// Rows: whether the route answers about the past (or now only), the request, the operation with the same answer, and
+/// that operation's input.
 const ROWS: &str = r#"
 past /v1/who who {}
 past /v1/status?digest=true read-team-status {"digest": true}
@@ -56,7 +57,7 @@ fn over_http(world: &World, target: &str, at: Option<u64>) -> Value {
     }
 }
 
-/// Objects that the steps do not create: a run, a mode, a usage report.
+/// Calls that the drawn steps do not make: a run, a mode, a report of tokens.
 const BESIDE: &[(&str, &str)] = &[
     ("bootstrap-start", r#"{"run": "r-1"}"#),
     ("mode-start", r#"{"mode": "forge", "session_id": "s-1"}"#),

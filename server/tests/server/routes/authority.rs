@@ -1,4 +1,4 @@
-//! Authorization of calls with an agent's token, and the visibility of other agents' claims.
+//! Authorization: refusals to an agent's token, and the claims of others that such a token is shown.
 
 use super::world::{TestReply, World, call};
 use serde_json::{Value, json};
@@ -61,7 +61,7 @@ fn recorded(world: &World) -> usize {
     count
 }
 
-/// Expected result of another agent's call.
+/// The outcome that is due for another agent's call.
 enum Expected {
     /// Refused with this code, and nothing recorded.
     Refused(&'static str),
@@ -226,7 +226,7 @@ fn a_token_of_one_agent_with_the_name_of_another_is_a_mismatch() {
                 "{way} {body}: {}",
                 said.json
             );
-            // Only the leader may force, and only the leader is told so.
+            // Force helps the leader only, and is advised to the leader only.
             let text = said.json.to_string();
             assert!(!text.contains("force overrides"), "{text}");
         }

@@ -1,4 +1,4 @@
-//! Consistency of the OpenAPI document with the routes.
+//! The OpenAPI document is consistent, and agrees with the routes.
 
 use super::world::World;
 use serde_json::{Value, json};

@@ -1,6 +1,7 @@
 //! The log over HTTP, in pages and as a stream.
 
 use super::world::{World, call};
+use crate::waiting::until;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -145,7 +146,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// Reads until `events` events have arrived.
+    /// Reads frames until that many events have come.
     #[track_caller]
     fn until(&mut self, events: usize) -> Vec<u64> {
         let deadline = Instant::now() + Duration::from_secs(20);
@@ -228,7 +229,7 @@ fn a_stream_tells_the_past_and_then_what_comes_without_gap_or_repetition() {
     let late_ids = late.until(50);
     assert_eq!(late_ids, (head - 49..=head).collect::<Vec<u64>>());
 
-    // A reconnecting client sends its last seq in the header, which overrides the query.
+    // A client that comes back names its last event in a header, which goes before the query.
     let known = (head - 3).to_string();
     let mut again = listen(&hub, &world, "/v1/events?after=0", Some(&known));
     assert_eq!(again.until(3), [head - 2, head - 1, head]);
@@ -251,7 +252,7 @@ fn streams_are_filtered_like_pages_and_refused_like_them() {
         .collect();
     assert_eq!(told.len(), 2);
     assert!(told.iter().all(|event| event["task_id"] == "2"), "{told:?}");
-    // Several kinds, a text, and no stored responses: applied to the past and to new events.
+    // Several kinds, a text, and no stored answers: old events as well as new ones.
     let chosen = "/v1/events?after=0&kind=task_created,response_stored&q=TASK&bookkeeping=false";
     let mut chosen = listen(&hub, &world, chosen, None);
     world
@@ -276,7 +277,7 @@ fn streams_are_filtered_like_pages_and_refused_like_them() {
             matches!(answer, Answer::Whole(reply) if [400, 409].contains(&reply.status));
         assert!(is_refused, "{target}");
     }
-    // Without `Accept: text/event-stream` the answer is a page; other paths have no stream.
+    // A client that asks for no stream gets a page, and no other path has a stream.
     let page = hub.answer(&world.served, &call(Method::Get, "/v1/events", ""));
     assert!(matches!(page, Answer::Whole(reply) if reply.status == 200));
     let tasks = hub.answer(&world.served, &streaming("/v1/tasks", None));
@@ -308,7 +309,7 @@ fn a_reader_that_is_too_slow_is_cut_and_told_where_to_go_on() {
         end.starts_with(&format!("id: {cursor}\ndata: {{\"after\":{cursor},")),
         "{end}"
     );
-    // The slow client resumes from the cursor and gets every event once.
+    // The next stream continues after the cursor, and sends each event once.
     let mut again = listen(&hub, &world, "/v1/events", Some(&cursor.to_string()));
     let rest = again.until((last - cursor) as usize);
     let whole: Vec<u64> = told.into_iter().chain(rest).collect();
@@ -321,12 +322,10 @@ fn a_stream_that_nobody_takes_ends_its_thread() {
     let hub = Hub::default();
     let stream = listen(&hub, &world, "/v1/events?after=0", None);
     drop(stream);
-    let deadline = Instant::now() + Duration::from_secs(20);
-    while Arc::strong_count(&world.served) > 1 {
-        assert!(Instant::now() < deadline);
-        std::thread::sleep(Duration::from_millis(5));
-    }
-    // Another listener starts a new thread.
+    until("its thread has ended", || {
+        Arc::strong_count(&world.served) == 1
+    });
+    // And another one begins it anew.
     let mut stream = listen(&hub, &world, "/v1/events?after=0", None);
     assert_eq!(stream.until(1), [1]);
 }

@@ -1,4 +1,4 @@
-//! Wrong inputs are refused, with the field named.
+//! Wrong requests are refused, and the refusal names the fault.
 
 use super::world::{World, call};
 use serde_json::{Value, json};
@@ -12,7 +12,7 @@ fn field(said: &super::world::TestReply) -> &str {
 
 #[test]
 fn unknown_fields_are_named() {
-    // A parameter of the path is no field of the body.
+    // Parameters of the path are no fields of the body.
     World::new().story(
         r#"
         POST /v1/tasks {"title": "one", "titel": "two"} -> 400 invalid_input titel
@@ -204,7 +204,7 @@ fn fields_inside_others_are_named_with_their_place() {
         let told = said.json["error"]["message"].as_str().unwrap();
         assert!(told.starts_with(&message), "{told}");
     }
-    // Inside objects too, `null` and blank values count as absent.
+    // Null and blank fields count as absent there too.
     let set = world.post(
         "/v1/teams",
         json!({"agents": [{"id": "ada", "role": " "}], "budget": {"maxTokens": null}}),
@@ -214,7 +214,7 @@ fn fields_inside_others_are_named_with_their_place() {
 
 #[test]
 fn a_path_that_names_no_task_is_told_before_what_is_wrong_with_the_rest() {
-    // Malformed requests and requests for another team are refused before the input is read.
+    // A body that is no object, or names another team, is refused before its fields are read.
     World::with(&["ada"]).story(
         r#"
         POST /v1/tasks/7/claim {} -> 404 task_not_found taskId

@@ -1,4 +1,4 @@
-//! Idempotency keys: a repeated request is executed once and gets the same bytes.
+//! A repeated request under a key is carried out once, and answered with the same bytes.
 
 use super::world::{SECOND, World, call};
 use serde_json::{Value, json};
@@ -81,7 +81,7 @@ fn a_claim_is_answered_again_only_as_long_as_it_lives() {
         assert_eq!(dead.header(REPLAYED), None, "{asked:?}");
     }
     assert_eq!(count(&world), events);
-    // After another agent claimed it, the answer is a refusal.
+    // After another agent claimed the task, the repeated request is told so.
     world.story(r#"POST /v1/tasks/1/claim {"agentId": "bob"} -> 200"#);
     ask(&asked[0]).refused(409, "claim_conflict");
     ask(&asked[1]).refused(409, "claim_conflict");

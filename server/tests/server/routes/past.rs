@@ -53,7 +53,7 @@ fn head(world: &World) -> u64 {
     status["last_seq"].as_u64().unwrap()
 }
 
-/// Returns the current answers of all routes: status and body.
+/// Returns the present answers of all rows: status and body.
 fn answers(world: &World) -> Vec<(u16, Value)> {
     let asked = TARGETS.iter().map(|target| world.get(target));
     asked.map(|said| (said.status, said.json)).collect()
@@ -90,7 +90,7 @@ fn history(world: &World) -> Vec<Then> {
         let mut asked = call(Method::Post, path, &body.to_string());
         asked.trace_id = Some("tr".to_owned());
         assert!(world.ask(asked).status < 300, "{path}");
-        // Later than the event, whose time may be slightly ahead of the clock.
+        // After the event, which may be dated a moment ahead of the clock.
         world.later(1_000);
         then.push((head(world), world.clock.now().to_string(), answers(world)));
     }

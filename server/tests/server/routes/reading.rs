@@ -1,4 +1,4 @@
-//! Reads for people who watch a team.
+//! Routes that people read.
 
 use super::world::{SECOND, World};
 use serde_json::json;
@@ -109,7 +109,7 @@ fn tasks_are_sorted_and_say_when_they_changed() {
     let since = world.get(&format!("/v1/tasks?since={}", seq - 1)).done(200);
     assert_eq!(since["tasks"].as_array().unwrap().len(), 1);
 
-    // An expired lease is shown as expired, recorded or not, until the next claim.
+    // An ended lease is shown as ended after that is recorded too, until the task is claimed again.
     world.later(2 * SECOND);
     assert_eq!(
         world.get("/v1/tasks/1").done(200)["task"]["leaseExpired"],

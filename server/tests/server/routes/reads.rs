@@ -6,7 +6,7 @@ use teamlog_server::Method;
 use teamlog_team::lifecycle::tick::Tick;
 use teamlog_team::message::send::{Require, Send};
 
-/// Checks that operation and route give equal answers.
+/// Asserts that a route answers what its operation answers, and returns it.
 #[track_caller]
 fn same(world: &World, target: &str, operation: &str, input: &str) -> Value {
     let row = world.get(target).done(200);

@@ -1,4 +1,4 @@
-//! Equal commands over HTTP and directly on the team lead to equal states.
+//! Commands over HTTP and straight to the team lead to the same state.
 
 use super::world::{SECOND, World};
 use proptest::prelude::*;
@@ -6,7 +6,7 @@ use serde_json::{Value, json};
 use teamlog_team::api;
 use teamlog_team::lifecycle::status::Status;
 
-/// A step of the history.
+/// A step of a history.
 #[derive(Debug, Clone)]
 pub enum Step {
     /// A command, as an HTTP request (target and body) and as an operation (name and input).
@@ -106,7 +106,7 @@ pub fn step() -> impl Strategy<Value = Step> {
 }
 
 impl Step {
-    /// Returns true if the command succeeded. Refusals must agree, but their messages may differ.
+    /// Returns true if the step was carried out. A refusal is one on both ways, if not in the same words.
     pub fn over_http(&self, world: &World) -> bool {
         match self {
             Step::Ask((target, body), _) => world.post(target, body.clone()).status < 300,

@@ -222,7 +222,7 @@ fn moments_have_three_decimals_wherever_a_client_of_the_protocol_looks() {
             assert!(moment.ends_with(".123Z"), "{moment} in {}", said.json);
         }
     }
-    // The log has the original text.
+    // The log keeps microseconds.
     let events = world.get("/v1/events?limit=1000").done(200).to_string();
     assert!(events.contains("T12:00:00.123456Z"), "{events}");
 }

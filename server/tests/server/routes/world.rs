@@ -72,7 +72,7 @@ impl World {
         }
     }
 
-    /// Restarts the daemon on its data.
+    /// Serves the same data by a new daemon.
     pub fn restarted(self) -> World {
         let World {
             served: old,
@@ -110,8 +110,8 @@ impl World {
         })
     }
 
-    /// Makes calls in order, one per line: `POST /v1/tasks {"title": "one"} -> 201`. After the status, an error has its
-    /// code and field; before the method, `k:` gives an idempotency key. Returns the last answer.
+    /// Calls in order, one per line: `POST /v1/tasks {"title": "one"} -> 201`; code and field of an error follow the
+    /// status, and a key precedes the call: `k: POST …`. Returns the last answer.
     #[track_caller]
     pub fn story(&self, lines: &str) -> Value {
         let mut last = Value::Null;
@@ -174,7 +174,7 @@ fn served(memory: &Arc<Memory>, clock: &Arc<ManualClock>) -> Arc<Served> {
     Arc::new(Served::new(Root::on(memory.clone(), options)))
 }
 
-/// Returns a call on `demo`. The target is not decoded; write `/` for `%2F` in a segment.
+/// Builds a call on `demo` from a target that is split at `/` and not percent-decoded.
 pub fn call(method: Method, target: &str, body: &str) -> Call {
     let (path, query) = target.split_once('?').unwrap_or((target, ""));
     let pairs = query.split('&').filter(|pair| !pair.is_empty());

@@ -1,4 +1,4 @@
-//! Admission of requests: the checks, their order, and the resulting call.
+//! Admission: the conditions of a request, the order of their checks, and the call that comes out.
 
 use super::stand::Stand;
 use crate::client::{Client, address};

@@ -23,7 +23,7 @@ fn the_socket_is_for_its_user_alone() {
 
 const STRANGER: &str = "TEAMLOG_TEST_STRANGER";
 
-/// Helper process, no test: another user, who sends a request on the socket and prints the answer.
+/// Not a test of its own: runs as another user, asks on the socket and prints the answer.
 #[test]
 fn a_stranger() {
     let Some(socket) = std::env::var_os(STRANGER) else {
@@ -161,7 +161,7 @@ fn what_goes_on_under_a_token_ends_with_it_and_nothing_else_does() {
     let since = Instant::now();
     let mut others = streams.split_off(2);
     for stream in &mut streams {
-        // The body is complete, unlike that on a broken connection.
+        // The body comes to its end, unlike one of a broken connection.
         assert!(stream.chunks().is_some());
     }
     let refused = waiting[0].hear().unwrap();
@@ -188,7 +188,7 @@ fn its_user_stops_the_daemon() {
     assert!(daemon.wait());
 }
 
-/// Answers with the request in capitals.
+/// Answers each message in capitals.
 struct Echo;
 
 impl Forward for Echo {
@@ -230,11 +230,11 @@ fn another_protocol_takes_a_connection_over_with_what_was_said_too_early() {
     client.say(asking(PROTOCOL, "0.0.0").as_bytes());
     let answer = client.hear().unwrap();
     answer.refused(409, "daemon_version_mismatch");
-    // A client without a version is refused too.
+    // Nor is a client that names no version.
     let silent = asking(PROTOCOL, "");
     client.say(silent.replace("teamlog-version: \r\n", "").as_bytes());
     assert_eq!(client.hear().unwrap().code(), "daemon_version_mismatch");
-    // A client with another version of the messages is refused too.
+    // Nor a client that names another version.
     for other in ["teamlog-forward", "teamlog-forward/1"] {
         client.say(asking(other, ours).as_bytes());
         assert_eq!(client.hear().unwrap().code(), "daemon_version_mismatch");
@@ -242,7 +242,7 @@ fn another_protocol_takes_a_connection_over_with_what_was_said_too_early() {
     client.say(asking("websocket", ours).as_bytes());
     assert_eq!(client.hear().unwrap().status, 400);
 
-    // A failure ends one connection only.
+    // A connection that fails ends no other one.
     let mut client = Client::unix(&daemon);
     client.say(asking(PROTOCOL, ours).as_bytes());
     assert_eq!(client.hear().unwrap().status, 101);

@@ -85,7 +85,7 @@ fn plain(line: &str) -> Vec<u8> {
     bytes
 }
 
-/// Returns method and target of a case's first request, if readable.
+/// Returns method and target of the first request line, as far as it can be read.
 fn first_line(bytes: &[u8]) -> (String, String) {
     let text = String::from_utf8_lossy(bytes);
     let line = text.trim_start().lines().next().unwrap_or_default();
@@ -96,7 +96,7 @@ fn first_line(bytes: &[u8]) -> (String, String) {
     )
 }
 
-/// Returns true if the connection still accepts a request.
+/// Checks that the connection still answers a request.
 fn is_open(client: &mut Client<TcpStream>, host: &str) -> bool {
     client.say(format!("GET /healthz HTTP/1.1\r\nHost: {host}\r\n\r\n").as_bytes());
     let answer = client.hear();
@@ -120,7 +120,7 @@ fn run(step: usize) {
             let Some(answer) = client.hear() else { break };
             heard.push(answer.status);
             assert_eq!(answer.status, *expected, "{}: {answer:?}", case.name);
-            // An answer received in one piece with the previous one is parsed without its body.
+            // A second answer in the same piece may have no body.
             if answer.status >= 400 && (heard.len() == 1 || !answer.body.is_empty()) {
                 let (code, status) = (answer.code(), answer.status);
                 let known = CODES
@@ -174,7 +174,7 @@ proptest! {
         for line in told.lines().filter(|line| line.starts_with("HTTP/1.1 ")) {
             prop_assert!(!line.starts_with("HTTP/1.1 5"), "{told}");
         }
-        // A client that is delayed longer than the head timeout is cut, and tries again.
+        // A client that is held up for as long as a head may take is cut, and asks again.
         until("the next one is answered", || {
             let mut next = Client::tcp(daemon);
             next.send("GET /healthz", &[], "");
@@ -183,7 +183,7 @@ proptest! {
     }
 }
 
-/// One daemon for all cases.
+/// The daemon that all cases share.
 static SHARED: LazyLock<(Stand, Daemon)> = LazyLock::new(|| {
     let stand = Stand::new(&["demo"]);
     let daemon = stand.serve_within(|limits| {

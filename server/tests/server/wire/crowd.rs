@@ -11,7 +11,7 @@ const CROWD: &str = "TEAMLOG_TEST_CROWD";
 /// A client would notice a longer wait.
 const LONGEST_P99: Duration = Duration::from_millis(500);
 
-/// Helper process, no test: opens connections, reports, and holds them until it is told to end.
+/// Not a test of its own: the other process. Opens connections, says so, and holds them until it is told to end.
 #[test]
 fn a_crowd() {
     let Ok(task) = std::env::var(CROWD) else {
@@ -21,7 +21,7 @@ fn a_crowd() {
     let address: SocketAddr = address.parse().unwrap();
     let mut held = Vec::new();
     for _ in 0..count.parse::<usize>().unwrap() {
-        // Refused connections are held too; they are not closed by this side.
+        // Connections that the daemon closes are kept too: a client need not close its side.
         held.extend(TcpStream::connect_timeout(&address, Duration::from_secs(5)));
     }
     println!("\nholding {}", held.len());
@@ -42,7 +42,7 @@ fn gather(address: SocketAddr, count: usize) -> (Child, usize) {
     (child, held.unwrap().parse().unwrap())
 }
 
-/// Measures the answer times of a client while `count` connections are opened and held.
+/// Measures how long a healthy client waits for its answers while `count` connections are opened and held.
 fn endure(count: usize) {
     let (stand, daemon, _) = Stand::demo();
     let (address, token) = (address(&daemon), stand.token("demo"));

@@ -1,4 +1,4 @@
-//! Start and end of a daemon, and the files that remain.
+//! The start and the end of a daemon, and the files that it leaves.
 
 use super::stand::Stand;
 use crate::client::{Client, LONGEST_WAIT, until};
@@ -14,7 +14,7 @@ use teamlog_team::{Root, RootOptions};
 
 const ROOT: &str = "TEAMLOG_TEST_DAEMON_ROOT";
 
-/// Helper process, no test: a daemon for the tests below.
+/// Not a test of its own: the daemon of another process, for the tests below.
 #[test]
 fn a_daemon_of_its_own() {
     let Some(root) = std::env::var_os(ROOT) else {
@@ -54,7 +54,7 @@ fn spawn(root: &Path) -> (Child, Running, bool) {
     };
     let confined = told("confined ") == "true";
     let running = serde_json::from_str(&told("serving ")).unwrap();
-    // Read further output, so that the process does not block.
+    // The rest of its output must have a reader.
     std::thread::spawn(move || lines.count());
     (child, running, confined)
 }
@@ -138,7 +138,7 @@ fn only_named_teams_are_served_and_only_known_ones_can_be() {
     options.root = stand.dir.path().join("nowhere");
     assert!(serve(options).is_err());
     assert!(!stand.dir.path().join("nowhere").exists());
-    // The refused starts left no file that blocks the next one.
+    // No file of theirs keeps another daemon from starting.
     assert!(stand.serve().stop());
 }
 
@@ -204,7 +204,7 @@ fn what_stands_where_the_token_belongs_is_replaced_and_never_followed() {
                 .is_file()
         );
     }
-    // A file that another program has written since must not be removed.
+    // A daemon does not remove a file that another program put there since.
     let mut theirs = stand.runtime("third");
     theirs.pid = 1;
     let theirs = serde_json::to_vec(&theirs).unwrap();
@@ -338,7 +338,7 @@ fn the_kernel_keeps_the_daemon_from_writing_elsewhere() {
     assert_eq!(child.wait().unwrap().code(), Some(0));
 }
 
-/// Records an event from outside the daemon, with this lock timeout.
+/// Records an event beside the daemon, and waits that long for the lock.
 fn note(stand: &Stand, team: &str, lock_deadline: Duration) -> teamlog_team::Result<()> {
     let options = RootOptions {
         lock_deadline,
@@ -381,7 +381,7 @@ fn many_teams_are_taken_and_given_back_at_once_each_with_a_token_of_its_own() {
     }
 }
 
-/// Measures a daemon's time from start to first answer on a team with `events` events.
+/// Returns the time from the start of a daemon to its first answer, on a team with that many events.
 fn start_on(events: usize) -> Duration {
     let stand = Stand::new(&["demo"]);
     let root = Root::open(stand.dir.path(), RootOptions::default()).unwrap();

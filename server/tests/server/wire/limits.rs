@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use teamlog_server::Limits;
 
 const SHORT: Duration = Duration::from_millis(200);
-/// Longer than a short time on a busy machine, and shorter than the default limits.
+/// Longer than anything short takes on a busy machine, shorter than the default limits.
 const SOON: Duration = Duration::from_millis(4900);
 
 fn since<T>(what: impl FnOnce() -> T) -> (T, Duration) {
@@ -26,7 +26,7 @@ fn was_cut_after(limit: Duration, took: Duration) {
 #[test]
 fn a_head_that_trickles_is_cut() {
     let (_stand, daemon, _) = Stand::demo_within(|limits| limits.head_time = SHORT);
-    // The daemon's measured time begins after ours, even if this thread is delayed.
+    // The daemon's time begins after ours, however long this thread is held up.
     let (over, took) = since(|| Client::tcp(&daemon).is_over());
     assert!(over);
     was_cut_after(SHORT, took);
@@ -91,8 +91,9 @@ fn a_client_that_reads_slowly_gets_all_of_it() {
         Stand::demo_within(|limits| limits.stall_time = Duration::from_secs(5));
     let mut client = Client::tcp(&daemon);
     let bearer = format!("Bearer {}", stand.token("demo"));
-    std::thread::sleep(Duration::from_millis(50));
-    let answer = client.ask("GET /v1/large/20000000", &[("Authorization", &bearer)], "");
+    client.send("GET /v1/large/20000000", &[("Authorization", &bearer)], "");
+    until("it is answered", || stand.calls() == 1);
+    let answer = client.hear().unwrap();
     assert_eq!(answer.body.len(), 20_000_000);
 }
 
@@ -127,7 +128,7 @@ fn one_connection_too_many_is_told_so_at_once_and_may_come_back() {
     answer.refused(503, "busy");
     assert_eq!(answer.header("retry-after"), Some("1"));
     assert!(took < SOON, "{took:?}");
-    // TCP clients cannot block the command line.
+    // Connections to the port do not keep the command line out.
     assert_eq!(Client::unix(&daemon).get("/healthz").status, 200);
     assert_eq!(held[0].get("/healthz").status, 200);
     held.pop();
@@ -138,7 +139,7 @@ fn one_connection_too_many_is_told_so_at_once_and_may_come_back() {
 
 #[test]
 fn whoever_has_a_token_finds_a_place_among_any_number_who_have_none() {
-    // Timeouts are long, so that no slot becomes free by one.
+    // No slot becomes free by a timeout.
     let (_stand, daemon, token) =
         Stand::demo_within(|limits| limits.head_time = Duration::from_secs(3600));
     let mut known = Client::tcp(&daemon);
@@ -181,7 +182,7 @@ fn who_has_asked_nothing_for_the_longest_time_goes_first() {
 fn a_body_that_is_too_large_is_refused_before_it_is_read_and_its_sender_hears_why() {
     let (stand, daemon, _) = Stand::demo_within(|limits| {
         limits.body_bytes = 1000;
-        // Long enough for all input that is discarded.
+        // Long enough for the bytes that the daemon throws away.
         limits.linger_time = Duration::from_secs(30);
     });
     let (host, token) = (address(&daemon).to_string(), stand.token("demo"));
@@ -263,7 +264,7 @@ fn more_calls_than_can_wait_are_turned_away() {
     let mut running = Client::tcp(&daemon);
     running.begin(&token, "GET /v1/slow/3000", "");
     until("one runs", || stand.calls() == 1);
-    // The first of two further clients gets the slot.
+    // Two more connections come, and the first of them waits.
     let mut more = [Client::tcp(&daemon), Client::tcp(&daemon)];
     for client in &mut more {
         client.begin(&token, "GET /v1/x", "");
@@ -351,7 +352,7 @@ fn the_limits_of_a_daemon_are_those_of_its_document() {
     assert_eq!((limits.waits, limits.wait_time), (256, seconds(300)));
 }
 
-/// Returns the number of open TCP connections, including the one of this query.
+/// Open TCP connections, including the one that asks for them.
 fn connections(stand: &Stand, daemon: &teamlog_server::Daemon) -> u64 {
     let token = stand.token("demo");
     let numbers = Client::tcp(daemon).call(&token, "GET /metrics", "").body;

@@ -1,5 +1,5 @@
-//! Tests of the daemon over raw connections: accepted and refused bytes, timeouts, limits, start and end. The handler
-//! answers every call with the call itself.
+//! The daemon from outside: the bytes that it reads and refuses, the clients that wait or are cut, its start and its
+//! end. Calls are not carried out here: each is answered with its own description.
 
 mod admission;
 mod control;

@@ -30,11 +30,11 @@ impl Stand {
         }
         stand
     }
-    /// Creates a root with the team `demo`, a daemon on it, and the team's token.
+    /// Starts a daemon on the team `demo`, and returns it with the team's token.
     pub fn demo() -> (Stand, Daemon, String) {
         Stand::demo_within(|_| ())
     }
-    /// Like [`Stand::demo`], with changed limits.
+    /// Starts a daemon on the team `demo` with changed limits.
     pub fn demo_within(change: impl FnOnce(&mut Limits)) -> (Stand, Daemon, String) {
         let stand = Stand::new(&["demo"]);
         let daemon = stand.serve_within(change);
@@ -83,7 +83,7 @@ impl Stand {
     }
 }
 
-/// Answers a call with its own fields; a few paths have special answers.
+/// Answers a call with its description; a few paths are answered in other ways.
 fn told(call: &Call) -> Answer {
     let path: Vec<&str> = call.path.iter().map(String::as_str).collect();
     match path.as_slice() {
@@ -128,7 +128,7 @@ pub fn of(call: &Call) -> Value {
     })
 }
 
-/// Streams a numbered frame every `every` milliseconds, until the client is gone.
+/// Sends a numbered frame every `every` milliseconds until the receiver is gone.
 fn stream(every: u64) -> Streamed {
     let (to, frames) = tokio::sync::mpsc::channel(4);
     std::thread::spawn(move || {
@@ -148,7 +148,7 @@ fn stream(every: u64) -> Streamed {
     }
 }
 
-/// Streams frames without pause, until the client is gone.
+/// Sends as much as it can until the receiver is gone.
 fn flood() -> Streamed {
     let (to, frames) = tokio::sync::mpsc::channel(4);
     std::thread::spawn(move || while to.blocking_send(vec![b'x'; 1 << 16].into()).is_ok() {});
