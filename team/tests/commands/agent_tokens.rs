@@ -1,4 +1,4 @@
-//! Tokens of agents, and what an agent may do that proved to be one.
+//! Tokens of agents, and the commands of an agent that proved who it is.
 
 use crate::deliveries::with_dead_letter;
 use crate::prelude::*;
@@ -109,7 +109,7 @@ fn a_token_can_be_revoked_in_a_team_that_was_closed() {
     assert_eq!(team.token_holder(&digest("secret")).unwrap(), None);
 }
 
-/// Kinds that follow from what any command did, or from time, and are nobody's doing.
+/// Checks that events of a kind follow from any command or from time, and have no actor.
 fn follows(kind: &str) -> bool {
     ["task_blocked", "task_unblocked", "task_lease_expired"].contains(&kind)
         || ["dispatch", "delivery", "budget_soft"]
@@ -236,7 +236,7 @@ fn an_agent_reaches_no_other_team_and_makes_none() {
     assert_eq!(world.names_in_teams(), ["demo", "other"]);
 }
 
-/// The ids of the tokens of `demo` that let somebody in.
+/// Returns for each token of `demo` whether it lets its agent in.
 fn let_in(root: &Root, tokens: &[&str]) -> Vec<bool> {
     let mut team = root.team("demo").unwrap();
     let holders = tokens
@@ -322,7 +322,7 @@ fn a_root_of_an_older_release_adopts_its_tokens_once() {
     // From then on the file decides.
     world.memory.replace(file, b"{}", false).unwrap();
     assert_eq!(let_in(&world.root, &["one"]), [false]);
-    // A damaged one lets nobody in, and says so.
+    // A damaged file lets no agent in, and is reported.
     world.memory.replace(file, b"{", false).unwrap();
     let mut team = world.root.team("demo").unwrap();
     refused(team.token_holder(&digest("one")), Code::InvalidInput);

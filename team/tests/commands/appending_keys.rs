@@ -73,7 +73,7 @@ fn each_line_of_a_batch_has_its_own_key() {
     let more = batch(&mut team, &[line("c", 3), line("d", 4)].concat()).unwrap();
     assert_eq!((more.count, more.replayed_lines), (2, 1));
     assert_eq!(seen(&mut team), 4);
-    // One key with other content refuses its group, and names the line.
+    // A known key with other content refuses the whole group, and the refusal names the line.
     let before = events(&mut team).len();
     let bad = [line("e", 5), line("f", 6), line("g", 7), line("b", 9)].concat();
     let refusal = refused(batch(&mut team, &bad), Code::IdempotencyKeyReused);

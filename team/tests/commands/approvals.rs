@@ -213,7 +213,7 @@ fn a_rejection_is_shown_with_the_task_and_to_its_owner_and_the_lead() {
         (Some("dev"), "teamlog task show demo 1")
     );
 
-    // Its owner completed it all the same, which does not hide the rejection.
+    // The owner completed the task nevertheless, which does not hide the rejection.
     team.task_finish(complete(&held)).unwrap();
     let rejected = primed(&mut team)["rejected"].clone();
     assert_eq!(

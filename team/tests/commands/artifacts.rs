@@ -56,7 +56,7 @@ fn what_was_left_comes_back_and_the_same_again_changes_nothing() {
     put(&mut team, "empty", "");
     assert_eq!(content(&mut team, "empty"), "");
     settled_digest(&mut team);
-    // Nothing that rebuilds views takes artifacts for one.
+    // A rebuild of the views leaves artifacts alone.
     rehydrate(&mut team);
     assert_eq!(content(&mut team, "fix.patch"), "--- a");
 }
@@ -179,7 +179,7 @@ fn under_a_key_the_first_answer_is_given_again_whatever_came_after() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// Whichever call to the storage fails, what the log says of an artifact is there whole.
+    /// An artifact that the log names is whole, whichever call to the storage fails.
     #[test]
     fn what_the_log_says_is_there_whatever_fails(call in 0..120_usize, replace in any::<bool>()) {
         let world = World::new();

@@ -1,4 +1,4 @@
-//! `attention`: each sort of thing comes, and goes once the command that stands beside it was carried out.
+//! `attention`: each kind of item appears, and goes after its command was carried out.
 
 use crate::claims::{claim, new, waiting};
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! Authorization: what an agent that proved who it is may have carried out, for every operation that records.
+//! Authorization of an agent that proved who it is, for every operation that records.
 
 use crate::agent_tokens::as_agent;
 use crate::deliveries::with_dead_letter;
@@ -6,7 +6,7 @@ use crate::prelude::*;
 use crate::scenario::{Given, scenario};
 use teamlog_team::api::{Answered, Effect, Fault, OPERATIONS};
 
-/// The outcome for an agent that names others, or presents what is theirs.
+/// The outcome that is due for an agent that names others, or presents their claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expected {
     /// The input names another agent as the one who acts.
@@ -174,7 +174,7 @@ fn input(name: &str, worker: Option<&str>, force: bool, presented: &Value) -> Ma
     let mut input = presented.as_object().unwrap().clone();
     let fields = match name {
         "transition-task-status" => json!({"from": "in_progress", "to": "completed"}),
-        // To give a task back somebody must be named in any case.
+        // A release names a worker in any case.
         "release-task-claim" => json!({"worker": worker.unwrap_or("qa")}),
         _ => json!({}),
     };
@@ -222,7 +222,7 @@ fn a_claim_is_ended_and_renewed_by_its_holder_alone_whoever_knows_its_token() {
             before,
             "{name}"
         );
-        // Its holder presents the same, and so does the leader by force.
+        // The holder may present the claim, and so may the leader by force.
         for (agent, force) in [("dev", false), ("leader-fixed", true)] {
             for presented in presented(&token).into_iter().take(3) {
                 let (world, own) = held();

@@ -7,8 +7,8 @@ use teamlog_team::bootstrap::show::BootstrapShow;
 use teamlog_team::bootstrap::start::BootstrapStarted;
 use teamlog_team::projections::bootstrap::{RunShown, StepStatus};
 
-/// What is reported to a run, line by line: an event, its data, and behind `=>` the code that it is refused with, or the
-/// code and the state that a violation falls back to.
+/// Reports to a run, line by line: an event and its data; `=>` precedes the code of a refusal, or the code and the
+/// state that a violation falls back to.
 macro_rules! reports {
     (@data {$($data:tt)*}) => { serde_json::json!({$($data)*}) };
     (@data ($data:expr)) => { $data };
@@ -46,7 +46,7 @@ impl Boot {
         self.team.bootstrap_start(start).unwrap()
     }
 
-    /// A run that stands in that state by the shortest way.
+    /// Returns a run in that state, reached by the shortest way.
     pub fn at(state: State) -> Boot {
         let mut boot = Boot::new();
         boot.go(state);
@@ -90,7 +90,7 @@ impl Boot {
         self.team.bootstrap_record(record(event, data)).unwrap()
     }
 
-    /// Says what has to be accepted.
+    /// Reports an event that has to be accepted.
     #[track_caller]
     pub fn ok(&mut self, event: &str, data: Value) -> BootstrapRecorded {
         let row = format!("{event} {data}");
@@ -99,7 +99,7 @@ impl Boot {
         assert!(said.accepted, "{row}: {said:?}");
         assert_eq!((&said.code, said.rolled_back_to), (&None, None));
         let step = (before.name(), event, self.shown().state.name());
-        // Signals stand for events, and are no steps by themselves.
+        // Signals stand for events, and are no steps of their own.
         let is_signal = !event.contains(|letter: char| letter.is_ascii_lowercase());
         assert!(
             is_signal || is_drawn(&self.team, "bootstrap", step),
@@ -108,7 +108,7 @@ impl Boot {
         said
     }
 
-    /// Says what is refused: nothing is recorded, and the run stays.
+    /// Reports an event that is refused: nothing is recorded, and the run stays as it is.
     #[track_caller]
     pub fn no(&mut self, event: &str, data: Value, code: Code) -> BootstrapRecorded {
         let (before, at) = (events(&mut self.team).len(), self.shown().state);
@@ -150,7 +150,7 @@ impl Boot {
         has!(payload, {"event": event, "data": data});
         has!(payload, {"at_state": at.name(), "rolled_back_to": back_to.name()});
         assert!(!payload["why"].as_str().unwrap().is_empty());
-        // What was asked before is what came.
+        // The explanation before the report named its outcome.
         let explained = json(&explained);
         has!(explained, {"state": back_to.name(), "at_state": at.name()});
         let records = explained["records"].as_array().unwrap();
@@ -273,7 +273,7 @@ fn a_run_goes_from_the_first_call_to_the_synthesis() {
 
 #[test]
 fn every_event_is_legal_where_its_row_says_and_nowhere_else() {
-    // What is said with each, so that only the state can be at fault; codes that come before are another test's.
+    // Each event has valid data, so that only the state can be at fault; other tests check the codes that come before.
     let data = |event: &str| match event {
         "team_create_returned" => json!({"outcome": "ok", "name": "alpha"}),
         "roster_built" => json!({"domains": ["a", "b"]}),

@@ -1,4 +1,4 @@
-//! Every code of the bootstrap contract, with a shortest history that triggers it and one that just does not.
+//! Every code of the bootstrap contract, with a shortest history that triggers it and one that nearly does.
 
 use crate::bootstrap::{Boot, WHOLE, launch};
 use crate::prelude::*;
@@ -249,7 +249,7 @@ fn a_fallback_needs_a_team_that_cannot_be() {
     ] {
         let mut boot = Boot::at(at);
         boot.breach("fallback_entered", data.clone(), code, back_to);
-        // Its name is known, so the roster is next.
+        // The team's name is known, so the roster is next.
         if back_to == State::TeamReady {
             assert_eq!(boot.shown().team_name.as_deref(), Some("alpha"));
             boot.ok("roster_built", json!({"domains": ["a", "b"]}));
@@ -293,7 +293,7 @@ fn a_launch_that_is_not_to_be_had_blocks_the_run_and_allows_the_fallback() {
     let entered = events(&mut boot.team).pop().unwrap();
     assert_eq!(entered["payload"]["reason"], "no such platform");
     settled_digest(&mut boot.team);
-    // It may turn out to be had after all; then there is no fallback any more.
+    // The member may turn out to be available after all; then there is no fallback any more.
     let mut boot = Boot::at(State::MembersReady);
     boot.say("launch_unavailable", json!({}));
     reports!(boot;

@@ -1,6 +1,6 @@
-//! The tables in `docs/bootstrap.md` are those of the rules.
+//! The tables in `docs/bootstrap.md` are the tables of the rules.
 //!
-//! `TEAMLOG_BLESS=1 cargo test -p teamlog-team --test commands bootstrap_doc` writes them anew.
+//! `TEAMLOG_BLESS=1 cargo test -p teamlog-team --test commands bootstrap_doc` writes them.
 
 use crate::prelude::*;
 use teamlog_team::bootstrap::breach::BREACHES;

@@ -1,5 +1,5 @@
-//! Any reports in any order, sense or not: what a run says of itself holds together, what was asked before is what comes,
-//! refusals record nothing, and live equals rebuilt.
+//! Any reports in any order: the fields of a run are consistent, explanations name the outcome of the report that
+//! follows, refusals record nothing, and live state equals rebuilt state.
 
 use crate::bootstrap::{Boot, record};
 use crate::prelude::*;
@@ -141,7 +141,7 @@ fn report(boot: &mut Boot, event: &str, data: Value) {
     assert_eq!(said.accepted, said.code.is_none());
 }
 
-/// What has to hold of every run, whatever was reported.
+/// Checks the conditions that hold for every run after any reports.
 fn holds_together(boot: &mut Boot) {
     let shown = boot.shown();
     let at_least = |state: State| shown.state >= state && shown.state != State::Fallback;

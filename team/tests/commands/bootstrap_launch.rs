@@ -1,4 +1,4 @@
-//! What a run is told on the way to a launch: answers, the roster, the evidence, the core's acks.
+//! Reports on the way to a launch: answers, the roster, the evidence, the core's acks.
 
 use crate::bootstrap::Boot;
 use crate::prelude::*;
@@ -159,7 +159,7 @@ fn acks_belong_to_one_launch() {
     reports!(boot;
         core_ready_ack {"from": "obstruction", "launch": 1} => Code::IllegalEvent;
         core_ready_ack {"from": "obstruction", "launch": 2};
-        // Who is launched again has to say it again.
+        // A member that is launched again has to report again.
         core_relaunched {"missing": ["synthesizer"]};
     );
     assert!(boot.shown().core_ready.obstruction);

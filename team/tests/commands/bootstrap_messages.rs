@@ -106,7 +106,7 @@ fn every_message_of_the_contract_is_taken_whole_under_its_own_name() {
     let unsent: Vec<&str> = known.filter(|signal| !sent.contains(*signal)).collect();
     assert_eq!(unsent, Vec::<&str>::new());
     assert_eq!(boot.shown().synthesis, "delivered");
-    // What has no field of its own is kept with the event.
+    // Data without a field of its own is kept with the event.
     let mut kept = |kind: &str| -> Value {
         let recorded = events(&mut boot.team);
         let event = recorded.iter().find(|event| event["kind"] == kind).unwrap();
@@ -166,7 +166,7 @@ fn an_event_may_carry_the_signal_that_stands_for_it() {
         explained(&mut boot, "mapping_result", bare),
         Code::InvalidInput,
     );
-    // What looks like a field is one that somebody mistyped, there too.
+    // An unknown field that resembles a known one is refused there too.
     let mut slip = whole.clone();
     let fields = slip.as_object_mut().unwrap();
     let domain = fields.remove("domain").unwrap();
@@ -187,7 +187,7 @@ fn an_event_may_carry_the_signal_that_stands_for_it() {
         Some("data.domain_file_path"),
         "{refusal}"
     );
-    // Within a review nothing may contradict what stands beside it.
+    // The fields of a review must agree with the fields beside it.
     let twice = json!({"domain": "b", "obstruction_review": feedback("a")});
     let refusal = refused(
         explained(&mut boot, "OBSTRUCTION_FEEDBACK", twice),

@@ -1,5 +1,5 @@
-//! What a report is refused for though it looks right: a word that is not the contract's, a field that contradicts the
-//! rest, a result that is not where it must be.
+//! Reports that are refused though they look right: a word that is not the contract's, a field that contradicts the
+//! others, a result in the wrong place.
 
 use crate::bootstrap::{Boot, record};
 use crate::bootstrap_work::{BOTH, running, summary};
@@ -49,7 +49,7 @@ fn the_gate_waits_for_the_last_round_of_every_domain() {
     open(&mut boot);
     let ack = |by: &str| json!({"by": by, "d": "a", "message_id": "a-2"});
     boot.ok("delivery_ack", ack("obstruction"));
-    // Whoever stays silent blocks it.
+    // A member that stays silent blocks the domain.
     boot.ok("delivery_ack_timeout", json!({"d": "a"}));
     boot.ok("mapping_result", mapping("synthesizer", "a-2"));
     boot.ok("delivery_ack_timeout", json!({"d": "a"}));
@@ -124,7 +124,7 @@ fn a_signal_says_who_it_is_of() {
     assert!(boot.shown().core_ready.obstruction);
     let mut boot = running();
     reports!(boot; MAPPING_RESULT_ROUND1 {"d": "a", "message_id": "m", "to": ["obstruction"]});
-    // That the lead signs what is for the core is worse than a contradiction.
+    // The lead's signature in the core's place is refused before a contradiction.
     let lead = json!({"d": "a", "verdict": "PASS", "by": "lead"});
     reports!(boot; OBSTRUCTION_FEEDBACK (lead) => Code::BreachLeadSoloAnalysis, State::Running);
 }
@@ -229,7 +229,7 @@ fn a_late_ack_unblocks_and_nothing_is_sent_a_third_time() {
     assert_eq!(boot.domain("a")["status"], "blocked");
     reports!(boot; delivery_ack {"by": "obstruction", "d": "a", "message_id": "m"});
     assert_eq!(boot.domain("a")["status"], "active");
-    // The same where the other one was never sent it.
+    // The same for a member that was never sent the result.
     let mut boot = running();
     boot.ok("mapping_result", mapping("obstruction", "m"));
     boot.ok("delivery_ack_timeout", json!({"d": "a"}));

@@ -20,7 +20,7 @@ impl Boot {
     pub fn review(&mut self, domain: &str, verdict: &str) {
         reports!(self; obstruction_feedback {"d": domain, "verdict": verdict});
     }
-    /// Both domains were delivered and pass.
+    /// Delivers and passes both domains.
     pub fn pass_all(&mut self) {
         for domain in ["a", "b"] {
             self.deliver(domain, &format!("{domain}-1"));
@@ -107,7 +107,7 @@ fn a_delivery_that_nobody_confirms_is_sent_once_more_and_then_blocks_the_domain(
     boot.review("b", "PASS");
     reports!(boot;
         round1_complete {} => Code::Round1Incomplete;
-        // What comes late counts.
+        // A late ack counts.
         delivery_ack {"by": "synthesizer", "d": "a", "message_id": "m"};
     );
     assert_eq!(boot.domain("a")["status"], "active");
@@ -131,7 +131,7 @@ fn a_tick_times_deliveries_out_after_a_minute_and_a_half() {
     boot.world.later(91 * SECOND);
     assert_eq!(tick(&mut boot).bootstrap.deliveries, 1);
     assert_eq!(boot.domain("a")["status"], "blocked");
-    // Nobody waits for a domain that was left out.
+    // The run does not wait for an excluded domain.
     reports!(boot;
         mapping_result {"d": "b", "message_id": "n", "to": BOTH};
         domain_excluded {"d": "b", "reason": "slow"};
@@ -323,7 +323,7 @@ fn who_joins_late_opens_the_round_again() {
         ["a", "b"],
         "the launch was without it"
     );
-    // Who was left out may join again.
+    // An excluded domain may join again.
     boot.ok("domain_excluded", json!({"d": "c", "reason": "x"}));
     boot.ok("member_added", json!({"d": "c"}));
     has!(boot.domain("c"), {"status": "active", "round": 1});

@@ -107,7 +107,7 @@ fn lookalikes_of_fields_are_recorded_as_they_are() {
     );
 }
 
-/// What an operation answers.
+/// Returns the answer of an operation.
 fn call(world: &World, operation: &str, mut input: Value) -> Value {
     input["team_name"] = "demo".into();
     let Value::Object(input) = input else {

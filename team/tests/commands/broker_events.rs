@@ -1,4 +1,4 @@
-//! What workers report, and what brokers read of it.
+//! Events that workers report, and how brokers read them.
 
 use crate::prelude::*;
 use teamlog_team::log::append_event::AppendEvent;
@@ -139,20 +139,20 @@ fn a_repeated_report_of_the_same_idleness_reads_once() {
     };
     let before = expected(&[("dev", false), ("dev", false), ("qa", true), ("dev", true)]);
     assert_eq!(seen(&mut team), before);
-    // What lies between in the log and is no team event parts nothing; a team event does.
+    // An event that is no team event does not separate repetitions; a team event does.
     team.append(given!(Append, kind: "seen")).unwrap();
     report(&mut team, idle.clone());
     assert_eq!(seen(&mut team), before);
     send(&mut team, "qa", "a");
     report(&mut team, idle);
     assert_eq!(seen(&mut team).len(), before.len() + 2);
-    // Filters come behind: the message still parts the two.
+    // Filters apply afterwards: the message still separates the two.
     let only = given!(ReadEvents, kind: EventType::WorkerIdle);
     let reported = |event: &TeamEvent| event.source_type.is_some();
     let reported: Vec<_> = all(&mut team).into_iter().filter(reported).collect();
     assert_eq!(reported.len(), 3);
     assert_eq!(read(&mut team, &only).events, reported);
-    // Behind a cursor there is nothing that it could repeat.
+    // After a cursor there is no earlier event that this one could repeat.
     let after = given!(ReadEvents, after_event_id: first.event_id);
     assert_eq!(
         read(&mut team, &after).events[0].source_type.as_deref(),

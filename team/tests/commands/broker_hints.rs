@@ -1,4 +1,4 @@
-//! What brokers are told beside an answer: names that nobody has, what a monitor and a leader's hook left, the newest events.
+//! Hints beside answers for brokers: unknown names, the data of a monitor and of a leader's hook, the newest events.
 
 use crate::prelude::*;
 use teamlog_team::api::{self, Fault};
@@ -80,7 +80,7 @@ fn what_is_empty_since_a_name_is_mistyped_says_so() {
     assert_eq!(owner["warning"], "there is no worker \"zzzzzz\"");
     let leader = ok(&world, "mailbox-list", json!({"worker": "leader-fixed"}));
     assert_eq!(leader.get("warning"), None);
-    // Where the contract has a refusal it names what may be meant.
+    // A refusal of the contract names the nearest team.
     let fault = call(&world, "read-config", json!({"team_name": "demmo"})).unwrap_err();
     assert_eq!(fault.details["nearest"], "demo");
     let send = json!({"from_worker": "dev", "to_worker": "qaa", "body": "b"});
@@ -108,7 +108,7 @@ fn the_field_that_was_meant_is_named() {
         let said = format!("{typed:?} (did you mean {meant}?)");
         assert!(fault.message.contains(&said), "{operation}: {fault:?}");
     }
-    // One that keeps what it does not know says it of what is missing.
+    // An operation that keeps unknown fields names the likely one for a missing field.
     let task = json!({"team": "demo", "subject": "s", "description": "d"});
     let operation = api::find("create-task").unwrap();
     let input = task.as_object().unwrap().clone();
@@ -145,7 +145,7 @@ fn completions_are_in_the_monitors_snapshot_until_it_writes_the_next() {
     assert_eq!(told(), json!({"1": true}));
     complete("2");
     assert_eq!(told(), json!({"1": true, "2": true}));
-    // What the monitor writes takes the place of all of it.
+    // The snapshot of the monitor replaces all of it.
     world.later(SECOND);
     let snapshot =
         json!({"taskStatusById": {"1": "completed"}, "completedEventTaskIds": {"1": true}});

@@ -1,4 +1,4 @@
-//! How events of the log read as team events, and which of these wake whoever waits.
+//! The form of log events as team events, and which of them wake a waiting caller.
 
 use crate::prelude::*;
 use std::borrow::Cow;
@@ -19,7 +19,7 @@ fn event(kind: &'static str, payload: Value, refs: &[(RefKind, &'static str)]) -
     event
 }
 
-/// What an event says, but for what every one has.
+/// Returns the fields of an event, without those that all events have.
 fn says(event: &Event<'_>) -> Value {
     let says = TeamEvent::of(event, "demo").unwrap().canonical();
     assert_eq!(

@@ -12,7 +12,7 @@ fn waiting(world: &World, wait: AwaitEvent) -> thread::JoinHandle<AwaitEventAnsw
     thread::spawn(move || team.await_event(&wait).unwrap())
 }
 
-/// Waits for what comes behind an event, so that it does not matter who is first.
+/// Waits for events after a cursor, so that the order of waiter and writer does not matter.
 fn behind(cursor: &str) -> AwaitEvent {
     given!(AwaitEvent, after_event_id: cursor, timeout_ms: LONG_MS)
 }
@@ -60,7 +60,7 @@ fn without_a_cursor_only_what_is_to_come_counts() {
         json(&team.await_event(&at_once).unwrap()),
         json!({"status": "timeout", "cursor": known.event_id, "event": null})
     );
-    // Even then it looks once.
+    // Without time to wait the log is read once.
     let earlier = given!(AwaitEvent, after_event_id: events(&mut team)[0]["id"].as_str().unwrap(),
         ..at_once.clone());
     let found = team.await_event(&earlier).unwrap();
@@ -80,12 +80,12 @@ fn without_a_cursor_only_what_is_to_come_counts() {
         waits.await_event(&wait).unwrap()
     });
     go.recv().unwrap();
-    // It may begin late: somebody reports until it ends.
-    while !waiting.is_finished() {
+    // The waiter may begin late, so reports are repeated until it ends.
+    until("it is woken", || {
         report(&mut team, json!({"type": "worker_stopped", "worker": "qa"}));
         team.finish().unwrap();
-        thread::sleep(Duration::from_millis(5));
-    }
+        waiting.is_finished()
+    });
     assert_eq!(waiting.join().unwrap().event.unwrap().worker, "qa");
 }
 

@@ -62,7 +62,7 @@ pub fn after(team: &mut Team, seq: usize) -> Vec<Value> {
     events(team).split_off(seq)
 }
 
-/// How many events there are.
+/// Returns the number of events.
 pub fn count(team: &mut Team) -> usize {
     events(team).len()
 }
@@ -127,7 +127,7 @@ fn whoever_comes_second_is_refused_even_the_holder() {
 fn only_workers_of_the_team_claim() {
     let (_, mut team) = demo();
     team.task_create(new("first")).unwrap();
-    // Whose hand it is comes before what it reaches for.
+    // The caller is checked before the task.
     refused(
         team.task_claim(claim("9", "stranger")),
         Code::WorkerNotFound,
@@ -227,7 +227,7 @@ fn a_message_governs_its_task_until_the_first_claim() {
     refused(team.task_claim(claim("1", "qa")), Code::ClaimConflict);
     world.later(SECOND);
     team.task_update(update("1", "pending")).unwrap();
-    // What a message made pending is for anybody, whoever owned it.
+    // A task that a message made pending is free for anyone, whoever owned it.
     let held = team.task_claim(claim("1", "qa")).unwrap();
     assert_eq!((held.epoch, held.task.version), (1, 3));
     world.later(SECOND);

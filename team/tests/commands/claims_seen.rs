@@ -1,4 +1,4 @@
-//! What differences, histories and traces say of tasks that commands move.
+//! Differences, histories and traces of tasks that commands move.
 
 use crate::claims::{claim, claimed, complete, new, waiting};
 use crate::leases::release;

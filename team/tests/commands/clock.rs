@@ -1,4 +1,4 @@
-//! A clock that once ran ahead: the log's times stay there, for they never go back, but nothing waits any longer for it.
+//! A clock that once ran ahead: the times of the log stay there, since they never go back, but nothing waits for them.
 
 use crate::bootstrap::Boot;
 use crate::bootstrap_work::{BOTH, running};
@@ -64,7 +64,7 @@ fn a_cooldown_counts_from_when_the_last_message_was_sent() {
     assert_eq!(status(), SendStatus::Suppressed);
     world.later(SECOND);
     assert_eq!(status(), SendStatus::Sent);
-    // What the sender says of the time does not count either.
+    // The sender's time does not count either.
     world.later(60 * SECOND);
     let early = given!(Send, created_at: "2026-11-20", ..message("lead", "dev"));
     team.send(early).unwrap();

@@ -1,4 +1,4 @@
-//! What ends when a team closes, what does not, and which team is meant where none is named.
+//! Effects of closing a team, and the team that is meant if a call names none.
 
 use crate::claims::{claim, new};
 use crate::mailbox;
@@ -35,7 +35,7 @@ fn busy(world: &World, format: Format) -> Team {
     team
 }
 
-/// What is active: modes, claims, what is due, requests to tell somebody something.
+/// Counts what is active: modes, claims, deadlines, requests to notify an agent.
 fn active(team: &mut Team) -> [usize; 4] {
     let modes = status(team).active_modes.len();
     let found = team.query(|live, _| {
@@ -60,7 +60,7 @@ const ENDED: [&str; 7] = [
     "dispatch_failed",
 ];
 
-/// The events of the closing group, which has to end what is active.
+/// Returns the events of the closing group, and checks that nothing is active after it.
 fn group(team: &mut Team, close: impl FnOnce(&mut Team)) -> Vec<Value> {
     assert_eq!(active(team), [2, 2, 2, 1]);
     let before = events(team).len();

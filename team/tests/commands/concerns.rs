@@ -1,5 +1,5 @@
-//! `attention`: what was said and did not come to pass, what nobody answers, and what agents that stopped left. Each comes, and
-//! goes once it is mended.
+//! `attention`: reports that had no effect, requests without an answer, and leftovers of stopped agents. Each item
+//! appears, and goes once it is dealt with.
 
 use crate::claims::{claim, claimed, fail, new, waiting};
 use crate::prelude::*;
@@ -87,7 +87,7 @@ fn a_task_that_is_reported_blocked_is_shown_until_it_is_not() {
         team.task_update(free).unwrap();
         is_quiet(&mut team);
     }
-    // Dependencies block a task that claims govern; nobody reported that.
+    // Dependencies block a task that only claims move, without a report.
     team.task_create(waiting("waits", &["1"])).unwrap();
     is_quiet(&mut team);
 }
@@ -308,7 +308,7 @@ fn an_agent_that_stopped_is_shown_with_what_it_left() {
         only(&mut team, AttentionKind::AgentGone).text,
         "stopped: dev left 2 unread messages"
     );
-    // One that does something again did not stop.
+    // An agent that acts again has not stopped.
     world.later(SECOND);
     team.task_update(update("B", "in_progress")).unwrap();
     is_quiet(&mut team);

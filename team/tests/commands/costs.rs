@@ -1,4 +1,4 @@
-//! What a command costs, counted in calls of the storage: flat in history, and no sync more than durability needs.
+//! The cost of commands in calls of the storage: independent of the history, and no more syncs than durability needs.
 
 use crate::prelude::*;
 use crate::workers::{heartbeat, says};
@@ -89,7 +89,7 @@ fn commands_cost_the_same_on_a_long_history() {
     costs_the_same((700, 6_000), grow, measure);
 }
 
-/// What is measured of a history of few events, and of many more, differs by little: more runs mean a few more opens, not a
+/// Checks that the counts of a short and of a long history differ by little: more runs mean a few more opens, not a
 /// cost per event.
 fn costs_the_same<const N: usize>(
     (few, many): (usize, usize),

@@ -1,4 +1,4 @@
-//! Making tasks and changing what they are about, rule by rule.
+//! Creating and editing tasks, rule by rule.
 
 use crate::claims::{after, change, claim, claimed, complete, count, done, new, waiting};
 use crate::prelude::*;
@@ -23,7 +23,7 @@ fn a_task_gets_the_next_number_and_is_pending() {
     );
     let own = given!(TaskCreate, task_id: "40", ..new("own"));
     assert_eq!(team.task_create(own).unwrap().task.task.task_id, "40");
-    // One counter for all, messages included; what is no number does not count.
+    // Messages and commands share one counter; ids that are no numbers do not count.
     team.task_assign(assign("50", "dev")).unwrap();
     team.task_assign(assign("bd-900", "dev")).unwrap();
     team.task_assign(assign("99999999999999999999", "dev"))

@@ -1,4 +1,4 @@
-//! The files of dead letters: what they hold, and that they are mended.
+//! The files of dead letters: their content and their repair.
 
 use crate::deliveries::{durable, tick};
 use crate::prelude::*;

@@ -1,4 +1,7 @@
-//! Durable delivery: what is agreed on, what is due when, and that it does not matter who asks, how late or how often.
+//! Durable delivery: its policy and its deadlines, which depend neither on the caller nor on the time or number of
+//! ticks.
+
+mod waits;
 
 use crate::prelude::*;
 use proptest::prelude::*;
@@ -26,7 +29,7 @@ fn ack(team: &mut Team, id: &str) -> AckStatus {
     team.ack(ack).unwrap().status
 }
 
-/// What deliveries came to: kind, message and payload of each event, and the message that caused it.
+/// Returns kind, message and payload of each event of a delivery, and the message that caused it.
 fn story(team: &mut Team) -> Vec<Value> {
     let all = events(team);
     let owner = |id: &Value| {
@@ -121,7 +124,7 @@ fn the_policy_is_the_senders_else_the_teams_by_type_else_the_default() {
 fn attempts_and_dead_letter_come_when_they_are_due_and_once() {
     let (world, mut team) = demo();
     team.send(durable("m1", 60, 2)).unwrap();
-    // It began when the clock said noon, whatever the events were stamped.
+    // The attempt began when the clock said noon, whatever time the events have.
     world.later(60 * SECOND - 1);
     assert_eq!(tick(&mut team), (0, 0), "a moment too early");
     world.later(1);
@@ -344,7 +347,7 @@ fn open_deliveries_are_listed_page_by_page_in_the_order_of_time() {
     has!(first["deliveries"][0], {"from": "lead", "to": "dev", "attempt": 1, "attempts_max": 2,
         "sent_at": "2026-11-21T12:00:00.000000Z", "due_at": "2026-11-21T12:00:10.000000Z"});
     let cursor = first["next_cursor"].as_str().unwrap();
-    // The cursor holds although what it names waits no longer.
+    // The cursor stays valid though its delivery is closed.
     assert_eq!(ack(&mut team, "m2"), AckStatus::Acked);
     let rest = page(&mut team, Some(cursor));
     assert_eq!(
@@ -449,7 +452,7 @@ proptest! {
     }
 }
 
-/// The teams of a world again, behind storage that fails.
+/// Opens the teams of a world on storage that fails.
 fn faulty(world: &World) -> (Faulty, Root) {
     let inner: Arc<dyn Storage> = world.memory.clone();
     let faulty = Faulty::new(inner);
@@ -480,7 +483,7 @@ fn a_tick_that_dies_anywhere_is_finished_by_the_next_one() {
         }
         let mut team = world.root.team("demo").unwrap();
         tick(&mut team);
-        // Where the tick had nothing left to write, whoever writes next mends the view.
+        // If the tick had nothing left to write, the next writer repairs the view.
         team.send(message("lead", "qa")).unwrap();
         let view = world.text("dead-letter/2026-11-21.jsonl");
         assert_eq!(view.lines().count(), 3, "{death:?}: {view}");
@@ -520,107 +523,6 @@ fn the_senders_death_loses_nothing() {
     );
     assert_eq!(again.attempt, Some(2));
     assert_eq!(again.ack.unwrap().event.kind, "message_acked");
-}
-
-#[test]
-fn who_waits_is_woken_by_the_ack() {
-    let world = World::new();
-    world.demo();
-    let root = world.root.clone();
-    let waiting = thread::spawn(move || {
-        let mut team = root.team("demo").unwrap();
-        team.send_and_wait(durable("m1", 3600, 0), &Deadline::default())
-            .unwrap()
-    });
-    let mut team = world.root.team("demo").unwrap();
-    while ack_of(&mut team, "m1") != AckStatus::Acked {
-        thread::yield_now();
-    }
-    let answer = waiting.join().unwrap();
-    assert_eq!(answer.status, SendStatus::Acked);
-    assert_eq!(answer.attempt, Some(1));
-    assert_eq!(answer.ack.unwrap().event.actor, "dev");
-    assert!(answer.dead_letter.is_none());
-}
-
-#[test]
-fn whoever_stops_waiting_is_told_that_the_message_is_open() {
-    let (_, mut team) = demo();
-    let looks = AtomicU64::new(0);
-    let twice = Deadline::as_long_as(move || looks.fetch_add(1, Ordering::Relaxed) < 2);
-    let answer = team.send_and_wait(durable("m1", 3600, 0), &twice).unwrap();
-    assert_eq!(answer.status, SendStatus::Sent);
-    assert!(answer.is_open());
-    let again = team.send_and_wait(durable("m1", 3600, 0), &twice).unwrap();
-    assert_eq!(again.status, SendStatus::Duplicate);
-    assert!(again.is_open());
-    assert_eq!(ack(&mut team, "m1"), AckStatus::Acked);
-    let known = team.send_and_wait(durable("m1", 3600, 0), &twice).unwrap();
-    assert_eq!(
-        known.status,
-        SendStatus::Acked,
-        "what is known needs no deadline"
-    );
-    assert!(!known.is_open());
-}
-
-/// An ack that leaves no trace while there is no such message.
-fn ack_of(team: &mut Team, id: &str) -> AckStatus {
-    match kinds(team).iter().any(|kind| kind == "delivery_required") {
-        true => ack(team, id),
-        false => AckStatus::NotFound,
-    }
-}
-
-#[test]
-fn who_waits_sees_to_its_own_time_and_gets_the_dead_letter() {
-    let (world, mut team) = demo();
-    team.send(durable("m0", 10, 0)).unwrap();
-    team.send(durable("m1", 10, 1)).unwrap();
-    world.later(MINUTE);
-    let mut other = world.root.team("demo").unwrap();
-    let waiting = thread::spawn(move || {
-        let deadline = Deadline::default();
-        team.send_and_wait(durable("m1", 10, 1), &deadline)
-            .map(|answer| (answer, team))
-    });
-    while !kinds(&mut other)
-        .iter()
-        .any(|kind| kind == "delivery_retry")
-    {
-        thread::sleep(Duration::from_millis(5));
-    }
-    world.later(10 * SECOND);
-    // A growing log wakes who waits.
-    other
-        .append(given!(Append, kind: "noticed", actor: "ci"))
-        .unwrap();
-    let (answer, mut team) = waiting.join().unwrap().unwrap();
-    assert_eq!(answer.status, SendStatus::DeadLetter);
-    let letter = answer.dead_letter.unwrap();
-    assert_eq!((&*letter.message_id, letter.attempts), ("m1", 2));
-    assert_eq!(
-        kinds(&mut team)[5..],
-        [
-            "message_duplicate",
-            "delivery_retry",
-            "noticed",
-            "delivery_dead_letter"
-        ],
-        "that of nobody else"
-    );
-    assert_eq!(tick(&mut team), (0, 1), "m0 waits for a tick");
-}
-
-#[test]
-fn waiting_for_what_needs_no_ack_is_a_duplicate() {
-    let (_, mut team) = demo();
-    team.send(given!(Send, message_id: "m1", ..message("lead", "dev")))
-        .unwrap();
-    let answer = team
-        .send_and_wait(durable("m1", 10, 1), &Deadline::default())
-        .unwrap();
-    assert_eq!(answer.status, SendStatus::Duplicate);
 }
 
 /// The team `demo` with one dead letter, which needs more than operations.

@@ -1,4 +1,4 @@
-//! Who waits for whom: what completing a task sets free.
+//! Dependent tasks: those that a completed task sets free.
 
 use crate::claims::{
     after, change, claim, claimed, complete, count, fail, new, status, task, waiting,
@@ -87,7 +87,7 @@ fn who_waits_in_vain_is_told_so_everywhere() {
     assert_eq!(told(&mut team), ["1", "3"]);
     team.task_reopen(reopen("1")).unwrap();
     assert_eq!(told(&mut team), ["3"]);
-    // Whoever needs it no longer waits no longer.
+    // A task that no longer needs it no longer waits.
     let instead = given!(TaskChange, blocked_by: ["2"], ..change("4"));
     team.task_change(instead).unwrap();
     assert!(told(&mut team).is_empty());
@@ -120,7 +120,7 @@ fn a_report_that_completes_a_message_governed_task_frees_those_that_wait() {
     assert_eq!(kinds, ["message_sent", "task_unblocked"]);
     assert_eq!(recorded[1]["cause"], recorded[0]["id"]);
     assert_eq!(status(&mut team, "1"), "pending");
-    // One that the report brings into the world counts as well.
+    // A task that the report itself creates counts as well.
     team.task_update(update("bd-2", "completed")).unwrap();
     assert_eq!(
         (status(&mut team, "2"), status(&mut team, "3")),
@@ -207,7 +207,7 @@ fn more_than_fit_into_a_group_are_free_at_once_and_ticks_say_so_group_by_group()
     team.task_finish(complete(&one)).unwrap();
     assert_eq!(count(&mut team) - seq, 1 + AT_ONCE);
     drop(team);
-    // Who dies here leaves nothing half done: whoever comes next finds what is free, and takes it up.
+    // A process that dies here leaves nothing half done: the next one finds and takes the free task.
     let root = Root::on(world.memory.clone(), world.root.options().clone());
     let mut team = root.team("demo").unwrap();
     let (last, before) = ((1 + AT_ONCE + BEYOND).to_string(), AT_ONCE + 100);

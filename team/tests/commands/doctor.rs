@@ -115,7 +115,7 @@ fn a_handle_from_before_a_cut_or_a_salvage_sees_what_is_there_now() {
     }
     let mut other = world.root.team("demo").unwrap();
     assert_eq!(status(&mut other).message_count, 3);
-    // The event of the cut takes the seq of the one that went.
+    // The event of the cut takes the seq of the removed one.
     let answer = team.repair(given!(Repair, to: 3, yes: true)).unwrap();
     assert_eq!((answer.status, answer.seq), ("repaired", Some(4)));
     assert_eq!(status(&mut other).message_count, 2);
@@ -211,7 +211,7 @@ fn complete(team: &mut teamlog_team::Team, mode: &str, session: Option<&str>) {
     team.mode_complete(complete).unwrap();
 }
 
-/// How the check of that name ends: its faults, each with its kind, mode and session, and what it recommends.
+/// Returns the result of a check: its health, its faults with kind, mode and session, and its recommendations.
 fn faults(world: &World, name: &str) -> (Health, Vec<[String; 3]>, Vec<String>) {
     let answer = doctor(&world.root, "demo");
     let check = answer.checks.into_iter().find(|one| one.name == name);
@@ -234,15 +234,15 @@ fn modes_that_contradict_each_other_across_scopes_are_found_and_what_is_recommen
     }
     start(&mut team, "forge", None);
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
-    // The root goes on where a session ended.
+    // The root is active where a session ended.
     complete(&mut team, "forge", Some("a"));
     let found = vec![fault("root_state", "forge", "root")];
     let clear = vec!["teamlog mode clear demo forge --root".to_owned()];
     assert_eq!(faults(&world, "modes"), (Health::Warn, found, clear));
-    // A session that goes on where the root ended is at work.
+    // A session that is active where the root ended is at work.
     complete(&mut team, "forge", None);
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
-    // Nor does a session end for the root what it only hides from itself.
+    // A session that hides a mode of the root does not end it there.
     start(&mut team, "ultrawork", None);
     let clear = given!(ModeClear, mode: "ultrawork", session_id: "b");
     team.mode_clear(clear).unwrap();
@@ -270,7 +270,7 @@ fn a_file_of_active_skills_that_lists_what_ended_is_found_and_a_rehydration_mend
     start(&mut team, "forge", Some("s"));
     let forged = read();
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
-    // As whatever brings a mode back does that another one completed.
+    // Stands for a program that writes back a mode that another one completed.
     put(&planned);
     let mend = vec!["teamlog rehydrate demo".to_owned()];
     let forge = fault("skill_active", "forge", "s");
@@ -285,7 +285,7 @@ fn a_file_of_active_skills_that_lists_what_ended_is_found_and_a_rehydration_mend
     put(&forged);
     let expected = (Health::Unhealthy, vec![forge], mend);
     assert_eq!(faults(&world, "modes"), expected);
-    // What does not read as such a file is another check's business.
+    // A file that does not parse belongs to another check.
     put(b"{\"active_skills\":7}");
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
 }
@@ -353,7 +353,7 @@ fn runs_whose_time_outs_nobody_recorded_are_found_and_a_tick_mends_them() {
     assert_eq!(overdue(&world), (Health::Healthy, 0.into(), vec![]));
 }
 
-/// Longer than what is always looked at whole.
+/// Records a history that is longer than the part that is always read whole.
 fn long_history(world: &World, format: Format) {
     let mut team = world.team(Some(&["lead", "dev", "qa"]), format);
     for round in 0..550 {

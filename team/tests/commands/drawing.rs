@@ -33,7 +33,7 @@ impl Draw {
     }
 }
 
-/// An input, and whether a value of it has a wrong type.
+/// An input; `mistyped` is true if a value has a wrong type.
 #[derive(Debug, Clone)]
 pub struct Drawn {
     pub input: Map<String, Value>,
@@ -77,7 +77,7 @@ impl Known {
             if CONTROL.contains(&&**field) {
                 continue;
             }
-            // Nothing else happens meanwhile, so a wait would last as long as it may.
+            // No other caller acts meanwhile, so a wait would last until its timeout.
             let waits = field == "timeout_ms";
             let rare = matches!(&**field, "expected_version" | "cursor" | "before" | "cause");
             let given = if rare { draw.one_in(6) } else { draw.one_in(2) };
@@ -95,7 +95,7 @@ impl Known {
         drawn
     }
 
-    /// A value of the right type, mostly one that names something.
+    /// Returns a value of the right type, in most cases one that names something.
     fn value(
         &self,
         draw: &mut Draw,

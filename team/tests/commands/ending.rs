@@ -1,4 +1,4 @@
-//! How a team comes to its end: the gate, what is left of it, what works then, and how it is deleted for good.
+//! The end of a team: the gate, its remains, the calls that still work, and its deletion for good.
 
 use crate::prelude::*;
 use crate::workers::{answers, ask, heartbeat, identity, says};
@@ -27,7 +27,7 @@ fn held_back(team: &mut Team, cleanup: Cleanup, code: Code) -> Refusal {
 }
 
 fn task(world: &World, team: &mut Team, id: &str, status: &str) {
-    // A message of the same moment might come before the one that it follows.
+    // A message of equal time might be sorted before the one that it follows.
     world.later(SECOND);
     team.task_update(update(id, status)).unwrap();
 }
@@ -252,7 +252,7 @@ fn the_files_of_a_closed_team_go_and_nothing_brings_them_back() {
     assert_eq!(left(), Vec::<String>::new());
     let report = json(&doctor(&world.root, "demo"));
     assert_eq!(report["overall_status"], "healthy", "{report:#}");
-    // Somebody puts one back.
+    // The directory is put back.
     world
         .memory
         .create_dir_all(Path::new("teams/demo/tasks"))

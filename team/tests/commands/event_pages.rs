@@ -41,7 +41,7 @@ fn seqs(answer: &EventsAnswer) -> Vec<u64> {
     answer.events.iter().map(|one| one.event.seq).collect()
 }
 
-/// All pages to the end, each of which goes on where the one before says.
+/// Reads all pages to the end, each from the cursor of the one before.
 fn all_pages(team: &mut Team, asked: &Events) -> Vec<u64> {
     let mut found = Vec::new();
     let mut asked = newest(asked.clone());
@@ -114,7 +114,7 @@ fn texts_kinds_and_bookkeeping_choose_what_they_say() {
     let all = count(Events::default());
     assert_eq!(count(given!(Events, bookkeeping: Some(true))), all);
     assert_eq!(count(given!(Events, bookkeeping: Some(false))), all - 1);
-    // What `tail` hides is what is hidden here.
+    // The list hides the same kinds as `tail`.
     let shown = team
         .events(&given!(Events, bookkeeping: Some(false)))
         .unwrap();
@@ -151,7 +151,7 @@ fn what_contradicts_itself_is_refused() {
         .events(&newest(given!(Events, after: Some(99))))
         .unwrap_err();
     assert_eq!(ahead.refusal().unwrap().code, Code::CursorAhead);
-    // A seq behind the end is as good as the end, and before the first event is nothing.
+    // A seq after the end counts as the end, and before the first event there is none.
     let last = team
         .events(&given!(Events, before: Some(999), limit: Some(1)))
         .unwrap();

@@ -20,7 +20,7 @@ fn follower(
             &tail,
             &mut |event, line| {
                 assert!(line.starts_with(b"{\"seq\":"));
-                // Nobody listens any more: the follower ends.
+                // The receiver is gone: the follower ends.
                 match seen.send(event.seq) {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(_) => ControlFlow::Break(()),
@@ -49,7 +49,7 @@ fn a_follower_shows_what_is_there_and_then_what_comes() {
         let (newest, following) = follower(&world, given!(Tail, last: 2));
         let none = Tail {
             filter: given!(Replay, kind: "message_acked"),
-            // There is none yet; it may begin late.
+            // No event yet; the follower may begin late.
             last: None,
         };
         let (acks, _) = follower(&world, none);
@@ -64,7 +64,7 @@ fn a_follower_shows_what_is_there_and_then_what_comes() {
         let inbox = team.read(of("dev")).unwrap();
         let ack = given!(Ack, agent: "dev", message_id: inbox.messages[0].id.clone());
         team.ack(ack).unwrap();
-        // Who acks joins first.
+        // An ack of a new agent is preceded by its joining.
         assert_eq!(take(&acks, 1), [12], "others went by");
         assert_eq!(
             following.join().unwrap().unwrap(),
@@ -132,7 +132,7 @@ fn another_log_in_its_place_ends_it_with_a_word() {
         for _ in 0..3 {
             team.send(message("lead", "dev")).unwrap();
         }
-        // The same log one event earlier, or another log altogether.
+        // The log one event shorter, or another log.
         let other = match cut {
             true => Arc::new(world.memory.snapshot()),
             false => {
@@ -194,7 +194,7 @@ fn mail_ends_the_wait_and_what_came_before_is_not_missed() {
     team.send(message("lead", "qa")).unwrap();
     team.send(message("qa", "dev")).unwrap();
     assert_eq!(waiting.join().unwrap(), (WaitStatus::Arrived, vec![3], 3));
-    // It lies there already.
+    // The message is there already.
     let again = wait(&world, known("dev", 2));
     assert_eq!(again.join().unwrap(), (WaitStatus::Arrived, vec![3], 3));
     let nothing = given!(Wait, timeout_ms: 30, ..known("dev", 3));
@@ -216,7 +216,7 @@ fn what_others_do_to_a_task_reaches_its_owner_what_it_does_itself_wakes_nobody()
     team.task_assign(assign("t1", "dev")).unwrap();
     let since = 2;
     let waiting = wait(&world, known("dev", since));
-    // Its own report, a fact about another task, a repetition of something known.
+    // The owner's own report, a fact about another task, and a repeated event.
     team.task_update(update("t1", "in_progress")).unwrap();
     let fact =
         |task: &str, actor: &str| given!(Append, kind: "ci_run_finished", actor, task_id: task);

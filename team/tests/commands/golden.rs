@@ -62,7 +62,7 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures")
 }
 
-/// What the set holds, by format and team: `{events, messages, tasks, state_digest}`.
+/// Reads the contents of the set, by format and team: `{events, messages, tasks, state_digest}`.
 fn contents() -> BTreeMap<String, BTreeMap<String, Value>> {
     let text = std::fs::read_to_string(fixtures().join(SET).join("contents.json")).unwrap();
     serde_json::from_str(&text).unwrap()
@@ -91,7 +91,7 @@ fn load(memory: &Memory, from: &Path, to: &Path) {
     }
 }
 
-/// What a reader finds in a team.
+/// Returns the counts and the digest of a team.
 fn found(team: &mut Team) -> Value {
     let digest = settled_digest(team);
     let status = status(team);
@@ -201,7 +201,7 @@ fn what_makes_the_set_writes_every_kind() {
     }
 }
 
-/// Writes down what the set holds. Run by hand where a projection stores its rows otherwise, so that digests change.
+/// Writes down the contents of the set. Run by hand after a projection changed its rows, so that digests change.
 #[test]
 #[ignore = "writes into fixtures/"]
 fn measure() {

@@ -1,4 +1,4 @@
-//! How the golden set is made: teams in which every kind of event is written, by commands.
+//! Makes the golden set: teams with every kind of event, recorded by commands.
 
 use crate::prelude::*;
 use std::cell::RefCell;
@@ -19,7 +19,7 @@ pub fn made(format: Format) -> World {
 }
 
 thread_local! {
-    /// What did not work, so that all of it is told at once.
+    /// Faults of the set, collected so that all are told at once.
     static FAULTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
@@ -68,7 +68,7 @@ fn lived(world: &World, format: Format) {
     call(world, "cleanup", json!({"force": true}));
 }
 
-/// A session that was ended, and one that was left and stood in the way a day later.
+/// Records an ended session, and one that was left and blocked others a day later.
 fn sessions(world: &World) {
     for session in ["s-ended", "s-left"] {
         let input = json!({"mode": "autopilot", "session_id": session});

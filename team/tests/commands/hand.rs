@@ -1,4 +1,4 @@
-//! Work at hand: what is ready, what an agent should know, what changed.
+//! Work at hand: ready tasks, the summary for an agent, and changes since a point.
 
 use crate::prelude::*;
 use teamlog_engine::Point;
@@ -26,7 +26,7 @@ fn what_is_ready_comes_by_pages_and_a_cursor_outlives_its_task() {
     let first = page(None).unwrap();
     assert_eq!((ids(&first.tasks), first.total), (vec!["t4", "t1"], 5));
     let cursor = first.next_cursor.unwrap();
-    // Somebody takes it up between the pages.
+    // A task is claimed between the pages.
     world
         .root
         .team("demo")

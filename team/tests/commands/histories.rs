@@ -269,7 +269,7 @@ fn run(world: &World, team: &mut Team, step: Step) -> Result<(), Failure> {
     }
 }
 
-/// What the holder of a task may do, with the token of the last claim unless an epoch is given.
+/// Acts as the holder of a task, with the token of the last claim unless an epoch is given.
 fn hold(team: &mut Team, id: &str, what: u8, epoch: Option<u64>) -> Result<(), Failure> {
     let last = crate::claims::find(team, id).and_then(|task| task.governed.claim);
     let token = last.map_or("none".to_owned(), |claim| claim.token);
@@ -285,7 +285,7 @@ fn hold(team: &mut Team, id: &str, what: u8, epoch: Option<u64>) -> Result<(), F
                 worker: agent(1),
                 claim_token,
                 epoch,
-                // Whoever gave the epoch; the property holds whether or not that is its holder.
+                // The caller of an epoch need not be the holder; the property holds for both.
                 force: true,
                 ..TaskRelease::default()
             })
@@ -298,7 +298,7 @@ fn hold(team: &mut Team, id: &str, what: u8, epoch: Option<u64>) -> Result<(), F
     }
 }
 
-/// What must hold of tasks whatever happened.
+/// Checks the conditions that hold for all tasks after any history.
 fn check(team: &mut Team) {
     let now = team.tasks(given!(Tasks, limit: 0)).unwrap().tasks;
     let find = |id: &str| now.iter().find(|task| task.task_id == id);
@@ -316,7 +316,8 @@ fn check(team: &mut Team) {
             let free = matches!(task.status, Status::Pending | Status::Blocked);
             let free = free || task.lease_expired();
             assert_eq!(listed, free && !open, "{task:?}");
-            // A regressed dependency leaves what it freed; one completed elsewhere has a tick to say so.
+            // A dependency that is reopened does not block the tasks that it freed; a tick records one that was
+            // completed elsewhere.
             assert!(task.status != Status::Blocked || open, "{task:?}");
         } else {
             assert!(!live, "{task:?}");

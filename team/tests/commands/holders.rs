@@ -1,10 +1,10 @@
-//! Who may act on a claim: whoever presents its token; with an epoch alone its holder, where it is known who acts.
+//! Acting on a claim: the presenter of its token may, and with an epoch alone only the holder, if the caller is known.
 
 use crate::claims::{after, claimed, new};
 use crate::prelude::*;
 use crate::transitions::cancel;
 
-/// What is presented of the claim of `dev`, and by whom.
+/// The part of the claim of `dev` that is presented, and its presenter.
 #[derive(Clone, Default)]
 struct Shown<'a> {
     token: Option<&'a str>,
@@ -37,7 +37,7 @@ fn present(team: &mut Team, way: &str, shown: &Shown<'_>) -> Result<Value, Failu
         "release" => drop(
             team.task_release(TaskRelease {
                 task_id: "1".into(),
-                // Whoever gives a task back says who that is.
+                // A release always names its worker.
                 worker: worker
                     .or(shown.actor.map(str::to_owned))
                     .unwrap_or("dev".into()),
@@ -80,7 +80,7 @@ fn an_epoch_that_somebody_else_presents_moves_nothing() {
         ] {
             let shown = given!(Shown, worker, actor, ..guessed.clone());
             let refusal = refused(present(&mut team, way, &shown), Code::NotHolder);
-            // To give a task back somebody must be named in any case.
+            // A release names a worker in any case.
             if way != "release" || worker.is_some() {
                 assert_eq!(
                     refusal.field.as_deref(),

@@ -1,4 +1,4 @@
-//! Every operation, given what it does not take: each field missing, of another type, unknown, or meant to do harm.
+//! Every operation with wrong inputs: each field missing, of another type, unknown, or with a harmful value.
 
 use crate::deliveries::with_dead_letter;
 use crate::prelude::*;
@@ -6,10 +6,10 @@ use crate::scenario::{Given, NAMES, mistyped, scenario};
 use teamlog_team::Code;
 use teamlog_team::api::{self, Fault, OPERATIONS, Operation};
 
-/// What a fault may leave behind.
+/// Events that a refused call may leave.
 const FACTS: [&str; 2] = ["task_lease_expired", "task_blocked"];
 
-/// Longest message of a fault: it repeats what it was given, cut.
+/// Longest message of a fault, which repeats its input cut.
 const MESSAGE_MAX: usize = 4_000;
 
 pub fn call(
@@ -24,7 +24,8 @@ pub fn call(
     Ok(serde_json::from_str(answered.data.get()).unwrap())
 }
 
-/// Every operation, with a copy of the world at the moment at which it can be carried out; gives the world behind the last.
+/// Calls `check` for every operation with a copy of the world in which the operation can be carried out, and returns
+/// the world after the last one.
 fn each(mut check: impl FnMut(&'static Operation, &World, &Map<String, Value>)) -> World {
     let world = World::new();
     with_dead_letter(&world);
@@ -45,14 +46,14 @@ fn with(input: &Map<String, Value>, field: &str, value: Value) -> Map<String, Va
     input
 }
 
-/// How many events there are.
+/// Returns the number of events.
 fn recorded(world: &World) -> usize {
     let team = world.root.team("demo").unwrap();
     let last = team.log().reader().unwrap().head().last_seq;
     usize::try_from(last).unwrap()
 }
 
-/// What is wrong unless there is a fault of the input itself that says that, and nothing is recorded.
+/// Returns a complaint unless the call is refused with a fault of its input and records nothing.
 fn refused(
     world: &World,
     operation: &Operation,
@@ -85,7 +86,7 @@ fn the_story_has_every_operation_and_each_can_be_carried_out() {
     settled_digest(&mut world.root.team("demo").unwrap());
 }
 
-/// Values that name what is not there, and how that is refused.
+/// Values that name nothing, and the code of their refusal.
 pub const ABSENT: [(&str, &str, Code); 15] = [
     ("task_id", "999", Code::TaskNotFound),
     ("worker", "nobody", Code::WorkerNotFound),
@@ -190,7 +191,7 @@ fn a_field_that_nobody_knows_is_refused_by_name_or_kept() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// Values that are meant to do harm, whatever the field.
+/// Harmful values for any field.
 fn hostile() -> Vec<Value> {
     let mut deep = json!(1);
     for _ in 0..100 {
@@ -245,7 +246,7 @@ fn a_name_that_leads_elsewhere_is_refused_before_anything_else() {
 fn whatever_a_field_holds_there_is_an_answer_and_the_log_stays_whole() {
     each(|operation, world, input| {
         let shape = operation.shape();
-        // Nobody else is there to wake it up.
+        // No other caller would end a wait.
         let fields = shape.names().filter(|name| *name != "timeout_ms");
         for field in fields {
             for value in hostile() {

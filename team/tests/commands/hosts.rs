@@ -1,4 +1,4 @@
-//! One team on several hosts: begun here, joined there, written from everywhere, as far as the journal takes part.
+//! One team on several hosts: created on one, joined and written by others, with a journal that may fail.
 
 mod adoption;
 mod artifacts;
@@ -112,13 +112,13 @@ fn a_team_that_was_begun_on_one_host_is_joined_and_written_on_others() {
         unreachable!()
     };
     assert_eq!(create(first, "one"), "1");
-    // Each decides on what the others recorded.
+    // Each host decides on the events of the others.
     assert_eq!(create(second, "two"), "2");
     assert_eq!(create(third, "three"), "3");
     assert_eq!(create(first, "four"), "4");
     let late = host(9, Arc::new(journal.clone()));
     assert_eq!(join(&late.1, &journal), 5);
-    // Joining again only brings what is new.
+    // Joining again only fetches new events.
     create(&late.1, "five");
     assert_eq!(join(second, &journal), 6);
     check_equal(&[&hosts[..], &[late]].concat());
@@ -232,7 +232,7 @@ fn what_a_power_loss_takes_of_a_host_it_has_again_from_the_journal() {
             .0
             .crash(&mut |n| (choices.random() % n as u64) as usize);
         let root = Root::on(Arc::new(memory.clone()), hosts[0].1.options().clone());
-        // What is here is read, be it less; what was derived of more is not.
+        // The local log is read, though it is shorter; state derived from more events is not.
         let here = team(&root).status(given!(Status, digest: true)).unwrap();
         lost += 7 - here.last_seq;
         let listed = team(&root).tasks(Default::default()).unwrap();
@@ -258,7 +258,7 @@ fn one_name_is_one_log_of_the_journal() {
 #[test]
 fn a_log_that_its_host_left_without_an_event_is_joined_and_begun() {
     let journal = MemoryJournal::default();
-    // All that a host does before it dies.
+    // The last act of a host before it dies.
     let identity = Identity {
         log: LogId([3; 16]),
         name: "demo".into(),
@@ -305,13 +305,13 @@ fn what_changes_a_log_as_a_whole_is_refused() {
     check_equal(&hosts);
 }
 
-/// A journal that can be cut off, and one that others always are faster at.
+/// A journal that can be cut off, and in which other hosts can always be faster.
 #[derive(Debug, Clone)]
 struct Line {
     journal: MemoryJournal,
     cut: Arc<AtomicBool>,
     overtaken: Arc<AtomicBool>,
-    /// Nothing is read while a test holds it.
+    /// Reads block while a test holds it.
     silence: Arc<Mutex<()>>,
 }
 

@@ -155,7 +155,7 @@ fn what_no_task_can_take_is_a_message_all_the_same_once() {
     let again = plain(&world, &lines);
     has!(json(&again), {"imported": 0, "duplicates": 4, "not_applied": {}});
     assert_eq!(events(&mut team).len(), all.len());
-    // What was exported is read back.
+    // An export can be imported.
     let text = export(&mut team);
     let how = given!(ImportEvents, team: "copy");
     let mut lines = Cursor::new(text.clone());

@@ -1,4 +1,4 @@
-//! What the last checks found, receipts that are handed in again, and what lies on the disk.
+//! Results of the last checks, receipts that are presented again, and storage on the disk.
 
 use crate::prelude::*;
 use teamlog_engine::{ManualClock, SeededIds};
@@ -69,7 +69,7 @@ fn the_last_verification_is_told_with_its_time_and_forgotten_with_its_file() {
         (Some(false), &report.problems)
     );
     assert_ne!(damaged.problems, []);
-    // It may go, be of another log, or be no result at all.
+    // The file may be missing, belong to another log, or not parse.
     let kept = world.memory.read(Path::new(VERIFIED), 1 << 20).unwrap();
     world.root.init(Init::of("other")).unwrap();
     let mut other = world.root.team("other").unwrap();
@@ -177,7 +177,7 @@ fn a_receipt_holds_until_something_that_it_covers_changes() {
     let checked = check(&mut team, &early);
     assert!(checked.holds && checked.problem.is_none() && checked.signed_by.is_none());
     assert_eq!(checked.seq, seq);
-    // What changes behind it is none of its business.
+    // Changes after the receipt do not concern it.
     let (behind, first, _) = all.last().unwrap();
     assert!(*first > seq);
     memory.corrupt(behind, 600, 0x20).unwrap();

@@ -1,4 +1,4 @@
-//! Idempotency keys: what was answered first is answered again.
+//! Idempotency keys: a repeated request gets its first answer.
 
 use crate::prelude::*;
 use teamlog_team::api::{self, Fault};
@@ -115,7 +115,7 @@ fn asked_again(at: usize, meanwhile: &dyn Fn(&World, &Value)) -> (Value, Result<
     meanwhile(&world, &first["claimToken"]);
     let before = events(&mut team);
     let again = call(&world, operation, input);
-    // What was answered first stays as it was recorded, and nothing comes beside it.
+    // The first answer stays as it was recorded, and no event is added.
     assert_eq!(events(&mut team), before, "{operation}");
     let stored = before
         .iter()

@@ -1,4 +1,4 @@
-//! Leases: how long a claim counts, what becomes of one that ran out, and who may still say what.
+//! Leases: the duration of a claim, its end, and the commands of its former holder.
 
 use crate::claims::{
     after, change, claim, claimed, complete, count, done, new, status, task, waiting,
@@ -112,7 +112,7 @@ fn releasing_what_nobody_holds_changes_nothing() {
     assert_eq!(count(&mut team), before);
     let unknown = given!(TaskRelease, task_id: "9", ..release(&held));
     refused(team.task_release(unknown), Code::TaskNotFound);
-    // What is kept for somebody is not given back by anybody.
+    // A task with an owner is not returned to anyone.
     let owned = given!(teamlog_team::task::create::TaskCreate, owner: "qa", ..new("owned"));
     let id = team.task_create(owned).unwrap().task.task.task_id;
     let other = given!(TaskRelease, task_id: id, ..release(&held));
@@ -182,7 +182,7 @@ fn an_expired_lease_is_taken_over_by_an_event_that_names_the_old_holder() {
     assert_eq!(recorded[1]["cause"], recorded[0]["id"]);
 }
 
-/// Whether or not a tick ran first, the old holder hears the same.
+/// The former holder gets equal answers, whether or not a tick ran first.
 #[test]
 fn the_old_holder_hears_the_same_whoever_came_first() {
     for ticked in [false, true] {
@@ -343,7 +343,7 @@ fn a_task_whose_lease_ran_out_is_ready_before_anybody_records_it() {
         .unwrap();
     assert_eq!(named(&ready(&mut past, None)), [first, second]);
 
-    // What is listed first is what is granted.
+    // The first listed task is granted.
     let next = given!(ClaimNext, worker: "qa");
     let granted = team.claim_next(next).unwrap().task.unwrap();
     assert_eq!(json(&granted)["id"], "1");

@@ -1,12 +1,12 @@
-//! The machines that are listed for whoever draws them: each step that the rules take is one of theirs. Those of the
-//! bootstrap are asked wherever a test reports what is accepted.
+//! The listed state machines: each step that the rules take is a listed one. Steps of the bootstrap are checked by the
+//! tests that report accepted events.
 
 use crate::mode_calls::{cancel, complete, show, start};
 use crate::prelude::*;
 use teamlog_team::mode::clear::ModeClear;
 use teamlog_team::mode::end::ModeFail;
 
-/// Whether a machine has that step: from where, by what, to where.
+/// Checks that a machine lists a step: its source, its trigger, its target.
 pub fn is_drawn(team: &Team, machine: &str, (from, by, to): (&str, &str, &str)) -> bool {
     let machines = team.machines().machines;
     let machine = machines.iter().find(|one| one.name == machine).unwrap();

@@ -8,7 +8,7 @@ use teamlog_team::message::mail::Mail;
 use teamlog_team::message::mailbox_list::MailboxList;
 
 const AGENTS: [&str; 3] = ["a0", "a1", "leader-fixed"];
-/// Those that a broadcast can go to.
+/// Recipients of a broadcast.
 const WORKERS: usize = 2;
 
 #[derive(Debug, Clone)]
@@ -84,7 +84,7 @@ struct Model {
 }
 
 impl Model {
-    /// A mail went out: the one that lay there undelivered, or a new one.
+    /// Notes a sent message: the undelivered one that was repeated, or a new one.
     fn sent(&mut self, from: usize, to: usize, body: u8, mail: &Mail) {
         let same = |letter: &&Letter| {
             (letter.from, letter.to, letter.body, letter.delivered) == (from, to, body, false)
@@ -212,7 +212,7 @@ fn run(world: &World, team: &mut Team, model: &mut Model, step: &Step) {
     }
 }
 
-/// Whatever is asked for is part of everything; pages of any size lead to the same end.
+/// Checks that every filter selects a part of all events, and that pages of any size lead to the same end.
 fn check_events(team: &mut Team) {
     let ids = |team: &mut Team, read: ReadEvents| -> Vec<String> {
         let events = team.read_events(&read).unwrap().events;
@@ -246,7 +246,7 @@ fn check_events(team: &mut Team) {
             continue;
         };
         let rest = ids(team, given!(ReadEvents, after_event_id: cursor.clone()));
-        // The first behind a cursor repeats nothing that the reader knows of.
+        // The first event after a cursor repeats none that the reader knows.
         let behind: Vec<&String> = rest.iter().filter(|id| known.contains(id)).collect();
         assert_eq!(behind, all.iter().skip(at + 1).collect::<Vec<_>>());
     }

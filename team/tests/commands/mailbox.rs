@@ -169,7 +169,7 @@ fn a_broadcast_goes_to_every_worker_but_the_sender_and_nobody_is_to_be_told() {
     assert_eq!(kinds(&mut team)[3..], ["message_sent"]);
     assert_eq!(broadcast(&mut team, "lead").unwrap(), answer);
     assert_eq!(kinds(&mut team).len(), 4);
-    // One that was broadcast may have its recipient told later.
+    // The recipient of a broadcast may be notified later.
     let told = send(&mut team, "dev", "all hands");
     assert_eq!(told.message, answer.messages[0]);
     assert_eq!(told.dispatch.reason, "queued_for_hook_dispatch");
@@ -291,7 +291,7 @@ fn who_acts_joins_an_open_team_and_a_trace_goes_with_the_message() {
             "members_added",
             "message_sent",
             "dispatch_requested",
-            // Whoever is told did nothing.
+            // The notified agent is not the actor.
             "message_notified",
             "members_added",
             "message_delivered",

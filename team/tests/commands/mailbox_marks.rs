@@ -1,4 +1,4 @@
-//! What becomes of mail: its marks, and the requests to tell its recipients.
+//! Marks of mail, and requests to notify its recipients.
 
 use crate::mailbox::{delivered, list, mail, send, told};
 use crate::prelude::*;

@@ -1,5 +1,5 @@
-//! The commands of a team, each from its input to its answer and the events that record it, on storage in memory
-//! with a clock that stands still unless it is told.
+//! The commands of a team, each from its input to its answer and its events, on storage in memory with a clock that
+//! only the tests move.
 
 #![expect(
     clippy::unwrap_used,
@@ -111,6 +111,9 @@ mod threads;
 mod transitions;
 mod usage;
 mod view_files;
+#[allow(dead_code, reason = "other tests use more of it")]
+#[path = "../../../engine/tests/support/waiting.rs"]
+mod waiting;
 mod who;
 mod workers;
 mod world;

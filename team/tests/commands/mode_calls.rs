@@ -63,7 +63,7 @@ pub fn active(team: &mut Team, at: &str) -> Vec<Mode> {
     team.mode_list(list).unwrap().active_modes
 }
 
-/// What a command recorded.
+/// Returns the events that a command recorded.
 pub fn recorded(team: &mut Team, command: impl FnOnce(&mut Team)) -> Vec<Value> {
     let before = events(team).len();
     command(team);

@@ -246,7 +246,7 @@ fn an_interview_that_waits_for_its_answer_keeps_its_lock_until_another_mode_take
         assert_eq!(active(&mut team, "s1"), []);
         let told = prompt(&mut team, "yes");
         assert_eq!(told.blocked_input.as_deref(), Some("yes"));
-        // What goes with everything takes nothing over.
+        // Ultrawork goes with every mode, so it takes nothing over.
         start(&mut team, Mode::Ultrawork, "s1").unwrap();
         let told = prompt(&mut team, "yes");
         assert_eq!(told.blocked_input.as_deref(), Some("yes"));

@@ -1,5 +1,5 @@
-//! Random histories of modes, and what a crash leaves of a hand-off: active sets stay ones that can be reached, lists
-//! say what states say, live equals rebuilt, and a group is there as a whole or not at all.
+//! Random histories of modes, and crashes during a hand-off: active sets stay reachable, lists agree with states, live
+//! state equals rebuilt state, and a group is there whole or not at all.
 
 use crate::mode_calls::{active, cancel_or_complete, clear, session, start, update, write};
 use crate::prelude::*;
@@ -106,7 +106,7 @@ fn take(world: &World, team: &mut Team, step: Step) {
     team.finish().unwrap();
 }
 
-/// What whoever acts somewhere finds active can be reached, and every list says what the states say.
+/// Checks for every session that its active modes are a reachable set, and that every list agrees with the states.
 fn check(team: &mut Team, sets: &BTreeSet<Vec<Mode>>) {
     for at in SESSIONS {
         let found = active(team, at);
@@ -134,7 +134,7 @@ fn check(team: &mut Team, sets: &BTreeSet<Vec<Mode>>) {
             .map(|entry| entry["skill"].as_str().unwrap())
             .collect();
         let wanted: BTreeSet<&str> = found.iter().map(|mode| mode.name()).collect();
-        // A session that was silent for long lists nothing of the root's, nor one that ended.
+        // A session that was silent for long, or has ended, lists no modes of the root.
         if !(own.is_empty() && listed.is_empty()) {
             assert_eq!(listed, wanted, "{at:?}");
         }
@@ -160,7 +160,7 @@ proptest! {
             check(&mut team, &sets);
         }
         let report = doctor(&world.root, "demo");
-        // What somebody left behind is worth a look, and no fault.
+        // A mode that was left behind is a warning, not a fault.
         let left = |name: &str, status: Health| name == "modes" && status == Health::Warn;
         let well = |name: &str, status: Health| status == Health::Healthy || left(name, status);
         let unwell: Vec<_> = report.checks.iter().filter(|check| !well(check.name, check.status)).collect();
@@ -226,7 +226,7 @@ fn a_hand_off_that_is_stopped_anywhere_happened_wholly_or_not_at_all() {
                     (vec![Mode::Blueprint], vec![])
                 );
             }
-            // Whoever comes next goes on, and the files say what the states say.
+            // The next command succeeds, and the files agree with the states.
             start(&mut team, Mode::Ultrawork, "s1").unwrap();
             let report = doctor(&root, "demo");
             assert!(

@@ -1,4 +1,4 @@
-//! Sessions over the root: what is read, listed and cleared, and the state operations that hooks call.
+//! Sessions over the root: reading, listing and clearing states, and the state operations that hooks call.
 
 use crate::mode_calls::{
     active, clear, complete, fields, recorded, session, show, start, update, write,
@@ -42,7 +42,7 @@ fn a_session_sees_its_own_states_and_else_those_of_the_root() {
     assert_eq!(active(&mut team, "s2"), [Mode::Team]);
 }
 
-/// Everything that says what is active for whoever acts in a session, each in canonical order.
+/// Returns every list of active modes for a session, each in canonical order.
 fn views(team: &mut Team, at: &str) -> Vec<Vec<Mode>> {
     let sorted = |mut modes: Vec<Mode>| {
         modes.sort_unstable();
@@ -217,7 +217,7 @@ fn clearing_leaves_a_tombstone_only_over_a_state_of_the_root() {
     has!(show(&mut team, Mode::Forge, ""), {"active": true}, "the root is left alone");
     let again = recorded(&mut team, |team| drop(clear(team, Mode::Forge, "s1")));
     assert!(again.is_empty(), "it was cleared");
-    // A write over a tombstone takes nothing of it along.
+    // A write over a tombstone keeps nothing of it.
     let anew = write(&mut team, Mode::Forge, "s1", json!({"note": 1})).unwrap();
     assert_eq!(anew.shown.current_phase.as_deref(), Some("starting"));
 }
@@ -385,7 +385,7 @@ fn beside_the_list_of_skills_anything_may_be_said_and_nothing_in_it() {
         );
     });
     assert!(new.is_empty());
-    // What was read can be written back as it is.
+    // The answer of a read can be written back as it is.
     let whole = read(&mut team, "skill-active", "s1");
     team.state_write(state_write("skill-active", "s1", whole.clone()))
         .unwrap();

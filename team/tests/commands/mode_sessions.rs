@@ -145,7 +145,7 @@ fn a_sign_that_changes_nothing_is_recorded_now_and_then_and_where_it_matters() {
             .map(str::to_owned)
             .collect::<Vec<_>>()
     };
-    // Nothing is active in it, so that it could hold up nobody.
+    // No mode is active in it, so it blocks none.
     assert_eq!(hourly(&mut team, 90), [""; 0]);
     start(&mut team, Mode::Autopilot, "s-1").unwrap();
     assert_eq!(hourly(&mut team, 59), [""; 0]);

@@ -1,6 +1,6 @@
-//! The table of sets and modes in `docs/modes.md` is what is decided, and the list of words what prompts are read by.
+//! The tables in `docs/modes.md` agree with the rules, and its list of words with the words that prompts are read by.
 //!
-//! `TEAMLOG_BLESS=1 cargo test -p teamlog-team --test commands mode_table` writes it anew.
+//! `TEAMLOG_BLESS=1 cargo test -p teamlog-team --test commands mode_table` writes them.
 
 use crate::prelude::*;
 use teamlog_team::mode::rules::prompt::{gate, keyword};
@@ -85,7 +85,7 @@ fn phrases() -> String {
     .join("\n")
 }
 
-/// Holds what stands behind a mark in `docs/modes.md` against what it should be, or writes it anew.
+/// Compares the text between two marks of `docs/modes.md` with the made one, or writes it.
 fn check(begin: &str, end: &str, made: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/modes.md");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -103,7 +103,7 @@ fn check(begin: &str, end: &str, made: &str) {
     );
 }
 
-// One test, as both parts are written into one file.
+// One test, since both parts are written into one file.
 #[test]
 fn the_tables_in_docs_are_what_is_decided() {
     let made = format!("{}\n", table());

@@ -1,4 +1,4 @@
-//! Modes: what is written into their states, and what stands beside it in the log.
+//! Modes: writes to their states, and the events beside them.
 
 use crate::mode_calls::{
     active, cancel, complete, fields, kinds_of, recorded, show, start, update, write,

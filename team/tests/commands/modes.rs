@@ -1,4 +1,4 @@
-//! Modes: what a start does to those that are active, and what is refused.
+//! Modes: effects of a start on active modes, and refusals.
 
 use crate::mode_calls::{
     active, build, clear, complete, fields, kinds_of, recorded, session, show, start, update, write,
@@ -207,7 +207,7 @@ fn conflicts_count_in_session_and_root_and_the_denial_says_where_to_clear() {
     ] {
         assert!(refusal.message.contains(part), "{part}: {refusal}");
     }
-    // Clearing what it names is enough.
+    // Clearing the named mode is enough.
     clear(&mut team, Mode::Team, "s1");
     clear(&mut team, Mode::Forge, "s1");
     refused(start(&mut team, Mode::Blueprint, "s1"), Code::ModeDenied);

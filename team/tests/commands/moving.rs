@@ -1,4 +1,5 @@
-//! Converting, backing up and restoring a team: the same state, and whatever a restore is stopped at, no team or all of it.
+//! Converting, backing up and restoring a team: equal states, and a restore that stops anywhere leaves no team or all
+//! of it.
 
 use crate::prelude::*;
 use teamlog_engine::internals::storage::Fault;
@@ -28,7 +29,7 @@ fn backup_dir() -> (Arc<Memory>, BackupDir) {
     )
 }
 
-/// What `status` says of the team, the log and the number of events apart.
+/// Returns the status of the team, without the log and the number of events.
 fn said(team: &mut Team) -> serde_json::Value {
     let mut said = json(&status(team));
     for field in ["log", "format", "events", "last_seq", "state_digest"] {
@@ -50,7 +51,7 @@ fn a_converted_team_says_what_it_said_before() {
         let world = World::new();
         let mut team = lived(&world, format);
         let (before, before_events) = (said(&mut team), events(&mut team));
-        // Another handle, which learns of it as it goes.
+        // Another handle, which notices the conversion while it is open.
         let mut beside = world.root.team("demo").unwrap();
         assert_eq!(said(&mut beside), before);
         let answer = team.convert(to).unwrap();

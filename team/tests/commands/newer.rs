@@ -1,4 +1,4 @@
-//! Logs that a newer teamlog wrote: what is not known is said to be so, what comes before it is read, nothing is written.
+//! Logs of a newer teamlog: unknown events are named, the events before them are read, nothing is written.
 
 use crate::prelude::*;
 use teamlog_engine::Point;
@@ -7,7 +7,7 @@ use teamlog_team::failure::code_of;
 
 const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
 
-/// A team with three messages of one story, and behind them an event as a later version might write it.
+/// Makes a team with three messages of one story, followed by an event of a later version.
 fn of_a_newer_version(format: Format, kind: &'static str, schema_version: u32) -> World {
     let (world, mut team) = team_of(Some(&["lead", "dev", "qa"]), format);
     for _ in 0..3 {
@@ -69,7 +69,7 @@ fn a_log_of_a_newer_teamlog_says_so_and_reads_up_to_there() {
         );
         assert_eq!(json(&fault.unwrap_err())["details"]["code"], "newer_log");
 
-        // What lies before it is read, by queries of the past and by whoever reads the log itself.
+        // Earlier events are read, by queries of the past and by readers of the log.
         let mut past = open().at(Point::Seq(4)).unwrap();
         let found = status(&mut past);
         assert_eq!((found.last_seq, found.message_count), (4, 3));

@@ -1,4 +1,4 @@
-//! Posts and news of tasks: every surface that says what an agent has not seen says it from one feed.
+//! Posts and news of tasks: every surface shows an agent's unseen items from one feed.
 
 use crate::claims::complete;
 use crate::prelude::*;

@@ -1,4 +1,4 @@
-//! A command under a key and its stored answer lie in one group, whatever the clock and the sizes say.
+//! A command under a key and its stored answer lie in one group, for any clock and any size.
 
 use crate::prelude::*;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -19,7 +19,7 @@ impl Clock for Moving {
     }
 }
 
-/// How the commands of a test reach the log.
+/// The way of a test's commands to the log.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Way {
     OneShot,

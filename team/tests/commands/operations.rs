@@ -1,15 +1,15 @@
-//! Every operation of the contract in random order: live equals rebuilt, refusals record nothing but their facts, and
-//! a key answers again what it answered first.
+//! Every operation of the contract in random order: live state equals rebuilt state, refusals record nothing but facts
+//! that fell due, and a repeated key gets the first answer.
 
 use crate::drawing::{Draw, Known};
 use crate::prelude::*;
 use proptest::prelude::*;
 use teamlog_team::api::{self, Fault, OPERATIONS, Operation};
 
-/// What a fault may leave behind.
+/// Events that a refused call may leave.
 const FACTS: [&str; 2] = ["task_lease_expired", "task_blocked"];
 
-/// What a report on a bootstrap run may leave behind that is not accepted; under a key also its answer.
+/// Events that a refused report on a bootstrap run may leave, with its stored answer under a key.
 const BREACHES: [&str; 4] = [
     "bootstrap_breached",
     "bootstrap_blocked",
@@ -40,7 +40,7 @@ enum Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    // One in a long while closes the team.
+    // Operations that close the team are rare.
     let closing = |operation: &Operation| operation.name.ends_with("cleanup");
     let open: Vec<usize> = (0..OPERATIONS.len())
         .filter(|at| !closing(&OPERATIONS[*at]))

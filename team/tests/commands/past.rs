@@ -8,7 +8,7 @@ use teamlog_team::handle::past_folds::PastFolds;
 use teamlog_team::lifecycle::status::Status;
 use teamlog_team::log::diff::Diff;
 
-/// What every query answers, as JSON.
+/// Returns the answers of all queries, as JSON.
 fn answers(team: &mut Team) -> Vec<Value> {
     let trace = given!(Trace, trace_id: "tr");
     let read = given!(Read, agent: "dev");

@@ -1,5 +1,6 @@
-//! What most tests of commands name.
+//! Names that most tests of commands use.
 
+pub use crate::waiting::until;
 pub use crate::world::*;
 pub use serde_json::{Map, Value, json};
 pub use std::collections::{BTreeMap, BTreeSet};

@@ -1,4 +1,4 @@
-//! What people type: prompts that must start nothing, and prompts that must start the right thing.
+//! Prompts of people: some must start nothing, the others the right mode.
 
 use crate::mode_calls::{complete, start};
 use crate::prelude::*;
@@ -87,7 +87,7 @@ fn a_complete_plan_lets_only_its_go_aheads_start_anything() {
     assert_eq!(started, ["team", "forge", "team please", "Forge please!"]);
 }
 
-/// What is active then, in a list.
+/// Returns the active modes of an answer as a list.
 fn active(answer: &PromptAnswer) -> String {
     let modes: Vec<&str> = answer
         .active_skills

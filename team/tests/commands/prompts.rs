@@ -1,4 +1,4 @@
-//! Prompts: what they start, put off, hand over and leave alone, decided as a whole.
+//! Prompts: the modes that they start, put off, hand over and leave alone, decided as a whole.
 
 use crate::mode_calls::{active, complete, fields, session, show, start, update};
 use crate::mode_scopes::read;

@@ -1,6 +1,8 @@
 //! Every code that an operation declares is reached: here, in `hostile` where it says that something is not there, or in
 //! the tests that [`ELSEWHERE`] names.
 
+mod every;
+
 use crate::deliveries::with_dead_letter;
 use crate::hostile::{ABSENT, call};
 use crate::prelude::*;
@@ -8,20 +10,20 @@ use crate::scenario::{Given, scenario};
 use teamlog_team::Code;
 use teamlog_team::api::{self, OPERATIONS};
 
-/// What happens before a request that is refused: an operation and its input; `later` lets so many milliseconds pass.
+/// Operations and inputs before the refused request; `later` lets that many milliseconds pass.
 type History = Vec<(&'static str, Value)>;
 
 /// Reached by the tests of that file, which tell longer stories than a row of a table can.
 const ELSEWHERE: [(&str, &[&str], &str); 10] = [
-    // It needs a daemon that folds as many states of the past as it may.
+    // Needs a daemon that folds as many states of the past as it may.
     ("diff", &["PastBusy"], include_str!("past.rs")),
-    // It needs a message that nobody acknowledged in time.
+    // Needs a message whose ack came too late.
     (
         "requeue-dead-letter",
         &["DeadLetterNotFound", "AlreadyAcked", "DeliveryOpen"],
         include_str!("deliveries.rs"),
     ),
-    // It needs another process that has the lock.
+    // Needs another process that holds the lock.
     (
         "append-batch",
         &["PartlyAppended"],
@@ -57,13 +59,13 @@ const ELSEWHERE: [(&str, &[&str], &str); 10] = [
             include_str!("bootstrap_work.rs"),
         ),
     ),
-    // It needs data of more than 64 KiB.
+    // Needs data of more than 64 KiB.
     (
         "bootstrap-explain",
         &["TooLarge"],
         include_str!("bootstrap_runs.rs"),
     ),
-    // It needs a log that another one replaces during the wait.
+    // Needs a log that another one replaces during the wait.
     ("await-event", &["LogReplaced"], include_str!("follow.rs")),
     ("wait", &["LogReplaced"], include_str!("follow.rs")),
     (
@@ -71,13 +73,13 @@ const ELSEWHERE: [(&str, &[&str], &str); 10] = [
         &["SettingUnknown"],
         include_str!("settings.rs"),
     ),
-    // It needs a file that somebody changed.
+    // Needs a file that was changed outside.
     (
         "artifact-get",
         &["ArtifactDamaged"],
         include_str!("artifacts.rs"),
     ),
-    // It is the answer for a team that is not there.
+    // The answer for a team that does not exist.
     (
         "read-manifest",
         &["ManifestNotFound"],
@@ -157,7 +159,7 @@ fn begun(name: &str) -> History {
     }
 }
 
-/// What is refused behind which history, and how.
+/// Rows: the operation, its history, its input and the code of its refusal.
 fn rows() -> Vec<(&'static str, &'static str, Value, Code)> {
     use Code::*;
     let finish = |more: Value| {
@@ -504,7 +506,7 @@ fn carry_out(world: &World, name: &str, input: &Value) -> Result<Value, api::Fau
     call(world, api::find(name).unwrap(), input)
 }
 
-/// The code of a fault: where the contract's says less, the precise one stands in the details.
+/// Returns the code of a fault: the precise one of the details if there is one.
 fn code(fault: &api::Fault) -> &str {
     let precise = fault.details.get("code").and_then(Value::as_str);
     precise.unwrap_or(&fault.code)
@@ -544,66 +546,6 @@ fn every_code_that_an_operation_declares_is_reached() {
         faults.extend(
             unreached.map(|declared| format!("{} never refuses with {declared}", operation.name)),
         );
-    }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
-}
-
-#[test]
-fn a_closed_team_refuses_whatever_records_and_answers_what_reads() {
-    let mut faults = Vec::new();
-    let (world, mut given) = (World::new(), Given::default());
-    with_dead_letter(&world);
-    let mut inputs = Vec::new();
-    for (name, input) in scenario() {
-        let operation = api::find(name).unwrap();
-        let input = given.fill(input);
-        given.learn(&call(&world, operation, input.clone()).unwrap());
-        inputs.push((operation, input));
-    }
-    for (operation, input) in inputs {
-        let answered = call(&world, operation, input);
-        let refused = matches!(&answered, Err(fault) if code(fault) == "team_closed");
-        // A summary is also answered; that it was looked at is no longer recorded. Whoever must not get in is kept out.
-        let answers = [
-            "get-summary",
-            "cleanup",
-            "orphan-cleanup",
-            "token-revoke",
-            // Nothing is due in a closed team, and nobody is idle.
-            "tick",
-            "nudge",
-        ];
-        let answers = answers.contains(&operation.name);
-        if refused != (operation.mutates() && !answers) {
-            faults.push(format!("{}: {answered:?}", operation.name));
-        }
-    }
-    assert!(faults.is_empty(), "{}", faults.join("\n"));
-}
-
-#[test]
-fn a_key_of_another_request_is_refused_by_whatever_records() {
-    let mut faults = Vec::new();
-    let (world, mut given) = (World::new(), Given::default());
-    with_dead_letter(&world);
-    carry_out(
-        &world,
-        "set-budget",
-        &json!({"max_tokens": 9_000_000, "key": "taken"}),
-    )
-    .unwrap();
-    for (name, input) in scenario() {
-        let operation = api::find(name).unwrap();
-        let input = given.fill(input);
-        if operation.mutates() {
-            let mut keyed = input.clone();
-            keyed.insert("key".to_owned(), json!("taken"));
-            match call(&world, operation, keyed) {
-                Err(fault) if code(&fault) == "idempotency_key_reused" => {}
-                other => faults.push(format!("{name}: {other:?}")),
-            }
-        }
-        given.learn(&call(&world, operation, input).unwrap());
     }
     assert!(faults.is_empty(), "{}", faults.join("\n"));
 }

@@ -18,7 +18,7 @@ fn refused(agent: &str, paths: &[&str]) -> RefusedWrites {
     }
 }
 
-/// How many events it takes, which is also known before.
+/// Records refused writes, and returns the number of events, which is also known before.
 #[track_caller]
 fn record(team: &mut Team, refused: RefusedWrites) -> usize {
     let wanted = team.wants_refused_writes(&refused).unwrap();

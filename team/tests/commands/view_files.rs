@@ -1,8 +1,7 @@
 //! View files of a team that stays open: they follow the answers, and are whole before the lock is given back.
 
 use crate::prelude::*;
-use std::time::Instant;
-use teamlog_engine::internals::storage::Fault;
+use teamlog_engine::storage::Fault;
 use teamlog_team::lifecycle::config::ConfigChange;
 
 /// A team that stays open on a storage that counts its calls, with two members and a task.
@@ -31,17 +30,10 @@ fn lines_in_inbox(faulty: &Faulty) -> usize {
     text.map_or(0, |text| text.split(|byte| *byte == b'\n').count() - 1)
 }
 
-/// Waits until the file says that. The bound is far above what it takes, and only there to end the test.
 fn await_status(faulty: &Faulty, status: &str) {
-    let begun = Instant::now();
-    while status_in_file(faulty).as_deref() != Some(status) {
-        let now = status_in_file(faulty);
-        assert!(
-            begun.elapsed() < Duration::from_secs(20),
-            "{status}: {now:?}"
-        );
-        thread::sleep(Duration::from_millis(2));
-    }
+    until(&format!("the file says {status}"), || {
+        status_in_file(faulty).as_deref() == Some(status)
+    });
 }
 
 fn is_write_of_task((call, path): &(&'static str, PathBuf)) -> bool {
