@@ -1,5 +1,6 @@
 //! `task create|next|claim|renew|complete|fail|release|cancel|reopen`, `await` and `purge`.
 
+use crate::harness::watches_files;
 use crate::prelude::*;
 
 /// A team with a task `T-1` that anybody may claim.
@@ -277,7 +278,7 @@ fn await_wakes_for_what_is_worth_it_and_says_how_it_ended() {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    std::thread::sleep(Duration::from_millis(300));
+    until("it waits", || watches_files(waits.id()));
     let began = Instant::now();
     cli.ok("task complete demo T-1 --epoch 1");
     let woken = Ran::from_output(waits.wait_with_output().unwrap());

@@ -39,8 +39,7 @@ fn at_work() -> Cli {
     cli.ok("bootstrap start demo --run r-1");
     cli.ok("bootstrap start demo --run r-2");
     cli.ok("send demo --from lead --to qa --type handoff --message-id m-dead --require-ack --ack-timeout-seconds 1 --max-retries 0");
-    std::thread::sleep(std::time::Duration::from_millis(1_100));
-    cli.ok("tick demo");
+    cli.until_dead_letters(1);
     cli
 }
 

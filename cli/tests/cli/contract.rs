@@ -55,8 +55,7 @@ fn every_operation_is_what_its_schemas_say() {
         "send demo --from lead --to dev --type decision_required --message-id m-dead --require-ack \
         --ack-timeout-seconds 1 --max-retries 0",
     );
-    std::thread::sleep(std::time::Duration::from_millis(1_100));
-    cli.ok("tick demo");
+    cli.until_dead_letters(1);
     let mut given = Given::default();
     for (name, input) in scenario() {
         let operation = find(name).unwrap();

@@ -70,9 +70,9 @@ impl Daemon {
                     .is_some_and(|(_, rest)| rest.trim_start().starts_with('T'))
             })
         };
-        while !std::fs::read_dir(&tasks).unwrap().all(is_stopped) {
-            std::thread::sleep(Duration::from_millis(1));
-        }
+        until("all threads are stopped", || {
+            std::fs::read_dir(&tasks).unwrap().all(is_stopped)
+        });
     }
 
     /// Lets it go on after [`Daemon::suspend`].

@@ -4,7 +4,6 @@ use crate::daemon::ask;
 use crate::prelude::*;
 use serde_json::json;
 use std::os::unix::fs::PermissionsExt;
-use std::time::{Duration, Instant};
 
 /// A world whose daemon ends with it, whoever started that.
 struct Page(Cli);
@@ -67,14 +66,10 @@ fn a_daemon_is_started_in_a_session_of_its_own_and_found_the_next_time() {
     let mode = std::fs::metadata(&log).unwrap().permissions().mode();
     assert_eq!(mode & 0o777, 0o600);
     // The daemon answers a moment before it says so.
-    let until = Instant::now() + Duration::from_secs(30);
-    while !std::fs::read_to_string(&log)
-        .unwrap()
-        .contains("serving at")
-    {
-        assert!(Instant::now() < until, "it says nothing");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    until("the log says that it serves", || {
+        let told = std::fs::read_to_string(&log).unwrap();
+        told.contains("serving at")
+    });
     let served: Value = page.0.json("serve --status");
     let pid = served["pid"].as_u64().unwrap();
     // Behind the name in parentheses: state, parent, group, session.
@@ -179,11 +174,7 @@ fn a_browser_is_given_a_file_and_nothing_that_others_can_read() {
     let url = opened["url"].as_str().unwrap();
     assert!(!url.contains('#'), "{url}");
     let argv = page.0.dir().join("argv");
-    let until = Instant::now() + Duration::from_secs(30);
-    while !argv.exists() {
-        assert!(Instant::now() < until, "no browser ran");
-        std::thread::sleep(Duration::from_millis(10));
-    }
+    until("a browser ran", || argv.exists());
     let given = std::fs::read_to_string(page.0.dir().join("given.html")).unwrap();
     let (_, code) = given.split_once(&format!("0; url={url}/#code=")).unwrap();
     let code = &code[..64];

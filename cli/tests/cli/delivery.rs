@@ -4,9 +4,6 @@ use crate::answers::Event;
 use crate::prelude::*;
 use std::thread;
 
-/// Far more than anything here takes.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
-
 fn send(id: &str, seconds: u32, retries: u32, how: &str) -> String {
     format!(
         "send demo --from lead --to dev --type handoff --message-id {id} {how} --ack-timeout-seconds {seconds} \
@@ -23,14 +20,6 @@ fn count(cli: &Cli, kind: &str) -> usize {
         .iter()
         .filter(|event| event.kind == kind)
         .count()
-}
-
-fn until(what: &str, mut there: impl FnMut() -> bool) {
-    let start = Instant::now();
-    while !there() {
-        assert!(start.elapsed() < LONGEST_WAIT, "{what}");
-        thread::sleep(Duration::from_millis(20));
-    }
 }
 
 #[test]

@@ -10,8 +10,6 @@ use crate::prelude::*;
 const MESSAGE: &str = "--from lead --to dev --type handoff";
 /// How long the holder's call takes.
 const DELAY_MICROS: u32 = 2_500_000;
-/// Longer than anything here takes.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 fn lock_of(cli: &Cli) -> PathBuf {
     cli.dir().join("teams/demo/lock")
@@ -59,14 +57,6 @@ impl Delayed {
     }
 }
 
-fn wait_until(what: &str, is_so: impl Fn() -> bool) {
-    let started = Instant::now();
-    while !is_so() {
-        assert!(started.elapsed() < LONGEST_WAIT, "{what} in vain");
-        std::thread::sleep(Duration::from_millis(5));
-    }
-}
-
 /// Whether some process holds the lock file, asked without taking it.
 fn is_held(lock: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
@@ -80,7 +70,7 @@ fn is_held(lock: &Path) -> bool {
 /// Waits until a delayed command holds the lock. Whoever takes it looks at its name once more, and begins anew where that
 /// is gone: well behind that moment, and well before the end of the delay, the name may be removed.
 fn wait_for_holder(cli: &Cli) {
-    wait_until("the lock is awaited", || is_held(&lock_of(cli)));
+    until("the lock is awaited", || is_held(&lock_of(cli)));
     std::thread::sleep(Duration::from_micros(DELAY_MICROS.into()) / 5);
 }
 
@@ -125,7 +115,7 @@ fn one_of_two_senders_wins(format: &str, when: &str) {
     };
     match when {
         "enter" => wait_for_holder(&cli),
-        _ => wait_until("the group is awaited", || len() > before),
+        _ => until("the group is awaited", || len() > before),
     }
     std::fs::remove_file(lock_of(&cli)).unwrap();
     let second = cli.run(&format!("send demo {MESSAGE} --message-id second"));

@@ -358,7 +358,7 @@ fn nothing_writes_once_the_supervisor_or_its_stage_is_killed() {
     for victim in ["supervisor", "stage"] {
         let script = format!("{WRITERS} trap '' TERM; while :; do sleep 1; done");
         let running = Running::new(&world, &script);
-        assert!(is_written(&world), "{victim}");
+        until("the writers write", || is_written(&world));
         match victim {
             "supervisor" => running.send("-KILL"),
             _ => {
@@ -374,8 +374,7 @@ fn nothing_writes_once_the_supervisor_or_its_stage_is_killed() {
                 );
             }
         }
-        std::thread::sleep(Duration::from_secs(1));
-        assert!(!is_written(&world), "{victim}");
+        until("nothing writes any more", || !is_written(&world));
         assert_eq!(running.end().0.code.unwrap_or(137), 137, "{victim}");
         for file in fs::read_dir(world.repo.join("src/io")).unwrap() {
             let file = file.unwrap();

@@ -95,6 +95,15 @@ impl Cli {
         path
     }
 
+    /// Waits until so many deliveries of `demo` became dead letters; their time for an ack must be short.
+    pub fn until_dead_letters(&self, count: usize) {
+        until("the deliveries are dead letters", || {
+            self.ok("tick demo");
+            let letters: Value = parse(&self.ok("dead-letter list demo --json"));
+            letters["count"] == count
+        });
+    }
+
     /// The last segment of a team.
     pub fn segment(&self, team: &str) -> PathBuf {
         let events = self.dir().join("teams").join(team).join("events");
@@ -241,6 +250,15 @@ pub fn parse_lines<T: DeserializeOwned>(text: &str) -> Vec<T> {
     text.lines()
         .map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}")))
         .collect()
+}
+
+/// True if a process watches files, as commands do that wait for events.
+pub fn watches_files(pid: u32) -> bool {
+    let files = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
+    let links = files.filter_map(|file| std::fs::read_link(file.unwrap().path()).ok());
+    links
+        .into_iter()
+        .any(|link| link.ends_with("anon_inode:inotify"))
 }
 
 fn words(line: &str) -> Vec<String> {

@@ -1,12 +1,18 @@
 //! A team on several hosts, as processes: what names a journal, and three data roots that write one log through PostgreSQL.
 //! What needs a server runs where `TEAMLOG_POSTGRES` names PostgreSQL's programs.
 
+mod steps;
+
 use crate::cluster::Cluster;
 use crate::daemon::Daemon;
 use crate::prelude::*;
 use std::os::unix::fs::PermissionsExt;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use steps::{
+    answers_say_how_new_they_are, claims_meet, reads_can_demand_what_others_recorded,
+    the_primary_dies,
+};
 use teamlog_team::engine::{Identity, JournalIdentity};
 
 /// Names journals for a world.
@@ -541,192 +547,4 @@ fn a_copy_of_the_journals_database_is_refused_until_a_person_accepts_it() {
         "journal_moved"
     );
     first.ok("append demo --kind told");
-}
-
-/// A host that only reads knows what it had, unless it demands more; one with a daemon follows.
-fn reads_can_demand_what_others_recorded(hosts: &[Cli; 3]) {
-    let seq = |cli: &Cli, line: &str| -> u64 {
-        let head: Value = cli.json(line);
-        head["seq"].as_u64().unwrap()
-    };
-    let before = seq(&hosts[1], "head demo");
-    hosts[0].ok("append demo --kind told_1");
-    let told = seq(&hosts[0], "head demo");
-    assert_eq!(seq(&hosts[1], "head demo"), before);
-    assert_eq!(seq(&hosts[1], "head demo --fresh"), told);
-    hosts[0].ok("append demo --kind told_2");
-    assert_eq!(
-        seq(&hosts[1], &format!("head demo --at-least {told}")),
-        told
-    );
-    let at_least = told + 1;
-    assert_eq!(
-        seq(&hosts[1], &format!("head demo --at-least {at_least}")),
-        at_least
-    );
-    // Who waits hears of what others record, with no daemon here.
-    let arrived = thread::scope(|scope| {
-        let waiting = scope.spawn(|| hosts[1].ok("wait demo --agent qa --timeout 30 --json"));
-        thread::sleep(Duration::from_millis(500));
-        hosts[0].ok("send demo --from lead --to qa --type message");
-        waiting.join().unwrap()
-    });
-    assert!(arrived.contains("\"arrived\""), "{arrived}");
-    let at_least = seq(&hosts[1], "head demo --fresh");
-    let unknown = hosts[1].refused_json(1, "head demo --at-least 999");
-    assert_eq!(unknown.code, "point_unknown");
-    let daemon = Daemon::of(&hosts[1]);
-    hosts[0].ok("append demo --kind told_3");
-    assert_eq!(seq(&hosts[1], "head demo --fresh"), at_least + 1);
-    hosts[0].ok("append demo --kind told_4");
-    let until = Instant::now() + Duration::from_secs(10);
-    while seq(&hosts[1], "head demo") < at_least + 2 {
-        assert!(Instant::now() < until, "the daemon does not follow");
-        thread::sleep(Duration::from_millis(100));
-    }
-    daemon.kill();
-}
-
-/// What only reads says when the journal was read, and goes on where it is not there, unless it is to be newer.
-fn answers_say_how_new_they_are(host: &Cli) {
-    for line in [
-        "status demo",
-        "tasks demo",
-        "ready demo --agent dev",
-        "who demo",
-        "read demo --agent dev",
-        "head demo",
-        "thread list demo",
-        "mode list demo",
-        "bootstrap list demo",
-        "config list demo",
-        "artifact list demo",
-    ] {
-        let answer: Value = host.json(line);
-        let as_of = &answer["as_of"];
-        assert!(
-            as_of["seq"].as_u64().is_some() && as_of["checked_at"].is_string(),
-            "{line}: {answer}"
-        );
-    }
-    let past: Value = host.json("status demo --at 1");
-    assert!(past["as_of"].is_null(), "the past does not change: {past}");
-    let known_to =
-        std::fs::read_to_string(host.dir().join(".config/teamlog/journals.toml")).unwrap();
-    known(host, NOBODY);
-    host.ok("status demo --max-stale 3600");
-    let old = host.refused_json(75, "status demo --max-stale 0");
-    assert_eq!(old.code, "journal_unreachable");
-    known(host, &known_to);
-    host.ok("status demo --max-stale 0");
-}
-
-/// Each task is claimed on all hosts at once; the second host has a daemon.
-fn claims_meet(hosts: &[Cli; 3]) {
-    let daemon = Daemon::of(&hosts[1]);
-    for number in 1..=6 {
-        hosts[number % 3].ok(&format!("task create demo --subject work-{number}"));
-        let won: usize = thread::scope(|scope| {
-            let claims: Vec<_> = hosts
-                .iter()
-                .zip(["lead", "dev", "qa"])
-                .map(|(host, worker)| {
-                    let line = format!("task claim demo {number} --worker {worker} --json");
-                    scope.spawn(move || host.run(&line))
-                })
-                .collect();
-            let ran = claims.into_iter().map(|claim| claim.join().unwrap());
-            ran.map(|ran| match ran.code {
-                Some(0) => 1,
-                _ => {
-                    assert!(ran.stderr.contains("claim_conflict"), "{ran:?}");
-                    0
-                }
-            })
-            .sum()
-        });
-        assert_eq!(won, 1, "task {number}");
-    }
-    daemon.kill();
-}
-
-/// All hosts record while the primary dies and a standby is promoted.
-fn the_primary_dies(cluster: &mut Cluster, hosts: &[Cli; 3]) {
-    let daemon = Daemon::of(&hosts[2]);
-    record_while(hosts, || {
-        thread::sleep(Duration::from_secs(1));
-        cluster.kill(0);
-        thread::sleep(Duration::from_millis(500));
-        let (better, other) = match cluster.received(1) >= cluster.received(2) {
-            true => (1, 2),
-            false => (2, 1),
-        };
-        cluster.promote(better, other);
-        cluster.wait_for_standbys(better, 1);
-        thread::sleep(Duration::from_secs(2));
-    });
-    daemon.kill();
-}
-
-/// All hosts record while something happens: what was acknowledged is there, once.
-pub fn record_while(hosts: &[Cli], disturb: impl FnOnce()) {
-    let stop = AtomicBool::new(false);
-    let acked: Vec<Vec<String>> = thread::scope(|scope| {
-        let working = hosts.iter().enumerate().map(|(number, host)| {
-            let stop = &stop;
-            scope.spawn(move || record(host, number, stop))
-        });
-        let working: Vec<_> = working.collect();
-        disturb();
-        stop.store(true, Ordering::SeqCst);
-        working.into_iter().map(|one| one.join().unwrap()).collect()
-    });
-    insist(&hosts[0], "join demo --journal main");
-    let replayed = hosts[0].ok("replay demo --kind task_created --json");
-    let keys: Vec<String> = replayed
-        .lines()
-        .filter_map(|line| {
-            let event: Value = serde_json::from_str(line).unwrap();
-            event["key"].as_str().map(str::to_owned)
-        })
-        .collect();
-    let unique: BTreeSet<&String> = keys.iter().collect();
-    assert_eq!(unique.len(), keys.len(), "a key was recorded twice");
-    for key in acked.concat() {
-        assert!(unique.contains(&key), "{key} was acknowledged");
-    }
-}
-
-/// Does what may have to wait for a journal that just lost its leader: whatever became of it, the same once more, until it is
-/// known.
-fn insist(host: &Cli, line: &str) {
-    let since = Instant::now();
-    loop {
-        match host.run(line) {
-            Ran { code: Some(0), .. } => return,
-            Ran {
-                code: Some(74 | 75 | 78),
-                ..
-            } if since.elapsed() < Duration::from_secs(120) => {
-                thread::sleep(Duration::from_millis(100));
-            }
-            other => panic!("{other:?}"),
-        }
-    }
-}
-
-/// Records one task after the other, at least a few however slow the machine is, and gives the keys of those that were
-/// acknowledged.
-fn record(host: &Cli, number: usize, stop: &AtomicBool) -> Vec<String> {
-    let mut acked = Vec::new();
-    for count in 0.. {
-        if count > 3 && stop.load(Ordering::SeqCst) {
-            break;
-        }
-        let key = format!("k-{number}-{count}");
-        let line = format!("task create demo --subject probe --key {key}");
-        insist(host, &line);
-        acked.push(key);
-    }
-    acked
 }

@@ -143,13 +143,11 @@ fn what_somebody_still_builds_is_left_alone() {
         return;
     };
     let mut building = command.stdout(Stdio::null()).spawn().unwrap();
-    let started = Instant::now();
     let built = |names: &[String]| names.iter().any(|name| !name.ends_with(".lock"));
-    while !built(&staging(&cli)) {
-        assert!(started.elapsed() < Duration::from_secs(60));
+    until("the team is being built", || {
         assert!(building.try_wait().unwrap().is_none(), "it ended too early");
-        std::thread::sleep(Duration::from_millis(5));
-    }
+        built(&staging(&cli))
+    });
     let check = leftovers(&cli);
     let cleaned: Value = cli.json("doctor clean --yes");
     if built(&staging(&cli)) {

@@ -89,3 +89,6 @@ mod times;
 mod trace;
 mod trust;
 mod waiters;
+#[allow(dead_code, reason = "other tests use more of it")]
+#[path = "../../../engine/tests/support/waiting.rs"]
+mod waiting;

@@ -40,8 +40,13 @@ fn what_needs_attention_goes_by_the_commands_beside_it() {
     cli.ok("bootstrap start demo --domains a,b");
     let breach = cli.run("bootstrap record demo --event task_launched --data '{\"member\":\"a\"}'");
     assert_eq!(breach.code, Some(1));
-    std::thread::sleep(std::time::Duration::from_millis(1_100));
-    let answer: Value = cli.json("attention demo --stale-minutes 0");
+    let answer = until_some("the ack is overdue", || {
+        let answer: Value = cli.json("attention demo --stale-minutes 0");
+        match answer.to_string().contains("overdue_ack") {
+            true => Ok(answer),
+            false => Err(answer),
+        }
+    });
     let items = answer["items"].as_array().unwrap();
     let kinds: Vec<&str> = items
         .iter()

@@ -1,6 +1,7 @@
 //! What most tests name.
 
 pub use crate::harness::{Cli, Ran, parse, parse_lines};
+pub use crate::waiting::{until, until_some};
 pub use serde_json::{Value, json};
 pub use std::collections::{BTreeMap, BTreeSet};
 pub use std::io::BufReader;

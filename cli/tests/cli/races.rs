@@ -234,13 +234,10 @@ fn a_claim_survives_a_crash_and_its_lease_runs_out_after_a_restart() {
     };
     let first = read();
     assert_eq!(first["task"]["epoch"], held["task"]["epoch"]);
-    let taken = loop {
-        match api(&cli, "claim-task", &claim("worker-2", 60_000)) {
-            Ok(taken) => break taken,
-            Err(code) => assert_eq!(code, "claim_conflict"),
-        }
-        thread::sleep(std::time::Duration::from_millis(20));
-    };
+    let taken = until_some("the lease ends", || {
+        let taken = api(&cli, "claim-task", &claim("worker-2", 60_000));
+        taken.inspect_err(|code| assert_eq!(code, "claim_conflict"))
+    });
     assert_eq!(taken["task"]["owner"], "worker-2");
     assert!(taken["epoch"].as_u64() > held["epoch"].as_u64());
     let late = json!({

@@ -118,9 +118,7 @@ pub fn prepared() -> Cli {
     cli.file("receipt.json", &cli.ok("head demo --json"));
     cli.ok("keygen --out key");
     cli.file("signed.json", &cli.ok("head demo --sign key --json"));
-    // The delivery becomes a dead letter.
-    std::thread::sleep(std::time::Duration::from_millis(1_100));
-    cli.ok("tick demo");
+    cli.until_dead_letters(1);
     cli
 }
 

@@ -201,9 +201,9 @@ fn what_was_answered_survives_every_death_and_followers_miss_and_repeat_nothing(
         for death in 1..=DEATHS {
             // In the middle of the work, as far as one can tell.
             let so_many = WRITERS * TASKS * death / (DEATHS + 1);
-            while acked.lock().unwrap().len() < so_many {
-                std::thread::sleep(Duration::from_millis(1));
-            }
+            until("as many are acknowledged", || {
+                acked.lock().unwrap().len() >= so_many
+            });
             died.kill();
             let (next, now) = Daemon::start(root.path());
             *died = next;

@@ -200,16 +200,12 @@ fn a_daemon_stops_serving_a_team_whose_log_was_put_back() {
     let runtime: Value = serde_json::from_str(&runtime).unwrap();
     let token = runtime["token"].as_str().unwrap();
     tracked.check_out();
-    let until = Instant::now() + Duration::from_secs(60);
-    // It looks once a second, also where nobody asks.
-    loop {
+    let is = |field: &str, value: &str| {
         let status: Value = cli.json("serve --status");
-        match status["teams"][0]["code"].as_str() {
-            Some("rolled_back") => break,
-            _ if Instant::now() > until => panic!("{status}"),
-            _ => std::thread::sleep(Duration::from_millis(50)),
-        }
-    }
+        status["teams"][0][field] == value
+    };
+    // The daemon looks once a second, also without a request.
+    until("the rollback is told", || is("code", "rolled_back"));
     let (code, _, body) = ask(&url, token, "GET", "/readyz", "");
     assert_eq!(code, 503, "{body}");
     for (method, target, body) in [
@@ -227,12 +223,5 @@ fn a_daemon_stops_serving_a_team_whose_log_was_put_back() {
     assert_eq!(accepted["status"], "accepted");
     let claim: Value = cli.json("task claim demo T-1 --worker qa");
     assert!(claim["epoch"].as_u64() > Some(2));
-    loop {
-        let status: Value = cli.json("serve --status");
-        match status["teams"][0]["condition"].as_str() {
-            Some("sound") => break,
-            _ if Instant::now() > until => panic!("{status}"),
-            _ => std::thread::sleep(Duration::from_millis(50)),
-        }
-    }
+    until("the team is sound", || is("condition", "sound"));
 }

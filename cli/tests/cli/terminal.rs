@@ -203,9 +203,9 @@ fn eighty_columns_keep_what_tells_rows_apart() {
         "task create demo --task-id T-1 --subject '{subject}'"
     ));
     cli.ok("task claim demo T-1 --worker dev --lease-ms 1000");
-    while cli.json::<Value>("task show demo T-1")["lease_expired"] != true {
-        std::thread::sleep(Duration::from_millis(50));
-    }
+    until("the lease has ended", || {
+        cli.json::<Value>("task show demo T-1")["lease_expired"] == true
+    });
     cli.ok("task-update demo --from dev --to lead --task-id T-1 --note 'waits for a schema that does not exist'");
     let mut cause = String::new();
     for at in 0..6 {

@@ -3,15 +3,14 @@
 
 use crate::daemon::Daemon;
 use crate::harness::{Cli, ErrorBody, Ran, parse, parse_lines};
+use crate::waiting::until;
 use rustix::process::{Pid, Signal, kill_process};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, ChildStdin, Stdio};
-use std::thread;
 use std::time::{Duration, Instant};
 
 /// Longer than anything takes that is not stuck.
-const LONGEST_WAIT: Duration = Duration::from_secs(60);
 /// More than work at a time.
 const WAITERS: usize = 70;
 
@@ -30,15 +29,6 @@ fn waiter(cli: &Cli, id: &str) -> Child {
             "send demo --from lead --to dev --type handoff --wait --ack-timeout-seconds 3600 --message-id {id} --json"
         ),
     )
-}
-
-#[track_caller]
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let since = Instant::now();
-    while !is_so() {
-        assert!(since.elapsed() < LONGEST_WAIT, "{what}");
-        thread::sleep(Duration::from_millis(20));
-    }
 }
 
 fn required(cli: &Cli) -> usize {

@@ -1,8 +1,8 @@
 //! A certificate that is renewed while the daemon runs, and one whose time is over.
 
 use super::*;
+use crate::waiting::until;
 use rustix::process::{Pid, Signal, kill_process};
-use std::time::Instant;
 
 /// A certificate of localhost and its key, until 2120.
 const RENEWED: &str = include_str!("certificates/renewed.pem");
@@ -33,14 +33,6 @@ impl Machine {
 
     fn serve_status(&self) -> Value {
         self.cli.json("serve --status --json")
-    }
-}
-
-fn until(what: &str, is_so: impl Fn() -> bool) {
-    let until = Instant::now() + Duration::from_secs(30);
-    while !is_so() {
-        assert!(Instant::now() < until, "{what}");
-        std::thread::sleep(Duration::from_millis(20));
     }
 }
 

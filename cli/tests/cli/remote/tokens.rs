@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::daemon::ask;
+use crate::waiting::until_some;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
@@ -205,16 +206,9 @@ fn what_goes_on_under_a_token_ends_with_it() {
     let listed: Value = machine.cli.json("token list demo --agent qa --json");
     let token = listed["tokens"][0]["token_id"].as_str().unwrap();
     machine.cli.ok(&format!("token revoke demo {token}"));
-    let until = std::time::Instant::now() + Duration::from_secs(20);
     for process in [&mut tail, &mut wait] {
-        let code = loop {
-            if let Some(status) = process.try_wait().unwrap() {
-                break status.code();
-            }
-            assert!(std::time::Instant::now() < until, "it goes on");
-            std::thread::sleep(Duration::from_millis(50));
-        };
-        assert_ne!(code, Some(0));
+        let ended = until_some("it ends", || process.try_wait().unwrap().ok_or("at once"));
+        assert_ne!(ended.code(), Some(0));
     }
     let mut told = String::new();
     tail.stderr
