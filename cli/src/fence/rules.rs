@@ -158,7 +158,7 @@ mod tests {
             (
                 LandlockStatus::NotEnabled,
                 RulesetStatus::NotEnforced,
-                "switched off",
+                "disabled",
             ),
             (
                 LandlockStatus::NotImplemented,
