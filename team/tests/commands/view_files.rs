@@ -1,7 +1,7 @@
 //! View files of a team that stays open: they follow the answers, and are whole before the lock is given back.
 
 use crate::prelude::*;
-use teamlog_engine::storage::Fault;
+use teamlog_engine::internals::storage::Fault;
 use teamlog_team::lifecycle::config::ConfigChange;
 
 /// A team that stays open on a storage that counts its calls, with two members and a task.

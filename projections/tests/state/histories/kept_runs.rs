@@ -99,7 +99,7 @@ fn a_damaged_run_is_replaced() {
         } else {
             let original = team.storage.read(&path, 1 << 30).unwrap();
             let at = original.len() * part / 9;
-            let file = team.storage.open(&path, Open::Write).unwrap();
+            let file = team.storage.open(&path, OpenMode::Write).unwrap();
             file.write_all_at(&[original[at] ^ 0x55], at as u64)
                 .unwrap();
         }
