@@ -95,6 +95,18 @@ mod tests {
         Args::command().debug_assert();
     }
 
+    /// Prints what was parsed, without the names of arguments that were not typed: only the whole definition has the
+    /// option `--team`.
+    fn shown(parsed: &Result<Args, String>) -> String {
+        let text = format!("{parsed:?}");
+        let mut parts = text.split("valid_args: [");
+        let first = parts.next().unwrap_or_default().to_owned();
+        first
+            + &parts
+                .map(|part| part.split_once(']').map_or(part, |(_, rest)| rest))
+                .collect::<String>()
+    }
+
     #[test]
     fn the_quick_way_understands_what_the_long_one_does() {
         for line in [
@@ -110,7 +122,7 @@ mod tests {
             let whole = parse(Args::command(), &argv).map_err(|error| error.to_string());
             assert_eq!(quick.is_ok(), whole.is_ok(), "{line}");
             if whole.is_ok() {
-                assert_eq!(format!("{quick:?}"), format!("{whole:?}"), "{line}");
+                assert_eq!(shown(&quick), shown(&whole), "{line}");
             }
         }
         for line in [

@@ -354,7 +354,7 @@ mod tests {
             "hostaddr=127.0.0.1",
         ] {
             let error = with(option).unwrap_err().to_string();
-            assert!(error.contains("would be passed over"), "{option}: {error}");
+            assert!(error.contains("would be ignored"), "{option}: {error}");
         }
         for option in [
             "sslmode=disable",

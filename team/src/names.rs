@@ -133,7 +133,7 @@ mod tests {
         for hidden in ["a\u{200b}", "a\u{202e}b", "\u{e0041}", "\u{3164}"] {
             let refusal = check_free("message_id", hidden).unwrap_err();
             assert!(
-                refusal.message.contains("do not show, like U+"),
+                refusal.message.contains("invisible characters, like U+"),
                 "{refusal}"
             );
             check_known_free("message_id", hidden).unwrap();

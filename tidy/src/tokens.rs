@@ -89,7 +89,7 @@ pub fn tokens(source: &str) -> Vec<Token> {
     found
 }
 
-/// Reads a string literal from behind its opening quote; returns its text and the index after its end.
+/// Reads a string literal from after its opening quote; returns its text and the index after its end.
 fn quoted(chars: &[char], begin: usize) -> (String, usize) {
     let at = |i: usize| chars.get(i).copied().unwrap_or('"');
     let mut text = String::new();

@@ -17,7 +17,7 @@ page from the calls in the source that make a message (`TEAMLOG_BLESS=1 cargo te
 has.
 ";
 
-/// Where a call has its code and its message.
+/// Places of the code and the message in a call.
 enum Shape {
     /// `Refusal::new(Code::X, message)`: any argument `Code::X`, and the message after it.
     Code,
@@ -290,7 +290,7 @@ fn templates(argument: &[Token], tokens: &[Token], call: usize) -> Vec<String> {
     texts(argument)
 }
 
-/// How many tokens above a call a variable of it is looked for.
+/// Number of tokens before a call in which its variables are looked for.
 const ABOVE: usize = 250;
 
 /// Every text in these tokens, formats with the names of their values.

@@ -17,7 +17,7 @@ fn a_task_is_completed_only_with_the_approval_that_it_requires() {
     let complete = "task complete demo T-1 --worker dev --epoch 1";
     let error = cli.refused_json(1, complete);
     assert_eq!(error.code, "approval_required");
-    shows!(cli.ok("task show demo T-1") => has "approval       required, no decision yet");
+    shows!(cli.ok("task show demo T-1") => has "required, no decision yet");
     decide(&cli, "T-1", "rejected", "no tests");
     shows!(cli.refused(1, complete) => has "rejected by lead: no tests");
     shows!(cli.ok("task show demo T-1") => has "rejected by lead: no tests  (required)");

@@ -249,7 +249,7 @@ fn a_healthy_team_is_healthy_and_says_what_was_looked_at() {
     let cli = Cli::new();
     cli.ok("init demo --no-views");
     assert_eq!(turned(&check(&cli)), BTreeSet::new());
-    shows!(cli.refused(1, "doctor check nobody") => has "no team \"nobody\"");
+    shows!(cli.refused(1, "doctor check nobody") => has "no team nobody");
 }
 
 #[test]

@@ -155,7 +155,7 @@ fn every_reading_command(medium: Medium, harm: fn(&Cli)) -> BTreeSet<String> {
             {
                 faults.push(format!("{example}: {ran:?}"));
             }
-            if ran.stderr.contains("beyond the durable head") {
+            if ran.stderr.contains("after the durable head") {
                 noting.insert(page.command.clone());
             }
         }

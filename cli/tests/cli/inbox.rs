@@ -282,5 +282,5 @@ fn who_acts_stands_in_for_a_missing_sender_or_agent() {
         parse(&by_variable("send demo --to qa --type handoff --json --actor qa").stdout);
     assert_eq!(sent.message.from, "qa", "the flag beats the variable");
     let error = cli.refused(2, "send demo --to dev --type handoff");
-    shows!(error => has "--from is required", has "TEAMLOG_AGENT");
+    shows!(error => has "pass --from NAME", has "TEAMLOG_AGENT");
 }

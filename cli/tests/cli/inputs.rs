@@ -197,5 +197,5 @@ fn exported_traces_hold_no_token() {
 fn one_segment_is_no_plural() {
     let cli = Cli::with_team();
     let shown = cli.ok("doctor check demo --deep");
-    shows!(shown => has "1 event in 1 segment check");
+    shows!(shown => has "1 event in 1 segment verified");
 }

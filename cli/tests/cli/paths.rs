@@ -33,7 +33,7 @@ fn a_path_may_be_written_by_whoever_holds_it() {
     has!(yes, {"allow": true, "path": "src/io/a", "task_id": "1"});
     for (agent, path, reason, text) in cases![
         ("qa" => "src/io/a".to_owned(), "resource_held_by_other", "dev holds src/io for task 1"),
-        ("dev" => "src/a".to_owned(), "no_active_lease_for_path", "nobody holds"),
+        ("dev" => "src/a".to_owned(), "no_active_lease_for_path", "no claimed task"),
         ("dev" => "../a".to_owned(), "path_traversal_denied", "leads out"),
         ("dev" => at(&repo, "../x"), "path_traversal_denied", "leads out"),
     ] {
@@ -55,7 +55,7 @@ fn what_overlaps_is_refused_or_said() {
     cli.ok("task create demo --subject all --resource src --resource docs/a");
     let error = cli.refused_json(1, "task claim demo 3 --worker lead");
     assert_eq!(error.code, "resource_conflict");
-    shows!(error.message => has "dev holds src/io for task 1");
+    shows!(error.message => has "overlaps src/io, which dev holds for task 1");
     cli.ok("config set demo resources.policy advisory");
     let shown = cli.ok("task claim demo 3 --worker lead");
     shows!(shown => has "overlap: src is yours, and dev holds src/io");

@@ -117,7 +117,7 @@ fn new_ids_and_titles_show_every_character_and_older_ones_are_found() {
     ] {
         let ran = cli.run(line);
         assert_eq!(ran.code, Some(1), "{line:?}: {ran:?}");
-        shows!(ran.stderr => has field, has "do not show, like U+");
+        shows!(ran.stderr => has field, has "invisible characters, like U+");
     }
     assert!(cli.ok("read demo --agent dev --json").contains('\u{200b}'));
     cli.ok("ack demo --agent dev --message-id m\u{200b}\u{e000}-1");

@@ -515,7 +515,7 @@ fn a_sealed_segment_that_was_changed_is_noticed_though_its_checksums_fit() {
         }
         assert!(!cli.outside().join("safe/old/backup.json").exists());
         let shown = cli.ok_of_any_shape("rehydrate old --salvage");
-        shows!(shown => has "2026-01-02", has "was sealed");
+        shows!(shown => has "2026-01-02", has "differs from its description");
         cli.ok("rehydrate old");
         cli.ok("backup old ../safe");
     }

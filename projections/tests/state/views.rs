@@ -98,7 +98,7 @@ fn the_next_writer_mends_what_a_crash_left_behind_the_head() {
         twin.append(vec![ack("m2", "qa")]);
         twin.views()
     };
-    // A writer that keeps no views stands for one that dies right after the head.
+    // A writer without views leaves what a writer leaves that dies right after the head.
     let exclusive = team.log.lock().unwrap();
     let live = Live::load(&team.log, &exclusive.reader()).unwrap();
     let writer = exclusive.into_writer(live);
@@ -270,7 +270,7 @@ fn what_is_written_at_once_waits_for_the_batch_before() {
 fn behind_a_batch_that_failed_all_is_mended() {
     let team = filled();
     let (writer, batch) = behind_a_batch(&team);
-    // Stands for a thread that ended in the middle.
+    // As if the thread had ended in the middle.
     drop(batch);
     writer.with_state(Live::finish_views);
     writer.with_reader(|live, reader| {

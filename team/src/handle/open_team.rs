@@ -1,5 +1,4 @@
-//! A team that stays open between commands: one writer keeps its lock, its state and its views. All handles of the
-//! process share the writer, so commands of many threads are made durable with one sync.
+//! A team that stays open between commands: one writer keeps lock, state and views. All handles of a process share it.
 //!
 //! | writer slot | meaning |
 //! |---|---|

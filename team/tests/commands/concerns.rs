@@ -316,7 +316,7 @@ fn an_agent_that_stopped_is_shown_with_what_it_left() {
     team.update_heartbeat(beat).unwrap();
     assert_eq!(
         only(&mut team, AttentionKind::AgentGone).text,
-        "stopped: qa left unfinished A, B, 2 unread"
+        "stopped: qa left tasks A, B, 2 unread messages"
     );
 }
 

@@ -63,7 +63,7 @@ fn several_faults_are_all_told_and_one_pass_mends_them() {
     let shown = cli.run("doctor check demo");
     assert_eq!(shown.code, Some(2));
     assert!(shown.stdout.starts_with("demo: ✕ unhealthy\n"), "{shown:?}");
-    shows!(shown.stdout => has "to mend it:\n  teamlog rehydrate demo --salvage\n");
+    shows!(shown.stdout => has "to repair it:\n  teamlog rehydrate demo --salvage\n");
     mended(&cli, &answer);
 }
 

@@ -133,7 +133,7 @@ fn every_get_answers_while_the_disk_is_full_and_a_write_is_answered_507() {
     all_well(&read);
     let noting = read.iter().filter(|(_, _, head)| {
         let head = head.to_lowercase();
-        head.contains("x-teamlog-note: ") && head.contains("beyond the durable head")
+        head.contains("x-teamlog-note: ") && head.contains("after the durable head")
     });
     assert!(noting.count() > 8, "{read:?}");
     until("the full disk is told", || {
@@ -148,6 +148,6 @@ fn every_get_answers_while_the_disk_is_full_and_a_write_is_answered_507() {
     all_well(&read);
     assert!(
         read.iter()
-            .all(|(_, _, head)| !head.contains("beyond the durable head"))
+            .all(|(_, _, head)| !head.contains("after the durable head"))
     );
 }

@@ -1,7 +1,7 @@
 //! Recorded exchanges: requests of clients of the protocol, byte for byte, and the answers that are due.
 //!
-//! A file holds several exchanges, separated by `---`. A recorded answer is the least that must come: fields that it
-//! does not name may be there; `"*"` stands for any value.
+//! A file holds several exchanges, separated by `---`. An answer must have the recorded fields, and
+//! may have more; `"*"` matches any value.
 
 use super::stand::{Stand, TEAM};
 use serde_json::Value;

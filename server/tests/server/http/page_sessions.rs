@@ -356,7 +356,7 @@ fn whoever_reaches_all_teams_says_which_one_is_meant() {
     assert_eq!(there["tasks"][0]["title"], "there");
     let here = stand.call(&token, "GET /v1/tasks?teamId=demo", "").json();
     assert_eq!(here["tasks"], json!([]));
-    // The team of the body must be that of the query.
+    // The body and the query must name the same team.
     let body = r#"{"title":"x","teamId":"demo"}"#;
     let heard = stand.call(&session, "POST /v1/tasks?teamId=other", body);
     heard.refused(404, "team_not_found");

@@ -85,7 +85,7 @@ fn plain(line: &str) -> Vec<u8> {
     bytes
 }
 
-/// Returns method and target of the first request line, as far as it can be read.
+/// Returns method and target of the first request line; empty if it cannot be read.
 fn first_line(bytes: &[u8]) -> (String, String) {
     let text = String::from_utf8_lossy(bytes);
     let line = text.trim_start().lines().next().unwrap_or_default();

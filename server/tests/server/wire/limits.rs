@@ -352,7 +352,7 @@ fn the_limits_of_a_daemon_are_those_of_its_document() {
     assert_eq!((limits.waits, limits.wait_time), (256, seconds(300)));
 }
 
-/// Open TCP connections, including the one that asks for them.
+/// Number of open TCP connections, the asking connection included.
 fn connections(stand: &Stand, daemon: &teamlog_server::Daemon) -> u64 {
     let token = stand.token("demo");
     let numbers = Client::tcp(daemon).call(&token, "GET /metrics", "").body;
