@@ -1,4 +1,4 @@
-//! Hooks of coding agents: which are installed, who acts in a subagent, and what they answer if a daemon does not.
+//! Hooks of coding agents: the installed hooks, the actor in a subagent, and the answer if a daemon does not respond.
 
 use crate::agents::{event, fire, fire_with, line, project, project_of, settings, write_call};
 use crate::daemon::Daemon;
@@ -9,10 +9,10 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
-/// Half of the ten seconds that agents give a hook, and far above what a busy machine takes.
+/// Half of the ten seconds that agents give a hook. Even a busy machine needs far less.
 const SOON: Duration = Duration::from_secs(5);
 
-/// The parts that a set-up names, with their status.
+/// Returns the parts in a set-up's answer, with their status.
 fn parts(told: &Value) -> Vec<String> {
     let parts = told["parts"].as_array().unwrap().iter();
     let said = parts.map(|part| format!("{} {}", part["part"], part["status"]).replace('"', ""));
@@ -37,7 +37,7 @@ fn the_prompt_hook_is_installed_with_modes_alone_and_stays() {
             "{done}"
         );
         assert_eq!(prompt().as_array().unwrap().len(), 1);
-        // Without --modes the hook is reported, and stays.
+        // Without --modes, set-up reports the hook and keeps it.
         let again: Value = cli.json(&line(&repo, whose));
         assert_eq!(again["status"], "unchanged", "{again}");
         assert!(parts(&again).contains(&"prompt current".to_owned()));
@@ -93,7 +93,7 @@ fn setup_says_if_the_commands_that_it_names_start_nothing() {
     assert!(!notes(bin).contains("PATH"), "{}", notes(bin));
 }
 
-/// An event in a subagent.
+/// Turns an event into an event of a subagent.
 fn of_subagent(mut event: Value, kind: &str, id: &str) -> Value {
     event["agent_type"] = json!(kind);
     event["agent_id"] = json!(id);
@@ -131,7 +131,7 @@ fn a_subagent_acts_under_its_own_name_and_may_write_what_its_parent_holds() {
         let workers = manifest["data"]["manifest"]["workers"].as_array().unwrap();
         let own = workers.iter().find(|worker| worker["name"] == NAME);
         assert_eq!(own.unwrap()["role"], "Explore", "{manifest}");
-        // A subagent that is resumed is registered already.
+        // A resumed subagent is already registered, so no event is recorded.
         let events = cli.ok("export demo");
         assert_eq!(fire(start()).code, Some(0));
         assert_eq!(cli.ok("export demo"), events);
@@ -143,7 +143,8 @@ fn a_subagent_acts_under_its_own_name_and_may_write_what_its_parent_holds() {
         shows!(denied.stderr => has &format!("{NAME} may not write"));
         let refused = cli.ok("replay demo --kind write_refused --json");
         shows!(refused => has &format!("\"agent\":\"{NAME}\""));
-        // One that another subagent holds is neither its own nor its parent's.
+        // A path held by another subagent is closed to this subagent, and a path held by a subagent is closed to its
+        // parent.
         cli.ok("task create demo --subject a --resource src/a");
         cli.ok("task claim demo 2 --worker other");
         assert_eq!(write("src/a").code, Some(2));
@@ -309,7 +310,7 @@ fn a_daemon_that_accepts_and_never_answers_is_asked_once_by_a_prompt() {
     let listener = UnixListener::bind(&socket).unwrap();
     let asked = Arc::new(AtomicUsize::new(0));
     let count = asked.clone();
-    // Connections are kept, so that none hangs up.
+    // Keeps the connections open, so that no client sees a hang-up.
     std::thread::spawn(move || {
         let mut kept = Vec::new();
         for stream in listener.incoming() {
@@ -318,7 +319,8 @@ fn a_daemon_that_accepts_and_never_answers_is_asked_once_by_a_prompt() {
         }
     });
     all_answer(&cli, &repo);
-    // Three prompts and a subagent that registers. A refused write asks as well, if its connection comes about in time.
+    // Three prompts and a subagent's registration. A refused write also asks the daemon if its connection is made in
+    // time.
     let asked = asked.load(Ordering::SeqCst);
     assert!((4..=5).contains(&asked), "{asked}");
     fs::remove_file(&socket).unwrap();

@@ -1,16 +1,16 @@
-//! `setup` and `hooks`: a coding agent is set up, and what stands in its files does what it should. Each hook is read out of
-//! the settings and run as the agent runs it: by a shell, with an event of that agent on standard input.
+//! `setup` and `hooks`: set-up of a coding agent, and the hooks that it writes. Each hook command is read from the
+//! settings and run as the agent runs it: in a shell, with an event of that agent on standard input.
 
 use crate::daemon::Daemon;
 use crate::prelude::*;
 use std::fs::{self, File};
 
-/// A project beside the data root, where `dev` holds `src/io`.
+/// Returns a world, and a project next to its data root in which `dev` holds `src/io`.
 pub fn project() -> (Cli, PathBuf) {
     project_of(Cli::with_team())
 }
 
-/// Runs the guard in that world.
+/// Adds such a project to an existing world.
 pub fn project_of(cli: Cli) -> (Cli, PathBuf) {
     let repo = cli.outside().join("repo");
     fs::create_dir_all(repo.join("src/io")).unwrap();
@@ -24,7 +24,7 @@ pub fn line(repo: &Path, rest: &str) -> String {
     format!("setup {rest} --dir {}", repo.display())
 }
 
-/// All files below a directory, by their names.
+/// Returns all files below a directory with their contents, sorted by path.
 fn files(dir: &Path) -> Vec<(PathBuf, String)> {
     let mut found = Vec::new();
     let mut open = vec![dir.to_owned()];
@@ -53,12 +53,12 @@ pub fn settings(repo: &Path, whose: &str) -> Value {
     serde_json::from_str(&text).unwrap()
 }
 
-/// Runs what stands in the settings for an event, as the agent does.
+/// Runs the hook command that the settings hold for an event, as the agent does.
 pub fn fire(cli: &Cli, repo: &Path, whose: &str, event: &Value) -> Ran {
     fire_with(cli, repo, whose, event, &[])
 }
 
-/// Runs the guard with these variables.
+/// Runs the hook command with these environment variables.
 pub fn fire_with(cli: &Cli, repo: &Path, whose: &str, event: &Value, vars: &[(&str, &str)]) -> Ran {
     let name = event["hook_event_name"].as_str().unwrap();
     let settings = settings(repo, whose);
@@ -73,7 +73,7 @@ pub fn fire_with(cli: &Cli, repo: &Path, whose: &str, event: &Value, vars: &[(&s
     Ran::of(shell.stdin(File::open(input).unwrap()))
 }
 
-/// An event as the agents put it: what they share, and what this one has beside.
+/// Returns an event in the agent's format: the fields common to all events, and the fields in `more`.
 pub fn event(whose: &str, repo: &Path, name: &str, more: Value) -> Value {
     let mut event = json!({
         "session_id": "0a1b2c3d-4e5f-6071-8293-a4b5c6d7e8f9",
@@ -156,7 +156,7 @@ fn every_hook_that_is_set_up_does_what_its_agent_understands() {
         let told: Value = serde_json::from_str(&told.stdout).unwrap();
         assert_eq!(told["decision"], "block");
         let reason = told["reason"].as_str().unwrap();
-        // The command that it names runs as it stands.
+        // The command in the reason runs unchanged.
         let command = reason
             .split('`')
             .nth(1)
@@ -176,7 +176,7 @@ fn a_hook_that_fails_keeps_nobody_from_a_prompt_but_the_guard_does_from_writing(
     for whose in ["claude", "codex"] {
         let (cli, repo) = project();
         cli.ok(&line(&repo, &format!("{whose} --team demo --modes")));
-        // Nobody says who acts.
+        // Neither an option nor a variable names the agent.
         for (name, more, code) in cases![
             ("SessionStart", {"source": "startup"}, 1),
             ("PreToolUse", {"tool_name": "Write", "tool_input": {"file_path": "a"}}, 2),
@@ -205,7 +205,7 @@ fn a_hook_that_fails_keeps_nobody_from_a_prompt_but_the_guard_does_from_writing(
     }
 }
 
-/// What a person has there already.
+/// Writes settings files that a person had before set-up.
 fn furnished(repo: &Path) {
     for (file, text) in [
         (
@@ -259,7 +259,7 @@ fn setup_is_merged_into_what_is_there_and_taken_out_again() {
         let after = files(&repo);
         for (path, text) in &before {
             let now = &after.iter().find(|(other, _)| other == path).unwrap().1;
-            // All that was there is there, in its order.
+            // The characters of the earlier text are kept, in their order.
             let mut now_left = now.chars();
             let kept = text.chars().all(|c| now_left.any(|other| other == c));
             assert!(kept, "{path:?}:\n{now}");
@@ -268,7 +268,7 @@ fn setup_is_merged_into_what_is_there_and_taken_out_again() {
             let file = Path::new(change["file"].as_str().unwrap());
             assert_eq!(fs::read_to_string(file).unwrap(), change["content"]);
         }
-        // What was said before need not be said again.
+        // A second set-up without options keeps the answers of the first.
         let again: Value = cli.json(&line(&repo, whose));
         assert_eq!(again["status"], "unchanged");
         assert_eq!(files(&repo), after);
@@ -342,7 +342,7 @@ fn builds_and_tests_of_the_project_run_after_a_set_up() {
         ] {
             assert_eq!(code(command), refused, "{whose}: {command}");
         }
-        // A setting of a person stays; the answer names what the project has beside it.
+        // A person's settings are kept; a note names the project's other commands to add.
         cli.ok("config set demo guard.known 'cargo test'");
         cli.ok("config set demo guard.unknown ask");
         let again: Value = cli.json(&line(&repo, whose));
@@ -378,7 +378,7 @@ fn a_set_up_follows_the_team_where_an_earlier_version_wrote_its_default() {
                 "{whose} {answer}: {now}"
             );
         }
-        // An answer that a person chose now stays, and the setting of the team is left alone.
+        // An `--on-unknown` chosen now is kept, and set-up does not change the team's settings.
         cli.ok("config unset demo guard.unknown");
         cli.ok(&line(&repo, &format!("{whose} --on-unknown {old}")));
         let done: Value = cli.json(&line(&repo, whose));
@@ -529,7 +529,7 @@ fn the_doctor_tries_the_hook() {
             (whose == "codex").then_some("ok"),
             "{told}"
         );
-        // One that lets everything through, and one that denies everything.
+        // A guard that allows every path, then a guard whose program is missing, which denies everything.
         let file = files(&repo).remove(0).0;
         let good = fs::read_to_string(&file).unwrap();
         fs::write(
@@ -571,7 +571,7 @@ fn git_is_told_to_leave_a_team_alone_as_a_whole() {
     assert_eq!(read(&cli.dir().join("teams")), ignored);
     drop(daemon);
 
-    // A team that is older has none, and gets one; what somebody wrote stays.
+    // A team of an older version has no `.gitignore`: set-up adds it. A `.gitignore` written by a person is kept.
     fs::remove_file(team.join(".gitignore")).unwrap();
     cli.ok(&line(&repo, "codex --agent dev"));
     assert_eq!(read(&team), ignored);
@@ -580,7 +580,7 @@ fn git_is_told_to_leave_a_team_alone_as_a_whole() {
     cli.ok(&line(&repo, "codex"));
     shows!(read(&team) => is "# mine\n");
 
-    // Nothing else minds it: checks, a backup, and the team that is restored from it.
+    // Checks, a backup and a restore work with the changed `.gitignore`; the restored team gets the default file.
     cli.ok("doctor check demo");
     cli.ok("verify demo");
     cli.ok("backup demo ../backups");

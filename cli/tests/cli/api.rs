@@ -1,9 +1,9 @@
-//! `api` as a process: its envelope to the byte, its grammar, where its input comes from, and its other name.
+//! `api` as a process: its exact envelope, its grammar, the sources of its input, and its other name.
 
 use crate::prelude::*;
 use teamlog_team::api::OPERATIONS;
 
-/// Standard output with the moment taken out, which must be one of the contract's form.
+/// Returns standard output with its timestamp masked, after checking the timestamp's format.
 #[track_caller]
 fn masked(line: &str) -> String {
     let before = r#"{"schema_version":"1.0","timestamp":""#;
@@ -18,7 +18,7 @@ fn masked(line: &str) -> String {
     format!("{before}TIME{rest}")
 }
 
-/// Runs it and demands that exit code, one line on standard output and silence on standard error.
+/// Runs a command and checks its exit code, its one line on standard output and its silence on standard error.
 #[track_caller]
 fn envelope(cli: &Cli, code: i32, line: &str) -> Value {
     let ran = cli.run(line);
@@ -30,7 +30,7 @@ fn envelope(cli: &Cli, code: i32, line: &str) -> Value {
     parse(&ran.stdout)
 }
 
-/// What a call that cannot be read says.
+/// Checks the errors of a call that cannot be parsed, and returns the message.
 #[track_caller]
 fn unread(cli: &Cli, line: &str) -> String {
     let answer = envelope(cli, 1, &format!("--json {line}"));
@@ -39,7 +39,7 @@ fn unread(cli: &Cli, line: &str) -> String {
     assert_eq!(answer["command"], "teamlog api", "{line}: {answer}");
     assert_eq!(answer["error"]["code"], "invalid_input", "{line}: {answer}");
     let message = answer["error"]["message"].as_str().unwrap().to_owned();
-    // The same for people.
+    // Without --json, the message goes to standard error.
     let ran = cli.run(line);
     assert_eq!((ran.code, &*ran.stdout), (Some(1), ""), "{line}: {ran:?}");
     let first = message.lines().next().unwrap();
@@ -139,7 +139,7 @@ fn nothing_that_a_call_names_breaks_a_line() {
         ran.stderr.lines().all(|line| !line.starts_with("ok ")),
         "{ran:?}"
     );
-    // However deep and however long the input is.
+    // Neither the depth nor the length of the input matters: the error stays short.
     let deep = format!("{}{}", "[".repeat(100_000), "]".repeat(100_000));
     for input in [
         deep,
@@ -182,7 +182,7 @@ fn an_input_is_given_in_words_by_file_or_on_standard_input() {
         assert_eq!(ran.code, Some(0), "{ran:?}");
         assert_eq!(parse::<Value>(&ran.stdout)["data"]["worker"], "dev");
     }
-    // None is an empty one.
+    // A missing input counts as an empty input.
     let answer = envelope(&cli, 1, "api mailbox-list --json");
     assert_eq!(answer["error"]["code"], "invalid_input", "{answer}");
     assert_eq!(answer["operation"], "mailbox-list", "{answer}");

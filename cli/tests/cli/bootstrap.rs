@@ -1,9 +1,9 @@
-//! Bootstrap runs as processes: what is typed, what comes out, and with which code.
+//! Bootstrap runs as processes: commands, their answers and their exit codes.
 
 use crate::prelude::*;
 use crate::schemas;
 
-/// A report, its answer held against its schema.
+/// Records an event of the run, and checks the answer against its schema.
 #[track_caller]
 fn record(cli: &Cli, event: &str, data: &str, code: i32) -> Value {
     let line = format!("bootstrap record demo --event {event} --data '{data}' --json");
@@ -25,7 +25,7 @@ fn answered(line: &str, ran: Ran, code: i32) -> Value {
     serde_json::from_str(&ran.stdout).unwrap()
 }
 
-/// A run about `a` and `b` that was launched.
+/// Returns a world with a launched run for the domains `a` and `b`.
 fn launched() -> Cli {
     let cli = Cli::with_team();
     let started: Value = cli.json("bootstrap start demo --domains a,b --trace-id tr-1");

@@ -1,8 +1,8 @@
-//! Completion as a shell sees it: words in, candidates out, never an error in between.
+//! Completion in a shell: it takes words, prints candidates, and never prints an error.
 
 use crate::prelude::*;
 
-/// The candidates for the last word of the line.
+/// Returns the candidates for the last word of the line.
 fn offered(cli: &Cli, line: &str) -> Vec<String> {
     offered_with(cli, line, &[])
 }
@@ -20,7 +20,7 @@ fn offered_with(cli: &Cli, line: &str, set: &[(&str, &str)]) -> Vec<String> {
     let ran = Ran::of(&mut command);
     assert_eq!((ran.code, &*ran.stderr), (Some(0), ""), "{line}: {ran:?}");
     let all = ran.stdout.lines().map(String::from);
-    // Options stand behind the values that may come; they are not looked at here.
+    // Options come after the possible values; these tests look at the values only.
     all.filter(|one| line.ends_with("--un") || !one.starts_with('-'))
         .collect()
 }
@@ -66,7 +66,7 @@ fn what_exists_is_offered_from_the_state() {
         ("teamlog send demo --priority " => &["low", "normal", "high", "critical"]),
         ("teamlog send demo --type task_" => &["task_assign", "task_update"]),
         ("teamlog tasks demo --status c" => &["completed", "canceled"]),
-        // Unread ones, newest first.
+        // Unread messages, newest first.
         ("teamlog ack demo --agent dev --message-id " => &["m-X-1", "m-T-10", "m-T-1"]),
         ("teamlog trace demo --trace-id tr-T-1" => &["tr-T-10", "tr-T-1"]),
         ("teamlog task-assign demo --deps T-1,T-" => &["T-1,T-1", "T-1,T-2", "T-1,T-10"]),
@@ -85,7 +85,7 @@ fn what_exists_is_offered_from_the_state() {
         "{subcommands:?}"
     );
     assert!(offered(&cli, "teamlog read demo --un").contains(&"--unread".to_owned()));
-    // A new message's id is nobody's business but its sender's.
+    // `send --message-id` takes a new id: existing ids are no candidates.
     assert!(!offered(&cli, "teamlog send demo --message-id ").contains(&"m-T-1".to_owned()));
     let keys = offered(&cli, "teamlog task claim demo T-1 --key ");
     assert!(!keys.contains(&"nudge.idle_seconds".to_owned()), "{keys:?}");
@@ -199,7 +199,7 @@ fn bash_completes_with_them() {
             format!("{}:{}", bin.display(), std::env::var("PATH").unwrap()),
         )
         .output();
-    // Where there is no bash there is nothing to complete in.
+    // Passes if bash is missing.
     let Ok(output) = output else { return };
     let ran = Ran::from_output(output);
     assert_eq!(

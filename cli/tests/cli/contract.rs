@@ -1,5 +1,5 @@
-//! Every operation as a process: what it takes is done and answered as its schema says, what it does not take is
-//! refused, by the schema of its input as by the program.
+//! Every operation as a process. Valid input is carried out and answered according to the operation's schema; invalid
+//! input is refused by the input schema and by the program alike.
 
 use crate::harness::{Cli, parse};
 use crate::scenario::{Given, mistyped, scenario};
@@ -12,7 +12,7 @@ fn validator(schema: Value) -> Validator {
     jsonschema::validator_for(&schema).unwrap()
 }
 
-/// Runs it and demands one line, the exit code that goes with it, and silence on standard error.
+/// Runs an operation and checks for one line of output, the matching exit code and silence on standard error.
 #[track_caller]
 fn call(cli: &Cli, operation: &Operation, input: &Map<String, Value>) -> Value {
     let text = Value::Object(input.clone()).to_string();
@@ -26,7 +26,7 @@ fn call(cli: &Cli, operation: &Operation, input: &Map<String, Value>) -> Value {
     answer
 }
 
-/// What it does not take, each with the field that is wrong.
+/// Returns invalid inputs, each with its wrong field.
 fn wrong(operation: &Operation, good: &Map<String, Value>) -> Vec<(String, Map<String, Value>)> {
     let shape = operation.shape();
     let mut wrong = Vec::new();
@@ -87,7 +87,7 @@ fn every_operation_is_what_its_schemas_say() {
         assert!(faults.is_empty(), "{name}: {faults:#?}\n{answer}");
         given.learn(&answer["data"]);
     }
-    // Nothing of it went elsewhere: beside the team there is what the home had.
+    // The hostile team names created no directory next to the team.
     let mut beside: Vec<_> = std::fs::read_dir(cli.dir().join("teams"))
         .unwrap()
         .map(|entry| entry.unwrap().file_name())

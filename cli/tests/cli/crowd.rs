@@ -1,13 +1,13 @@
-//! A daemon that may have few files open, and a crowd that takes what it gets.
+//! A daemon with a low limit for open files, and more idle connections than that limit.
 
 use crate::daemon::Daemon;
 use crate::prelude::*;
 use std::net::TcpStream;
 
-/// Whoever connects and says nothing, more of them than the daemon may have files.
+/// Number of idle connections: more than the daemon's limit for open files.
 const CROWD: usize = 150;
 
-/// The daemon of a world, with a limit for open files that nothing raises.
+/// Starts the daemon of a world with a hard limit for open files.
 fn served_with(cli: &Cli, files: u32) -> Daemon {
     let plain = cli.command("serve --json");
     let mut command = Command::new("sh");
@@ -42,7 +42,7 @@ fn calls_are_answered_beside_a_crowd_where_few_files_may_be_open() {
         let body = format!("{{\"title\":\"t{number}\"}}");
         let (status, _, answer) = daemon.ask(token, "POST", "/v1/tasks", &body);
         assert_eq!(status, 201, "{number}: {answer}");
-        // And so is the command line, which comes over the socket.
+        // Commands over the socket are answered too.
         if number % 5 == 0 {
             cli.ok("send demo --from lead --to dev --type handoff --json");
         }

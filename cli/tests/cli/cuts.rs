@@ -1,5 +1,5 @@
-//! A connection to the daemon that ends in the middle, and a daemon that is killed under load: every call has one answer,
-//! and the answer is true.
+//! Connections to the daemon that end in the middle of an exchange, and a daemon that is killed under load: each call
+//! gets one answer, and the answer is true.
 
 use crate::daemon::Daemon;
 use crate::harness::{Cli, ErrorBody, Ran, parse};
@@ -15,11 +15,11 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Between two places in the middle of a long exchange. The ends are cut at every byte.
+/// Distance between two cuts in the middle of a long exchange. Both ends are cut at every byte.
 const STRIDE: usize = 9;
-/// So many bytes are an end.
+/// Number of bytes that count as an end.
 const END: usize = 24;
-/// Longer than anything takes that is not stuck.
+/// Longer than any call takes that is not stuck.
 const LONGEST_WAIT: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -28,24 +28,24 @@ enum From {
     Daemon,
 }
 
-/// Behind how many bytes of whom a connection ends.
+/// A sender, and the number of its bytes after which the connection ends.
 type Cut = (From, usize);
 
-/// Stands between the callers and the daemon.
+/// A proxy between the callers and the daemon.
 struct Proxy {
     shared: Arc<Shared>,
 }
 
 struct Shared {
     daemon: PathBuf,
-    /// Of the connections to come, in their order; those behind them pass whole.
+    /// Cuts of the next connections, in order; later connections pass whole.
     cuts: Mutex<VecDeque<Cut>>,
-    /// What passed on each, by the caller and by the daemon.
+    /// Bytes passed on each connection: from the caller, and from the daemon.
     said: Mutex<Vec<(Vec<u8>, Vec<u8>)>>,
 }
 
 impl Proxy {
-    /// Every caller that looks for the daemon of this world from here on comes by here.
+    /// Puts a proxy in front of the daemon: callers that look for the daemon from now on find the proxy.
     fn of(cli: &Cli, daemon: &Daemon) -> Proxy {
         let file = cli.dir().join("teams/demo/runtime.json");
         let mut runtime: Value = serde_json::from_slice(&std::fs::read(&file).unwrap()).unwrap();
@@ -62,7 +62,7 @@ impl Proxy {
             said: Mutex::default(),
         });
         let serving = shared.clone();
-        // It ends with the test's process.
+        // The thread ends with the test's process.
         thread::spawn(move || {
             for caller in listener.incoming() {
                 serving.pass(caller.unwrap());
@@ -71,14 +71,14 @@ impl Proxy {
         Proxy { shared }
     }
 
-    /// The next connections end there.
+    /// Cuts the next connections at these places.
     fn cut(&self, cuts: impl IntoIterator<Item = Cut>) {
         let mut next = self.shared.cuts.lock().unwrap();
         next.clear();
         next.extend(cuts);
     }
 
-    /// What was said on the connection whose caller said that.
+    /// Waits for the connection whose caller sent `part`, and returns the bytes of one side.
     fn said(&self, by: From, part: &str) -> Vec<u8> {
         let since = Instant::now();
         let has = |said: &[u8]| {
@@ -116,7 +116,7 @@ impl Shared {
     }
 }
 
-/// Passes on that many bytes, or all, and then ends both connections.
+/// Passes on at most `until` bytes, then ends both connections. Returns the passed bytes.
 fn pumped(mut from: &UnixStream, mut to: &UnixStream, until: usize) -> Vec<u8> {
     let mut passed = Vec::new();
     let mut bytes = [0; 4096];
@@ -130,26 +130,26 @@ fn pumped(mut from: &UnixStream, mut to: &UnixStream, until: usize) -> Vec<u8> {
             break;
         }
     }
-    // What was passed on is read before the end is seen.
+    // The receiver still reads the passed bytes before it sees the end.
     for stream in [from, to] {
         let _ = stream.shutdown(Shutdown::Both);
     }
     passed
 }
 
-/// Places to cut a text of that length: its ends byte by byte.
+/// Returns the places to cut a text of that length: every byte at its ends, every `STRIDE` bytes between them.
 fn places(length: usize) -> impl Iterator<Item = usize> {
     let is_end = move |place: &usize| *place < END || place + END >= length;
     (0..=length).filter(move |place| is_end(place) || place.is_multiple_of(STRIDE))
 }
 
-/// How much of what was said is HTTP: until then nothing can have been carried out.
+/// Returns the length of the HTTP head: a call cut within the head cannot have been carried out.
 fn head(said: &[u8]) -> usize {
     let end = said.windows(4).position(|bytes| bytes == b"\r\n\r\n");
     end.unwrap() + 4
 }
 
-/// What a call said of itself.
+/// Outcome of a call according to its answer.
 #[derive(Debug, PartialEq, Eq)]
 enum CallReport {
     Done,
@@ -157,8 +157,7 @@ enum CallReport {
     NotDone,
 }
 
-/// Cuts the exchanges of calls at every place, and gives what each of them told. `call` makes one under a name that no
-/// other has.
+/// Cuts the exchanges of calls at every place, and returns each call's report. `call` makes a call under a unique name.
 fn told(proxy: &Proxy, call: impl Fn(&str) -> CallReport) -> BTreeMap<String, CallReport> {
     let mut told = BTreeMap::new();
     for (by, letter) in [(From::Caller, 'c'), (From::Daemon, 'd')] {
@@ -171,7 +170,8 @@ fn told(proxy: &Proxy, call: impl Fn(&str) -> CallReport) -> BTreeMap<String, Ca
             let name = format!("cuts_{letter}_{place:05}");
             proxy.cut([(by, place)]);
             let answer = call(&name);
-            // Nothing can have been carried out, or the whole answer came.
+            // If the cut is within the head, nothing can have been carried out. If it is past the end, the whole answer
+            // came. Either way the call succeeds.
             if place < head(&said) || place == behind {
                 assert_eq!(answer, CallReport::Done, "{name}");
             }
@@ -182,7 +182,7 @@ fn told(proxy: &Proxy, call: impl Fn(&str) -> CallReport) -> BTreeMap<String, Ca
     told
 }
 
-/// Holds what was told against what was recorded, by name.
+/// Checks the reports of the calls against the recorded events, by name.
 fn hold(told: &BTreeMap<String, CallReport>, recorded: &[String]) {
     let mut unknown = [0, 0];
     for (name, told) in told {
@@ -197,10 +197,10 @@ fn hold(told: &BTreeMap<String, CallReport>, recorded: &[String]) {
     assert!(unknown[1] > 0, "{unknown:?}");
 }
 
-/// What an envelope tells; it is one, of that operation, and ends the process as it says.
+/// Checks the envelope of an operation and its exit code, and returns its report.
 #[track_caller]
 fn envelope(ran: &Ran, operation: &str) -> (CallReport, Value) {
-    // Whoever opens the log that the daemon left says how it was.
+    // A command that opens the log after the daemon may print notes on its state.
     assert!(
         ran.stderr
             .lines()
@@ -226,7 +226,7 @@ fn envelope(ran: &Ran, operation: &str) -> (CallReport, Value) {
     (told, envelope)
 }
 
-/// What a command with `--json` tells.
+/// Checks the answer of a command with `--json`, and returns its report.
 #[track_caller]
 fn line(ran: &Ran) -> CallReport {
     #[derive(serde::Deserialize)]
@@ -332,7 +332,7 @@ fn a_command_for_people_has_one_answer_wherever_its_connection_ends() {
 fn where_no_connection_comes_to_anything_nothing_is_recorded_and_the_answer_says_so() {
     let cli = Cli::with_team();
     let daemon = Daemon::of(&cli);
-    // It has the lock from here on.
+    // The daemon has the lock from here on.
     cli.ok("tick demo");
     let proxy = Proxy::of(&cli, &daemon);
     let mut told = BTreeMap::new();
@@ -385,7 +385,7 @@ fn the_advice_is_to_repeat_what_has_a_key_and_to_look_before_what_has_none() {
         let hint = envelope["error"]["details"]["hint"].as_str().unwrap();
         assert!(hint.contains(advice), "{hint}");
     }
-    // The advice works: the same again is the same task.
+    // The advice works: repeating the command under its key creates no second task.
     let before = subjects(&cli).len();
     let again = envelope(&cli.run(&create("k-2", "otherk-2")), "create-task");
     assert_eq!(again.0, CallReport::Done);
@@ -411,7 +411,7 @@ fn the_advice_is_to_repeat_what_has_a_key_and_to_look_before_what_has_none() {
     }
 }
 
-/// How often the daemon is killed, and how many answers lie between two times.
+/// Number of times the daemon is killed, and number of answers between two kills.
 const DEATHS: usize = 8;
 const BETWEEN: usize = 12;
 const CALLERS: usize = 3;
@@ -436,7 +436,7 @@ fn a_daemon_that_is_killed_again_and_again_leaves_every_call_one_true_answer() {
                     let name = format!("{caller}-{call}");
                     let mut input: Value = serde_json::from_str(&creation(&name)).unwrap();
                     input["key"] = format!("k-{name}").into();
-                    // As the hint says: the same under the same key, until the outcome is known.
+                    // Follows the hint: repeats the command under its key until the outcome is known.
                     loop {
                         let ran = cli.run(&format!("api create-task --json --input '{input}'"));
                         answers.fetch_add(1, Ordering::SeqCst);

@@ -6,25 +6,25 @@ use rustix::process::{Pid, Signal, kill_process};
 use std::io::{BufRead, Read, Write};
 use std::net::TcpStream;
 
-/// One daemon. It goes with this value.
+/// A running daemon, killed on drop.
 pub struct Daemon {
     child: Child,
-    /// Its first line.
+    /// First line of the daemon's output.
     pub ready: Value,
 }
 
 impl Daemon {
-    /// Serves a world.
+    /// Starts the daemon of a world.
     pub fn of(cli: &Cli) -> Daemon {
         Daemon::with(cli, "")
     }
 
-    /// The same, with more words.
+    /// Starts the daemon of a world with more options.
     pub fn with(cli: &Cli, words: &str) -> Daemon {
         Daemon::started(cli.command(&format!("serve {words} --json")))
     }
 
-    /// The daemon that this command is.
+    /// Spawns this command and waits for the daemon's first line.
     pub fn started(mut command: Command) -> Daemon {
         let mut child = command
             .stdout(Stdio::piped())
@@ -42,29 +42,30 @@ impl Daemon {
         }
     }
 
-    /// Its process.
+    /// Returns the process id.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Where it listens for the command line.
+    /// Returns the socket for the command line.
     pub fn socket(&self) -> PathBuf {
         PathBuf::from(self.ready["socket"].as_str().unwrap())
     }
 
-    /// What it answers over HTTP to whoever has that token: status, head and body.
+    /// Sends an HTTP request with a token, and returns status, head and body.
     pub fn ask(&self, token: &str, method: &str, target: &str, body: &str) -> (u16, String, Value) {
         let url = self.ready["url"].as_str().unwrap();
         ask(url, token, method, target, body)
     }
 
-    /// Stops its threads with SIGSTOP, and waits until all are stopped: before, one may still take a request.
+    /// Stops the daemon's threads with SIGSTOP, and waits until all are stopped: a running thread may still take a
+    /// request.
     pub fn suspend(&self) {
         self.signal(Signal::STOP);
         let tasks = format!("/proc/{}/task", self.pid());
         let is_stopped = |task: std::io::Result<std::fs::DirEntry>| {
             let stat = std::fs::read_to_string(task.unwrap().path().join("stat"));
-            // A thread that has ended has no file. The name may hold brackets, so the state is looked for behind the last.
+            // An ended thread has no file. The name may hold brackets, so the state is read after the last bracket.
             stat.is_ok_and(|stat| {
                 stat.rsplit_once(')')
                     .is_some_and(|(_, rest)| rest.trim_start().starts_with('T'))
@@ -75,7 +76,7 @@ impl Daemon {
         });
     }
 
-    /// Lets it go on after [`Daemon::suspend`].
+    /// Continues the daemon after [`Daemon::suspend`].
     pub fn resume(&self) {
         self.signal(Signal::CONT);
     }
@@ -85,13 +86,13 @@ impl Daemon {
         kill_process(pid, signal).unwrap();
     }
 
-    /// Ends it as the power would.
+    /// Kills the daemon with SIGKILL, like a power failure.
     pub fn kill(mut self) {
         self.child.kill().unwrap();
         self.child.wait().unwrap();
     }
 
-    /// Waits until it has ended by itself; its exit code, and what it said on standard error.
+    /// Waits until the daemon ends, and returns its exit code and standard error.
     pub fn ended(mut self) -> (Option<i32>, String) {
         let code = self.child.wait().unwrap().code();
         let mut said = String::new();
@@ -108,12 +109,12 @@ impl Drop for Daemon {
     }
 }
 
-/// Does something while nobody can know of the daemon that serves `demo`. The file stays in its place and says nothing:
-/// one that is missing the daemon writes again each second.
+/// Runs `act` while `runtime.json` names no daemon for `demo`. The file is kept without content, because the daemon
+/// writes a missing file again each second.
 pub fn unknown<A>(cli: &Cli, act: impl FnOnce() -> A) -> A {
     let runtime = cli.dir().join("teams/demo/runtime.json");
     let (aside, silent) = (cli.dir().join("aside"), cli.dir().join("silent"));
-    // With its mode, which is that of a file that is its owner's alone.
+    // `copy` keeps the mode: the file must be readable by its owner alone.
     for copy in [&aside, &silent] {
         std::fs::copy(&runtime, copy).unwrap();
     }
@@ -124,7 +125,7 @@ pub fn unknown<A>(cli: &Cli, act: impl FnOnce() -> A) -> A {
     done
 }
 
-/// What is answered at that address to whoever has that token.
+/// Sends an HTTP request with a token to an address, and returns status, head and body.
 pub fn ask(url: &str, token: &str, method: &str, target: &str, body: &str) -> (u16, String, Value) {
     let address = url.strip_prefix("http://").unwrap();
     let length = match method {

@@ -1,4 +1,5 @@
-//! Durable delivery between real processes: ticks at once, a sender that is killed while it waits, and what a timer sees.
+//! Durable delivery between real processes: concurrent ticks, a sender killed while it waits, and a timer that serves
+//! all teams in one call.
 
 use crate::answers::Event;
 use crate::prelude::*;
@@ -260,7 +261,7 @@ fn a_timer_reaches_every_team_in_one_call() {
     assert_eq!(names(&all), ["\"demo\"", "\"other\"", "\"over\""]);
     assert!(cli.ok("verify --all").contains("other"));
 
-    // One that cannot be opened does not hold up the others.
+    // A team that cannot be opened does not block the other teams.
     std::fs::write(cli.dir().join("teams/demo/log.json"), "{").unwrap();
     let ran = cli.run("tick --all --json");
     assert_eq!(ran.code, Some(1), "{ran:?}");

@@ -1,5 +1,5 @@
-//! `doctor check`: for each check a planted fault that turns just that one and those that must follow, and the command
-//! that it prints mends it. `doctor repair` and `rehydrate --salvage` from outside.
+//! `doctor check`: each check has a planted fault. The fault turns that check and its dependent checks, and the
+//! recommended command repairs it. Also `doctor repair` and `rehydrate --salvage` as processes.
 
 mod repair;
 mod together;
@@ -59,7 +59,7 @@ const NAMES: [&str; 21] = [
     "disk_space",
 ];
 
-/// What the log must be read for.
+/// Checks that read the log.
 const OF_THE_LOG: [&str; 9] = [
     "index_integrity",
     "snapshot_monotonicity",
@@ -72,7 +72,7 @@ const OF_THE_LOG: [&str; 9] = [
     "artifacts",
 ];
 
-/// Tasks, messages and acks, with a checkpoint over all of it.
+/// Returns a world with tasks, messages and acks, and a checkpoint after them.
 fn history(format: &str) -> Cli {
     let cli = Cli::with_team_of(format);
     cli.ok("task-assign demo --from lead --to dev --task-id T-1 --subject One --message-id m1 --trace-id tr");
@@ -92,7 +92,7 @@ fn team(cli: &Cli) -> PathBuf {
     cli.dir().join("teams/demo")
 }
 
-/// Everything below the team's directory: bytes, and when they were written.
+/// Returns all files below a directory with their bytes and modification times.
 fn tree(dir: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
     let mut found = BTreeMap::new();
     let mut open = vec![dir.to_path_buf()];
@@ -111,7 +111,7 @@ fn tree(dir: &Path) -> BTreeMap<PathBuf, (Vec<u8>, SystemTime)> {
     found
 }
 
-/// Checks, which must change nothing.
+/// Runs `doctor check` and asserts that it changes nothing.
 #[track_caller]
 fn check(cli: &Cli) -> Doctor {
     let before = tree(cli.dir());
@@ -134,7 +134,8 @@ fn check(cli: &Cli) -> Doctor {
     answer
 }
 
-/// What is not healthy: names with their status. How full this machine is does not count.
+/// Returns the checks that are not healthy, with their status. `disk_space` is left out, since it depends on the
+/// machine.
 fn turned(answer: &Doctor) -> BTreeSet<(&str, &str)> {
     let of_the_team = answer
         .checks
@@ -146,7 +147,7 @@ fn turned(answer: &Doctor) -> BTreeSet<(&str, &str)> {
         .collect()
 }
 
-/// Runs what was recommended, as it is printed, and checks that everything is healthy then.
+/// Runs the recommended commands as printed, and checks that the team is healthy afterwards.
 #[track_caller]
 fn mended(cli: &Cli, answer: &Doctor) {
     assert!(!answer.recommendations.is_empty(), "{answer:?}");
@@ -160,7 +161,7 @@ fn mended(cli: &Cli, answer: &Doctor) {
     assert!(cli.json::<Verify>("verify demo").problems.is_empty());
 }
 
-/// Plants a fault and holds the checks that turn against the expected ones; then mends it.
+/// Plants a fault, compares the unhealthy checks with the expected ones, then repairs the fault.
 #[track_caller]
 fn turns(plant: impl Fn(&Cli), expected: &[(&str, &str)]) {
     for format in ["jsonl", "binary"] {
@@ -189,7 +190,7 @@ fn replace(path: PathBuf, old: &str, new: &str) {
 
 type Entries = BTreeMap<Vec<u8>, Vec<u8>>;
 
-/// Writes the derived store anew with other entries, all checksums sound.
+/// Rewrites the derived store with changed entries and valid checksums.
 fn tamper(cli: &Cli, change: impl Fn(&mut Entries)) {
     let storage: Arc<dyn Storage> = Arc::new(Files::open(cli.dir()).unwrap());
     let derived = Path::new("teams/demo/derived");
@@ -215,7 +216,7 @@ fn tamper(cli: &Cli, change: impl Fn(&mut Entries)) {
     store.write(delta).unwrap().unwrap();
 }
 
-/// Swaps the values of the first two entries of a namespace that differ.
+/// Swaps the values of the first two entries of a namespace that have different values.
 fn swap(entries: &mut Entries, namespace: u8) {
     let keys: Vec<Vec<u8>> = entries
         .range(vec![namespace]..vec![namespace + 1])
@@ -240,7 +241,7 @@ fn a_healthy_team_is_healthy_and_says_what_was_looked_at() {
         assert!(answer.generated_at.ends_with('Z'));
         assert_ne!(answer.overall_status, "unhealthy");
         has!(answer.stats, {"events": 8, "messages": 6, "tasks": 2});
-        // Nothing derived yet, nothing recorded since: as healthy.
+        // A team without a derived store is healthy too.
         std::fs::remove_dir_all(team(&cli).join("derived")).unwrap();
         assert_eq!(turned(&check(&cli)), BTreeSet::new());
         let shown = cli.ok("doctor check demo");
@@ -282,7 +283,7 @@ fn index_integrity() {
 #[test]
 fn malformed_jsonl() {
     let plant = |cli: &Cli| edit(team(cli).join("inboxes/qa.jsonl"), |bytes| bytes[0] = b'#');
-    // The file is an inbox, and a view.
+    // The inbox file is also a view.
     turns(
         plant,
         &[
@@ -295,7 +296,7 @@ fn malformed_jsonl() {
 
 #[test]
 fn snapshot_monotonicity() {
-    // The file goes back to the message before; being a file, it is not what the state says either.
+    // The view goes back to an earlier message. It then also differs from the state, so `views` turns too.
     let file = |cli: &Cli| {
         let path = team(cli).join("tasks/T-1.json");
         replace(
@@ -366,7 +367,7 @@ fn ack_index_consistency() {
 
 #[test]
 fn checkpoint() {
-    // How many events of a kind there are is counted nowhere else.
+    // Only the checkpoint check covers the number of events per kind.
     let plant = |cli: &Cli| tamper(cli, |entries| swap(entries, 0x12));
     turns(plant, &[("checkpoint", "unhealthy")]);
 }
@@ -390,11 +391,11 @@ fn segments() {
             bytes[middle] ^= 4;
         });
     };
-    // What has to read the log says that it could not.
+    // The checks that read the log report that they could not.
     let mut expected = vec![("segments", "unhealthy")];
     expected.extend(OF_THE_LOG.map(|name| (name, "warn")));
     turns(plant, &expected);
-    // A torn tail is what a crash leaves.
+    // A crash can leave a torn tail.
     let torn = |cli: &Cli| {
         edit(cli.segment("demo"), |bytes| {
             bytes.extend_from_slice(b"torn")
@@ -405,7 +406,7 @@ fn segments() {
 
 #[test]
 fn sidecars() {
-    // The slot that does not count; without the other one the head would be behind.
+    // Damages the slot with the older generation. Damage to the other slot would set the head back.
     let slot = |cli: &Cli| {
         edit(team(cli).join("head"), |bytes| {
             let generation =
@@ -475,11 +476,11 @@ fn quarantine() {
         turned(&answer),
         BTreeSet::from([("quarantine", "unhealthy")])
     );
-    // A sample sees it by the file's name.
+    // A sampled check finds it by the file's name.
     let sampled: Value = parse(&cli.run("doctor check demo --sample-size 1 --json").stdout);
     let quarantine = sampled["checks"].as_array().unwrap().iter();
     let mut quarantine = quarantine.filter(|check| check["name"] == "quarantine");
     has!(quarantine.next().unwrap(), {"status": "unhealthy"});
-    // Evidence that was changed cannot be made what it was.
+    // No command can restore changed evidence.
     assert!(answer.recommendations.is_empty(), "{answer:?}");
 }

@@ -1,4 +1,4 @@
-//! Everyday commands with nothing set: TEAM is left out, or named by an option or a variable.
+//! Everyday commands: TEAM is left out, or named by an option or a variable.
 
 use crate::answers::Init;
 use crate::prelude::*;
@@ -57,7 +57,7 @@ fn the_first_of_two_possible_words_is_team_if_a_team_has_that_name() {
     ] {
         shows!(cli.ok(line) => starts "yes");
     }
-    // The repository as a whole, which nobody holds.
+    // Without a path, the question is about the whole repository, which has no holder.
     let whole = cli.run("can-write demo --agent dev");
     assert_eq!(whole.code, Some(1), "{whole:?}");
     shows!(whole.stdout => starts "no");

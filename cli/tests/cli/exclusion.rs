@@ -1,21 +1,21 @@
-//! The lock file is taken away while a process holds it: one of two wins, and what was acknowledged is there.
+//! The lock file is removed while a process holds it: one of two writers wins, and acknowledged events are kept.
 //!
-//! The holder runs under strace, which delays one of its system calls. Where strace is missing or may not trace, these
-//! tests say so and pass.
+//! The holder runs under strace, which delays one of its system calls. If strace is missing or may not trace, these
+//! tests print a note and pass.
 
 use crate::answers::{Event, Verify};
 use crate::daemon::{Daemon, unknown};
 use crate::prelude::*;
 
 const MESSAGE: &str = "--from lead --to dev --type handoff";
-/// How long the holder's call takes.
+/// Delay of the holder's system call.
 const DELAY_MICROS: u32 = 2_500_000;
 
 fn lock_of(cli: &Cli) -> PathBuf {
     cli.dir().join("teams/demo/lock")
 }
 
-/// The command under strace, which does that to its system calls; `None` where nothing can be traced.
+/// Returns the command under strace, which injects `how` into the system call; `None` if strace cannot trace.
 #[allow(clippy::print_stderr, reason = "a test says why it skips")]
 fn tampered(cli: &Cli, line: &str, call: &str, how: &str) -> Option<Command> {
     let traces = Command::new("strace")
@@ -41,7 +41,7 @@ fn tampered(cli: &Cli, line: &str, call: &str, how: &str) -> Option<Command> {
     Some(strace)
 }
 
-/// A command whose first call of that name is delayed, `enter` before the system does it or `exit` afterwards.
+/// A command whose first system call of a given name is delayed: `enter` delays before the call, `exit` after it.
 struct Delayed(Child);
 
 impl Delayed {
@@ -57,7 +57,7 @@ impl Delayed {
     }
 }
 
-/// Whether some process holds the lock file, asked without taking it.
+/// Returns whether a process holds the lock file, without taking the lock.
 fn is_held(lock: &Path) -> bool {
     use std::os::unix::fs::MetadataExt;
     let inode = format!(":{} ", std::fs::metadata(lock).unwrap().ino());
@@ -67,8 +67,8 @@ fn is_held(lock: &Path) -> bool {
         .any(|line| line.contains("FLOCK") && line.contains(&inode))
 }
 
-/// Waits until a delayed command holds the lock. Whoever takes it looks at its name once more, and begins anew where that
-/// is gone: well behind that moment, and well before the end of the delay, the name may be removed.
+/// Waits until a delayed command holds the lock. After taking the lock, the command looks at the file's name again, and
+/// starts over if the name is gone. The pause ends well after that look and well before the end of the delay.
 fn wait_for_holder(cli: &Cli) {
     until("the lock is awaited", || is_held(&lock_of(cli)));
     std::thread::sleep(Duration::from_micros(DELAY_MICROS.into()) / 5);
@@ -91,7 +91,7 @@ fn assert_sound(cli: &Cli) {
 
 #[test]
 fn of_two_senders_one_wins_when_the_lock_file_is_removed_under_the_first() {
-    // Beside each other, since each waits for its delay.
+    // Runs the cases at the same time, since each waits for its delay.
     std::thread::scope(|scope| {
         for (format, when) in [
             ("jsonl", "enter"),
@@ -127,12 +127,12 @@ fn one_of_two_senders_wins(format: &str, when: &str) {
     let found = messages(&cli);
     assert_eq!(found.last().map(String::as_str), Some("second"), "{what}");
     if when == "exit" {
-        // Written, so kept; it was not acknowledged, and its code says that nobody knows.
+        // The first message was written, so it is kept. It was not acknowledged: its error says that the lock was lost.
         assert_eq!(found, ["first", "second"], "{what}");
         assert!(first.stderr.contains("\"lock_lost\""), "{what}");
     }
     assert_sound(&cli);
-    // Asked again it is there once.
+    // After a retry the message exists once.
     assert_eq!(cli.run(&line).code, Some(0));
     let again = messages(&cli);
     assert_eq!(
@@ -178,7 +178,7 @@ fn nothing_is_changed(line: &str, damage: bool) {
     if !damage {
         cli.ok(&format!("send demo {MESSAGE} --message-id after"));
         assert_eq!(messages(&cli), ["kept", "after"], "{line}");
-        // What a conversion built may lie there until the next one, which is told as a warning.
+        // The files of an interrupted conversion may remain until the next conversion; `verify` only warns about them.
         assert!(cli.json::<Verify>("verify demo").ok, "{line}");
     }
 }
@@ -190,7 +190,7 @@ fn a_daemon_whose_lock_file_is_removed_takes_the_new_one_and_lets_nobody_in() {
         let daemon = Daemon::of(&cli);
         cli.ok(&format!("send demo {MESSAGE} --message-id one"));
         std::fs::remove_file(lock_of(&cli)).unwrap();
-        // Who does not know of the daemon finds the log locked all the same.
+        // A command that does not know of the daemon still finds the log locked.
         let alone = unknown(&cli, || {
             cli.refused_json(75, &format!("send demo {MESSAGE} --lock-timeout 0"))
         });
@@ -215,7 +215,7 @@ fn a_daemon_whose_lock_file_is_removed_takes_the_new_one_and_lets_nobody_in() {
 #[test]
 fn a_signal_while_the_lock_is_tried_is_no_failure() {
     let cli = Cli::with_team();
-    // Every other try, of the file and of the directory.
+    // Interrupts every other `flock` call, on the file and on the directory.
     let line = format!("send demo {MESSAGE} --message-id one");
     let Some(mut command) = tampered(&cli, &line, "flock", "error=EINTR:when=1+2") else {
         return;

@@ -1,4 +1,5 @@
-//! `guard exec`: a command that can write what its agent holds. Where the kernel has no Landlock, these say so and pass by.
+//! `guard exec`: the command can write only the paths that its agent holds. Without Landlock in the kernel, these tests
+//! print a note and pass.
 
 use crate::daemon::Daemon;
 use crate::prelude::*;
@@ -7,7 +8,7 @@ use std::fs;
 use std::io::BufRead;
 use std::os::unix::fs::{PermissionsExt, symlink};
 
-/// A repository beside the data root, where `dev` holds some of it, and a directory beside both.
+/// A repository next to the data root, partly held by `dev`, and a free directory next to both.
 struct World {
     cli: Cli,
     repo: PathBuf,
@@ -15,7 +16,7 @@ struct World {
 }
 
 impl World {
-    /// Nothing where the kernel does not help.
+    /// Creates the world; `None` if the kernel has no Landlock.
     fn new() -> Option<World> {
         let world = World::with("");
         match world.cli.run(&world.line("-- /bin/true")).code {
@@ -27,7 +28,7 @@ impl World {
         }
     }
 
-    /// The same, where the claim has those options.
+    /// Creates the world with these options for the claim.
     fn with(claim: &str) -> World {
         let cli = Cli::with_team();
         let (repo, free) = (cli.outside().join("repo"), cli.outside().join("free"));
@@ -58,7 +59,7 @@ impl World {
         format!("guard exec demo --agent dev {rest}")
     }
 
-    /// A shell in the repository, not started.
+    /// Returns a command that runs a shell script in the repository.
     fn shell(&self, options: &str, script: &str) -> Command {
         let mut command = self.cli.command(&self.line(options));
         command
@@ -73,7 +74,7 @@ impl World {
         Ran::of(&mut self.shell("", script))
     }
 
-    /// All that must stay as it is.
+    /// Returns the checksums of the files that must not change.
     fn closed(&self) -> String {
         let mut find = Command::new("find");
         find.args(["repo/docs", "repo/src/b", "home"])
@@ -235,13 +236,13 @@ fn the_command_ends_as_it_would_and_keeps_its_streams() {
     ) {
         assert!(shown.starts_with("all"), "{shown}");
     }
-    // An agent without a lease is told so.
+    // An agent without a lease gets an error that says so.
     let ran = world.cli.run("guard exec demo --agent qa -- /bin/true");
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.stderr.contains("qa holds no path"), "{ran:?}");
 }
 
-/// A command that has said that it runs.
+/// A command that has reported that it runs.
 struct Running {
     child: Child,
     began: Instant,
@@ -275,7 +276,7 @@ impl Running {
 #[test]
 fn signals_reach_the_command() {
     let Some(world) = World::new() else { return };
-    // Those that whoever starts the tests may have ignored are left out: a shell cannot catch them then.
+    // Signals that the test's parent may ignore are left out: a shell cannot trap a signal ignored on entry.
     for signal in ["TERM", "USR1", "USR2"] {
         let script =
             format!("trap 'exit 9' {signal}; echo ready; for n in $(seq 300); do sleep 0.1; done");
@@ -285,7 +286,7 @@ fn signals_reach_the_command() {
     }
 }
 
-/// Whether a process runs that wrote its number into a file.
+/// Returns whether the process whose id is in this file runs.
 fn runs(file: &Path) -> bool {
     let pid = fs::read_to_string(file).unwrap();
     let stat = fs::read_to_string(format!("/proc/{}/stat", pid.trim()));
@@ -334,7 +335,7 @@ fn a_lease_that_is_renewed_does_not_end_the_command() {
     assert_eq!(running.end().0.code, Some(3));
 }
 
-/// A script that starts writers, one of them detached from its parents, and then says that it runs.
+/// A script that starts two writers, the first in a session of its own, and then prints `ready`.
 const WRITERS: &str = "for way in 'setsid sh -c' 'sh -c'; do \
     $way '( ( while :; do date +%N > src/io/$$; sleep 0.01; done ) & ) & ' & done; \
     until [ $(ls src/io | wc -l) -ge 4 ]; do :; done; echo ready; ";
@@ -389,7 +390,7 @@ fn nothing_writes_once_the_supervisor_or_its_stage_is_killed() {
 fn the_command_cannot_signal_its_supervisor() {
     let Some(world) = World::new() else { return };
     for (epoch, signal) in (1..).zip(["KILL", "STOP", "TERM"]) {
-        // The supervisor is the parent of the parent.
+        // The supervisor is the parent of the shell's parent.
         let script = format!(
             "read -r _ _ _ supervisor _ < /proc/$PPID/stat; echo ready; kill -{signal} $PPID && echo parent; \
              kill -{signal} $supervisor && echo supervisor; sleep 300"
@@ -417,7 +418,7 @@ fn what_the_command_left_running_ends_with_it() {
     assert!(!is_written(&world));
 }
 
-/// The kernel takes sixteen sets of rules, one in the other.
+/// The kernel takes at most sixteen nested rule sets.
 #[test]
 fn a_kernel_that_takes_no_more_rules_ends_it_in_78() {
     let Some(world) = World::new() else { return };

@@ -1,4 +1,4 @@
-//! The command line through the daemon: the same bytes, the same exit codes, the same history as without it.
+//! The command line through the daemon: it gives identical bytes, exit codes and history with and without a daemon.
 
 mod faults;
 
@@ -13,11 +13,11 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Command, Stdio};
 use std::thread;
 
-/// Every command that records something, well and ill, in an order in which it has something to do. Behind `<<` stands
-/// what is on standard input.
+/// Every recording command, in successful and failing forms, in an order that gives each command something to do. The
+/// text after `<<` is standard input.
 const HISTORY: &str = include_str!("forward/history.txt");
 
-/// A world with all that the history names, and another one that is the same.
+/// Creates a world with all files that the history names, and a copy of it.
 fn worlds() -> (Cli, Cli) {
     let direct = Cli::with_team();
     direct.file("payload.json", r#"{"said":"in a file"}"#);
@@ -69,10 +69,10 @@ fn with_input(command: &mut Command, input: &str) -> Ran {
     Ran::from_output(child.wait_with_output().unwrap())
 }
 
-/// A text without what differs from one world to another: where it lies, its times, its random bits, how long it took.
+/// Returns a text without the parts that differ between worlds: paths, times, random bits, durations.
 fn plain(cli: &Cli, text: &str) -> String {
     let text = text.replace(&cli.outside().display().to_string(), "WORLD");
-    // What takes long enough also says how fast it was.
+    // Long operations also report their speed.
     let text = match (text.find("events/s)"), text.find(" (")) {
         (Some(end), Some(begin)) if begin < end => {
             [&text[..begin], &text[end + "events/s)".len()..]].concat()
@@ -117,7 +117,7 @@ fn named(word: &str, is_duration: bool) -> String {
     {
         return "TIME".to_owned();
     }
-    // A name may stand before them.
+    // The random bits may follow a name.
     match word.len().checked_sub(36).map(|at| word.split_at(at)) {
         Some((name, bits)) if are_bits(bits) && !are_bits(name) => format!("{name}BITS"),
         _ if word.len() >= 12 && are_bits(word) => "BITS".to_owned(),
@@ -154,7 +154,7 @@ fn what_is_typed_says_and_does_the_same_through_the_daemon() {
         if at % 16 != 0 && !is_last {
             continue;
         }
-        // The same was recorded, by the way it is read.
+        // Both worlds recorded equal events, according to their exports.
         let (alone, through) = (direct.run("export demo"), served.run("export demo"));
         assert_eq!(
             plain(&direct, &alone.stdout),
@@ -184,7 +184,7 @@ fn every_operation_of_the_api_answers_the_same_through_the_daemon() {
     let served = direct.copy();
     let _daemon = Daemon::of(&served);
     let (mut of_direct, mut of_served) = (Given::default(), Given::default());
-    // What the last checks found, and what the disk holds, is the daemon's own: it verifies each log when it starts.
+    // The results of the last checks and the disk usage belong to the daemon: it verifies each log when it starts.
     let own = [
         "verify-last",
         "verify-start",
@@ -245,7 +245,7 @@ fn files_are_those_of_the_callers_directory_and_of_its_process() {
             .current_dir(&below),
     );
     assert_eq!(relative.code, Some(0), "{relative:?}");
-    // As a shell passes on what another command prints.
+    // A batch from a pipe on another file descriptor, as shells pass on the output of a command.
     let shell = format!(
         "echo '{{\"kind\":\"piped\"}}' | ( exec 3<&0; exec {} append demo --batch /dev/fd/3 < /dev/null )",
         env!("CARGO_BIN_EXE_teamlog")
@@ -500,7 +500,7 @@ fn a_command_for_all_teams_leaves_those_unlocked_that_the_daemon_does_not_serve(
     }
     let verified = cli.ok("verify --all");
     assert_eq!(verified.matches("ok: ").count(), 2, "{verified}");
-    // What is served goes through the daemon as before.
+    // Commands for the served team still go through the daemon.
     cli.ok(&format!("send demo {send}"));
     drop(daemon);
     assert!(cli.ok("replay other").contains("agent_wakeup_required"));

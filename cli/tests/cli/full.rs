@@ -1,9 +1,9 @@
-//! A read never needs to write: every command, operation, tool and endpoint that only reads answers on a full disk, on one
-//! that may only be read, and where no file may grow, also behind a torn tail. What reads is found in the program's own
-//! tables, so that a new one is tried here without anybody adding it.
+//! A read never needs to write: every command, operation, tool and endpoint that only reads answers on a full disk, on
+//! a read-only disk, and if no file may grow, also with a torn tail in the log. The readers are taken from the
+//! program's own tables, so that a new reader is tested here automatically.
 //!
-//! Real disks of a fixed size are mounted in a mount namespace of their own; where that is not allowed, the tests say so
-//! and pass, and what a limit for the size of files shows is left.
+//! Real disks of a fixed size are mounted in a separate mount namespace. If that is not allowed, these tests print a
+//! note and pass; only the tests with a file size limit remain.
 
 mod served;
 
@@ -17,20 +17,20 @@ use serde_json::Map;
 use std::io::Write;
 use teamlog_team::api::OPERATIONS;
 
-/// Where the teams lie.
+/// File system of the teams.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Medium {
     /// A file system of 4 MiB, without a free block.
     Full,
-    /// One that may only be read.
+    /// A read-only file system.
     ReadOnly,
-    /// Any, but no file may grow, nor be written at all: `ulimit -f 0`.
+    /// Any file system, but no file may be written: `ulimit -f 0`.
     Limited,
-    /// One of 4 MiB, with room.
+    /// A file system of 4 MiB, with free space.
     Small,
 }
 
-/// Puts the teams on a disk of their own, and does what is left of argv.
+/// Puts the teams on their own disk; the script then runs its arguments.
 const MOUNT: &str = "\
 mount -t tmpfs -o size=4m,mode=700 tmpfs \"$DISK\"
 cp -a \"$HOME/teams/.\" \"$DISK\"
@@ -38,7 +38,7 @@ mount --bind \"$DISK\" \"$HOME/teams\"
 ";
 
 impl Medium {
-    /// The command that carries out what is appended to it, with the teams of that world there.
+    /// Returns a command that runs its appended arguments with the teams of a world on this medium.
     fn on(self, cli: &Cli) -> Command {
         let script = match self {
             Medium::Limited => "ulimit -f 0\nexec \"$@\"".to_owned(),
@@ -74,12 +74,12 @@ impl Medium {
         command
     }
 
-    /// Runs the program with these words.
+    /// Runs the program with these arguments.
     fn run(self, cli: &Cli, words: &[&str]) -> Ran {
         Ran::of(self.on(cli).arg(env!("CARGO_BIN_EXE_teamlog")).args(words))
     }
 
-    /// Whether it can be had here.
+    /// Returns whether this machine can provide the medium.
     fn is_there(self) -> bool {
         let cli = Cli::new();
         std::fs::create_dir(cli.dir().join("teams")).unwrap();
@@ -92,7 +92,7 @@ impl Medium {
     }
 }
 
-/// What commands find that a crash left: bytes of a write that did not end.
+/// Appends an incomplete event, as a crash during a write leaves it.
 fn torn(cli: &Cli) {
     let mut segment = std::fs::OpenOptions::new()
         .append(true)
@@ -101,7 +101,7 @@ fn torn(cli: &Cli) {
     segment.write_all(b"{\"seq\":99,\"id\":\"torn").unwrap();
 }
 
-/// The same, and nothing of what saves a command time: no derived store, no views, no lock file.
+/// Appends an incomplete event, and removes the files that speed up commands: derived store, views and lock file.
 fn bare(cli: &Cli) {
     torn(cli);
     let team = cli.dir().join("teams/demo");
@@ -113,8 +113,8 @@ fn bare(cli: &Cli) {
     }
 }
 
-/// Runs every example of every command that only reads, and holds its end against what is expected; gives the commands
-/// that had something to note.
+/// Runs every example of every command that only reads, and checks its exit code and notes. Returns the commands that
+/// noted the torn tail.
 fn every_reading_command(medium: Medium, harm: fn(&Cli)) -> BTreeSet<String> {
     let cli = Cli::new();
     let first = prepared();
@@ -135,17 +135,18 @@ fn every_reading_command(medium: Medium, harm: fn(&Cli)) -> BTreeSet<String> {
         }
         let of_page = examples(&help(&cli, &page.command));
         for example in of_page.into_iter().filter(|one| !needs_more(one)) {
-            // What prepares the example or serves is not what is tried.
+            // Skips examples that only prepare or serve.
             if !example.contains(&format!("teamlog {}", page.command)) {
                 continue;
             }
             *runs += 1;
-            // What is done on a mounted disk goes with it; under a limit empty files may come, a lock file first.
+            // Changes on a mounted disk vanish with it. Other changes remain, under a limit for instance an empty lock
+            // file, so these examples get a copy.
             let stays = medium == Medium::Limited || WRITING_ELSEWHERE.contains(&&*page.command);
             let own = stays.then(|| first.copy());
             let ran = run_example(medium, own.as_ref().unwrap_or(&first), &example);
             let is_note = |line: &str| line.starts_with("note: ") || line.starts_with("{\"note\":");
-            // A full disk is what `doctor` is asked about.
+            // `doctor check` may report a full disk.
             let codes: &[i32] = match &*page.command {
                 "doctor check" => &[0, 2],
                 _ => &[0],
@@ -165,7 +166,8 @@ fn every_reading_command(medium: Medium, harm: fn(&Cli)) -> BTreeSet<String> {
     std::mem::take(noting)
 }
 
-/// As a shell runs it. What follows is stopped after a second; pipes and files that the example names are not limited.
+/// Runs an example in a shell. Following commands are stopped after a second; pipes and files that the example names
+/// are not limited.
 fn run_example(medium: Medium, world: &Cli, example: &str) -> Ran {
     let bin = world.outside().join("bin");
     std::fs::create_dir_all(&bin).unwrap();
@@ -183,7 +185,7 @@ fn run_example(medium: Medium, world: &Cli, example: &str) -> Ran {
     );
     let written = bin.join("script");
     std::fs::write(&written, script).unwrap();
-    // Copied by another process, since what this one has open for writing does not run.
+    // Another process copies the script: a file that this process has open for writing cannot be executed.
     let mut install = Command::new("install");
     let installed = install
         .args(["-m", "755"])
@@ -192,7 +194,7 @@ fn run_example(medium: Medium, world: &Cli, example: &str) -> Ran {
         .status();
     assert!(installed.unwrap().success());
     let mut command = match medium {
-        // Nothing is mounted: this is what runs everywhere.
+        // No mount is needed, so this medium works on every machine.
         Medium::Limited => {
             let mut command = Command::new("sh");
             command
@@ -212,7 +214,7 @@ fn run_example(medium: Medium, world: &Cli, example: &str) -> Ran {
     Ran::of(command.env("PATH", path).args(["-e", "-c", example]))
 }
 
-/// The commands that have to see the log, and so have to say how much of it they do not see.
+/// Checks that the commands that need the log say how much of it they cannot see.
 #[track_caller]
 fn say_what_they_do_not_see(noting: &BTreeSet<String>) {
     for command in [
@@ -266,7 +268,7 @@ fn every_reading_command_answers_where_no_file_may_grow() {
     );
 }
 
-/// A value for a field that an input must have. What needs another one than its type says has a row.
+/// Returns a sample value for a required field: by name if the field needs a specific value, else by type.
 fn sample(name: &str, schema: &Value) -> Value {
     match name {
         "team_name" | "team" | "teamId" => json!("demo"),
@@ -291,7 +293,7 @@ fn sample(name: &str, schema: &Value) -> Value {
     }
 }
 
-/// The fields that a schema requires, each with a sample.
+/// Returns the fields that a schema requires, each with a sample.
 fn filled(schema: &Value) -> Map<String, Value> {
     let required = schema["required"].as_array().into_iter().flatten();
     required
@@ -300,7 +302,7 @@ fn filled(schema: &Value) -> Map<String, Value> {
         .collect()
 }
 
-/// The word for how an envelope ended.
+/// Returns the outcome of an envelope: `ok`, or its error codes.
 fn ended(ran: &Ran) -> String {
     let envelope: Value = serde_json::from_str(ran.stdout.lines().last().unwrap_or_default())
         .unwrap_or_else(|error| panic!("{error}: {ran:?}"));
@@ -321,7 +323,7 @@ fn every_reading_operation(medium: Medium) {
     for operation in OPERATIONS.iter().filter(|operation| !operation.mutates()) {
         let mut input = filled(operation.input_schema().as_value());
         input.insert("team_name".to_owned(), json!("demo"));
-        // Does not wait for what never comes.
+        // Limits the wait for an event that never comes.
         if operation.input_schema().as_value()["properties"]
             .get("timeout_ms")
             .is_some()
@@ -417,7 +419,7 @@ fn usage_and_rm_are_possible_on_a_full_disk() {
         let mut full = Medium::Full.on(&world);
         full.arg(env!("CARGO_BIN_EXE_teamlog"));
         let there = guard(full);
-        // The holder of `src` may, and nobody else.
+        // Only `dev`, the holder of `src`, may write.
         assert_eq!(
             usual.code,
             Some(if agent == "dev" { 0 } else { 2 }),
@@ -506,7 +508,7 @@ fn a_batch_that_fails_in_the_middle_says_what_is_recorded() {
     let error = &line["error"];
     assert_eq!(error["code"], "no_space", "{ran:?}");
     let appended = error["details"]["appended"].as_u64().unwrap();
-    // What the failed group left is set aside, which a note says.
+    // The bytes of the failed group are set aside; a note says so.
     let replayed = cli.run("replay demo --json --kind seen");
     assert_eq!(replayed.code, Some(0), "{replayed:?}");
     let found = replayed.stdout.lines().count();

@@ -1,15 +1,16 @@
-//! Runs the commands of README, tour, lead's day and `SKILL.md` as they are printed, in order, each document in one
-//! directory; each command must succeed. Packages bring the README with them.
+//! Runs the commands of README, tour, lead's day and `SKILL.md` as printed, in order, each document in its own
+//! directory; each command must succeed. Also checks that every published package includes a README, keywords and
+//! licences.
 
 use crate::prelude::*;
 
-/// A document of the repository.
+/// Returns the text of a document of the repository.
 fn document(name: &str) -> String {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join(name);
     std::fs::read_to_string(path).unwrap()
 }
 
-/// The blocks of a document that this mark stands above.
+/// Returns the code blocks of a document that follow this mark.
 fn blocks<'a>(document: &'a str, mark: &str) -> Vec<&'a str> {
     let opening = format!("<!-- {mark} -->\n```sh\n");
     let behind = document.split(&*opening).skip(1);
@@ -18,8 +19,8 @@ fn blocks<'a>(document: &'a str, mark: &str) -> Vec<&'a str> {
         .collect()
 }
 
-/// Runs the lines and demands that each succeeds, that nothing but notes is said beside the answers, and that the answers
-/// hold what the text around the commands claims.
+/// Runs the commands. Each must succeed and print only notes on standard error, and the answers must contain the claims
+/// of the surrounding text.
 fn teaches(script: &str, claims: &[&str]) {
     let binary = Path::new(env!("CARGO_BIN_EXE_teamlog"));
     let home = tempfile::tempdir().unwrap();
@@ -46,7 +47,7 @@ fn teaches(script: &str, claims: &[&str]) {
             "{claim:?} is missing in:\n{said}{failed}"
         );
     }
-    // Beside its answer a look back says which point it looks at, and nothing else is said there.
+    // A read of the past names its point on standard error; other messages are not expected there.
     let beside: Vec<&str> = failed
         .lines()
         .filter(|line| !line.starts_with("note: as of event "))
@@ -106,13 +107,13 @@ fn the_day_of_a_lead_runs() {
     );
 }
 
-/// Two screens, and the table that leads on.
+/// Two screens, and the table of further documents.
 const README_LINES_MAX: usize = 120;
 
 /// Every agent that works with a team reads the skill whole.
 const SKILL_LINES_MAX: usize = 240;
 
-/// What the commands of the skill find.
+/// Commands that prepare the team for the skill's commands.
 const BEFORE_SKILL: &str = "\
 teamlog init demo --members lead,dev,qa
 teamlog task-assign demo --from lead --to dev --task-id T-1 --subject 'Fix the login' --trace-id tr-1
@@ -127,7 +128,7 @@ fn every_command_of_the_skill_runs_as_it_is_printed() {
     assert!(skill.starts_with("---\nname: teamlog\ndescription: "));
     let blocks = blocks(&skill, "run");
     assert!(blocks.len() >= 10, "{blocks:?}");
-    // Only the one that says who acts is not run here, since it would end with its shell.
+    // Only the block that names the agent is not run here, since its variable would end with its shell.
     assert_eq!(skill.matches("```sh\n").count(), blocks.len() + 1);
     teaches(
         &(BEFORE_SKILL.to_owned() + &blocks.concat()),

@@ -1,4 +1,4 @@
-//! Runs the built binary in a world of its own: empty environment, own home, own directory.
+//! Runs the built binary in its own world: empty environment, own home, own directory.
 
 use crate::prelude::*;
 use crate::schemas;
@@ -7,14 +7,14 @@ use serde::de::DeserializeOwned;
 use std::io::Write;
 use tempfile::TempDir;
 
-/// One world.
+/// A world: a home and a data root for one test.
 pub struct Cli {
-    /// Holds the home, and what commands put beside it.
+    /// Directory with the home and the files that commands put next to it.
     top: TempDir,
     home: PathBuf,
 }
 
-/// What a run left.
+/// Exit code and output of a run.
 #[derive(Debug)]
 pub struct Ran {
     pub code: Option<i32>,
@@ -22,10 +22,10 @@ pub struct Ran {
     pub stderr: String,
 }
 
-/// A file system in memory, which Linux has.
+/// A file system in memory on Linux.
 const MEMORY: &str = "/dev/shm";
 
-/// Whether copies have room there, and may run programs.
+/// Returns whether a directory has room for copies and allows running programs.
 fn has_room(dir: &Path) -> bool {
     rustix::fs::statvfs(dir).is_ok_and(|found| {
         let free = found.f_bavail * found.f_frsize;
@@ -34,7 +34,7 @@ fn has_room(dir: &Path) -> bool {
 }
 
 impl Cli {
-    /// A world without any team.
+    /// Creates a world without teams.
     pub fn new() -> Cli {
         Cli::within(&std::env::temp_dir())
     }
@@ -46,8 +46,8 @@ impl Cli {
         Cli { top, home }
     }
 
-    /// A world that holds the same, on its own, and lies in memory where there is room: copies are made by the hundred, and
-    /// a disk looks long for each new file's place where many were removed.
+    /// Copies the world, into memory if there is room. Tests make hundreds of copies, and a disk is slow to place new
+    /// files after many removals.
     pub fn copy(&self) -> Cli {
         let copy = match has_room(Path::new(MEMORY)) {
             true => Cli::within(Path::new(MEMORY)),
@@ -59,17 +59,17 @@ impl Cli {
             let status = cp.arg("-a").arg(from).arg(copy.top.path()).status();
             status.unwrap().success()
         };
-        // A daemon may rename a file of its views between the look at a directory and the copy.
+        // A daemon may rename a view file between the listing of its directory and the copy.
         assert!((0..10).any(|_| copied()));
         copy
     }
 
-    /// A world with one team `demo` of `lead`, `dev` and `qa`.
+    /// Creates a world with a team `demo` of `lead`, `dev` and `qa`.
     pub fn with_team() -> Cli {
         Cli::with_team_of("jsonl")
     }
 
-    /// The same in that format.
+    /// Creates a world with a team `demo` in this log format.
     pub fn with_team_of(format: &str) -> Cli {
         let cli = Cli::new();
         cli.ok(&format!(
@@ -78,24 +78,24 @@ impl Cli {
         cli
     }
 
-    /// The working directory and home; the data root of every run that names no other.
+    /// Returns the home. It is also the working directory, and the data root of every run that names no other.
     pub fn dir(&self) -> &Path {
         &self.home
     }
 
-    /// The directory above, for what must lie outside the data root.
+    /// Returns the parent of the home, for files that must lie outside the data root.
     pub fn outside(&self) -> &Path {
         self.top.path()
     }
 
-    /// Writes a file and gives its path.
+    /// Writes a file in the home and returns its path.
     pub fn file(&self, name: &str, text: &str) -> PathBuf {
         let path = self.dir().join(name);
         std::fs::write(&path, text).unwrap();
         path
     }
 
-    /// Waits until so many deliveries of `demo` became dead letters; their time for an ack must be short.
+    /// Ticks until `demo` has this number of dead letters; the deliveries need a short ack timeout.
     pub fn until_dead_letters(&self, count: usize) {
         until("the deliveries are dead letters", || {
             self.ok("tick demo");
@@ -104,7 +104,7 @@ impl Cli {
         });
     }
 
-    /// The last segment of a team.
+    /// Returns the last segment of a team.
     pub fn segment(&self, team: &str) -> PathBuf {
         let events = self.dir().join("teams").join(team).join("events");
         let mut segments: Vec<PathBuf> = std::fs::read_dir(events)
@@ -115,7 +115,7 @@ impl Cli {
         segments.pop().unwrap()
     }
 
-    /// The process, not started. Words are split as a shell would, single quotes included.
+    /// Returns the command without starting it. Words are split as in a shell, including single quotes.
     pub fn command(&self, line: &str) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_teamlog"));
         command
@@ -128,12 +128,12 @@ impl Cli {
         command
     }
 
-    /// Runs to the end.
+    /// Runs a command to its end.
     pub fn run(&self, line: &str) -> Ran {
         Ran::of(&mut self.command(line))
     }
 
-    /// Runs to the end with that on standard input.
+    /// Runs a command to its end with this text on standard input.
     pub fn run_with_input(&self, line: &str, input: &str) -> Ran {
         let mut child = self
             .command(line)
@@ -147,7 +147,8 @@ impl Cli {
         Ran::from_output(child.wait_with_output().unwrap())
     }
 
-    /// Runs, demands exit 0 and silence on standard error, gives standard output. JSON keeps its schema.
+    /// Runs a command, checks exit code 0 and silence on standard error, and returns standard output. JSON output is
+    /// checked against its schema.
     #[track_caller]
     pub fn ok(&self, line: &str) -> String {
         let out = self.ok_of_any_shape(line);
@@ -158,7 +159,7 @@ impl Cli {
         out
     }
 
-    /// The same, held against no schema.
+    /// Like [`Cli::ok`], without the check against a schema.
     #[track_caller]
     pub fn ok_of_any_shape(&self, line: &str) -> String {
         let ran = self.run(line);
@@ -166,13 +167,13 @@ impl Cli {
         ran.stdout
     }
 
-    /// The same, and standard output is one line of JSON of just that shape.
+    /// Like [`Cli::ok`] with `--json`, and parses the one line of output as `T`.
     #[track_caller]
     pub fn json<T: DeserializeOwned>(&self, line: &str) -> T {
         parse(&self.ok(&format!("{line} --json")))
     }
 
-    /// Runs, demands that exit code and an error line, and gives what it says.
+    /// Runs a command, checks its exit code and error line, and returns standard error.
     #[track_caller]
     pub fn refused(&self, code: i32, line: &str) -> String {
         let ran = self.run(line);
@@ -185,7 +186,7 @@ impl Cli {
         ran.stderr
     }
 
-    /// Runs with `--json`, demands that exit code and gives the error object.
+    /// Runs a command with `--json`, checks its exit code and returns the error object.
     #[track_caller]
     pub fn refused_json(&self, code: i32, line: &str) -> ErrorBody {
         let ran = self.run(&format!("{line} --json"));
@@ -206,7 +207,7 @@ impl Ran {
         Ran::from_output(command.output().unwrap())
     }
 
-    /// From what the system gives.
+    /// Converts the output of a process.
     pub fn from_output(output: std::process::Output) -> Ran {
         Ran {
             code: output.status.code(),
@@ -222,7 +223,7 @@ struct ErrorLine {
     error: ErrorBody,
 }
 
-/// The error object.
+/// Error object of a command with `--json`.
 #[derive(Debug, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorBody {
@@ -234,7 +235,7 @@ pub struct ErrorBody {
     pub details: serde_json::Map<String, serde_json::Value>,
 }
 
-/// One line of compact JSON of just that shape.
+/// Parses one line of compact JSON as `T`.
 #[track_caller]
 pub fn parse<T: DeserializeOwned>(line: &str) -> T {
     let text = line
@@ -244,7 +245,7 @@ pub fn parse<T: DeserializeOwned>(line: &str) -> T {
     serde_json::from_str(text).unwrap_or_else(|error| panic!("{error}: {text}"))
 }
 
-/// Each line of compact JSON of just that shape.
+/// Parses each line of compact JSON as `T`.
 #[track_caller]
 pub fn parse_lines<T: DeserializeOwned>(text: &str) -> Vec<T> {
     text.lines()
@@ -252,7 +253,7 @@ pub fn parse_lines<T: DeserializeOwned>(text: &str) -> Vec<T> {
         .collect()
 }
 
-/// True if a process watches files, as commands do that wait for events.
+/// Returns whether a process watches files, as commands do that wait for events.
 pub fn watches_files(pid: u32) -> bool {
     let files = std::fs::read_dir(format!("/proc/{pid}/fd")).unwrap();
     let links = files.filter_map(|file| std::fs::read_link(file.unwrap().path()).ok());

@@ -1,5 +1,5 @@
-//! Every hint is safe for the agent that gets it: an agent that is neither the operator, nor the leader, nor the holder of
-//! anything follows each of them. A hint ends neither in a usage error nor in the same error again, and acts as nobody else.
+//! Every hint is safe for its agent. An agent that is neither the operator nor the leader and holds nothing follows
+//! each hint. A hint leads neither to a usage error nor to the original error again, and never acts as another agent.
 
 use crate::daemon::Daemon;
 use crate::next_steps::{commands, run_as};
@@ -23,7 +23,7 @@ const CLAIMED: &str = "task claim demo T-1 --worker dev";
 const MAIL: &str = "send demo --from lead --to dev --type handoff --message-id m-1 --require-ack";
 const CLOSED: &str = "api cleanup --input '{\"team_name\":\"demo\"}'";
 
-/// Commands that only an operator or the leader may be told of.
+/// Commands that a hint may name only to an operator or the leader.
 const RESERVED: &[&str] = &[
     "init ",
     "purge ",
@@ -36,10 +36,10 @@ const RESERVED: &[&str] = &[
     "cleanup",
 ];
 
-/// Codes whose hint is the operator's alone.
+/// Codes whose hint is for the operator alone.
 const OPERATORS: &[&str] = &["token_not_found"];
 
-/// Codes that need a daemon, a journal's server, a delivery that was given up, a failing disk or another version of the program.
+/// Codes that need a daemon, a journal's server, a dead letter, a failing disk or another version of the program.
 const ELSEWHERE: &[&str] = &[
     "adoption_unfinished",
     "already_acked",
@@ -245,7 +245,7 @@ fn damage(cli: &Cli) {
     let _ = std::fs::remove_dir_all(cli.dir().join("teams/demo/derived"));
 }
 
-/// Puts the log back to its state before one more task.
+/// Adds a task, then puts the log back to its state before the task.
 fn roll_back(cli: &Cli) {
     let old = cli.copy();
     cli.ok("task create demo --subject more");
@@ -261,7 +261,7 @@ fn roll_back(cli: &Cli) {
     }
 }
 
-/// Returns the agents that a command line names as those that act.
+/// Returns the agents that a command line names as actors.
 fn named_agents(command: &str) -> Vec<&str> {
     let words: Vec<&str> = command.split(' ').collect();
     let options = ["--agent", "--worker", "--from", "--actor"];
@@ -279,7 +279,7 @@ fn code_of(stderr: &str) -> Option<String> {
     error["error"]["code"].as_str().map(str::to_owned)
 }
 
-/// Returns the faults of what an error says to an agent.
+/// Returns the faults of a hint, as seen by an agent.
 fn faults(world: &Cli, failure: &Failure, hint: &str) -> Vec<String> {
     let mut found = BTreeSet::new();
     commands(hint, &mut found);
@@ -405,7 +405,7 @@ fn no_hint_makes_a_team_where_init_would_refuse_or_a_root_may_lie_elsewhere() {
         assert!(!said.contains("init"), "{line}: {said}");
     }
     shows!(cli.refused(1, "status demo") => has "holds other files than logs");
-    // An agent was started in a team that exists.
+    // `TEAMLOG_AGENT` means that a team exists elsewhere, so the hint must not say `init`.
     let cli = Cli::new();
     let ran = Ran::of(cli.command("status demo").env("TEAMLOG_AGENT", "dev"));
     assert!(!ran.stderr.contains("init"), "{ran:?}");

@@ -1,5 +1,5 @@
-//! A team on several hosts, as processes: what names a journal, and three data roots that write one log through PostgreSQL.
-//! What needs a server runs where `TEAMLOG_POSTGRES` names PostgreSQL's programs.
+//! A team on several hosts, as processes: the journal settings, and three data roots that write one log through
+//! PostgreSQL. Tests that need a server run only if `TEAMLOG_POSTGRES` names PostgreSQL's programs.
 
 mod steps;
 
@@ -15,7 +15,7 @@ use steps::{
 };
 use teamlog_team::engine::{Identity, JournalIdentity};
 
-/// Names journals for a world.
+/// Writes the journal settings of a world.
 pub fn known(cli: &Cli, text: &str) -> PathBuf {
     let dir = cli.dir().join(".config/teamlog");
     std::fs::create_dir_all(&dir).unwrap();
@@ -25,7 +25,7 @@ pub fn known(cli: &Cli, text: &str) -> PathBuf {
     file
 }
 
-/// A port that nothing listens on.
+/// Settings for a journal on a port without a listener.
 const NOBODY: &str = "[journals.main]\nurl = \"postgres://ada@127.0.0.1:1/teamlog\"\n";
 
 #[test]
@@ -169,7 +169,7 @@ fn journal(cluster: &Cluster) -> String {
     format!("[journals.main]\nurl = \"{url}\"\n")
 }
 
-/// Three hosts that know the journal.
+/// Creates three hosts that know the journal.
 fn three(cluster: &Cluster) -> [Cli; 3] {
     std::array::from_fn(|number| {
         let cli = Cli::new();
@@ -193,7 +193,7 @@ fn segments(cli: &Cli) -> Vec<(String, Vec<u8>)> {
     segments
 }
 
-/// Copies a directory with all that is below it.
+/// Copies a directory with its contents.
 fn copy_all(from: &Path, to: &Path) {
     std::fs::create_dir_all(to).unwrap();
     for entry in std::fs::read_dir(from).unwrap() {
@@ -222,7 +222,7 @@ fn first_segment(dir: &Path) -> PathBuf {
     panic!("no segment");
 }
 
-/// Brings all hosts up to the journal, and holds them against each other.
+/// Syncs all hosts with the journal, and compares them.
 pub fn check_equal(hosts: &[Cli]) {
     let state = |cli: &Cli| {
         cli.ok("join demo --journal main");
@@ -298,7 +298,7 @@ fn a_managed_journal_counts_no_copies_and_says_what_is_not_verified() {
         (&made["durability"], &made["min_copies"]),
         (&Value::from("external"), &Value::from(1))
     );
-    // A role that may ask neither for the timeline nor for the system.
+    // A role that may execute neither of these two functions.
     cluster.sql_in(
         0,
         "journal",
@@ -362,7 +362,7 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
         (&again["changed"], &again["events"]),
         (&Value::from(false), &Value::from(0))
     );
-    // The backup knows nothing of the journal yet.
+    // The backup was made before the team had a journal.
     second.ok(&format!(
         "join demo --journal main --from {}",
         backups.display()
@@ -381,7 +381,7 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
     assert_eq!(joined["joined"], true);
     check_equal(&hosts);
 
-    // A journal does not have to keep what is elsewhere.
+    // A trim needs a backup with the removed events, and two hosts that noted them in a deep check.
     let trim = format!(
         "journal trim demo --before 4 --backup {}",
         backups.display()
@@ -390,7 +390,7 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
     for host in &hosts[..2] {
         host.ok("doctor check demo --deep");
     }
-    // A cut file of the backup, which its manifest does not show.
+    // Truncates a file of the backup; the manifest does not show that.
     let damaged = first.dir().join("../damaged");
     copy_all(&backups, &damaged);
     let segment = first_segment(&damaged);
@@ -411,7 +411,7 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
     empty.ok(&from);
     check_equal(&hosts);
 
-    // What a careless failover loses.
+    // Deletes the last groups from the journal, as a careless failover does.
     second.ok("append demo --kind lost_1");
     second.ok("append demo --kind lost_2");
     let lost = "delete from teamlog_group where first_seq >= \
@@ -455,7 +455,7 @@ fn a_team_comes_to_a_journal_and_goes_from_it() {
     assert!(second.ok("replay demo").contains("alone_again"));
 }
 
-/// Groups that are changed and removed in the journal are found, and put back from a host.
+/// Checks that changed and removed groups in the journal are found and restored from a host.
 fn the_journal_is_mended_from_a_host(cluster: &Cluster, host: &Cli) {
     let sound: Value = host.json("journal check demo --deep");
     assert_eq!(sound["deep"]["damaged"].as_array().unwrap().len(), 0);

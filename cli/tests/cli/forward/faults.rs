@@ -1,4 +1,4 @@
-//! What becomes of a command when the daemon is gone, goes, or is not what it should be.
+//! Commands whose daemon is gone, ends during the call, or is another program.
 
 use crate::daemon::Daemon;
 use crate::harness::{Cli, ErrorBody, Ran, parse};
@@ -31,7 +31,7 @@ fn a_daemon_that_was_killed_is_not_waited_for() {
     cli.ok("verify demo");
 }
 
-/// A stopped daemon holds the team's lock and says nothing.
+/// A stopped daemon holds the team's lock and does not answer.
 #[test]
 fn a_stopped_daemon_is_waited_for_no_longer_than_a_lock() {
     let cli = Cli::with_team();
@@ -44,7 +44,7 @@ fn a_stopped_daemon_is_waited_for_no_longer_than_a_lock() {
     daemon.resume();
     assert_eq!(ran.code, Some(69), "{ran:?}");
     assert!(ran.stderr.contains("does not answer"), "{ran:?}");
-    // Without the limit it is ten seconds.
+    // Without the option, the limit would be ten seconds.
     assert!(waited < Duration::from_secs(9), "{waited:?}");
     cli.ok("append demo --kind afterwards");
     assert_eq!(cli.ok("replay demo --json --kind waited"), "");
@@ -64,7 +64,7 @@ fn a_daemon_that_goes_in_the_middle_leaves_the_outcome_unknown() {
             .stderr(Stdio::piped())
             .spawn()
             .unwrap();
-        // The daemon has the call once its message lies there.
+        // The daemon has the call once the message is recorded.
         let sent = || {
             cli.ok("replay demo --json --kind message_sent")
                 .contains(&format!("m-{json}"))
@@ -88,7 +88,7 @@ fn a_daemon_that_goes_in_the_middle_leaves_the_outcome_unknown() {
     cli.ok("append demo --kind afterwards");
 }
 
-/// Takes the call, and says what no daemon says.
+/// An answer that accepts the call, followed by bytes that no daemon sends.
 const BABBLE: &str = "HTTP/1.1 101 Yes\r\n\r\n\u{7f}\u{7f}\u{7f}\u{7f}";
 
 #[test]
@@ -144,7 +144,8 @@ fn a_command_on_the_whole_log_is_carried_out_here_whatever_becomes_of_the_daemon
     served.join().unwrap();
     let daemon = Daemon::of(&cli);
     cli.ok("append demo --kind by_the_daemon");
-    // As if it had been, each beside a daemon that then goes on with the log that is there.
+    // With a running daemon these commands also run in the caller's process; the daemon then continues with the changed
+    // log.
     for line in [
         "convert demo --to binary",
         "doctor repair demo --to 1 --yes",
@@ -160,7 +161,8 @@ fn a_command_on_the_whole_log_is_carried_out_here_whatever_becomes_of_the_daemon
     drop(daemon);
 }
 
-/// A connection for whose time the daemon keeps off a team, and what it said to that.
+/// Opens a connection that keeps the daemon off the team while it is open. Returns the connection and the daemon's
+/// reply.
 fn gave_way(cli: &Cli, daemon: &Daemon) -> (UnixStream, Vec<u8>) {
     let root = cli.dir().metadata().unwrap();
     let root = json!([root.dev(), root.ino()]);
@@ -195,20 +197,20 @@ fn a_daemon_keeps_off_a_team_for_as_long_as_whoever_asked_for_it_is_there() {
     cli.ok("append demo --kind by_the_daemon");
     let (connection, reply) = gave_way(&cli, &daemon);
     assert_eq!(reply, b"\"GaveWay\"");
-    // Nobody has the lock, and the daemon does not take it.
+    // The lock is free, and the daemon does not take it.
     let refused = cli.refused_json(75, "append demo --kind meanwhile --lock-timeout 0");
     assert_eq!(refused.code, "locked");
     cli.ok("rehydrate demo");
     drop(connection);
     cli.ok("append demo --kind afterwards");
-    // It holds up no stop either.
+    // An open connection does not delay a stop either.
     let (_connection, _) = gave_way(&cli, &daemon);
     cli.ok("serve --stop");
     assert_eq!(daemon.ended().0, Some(0));
     cli.ok("verify demo");
 }
 
-/// Answers one connection with that, where a daemon would be.
+/// Listens in the daemon's place, and answers one connection with this text.
 fn impostor(cli: &Cli, answer: &'static str) -> thread::JoinHandle<()> {
     let socket = cli.dir().join("socket");
     let _ = std::fs::remove_file(&socket);
@@ -218,7 +220,7 @@ fn impostor(cli: &Cli, answer: &'static str) -> thread::JoinHandle<()> {
         "socket": socket, "version": "9.9.9", "teamId": "demo", "startedAt": "x"
     });
     let file = cli.dir().join("teams/demo/runtime.json");
-    // At once whole and its owner's alone, for whoever looks meanwhile.
+    // The rename makes the file appear whole and readable by its owner alone.
     let aside = cli.dir().join("aside");
     std::fs::write(&aside, runtime.to_string()).unwrap();
     std::fs::set_permissions(&aside, PermissionsExt::from_mode(0o600)).unwrap();
@@ -235,7 +237,7 @@ fn impostor(cli: &Cli, answer: &'static str) -> thread::JoinHandle<()> {
         assert!(head.contains("Upgrade: teamlog-forward/2\r\n"), "{head}");
         stream.write_all(answer.as_bytes()).unwrap();
         if answer.starts_with("HTTP/1.1 101") {
-            // It has the call when it goes.
+            // Reads the start of the call before the connection closes.
             stream.read_exact(&mut [0]).unwrap();
         }
     })
@@ -250,7 +252,7 @@ fn a_daemon_of_another_version_is_told_from_one_that_is_none() {
         ("HTTP/1.1 503 Busy\r\n\r\n", 75, "busy"),
         ("HTTP/1.1 404 Not Found\r\n\r\n", 69, "daemon_unreachable"),
         ("SSH-2.0-OpenSSH\r\n\r\n", 69, "daemon_unreachable"),
-        // It took the call, and says what no daemon says.
+        // Accepts the call, then sends bytes that no daemon sends.
         (
             "HTTP/1.1 101 Yes\r\n\r\n\u{1}\0\0\0\u{63}",
             74,
@@ -267,7 +269,7 @@ fn a_daemon_of_another_version_is_told_from_one_that_is_none() {
         assert_eq!(refused.code, code, "{answer}: {refused:?}");
         served.join().unwrap();
     }
-    // Where every refusal is 1, so is this one, in the words of the contract.
+    // `api` exits with 1 for every refusal, also for this one, and its envelope follows the contract.
     let served = impostor(&cli, mismatch);
     let ran = cli.run("api create-task --input '{\"team_name\":\"demo\",\"subject\":\"S\",\"description\":\"D\"}' --json");
     assert_eq!(ran.code, Some(1), "{ran:?}");
@@ -277,7 +279,7 @@ fn a_daemon_of_another_version_is_told_from_one_that_is_none() {
     assert_eq!(error["code"], "operation_failed", "{ran:?}");
     assert_eq!(error["details"]["code"], "daemon_version_mismatch");
     served.join().unwrap();
-    // One that hangs up has taken nothing.
+    // A daemon that hangs up at once has not taken the call, so the command runs without it.
     let served = impostor(&cli, "");
     cli.ok("tick demo");
     served.join().unwrap();
@@ -299,7 +301,7 @@ fn a_daemon_that_came_while_the_lock_was_waited_for_is_found() {
     });
 }
 
-/// A command waits for the lock, and asks a daemon that came meanwhile before it gives up.
+/// Checks that a command that waits for the lock asks a daemon that started meanwhile.
 #[track_caller]
 fn is_found_while_waiting(line: &str) {
     let cli = Cli::with_team();
@@ -314,7 +316,7 @@ fn is_found_while_waiting(line: &str) {
         .stderr(Stdio::piped())
         .spawn()
         .unwrap();
-    // It has looked for a daemon once it waits for the lock, which it then has open.
+    // The command looks for a daemon first; once it waits for the lock, it has the lock file open.
     let open = format!("/proc/{}/fd", waiting.id());
     let waits = || {
         let files = std::fs::read_dir(&open).unwrap();
@@ -364,7 +366,7 @@ fn a_file_that_others_may_have_written_is_not_believed() {
             "{text}"
         );
     }
-    // Nothing of it matters to what only reads.
+    // Commands that only read ignore the file.
     cli.ok("status demo");
 }
 

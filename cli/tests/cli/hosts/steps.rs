@@ -1,8 +1,9 @@
-//! Steps of the histories of several hosts: reads that demand what is new, claims that meet, a primary that dies.
+//! Steps of the tests with several hosts: reads that demand new data, competing claims, the death of the primary.
 
 use super::*;
 
-/// A host that only reads knows what it had, unless it demands more; one with a daemon follows.
+/// Checks that a reading host answers from local data unless an option demands newer data, and that a daemon follows
+/// the journal.
 pub fn reads_can_demand_what_others_recorded(hosts: &[Cli; 3]) {
     let seq = |cli: &Cli, line: &str| -> u64 {
         let head: Value = cli.json(line);
@@ -23,7 +24,7 @@ pub fn reads_can_demand_what_others_recorded(hosts: &[Cli; 3]) {
         seq(&hosts[1], &format!("head demo --at-least {at_least}")),
         at_least
     );
-    // Who waits hears of what others record, with no daemon here.
+    // Without a daemon, `wait` still notices an event recorded on another host.
     let arrived = thread::scope(|scope| {
         let waiting = scope.spawn(|| hosts[1].ok("wait demo --agent qa --timeout 30 --json"));
         thread::sleep(Duration::from_millis(500));
@@ -44,7 +45,8 @@ pub fn reads_can_demand_what_others_recorded(hosts: &[Cli; 3]) {
     daemon.kill();
 }
 
-/// What only reads says when the journal was read, and goes on where it is not there, unless it is to be newer.
+/// Checks that reads report when the journal was read. Without the journal a read still answers, unless `--max-stale`
+/// demands newer data.
 pub fn answers_say_how_new_they_are(host: &Cli) {
     for line in [
         "status demo",
@@ -78,7 +80,7 @@ pub fn answers_say_how_new_they_are(host: &Cli) {
     host.ok("status demo --max-stale 0");
 }
 
-/// Each task is claimed on all hosts at once; the second host has a daemon.
+/// Claims each task on all hosts at once; the second host has a daemon.
 pub fn claims_meet(hosts: &[Cli; 3]) {
     let daemon = Daemon::of(&hosts[1]);
     for number in 1..=6 {
@@ -107,7 +109,7 @@ pub fn claims_meet(hosts: &[Cli; 3]) {
     daemon.kill();
 }
 
-/// All hosts record while the primary dies and a standby is promoted.
+/// Records on all hosts while the primary dies and a standby is promoted.
 pub fn the_primary_dies(cluster: &mut Cluster, hosts: &[Cli; 3]) {
     let daemon = Daemon::of(&hosts[2]);
     record_while(hosts, || {
@@ -125,7 +127,7 @@ pub fn the_primary_dies(cluster: &mut Cluster, hosts: &[Cli; 3]) {
     daemon.kill();
 }
 
-/// All hosts record while something happens: what was acknowledged is there, once.
+/// Records on all hosts during `disturb`, and checks that each acknowledged event is there once.
 fn record_while(hosts: &[Cli], disturb: impl FnOnce()) {
     let stop = AtomicBool::new(false);
     let acked: Vec<Vec<String>> = thread::scope(|scope| {
@@ -154,8 +156,8 @@ fn record_while(hosts: &[Cli], disturb: impl FnOnce()) {
     }
 }
 
-/// Does what may have to wait for a journal that just lost its leader: whatever became of it, the same once more, until it is
-/// known.
+/// Repeats a command until it succeeds, since the journal may just have lost its leader. An unknown outcome is retried
+/// too.
 fn insist(host: &Cli, line: &str) {
     let since = Instant::now();
     loop {
@@ -172,8 +174,8 @@ fn insist(host: &Cli, line: &str) {
     }
 }
 
-/// Records one task after the other, at least a few however slow the machine is, and gives the keys of those that were
-/// acknowledged.
+/// Records tasks one after the other, at least a few even on a slow machine, and returns the keys of the acknowledged
+/// tasks.
 fn record(host: &Cli, number: usize, stop: &AtomicBool) -> Vec<String> {
     let mut acked = Vec::new();
     for count in 0.. {
