@@ -1,16 +1,16 @@
-//! Links the program statically and at a fixed address where that is possible: on Linux with glibc, with its archives installed.
+//! Links the program statically and at a fixed address if that is possible: on Linux with glibc and its archives.
 //!
-//! A process that loads no libraries and relocates nothing starts in two thirds of the time, and a command that runs once is
-//! mostly its start. It is done here and not by flags of rustc, so that `cargo build` and `cargo install` do it alike,
-//! also from a registry, and so that procedural macros, which are libraries, are built as ever.
-//! `TEAMLOG_DYNAMIC=1` leaves the link as rustc makes it.
+//! A process that loads no libraries and relocates nothing starts in two thirds of the time, and a command that runs
+//! once is mostly its start. The build script does this instead of flags of rustc, so that `cargo build` and `cargo
+//! install` link alike, also from a registry, and so that procedural macros, which are libraries, are built as usual.
+//! `TEAMLOG_DYNAMIC=1` leaves the link to rustc.
 
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What rustc asks the linker for by name, and the archive that takes its place.
+/// Libraries that rustc asks the linker for, each with the archive that replaces it.
 const ARCHIVES: [(&str, &str); 7] = [
     ("gcc_s", "libgcc_eh.a"),
     ("c", "libc.a"),
@@ -48,7 +48,7 @@ fn is(name: &str, value: &str) -> bool {
     env::var(name).is_ok_and(|found| found == value)
 }
 
-/// Whether rustc links against shared libraries of this very machine.
+/// Returns true if rustc links against shared libraries of the build machine, and `TEAMLOG_DYNAMIC` is not set.
 fn wanted() -> bool {
     let features = env::var("CARGO_CFG_TARGET_FEATURE").unwrap_or_default();
     is("CARGO_CFG_TARGET_OS", "linux")
@@ -58,7 +58,8 @@ fn wanted() -> bool {
         && env::var_os("TEAMLOG_DYNAMIC").is_none()
 }
 
-/// Puts a copy of that archive of the C compiler where the linker looks first for `lib{name}`. Says whether there is one.
+/// Copies an archive of the C compiler to the first directory in which the linker looks for `lib{name}`. Returns false
+/// if there is no such archive.
 fn put(out: &Path, name: &str, file: &str) -> bool {
     let compiler = env::var_os("RUSTC_LINKER").unwrap_or("cc".into());
     let asked = Command::new(compiler)
@@ -75,7 +76,7 @@ fn put(out: &Path, name: &str, file: &str) -> bool {
         return false;
     };
     let copy = out.join(format!("lib{name}.a"));
-    // One of a build before may be read-only, as what it was copied from is.
+    // The copy of an earlier build may be read-only, because `fs::copy` also copies the permissions.
     let _ = fs::remove_file(&copy);
     fs::copy(found, copy).is_ok()
 }

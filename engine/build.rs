@@ -1,4 +1,4 @@
-//! Says what is missing where teamlog cannot be built, before anything fails to compile.
+//! Reports an unsupported target system before anything fails to compile.
 #![allow(
     clippy::print_stdout,
     reason = "this is how a build script speaks to cargo"

@@ -1,4 +1,5 @@
-//! One command in a process of its own, so that only the page cache is warm, and memory is that of the command.
+//! A command in a process of its own, so that only the page cache is warm, and the measured memory is the command's
+//! alone.
 //!
 //! The harness starts itself again as `--child ROOT COMMAND ARGUMENT`; the child prints [`Cost`] as one line of JSON.
 

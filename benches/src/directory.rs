@@ -1,4 +1,4 @@
-//! Fresh directories, all below one that is removed at the very end: removing a large directory slows down file
+//! Fresh directories, all below a directory that is removed at the very end: removing a large directory slows down file
 //! creation for half a minute, because ext4 skips recently freed inodes.
 
 use std::path::{Path, PathBuf};

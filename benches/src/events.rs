@@ -1,4 +1,4 @@
-//! Typical events of teams: about 400 bytes as JSON, refs set, texts varied. The same numbers give the same events.
+//! Typical events of teams: about 400 bytes as JSON, refs set, texts varied. A number always gives an equal event.
 
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, EventId, Json, NewEvent, Refs, Timestamp};
@@ -16,7 +16,7 @@ pub struct Payload {
     pub body: String,
     /// One of four.
     pub status: String,
-    /// Always the same.
+    /// A constant text.
     pub priority: String,
     /// A small number.
     pub attempt: u32,
@@ -27,9 +27,9 @@ pub struct Payload {
 /// An event for `serde_json`: every field owned and typed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Line {
-    /// Its seq.
+    /// Seq of the event.
     pub seq: u64,
-    /// Its id.
+    /// Id of the event.
     pub id: String,
     /// Time of recording.
     pub created_at: String,
@@ -37,13 +37,13 @@ pub struct Line {
     pub kind: String,
     /// Actor of the event.
     pub actor: String,
-    /// Its story.
+    /// Trace id of the event's story.
     pub trace_id: Option<String>,
-    /// Its task.
+    /// Task of the event.
     pub task_id: Option<String>,
-    /// Its agent.
+    /// Agent of the event.
     pub agent: Option<String>,
-    /// Its message.
+    /// Message of the event.
     pub message_id: Option<String>,
     /// Version of the payload's format.
     pub schema_version: u32,

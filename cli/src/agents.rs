@@ -52,7 +52,8 @@ impl Agent {
         user: bool,
     ) -> Result<PathBuf, CommandError> {
         let name = match (self, user) {
-            // The file has paths of this machine, so it is not the one that a project shares.
+            // The settings hold paths of this machine, so they go into the local file, not into the file that a project
+            // shares.
             (Agent::Claude, false) => ".claude/settings.local.json",
             (Agent::Claude, true) => ".claude/settings.json",
             (Agent::Codex, _) => ".codex/hooks.json",
@@ -103,7 +104,7 @@ pub fn absolute(context: &Context, path: &Path) -> Result<PathBuf, CommandError>
     Ok(here.join(path).components().collect())
 }
 
-/// As `absolute`, as text.
+/// Makes a path absolute and converts it to text.
 pub fn text(context: &Context, path: &Path) -> Result<String, CommandError> {
     let path = absolute(context, path)?;
     path.into_os_string().into_string().map_err(|path| {
@@ -120,7 +121,7 @@ pub fn data_root(context: &Context) -> Result<String, CommandError> {
     )
 }
 
-/// Returns a note if the commands that agents are told to type would start no program, or another one.
+/// Returns a note if the commands that agents are told to type would start another program, or none.
 pub fn path_note(context: &Context) -> Result<Option<String>, CommandError> {
     let name = context.called().name();
     let own = PathBuf::from(program(context)?);

@@ -95,8 +95,8 @@ mod tests {
         Args::command().debug_assert();
     }
 
-    /// Prints what was parsed, without the names of arguments that were not typed: only the whole definition has the
-    /// option `--team`.
+    /// Prints the parsed arguments, without the names of arguments that were not typed: only the whole definition has
+    /// the option `--team`.
     fn shown(parsed: &Result<Args, String>) -> String {
         let text = format!("{parsed:?}");
         let mut parts = text.split("valid_args: [");

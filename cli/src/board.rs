@@ -1,6 +1,6 @@
-//! The board in a terminal: who does what, the tasks, what needs somebody, and what happens.
+//! The board in a terminal: the agents and their work, the tasks, the items that need attention, and the newest events.
 //!
-//! `load` reads a team, `state` says what each key, each second and each load changes, `view` draws a state onto cells.
+//! `load` reads a team, `state` changes with each key, each second and each load, and `view` draws a state onto cells.
 //! Only `terminal` knows that there is a terminal.
 
 mod clock;

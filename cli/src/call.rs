@@ -26,7 +26,7 @@ pub struct Who {
     pub trace_id: Option<String>,
 }
 
-/// Where a call is carried out.
+/// The root, team and caller of a call.
 pub struct CallContext<'a> {
     pub root: Root,
     pub team: &'a str,
@@ -75,7 +75,7 @@ impl<I: Serialize, A: DeserializeOwned> Call<I, A> {
 }
 
 impl CallContext<'_> {
-    /// The team, open; at the point of its past that is asked about.
+    /// Returns the open team, at the past point that the call asks about, if any.
     pub fn team(&mut self) -> Result<&mut Team, CommandError> {
         let opened = match (self.opened.take(), self.at) {
             (Some(team), _) => team,

@@ -49,7 +49,7 @@ pub struct Context {
     data_root_flag: Option<PathBuf>,
     /// True if commands go to a daemon on another machine.
     is_remote: bool,
-    /// That daemon, after its first use.
+    /// The daemon on the other machine, after its first use.
     remote: OnceCell<Remote>,
     actor: Option<String>,
     actor_flag: Option<String>,
@@ -59,7 +59,7 @@ pub struct Context {
     journals: Arc<KnownJournals>,
     /// Current team, for hints.
     team: Option<String>,
-    /// How the command may be repeated if its outcome is unknown; `None` for reads.
+    /// Effect of repeating the command if its outcome is unknown; `None` for reads.
     repeat: Option<Repeat>,
     /// True if recording commands add a receipt to their answer.
     receipt: bool,

@@ -191,7 +191,7 @@ impl ProcessEnv {
         if let Some(name) = argv.next() {
             command.arg0(name);
         }
-        // It returns only on failure.
+        // `exec` returns only on failure.
         let _ = command
             .args(argv)
             .env(TUNABLES, OsString::from_vec(tunables))

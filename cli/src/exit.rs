@@ -126,7 +126,7 @@ impl CommandError {
         CommandError::new(Exit::Usage, "usage", message)
     }
 
-    /// Creates the error of a broken promise of ours.
+    /// Creates the error for a bug in teamlog.
     pub fn bug(message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Bug, "bug", message)
     }
@@ -158,7 +158,7 @@ impl CommandError {
         error.hinting("the command has recorded its events; only its answer could not be written")
     }
 
-    /// The same with a hint, unless it has one that knows better.
+    /// Adds a hint, unless the error has a more specific hint.
     #[must_use]
     pub fn or_hint(mut self, hint: impl Into<String>) -> CommandError {
         self.body.hint.get_or_insert_with(|| hint.into());
@@ -212,7 +212,7 @@ impl CommandError {
         self
     }
 
-    /// The same with the field named that is at fault.
+    /// Names the field that is at fault.
     #[must_use]
     pub fn about(mut self, field: &str) -> CommandError {
         self.body.field = Some(field.to_owned());

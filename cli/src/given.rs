@@ -9,7 +9,7 @@ use std::io::Read;
 use std::path::Path;
 use teamlog_team::engine::Json;
 
-/// Size limit; far above that of an event, so that people meet the event's own limit.
+/// Size limit; far above an event's limit, so that users meet the event's limit first.
 const BYTES_MAX: u64 = 8 << 20;
 
 /// The byte order mark that some programs write before a text.

@@ -14,7 +14,7 @@ pub struct Global {
     /// Directory that holds `teams/` [default: $TEAMLOG_DATA_ROOT, the nearest ancestor with `teams/` of logs, or here]
     #[arg(long, global = true, value_name = "DIR")]
     pub data_root: Option<PathBuf>,
-    /// Who is acting; replaces a missing --from or --agent [default: $TEAMLOG_AGENT]
+    /// Name of the acting agent; replaces a missing --from or --agent [default: $TEAMLOG_AGENT]
     #[arg(long, global = true, value_name = "AGENT")]
     pub actor: Option<String>,
     /// Seconds to wait while another process writes to the team [default: 10]
@@ -26,7 +26,7 @@ pub struct Global {
     /// Sync with other hosts first; fails if the journal cannot be reached
     #[arg(long, global = true)]
     pub fresh: bool,
-    /// Wait until this host has event SEQ, for example that of another host's answer
+    /// Wait until this host has event SEQ, for example the last event of an answer from another host
     #[arg(long, global = true, value_name = "SEQ")]
     pub at_least: Option<u64>,
     /// Sync first if local data is older than SECONDS
@@ -35,7 +35,7 @@ pub struct Global {
     /// Also print a receipt that covers the recorded events
     #[arg(long, global = true)]
     pub receipt: bool,
-    /// Fail before writing if the log no longer holds what this receipt covers
+    /// Fail before writing if the log no longer holds the events of this receipt
     #[arg(long, global = true, value_name = "JSON|@FILE")]
     pub last_receipt: Option<String>,
 }

@@ -31,7 +31,7 @@ pub struct Caller<'a> {
     pub is_sandboxed: bool,
     /// Process id of the daemon whose `runtime.json` is in the team's directory.
     pub daemon: Option<u32>,
-    /// How the failed command may be repeated, if it records anything.
+    /// Effect of repeating the failed command, if the command records anything.
     pub repeat: Option<Repeat>,
 }
 

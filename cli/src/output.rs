@@ -2,7 +2,7 @@
 //!
 //! Invariants: JSON is one compact line per value, byte for byte as given unless it goes to a terminal; a terminal gets
 //! no hidden character except line ends, tabs and colours, from any command; after the reader has left (a broken pipe)
-//! further output is dropped silently and the exit code stays that of the command.
+//! further output is dropped silently and the command keeps its exit code.
 
 use crate::env::ProcessEnv;
 use crate::exit::CommandError;
@@ -22,7 +22,7 @@ pub struct Output {
     reader_left: bool,
 }
 
-/// Where a serialiser writes: standard output, whose error is kept as it is reported.
+/// Standard output for a serialiser; keeps the error of a failed write, to be reported in full.
 struct JsonWriter<'a> {
     output: &'a mut Output,
     failed: Option<CommandError>,

@@ -1,9 +1,7 @@
-//! The data root: the option, else the environment, else the nearest `teams/` of ours upwards, else none.
+//! The data root: the option, else the environment, else the nearest ancestor with `teams/` of logs, else none.
 //!
 //! A named root is used as it is. A discovered root must belong to the caller or to root, and others must not be able
-//! to write it, because whoever writes a log controls the agents.
-//!
-//! |---|---|
+//! to write it, because a user who can write a log controls the agents.
 
 pub mod owner;
 mod worktree;
@@ -109,8 +107,8 @@ pub fn elsewhere(root: &Path, here: &Path, user: User) -> Vec<PathBuf> {
     known
 }
 
-/// Returns the metadata of a directory's `teams/` if it is ours: it has our ignore file, or holds a log. An unreadable
-/// one counts as ours.
+/// Returns the metadata of a directory's `teams/` if it belongs to teamlog: it has teamlog's ignore file, or holds a
+/// log. An unreadable `teams/` counts too.
 fn teams_in(dir: &Path) -> Option<Metadata> {
     let teams = dir.join(TEAMS_DIR);
     let metadata = fs::symlink_metadata(&teams).ok()?;

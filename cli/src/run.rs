@@ -41,7 +41,7 @@ pub fn run(argv: &[OsString], env: &ProcessEnv) -> Exit {
     exit
 }
 
-/// Why the words are no command.
+/// Reason why the arguments are no command.
 enum Misread {
     Usage(clap::Error),
     /// TEAM was left out, and the team is not known otherwise.

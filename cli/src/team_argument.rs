@@ -135,7 +135,7 @@ impl Words {
 struct Reader<'a> {
     command: &'a Command,
     words: Words,
-    /// True until the command is found to have a `--team` of its own.
+    /// True until the command turns out to define `--team` itself.
     is_team_option: bool,
 }
 
@@ -223,7 +223,7 @@ pub fn documented(command: Command) -> Command {
             .value_name("TEAM")
             .help("The team, in place of the first argument"),
     );
-    // `mut_arg` would move TEAM behind the other positional arguments.
+    // `mut_arg` would move TEAM after the other positional arguments.
     command.mut_args(|arg| match is_required && arg.get_id() == ID {
         true => arg.help("The team [default: --team, $TEAMLOG_TEAM, else the only open one]"),
         false => arg,

@@ -132,7 +132,7 @@ pub enum Error {
     TooLarge {
         /// Name of the value.
         what: &'static str,
-        /// Its size in bytes.
+        /// Size of the value in bytes.
         len: u64,
         /// The limit in bytes.
         max: u64,
@@ -247,7 +247,7 @@ faults! {
     Loading = "adoption_unfinished", "does not have all groups yet";
     /// The log was taken off the journal, and continues on one host alone.
     Left = "journal_left", "no longer orders it";
-    /// The journal is not the one that the log names.
+    /// The log names another journal.
     OtherJournal = "journal_of_another", "is not the expected one";
     /// Another system of servers answers than before: it may be a copy of the journal.
     Moved = "journal_moved", "is on another system of servers than before";

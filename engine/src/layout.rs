@@ -12,7 +12,7 @@ pub const LOCK_FILE: &str = "lock";
 pub const EVENTS_DIR: &str = "events";
 /// The digests of sealed segments that were hashed before.
 pub const DIGESTS_FILE: &str = "digests";
-/// How far this host has read the log's journal, if it has one.
+/// File with the position up to which this host has read the log's journal, if there is a journal.
 pub const JOURNAL_FILE: &str = "journal";
 /// The id of the event by which this host takes the log off its journal.
 pub(crate) const LEAVING_FILE: &str = "leaving";

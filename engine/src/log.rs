@@ -260,7 +260,7 @@ impl Log {
         journals.ok_or_else(|| unknown_journal(journal))
     }
 
-    /// Opens the journal, and fails if its system of servers is not the one that this host knows.
+    /// Opens the journal, and fails if its system of servers differs from the system that this host knows.
     pub(crate) fn journal(&self, journal: &JournalIdentity) -> Result<Box<dyn Journal>> {
         let mut handle = self.journals(journal)?.open(journal)?;
         let term = cursor::known_term(self.storage.as_ref(), &self.dir, self.identity());

@@ -33,7 +33,7 @@ pub struct Broken {
 /// The tail of a segment.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Tail {
-    /// Its complete groups, in order.
+    /// The complete groups, in order.
     pub groups: Vec<Group>,
     /// The broken group after them, if any.
     pub broken: Option<Broken>,

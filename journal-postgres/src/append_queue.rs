@@ -36,7 +36,7 @@ struct Waiting {
 enum Reply {
     /// The outcome of its group.
     Outcome(Outcome),
-    /// It must append these groups; the first is its own.
+    /// The caller must append these groups; the first is the caller's own.
     Lead(Vec<Waiting>),
 }
 

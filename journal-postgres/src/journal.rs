@@ -213,7 +213,7 @@ impl Appending<'_> {
         let all = |outcome: Outcome| vec![outcome; groups.len()];
         match taken(self.connection, groups, self.by) {
             Ok(taken) => self.settle(groups, Some(&taken)),
-            // It is a standby by now.
+            // The server has become a standby.
             Err(CallError::Refused(SqlState::READ_ONLY_SQL_TRANSACTION, why)) => {
                 (all(Outcome::Unreachable(why)), true)
             }

@@ -118,8 +118,8 @@ pub const VERSION: &str = "select schema from teamlog_meta";
 /// Stores this version after a migration.
 pub const MIGRATED: &str = "update teamlog_meta set schema = $1, min_reader = $1 where schema < $1";
 
-/// Marks the session with a word of the connection. Returns its previous mark: that of another connection, if a pooler
-/// shares it.
+/// Marks the session with a word of the connection. Returns the session's previous mark: another connection's mark, if
+/// a pooler shares the session.
 pub const MARK: &str = "
 select coalesce(current_setting('teamlog.session', true), ''), set_config('teamlog.session', $1, false)";
 

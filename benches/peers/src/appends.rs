@@ -21,7 +21,7 @@ fn written() -> u64 {
     line.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)
 }
 
-/// Appends with threads that start together; returns the time until the last one is done, and that of each call.
+/// Appends with threads that start together; returns the time until the last thread is done, and the time of each call.
 fn append(sink: &dyn Sink, shares: Vec<Vec<Draft>>) -> (Duration, Vec<Duration>) {
     let start = Barrier::new(shares.len() + 1);
     std::thread::scope(|scope| {

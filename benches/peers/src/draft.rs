@@ -1,5 +1,5 @@
-//! The same events for all contestants, each in its own form: encoded bytes for stores of bytes, fields for teamlog,
-//! which encodes within the measured time.
+//! Equal events for all contestants, each in the contestant's own form: encoded bytes for stores of bytes, fields for
+//! teamlog, which encodes within the measured time.
 
 use teamlog_benches::events::{self, STORY};
 use teamlog_engine::internals::codec::encode_group;
@@ -60,7 +60,7 @@ const STORIES: u64 = BLOCK / STORY;
 pub enum Lie {
     /// Directly after each other.
     Adjacent,
-    /// Among those of other stories, 50 events apart.
+    /// Among the events of other stories, 50 events apart.
     Spread,
 }
 

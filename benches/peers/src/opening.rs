@@ -101,7 +101,7 @@ fn table(kept: &Kept, rounds: usize, cold: bool, options: &Options) {
     let mut read = vec![0; LONG.len()];
     let mut runs = 0;
     turns(rounds, LONG.len(), |round, at| {
-        // It has nothing to open.
+        // `Written` has nothing to open. The first cold round is not measured.
         if LONG[at] == Contestant::Written || (cold && round == 0) {
             return;
         }

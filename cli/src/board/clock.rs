@@ -1,4 +1,4 @@
-//! How times are shown: as the clock on the wall, in UTC, or as so long ago.
+//! Display of times: in local time, in UTC, or as a span until now.
 
 use crate::render::time;
 use jiff::tz::TimeZone;
@@ -31,7 +31,7 @@ impl Clock {
         }
     }
 
-    /// A time: its clock, with its day where that is another one than today.
+    /// Shows a time as its clock, with its day unless that is today.
     pub fn show(self, at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
         let zone = match self {
             Clock::Relative => return time::ago(now.micros(), at.micros()),

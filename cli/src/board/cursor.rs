@@ -1,6 +1,6 @@
-//! Where somebody stands in a list of which a part is seen.
+//! The selection and the scroll position of a list.
 
-/// The row that is chosen, and the first one that is seen.
+/// The selected row, and the first visible row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Cursor {
     pub row: usize,

@@ -1,17 +1,17 @@
-//! Which part of the terminal shows what.
+//! The areas of the terminal, one per part of the board.
 
 use ratatui::layout::Rect;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Panel {
-    /// Who does what.
+    /// The agents and their work.
     #[default]
     Crew,
     /// The tasks.
     Board,
-    /// What needs somebody.
+    /// The items that need attention.
     Attention,
-    /// What happens.
+    /// The newest events.
     Live,
 }
 
@@ -28,7 +28,7 @@ impl Panel {
         }
     }
 
-    /// The one so many further on, in a circle.
+    /// Returns the panel `steps` further on; the first panel follows the last.
     pub fn on(self, steps: usize) -> Panel {
         Panel::ALL[(self as usize + steps) % Panel::ALL.len()]
     }
@@ -38,24 +38,24 @@ impl Panel {
 pub struct Layout {
     /// The first row: the team.
     pub header: Rect,
-    /// What is wrong with the log, if something is.
+    /// The line for a fault, if there is one.
     pub fault: Rect,
-    /// The names of the panels, where only one has room.
+    /// The names of the panels, if only one panel has room.
     pub tabs: Rect,
-    /// The panels, by number, titles included; without any size where one is not seen.
+    /// The panels, by number, titles included; a hidden panel has no size.
     pub panels: [Rect; 4],
     /// The last row: keys.
     pub footer: Rect,
 }
 
-/// Columns from which panels stand beside each other.
+/// Width from which panels are beside each other.
 const WIDE: u16 = 120;
-/// Rows, and columns, below which only one panel is seen.
+/// Rows, and columns, below which only one panel is shown.
 const SHORT: u16 = 18;
 const NARROW: u16 = 50;
 
 impl Layout {
-    /// For a terminal of that size, with a line for what is wrong or without, and the panel that has the keys.
+    /// Divides a terminal's area; `fault` reserves a line for the fault, and `focus` is the panel that takes the keys.
     pub fn of(area: Rect, fault: bool, focus: Panel) -> Layout {
         let mut rest = area;
         let mut layout = Layout {
@@ -95,7 +95,7 @@ impl Layout {
                 }
             }
         } else {
-            // One below the other; the one that has the keys gets twice as much.
+            // All panels below each other; the panel that takes the keys gets twice the height.
             let parts = Panel::ALL.len() as u16 + 1;
             let (part, mut spare) = (rest.height / parts, rest.height % parts);
             for panel in Panel::ALL {
@@ -109,7 +109,7 @@ impl Layout {
         layout
     }
 
-    /// How many rows of its list a panel shows.
+    /// Returns the number of list rows that a panel can show.
     pub fn rows(&self, panel: Panel) -> usize {
         let height = self.panels[panel as usize].height;
         let title = u16::from(self.tabs.height == 0);

@@ -1,11 +1,11 @@
-//! What happens, event by event: the newest ones, going along or standing still.
+//! The newest events. The list follows the log, or is paused.
 
 use super::cursor::Cursor;
 use std::collections::VecDeque;
 use teamlog_team::engine::Timestamp;
 
 pub const KEPT: usize = 1_000;
-/// Events that are kept behind those that stand still.
+/// Most events kept after the last shown event while the list is paused.
 const KEPT_BEHIND: usize = 10_000;
 
 /// An event as a row.
@@ -15,22 +15,22 @@ pub struct Line {
     pub at: Timestamp,
     pub actor: String,
     pub kind: String,
-    /// Whether it is none of ours.
+    /// True for an event that folds ignore.
     pub foreign: bool,
     pub what: String,
-    /// Its public JSON, up to a length.
+    /// The event's public JSON, cut at a length limit.
     pub json: String,
 }
 
-/// The events, and how many of them are shown.
+/// The kept events, and the selection of them that is shown.
 #[derive(Debug, Default)]
 pub struct Live {
     lines: VecDeque<Line>,
-    /// What the filter leaves of those that are shown, by their place.
+    /// Indices in `lines` of the shown events that pass the filter.
     shown: Vec<usize>,
-    /// The last event that is shown while the list stands still.
+    /// Seq of the last shown event while the list is paused.
     still: Option<u64>,
-    /// Events that came since, and pass the filter.
+    /// Number of events after `still` that pass the filter.
     unseen: usize,
     pub cursor: Cursor,
 }
@@ -52,7 +52,7 @@ impl Live {
         self.shown.get(row).and_then(|place| self.lines.get(*place))
     }
 
-    /// Takes what was appended; `fresh` where it is another log, or another history of it.
+    /// Adds new events; drops the old ones first if `fresh`.
     pub fn take(&mut self, lines: Vec<Line>, fresh: bool, filter: &str) {
         if fresh {
             let still = self.still.is_some();
@@ -66,7 +66,7 @@ impl Live {
         self.choose(filter);
     }
 
-    /// Shows what passes the filter; the same event stays chosen.
+    /// Shows the events that pass the filter; the selected event stays selected.
     pub fn choose(&mut self, filter: &str) {
         let seq = self.line(self.cursor.row).map(|line| line.seq);
         let at_end = self.cursor.row + 1 >= self.shown.len();
@@ -90,7 +90,7 @@ impl Live {
         };
     }
 
-    /// Stands still, or goes along again.
+    /// Pauses the list, or resumes it.
     pub fn toggle(&mut self, filter: &str) {
         match self.still {
             Some(_) => self.resume(filter),
@@ -98,13 +98,13 @@ impl Live {
         }
     }
 
-    /// Stands still, where it does not yet.
+    /// Pauses the list, unless it is paused already.
     pub fn stop(&mut self) {
         let last = self.lines.back().map_or(0, |line| line.seq);
         self.still.get_or_insert(last);
     }
 
-    /// Goes along, at the newest event.
+    /// Follows the log again, with the newest event selected.
     pub fn resume(&mut self, filter: &str) {
         self.still = None;
         self.drop_old();
@@ -112,7 +112,8 @@ impl Live {
         self.cursor.row = self.shown.len().saturating_sub(1);
     }
 
-    /// Where the list stands still, what is shown stays, and of what came behind the newest.
+    /// Drops the oldest surplus events. A paused list keeps its shown events; of the later events only the newest are
+    /// kept.
     fn drop_old(&mut self) {
         let Some(still) = self.still else {
             let surplus = self.lines.len().saturating_sub(KEPT);

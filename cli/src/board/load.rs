@@ -1,4 +1,4 @@
-//! Reading a team for the board, once and again whenever its log grows. Takes no lock of a writer.
+//! Reads a team for the board, once, and again whenever its log grows. Takes no writer's lock.
 
 use super::live::{KEPT, Line};
 use super::state::Change;
@@ -22,33 +22,33 @@ use teamlog_team::task::listed::Listed;
 use teamlog_team::worker::who::{Who, WhoAgent, WhoAnswer};
 use teamlog_team::{Root, Team};
 
-/// How often leases are looked at that run out.
+/// Longest wait between two reads, because leases run out without an event; also the wait after an error.
 const SECOND: Duration = Duration::from_secs(1);
-/// A busy log is read at most so often, and never for more than a fifth of the time.
+/// Shortest pause between two reads of a busy log. Reading also takes at most a fifth of the time.
 const PAUSE: Duration = Duration::from_millis(150);
-/// Events of the answer for programs.
+/// Number of events in the answer for programs.
 const EVENTS: usize = 100;
-/// Bytes of an event that are kept to be shown in full.
+/// Most bytes of an event that are kept, to be shown in full.
 const JSON_MAX: usize = 16 << 10;
 
-/// All of it that there is to be had.
+/// The most items that `attention` can return.
 const ATTENTION: Attention = Attention {
     limit: Some(1_000),
     stale_minutes: None,
 };
 
-/// What a program gets: the same data, once
+/// The answer for programs: the board's data, read once
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct BoardAnswer {
     /// The team
     pub team: String,
     /// Seq of the last event that is known
     pub last_seq: u64,
-    /// Who does what, as `who` answers it
+    /// The agents and their work, as `who` answers
     pub crew: WhoAnswer,
     /// All tasks, as `tasks` answers them
     pub board: TasksAnswer,
-    /// What somebody has to see to, as `attention` answers it
+    /// The items that need attention, as `attention` answers
     pub attention: AttentionAnswer,
     /// The newest events, oldest first
     pub live: EventsAnswer,
@@ -56,23 +56,23 @@ pub struct BoardAnswer {
 
 pub type WaitsInVain = BTreeMap<String, Vec<String>>;
 
-/// What one look at a team brought.
+/// The result of reading a team once.
 #[derive(Debug, Default)]
 pub struct Loaded {
-    /// The last event.
+    /// Seq of the last event.
     pub seq: u64,
     pub now: Timestamp,
     pub agents: Vec<WhoAgent>,
     pub live_claims: u64,
-    /// All tasks, and the failed or canceled ones that they wait for; nothing if unchanged.
+    /// All tasks, and the failed or canceled tasks that they wait for; `None` if unchanged.
     pub tasks: Option<(Vec<Task>, WaitsInVain)>,
-    /// What needs somebody.
+    /// The items that need attention.
     pub items: Vec<AttentionItem>,
-    /// Items beyond those.
+    /// Number of items beyond `items`.
     pub more_items: usize,
-    /// The events behind those of the look before.
+    /// The newest events since the previous read.
     pub lines: Vec<Line>,
-    /// Whether it is another history than that of the look before.
+    /// True for the first read of a log, and after events were cut off.
     pub fresh: bool,
 }
 
@@ -80,7 +80,7 @@ pub struct Loaded {
 pub struct Source {
     pub root: Root,
     pub team: String,
-    /// The point of its past, if it is not to go along.
+    /// The past point to show, instead of following the log.
     pub at: Option<Point>,
 }
 
@@ -93,7 +93,8 @@ impl Source {
         }
     }
 
-    /// Reads the team again and again, and tells of each look until nobody listens. What fails is told, and tried again.
+    /// Reads the team repeatedly, and passes each result to `tell` until `tell` breaks. An error is passed on too, and
+    /// the read is tried again.
     pub fn go_along(&self, tell: &dyn Fn(Change) -> ControlFlow<()>) {
         loop {
             match self.follow(tell) {
@@ -109,11 +110,11 @@ impl Source {
         }
     }
 
-    /// Until nobody listens, or another log lies there.
+    /// Reads the team repeatedly, until `tell` breaks or another log is in the place of the first.
     fn follow(&self, tell: &dyn Fn(Change) -> ControlFlow<()>) -> teamlog_team::Result<Ended> {
         let mut team = self.open()?;
         let identity = team.log().identity().clone();
-        // Before the first look, so that nothing falls between.
+        // Before the first read, so that no event is missed in between.
         let mut watch = team.log().watch()?;
         let mut known = None;
         loop {
@@ -125,7 +126,7 @@ impl Source {
                 return Ok(Ended::Unheard);
             }
             if self.at.is_some() {
-                // It stays as it was.
+                // A state of the past never changes.
                 return Ok(Ended::Unheard);
             }
             thread::sleep(PAUSE.max(took * 4));
@@ -137,15 +138,15 @@ impl Source {
     }
 }
 
-/// Why a team is followed no longer.
+/// Reason why following a team ended.
 enum Ended {
-    /// Nobody listens, or there is nothing more to tell.
+    /// The caller stopped listening, or the state is of the past and was passed on.
     Unheard,
-    /// Another log lies in its place.
+    /// Another log is in its place.
     Replaced,
 }
 
-/// A look at a team, of which everything up to `known` was seen.
+/// Reads a team; the caller has seen all events up to `known`.
 pub fn look(team: &mut Team, known: Option<u64>) -> teamlog_team::Result<Loaded> {
     let seq = last_seq(team)?;
     // A repair may have cut events off.
@@ -173,7 +174,7 @@ pub fn look(team: &mut Team, known: Option<u64>) -> teamlog_team::Result<Loaded>
         })?;
     }
     Ok(Loaded {
-        // What came since is looked at again: the tasks were read before the events.
+        // `seq` was read first: later events are read again next time, because the tasks may be older than them.
         seq,
         now: who.now,
         live_claims: who.live_claims,
@@ -186,7 +187,7 @@ pub fn look(team: &mut Team, known: Option<u64>) -> teamlog_team::Result<Loaded>
     })
 }
 
-/// The same as one answer.
+/// Reads a team once, for programs.
 pub fn answer(team: &mut Team) -> teamlog_team::Result<BoardAnswer> {
     let last_seq = last_seq(team)?;
     let crew = team.who(&Who::default())?;
@@ -227,7 +228,7 @@ fn line(event: &Event<'_>, json: &[u8]) -> Line {
     }
 }
 
-/// The JSON of an event, up to a length. Whose a claim is its token proves, so that it is not shown around.
+/// Returns the JSON of an event, up to a length. The token of a claim proves who holds it, so it is not shown.
 fn without_token(event: &Event<'_>, json: &[u8]) -> String {
     let shown = String::from_utf8_lossy(json.get(..JSON_MAX).unwrap_or(json));
     let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();

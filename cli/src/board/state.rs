@@ -1,4 +1,5 @@
-//! What is shown, and what each key, each second and each load changes of it. No clock, no terminal, no log.
+//! The state of the board, and the changes that each key, each second and each load makes to it. No clock, no terminal,
+//! no log.
 
 use super::clock::Clock;
 use super::cursor::Cursor;
@@ -30,11 +31,11 @@ pub enum Change {
 #[derive(Debug, Clone)]
 pub struct Setting {
     pub team: String,
-    /// The event and the time of which it is shown, if not of now.
+    /// Seq and time of the past state that is shown, if any.
     pub at: Option<(u64, Timestamp)>,
-    /// Which way times are shown at first.
+    /// The first display of times.
     pub clock: Clock,
-    /// How commands begin, for the same data root.
+    /// Start of each suggested command, with the data root of this board.
     pub program: String,
     pub zone: TimeZone,
     pub colours: bool,
@@ -43,29 +44,29 @@ pub struct Setting {
     pub now: Timestamp,
 }
 
-/// Something in front of the panels.
+/// A popup in front of the panels.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Popup {
     pub title: String,
     /// Name and value; either may be empty.
     pub lines: Vec<(String, String)>,
-    /// The first line that is seen.
+    /// The first visible line.
     pub top: usize,
 }
 
 #[derive(Debug)]
 pub struct State {
     pub setting: Setting,
-    /// The panel that has the keys.
+    /// The panel that takes the keys.
     pub panel: Panel,
-    /// What is looked for, in small letters.
+    /// The text that is searched for, in small letters.
     pub filter: String,
     pub typing: bool,
     pub popup: Option<Popup>,
-    /// Why what is shown may be old.
+    /// The error of the last read: the shown data may be old.
     pub fault: Option<CommandError>,
     pub now: Timestamp,
-    /// The last event that is known; nothing before the first load.
+    /// Seq of the last known event; `None` before the first load.
     pub seq: Option<u64>,
     pub live_claims: u64,
     agents: Vec<WhoAgent>,
@@ -79,7 +80,7 @@ pub struct State {
     pub live: Live,
 }
 
-/// Whether one of the texts holds the words, whatever the case.
+/// Returns true if one of the texts contains `small`, regardless of case.
 pub fn any_has<'a>(texts: impl IntoIterator<Item = &'a str>, small: &str) -> bool {
     let mut texts = texts.into_iter();
     texts.any(|text| text.to_lowercase().contains(small))
@@ -109,7 +110,7 @@ impl State {
         }
     }
 
-    /// With one look at a team.
+    /// Creates a state by reading a team once.
     pub fn read(setting: Setting, team: &mut Team) -> teamlog_team::Result<State> {
         let mut state = State::new(setting);
         let loaded = load::look(team, None)?;
@@ -117,7 +118,7 @@ impl State {
         Ok(state)
     }
 
-    /// Goes on with what happened. Whether there is more to show; not where somebody leaves.
+    /// Applies a change. Returns false if the user leaves the board.
     pub fn update(&mut self, change: Change) -> bool {
         let mut goes_on = true;
         match change {
@@ -156,7 +157,7 @@ impl State {
         }
     }
 
-    /// How many of its things there are, whatever is looked for.
+    /// Returns the number of a panel's entries, regardless of the filter.
     pub fn total(&self, panel: Panel) -> usize {
         match panel {
             Panel::Crew => self.agents.len(),
@@ -235,7 +236,7 @@ impl State {
         self.shown_items = (0..self.items.len()).filter(passes).collect();
     }
 
-    /// Every list stays within its rows, and shows where somebody stands.
+    /// Keeps the cursor of every list within its rows, and scrolls to it.
     fn settle(&mut self) {
         let layout = self.layout();
         for panel in Panel::ALL {
@@ -330,7 +331,7 @@ impl State {
     fn step(&mut self, rows: isize) {
         let len = self.len(self.panel);
         if self.panel == Panel::Live && rows < 0 {
-            // Whoever looks back does not want the list to move.
+            // A user who looks back does not want the list to move.
             self.live.stop();
         }
         let cursor = self.cursor_mut(self.panel);
@@ -338,7 +339,7 @@ impl State {
         cursor.row = cursor.row.min(len.saturating_sub(1));
     }
 
-    /// Shows all of the row where somebody stands.
+    /// Shows all of the selected row.
     fn open(&mut self) {
         let row = self.cursor(self.panel).row;
         if let (Panel::Board, Some(Row::Group(status, _))) = (self.panel, self.tasks.row(row)) {

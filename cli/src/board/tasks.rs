@@ -1,4 +1,4 @@
-//! The tasks, by status. A status can be folded away; those that nobody waits for begin so.
+//! The tasks, by status. A status can be folded; completed and canceled tasks are folded at first.
 
 use super::cursor::Cursor;
 use super::load::WaitsInVain;
@@ -25,7 +25,7 @@ pub enum Row {
     Task(usize),
 }
 
-/// All tasks, and the rows that are there to be seen.
+/// All tasks, and the visible rows.
 #[derive(Debug)]
 pub struct Tasks {
     all: Vec<Task>,
@@ -57,7 +57,7 @@ impl Tasks {
         self.choose_of(chosen, filter);
     }
 
-    /// Shows what passes the filter; the same task stays chosen.
+    /// Shows the tasks that pass the filter; the selected task stays selected.
     pub fn choose(&mut self, filter: &str) {
         let chosen = self.task(self.cursor.row).map(|task| task.task_id.clone());
         self.choose_of(chosen, filter);
@@ -88,12 +88,12 @@ impl Tasks {
         self.cursor.row = row.unwrap_or(self.cursor.row);
     }
 
-    /// Whether a status is folded away: never while something is looked for.
+    /// Returns true if a status is folded. A filter unfolds all.
     pub fn is_folded(&self, status: Status) -> bool {
         !self.filtered && self.folded.contains(&status)
     }
 
-    /// Folds a status away, or shows its tasks again.
+    /// Folds a status, or unfolds it.
     pub fn fold(&mut self, status: Status, filter: &str) {
         if !self.folded.remove(&status) {
             self.folded.insert(status);

@@ -1,4 +1,4 @@
-//! The terminal: the one file that has one. Whatever ends the board, the terminal is as it was before.
+//! The terminal; no other file of the board uses one. However the board ends, the terminal is restored.
 
 use super::load::Source;
 use super::state::{Change, Setting, State};
@@ -22,31 +22,31 @@ use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_team::engine::{Clock as _, SystemClock};
 
-/// How often leases fall.
+/// Period of the clock's ticks.
 const SECOND: Duration = Duration::from_secs(1);
-/// What came within this time is drawn at once.
+/// Changes within this time are drawn together.
 const FRAME: Duration = Duration::from_millis(16);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// Somebody left, or the terminal is gone.
+    /// The user left, or the terminal is gone.
     Left,
     Killed(i32),
-    /// There is nothing to type on.
+    /// The standard input is no terminal, so no key can come.
     Deaf,
 }
 
 enum Heard {
     Change(Change),
     Signal(i32),
-    /// No key will come any more.
+    /// The keys ended.
     Silence,
 }
 
-/// Whether the terminal is not as it was.
+/// True while the terminal is in raw mode, to be restored.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Shows the board until somebody leaves.
+/// Shows the board until the user leaves.
 pub fn run(source: Source, setting: Setting) -> io::Result<Ended> {
     let (said, heard) = channel();
     listen_for_signals(&said)?;
@@ -65,15 +65,15 @@ pub fn run(source: Source, setting: Setting) -> io::Result<Ended> {
     let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
     let mut state = State::new(setting);
     match show(&mut terminal, &mut state, &heard, zero.is_some()) {
-        // Nobody looks any more.
+        // A vanished terminal counts as left.
         Err(error) if is_gone(&error) => Ok(Ended::Left),
         ended => ended,
     }
 }
 
-/// Ends the process as that signal does where nobody handles it.
+/// Ends the process by the signal's default action.
 pub fn end_by(signal: i32) {
-    // Where that fails the process ends a moment later.
+    // If that fails, the process ends a moment later.
     drop(signal_hook::low_level::emulate_default_handler(signal));
 }
 
@@ -91,7 +91,7 @@ fn show(
         state.update(Change::Size(size.width, size.height));
         tty.draw(|frame| view::draw(state, frame.buffer_mut()))?;
         let drawn = Instant::now();
-        // The first thing that happens, and what comes with it.
+        // Waits for the first change, then collects further changes for a frame's time.
         let mut wait = (tick + SECOND).saturating_duration_since(drawn);
         loop {
             let change = match heard.recv_timeout(wait) {
@@ -145,13 +145,13 @@ fn change_of(key: KeyEvent) -> Option<Change> {
     }
 }
 
-/// From now on these signals are told, and end nothing by themselves.
+/// Passes these signals on to `said`, instead of ending the process at once.
 fn listen_for_signals(said: &Sender<Heard>) -> io::Result<()> {
     let (mut told, teller) = UnixStream::pair()?;
     let which = Arc::new(AtomicUsize::new(0));
     for signal in [SIGTERM, SIGINT, SIGHUP] {
         let number = usize::try_from(signal).unwrap_or_default();
-        // In this order: who is told finds out by which.
+        // In this order: the thread that the pipe wakes reads `which`.
         signal_hook::flag::register_usize(signal, Arc::clone(&which), number)?;
         signal_hook::low_level::pipe::register(signal, teller.try_clone()?)?;
     }
@@ -160,9 +160,9 @@ fn listen_for_signals(said: &Sender<Heard>) -> io::Result<()> {
         let mut byte = [0];
         if told.read_exact(&mut byte).is_ok() {
             let signal = i32::try_from(which.load(Ordering::SeqCst)).unwrap_or(SIGTERM);
-            // Nobody listens where the board has ended by itself.
+            // Sending fails if the board has ended already.
             let _ = said.send(Heard::Signal(signal));
-            // A terminal that takes nothing more holds up whoever draws.
+            // Drawing may hang on a terminal that takes no more output, so this thread ends the process after a second.
             thread::sleep(SECOND);
             let _ = disable_raw_mode();
             end_by(signal);
@@ -171,7 +171,7 @@ fn listen_for_signals(said: &Sender<Heard>) -> io::Result<()> {
     Ok(())
 }
 
-/// A terminal that is ours, until this goes.
+/// The terminal in raw mode with the alternate screen; restored on drop.
 struct Screen;
 
 impl Screen {
@@ -195,16 +195,16 @@ impl Drop for Screen {
     }
 }
 
-/// Once, whoever comes first.
+/// Restores the terminal, once.
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        // Where the terminal is gone nothing is left to be mended.
+        // Errors are ignored: if the terminal is gone, there is nothing to restore.
         let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();
     }
 }
 
-/// Whether the error says that the terminal is no longer there.
+/// Returns true if the error means that the terminal is gone.
 fn is_gone(error: &io::Error) -> bool {
     let gone = rustix::io::Errno::IO.raw_os_error();
     error.kind() == io::ErrorKind::BrokenPipe || error.raw_os_error() == Some(gone)

@@ -1,5 +1,5 @@
-//! The state by keys and loads, and what each panel looks like. `TEAMLOG_BLESS=1 cargo test -p teamlog` writes the pictures
-//! beside this file anew.
+//! Tests of the state after keys and loads, and of the pictures of each panel. `TEAMLOG_BLESS=1 cargo test -p teamlog`
+//! rewrites the pictures beside this file.
 
 use super::clock::Clock;
 use super::layout::Panel;
@@ -294,12 +294,12 @@ fn a_filter_leaves_what_holds_it_and_escape_drops_it() {
     typed(&mut state, "/ADA\n");
     assert_eq!(state.filter, "ada");
     assert_eq!((state.len(Panel::Crew), state.len(Panel::Live)), (1, 2));
-    // Its status and itself.
+    // The row of the status and the row of the task.
     assert_eq!(state.len(Panel::Board), 2);
     assert!(drawn(&state).contains("/ada"));
     typed(&mut state, "\u{1b}");
     assert_eq!(state.len(Panel::Crew), 3);
-    // What is folded away is found all the same; and q is a letter while something is typed.
+    // A filter finds folded tasks too, and `q` is a letter while the filter is typed.
     typed(&mut state, "/old work");
     assert_eq!(state.len(Panel::Board), 2);
     typed(&mut state, "q");
@@ -426,7 +426,7 @@ fn what_is_wrong_with_the_log_is_said_until_it_is_mended() {
     let said = shown.lines().nth(1).unwrap();
     assert!(said.starts_with(" !! damaged: bytes"), "{shown}");
     assert!(said.ends_with("; teamlog verify demo"), "{shown}");
-    // What was known stays.
+    // The data of the last successful read stays.
     assert!(shown.contains("Parse the header"), "{shown}");
     state.update(Change::Loaded(Box::new(loaded())));
     assert!(!drawn(&state).contains("!!"));

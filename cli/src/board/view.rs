@@ -28,13 +28,13 @@ pub fn draw(state: &State, buffer: &mut Buffer) {
     }
 }
 
-/// The same as lines of text, without what only somebody at a terminal needs.
+/// Draws a state as lines of text, without the line of keys.
 pub fn plain(state: &State) -> Vec<String> {
     let (columns, rows) = state.setting.size;
     let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
     draw(state, &mut buffer);
     let mut lines: Vec<String> = (0..rows).map(|row| text_of(&buffer, row)).collect();
-    // The last line is that of keys.
+    // The last line lists the keys.
     lines.pop();
     while lines.last().is_some_and(String::is_empty) {
         lines.pop();
@@ -42,7 +42,7 @@ pub fn plain(state: &State) -> Vec<String> {
     lines
 }
 
-/// A row of cells as text; a wide character has an empty cell behind it.
+/// Returns a row of cells as text; a wide character has an empty cell after it.
 pub fn text_of(buffer: &Buffer, row: u16) -> String {
     let mut text = String::new();
     let mut behind = 0;

@@ -29,7 +29,7 @@ pub struct FailedTeam {
     pub team: String,
     /// The code of the error.
     pub code: String,
-    /// Its error message.
+    /// The message of the error.
     pub message: String,
 }
 

@@ -1,4 +1,4 @@
-//! `backup`: a copy that goes on being one.
+//! `backup`: a copy of the log, which each further run brings up to date.
 
 use crate::command::prelude::*;
 use crate::render::moving;

@@ -41,7 +41,7 @@ pub struct Args {
 /// Address of the page, and how it was opened.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Opened {
-    /// Its address; contains the code unless a browser was opened
+    /// Address of the dashboard; contains the code unless a browser was opened
     url: String,
     /// The team; `null` if the page shows all teams
     team: Option<String>,

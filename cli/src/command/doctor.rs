@@ -1,4 +1,4 @@
-//! `doctor`: is everything as it should be, and what mends it.
+//! `doctor`: checks a team, cleans up and repairs.
 
 use crate::command::prelude::*;
 use crate::forward::control;
@@ -40,14 +40,14 @@ Exit codes:
 struct Check {
     /// The team
     team: String,
-    /// Look at everything; else of a log of more than 1,000 events a sample is looked at, and everything where
-    /// the sample leaves a doubt
+    /// Check everything; else a log of more than 1,000 events is checked by a sample, and in full only if the sample
+    /// leaves a doubt
     #[arg(long)]
     deep: bool,
     /// Events, and messages, to look up one by one; 0 is all, and looks at everything
     #[arg(long, value_name = "N", default_value_t = SAMPLE, value_parser = super::whole::<u64>)]
     sample_size: u64,
-    /// A directory of backups to look into as well; those that `backup` was given are known
+    /// A directory of backups to check as well; the directories given to `backup` are known
     #[arg(long = "backup", value_name = "DIR")]
     backups: Vec<PathBuf>,
 }
@@ -58,7 +58,7 @@ Examples:
   teamlog doctor clean
   teamlog doctor clean --yes --json")]
 struct Clean {
-    /// Do it; without this only say what would go
+    /// Do it; without this option only show what would be removed
     #[arg(long)]
     yes: bool,
 }
@@ -75,10 +75,10 @@ struct Repair {
     /// The last event that stays; the last one of its group
     #[arg(long, value_name = "SEQ", value_parser = super::whole::<u64>)]
     to: Option<u64>,
-    /// Go on without events that were lost because an older state of the log was put back; records what is known of them
+    /// Continue without events that were lost because an older state of the log was restored; records the known facts
     #[arg(long, conflicts_with_all = ["to", "yes"])]
     accept_rollback: bool,
-    /// Do it; without this only say what would go
+    /// Do it; without this option only show what would be removed
     #[arg(long)]
     yes: bool,
 }

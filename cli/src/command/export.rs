@@ -18,7 +18,7 @@ pub struct Args {
     format: Option<Format>,
 }
 
-/// How events are printed.
+/// Format of the printed events.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     Events,
@@ -43,7 +43,7 @@ impl Args {
     }
 }
 
-/// Names what an export does not hold: the files of artifacts.
+/// Returns a note that the files of the team's artifacts are not exported, if it has any.
 fn left_out(context: &mut Context, team: &str) -> Result<Option<String>, CommandError> {
     let count = context.artifact_count(team)?;
     let files = time::plural(count as u64, "artifact");

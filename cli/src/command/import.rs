@@ -1,4 +1,4 @@
-//! `import`: history that lies elsewhere, as message envelopes or as exported events.
+//! `import`: reads history from elsewhere: message envelopes, a directory of the message protocol, or exported events.
 
 use crate::command::append::lines_of;
 use crate::command::prelude::*;
@@ -22,7 +22,7 @@ Examples:
   teamlog export demo | teamlog import copy --events -
   teamlog import old --team-chat old-chat")]
 pub struct Args {
-    /// The team; created when there is none
+    /// The team; created if it does not exist
     team: String,
     /// File of message envelopes; - is standard input
     #[arg(long, value_name = "FILE")]
@@ -33,13 +33,14 @@ pub struct Args {
     /// Directory of the message protocol in files: inboxes/, events/, tasks/, dead-letter/; the team must be new
     #[arg(long, value_name = "DIR")]
     team_chat: Option<PathBuf>,
-    /// How the events of a new team are stored: jsonl or binary [default: jsonl]
+    /// Format of a new team's log: jsonl or binary [default: jsonl]
     #[arg(long, value_parser = super::format)]
     format: Option<Format>,
     /// Stamp events now; the original times stay in the messages
     #[arg(long, conflicts_with_all = ["events", "team_chat"])]
     restamp: bool,
-    /// Take nothing and exit 1 if any line is malformed or a duplicate, or says of a task what is not applied to it
+    /// Import nothing and exit 1 if any line is malformed, a duplicate, or a report that would not be applied to its
+    /// task
     #[arg(long, conflicts_with = "events")]
     strict: bool,
     /// Keep no view files beside a new team's log
@@ -81,7 +82,7 @@ impl Args {
         )
     }
 
-    /// The data root, where no daemon writes to the team meanwhile.
+    /// Returns the data root, while no daemon writes to the team.
     fn new_root(&self, context: &mut Context) -> Result<Root, CommandError> {
         context.keep_off(&self.team)?;
         context.new_root(&self.team)
@@ -149,7 +150,7 @@ impl Args {
     }
 }
 
-/// What is said behind the answer, and how the command exits.
+/// Prints the notes after the answer, and returns the exit status.
 fn end(context: &mut Context, status: &str, not_applied: &Reasons, artifacts: usize) -> Outcome {
     context.out.flush()?;
     if let Some(note) = integrity::left_aside(not_applied) {

@@ -23,7 +23,7 @@ pub struct Args {
     /// The journal, as journals.toml names it
     #[arg(long, value_name = "NAME")]
     journal: String,
-    /// The directory of a backup that has most of it; the journal tells what is behind that
+    /// Backup directory that holds most of the log; the journal supplies the later events
     #[arg(long, value_name = "DIR")]
     from: Option<PathBuf>,
     /// Accept a network or host-shared file system

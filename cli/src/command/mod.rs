@@ -215,7 +215,7 @@ commands! {
     Guard(guard) = "guard", Reads("exec"): "Decide if a coding agent may carry out a tool call; for its hooks",
     Setup(setup: answer::<SetupAnswer>) = "setup", Files:
         "Set up a coding agent for a team: guard, hooks, MCP server, skill, AGENTS.md",
-    // `hooks doctor` runs what a hook runs.
+    // `hooks doctor` runs the command of a hook.
     Hooks(hooks) = "hooks", Reads("--write", "doctor"):
         "Install and check the guard's hook in a coding agent",
     Bootstrap(bootstrap) = "bootstrap", TeamData:
@@ -270,21 +270,21 @@ commands! {
         "Import history: message envelopes in any order, or the output of `export`",
     Export(export: lines::<Recorded>) = "export", Reads:
         "Print every event as JSON lines; `import --events` reads them",
-    // It replaces the whole log.
+    // `convert` replaces the whole log.
     Convert(convert: recorded::<log::convert::ConvertAnswer>) = "convert", Files:
         "Store a team's log in the other format, in place; the original is kept",
     Backup(backup: answer::<Either<BackupAnswer, BackupAllAnswer>>) = "backup", Files:
         "Back up a team, or all teams, without stopping writers; a second run copies new events only",
-    // It replaces the whole log.
+    // `restore` replaces the whole log.
     Restore(restore: recorded::<RestoreAnswer>) = "restore", Files:
         "Restore a team from its backup",
-    // It brings a whole log.
+    // `join` adds a whole log.
     Join(join: changed::<lifecycle::join::JoinAnswer>) = "join", Files:
         "Join a team that another host put on a journal",
-    // It gives a whole log away, and takes it back.
+    // `journal` gives a whole log to a journal, and takes it back.
     Journal(journal) = "journal", Files:
         "Manage journals, which order the events of teams on several hosts",
-    // It removes the whole log.
+    // `purge` removes the whole log.
     Purge(purge: changed::<lifecycle::purge::PurgeAnswer>) = "purge", Files:
         "Delete a closed team and its log",
     Serve(serve: answer::<Either<serve::Ready, serve::Served>>) = "serve", Runs:

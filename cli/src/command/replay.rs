@@ -24,7 +24,7 @@ pub struct Args {
     /// Latest time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "TIME", value_parser = super::time)]
     until: Option<When>,
-    /// At most so many; 0 is all [default: 0]
+    /// Most events to print; 0 is all [default: 0]
     #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
     limit: Option<u64>,
     /// Newest first
@@ -35,7 +35,7 @@ pub struct Args {
     follow: bool,
 }
 
-// Which events; `tail` takes the same. (A doc comment would become the text of both commands.)
+// Selects events; used by `replay` and `tail`. (A doc comment would become the text of both commands.)
 #[derive(Debug, clap::Args)]
 pub struct Filter {
     /// First seq

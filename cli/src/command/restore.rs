@@ -21,10 +21,11 @@ pub struct Args {
     dir: PathBuf,
     /// The team to restore
     team: String,
-    /// The team that was backed up, where it had another name
+    /// Name of the team when it was backed up, if it differs
     #[arg(long, value_name = "TEAM")]
     from: Option<String>,
-    /// The log that was backed up, where the directory holds several of the team; else the one that was backed up last
+    /// Id of the log to restore, if the directory holds several logs of the team [default: the log of the latest
+    /// backup]
     #[arg(long, value_name = "ID")]
     log: Option<String>,
     /// Another format than the backup's: jsonl or binary

@@ -34,7 +34,7 @@ pub struct Listing {
 /// A printed answer.
 #[derive(Debug, Serialize, JsonSchema)]
 struct Listed {
-    /// Its name: the argument of `schema`.
+    /// Name of the answer: the argument of `schema`.
     name: String,
     /// Form of the output that the schema describes.
     prints: Prints,

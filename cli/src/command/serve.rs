@@ -73,7 +73,7 @@ pub struct Ready {
     socket: String,
     /// Teams that it serves now
     teams: Vec<String>,
-    /// Its version
+    /// Version of the daemon
     version: String,
     /// Version of `runtime.json`'s format
     schema_version: &'static str,
@@ -97,16 +97,16 @@ pub struct Served {
     /// Path of the Unix socket
     #[serde(skip_serializing_if = "Option::is_none")]
     socket: Option<String>,
-    /// Its version
+    /// Version of the daemon
     #[serde(skip_serializing_if = "Option::is_none")]
     version: Option<String>,
     /// Start time
     #[serde(skip_serializing_if = "Option::is_none")]
     started_at: Option<String>,
-    /// Why the certificate could not be reloaded; the previous one stays in use
+    /// Reason why the certificate could not be reloaded; the previous one stays in use
     #[serde(skip_serializing_if = "Option::is_none")]
     certificate_failure: Option<String>,
-    /// Its teams, sorted
+    /// Teams of the daemon, sorted
     #[serde(skip_serializing_if = "Vec::is_empty")]
     teams: Vec<TeamServed>,
 }
@@ -114,7 +114,7 @@ pub struct Served {
 /// A team of the daemon.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct TeamServed {
-    /// Its name
+    /// Name of the team
     team: String,
     #[serde(flatten)]
     condition: Condition,
@@ -257,7 +257,7 @@ pub fn refused(error: StartError) -> CommandError {
     }
 }
 
-/// Returns the daemon of a root; waits for one that is starting or ending.
+/// Returns the daemon of a root; waits while a daemon is starting or ending.
 pub fn found(root: &Path) -> Result<Option<Running>, CommandError> {
     let until = Instant::now() + BETWEEN_DEADLINE;
     loop {

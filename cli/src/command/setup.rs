@@ -1,7 +1,7 @@
-//! `setup`: configures a coding agent for a team, merged into the files that exist.
+//! `setup`: configures a coding agent for a team; the settings are merged into existing files.
 //!
 //! Invariants: all changes are computed before the first write; the rest of a file keeps its content and order; a
-//! second run changes nothing; `--remove` removes what a run added.
+//! second run changes nothing; `--remove` removes exactly the parts that earlier runs added.
 
 mod changes;
 mod parts;
@@ -109,7 +109,7 @@ pub struct SetupAnswer {
     team: Option<String>,
     /// The project directory.
     dir: String,
-    /// Its parts.
+    /// Parts of the setup.
     parts: Vec<Part>,
     /// The team's settings that belong to the setup.
     settings: Vec<SettingPart>,

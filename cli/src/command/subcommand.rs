@@ -184,7 +184,7 @@ impl<A: clap::Args> Subcommand for Own<A> {
     }
 }
 
-/// No options beside those of the input.
+/// No options beside the operation's input.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub struct NoOptions {}
@@ -211,7 +211,7 @@ enum AgentField<O> {
     Optional(fn(&mut O) -> &mut Option<String>),
 }
 
-/// Makes a row for an operation. One that records takes a key and a trace id as well.
+/// Makes a row for an operation. An operation that records events takes a key and a trace id as well.
 pub const fn operation<O: Op>(
     name: &'static str,
     show: fn(&O::Data, &View) -> Vec<String>,

@@ -1,4 +1,4 @@
-//! `tail`: the newest events, and with `-f` those to come.
+//! `tail`: prints the newest events, and with `-f` the following ones.
 
 use super::replay::Filter;
 use crate::command::prelude::*;
@@ -20,7 +20,7 @@ pub struct Args {
     /// Go on with events as they are appended, until interrupted
     #[arg(long, short)]
     follow: bool,
-    /// How many of those that are there [default: 10]
+    /// Number of existing events to print first [default: 10]
     #[arg(long, short = 'n', value_name = "N", value_parser = super::whole::<u64>)]
     lines: Option<u64>,
     /// Also answers kept for retries (response_stored); --json always shows them

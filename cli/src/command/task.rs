@@ -156,7 +156,7 @@ fn extra(text: Option<&str>) -> Result<Map<String, Value>, CommandError> {
     }
 }
 
-/// Whether the operation has a field of that name, which would get in the way of what options say.
+/// Returns true if the operation has a field of that name, which would conflict with the options.
 fn is_known(name: &str) -> bool {
     let operation = api::find(TaskCreate::NAME);
     operation.is_some_and(|operation| {

@@ -1,4 +1,4 @@
-//! `tick`: records what is due: retries, dead letters, expired leases.
+//! `tick`: records due retries, dead letters and expired leases.
 
 use super::all_teams::{AllAnswer, Which};
 use crate::call::Call;

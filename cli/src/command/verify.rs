@@ -28,16 +28,16 @@ pub struct Args {
     /// Every team of the data root, closed ones too
     #[arg(long, alias = "all-teams", conflicts_with_all = ["team", "against", "backup"])]
     all: bool,
-    /// A receipt: what `head --json` printed earlier
+    /// File with a receipt, as `head --json` printed it earlier
     #[arg(long, value_name = "FILE")]
     against: Option<PathBuf>,
-    /// The public key of whoever signed the receipt: the .pub file of `keygen`
+    /// The signer's public key: the .pub file of `keygen`
     #[arg(long, value_name = "FILE", requires = "against")]
     key: Option<PathBuf>,
-    /// Check the team's backup in that directory, the one that was given to `backup`
+    /// Check the team's backup in DIR, the directory that was given to `backup`
     #[arg(long, value_name = "DIR", conflicts_with = "against")]
     backup: Option<PathBuf>,
-    /// The log that was backed up, where the directory holds several of the team
+    /// Id of the log to check, if the directory holds several logs of the team
     #[arg(long, value_name = "ID", requires = "backup")]
     log: Option<String>,
 }
@@ -83,7 +83,7 @@ impl Args {
             Some(receipt) => team.verify(Some(receipt))?,
             None => team.verify_noting(&mut |_, _| {})?,
         };
-        // No maintenance: a check leaves everything as it found it, beside the note of what it found.
+        // No maintenance: a check changes nothing, except that it notes its result.
         let exit = Exit::Damaged.unless(answer.ok);
         let answer = VerifiedLog {
             verified: answer,
@@ -107,7 +107,7 @@ pub struct VerifiedLog {
     /// The public key that the receipt is signed with.
     #[serde(skip_serializing_if = "Option::is_none")]
     signed_by: Option<String>,
-    /// If the signature covers the team's name; signatures of older versions do not.
+    /// True if the signature covers the team's name; signatures of older versions do not.
     #[serde(skip_serializing_if = "Option::is_none")]
     team_signed: Option<bool>,
 }
@@ -126,12 +126,12 @@ impl VerifiedLog {
     }
 }
 
-/// What `verify` says of a team.
+/// The result of `verify` for a team.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct VerifiedTeam {
     /// The team.
     team: String,
-    /// What it says.
+    /// The result of the check.
     #[serde(flatten)]
     verified: VerifyAnswer,
 }

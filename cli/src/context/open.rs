@@ -120,8 +120,8 @@ impl Context {
         let Some(most) = self.max_stale.take() else {
             return Ok(());
         };
-        // A daemon on another machine follows the journal by itself, and is asked for its position only if an option
-        // needs it.
+        // A daemon on another machine follows the journal without being asked. It is asked for its position only if an
+        // option needs it.
         match !self.is_remote && self.opened(name)?.is_newer_than(most) {
             true => Ok(()),
             false => self.execute(&CATCH_UP, name, None).map(drop),

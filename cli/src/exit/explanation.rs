@@ -2,7 +2,7 @@
 
 use teamlog_team::engine::Error as EngineError;
 
-/// Returns what the caller can do after an error.
+/// Returns a hint for the caller, if the error has one.
 pub fn of(error: &EngineError) -> Option<String> {
     let hint = match error {
         EngineError::Newer { seq, .. } => {

@@ -19,7 +19,7 @@ impl CommandError {
             .find_map(|line| line.trim().strip_prefix("tip: "))
             // An option that does not exist is rarely meant as a value.
             .filter(|tip| !tip.starts_with("to pass "));
-        // A switch takes its value only behind `=`.
+        // A switch takes its value only after `=`.
         let word = match error.get(ContextKind::InvalidArg) {
             Some(ContextValue::String(word)) => word.as_str(),
             _ => "",

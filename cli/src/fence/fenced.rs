@@ -130,7 +130,7 @@ impl Fenced {
         }
         let begun = Instant::now();
         while self.code.is_none() && begun.elapsed() < GRACE + KILLED {
-            // Its number is not reused before it was waited for.
+            // The pid is not reused before the process has been waited for.
             let _ = kill_process(self.pid, END);
             self.wait(ENDING_LOOK)?;
         }
@@ -213,7 +213,7 @@ impl Fenced {
 
     fn pass_on(&self) {
         for (came, signal, by_terminal) in &self.came {
-            // Its number is not reused before it was waited for.
+            // The pid is not reused before the process has been waited for.
             let came = came.swap(false, Ordering::Relaxed) && self.code.is_none();
             if came && !(*by_terminal && in_foreground()) {
                 let _ = kill_process(self.pid, *signal);
@@ -233,7 +233,8 @@ fn caught(signals: &[PassedOn], waker: &UnixStream) -> io::Result<Vec<Caught>> {
     caught.collect()
 }
 
-/// Starts it from a thread of its own, which drops its rights for ever. The child inherits this.
+/// Starts the command from a separate thread, which first drops its rights for ever. The child inherits the
+/// restriction.
 fn started<R: Send>(
     command: &mut Command,
     restrict: impl FnOnce() -> Result<R, String> + Send,

@@ -40,7 +40,7 @@ pub(super) enum Exchange {
 pub trait Peer {
     /// Value of the `Host` header.
     fn host(&self) -> String;
-    /// Its token, if it needs one.
+    /// Returns the daemon's token, if the daemon needs one.
     fn token(&self) -> Option<&str>;
     /// Returns the error for a receiver of another version.
     fn mismatch(&self) -> CommandError;
@@ -80,9 +80,9 @@ impl Peer for Runtime {
 
 /// Time limits of an exchange.
 pub(super) struct Deadlines {
-    /// For the daemon's acceptance of the request.
+    /// Time limit for the daemon's acceptance of the request.
     pub answer: Duration,
-    /// For the reply; unlimited if `None`.
+    /// Time limit for the reply; unlimited if `None`.
     pub reply: Option<Duration>,
 }
 
@@ -195,7 +195,7 @@ pub fn check_peer(stream: &UnixStream) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Asks for the upgrade from HTTP. Returns false if the daemon closed the connection, as one that is stopping does.
+/// Asks for the upgrade from HTTP. Returns false if the daemon closed the connection, which a stopping daemon does.
 fn upgraded(from: &mut Stream, peer: &impl Peer, deadline: Duration) -> Result<bool, CommandError> {
     let silent = |_: io::Error| peer.unreachable("does not answer");
     let authorization = peer.token().map_or_else(String::new, |token| {

@@ -14,7 +14,7 @@ use teamlog_team::handle::root::TEAMS_DIR;
 /// Most bytes read of it.
 const BYTES_MAX: u64 = 64 << 10;
 
-/// Its fields for the command line. The file has more, and later versions will add some.
+/// The fields of `runtime.json` that the command line uses. The file has more, and later versions will add some.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Runtime {
     #[serde(default)]

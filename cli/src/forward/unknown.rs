@@ -2,12 +2,12 @@
 
 use crate::exit::{CommandError, Exit};
 
-/// How a command may be repeated if its outcome is unknown.
+/// Effect of repeating a command whose outcome is unknown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeat {
-    /// It has a key, so a repeat returns the first answer.
+    /// The command has a key, so a repeat returns the first answer.
     UnderKey,
-    /// It names a message id, so a repeat is recognised.
+    /// The command names a message id, so a repeat is recognised.
     UnderMessageId,
     /// A message without an id: a repeat sends a second message.
     WithoutMessageId,

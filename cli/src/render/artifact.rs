@@ -18,7 +18,7 @@ pub fn stored(answer: &ArtifactPutAnswer, view: &View) -> Vec<String> {
     )]
 }
 
-/// Describes what was written to a file.
+/// Describes the artifact that was written to a file.
 pub fn got(answer: &ArtifactGetAnswer, _: &View) -> Vec<String> {
     vec![line(&answer.artifact)]
 }

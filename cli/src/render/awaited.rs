@@ -12,7 +12,7 @@ use teamlog_team::log::team_event::TeamEvent;
 pub enum Status {
     /// Something happened
     Event,
-    /// Nothing happened in time
+    /// No event arrived in time
     Timeout,
     /// There is no such team
     Missing,
@@ -24,7 +24,7 @@ pub enum Status {
 pub struct Answer {
     /// The team
     pub team_name: String,
-    /// How it ended
+    /// Outcome of the wait
     pub status: Status,
     /// Value to pass as known the next time, so that nothing is missed
     pub cursor: String,

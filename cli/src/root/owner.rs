@@ -111,7 +111,7 @@ mod tests {
             assert!(refused(0o700, other).unwrap().contains("belongs to user"));
             return;
         }
-        // It belongs to root.
+        // The directory belongs to root.
         assert_eq!(refused(0o755, other), None);
         assert_eq!(refused(0o2770, other), None);
         assert!(refused(0o775, other).unwrap().contains("by group"));

@@ -289,7 +289,7 @@ impl Run<'_> {
         }
         for (path, length) in found {
             let from = self.reader.dir().join(&path);
-            // It may have been removed since it was listed.
+            // The file may have been removed since it was listed.
             let Some(mut blake3) = self.reader.storage().named().digest(&from, length)? else {
                 continue;
             };

@@ -17,7 +17,7 @@ const HEADER_BYTES_MAX: usize = 4096;
 /// Description of the previous segment at the time when it was sealed.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Predecessor {
-    /// Its file name.
+    /// File name of the segment.
     pub name: String,
     /// Length in bytes.
     pub len: u64,

@@ -58,7 +58,7 @@ pub struct GroupPart {
 pub struct Frame<'a> {
     /// The event.
     pub event: Event<'a>,
-    /// Its part in its group.
+    /// The event's part in its group.
     pub group: GroupPart,
     /// Bytes from the frame's start to the next one's.
     pub len: usize,
@@ -77,7 +77,7 @@ pub struct Envelope<'a> {
     pub kind: &'a str,
     /// The payload as stored, not checked: it may not be UTF-8.
     pub payload: &'a [u8],
-    /// Its part in its group.
+    /// The event's part in its group.
     pub group: GroupPart,
     /// Bytes from the frame's start to the next one's.
     pub len: usize,

@@ -248,9 +248,9 @@ pub fn floor(content: &[u8], key: &[u8], strict: bool) -> Result<Option<SearchRe
     let (mut matched, mut index) = (0, 0);
     while let Some(raw) = entries.next()? {
         let order = match raw.shared.cmp(&matched) {
-            // It agrees with its predecessor, which is smaller than `key`, beyond the deciding byte.
+            // The entry agrees with its predecessor, which is smaller than `key`, beyond the deciding byte.
             Ordering::Greater => Ordering::Less,
-            // It is greater than its predecessor within the part that the predecessor shares with `key`.
+            // The entry is greater than its predecessor within the part that the predecessor shares with `key`.
             Ordering::Less => Ordering::Greater,
             Ordering::Equal => {
                 let rest = content.get(raw.rest).unwrap_or_default();

@@ -19,7 +19,7 @@ pub const NAME: &str = "manifest";
 /// Largest size of a manifest.
 pub const BYTES_MAX: u64 = 1 << 20;
 const MAGIC: [u8; 8] = *b"\x1eTLRUNS\n";
-/// The version of the whole store, and the only one that is read: for another one the store is rebuilt from the log.
+/// Version of the whole store. A store of another version is not read, but rebuilt from the log.
 pub const VERSION: u32 = 2;
 
 /// A run in the manifest.

@@ -28,7 +28,7 @@ impl Damage {
 /// A block by its pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pointer {
-    /// Its first page.
+    /// First page of the block.
     pub page: u32,
     pub pages: u32,
 }

@@ -140,7 +140,7 @@ pub struct Scan {
 }
 
 enum ScanState {
-    /// Nothing was read yet.
+    /// The scan has not read anything yet.
     Idle {
         runs: Arc<[Arc<Run>]>,
         from: Vec<u8>,

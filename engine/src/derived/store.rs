@@ -515,9 +515,9 @@ fn lock_path(dir: &Path) -> PathBuf {
     path.into()
 }
 
-/// Returns the level at which a run of that many events starts: the one that merging small runs would have given it as
-/// the oldest run. On level L that run is made of at most C(L + [`RUNS_MAX`], [`RUNS_MAX`]) small ones (see
-/// `merge.rs`).
+/// Returns the level at which a run of that many events starts: the level that the run would have as the oldest run, if
+/// merging small runs had made it. On level L that run is made of at most C(L + [`RUNS_MAX`], [`RUNS_MAX`]) small runs
+/// (see `merge.rs`).
 pub(super) fn level_of(events: u64) -> u8 {
     let mut level = 0;
     let mut small_runs = 1_u64;

@@ -62,9 +62,9 @@ pub struct StoredGroup<'a> {
     pub after: Position,
     /// Position after it.
     pub position: Position,
-    /// Its last event.
+    /// Last event of the group.
     pub last: (EventId, Place),
-    /// Its frames.
+    /// Frames of the group.
     pub bytes: &'a [u8],
 }
 

@@ -107,7 +107,7 @@ pub struct Append<'a> {
     pub position: Position,
     /// Id of its last event.
     pub last_id: EventId,
-    /// Its frames, as in a segment.
+    /// Frames of the group, as in a segment.
     pub bytes: &'a [u8],
     /// Names of the segments that begin before it, if they do not follow the common rule of all hosts: those of a log
     /// that was written without a journal before. One may be empty.
@@ -132,7 +132,7 @@ pub enum Outcome {
     Refused(String),
     /// The journal refuses everything for this reason, until an operator changes something. Nothing was written.
     Unfit(JournalFault, String),
-    /// Nothing was sent.
+    /// The journal could not be reached, and nothing was sent.
     Unreachable(String),
     /// The group was sent, but there was no answer: it may be recorded now or later.
     Unknown(String),
@@ -158,7 +158,7 @@ impl Term {
         self.system == other.system && self.number != 0 && self.number < other.number
     }
 
-    /// Returns this term; an unknown number becomes that of `earlier` if the system is the same.
+    /// Returns this term; an unknown number becomes the number of `earlier` if the system is the same.
     #[must_use]
     pub fn after(self, earlier: Term) -> Term {
         match self.number == 0 && self.system == earlier.system {
@@ -201,7 +201,7 @@ pub struct Page {
 pub struct JournalGroup {
     /// The position after it.
     pub position: Position,
-    /// Its frames.
+    /// Frames of the group.
     pub bytes: Vec<u8>,
     /// As [`Append::begins`].
     pub begins: Vec<String>,
@@ -224,7 +224,7 @@ pub enum ReadError {
     Refused(String),
     /// The journal refuses everything for this reason, until an operator changes something.
     Unfit(JournalFault, String),
-    /// It is not the journal that the log names.
+    /// The log names another journal.
     OtherJournal(String),
 }
 

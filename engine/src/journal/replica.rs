@@ -151,7 +151,7 @@ impl Replica {
         }
     }
 
-    /// Refuses a journal with another event in the place of the one that this host had.
+    /// Refuses a journal that has another event in place of the last event that this host had before a power loss.
     pub fn check_is_owed(&self, events: &[Event<'_>]) -> Result<()> {
         let is_other = |(seq, id)| {
             events
@@ -336,7 +336,7 @@ impl Replica {
         }
         match self.journal.read(self.log, append.after, 1) {
             Ok(page) => match page.groups.first() {
-                // It may not be as durable as the journal promises yet; only an append proves that.
+                // The group may not be as durable as the journal promises yet; only an append proves that.
                 Some(group) if group.position == append.position => {
                     Outcome::Unknown("it has the group, but did not confirm its durability".into())
                 }

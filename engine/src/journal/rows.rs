@@ -22,7 +22,7 @@ pub struct JournalRow {
     pub after: Option<GroupDigest>,
     /// The digest after it.
     pub digest: GroupDigest,
-    /// Its frames; empty for the row at the start of a trimmed log.
+    /// Frames of the group; empty for the row at the start of a trimmed log.
     pub bytes: Vec<u8>,
 }
 

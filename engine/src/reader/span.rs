@@ -28,7 +28,7 @@ pub struct Span {
 pub struct LocatedFrame<'a> {
     /// The frame: the event, its part in its group, its CRC.
     pub frame: Frame<'a>,
-    /// Its place.
+    /// Place of the frame.
     pub place: Place,
 }
 

@@ -1,4 +1,4 @@
-//! Replaces a log by another one that was built within its directory.
+//! Replaces a log by another log, which was built within its directory.
 //!
 //! `log.json` decides: after it names the new log, the old log's segments are leftovers, and the head file is of
 //! another log. The next process that opens the log takes the lock and finishes. The head is moved last, so it marks

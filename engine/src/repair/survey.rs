@@ -292,7 +292,7 @@ impl Walk<'_, '_> {
                 .groups
                 .last()
                 .map_or(position.next(), |group| group.last_seq + 1);
-            // The first event of a later group, whatever its seq. It may be right here, if only its seq is wrong.
+            // The first event of a later group, with any seq. The event may be right here, if only its seq is wrong.
             let here = broken.start as usize;
             let next = self
                 .next_start(bytes, here)

@@ -9,8 +9,9 @@ pub enum FileSystemKind {
     /// Local: locks exclude every process, a sync reaches the disk.
     Local,
     /// A network or host-shared file system, by name (`nfs`, `9p`, …): another machine may change the files and ignore
-    /// our locks. `fuse` counts as one, because sshfs, s3fs and virtiofs all show as `fuse` and keep locks to their own
-    /// side. A local disk behind FUSE (ntfs-3g) is refused too, which is the safe mistake.
+    /// our locks. `fuse` counts as a network file system, because sshfs, s3fs and virtiofs all show as `fuse` and keep
+    /// locks to their own side. A local disk that is mounted through FUSE (ntfs-3g) is refused too, which is the safe
+    /// mistake.
     Network(String),
 }
 

@@ -35,7 +35,7 @@ pub use files::{Access, Files, SHARED_DIR, SHARED_FILE};
 pub use memory::{Crashes, Memory};
 pub(crate) use named::{NamedFile, if_long_enough, if_there};
 
-/// How to open a file.
+/// Mode of opening a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenMode {
     /// Existing, to read.

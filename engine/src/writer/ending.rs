@@ -20,8 +20,8 @@ impl<S: State> Core<S> {
     }
 
     /// Fails unless the lock file is the locked one, the segment's path still names the open file, that file ends at
-    /// `head`, and, before a group is `written`, the head's path names the open file. Nobody would read bytes in a
-    /// removed file, and bytes of another process must not be overwritten.
+    /// `head`, and, before a group is `written`, the head's path names the open file. Bytes in a removed file have no
+    /// reader, and bytes of another process must not be overwritten.
     pub(super) fn check_ours(&self, head: &Head, written: bool) -> Result<()> {
         self.lock.check(self.storage.as_ref(), written)?;
         let Some(active) = &self.active else {

@@ -71,7 +71,7 @@ impl State for () {
 pub struct Commit<R> {
     /// The job's answer.
     pub answer: R,
-    /// Its events as recorded; empty if it wrote none.
+    /// The job's events as recorded; empty if it wrote none.
     pub events: Vec<Event<'static>>,
 }
 

@@ -191,7 +191,7 @@ impl<S: State, R, E> Job<S, R, E> {
             .filter(|error| round.unconfirmed || error.journal_fault().is_some());
         let decided = match self.outcome {
             Some(Ok(decided)) => decided,
-            // It was decided on a state that did not come about, or was withdrawn.
+            // After a lost round, the refusal does not count: its state did not come about, or was withdrawn.
             Some(Err(CommitError::Refused(refused))) => {
                 return Err(lost.map_or(CommitError::Refused(refused), |lost| lost.again().into()));
             }

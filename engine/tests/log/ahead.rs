@@ -122,7 +122,7 @@ fn where_there_is_no_room_for_zeros_events_are_recorded_without() {
     let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
     let log = create(&storage, Format::Binary, &ahead());
     let writer = writer(&log);
-    // Its segment exists, with zeros ahead.
+    // After these events the segment exists, with zeros ahead.
     say(&writer, "one");
     say(&writer, "two");
     let before = faulty.count();

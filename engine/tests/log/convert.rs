@@ -131,7 +131,7 @@ fn check(memory: &Memory, format: Format, before: &[String], what: &str) {
         .append(vec![said("after")], Durability::Synced)
         .unwrap_or_else(|error| panic!("{what}: {error}"));
     drop(writer);
-    // It was acknowledged, so a power loss may follow.
+    // The event was acknowledged, so it must survive a power loss.
     let after = open(&arc(&memory.lose_unsynced()), &small(7));
     assert_eq!(
         texts(&after).last().map(String::as_str),
@@ -277,8 +277,8 @@ fn readers_beside_a_conversion_see_one_log_or_the_other() {
         });
         while !done.load(std::sync::atomic::Ordering::SeqCst) {
             let log = open(&storage, &LogOptions::default());
-            // Its files may move away under a reader, which then reports an error; it never takes those of one log for
-            // the other's.
+            // The log's files may move away under a reader, which then reports an error; the reader never takes the
+            // files of one log for the files of the other.
             let read: Result<Vec<_>, Error> = log
                 .reader()
                 .and_then(|reader| reader.events(None).collect());

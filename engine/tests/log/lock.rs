@@ -24,7 +24,7 @@ const HARMS: [Harm; 2] = [Harm::Removed, Harm::Replaced];
 
 impl Harm {
     fn befall(self, storage: &dyn Storage) {
-        // It may have been changed before.
+        // The lock file may have been changed before.
         let _ = storage.remove_file(&lock_file());
         if matches!(self, Harm::Replaced) {
             storage.open(&lock_file(), OpenMode::Create).unwrap();

@@ -132,7 +132,7 @@ fn a_reader_that_cannot_recover_says_how_much_lies_beyond_and_why() {
             note.starts_with(&beyond) && note.contains("cannot write"),
             "{note}"
         );
-        // Nothing was cut before its copy was durable.
+        // Bytes are cut only after their copy is durable.
         let now = arc(&memory).stat(&segment(format)).unwrap().unwrap().len;
         assert_eq!(now, len);
     }

@@ -168,7 +168,7 @@ fn a_head_that_was_replaced_is_followed_on() {
         for _ in 0..3 {
             let bytes = world.storage.read(&path, 4096).unwrap();
             world.storage.replace(&path, &bytes, false).unwrap();
-            // Same content: at most a wake for nothing.
+            // The content is unchanged: at most a needless wake.
             stirred(&mut watch);
             thread::scope(|scope| {
                 let waiting = scope.spawn(|| watch.wait(Some(LONG)).unwrap());

@@ -371,7 +371,7 @@ impl Server {
         let Ok(state) = fs::read_to_string(self.dir.join("postmaster.pid")) else {
             return;
         };
-        // Its seventh line has the key and the number.
+        // The seventh line of `postmaster.pid` has the key and the number.
         let number = state
             .lines()
             .nth(6)

@@ -47,7 +47,7 @@ fn the_answer_is_lost(cluster: &Cluster, id: &str, end: Position) -> Position {
         let append = group(1, end, bytes);
         let outcome = one(journal.as_mut(), append);
         assert!(is_unknown(&outcome), "{back:?}: {outcome:?}");
-        // Nothing can be sent now, so nothing is unknown.
+        // After the reset nothing can be sent, so nothing is unknown.
         proxy.reset();
         let read = journal.read(LogId([1; 16]), end, 100);
         assert!(matches!(read, Err(ReadError::Unreachable(_))), "{read:?}");

@@ -51,7 +51,7 @@ fn a_command_of_its_own_process_makes_four_round_trips() {
     journals.enroll(&identity, LogState::Open).unwrap();
     for number in 0..3 {
         let before = line.turns();
-        // A new connection, like that of a process that records once.
+        // Each round uses a new connection, as a process does that records once.
         let host = Host::new(number, &[line.port], &id, &identity);
         let writer = host.lock().unwrap().into_writer(());
         record(&writer, "once");

@@ -71,7 +71,7 @@ fn every_server_says_why_it_is_not_reached(cluster: &Cluster) {
         why.contains("127.0.0.1:1: ") && why.contains("127.0.0.1:2: "),
         "{why}"
     );
-    // The error of a server that answers but is not the deciding one is more useful than that of an unreachable one.
+    // A server that answers but is not the deciding one gives a more useful error than an unreachable server.
     let other = crate::cluster::config(&[1, cluster.servers[0].port], "ada");
     let journals = PostgresJournals::new(other, "00000000-0000-4000-8000-000000000000".into());
     let why = journals.hosts(LogId([1; 16])).unwrap_err().to_string();
@@ -152,7 +152,7 @@ fn hosts_with_one_name_are_told_apart(cluster: &Cluster, id: &str) {
     let start = Position::default();
     let journals = follow("ada_role", "first", start);
     follow("eve_role", "second", group(1, start, b"a").position);
-    // The same host with another role.
+    // The host id `first` again, with another role.
     follow("eve_role", "first", start);
     let seen = journals.hosts(LogId([1; 16])).unwrap();
     let lags: Vec<Option<u64>> = seen

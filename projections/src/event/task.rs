@@ -1,4 +1,4 @@
-//! What can happen to a task, and the JSON of those payloads.
+//! Events of a task, and the JSON of their payloads.
 
 use super::message::Priority;
 use super::stored::{json, or_default};
@@ -12,14 +12,14 @@ words! {
     #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
     #[repr(u8)]
     pub enum Status {
-        /// Nobody works on it.
+        /// The task is open and has no worker.
         #[default]
         Pending = "pending",
-        /// It waits for something.
+        /// The task waits for something.
         Blocked = "blocked",
-        /// It was given to its owner.
+        /// The task was given to its owner.
         Assigned = "assigned",
-        /// Its owner works on it.
+        /// The owner works on the task.
         InProgress = "in_progress",
         /// Done.
         Completed = "completed" | "done",
@@ -31,14 +31,14 @@ words! {
 }
 
 impl Status {
-    /// Whether nothing is left to do.
+    /// Returns true if nothing is left to do.
     pub fn is_final(self) -> bool {
         matches!(self, Status::Completed | Status::Failed | Status::Canceled)
     }
 }
 
 #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// How many tasks are in each state.
+/// The number of tasks in each state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TaskCounts {
     /// By [`Status`] as index.
@@ -59,22 +59,22 @@ events! {
     pub enum TaskAct of TaskFact { task_id } {
         /// A task was created, governed by claims.
         "task_created" by "teamlog api create-task" => Created: TaskCreated [name owner, id depends_on] {
-            /// What it is, in a line.
+            /// Subject of the task, in a line.
             pub subject: String,
-            /// What it is, at length.
+            /// Full description of the task.
             pub description: String,
-            /// Whether it begins waiting for others.
+            /// True if the task starts as `blocked`.
             #[serde(rename = "status", with = "blocked")]
             pub blocked: bool,
-            /// Who is to take it.
+            /// The agent that is to take the task.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub owner: Option<String>,
             /// The tasks it waits for.
             pub depends_on: Vec<String>,
-            /// Its attributes.
+            /// Attributes of the task.
             #[serde(flatten)]
             pub attributes: Attributes,
-            /// How urgent it is.
+            /// Priority of the task.
             #[serde(
                 default,
                 deserialize_with = "or_default",
@@ -84,7 +84,7 @@ events! {
             /// The paths that its holder may write.
             #[serde(flatten)]
             pub resources: Resources,
-            /// What else its creator said of it: a JSON object.
+            /// Further data from the task's creator: a JSON object.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             #[serde(serialize_with = "json::serialize", deserialize_with = "object")]
             pub extra: Option<Json>,
@@ -93,16 +93,16 @@ events! {
         "task_imported" by "teamlog import TEAM" => Imported(TaskImported),
         /// A task's subject, description or demands changed.
         "task_updated" by "teamlog api update-task" => Updated:
-        /// What is not mentioned stays.
+        /// Fields that are not named stay as they are.
         #[derive(Default)]
         TaskUpdated {
-            /// What it is, in a line.
+            /// Subject of the task, in a line.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub subject: Option<String>,
-            /// What it is, at length.
+            /// Full description of the task.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub description: Option<String>,
-            /// Its attributes.
+            /// Attributes of the task.
             #[serde(flatten)]
             pub attributes: Attributes,
         },
@@ -113,13 +113,13 @@ events! {
         },
         /// A task's holder may write other paths than before.
         "resource_declared" by "teamlog task resources" => ResourcesDeclared:
-        /// What a task declares of paths; also a part of `task_created`.
+        /// The paths that a task declares; also a part of `task_created`.
         #[derive(Default)]
         Resources {
             /// Paths and patterns, relative to the repository.
             #[serde(default, skip_serializing_if = "Vec::is_empty")]
             pub resources: Vec<String>,
-            /// Whether others may hold the same meanwhile, if somebody said.
+            /// True if other tasks may hold these paths at the same time; `None` if not declared.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub shared: Option<bool>,
         },
@@ -134,9 +134,9 @@ events! {
         "task_claimed" by "teamlog task claim TEAM ID" => Claimed: TaskClaimed [name worker, id token] {
             /// The holder.
             pub worker: String,
-            /// What the holder must present.
+            /// The token that the holder must present.
             pub token: String,
-            /// The number of its claim among those of the task, from 1.
+            /// The number of the claim among the task's claims, from 1.
             pub epoch: u64,
             /// The claim counts before that moment.
             pub leased_until: Timestamp,
@@ -153,31 +153,31 @@ events! {
         },
         /// A task was completed by the holder of its claim.
         "task_completed" by "teamlog task complete TEAM ID" => Completed: TaskCompleted [payload held] {
-            /// Whose claim ended.
+            /// The claim that ended.
             #[serde(flatten)]
             pub held: ClaimRef,
-            /// What came of it.
+            /// Result of the task.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub result: Option<String>,
         },
         /// A task was failed by the holder of its claim.
         "task_failed" by "teamlog task fail TEAM ID" => Failed: TaskFailed [payload held] {
-            /// Whose claim ended.
+            /// The claim that ended.
             #[serde(flatten)]
             pub held: ClaimRef,
-            /// Why.
+            /// Reason of the failure.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub error: Option<String>,
         },
         /// A claim was given back; the task is pending again.
         "task_released" by "teamlog task release TEAM ID" => Released:
-        /// Whose claim it was, and which.
+        /// A claim: its holder and its number.
         ClaimRef [name worker] {
             /// The holder.
             pub worker: String,
-            /// The number of its claim among those of the task, from 1.
+            /// The number of the claim among the task's claims, from 1.
             pub epoch: u64,
-            /// Whether somebody acted on the claim without being asked whether it is theirs.
+            /// True if an agent acted on the claim without proof that it is the holder.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
             pub forced: bool,
         },
@@ -185,10 +185,10 @@ events! {
         "task_canceled" by "teamlog task cancel TEAM ID" => Canceled:
         #[derive(Default)]
         TaskCanceled {
-            /// Why.
+            /// Reason of the cancellation.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub reason: Option<String>,
-            /// Whether a claim of somebody else ended with it.
+            /// True if the cancellation also ended another agent's claim.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
             pub forced: bool,
         },
@@ -232,7 +232,7 @@ fn object<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Json>, D::Error> 
 }
 
 impl TaskClaimed {
-    /// That somebody took a task for a time, and what it must present.
+    /// Creates the event of a claim with its lease and token.
     pub fn of(lease: Lease, token: String) -> TaskClaimed {
         TaskClaimed {
             worker: lease.held.worker,
@@ -244,7 +244,7 @@ impl TaskClaimed {
 }
 
 impl TaskFact {
-    /// That `act` was done to a task.
+    /// Creates the fact that `act` happened to a task.
     pub fn of(task_id: impl Into<String>, act: TaskAct) -> TaskFact {
         let task_id = task_id.into();
         TaskFact { task_id, act }

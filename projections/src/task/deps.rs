@@ -5,8 +5,8 @@ use super::row::task_key;
 use super::{Task, ready};
 use crate::prelude::*;
 
-/// Most tasks that are read behind one dependency. A longer way counts as a cycle, so that the cost of an assignment
-/// has a bound.
+/// Most tasks that are read when following one dependency. A longer way counts as a cycle, so that the cost of an
+/// assignment has a bound.
 const DEPENDENCY_WALK_MAX: usize = 4096;
 
 /// The end of the way through the dependencies of a task.
@@ -19,7 +19,8 @@ enum Way {
     Far,
 }
 
-/// Returns the wanted dependencies without repeats, and those that are left out because they lead back to the task.
+/// Returns the wanted dependencies without repeats, and the dependencies that are left out because they lead back to
+/// the task.
 pub(super) fn split(
     tx: &Tx<'_>,
     id: &str,

@@ -1,7 +1,7 @@
-//! How a protocol shows a task.
+//! Forms of a task in the protocols.
 //!
-//! A dialect is a table of names at the edge that speaks it: the view file (`projections/src/task/view.rs`), the team API
-//! and HTTP. A field that a table neither names nor leaves out appears under its own name, so none is forgotten.
+//! A dialect is a table of names at the edge that speaks it: the view file (`projections/src/task/view.rs`), the team
+//! API and HTTP. A field that a table neither names nor leaves out appears under its own name, so none is forgotten.
 
 use super::Task;
 use super::field::{Field, TaskContext};
@@ -19,7 +19,7 @@ use std::sync::OnceLock;
 pub enum Shown {
     /// Always; `null` if the field holds nothing.
     Always,
-    /// Only if the field holds something.
+    /// Shown only if the field has a value.
     IfSet,
     /// Always; an empty text if the field holds nothing.
     OrEmpty,
@@ -35,7 +35,7 @@ pub struct FieldRow {
     how: How,
 }
 
-/// A row of a dialect; the name may be made of that of a field.
+/// A row of a dialect; its name may be derived from a field's name.
 struct NamedRow {
     name: Cow<'static, str>,
     how: How,
@@ -71,11 +71,11 @@ impl FieldRow {
     pub const fn new(name: &'static str, field: Field, shown: Shown) -> FieldRow {
         FieldRow::with(name, How::Field(field, shown))
     }
-    /// A text that is the same for every task.
+    /// Returns a row for a text that all tasks share.
     pub const fn text(name: &'static str, text: &'static str, about: &'static str) -> FieldRow {
         FieldRow::with(name, How::Text(text, about))
     }
-    /// A number that is the same for every task.
+    /// Returns a row for a number that all tasks share.
     pub const fn number(name: &'static str, number: u32, about: &'static str) -> FieldRow {
         FieldRow::with(name, How::Number(number, about))
     }
@@ -106,7 +106,7 @@ impl How {
     }
 }
 
-/// How a protocol shows a task.
+/// The form of a task in a protocol.
 pub struct Dialect {
     table: &'static [FieldRow],
     left_out: &'static [Field],
@@ -212,7 +212,7 @@ impl Dialect {
         map.end()
     }
 
-    /// The members that the creator of a task gave. Those whose names the dialect shows by now are left out.
+    /// Returns the members that the task's creator gave, without names that the dialect already shows.
     fn members(&self, task: &Task, context: &TaskContext) -> Map<String, Value> {
         let extra = task.governed.extra.as_ref();
         let members = extra.and_then(|extra| serde_json::from_str(extra.as_str()).ok());
@@ -229,8 +229,8 @@ impl Dialect {
         members
     }
 
-    /// Reads a task back. What the dialect does not show is lost: how a claim ended, and the message that was not applied. A
-    /// token that was hidden from the reader is empty.
+    /// Reads a task back. Values that the dialect leaves out are lost: how a claim ended, and the message that was not
+    /// applied. A token that was hidden from the reader is empty.
     ///
     /// # Errors
     /// Malformed JSON, or a field that is missing.

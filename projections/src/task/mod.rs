@@ -1,8 +1,8 @@
 //! Task snapshots, changed by messages under the monotonic guard, or by commands.
 //!
-//! A message applies only if its `(created_at, id)` is greater than that of the last message applied. Any other message
-//! stays in the log, is marked as superseded, and changes nothing. A message about a task that commands govern is only
-//! a report.
+//! A message applies only if its `(created_at, id)` is greater than the pair of the last message that was applied. Any
+//! other message stays in the log, is marked as superseded, and changes nothing. A message about a task that commands
+//! govern is only a report.
 
 mod commanded;
 mod concern;
@@ -126,7 +126,7 @@ pub struct Reported {
     /// Time of the last report, by the message.
     #[rkyv(with = As<i64>)]
     pub at: Option<Timestamp>,
-    /// Seq of the message whose status or owner the task does not have; absent once a command changed the task's
+    /// Seq of the message whose status or owner was not applied to the task; absent once a command changed the task's
     /// status.
     #[rkyv(with = As<u64>)]
     pub unapplied: Option<u64>,

@@ -1,8 +1,8 @@
-//! Lists of the tasks that an agent can take up, and of those that wait for others.
+//! Lists of the tasks that an agent can take up, and lists of the tasks that wait for others.
 //!
-//! A task is ready depending on other tasks. So each known dependency has a list of the tasks that wait for it, and
-//! these are checked again when the dependency is completed or reopened. The lists have the order in which work is
-//! taken up: most urgent first, then oldest, then by id. Each list has a count.
+//! A task's readiness depends on other tasks. So each known dependency has a list of the tasks that wait for it, and
+//! these tasks are checked again when the dependency is completed or reopened. The lists have the order in which work
+//! is taken up: most urgent first, then oldest, then by id. Each list has a count.
 
 use super::row::task_key;
 use super::{Status, Task};
@@ -12,13 +12,13 @@ use crate::prelude::*;
 
 /// Tasks that an agent can take up.
 const READY: u8 = 0x36;
-/// Ready tasks by agent: those of an owner under its name, those for any agent under the empty name.
+/// Ready tasks by agent: an owner's tasks under its name, the tasks for any agent under the empty name.
 const READY_FOR: u8 = 0x37;
 /// Unfinished tasks that cannot be continued, by owner.
 const WAITING: u8 = 0x38;
 /// Number of entries of each list, by its prefix.
 const LISTED: u8 = 0x39;
-/// By dependency and number: a task that waits for it. By dependency alone: how many numbers there are.
+/// By dependency and number: a task that waits for the dependency. By dependency alone: the count of the numbers.
 const WAITERS: u8 = 0x3A;
 /// By dependency and task: present if the task has a number under the dependency.
 const WAITS: u8 = 0x3B;
@@ -28,7 +28,7 @@ const FREED: u8 = 0x3F;
 /// Length of the part of a ready list's entry that precedes the natural key.
 pub(super) const RANK_BYTES: usize = 9;
 
-/// Returns the prefix of the ready tasks of `agent`, or of those for any agent.
+/// Returns the prefix of the ready tasks of `agent`; `None` means the tasks for any agent.
 pub(super) fn ready_for(agent: Option<&str>) -> Vec<u8> {
     named(READY_FOR, agent.unwrap_or_default())
 }
@@ -62,7 +62,7 @@ pub(super) fn rank(priority: Priority, created_at: Timestamp, natural: &[u8]) ->
     rank
 }
 
-/// Updates the lists after a task was stored: its own entries, and those of the tasks that wait for it.
+/// Updates the lists after a task was stored: its own entries, and the entries of the tasks that wait for it.
 pub(super) fn follow(
     tx: &mut Tx<'_>,
     id: &str,
@@ -198,7 +198,7 @@ fn lists(task: &Task, natural: &[u8], open_deps: bool) -> Vec<Listed> {
 }
 
 /// Returns the agent that may take up a task without open dependencies: `Some(None)` for any agent, `None` for none. A
-/// task that a message made `pending` is for any agent; one that was assigned, or created with an owner, is for that
+/// task that a message made `pending` is for any agent; a task that was assigned, or created with an owner, is for that
 /// owner.
 fn taker(task: &Task) -> Option<Option<&str>> {
     match (task.claim_governed, task.status) {

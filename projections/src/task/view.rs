@@ -150,7 +150,7 @@ impl Task {
         };
         match Json::from_value(&Viewed(self, &context)) {
             Ok(json) => json,
-            // Its parts came out of events, whose limits are tighter.
+            // The task's parts come from events, whose limits are tighter.
             Err(error) => unreachable!("a task did not serialise: {error}"),
         }
     }

@@ -98,7 +98,7 @@ fn the_next_writer_mends_what_a_crash_left_behind_the_head() {
         twin.append(vec![ack("m2", "qa")]);
         twin.views()
     };
-    // A writer without views leaves what a writer leaves that dies right after the head.
+    // A writer without views simulates a writer that dies right after the head was written.
     let exclusive = team.log.lock().unwrap();
     let live = Live::load(&team.log, &exclusive.reader()).unwrap();
     let writer = exclusive.into_writer(live);

@@ -121,7 +121,7 @@ pub fn load(dir: &Path, count: u64) {
     file.get_ref().sync_all().unwrap();
 }
 
-/// Those lines, each checked.
+/// A file of lines; each line is checked against its CRC when it is read.
 pub struct Lines(PathBuf);
 
 impl Lines {

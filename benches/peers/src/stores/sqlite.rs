@@ -57,7 +57,7 @@ impl History {
     pub fn open(dir: &Path, count: u64) -> History {
         let path = dir.join(FILE);
         let connection = Connection::open(&path).unwrap();
-        // Nothing is read before the first statement.
+        // SQLite reads nothing before the first statement.
         connection
             .query_row("SELECT count(*) FROM sqlite_schema", [], |_| Ok(()))
             .unwrap();

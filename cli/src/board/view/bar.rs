@@ -1,4 +1,4 @@
-//! The lines around the panels: the team, what is wrong with its log, titles, keys.
+//! The lines around the panels: the team, the fault of its log, titles, keys.
 
 use super::pen::{Parts, Pen};
 use crate::board::layout::Panel;
@@ -58,7 +58,7 @@ pub fn fault(state: &State, area: Rect, pen: &mut Pen<'_>) {
         (fault.message().to_owned(), Style::Plain),
     ];
     if !hint.is_empty() {
-        // The message may be long; what to do must be seen.
+        // The message may be long; the fix must be visible.
         let room = usize::from(area.width).saturating_sub(hint.width() + fault.code().width() + 10);
         parts[1].0 = super::pen::column(fault.message(), room.min(fault.message().width()));
         parts.push((format!("; {hint}"), Style::Warn));
@@ -67,7 +67,7 @@ pub fn fault(state: &State, area: Rect, pen: &mut Pen<'_>) {
     pen.reverse(area);
 }
 
-/// `1 Crew  2 Board 12  3 Attention 2!  4 Live`, where only one panel has room.
+/// `1 Crew 2 Board 12 3 Attention 2! 4 Live`, if only one panel has room.
 pub fn tabs(state: &State, area: Rect, pen: &mut Pen<'_>) {
     if area.is_empty() {
         return;
@@ -78,7 +78,7 @@ pub fn tabs(state: &State, area: Rect, pen: &mut Pen<'_>) {
             (Panel::Attention, count) if count > 0 => format!(" {count}"),
             _ => String::new(),
         };
-        // Where it is narrow, the first four letters do.
+        // Names are cut to five letters on a narrow terminal.
         let most = if area.width < 46 { 5 } else { usize::MAX };
         let name: String = panel.name().chars().take(most).collect();
         let text = format!(" {} {name}{count} ", panel as usize + 1);
@@ -106,7 +106,7 @@ pub fn title(state: &State, panel: Panel, area: Rect, pen: &mut Pen<'_>) {
     pen.line(place, &parts, false);
 }
 
-/// What stands beside the name of a panel.
+/// Returns the words beside a panel's name.
 fn beside(state: &State, panel: Panel) -> (String, Style) {
     let count = time::count(state.total(panel) as u64);
     match panel {
@@ -122,7 +122,7 @@ fn beside(state: &State, panel: Panel) -> (String, Style) {
     }
 }
 
-/// What may be typed, or what is being typed.
+/// Draws the keys, or the filter that is being typed.
 pub fn footer(state: &State, area: Rect, pen: &mut Pen<'_>) {
     if state.typing {
         let parts = [

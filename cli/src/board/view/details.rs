@@ -1,4 +1,4 @@
-//! All of a row, for somebody who asks for it.
+//! All fields of a row, for a popup.
 
 use crate::board::layout::Panel;
 use crate::board::live::Line;
@@ -26,7 +26,7 @@ pub fn keys() -> Popup {
     popup("Keys", keys.map(|(key, does)| (key, does.to_owned())))
 }
 
-/// Of that row, if there is more to be said.
+/// Returns a popup with all fields of a row, if the panel has that row.
 pub fn of(state: &State, panel: Panel, row: usize) -> Option<Popup> {
     match panel {
         Panel::Crew => state.agent(row).map(|agent| of_agent(state, agent)),
@@ -53,7 +53,7 @@ pub fn of(state: &State, panel: Panel, row: usize) -> Option<Popup> {
     }
 }
 
-/// Without what says nothing.
+/// Leaves out lines without a value.
 fn popup(title: &str, lines: impl IntoIterator<Item = (&'static str, String)>) -> Popup {
     let lines = lines.into_iter().filter(|(_, value)| !value.is_empty());
     let lines = lines.map(|(name, value)| (name.to_owned(), value));
@@ -105,7 +105,7 @@ fn of_who_task(task: &WhoTask) -> String {
     text
 }
 
-/// Lines are ours to break here.
+/// Makes line breaks visible: only the popup breaks lines.
 fn one_line(text: Option<&str>) -> String {
     crate::render::escape::visible(text.unwrap_or_default()).into_owned()
 }

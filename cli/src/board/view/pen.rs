@@ -1,4 +1,4 @@
-//! Putting texts on cells. Colours are a second sign only: whatever they say, a word or a character says too.
+//! Puts texts on cells. Colours are a second sign only: a word or a character always says the same.
 
 use crate::render::escape::visible;
 use crate::render::style::Style;
@@ -41,7 +41,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// A line of texts, cut where it ends; the chosen one stands out, and begins with a mark where no terminal shows that.
+    /// Puts the texts of a line on cells, cut at the end of `area`; the chosen line is reversed.
     pub fn line(&mut self, area: Rect, parts: &[(String, Style)], chosen: bool) {
         if area.is_empty() {
             return;
@@ -87,7 +87,7 @@ impl<'a> Pen<'a> {
     }
 }
 
-/// A text in just so many columns, cut or filled up, made visible.
+/// Returns a text of exactly `width` columns, cut or padded, with hidden characters made visible.
 pub fn column(text: &str, width: usize) -> String {
     let text = cut(&visible(text), width);
     let pad = width.saturating_sub(text.width());

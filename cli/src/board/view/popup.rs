@@ -1,4 +1,4 @@
-//! What lies in front of the panels: a frame, and names with their values in it.
+//! The popup in front of the panels: a frame with names and values.
 
 use super::pen::Pen;
 use crate::board::state::Popup;
@@ -7,10 +7,10 @@ use crate::render::style::Style;
 use ratatui::layout::Rect;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Columns of names.
+/// Most columns of the names.
 const NAMES: usize = 12;
 
-/// Draws it in the middle.
+/// Draws the popup in the middle of the terminal.
 pub fn draw(popup: &Popup, (columns, rows): (u16, u16), pen: &mut Pen<'_>) {
     let margin = |size: u16| if size > 60 { 4 } else { 0 };
     let width = columns.saturating_sub(margin(columns)).min(100);
@@ -64,7 +64,7 @@ fn wrapped(popup: &Popup, inner: usize, names: usize) -> Vec<(String, String)> {
     lines
 }
 
-/// A text in pieces of at most that width, broken at spaces where there are some.
+/// Splits a text into pieces of at most `room` columns, at spaces if there are any.
 fn pieces(text: &str, room: usize) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut piece = String::new();

@@ -1,4 +1,4 @@
-//! What a row of each panel says.
+//! The rows of each panel, as texts.
 
 use super::pen::{Parts, column};
 use crate::board::layout::Panel;
@@ -51,7 +51,7 @@ pub fn of(state: &State, panel: Panel, row: usize, width: usize) -> Parts {
     parts.unwrap_or_default()
 }
 
-/// Why a panel is empty, and what fills it.
+/// Returns the text of an empty panel: the reason, and how to fill it.
 pub fn nothing(state: &State, panel: Panel) -> String {
     if state.seq.is_none() {
         return " reading …".to_owned();
@@ -171,7 +171,7 @@ fn board(state: &State, row: Row, width: usize) -> Parts {
     parts
 }
 
-/// What is left of a claim on a task.
+/// Returns the time left of a task's claim; empty without a claim.
 pub fn lease(state: &State, task: &Task) -> (String, Style) {
     match task.claim() {
         None => (String::new(), Style::Plain),

@@ -18,9 +18,9 @@ pub struct Listing {
 #[derive(Debug, Serialize, JsonSchema)]
 #[schemars(rename = "Operation")]
 struct Listed {
-    /// Its name.
+    /// Name of the operation.
     name: &'static str,
-    /// What it does.
+    /// Description of the operation.
     doc: &'static str,
     /// True if it records events.
     mutates: bool,
@@ -29,7 +29,7 @@ struct Listed {
 /// Schemas of one operation: `{operation, input, data}`.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Schemas {
-    /// Its name.
+    /// Name of the operation.
     operation: &'static str,
     /// The JSON Schema of its input.
     input: Schema,

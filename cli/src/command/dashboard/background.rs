@@ -1,4 +1,4 @@
-//! The daemon of a data root: finds the running one, or starts one that outlives this command.
+//! The daemon of a data root: finds the running daemon, or starts a daemon that outlives this command.
 
 use crate::command::serve::{found, refused};
 use crate::exit::{CommandError, Exit};

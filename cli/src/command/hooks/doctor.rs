@@ -65,9 +65,9 @@ enum Health {
 struct Check {
     /// `installed`, `current`, `probe` or `trusted`.
     name: &'static str,
-    /// Its result.
+    /// Result of the check.
     status: Health,
-    /// What the check saw, in words.
+    /// Findings of the check, in words.
     message: String,
     /// The next step, if one is needed.
     #[serde(skip_serializing_if = "Option::is_none")]

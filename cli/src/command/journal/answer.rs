@@ -6,9 +6,9 @@ use teamlog_team::engine::journal::{Connector, Durability, JournalInfo};
 /// A journal and its server.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct JournalAnswer {
-    /// Its name in journals.toml
+    /// Name of the journal in journals.toml
     pub name: String,
-    /// Its id
+    /// Id of the journal
     pub journal: String,
     /// The kind of server that keeps it: `postgres`
     pub kind: String,
@@ -54,9 +54,9 @@ pub struct DeepCheck {
 /// A group that differs.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct DamagedRange {
-    /// Its first event
+    /// Seq of the group's first event
     pub first_seq: u64,
-    /// Its last event
+    /// Seq of the group's last event
     pub last_seq: u64,
     /// Difference from the segments of this host
     pub why: String,

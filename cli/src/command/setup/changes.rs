@@ -20,9 +20,9 @@ struct Draft {
 /// A changed file.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct FileChange {
-    /// Its path.
+    /// Path of the file.
     file: String,
-    /// Its new content; `null` if it is removed.
+    /// New content of the file; `null` if the file is removed.
     content: Option<String>,
     #[serde(skip)]
     old: Option<String>,

@@ -53,9 +53,9 @@ pub struct Part {
     /// `guard`, `session_start`, `subagent_start`, `subagent_stop`, `prompt`, `stop`, `mcp`, `skill`, `instructions` or
     /// `gitignore`; `compaction` of an older version.
     part: &'static str,
-    /// Its file.
+    /// File of the part.
     file: String,
-    /// Its state.
+    /// State of the part.
     status: State,
 }
 
@@ -84,7 +84,7 @@ impl Part {
         self.status == State::Current
     }
 
-    /// Marks a part that had to be written as written, or as one that would be.
+    /// Marks a part that was not current as written, or as to be written if `dry`.
     pub fn written(&mut self, dry: bool) {
         self.status = match (self.status, dry) {
             (State::Current, _) => State::Current,

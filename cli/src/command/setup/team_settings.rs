@@ -12,9 +12,9 @@ use teamlog_team::projections::team::settings::{ALLOW_WHEN_FREE, Setting};
 pub struct SettingPart {
     /// `guard.unknown` or `guard.known`.
     key: String,
-    /// Its value, now or after the set-up.
+    /// Value of the setting, now or after the setup.
     value: String,
-    /// Its state.
+    /// State of the setting.
     status: State,
 }
 
@@ -54,7 +54,7 @@ impl SettingPart {
         context.execute(&Call::operation(), team, set).map(drop)
     }
 
-    /// Marks a setting that was missing as written, or as one that would be.
+    /// Marks a setting that was missing as written, or as to be written if `dry`.
     pub fn written(&mut self, dry: bool) {
         if !self.is_current() {
             self.status = if dry {

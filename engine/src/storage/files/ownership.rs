@@ -14,7 +14,7 @@ use std::os::unix::fs::fchown;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-/// Mode of a directory that a group shares; the group of new files is that of the directory.
+/// Mode of a directory that a group shares; new files belong to the directory's group.
 pub const SHARED_DIR: u32 = 0o2770;
 /// Mode of a file that a group shares.
 pub const SHARED_FILE: u32 = 0o660;

@@ -326,8 +326,8 @@ fn content_that_holds_a_frame_is_not_taken_for_one() {
     }
 }
 
-/// The same for a payload that the checksum does not protect: the inner line ends in the checksum that the outer one
-/// would need.
+/// Tests payloads that the checksum does not protect: the inner line ends in the checksum that the outer line would
+/// need.
 #[test]
 fn a_frame_within_a_payload_is_refused_even_if_its_checksum_matches() {
     for payload in ["{}", "[]", "{\"x\":[{}]}"] {

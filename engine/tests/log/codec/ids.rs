@@ -98,7 +98,7 @@ fn a_burst_within_one_microsecond_has_room() {
         assert!(id > previous && id.created_at() == now);
         previous = id;
     }
-    // The same bits repeatedly still give another id.
+    // Equal random bits still give another id.
     let next = EventId::after(Some(previous), now, &Stuck(0)).unwrap();
     assert_eq!(random_part(next), random_part(previous) + 1);
 }

@@ -69,9 +69,9 @@ pub enum CameTo {
     Acked(u64),
     /// Refused on a state of that many events.
     Refused(u64),
-    /// Nothing was recorded.
+    /// The job recorded nothing.
     Nothing,
-    /// It may be recorded or not.
+    /// The job recorded its events or not.
     Unknown,
 }
 
@@ -112,7 +112,7 @@ pub struct World {
     pub calls: AtomicU64,
 }
 
-/// How a process ends.
+/// The end of a process.
 enum End {
     /// Like a long-lived process.
     Close,
