@@ -1,5 +1,5 @@
-//! Processes that die by SIGKILL in the middle of their work: what was acknowledged is there once, the rest is whole or not
-//! there at all.
+//! Processes killed by SIGKILL in the middle of their work: the log holds each acknowledged event once, and every other
+//! write whole or not at all.
 
 use crate::answers::{Event, Rehydrate, Status, Verify};
 use crate::prelude::*;
@@ -11,9 +11,9 @@ const WRITERS: usize = 4;
 /// Lines of a batch, and of one of its groups.
 const LINES: usize = 6;
 const GROUP: usize = 3;
-/// So many kills, and so many acknowledged, are a storm.
+/// Minimum number of kills, and of acknowledged commands, per storm.
 const ENOUGH: usize = 20;
-/// How much longer it goes on until there were.
+/// Extra time that a storm gets after its deadline to reach `ENOUGH`.
 const LONGEST_WAIT: Duration = Duration::from_secs(90);
 
 #[test]
@@ -31,10 +31,10 @@ fn a_storm_of_kills_loses_nothing_that_was_acknowledged() {
     }
 }
 
-/// What was acknowledged, by kind of event.
+/// Keys of acknowledged writes, by kind of event.
 type Acked = BTreeMap<&'static str, BTreeSet<String>>;
 
-/// Everything that must hold after whatever happened.
+/// Checks the team after a storm: free lock, sound log, consecutive events, nothing acknowledged lost.
 fn survey(cli: &Cli, acked: &Acked) {
     let ran = cli.run("send demo --from lead --to qa --type handoff --lock-timeout 2");
     assert_eq!(ran.code, Some(0), "the lock went with its holder: {ran:?}");
@@ -76,7 +76,7 @@ fn survey(cli: &Cli, acked: &Acked) {
     assert_eq!(live.state_digest, Some(rebuilt.state_digest));
 }
 
-/// A group is there whole, its lines one behind the other.
+/// Checks that each group is whole and its lines follow each other.
 fn assert_whole_groups(events: &[Event]) {
     let steps: Vec<(u64, &str)> = events
         .iter()
@@ -96,7 +96,7 @@ fn assert_whole_groups(events: &[Event]) {
     }
 }
 
-/// Bytes that were set aside are named by the log itself.
+/// Checks that an event names every file in `quarantine`.
 fn assert_quarantine_named(cli: &Cli, events: &[Event]) {
     let named: BTreeSet<&str> = events
         .iter()
@@ -114,20 +114,20 @@ fn assert_quarantine_named(cli: &Cli, events: &[Event]) {
     }
 }
 
-/// Writers that go on and on, and a killer that takes all of them at once.
+/// Writers that never pause, and a killer that kills all of them at once.
 struct Storm<'a> {
     cli: &'a Cli,
     seed: u64,
     kills: usize,
     deadline: Instant,
-    /// The longest time between two kills, in microseconds: a few commands come to their end in it.
+    /// The longest time between two kills, in microseconds: long enough for a few commands.
     pace: u64,
     acknowledged: AtomicUsize,
     over: AtomicBool,
     at_work: [Mutex<Option<Child>>; WRITERS],
 }
 
-/// How one process ended.
+/// The end of one process.
 enum End {
     Acknowledged,
     Killed,
@@ -150,7 +150,7 @@ impl Storm<'_> {
         }
     }
 
-    /// How many were killed, and what was acknowledged.
+    /// Runs the writers and the killer. Returns the number of killed processes and the acknowledged writes.
     fn rage(&self) -> (usize, Acked) {
         std::thread::scope(|scope| {
             let writers: Vec<_> = (0..WRITERS)
@@ -158,7 +158,7 @@ impl Storm<'_> {
                 .collect();
             let killer = scope.spawn(|| self.kill());
             let killed = killer.join();
-            // Also where the killer failed, or the writers would go on for ever.
+            // Stops the writers even if the killer failed.
             self.over.store(true, Ordering::Relaxed);
             killed.unwrap();
             let (mut kills, mut all) = (0, Acked::new());
@@ -194,7 +194,7 @@ impl Storm<'_> {
                 End::Acknowledged => drop(acked.insert(name)),
                 End::Killed => {
                     killed += 1;
-                    // Only a message can be repeated under its name; the others go on with the next.
+                    // Only a message can be repeated under its id; the other writers continue with the next name.
                     if kind == "message_sent" {
                         continue;
                     }
@@ -213,7 +213,7 @@ impl Storm<'_> {
         format!("append demo --batch {file} --batch-size {GROUP}")
     }
 
-    /// One process to its end, or to its death. Any other end than these two is a failure.
+    /// Runs one process until it succeeds or is killed. Any other end is a failure.
     fn run(&self, writer: usize, line: &str) -> End {
         let child = self
             .cli
@@ -242,12 +242,13 @@ impl Storm<'_> {
         }
     }
 
-    /// Takes all of them, now at any moment, now right when the log has grown, now right when its head has changed.
+    /// Kills all processes repeatedly: at a random time, right after the log has grown, or right after its head has
+    /// changed.
     fn kill(&self) {
         let mut random = self.seed;
         let mut kills = 0;
         let mut moment = 0;
-        // Where the machine is so busy that little came of it by then, it goes on.
+        // On a busy machine the storm continues past its deadline until enough has happened.
         let enough = |kills: usize| {
             let few = kills < ENOUGH || self.acknowledged.load(Ordering::Relaxed) < ENOUGH;
             !few || Instant::now() >= self.deadline + LONGEST_WAIT
@@ -259,7 +260,7 @@ impl Storm<'_> {
             random ^= random << 13;
             random ^= random >> 7;
             random ^= random << 17;
-            // Long enough for some to be done before.
+            // Long enough for some commands to end before the kill.
             std::thread::sleep(Duration::from_micros(random % self.pace));
             match moment % 3 {
                 0 => {}

@@ -1,9 +1,11 @@
-//! What killed commands leave: found by `doctor check`, removed by `doctor clean`, and nothing that somebody still builds.
+//! Leftovers of killed commands: `doctor check` finds them, `doctor clean` removes them, and both leave alone a team
+//! that another process still builds.
 
 use crate::prelude::*;
 use std::fs;
 
-/// The same command under strace, which does that to its system calls. `None` where nothing can be traced.
+/// Returns the command under strace, which applies `inject` to its system calls. `None` if strace is missing or may not
+/// trace.
 fn traced(cli: &Cli, inject: &str, line: &str) -> Option<Command> {
     let can = Command::new("strace")
         .args(["-f", "-o", "/dev/null", "true"])
@@ -24,7 +26,7 @@ fn traced(cli: &Cli, inject: &str, line: &str) -> Option<Command> {
     Some(command)
 }
 
-/// Names in `teams` that are no team's.
+/// Returns the hidden names in `teams`, which belong to no team.
 fn staging(cli: &Cli) -> Vec<String> {
     let names = fs::read_dir(cli.dir().join("teams")).unwrap();
     let mut names: Vec<String> = names
@@ -35,7 +37,7 @@ fn staging(cli: &Cli) -> Vec<String> {
     names
 }
 
-/// The check of that name, of a team that nothing happened to.
+/// Returns the check `leftovers` of an unaffected team.
 fn leftovers(cli: &Cli) -> Value {
     let answer: Value = cli.json("doctor check other");
     let checks = answer["checks"].as_array().unwrap();
@@ -43,8 +45,8 @@ fn leftovers(cli: &Cli) -> Value {
     check.unwrap().clone()
 }
 
-/// Kills the command at calls of that name, later and later ones, each on a copy, until it comes to its end; says how often
-/// it left something.
+/// Kills the command at later and later calls of `call`, each time on a copy, until the command succeeds. Returns how
+/// often it left something.
 fn killed_at_every(call: &str, world: &Cli, line: &str) -> usize {
     let mut left = 0;
     for when in [1, 2, 3, 4, 6, 9, 14, 21, 32, 50, 80, 130] {
@@ -86,7 +88,7 @@ fn killed_at_every(call: &str, world: &Cli, line: &str) -> usize {
         assert_eq!(staging(&cli), Vec::<String>::new(), "{what}");
         assert_eq!(leftovers(&cli)["status"], "healthy", "{what}");
         shows!(cli.ok("doctor clean --yes") => has "left nothing");
-        // The team is there whole, or not at all; and the same command ends what it began.
+        // The team exists whole or not at all, and running the command again completes it or finds it complete.
         let again = cli.run(line);
         assert!(
             [Some(0), Some(1)].contains(&again.code),
@@ -137,7 +139,7 @@ fn what_a_killed_import_or_init_left_is_found_and_removed() {
 #[test]
 fn what_somebody_still_builds_is_left_alone() {
     let cli = world();
-    // It takes its time over the last step before the team has its name.
+    // Slows down the last sync before the team gets its name.
     let slow = "inject=fsync:delay_enter=1500000:when=1..2";
     let Some(mut command) = traced(&cli, slow, "init new --members a") else {
         return;
@@ -166,7 +168,8 @@ fn a_place_where_two_handles_get_one_lock_is_refused_and_nothing_is_left() {
     let cli = world();
     for (allowed, code) in [("", 78), (" --allow-network-fs", 0)] {
         let line = format!("init new --members a{allowed}");
-        // The first is its lock, and the second must be kept out.
+        // The first `flock` call takes the lock. The second one tries it through another handle and must fail; strace
+        // fakes its success.
         let Some(mut command) = traced(&cli, "inject=flock:retval=0:when=2", &line) else {
             return;
         };
@@ -204,7 +207,7 @@ fn directories_of_older_versions_left_without_a_lock_file_are_found_too() {
         .arg(&old)
         .status();
     assert!(copied.unwrap().success());
-    // Names that are none of ours stay.
+    // Directories with other names stay.
     for other in [".new-team", ".git", ".new-a b-00000000000000aa"] {
         fs::create_dir(teams.join(other)).unwrap();
     }

@@ -1,4 +1,4 @@
-//! The command line as a process: what goes in by argv, files and environment, what comes out, and with which code.
+//! The command line as a process: arguments, files and environment in; output and exit code out.
 
 #![allow(
     clippy::unwrap_used,

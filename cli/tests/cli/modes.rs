@@ -1,11 +1,11 @@
-//! Modes as processes: what is typed, what comes out, which scope and team are meant, and that what a denial prints runs.
+//! Modes as processes: input, output, the scope and team of each command, and that the commands in a denial run.
 
 mod link;
 
 use crate::mcp::Client;
 use crate::prelude::*;
 
-/// A name of the program.
+/// The path of a link to the program.
 struct Link(PathBuf);
 
 impl Link {
@@ -16,7 +16,7 @@ impl Link {
         Link(path)
     }
 
-    /// A line as it is printed, run by a shell that knows the link.
+    /// Runs a printed line in a shell that finds the link.
     fn run(&self, cli: &Cli, line: &str, set: &[(&str, &str)]) -> Ran {
         let path = format!("{}:/usr/bin:/bin", self.0.parent().unwrap().display());
         let mut command = std::process::Command::new("sh");
@@ -196,13 +196,14 @@ fn a_mode_keeps_where_it_became_active() {
         let thread = line.contains("th-1").then_some("th-1");
         assert_eq!(kept["owner_codex_thread_id"].as_str(), thread);
         if line.contains("k-1") {
-            // The same request from another pane is the same request.
+            // A request repeated from another pane is still the same request.
             let mut again = cli.command(line);
             let again = Ran::of(again.envs(here).env("TMUX_PANE", "%8"));
             assert_eq!(again.code, Some(0), "{again:?}");
             assert_eq!(state(at), kept);
         }
-        // A tool of a server elsewhere ends it and begins it anew: where that was done counts from then on.
+        // A tool call through a server elsewhere ends the mode and starts it again: from then on, the state has that
+        // server's place.
         let elsewhere = [("TMUX_PANE", "%9"), ("RCS_SESSION_ID", "s-2")];
         let (mut client, _) = Client::initialized_with(&cli, "mcp", &elsewhere);
         let session = match at {
@@ -240,7 +241,7 @@ fn a_mode_keeps_where_it_became_active() {
     cli.ok("mode start demo ultrawork --root");
     let shown: Value = cli.json("mode show demo ultrawork --root");
     assert_eq!(shown["mode"]["state"]["tmux_pane_id"], Value::Null);
-    // The run in short says whose it is.
+    // `run-state.json` names the owner.
     cli.ok("mode clear demo ultraqa --session s-1");
     let ran = Ran::of(cli.command("mode start demo forge").envs(here));
     assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -290,7 +291,7 @@ fn a_session_that_ends_holds_up_nobody_whoever_asks() {
     let ended: Value = serde_json::from_str(&ran.stdout).unwrap();
     assert_eq!(ended["canceled"], json!(["autopilot"]));
     assert_eq!(client.json("state_write", team)["success"], true);
-    // A tool's write in the session is a sign of life, behind which it begins anew.
+    // A tool's write is a sign of life: the ended session begins anew.
     let write = json!({"mode": "forge", "active": true, "session_id": "s-1"});
     client.json("state_write", write);
     client.end();

@@ -1,4 +1,4 @@
-//! Moving a team: converted, backed up, restored, taken over from files.
+//! Moving a team: conversion, backup, restore and import.
 
 use crate::prelude::*;
 
@@ -32,7 +32,7 @@ fn convert_there_and_back() {
     assert!(shown.contains("7 events in 7 groups copied"), "{shown}");
     assert!(shown.contains("  the original is in archive/"), "{shown}");
     assert!(cli.ok("verify demo").starts_with("ok: 8 events"));
-    // The archived originals can be read by whoever knows the format.
+    // The original log stays in `archive`.
     let archive = cli.dir().join("teams/demo/archive");
     assert_eq!(std::fs::read_dir(archive).unwrap().count(), 2);
     cli.refused(2, "convert demo --to xml");
@@ -65,7 +65,7 @@ fn backup_verify_lose_restore() {
         assert_eq!(back["state_digest"], self::digest(&cli, "demo"));
         assert_eq!(cli.ok("read demo --agent dev").matches("m-").count(), 4);
         cli.ok("verify demo --against receipt.json");
-        // It goes on, and so does its backup.
+        // The restored team accepts events, and its backup continues.
         cli.ok("ack demo --agent dev --message-id m-2");
         let on: Value = cli.json("backup demo ../safe");
         assert_eq!((&on["seq"], &on["previous_seq"]), (&9.into(), &7.into()));
@@ -105,7 +105,7 @@ fn backup_of_all_and_where_it_may_not_lie() {
     cli.refused(1, "restore ../nowhere demo");
     cli.refused(2, "backup demo");
     cli.refused(2, "backup --all demo ../safe");
-    // A log that went another way is not backed up over the one that was.
+    // A backup does not overwrite the backup of a log that diverged.
     std::fs::remove_dir_all(cli.dir().join("teams/other")).unwrap();
     cli.ok("restore ../safe other");
     cli.ok("backup other ../safe");
@@ -148,13 +148,13 @@ fn check<'a>(answer: &'a Value, name: &str) -> &'a Value {
     checks.iter().find(|check| check["name"] == name).unwrap()
 }
 
-/// `doctor check`, whatever it finds.
+/// Returns the answer of `doctor check`, whether or not the check finds problems.
 fn doctor(cli: &Cli, more: &str) -> Value {
     let ran = cli.run(&format!("doctor check demo {more} --json"));
     serde_json::from_str(&ran.stdout).unwrap()
 }
 
-/// Flips a bit of the event that holds that text.
+/// Flips a bit of the event that contains `text`.
 fn damage(cli: &Cli, text: &str) {
     let segment = cli.segment("demo");
     let mut bytes = std::fs::read(&segment).unwrap();
@@ -199,7 +199,7 @@ fn the_doctor_names_the_backup_that_holds_what_is_lost() {
         let back: Value = cli.json(typed);
         has!(back, {"events": 7, "team": "demo-restored"});
 
-        // Of a damaged backup nothing is said; the other one holds the event as well.
+        // A damaged backup is not offered; the other backup holds the event as well.
         let events = place.join("demo").join(&old).join("events");
         let segment = std::fs::read_dir(events)
             .unwrap()
@@ -213,7 +213,7 @@ fn the_doctor_names_the_backup_that_holds_what_is_lost() {
         assert_eq!(check(&answer, "backups")["details"]["seq"], 6, "{answer}");
         std::fs::write(&segment, &sound).unwrap();
 
-        // A backup of what was salvaged does not hide the one from before.
+        // A backup of the salvaged team does not hide the earlier backup.
         cli.ok_of_any_shape("rehydrate demo --salvage");
         let new: Value = cli.json("backup demo '../safe place'");
         assert_eq!(new["previous_seq"], Value::Null);
@@ -237,7 +237,7 @@ fn the_doctor_names_the_backup_that_holds_what_is_lost() {
         );
         let error = cli.refused(1, &format!("restore '../safe place' demo --log {old}"));
         shows!(error => has &format!("--from demo --log {old}"));
-        // In its own place, once that is free.
+        // Restores to the team's own place, once it is free.
         std::fs::remove_dir_all(cli.dir().join("teams/demo")).unwrap();
         let back: Value = cli.json(&format!("restore '../safe place' demo --log {old}"));
         has!(back, {"same_log": true, "log": old});

@@ -1,9 +1,9 @@
-//! Every command that is printed as the next step runs as it is printed: those of `prime`, of refusals and errors, and
-//! of reports that move nothing. Whatever looks like a command in an answer is collected, and run in a copy of the world.
+//! Every command printed as a next step runs as printed: in `prime`, in refusals and errors, and in reports that are
+//! not applied. The tests collect everything in an answer that looks like a command, and run it in a copy of the world.
 
 use crate::prelude::*;
 
-/// What goes before, what is then typed, and the code of the refusal, if it is one.
+/// Setup commands, the command under test, and its error code if it is refused.
 struct Situation {
     before: &'static [&'static str],
     typed: &'static str,
@@ -36,7 +36,7 @@ const ASSIGNED: &str = "task-assign demo --from lead --to dev --task-id A-1 --su
 const AGENT: &str = "prime demo --agent dev";
 
 const SITUATIONS: &[Situation] = &[
-    // What an agent is told when it wakes.
+    // Next steps for an agent that starts.
     asked(&[], AGENT),
     asked(&[MADE], AGENT),
     asked(&[MADE, CLAIMED], AGENT),
@@ -93,7 +93,7 @@ const SITUATIONS: &[Situation] = &[
         ],
         AGENT,
     ),
-    // What a report tells that moves nothing.
+    // Reports that are not applied.
     asked(
         &[MADE, CLAIMED],
         "task-update demo --from dev --to lead --task-id T-1 --status done",
@@ -170,7 +170,7 @@ const SITUATIONS: &[Situation] = &[
         ],
         "task claim demo T-2 --worker qa",
     ),
-    // Others.
+    // Other refusals.
     refused(
         "worker_not_found",
         &[],
@@ -200,7 +200,7 @@ const SITUATIONS: &[Situation] = &[
     refused("artifact_not_found", &[], "artifact get demo nosuch"),
 ];
 
-/// The commands that a text holds: each begins a line, or stands behind a colon or in backquotes.
+/// Collects the commands in a text: at the start of a line, after a colon, or in backquotes.
 pub fn commands(text: &str, found: &mut BTreeSet<String>) {
     for line in text.lines() {
         let quoted = line.split('`').skip(1).step_by(2);
@@ -225,7 +225,7 @@ fn walk(value: &Value, found: &mut BTreeSet<String>) {
     }
 }
 
-/// A directory with nothing but the program in it.
+/// Creates a directory that contains only the program.
 fn bin(cli: &Cli) -> PathBuf {
     let bin = cli.outside().join("bin");
     std::fs::create_dir_all(&bin).unwrap();
@@ -234,12 +234,12 @@ fn bin(cli: &Cli) -> PathBuf {
     bin
 }
 
-/// Runs a command as a shell does. One that waits is given something to wait for.
+/// Runs a command as a shell does. A `teamlog wait` gets a message to wait for.
 fn run(cli: &Cli, command: &str) -> Ran {
     run_as(cli, command, None)
 }
 
-/// Runs a command as a shell of that agent does.
+/// Runs a command as a shell of `agent` does.
 pub fn run_as(cli: &Cli, command: &str, agent: Option<&str>) -> Ran {
     let path = format!("{}:/usr/bin:/bin", bin(cli).display());
     let mut child = Command::new("sh")
@@ -281,7 +281,7 @@ fn every_command_that_is_printed_as_a_next_step_runs_as_printed() {
             assert_eq!(ran.code, Some(0), "{line}: {ran:?}");
         }
         let typed = situation.typed;
-        // What people see, and what programs do; on a copy each, so that both see the same.
+        // Text and JSON output, each from its own copy, so that both see the same state.
         let mut found = BTreeSet::new();
         let ran = cli.copy().run(typed);
         commands(&ran.stdout, &mut found);
@@ -308,7 +308,7 @@ fn every_command_that_is_printed_as_a_next_step_runs_as_printed() {
         for command in found {
             let world = cli.copy();
             if situation.code.is_none() {
-                // What the command itself recorded comes before what it says is next.
+                // The command under test runs before its next step if it records something.
                 world.run(typed);
             }
             let ran = run(&world, &command);
@@ -438,7 +438,7 @@ fn a_report_on_a_claimed_task_is_kept_and_shown_wherever_the_task_is() {
             "{line}: {shown}"
         );
     }
-    // Who takes the task next is not stuck; what was said before stays to be read.
+    // A new holder of the task is not blocked; the earlier note stays readable.
     cli.ok("task release demo T-1 --worker dev --epoch 1");
     cli.ok("task claim demo T-1 --worker qa");
     let task = cli.json::<Value>("task show demo T-1")["task"].take();

@@ -1,4 +1,4 @@
-//! The document of the operations is made from their table, and kept current by a test.
+//! The document of the operations is generated from their table; a test keeps it current.
 
 use crate::reference::document;
 use serde_json::{Map, Value};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use teamlog_team::Code;
 use teamlog_team::api::{self, OPERATIONS, Operation};
 
-/// What stands before the table.
+/// The text before the table.
 const BEFORE: &str = "\
 # The team API
 
@@ -84,7 +84,7 @@ fn the_document_of_the_operations_is_what_the_table_says() {
     document("reference/api.md", &text);
 }
 
-/// What every code of a refusal means.
+/// Returns the section that explains every refusal code.
 fn refusals() -> String {
     let codes = |records| codes(api::refusals(records, &[]));
     let mut text = format!(
@@ -126,7 +126,7 @@ fn section(operation: &Operation, shapes: &mut BTreeMap<String, Value>) -> Strin
     }
     let (all, changing) = common();
     let shared: BTreeSet<&str> = all.iter().chain(&changing).map(|row| &*row.name).collect();
-    // A version that the operation compares itself is its own.
+    // An `expected_version` with its own description is a field of the operation itself.
     let is_own = |row: &Row| {
         !shared.contains(&*row.name)
             || changing
@@ -153,7 +153,7 @@ fn section(operation: &Operation, shapes: &mut BTreeMap<String, Value>) -> Strin
     text
 }
 
-/// What every operation takes, and what every one does that records something, as the table itself has it.
+/// Returns the input fields of every operation, and the additional ones of every operation that records something.
 fn common() -> (Vec<Row>, Vec<Row>) {
     let of = |name: &str| {
         let operation = OPERATIONS.iter().find(|operation| operation.name == name);
@@ -179,7 +179,7 @@ fn rows(schema: &Value) -> Vec<Row> {
         doc: doc(property),
     };
     let mut rows: Vec<Row> = object(&schema["properties"]).map(row).collect();
-    // In the order in which they are required, then by name.
+    // Required fields in their order, then the others by name.
     rows.sort_by_key(|row| {
         required
             .iter()
@@ -192,7 +192,7 @@ fn rows(schema: &Value) -> Vec<Row> {
 fn fields(title: &str, rows: &[Row]) -> String {
     let mut text = format!("| {title} | holds | |\n|---|---|---|\n");
     for row in rows {
-        // What may be left out is left out where it holds nothing.
+        // An optional field is left out if it has no value, so its `or null` is not shown.
         let (optional, holds) = match row.required {
             true => ("", &*row.holds),
             false => ("?", row.holds.trim_end_matches(" or null")),
@@ -221,7 +221,7 @@ fn described(shape: &Value) -> String {
     text
 }
 
-/// What a value of that schema is, in few words.
+/// Describes the values of a schema in a few words.
 fn holds(schema: &Value) -> String {
     if let Some(place) = schema["$ref"].as_str() {
         let name = place.rsplit('/').next().unwrap_or_default();
@@ -280,7 +280,7 @@ fn object(value: &Value) -> impl Iterator<Item = (&String, &Value)> {
 #[test]
 fn whoever_comes_from_the_legacy_tools_finds_every_operation() {
     let page = include_str!("../../../docs/migrating.md");
-    // What a tool was called is a name of its operation.
+    // Each tool's old name resolves to its operation.
     let mut tools = 0;
     for row in page.lines().filter(|line| line.starts_with("| `team_")) {
         let words: Vec<&str> = row.split('`').collect();
@@ -289,7 +289,7 @@ fn whoever_comes_from_the_legacy_tools_finds_every_operation() {
         tools += 1;
     }
     assert_eq!(tools, 29);
-    // What took the place of a file is an operation, too.
+    // Each file that was written by hand has operations that replace it.
     let by_hand = page.split("were written by hand:\n\n").nth(1).unwrap();
     let rows = by_hand.split("\n\n").next().unwrap().lines().skip(2);
     let named: Vec<&str> = rows

@@ -1,4 +1,4 @@
-//! What people ask: which teams, who does what, since when; in colour where they want it.
+//! Questions of people: the teams, who does what, and since when; in colour if wanted.
 
 use crate::prelude::*;
 
@@ -79,7 +79,7 @@ fn what_needs_attention_goes_by_the_commands_beside_it() {
         let command = item["command"].as_str().unwrap();
         cli.ok_of_any_shape(command.strip_prefix("teamlog ").unwrap());
     }
-    // Only the recipient acknowledges.
+    // Only the recipient can acknowledge a message.
     let left = cli.ok("attention demo");
     assert!(left.contains("teamlog nudge demo"), "{left}");
     cli.ok("ack demo --agent dev --message-id 'it is'");

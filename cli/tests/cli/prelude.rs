@@ -1,4 +1,4 @@
-//! What most tests name.
+//! Imports shared by most tests.
 
 pub use crate::harness::{Cli, Ran, parse, parse_lines};
 pub use crate::waiting::{until, until_some};

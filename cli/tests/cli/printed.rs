@@ -1,9 +1,9 @@
-//! What is printed for callers of `rcs` runs as it is printed where nothing is called so.
+//! Commands printed for callers of `rcs` also run on a machine without a program of that name.
 
 use crate::mcp::Client;
 use crate::prelude::*;
 
-/// A line, run by a shell that knows `teamlog` and no `rcs`, from a directory without any team.
+/// Runs a line in a shell that finds `teamlog` and no `rcs`, in the directory `at`.
 fn shell(cli: &Cli, at: &Path, line: &str) -> Ran {
     let bin = cli.outside().join("bin");
     let _ = std::fs::create_dir(&bin);
@@ -28,7 +28,7 @@ fn done(cli: &Cli, at: &Path, line: &str) -> Value {
     serde_json::from_str(&ran.stdout).unwrap()
 }
 
-/// The commands between backticks behind those words.
+/// Returns the commands between backticks after `typed here: `.
 fn typed(text: &str) -> Vec<String> {
     let (_, behind) = text
         .split_once("typed here: ")
@@ -59,12 +59,12 @@ fn commands_of_the_link_work_under_the_programs_own_name() {
     assert_eq!(waited["status"], "timeout");
     let state = done(&cli, cli.dir(), "teamlog state list-active --json");
     assert_eq!(state, json!({"active_modes": []}));
-    // Nothing else is a command behind `team`.
+    // `team` has no other subcommands.
     assert_eq!(
         shell(&cli, cli.dir(), "teamlog team status demo").code,
         Some(2)
     );
-    // What a tool that is gone prints to be typed.
+    // A removed tool prints the command to type instead.
     let (mut client, _) = Client::initialized(&cli, "mcp");
     let fault = client.fault("team_list_tasks", json!({"team_name": "demo"}));
     let command = fault["command"].as_str().unwrap();
@@ -79,7 +79,7 @@ fn a_denial_says_what_clears_it_here() {
     let elsewhere = cli.outside().join("elsewhere");
     std::fs::create_dir(&elsewhere).unwrap();
     let start = |mode: &str| format!("teamlog --data-root {root} mode start demo {mode}");
-    // Where it is read: the error of a command, the text and the hook of a prompt.
+    // Places that show a denial: the error of a command, the text and the hook of a prompt.
     for (asked, code) in [
         (start("blueprint"), 1),
         (

@@ -1,4 +1,4 @@
-//! Prompts, explanations and outcomes as processes: what is read, what comes out, and how it ends.
+//! Prompts, explanations and outcomes as processes: input, output and exit code.
 
 use crate::prelude::*;
 

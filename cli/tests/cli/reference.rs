@@ -1,5 +1,5 @@
-//! What is said about commands is so: each has examples that run and a schema that its answers keep, and the
-//! documents that are made from them are up to date.
+//! The reference of commands is true: each command has examples that run and a schema that its answers keep, and the
+//! generated documents are up to date.
 //!
 //! `TEAMLOG_BLESS=1 cargo test -p teamlog` writes the documents anew.
 
@@ -23,7 +23,7 @@ pub struct Page {
     pub group: bool,
 }
 
-/// Every command that there is, groups and `teamlog` itself included.
+/// Returns the page of every command, including groups and `teamlog` itself.
 pub fn commands(cli: &Cli) -> Vec<Page> {
     cli.json::<Man>("man --out man").pages
 }
@@ -32,7 +32,7 @@ pub fn help(cli: &Cli, command: &str) -> String {
     cli.ok(format!("{command} --help").trim_start())
 }
 
-/// The lines of the help that show how it is done, without what is said about them.
+/// Returns the example commands of a help text, without their explanations.
 pub fn examples(help: &str) -> Vec<String> {
     let shown = help.split("\nExamples:\n").nth(1).unwrap_or_default();
     let shown = shown.split("\n\n").next().unwrap_or_default();
@@ -43,7 +43,7 @@ pub fn examples(help: &str) -> Vec<String> {
         .collect()
 }
 
-/// What examples find: a team at work, a backup that holds one more, and files to take in.
+/// Prepares the world of the examples: a team at work, a backup with one more team, and files to import.
 pub fn prepared() -> Cli {
     let cli = Cli::with_team();
     cli.ok("init old");
@@ -77,7 +77,7 @@ pub fn prepared() -> Cli {
     ] {
         cli.ok(line);
     }
-    // What `git diff` shows, and a patch that applies.
+    // Prepares a change for `git diff`, and a patch that applies.
     let git = |words: &[&str]| {
         let git = Command::new("git")
             .args(words)
@@ -85,7 +85,7 @@ pub fn prepared() -> Cli {
             .status();
         assert!(git.unwrap().success(), "{words:?}");
     };
-    // Without the samples of hooks, which every copy would carry along.
+    // Without the sample hooks, which every copy would contain.
     git(&["init", "--quiet", "--template="]);
     cli.file("notes.md", "one\n");
     git(&["add", "notes.md"]);
@@ -122,8 +122,8 @@ pub fn prepared() -> Cli {
     cli
 }
 
-/// Puts a `teamlog` first in the path that runs the real one with `before` and keeps what each run printed. What
-/// follows, or serves, is stopped after a second; what asks a daemon finds one.
+/// Puts a script `teamlog` first in the path. The script runs the real program with `before` and keeps the output of
+/// each run. Commands that follow or serve are stopped after a second; commands that ask a daemon find one.
 fn recorder(cli: &Cli, before: &str) {
     let bin = cli.dir().join(".bin");
     std::fs::create_dir_all(&bin).unwrap();
@@ -149,14 +149,14 @@ fn recorder(cli: &Cli, before: &str) {
     );
     let (written, path) = (bin.join("script"), bin.join("teamlog"));
     std::fs::write(&written, script).unwrap();
-    // Copied by another process: one that a test beside this one starts could hold a file open that this process writes,
-    // and what is open for writing does not run.
+    // Another process copies the script: a file that this process writes could still be open in a child of a parallel
+    // test, and a file that is open for writing cannot be executed.
     let mut install = Command::new("install");
     let installed = install.args(["-m", "755"]).args([&written, &path]).status();
     assert!(installed.unwrap().success());
 }
 
-/// Runs an example as a shell does; what must come out is exit 0, and no more than notes on standard error.
+/// Runs an example as a shell does. The example must exit with 0 and print at most notes on standard error.
 fn run_example(cli: &Cli, example: &str, bin: &Path) -> Result<(), String> {
     let path = format!("{}:{}", bin.display(), std::env::var("PATH").unwrap());
     let output = Command::new("sh")
@@ -177,14 +177,15 @@ fn run_example(cli: &Cli, example: &str, bin: &Path) -> Result<(), String> {
     }
 }
 
-/// What needs a server or a certificate to be there; `hosts.rs` and `remote.rs` run it.
+/// Checks if an example needs a server or a certificate; `hosts.rs` and `remote.rs` run those.
 pub fn needs_more(example: &str) -> bool {
     example.contains("journal ") || example.contains("--tls-cert")
 }
 
-/// What writes although it records nothing: the daemon says where it is, and view files that fell behind are mended.
+/// Commands that write although they record nothing: the daemon writes its address, and `views sync` repairs view
+/// files.
 pub const SERVING: [&str; 4] = ["dashboard", "serve", "token rotate", "views sync"];
-/// What is there to write something elsewhere than in a team, which a limit for files forbids as well.
+/// Commands that write files outside of a team, which a file size limit forbids as well.
 pub const WRITING_ELSEWHERE: [&str; 9] = [
     "artifact get",
     "backup",
@@ -197,14 +198,14 @@ pub const WRITING_ELSEWHERE: [&str; 9] = [
     "setup",
 ];
 
-/// Whether the next example finds the world as this one did.
+/// Checks if an example leaves the world unchanged for the next example.
 fn leaves_the_world(command: &str) -> bool {
     let writes = SERVING.contains(&command) || WRITING_ELSEWHERE.contains(&command);
     !writes && !schemas::records(command)
 }
 
-/// Runs every example of every command, each that changes something in a world of its own, and hands over what each
-/// `teamlog` was asked and printed.
+/// Runs every example of every command, and passes the arguments and output of each `teamlog` to `check`. An example
+/// that changes something runs in its own world.
 fn each_run(before: &str, mut check: impl FnMut(&[String], &str)) {
     let cli = Cli::new();
     let first = prepared();
@@ -287,7 +288,7 @@ fn every_command_stands_in_the_table_of_schemas() {
     assert!(cli.refused(2, "schema completions").contains("prints JSON"));
 }
 
-/// Holds a document in `docs/` against what it should hold, or writes it.
+/// Compares a document in `docs/` with its expected text, or writes it under `TEAMLOG_BLESS`.
 #[track_caller]
 pub fn document(name: &str, text: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR"))
@@ -338,7 +339,7 @@ fn the_reference_in_docs_is_what_the_help_says() {
     document("reference/cli.md", &text);
 }
 
-/// Everything but the section that is the same everywhere. In a long help each of its options is a paragraph.
+/// Returns the help without the section of global options. In a long help each of these options is a paragraph.
 fn without_global_options(help: &str) -> String {
     let mut is_global = false;
     let kept: Vec<&str> = help
@@ -385,7 +386,7 @@ fn manual_pages_are_pages() {
     shows!(cli.refused(2, "man task nonsense") => has "\"task nonsense\"");
 }
 
-/// What a formatter of manual pages has to say; `None` where there is none.
+/// Returns the warnings of `groff` about a manual page; `None` if `groff` is missing.
 fn formatted(cli: &Cli, file: &str) -> Option<String> {
     let output = Command::new("groff")
         .args(["-Kutf8", "-man", "-Tutf8", "-ww", "-z", file])

@@ -1,9 +1,9 @@
-//! What `guard` refuses is recorded behind its answer, and nothing that keeps it from that changes the answer.
+//! `guard` records its refusals after it answers, and a failure to record does not change the answer.
 
 use crate::daemon::{Daemon, unknown};
 use crate::prelude::*;
 
-/// The team `demo`, where `qa` holds `docs`.
+/// Creates the team `demo`, in which `qa` holds `docs`.
 fn with_lease() -> Cli {
     let cli = Cli::with_team();
     let repo = cli.outside().join("repo");
@@ -22,7 +22,7 @@ fn call(cli: &Cli, path: &str) -> String {
     json!({"tool_name": "Write", "tool_input": {"file_path": file}}).to_string()
 }
 
-/// The denial, and how long it took.
+/// Returns the denial, and the time it took.
 #[track_caller]
 fn denied(cli: &Cli, path: &str) -> (String, Duration) {
     let begun = Instant::now();
@@ -47,7 +47,7 @@ fn a_denial_is_recorded_once_a_minute_and_can_write_records_none() {
     has!(told[0], {"agent": "dev", "actor": "teamlog"});
     has!(told[0]["payload"], {"path": "docs/a", "tool": "Write", "holder": "qa",
         "reason": "resource_held_by_other"});
-    // What is allowed is not recorded, nor is anything once the team does not want it.
+    // Allowed writes are not recorded; with `guard.record` off, refusals are not recorded either.
     let ran = cli.run_with_input("guard demo --agent qa", &call(&cli, "docs/a"));
     assert_eq!(ran.code, Some(0));
     cli.ok("config set demo guard.record false");
@@ -60,7 +60,8 @@ fn a_denial_is_recorded_once_a_minute_and_can_write_records_none() {
 fn a_daemon_records_it_and_one_that_hangs_keeps_nobody_waiting() {
     let cli = with_lease();
     let daemon = Daemon::of(&cli);
-    // It is recorded behind the answer, by a daemon that is quick enough: within a minute once, however often that takes.
+    // A daemon that is quick enough records the refusal after the answer: once per minute, even if the refusal is
+    // repeated.
     let begun = Instant::now();
     let said = loop {
         let (said, _) = denied(&cli, "docs/a");
@@ -74,9 +75,9 @@ fn a_daemon_records_it_and_one_that_hangs_keeps_nobody_waiting() {
     let (stopped, took) = denied(&cli, "docs/b");
     daemon.resume();
     assert_eq!(stopped, said.replace("docs/a", "docs/b"));
-    // Less than a command waits for a lock, or for an answer.
+    // Less time than a command waits for a lock or an answer.
     assert!(took < Duration::from_secs(8), "{took:?}");
-    // Whoever has the lock and no daemon behind it is not waited for either.
+    // `guard` does not wait either for a lock holder that is not a daemon.
     let (locked, took) = unknown(&cli, || denied(&cli, "docs/c"));
     assert_eq!(locked, said.replace("docs/a", "docs/c"));
     assert!(took < Duration::from_secs(8), "{took:?}");
@@ -107,7 +108,7 @@ fn where_nothing_can_be_written_the_answer_is_the_same() {
     assert_eq!(ran.stderr, said.replace("docs/a", "docs/b"));
     assert_eq!(recorded(&cli).len(), 1);
     cli.ok("verify demo");
-    // Nor is there anything to record it in where there is no team.
+    // Without a team, there is no log to record the refusal in.
     let ran = cli.run_with_input("guard none --agent dev", &call(&cli, "docs/b"));
     assert_eq!(ran.code, Some(2), "{ran:?}");
 }

@@ -1,4 +1,4 @@
-//! One daemon, many machines: what is typed elsewhere, with the token of an agent, over TLS.
+//! One daemon, many machines: commands from another machine, with the token of an agent, over TLS.
 
 mod certificates;
 mod commands;
@@ -18,18 +18,18 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::ChildStdout;
 use std::sync::Arc;
 
-/// The daemon's certificate, for which `CA` vouches: of localhost, 127.0.0.1 and 10.77.0.1.
+/// The daemon's certificate for localhost, 127.0.0.1 and 10.77.0.1, signed by `CA`.
 const SERVER: &str = include_str!("remote/server.pem");
 const KEY: &str = include_str!("remote/server.key");
 const CA: &str = include_str!("remote/ca.pem");
-/// Somebody else's.
+/// A certificate unrelated to the daemon's.
 const OTHER: &str = include_str!("remote/other.pem");
 
-/// The machine of the daemon, and what others need to reach it.
+/// The daemon's machine, and a client's machine that reaches it by host and port.
 struct Machine {
     cli: Cli,
     daemon: Option<Daemon>,
-    /// Where nothing of the team lies.
+    /// A client's machine, without any files of the team.
     elsewhere: Cli,
     host: String,
     port: u16,
@@ -41,7 +41,7 @@ fn private(path: &Path, text: &str) {
 }
 
 impl Machine {
-    /// A daemon of the team `demo`, and a token for each of `lead` (operate), `dev` (act) and `qa` (read).
+    /// Starts a daemon of the team `demo`, with a token for each of `lead` (operate), `dev` (act) and `qa` (read).
     fn new() -> Machine {
         let machine = Machine::unserved();
         let daemon = Daemon::with(&machine.cli, &machine.words("127.0.0.1:0"));
@@ -84,13 +84,13 @@ impl Machine {
         self.elsewhere.outside().join(format!("{agent}.token"))
     }
 
-    /// What is in it.
+    /// Returns the token in the agent's token file.
     fn secret(&self, agent: &str) -> String {
         let text = std::fs::read_to_string(self.token(agent)).unwrap();
         text.trim().to_owned()
     }
 
-    /// A command on another machine, of that agent.
+    /// Returns a command of `agent` on another machine.
     fn command(&self, agent: &str, line: &str) -> Command {
         let mut command = self.elsewhere.command(line);
         command
@@ -114,7 +114,7 @@ impl Machine {
         ran.stdout
     }
 
-    /// How it is refused: its exit, and the code of its error.
+    /// Returns the exit code of a refused command, and the code of its error.
     fn refused(&self, agent: &str, line: &str) -> (Option<i32>, String) {
         refused(self.run(agent, &format!("{line} --json")))
     }
@@ -126,7 +126,7 @@ impl Machine {
     }
 }
 
-/// A process that follows, once it said something, and what it says next.
+/// Starts a process that follows, and waits for its first line. Returns the process and its remaining output.
 fn following(mut command: Command) -> (Child, BufReader<ChildStdout>) {
     command.stdout(Stdio::piped()).stderr(Stdio::piped());
     let mut child = command.spawn().unwrap();

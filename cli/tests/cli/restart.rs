@@ -1,5 +1,5 @@
-//! The daemon dies under load, and comes back: nothing that was answered is lost, nothing is done twice, and whoever
-//! follows goes on where it stopped.
+//! The daemon is killed under load and restarted: no answered request is lost, none is applied twice, and a follower
+//! continues at its last event.
 
 use crate::prelude::*;
 use std::io::{BufRead, Read, Write};
@@ -12,7 +12,7 @@ const WRITERS: usize = 6;
 const TASKS: usize = 25;
 const DEATHS: usize = 3;
 
-/// Where the daemon is reached at the moment.
+/// The daemon's current address and token.
 #[derive(Clone, Default)]
 struct At {
     address: String,
@@ -48,7 +48,7 @@ impl Daemon {
         (Daemon(child), at)
     }
 
-    /// Without a warning.
+    /// Kills the daemon without a warning.
     fn kill(&mut self) {
         self.0.kill().unwrap();
         self.0.wait().unwrap();
@@ -62,7 +62,7 @@ impl Drop for Daemon {
     }
 }
 
-/// Sends a request; `None` where the daemon died before it answered whole.
+/// Sends a request; `None` if the daemon died before the answer was complete.
 fn call(at: &At, method: &str, path: &str, key: Option<&str>, body: &str) -> Option<(u16, Value)> {
     let mut stream = TcpStream::connect(&at.address).ok()?;
     stream
@@ -87,7 +87,7 @@ fn call(at: &At, method: &str, path: &str, key: Option<&str>, body: &str) -> Opt
     Some((status, serde_json::from_str(body).ok()?))
 }
 
-/// Creates tasks, each with a key that is repeated until it is answered.
+/// Creates tasks, and repeats each key until its request is answered.
 fn write(writer: usize, at: &RwLock<At>, acked: &Mutex<BTreeMap<String, String>>) {
     for number in 0..TASKS {
         let title = format!("task {writer}-{number}");
@@ -101,7 +101,7 @@ fn write(writer: usize, at: &RwLock<At>, acked: &Mutex<BTreeMap<String, String>>
                 Some((200 | 201, answer)) => {
                     break answer["task"]["id"].as_str().unwrap().to_owned();
                 }
-                // Between two lives: the token of the one before, or not ready yet.
+                // During a restart: the token belongs to the killed daemon, or the new daemon is not ready yet.
                 Some((401 | 503, _)) => {}
                 Some((status, answer)) => panic!("{status} {answer}"),
                 None => {}
@@ -112,7 +112,7 @@ fn write(writer: usize, at: &RwLock<At>, acked: &Mutex<BTreeMap<String, String>>
     }
 }
 
-/// Follows the events from the first one, across deaths, by the last id that it saw.
+/// Follows the events from the first one, across restarts, from the last id that it received.
 fn follow(at: &RwLock<At>, done: &AtomicBool, last_wanted: &Mutex<u64>) -> Vec<u64> {
     let mut seen: Vec<u64> = Vec::new();
     loop {
@@ -199,7 +199,7 @@ fn what_was_answered_survives_every_death_and_followers_miss_and_repeat_nothing(
             })
             .collect();
         for death in 1..=DEATHS {
-            // In the middle of the work, as far as one can tell.
+            // Spreads the kills evenly over the work.
             let so_many = WRITERS * TASKS * death / (DEATHS + 1);
             until("as many are acknowledged", || {
                 acked.lock().unwrap().len() >= so_many

@@ -1,10 +1,10 @@
-//! A team whose log was put back to an older state, as version control does with files that it tracks: every command says so,
-//! nothing that knows more is touched, and an operator may accept it.
+//! A team whose log is back in an older state, as version control does with files that it tracks: every command says
+//! so, newer files stay untouched, and an operator may accept the rollback.
 
 use crate::daemon::{Daemon, ask};
 use crate::prelude::*;
 
-/// The files of the team that version control keeps, with their bytes.
+/// The team's files under version control, with their bytes.
 struct Tracked(Vec<(PathBuf, Vec<u8>)>);
 
 impl Tracked {
@@ -17,7 +17,7 @@ impl Tracked {
         Tracked(segments.chain(others).map(read).collect())
     }
 
-    /// Puts them back as `git checkout` does: each file anew, in the place of the one that is there.
+    /// Restores the files as `git checkout` does: each as a new file that replaces the existing one.
     fn check_out(&self) {
         for (path, bytes) in &self.0 {
             std::fs::remove_file(path).unwrap();
@@ -30,7 +30,7 @@ fn team(cli: &Cli) -> PathBuf {
     cli.dir().join("teams/demo")
 }
 
-/// All files of the team but the notes of checks, with their bytes.
+/// Collects all files of the team except the notes of checks, with their bytes.
 fn files(dir: &Path, found: &mut BTreeMap<PathBuf, Vec<u8>>) {
     for entry in std::fs::read_dir(dir).unwrap() {
         let path = entry.unwrap().path();
@@ -48,7 +48,7 @@ fn all_files(cli: &Cli) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// A task that was created, then claimed twice and completed; the files as they were once it was created.
+/// Creates a task, saves the files, then claims the task twice and completes it.
 fn story(format: &str) -> (Cli, Tracked, u64) {
     let cli = Cli::with_team_of(format);
     cli.ok("task create demo --task-id T-1 --subject 'Fix it'");
@@ -84,7 +84,7 @@ fn a_log_that_was_put_back_is_refused_told_kept_and_accepted() {
         }
         let synced = cli.run("views sync demo");
         assert_eq!(synced.code, Some(65), "{synced:?}");
-        // Readers answer, and say so.
+        // Readers answer, and report the rollback.
         let told = format!("event {known} was acknowledged");
         for line in [
             "status demo",
@@ -204,7 +204,7 @@ fn a_daemon_stops_serving_a_team_whose_log_was_put_back() {
         let status: Value = cli.json("serve --status");
         status["teams"][0][field] == value
     };
-    // The daemon looks once a second, also without a request.
+    // The daemon checks once a second, even without a request.
     until("the rollback is told", || is("code", "rolled_back"));
     let (code, _, body) = ask(&url, token, "GET", "/readyz", "");
     assert_eq!(code, 503, "{body}");
@@ -218,7 +218,7 @@ fn a_daemon_stops_serving_a_team_whose_log_was_put_back() {
     }
     let error = cli.refused_json(65, "task claim demo T-1 --worker qa");
     assert_eq!(error.code, "rolled_back");
-    // The daemon keeps off the team while the command works.
+    // The daemon gives the team up while the command works.
     let accepted: Value = cli.json("doctor repair demo --accept-rollback");
     assert_eq!(accepted["status"], "accepted");
     let claim: Value = cli.json("task claim demo T-1 --worker qa");

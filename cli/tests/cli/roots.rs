@@ -5,7 +5,7 @@ use std::fs;
 use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
 use std::os::unix::process::CommandExt;
 
-/// A user that is neither root nor the one of the tests.
+/// A user that is neither root nor the tests' user.
 const USER: u32 = 41_000;
 const GROUP: u32 = 42_000;
 
@@ -42,7 +42,7 @@ fn chmod(path: &Path, mode: u32) {
     fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
 }
 
-/// Everything below a directory, itself included.
+/// Returns everything below a directory, including the directory itself.
 fn walk(dir: &Path) -> Vec<PathBuf> {
     let mut all = vec![dir.to_owned()];
     for entry in fs::read_dir(dir).unwrap().flatten() {
@@ -69,7 +69,7 @@ fn is_root() -> bool {
     root
 }
 
-/// A command of another user.
+/// Runs a command as another user.
 fn run_as(cli: &Cli, uid: u32, gid: u32, line: &str) -> Ran {
     Ran::of(cli.command(line).uid(uid).gid(gid))
 }
@@ -175,7 +175,7 @@ fn worktrees_share_the_root_of_the_main_one() {
     let shown = run_in(&main, "task show demo T-1");
     assert!(shown.stdout.contains("one"), "{shown:?}");
 
-    // A log that was committed is checked out in the other worktree, and is not the one.
+    // A committed log is checked out in the other worktree too, but that copy is not the team.
     fs::remove_file(main.join("teams/.gitignore")).unwrap();
     git(
         &main,
@@ -253,7 +253,7 @@ fn a_folder_of_sources_is_no_root() {
         names
     };
     assert_eq!(names(), ["models"]);
-    // Named, it is used, and git goes on seeing the sources.
+    // An explicitly named directory is used, and git still sees the sources.
     cli.ok(&format!("--data-root {here} init demo"));
     let whole = "# Written by teamlog, and replaced by it.\n*\n";
     let read = |path: &str| fs::read_to_string(cli.dir().join(path)).unwrap();
@@ -310,7 +310,7 @@ fn a_root_of_another_user_is_used_only_by_name() {
     };
     chown(&teams, Some(USER), None).unwrap();
     refused(&format!("belongs to user {USER}"));
-    // Commands without a root work, and so does one that is named.
+    // Commands that need no data root work, and so do commands with an explicit one.
     cli.ok("man");
     cli.ok(&format!("--data-root {} status demo", cli.dir().display()));
     let mut named = cli.command("status demo");
@@ -325,7 +325,7 @@ fn a_root_of_another_user_is_used_only_by_name() {
     chmod(&teams, 0o700);
     cli.ok("status demo");
 
-    // A team of another user in a root of one's own.
+    // A team of another user in the caller's own root.
     chown(teams.join("demo"), Some(USER), None).unwrap();
     let error = cli.refused_json(77, "status demo");
     assert_eq!(error.code, "not_owned");
@@ -390,7 +390,7 @@ fn a_command_of_root_leaves_everything_to_the_owner_of_the_team() {
     own("rehydrate demo");
     own("append second --kind k --actor lead");
 
-    // Discovered, it is used only for the caller of sudo.
+    // A discovered root is used only for the caller of sudo.
     assert_eq!(cli.refused_json(77, "status demo").code, "not_owned");
     let by_sudo = |uid: u32| {
         let mut command = cli.command("append demo --kind k --actor lead");

@@ -1,11 +1,11 @@
-//! `docs/reference/schemas.json`: the schemas of all answers in one document, in which each shared type stands once.
+//! `docs/reference/schemas.json`: the schemas of all answers in one document that holds each shared type once.
 
 use crate::prelude::*;
 use crate::reference::document;
 use crate::schemas;
 use serde_json::Map;
 
-/// A property that has the same shape wherever it occurs, though each command's schema spells it out.
+/// A property with one shape in all schemas, though each command's schema spells it out.
 const SHARED: &str = "receipt";
 
 #[test]
@@ -26,8 +26,8 @@ fn the_schemas_in_docs_are_those_that_are_printed() {
     document("reference/schemas.json", &format!("{text}\n"));
 }
 
-/// One document: the commands' schemas and their types as `$defs`, each type once. Where two commands mean different
-/// types by one name, each has its own, `command.Type`.
+/// Merges the commands' schemas and their types into one document, with each type once in `$defs`. If two commands have
+/// different types of one name, each keeps its own as `command.Type`.
 fn merged(commands: &BTreeMap<String, Value>) -> Value {
     let mut shapes: BTreeMap<&str, Vec<&Value>> = BTreeMap::new();
     for schema in commands.values() {
@@ -72,7 +72,7 @@ fn merged(commands: &BTreeMap<String, Value>) -> Value {
     })
 }
 
-/// A command's schema as it is printed, taken out of the document again.
+/// Returns a command's schema as printed, extracted from the document.
 fn unmerged(merged: &Value, command: &str) -> Value {
     let defs = merged["$defs"].as_object().unwrap();
     let mut schema = defs[command].clone();
@@ -110,7 +110,7 @@ fn types(schema: &Value) -> impl Iterator<Item = (&str, &Value)> {
         .map(|(name, shape)| (&**name, shape))
 }
 
-/// Writes every reference of a schema anew.
+/// Renames every reference of a schema.
 fn renamed(schema: &mut Value, name: &dyn Fn(&str) -> String) {
     match schema {
         Value::Object(fields) => {

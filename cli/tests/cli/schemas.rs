@@ -1,5 +1,5 @@
-//! Holds what commands print against the schemas that they print. Stricter than the schemas themselves: a field that
-//! they do not name is a fault here, where a reader has to bear it.
+//! Checks the output of commands against the schemas that they print. The check is stricter than the schemas: an
+//! unnamed field is a fault here, but readers must accept it.
 
 use crate::prelude::*;
 use jsonschema::Validator;
@@ -21,7 +21,7 @@ struct Listed {
     records: bool,
 }
 
-/// What there are schemas of, and what each describes.
+/// Returns the name of each schema, and the kind of output that it describes.
 pub fn listed() -> Vec<(String, String)> {
     let listed = table().iter();
     listed
@@ -29,7 +29,7 @@ pub fn listed() -> Vec<(String, String)> {
         .collect()
 }
 
-/// Whether a command records something.
+/// Checks if a command records something.
 pub fn records(name: &str) -> bool {
     let row = table().iter().find(|one| one.name == name);
     row.unwrap_or_else(|| panic!("{name} is not listed"))
@@ -44,8 +44,8 @@ fn table() -> &'static [Listed] {
     })
 }
 
-/// Holds what was printed under `--json` against the schema of the command that was asked. Gives the command's name if
-/// there was anything to hold against it.
+/// Checks the output of a command under `--json` against its schema. Returns the command's name, or `None` if it has no
+/// schema or no output.
 #[track_caller]
 pub fn check(argv: &[String], out: &str) -> Option<String> {
     let (name, prints) = listed()
@@ -61,7 +61,7 @@ pub fn check(argv: &[String], out: &str) -> Option<String> {
     Some(name)
 }
 
-/// Holds a line on standard error against its schema.
+/// Checks each line on standard error against its schema.
 #[track_caller]
 pub fn check_stderr(err: &str) {
     for line in err.lines() {
@@ -73,13 +73,13 @@ pub fn check_stderr(err: &str) {
     }
 }
 
-/// Whether the words of the name stand in argv, one behind another, with nothing before them but options.
+/// Checks if argv holds the words of the name next to each other, with only options before them.
 fn is_of(argv: &[String], name: &str) -> bool {
     let words: Vec<&str> = name.split(' ').collect();
     let at = argv.windows(words.len()).position(|window| window == words);
     at.is_some_and(|at| {
         let before = argv.iter().take(at);
-        // An option's value may stand there too.
+        // The words before may include an option's value.
         before
             .clone()
             .next()
@@ -87,13 +87,13 @@ fn is_of(argv: &[String], name: &str) -> bool {
     })
 }
 
-/// Whether that call prints something else though the command has a schema.
+/// Checks if a command that has a schema prints something else in this call.
 fn is_text(name: &str, argv: &[String]) -> bool {
     let has = |word: &str| argv.iter().any(|one| one == word);
     match name {
         "man" => !has("--out"),
         "api" => has("--help"),
-        // Of the HTTP protocol's shape, whichever command prints it.
+        // Output in the shape of the HTTP protocol, for every command.
         "export" => has("audit"),
         "trace" => has("chrome") || has("otlp-json"),
         _ => false,
@@ -127,13 +127,13 @@ fn strict(name: &str) -> Validator {
     jsonschema::validator_for(&schema).unwrap_or_else(|e| panic!("{name}: {e}: {text}"))
 }
 
-/// The same schema without room for what it does not name.
+/// Returns the schema with all unnamed properties forbidden.
 pub fn closed(mut schema: Value) -> Value {
     close(&mut schema);
     schema
 }
 
-/// Forbids what is not named, wherever something is.
+/// Forbids unnamed properties in every object that names some.
 fn close(schema: &mut Value) {
     match schema {
         Value::Object(fields) => {

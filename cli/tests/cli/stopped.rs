@@ -1,16 +1,16 @@
-//! After a failed sync the daemon writes to that team no more, says so wherever it is asked, and what it prints as the way
-//! back works as printed. The sync fails by `strace`; where that may not trace, the tests say so and pass.
+//! After a failed sync, the daemon writes no more to that team and says so in every answer, and the commands in its
+//! hint work as printed. `strace` makes the sync fail; if it may not trace, the tests say so and pass.
 
 use crate::daemon::Daemon;
 use crate::harness::ErrorBody;
 use crate::prelude::*;
 use std::io::{BufRead, Read};
 
-/// Lets every sync of a running process fail while it lives.
+/// An strace process that makes every sync of a running process fail.
 struct Unsynced(Child);
 
 impl Unsynced {
-    /// Nothing, where strace is missing or may not attach.
+    /// Attaches to the process. `None` if strace is missing or may not attach.
     fn of(pid: u32) -> Option<Unsynced> {
         let inject = "inject=fdatasync:error=EIO";
         let tried = Command::new("strace")
@@ -30,7 +30,7 @@ impl Unsynced {
             eprintln!("skipped: there is no strace");
             return None;
         };
-        // It says so once it is attached, or why it is not.
+        // strace reports that it is attached, or why not.
         let mut said = String::new();
         let mut lines = BufReader::new(strace.stderr.take().unwrap());
         lines.read_line(&mut said).unwrap();
@@ -38,7 +38,7 @@ impl Unsynced {
             eprintln!("skipped: strace may not attach here: {said}");
             return None;
         }
-        // What it goes on to say must not fill its pipe.
+        // Reads the rest of strace's output so that its pipe cannot fill.
         std::thread::spawn(move || drop(lines.read_to_string(&mut String::new())));
         Some(Unsynced(strace))
     }
@@ -46,7 +46,7 @@ impl Unsynced {
 
 impl Drop for Unsynced {
     fn drop(&mut self) {
-        // As an interrupt would, so that it lets go of the daemon.
+        // SIGINT makes strace detach from the daemon.
         let _ = Command::new("kill")
             .args(["-INT", &self.0.id().to_string()])
             .status();
@@ -54,13 +54,13 @@ impl Drop for Unsynced {
     }
 }
 
-/// The error that a command ended with.
+/// Returns the error of a failed command.
 fn error(ran: &Ran) -> ErrorBody {
     let mut line: Value = serde_json::from_str(ran.stderr.lines().last().unwrap()).unwrap();
     serde_json::from_value(line["error"].take()).unwrap()
 }
 
-/// Types what a hint says, as it stands: the first line to its end, the second to serve from then on.
+/// Runs the two lines of a hint: the first to its end, the second as the new daemon.
 fn type_hint(cli: &Cli, hint: &str) -> Daemon {
     let commands: Vec<&str> = hint.lines().collect();
     assert_eq!(commands.len(), 2, "{hint}");
@@ -83,7 +83,7 @@ fn type_hint(cli: &Cli, hint: &str) -> Daemon {
         (Some(0), ""),
         "{stopped:?}"
     );
-    // As typed, but that its first line is one for programs, and that it goes when the shell would.
+    // As typed, except for `--json`, which prints a first line for programs, and `exec`, which replaces the shell.
     Daemon::started(shell(&format!("exec {} --json", commands[1])))
 }
 
@@ -108,7 +108,7 @@ fn after_a_failed_sync_every_surface_says_what_helps_and_it_does() {
         );
         drop(unsynced);
 
-        // The disk is well again; what this process knows of it is not.
+        // The disk works again, but this process can no longer trust its state.
         let again = cli.run(&append);
         let told = error(&again);
         assert_eq!(
@@ -145,7 +145,7 @@ fn after_a_failed_sync_every_surface_says_what_helps_and_it_does() {
         assert_eq!(body["error"]["details"]["hint"], http_hint);
         assert_eq!(api_hint, http_hint);
 
-        // Reading goes on, up to the head, and recovers nothing in this process.
+        // Reads still work, up to the head, and recover nothing in this process.
         let segment = std::fs::read(cli.segment("demo")).unwrap();
         let (status, _, body) = daemon.ask(token, "GET", "/v1/events?after=0", "");
         assert_eq!(status, 200, "{body}");
@@ -166,7 +166,7 @@ fn after_a_failed_sync_every_surface_says_what_helps_and_it_does() {
         shows!(hint => is format!("teamlog {data_root}serve --stop\nteamlog {data_root}serve"));
         let second = type_hint(&cli, &hint);
         cli.ok("append demo --kind build_finished");
-        // What HTTP says names the data root, since nobody knows where its reader stands.
+        // The hint over HTTP names the data root, since the reader's working directory is unknown.
         assert!(http_hint.contains("--data-root "), "{http_hint}");
         let third = type_hint(&cli, &http_hint);
         cli.ok("append demo --kind build_finished");

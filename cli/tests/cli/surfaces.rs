@@ -31,7 +31,7 @@ const NOT_DRAWN: [(&str, &str); 2] = [
     ),
 ];
 
-/// Events that a refused call may leave: what became due before it was decided, and breaches of a bootstrap run.
+/// Events that a refused call may record: deadlines that passed before it, and breaches of a bootstrap run.
 const FACTS: [&str; 6] = [
     "task_lease_expired",
     "task_blocked",
@@ -41,7 +41,7 @@ const FACTS: [&str; 6] = [
     "response_stored",
 ];
 
-/// Prints how to repeat a round if it fails.
+/// Prints the command that repeats a failed round.
 struct Replay(u64);
 
 impl Drop for Replay {
@@ -80,8 +80,8 @@ impl Round {
         }
     }
 
-    /// Carries out the scenario, in which every operation succeeds, and drawn operations: after it in odd rounds, between its
-    /// steps in even ones. Ends the team at last.
+    /// Carries out the scenario, in which every operation succeeds, and drawn operations: after the scenario in odd
+    /// rounds, between its steps in even ones. Ends the team last.
     fn run(&mut self, seed: u64) {
         self.dead_letter();
         let ends = |operation: &Operation| operation.name.ends_with("cleanup");
@@ -169,7 +169,7 @@ impl Round {
         self.carried_out.insert(asked.operation.name);
         let reads = recorded.is_empty() || asked.operation.mutates();
         assert!(reads, "{asked:?} records {recorded:?}");
-        // What recorded nothing has stored no answer either, as a dry run.
+        // A call that recorded nothing, like a dry run, stored no answer to repeat.
         if asked.key.is_some() && !recorded.is_empty() {
             let again = self.everywhere(&asked);
             if again.answer != first.answer || again.replayed != Some(true) {
@@ -181,7 +181,7 @@ impl Round {
         first
     }
 
-    /// Calls on every surface, and returns the outcome of the first after all were compared with it.
+    /// Calls every surface, compares the outcomes, and returns the first one.
     fn everywhere(&mut self, asked: &Asked) -> Outcome {
         let outcomes = self.surfaces.iter_mut().map(|surface| {
             let outcome = surface.call(asked);
@@ -207,8 +207,8 @@ impl Round {
     }
 }
 
-/// An answer without fields that may differ: warnings, which stand beside the typed answer, and bytes of derived files,
-/// which a daemon writes later.
+/// Returns an answer without fields that may differ: warnings, which are not part of the typed answer, and bytes of
+/// derived files, which a daemon writes later.
 fn comparable(answer: &Result<Value, String>) -> Result<Value, String> {
     let mut answer = answer.clone();
     if let Ok(Value::Object(fields)) = &mut answer {

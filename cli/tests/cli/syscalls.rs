@@ -1,7 +1,6 @@
-//! What one command asks of the operating system, counted under strace: one data write, one sync, one head write,
-//! What one command asks of the operating system, counted under strace: one data write, one sync, one head write,
-//! whatever views and derived files it touches besides; which of these it opens; and no more calls in all than there were.
-//! Where strace is missing or may not trace, the tests say so and pass.
+//! System calls of one command, counted under strace: one data write, one sync and one head write besides views and
+//! derived files; the derived files that it opens; and no more calls in total than its budget. If strace is missing or
+//! may not trace, the tests say so and pass.
 
 use crate::prelude::*;
 use tempfile::TempDir;
@@ -22,7 +21,7 @@ fn succeeds(argv: &[String]) -> bool {
     output.is_ok_and(|output| output.status.success())
 }
 
-/// A team in that format, with a message from the past in `dev`'s inbox.
+/// Creates a team in that format, with a message of an earlier day in `dev`'s inbox.
 fn team(format: &str) -> TempDir {
     let root = tempfile::tempdir().unwrap();
     for command in [
@@ -36,14 +35,14 @@ fn team(format: &str) -> TempDir {
     root
 }
 
-/// The lines of strace about one command on files of the team; `None` where nothing can be traced.
+/// Returns strace's lines about one command on files of the team; `None` if strace is missing or may not trace.
 fn traced(root: &Path, command: &str) -> Option<Vec<String>> {
     let mut lines = traced_for(root, command, &format!("trace={WRITES},{SYNCS}"))?;
     lines.retain(|line| line.contains("/teams/demo"));
     Some(lines)
 }
 
-/// All lines of strace about these calls of one command; `None` where nothing can be traced.
+/// Returns all lines of strace about these calls of one command; `None` if strace is missing or may not trace.
 fn traced_for(root: &Path, command: &str, calls: &str) -> Option<Vec<String>> {
     let trace = root.join("trace").display().to_string();
     let strace: Vec<String> = ["strace", "-f", "-y", "-s", "0", "-o", &trace, "-e", calls]
@@ -60,7 +59,7 @@ fn traced_for(root: &Path, command: &str, calls: &str) -> Option<Vec<String>> {
     Some(text.lines().map(String::from).collect())
 }
 
-/// How many of the lines are calls of these names on a path that contains that.
+/// Counts the calls of these names on a path that contains `path`.
 fn count(lines: &[String], names: &str, path: &str) -> usize {
     let named = |line: &&String| {
         names
@@ -74,7 +73,7 @@ fn count(lines: &[String], names: &str, path: &str) -> usize {
         .count()
 }
 
-/// A command opens only runs of the derived store that may hold what it asks for, as far as the manifest tells.
+/// A command opens only those runs of the derived store that may hold its key according to the manifest.
 #[test]
 fn runs_that_cannot_hold_the_key_stay_closed() {
     let root = team("binary");
@@ -95,7 +94,7 @@ fn runs_that_cannot_hold_the_key_stay_closed() {
     for (command, runs) in [
         ("trace demo --trace-id tr-3 --limit 5", 1),
         ("trace demo --trace-id nobody", 0),
-        // The team and its settings stand in the oldest.
+        // The oldest run holds the team and its settings.
         ("append demo --kind build_finished --actor ci", 1),
     ] {
         let Some(opened) = opened(command) else {
@@ -123,7 +122,7 @@ fn one_command_is_one_write_one_sync_and_one_head_write() {
                 return;
             };
             if segments(root.path()) != before {
-                // Midnight passed and began a segment; the next one is in the middle of a day.
+                // Midnight passed and began a segment; the next attempt runs in the middle of a day.
                 lines = traced(root.path(), command).unwrap();
             }
             let counts = [
@@ -159,18 +158,18 @@ fn commands_that_only_ask_sync_nothing_and_leave_the_log_alone() {
     }
 }
 
-/// What memory is asked for depends on the allocator and on how the program was optimised, and so does what a debug build
-/// asks of a descriptor before it closes it; who waits for another thread depends on who was first.
+/// Excludes calls whose number varies. Memory calls depend on the allocator and on optimisation; a debug build checks a
+/// descriptor before it closes it; and waiting for another thread depends on scheduling.
 const VARYING: &str = "trace=!brk,mmap,munmap,mprotect,madvise,fcntl,futex,sched_yield";
 
-/// The table that a person reads, and this test.
+/// The document with the budgets, for people and for this test.
 const BUDGETS: &str = concat!(
     env!("CARGO_MANIFEST_DIR"),
     "/../docs/performance/budgets.md"
 );
-/// Events in front of every command.
+/// Events in the log before every command.
 const PAST: usize = 1_000;
-/// One behind the other on one team; what each row is called.
+/// Row names, and the commands that run one after another on one team.
 const COMMANDS: [(&str, &str); 9] = [
     ("`--version`", "--version"),
     ("open, and `status`", "status demo"),
@@ -209,7 +208,7 @@ fn a_command_stays_within_its_budget() {
     if std::env::var_os("TEAMLOG_BLESS").is_some() {
         let (text, _) = budgets.split_once("\n| `").unwrap();
         let rows = counted.iter().map(|(row, [calls, syncs, writes, bytes])| {
-            // Numbers of processes differ in length.
+            // Process ids differ in length.
             let bytes = (bytes + 16).next_multiple_of(32) * bytes.min(&1);
             format!("{row} {calls} | {syncs} | {writes} | {bytes} |\n")
         });
@@ -234,7 +233,7 @@ fn a_command_stays_within_its_budget() {
     assert!(over.is_empty(), "over budget:\n{}", over.join("\n"));
 }
 
-/// What each command asks for; `None` where nothing can be traced or the program is another one.
+/// Returns the counts of each command; `None` if strace is missing or may not trace, or if the program is another one.
 fn counts_behind_a_past(format: &str) -> Option<[(&'static str, Counts); 9]> {
     loop {
         let root = team(format);
@@ -259,7 +258,7 @@ fn counts_behind_a_past(format: &str) -> Option<[(&'static str, Counts); 9]> {
         for (into, (name, command)) in counts.iter_mut().zip(COMMANDS) {
             *into = (name, counts_of(root.path(), command)?);
         }
-        // Midnight passed and began a segment; the next one is in the middle of a day.
+        // Midnight passed and began a segment; the next attempt runs in the middle of a day.
         if segments(root.path()) == before {
             return Some(counts);
         }
@@ -272,7 +271,7 @@ fn counts_of(root: &Path, command: &str) -> Option<Counts> {
         eprintln!("skipped: the program was not linked statically");
         return None;
     }
-    // What the start reads of its process is as long as its paths are.
+    // Excludes reads of `/proc`: their number depends on the length of the paths.
     lines.retain(|line| {
         let call = line.contains('(') && !line.contains(" resumed>");
         call && !line.contains("/proc/")

@@ -1,8 +1,9 @@
-//! On a terminal: colours unless refused, and text that cannot drive it. `script` gives the terminal; without it these pass by.
+//! Terminals: colours unless refused, and text that cannot control them. `script` provides the terminal; without it
+//! these tests pass.
 
 use crate::prelude::*;
 
-/// Runs on a terminal of its own; `None` where the machine has no `script`.
+/// Runs a command on a terminal of its own; `None` if the machine has no `script`.
 pub fn on_terminal(cli: &Cli, line: &str, set: &[(&str, &str)]) -> Option<String> {
     in_terminal(
         cli,
@@ -11,7 +12,7 @@ pub fn on_terminal(cli: &Cli, line: &str, set: &[(&str, &str)]) -> Option<String
     )
 }
 
-/// The same for a line of the shell.
+/// Runs a shell line on a terminal of its own; `None` if the machine has no `script`.
 fn in_terminal(cli: &Cli, shell: &str, set: &[(&str, &str)]) -> Option<String> {
     let mut command = Command::new("script");
     command
@@ -33,10 +34,10 @@ fn in_terminal(cli: &Cli, shell: &str, set: &[(&str, &str)]) -> Option<String> {
     }
 }
 
-/// A message of another program, with an id, a trace and a title that a new message may not have.
+/// A message of another program, with an id, a trace and a title that new messages may not have.
 const NASTY: &str = r#"{"id":"m\u200b\ue000-1","type":"task_assign","from":"lead","to":"dev","task_id":"T-1","trace_id":"t\u202er","created_at":"2024-01-01T00:00:00Z","payload":{"subject":"\u0000\u001b[2Jgone\u001b]52;c;eA==\u0007\u009b31m\u202etxt.exe\r\nerror: forged","details":"a\udb40\udc41b"}}"#;
 
-/// A file that copies to the clipboard, colours, hides and is no text in the end.
+/// A file with control sequences for clipboard and colours, with hidden characters, and with invalid text at its end.
 const NASTY_BYTES: &[u8] =
     b"a\x1b]52;c;eA==\x07\xc2\x9b31m\xe2\x80\xaeb\xe2\x80\x8bc\xf3\xa0\x81\x81\tu\n\x9b\xff\n";
 

@@ -1,9 +1,9 @@
-//! Where the system starts no more threads (`ulimit -u`), every command does its work on the one that it has, or ends with
-//! an error like any other. Threads are refused by `strace`; where that may not trace, the tests say so and pass.
+//! If the system starts no more threads (`ulimit -u`), every command does its work on its only thread, or ends with an
+//! ordinary error. `strace` makes new threads fail; if it may not trace, the tests say so and pass.
 
 use crate::prelude::*;
 
-/// The command, with every thread that it starts from the n-th on refused.
+/// Returns the command under strace, which refuses every new thread from the n-th one on.
 fn without_threads(cli: &Cli, from: usize, words: &[&str]) -> Command {
     let inject = format!("inject=clone,clone3:error=EAGAIN:when={from}+");
     let mut command = Command::new("strace");
@@ -39,7 +39,7 @@ fn may_trace() -> bool {
     may
 }
 
-/// A team with more tasks and messages than one portion of anything, and a file of messages to import.
+/// Creates a team with more tasks and messages than one portion of any work, and a file of messages to import.
 fn world() -> Cli {
     let cli = Cli::with_team();
     let mut facts = String::new();
@@ -75,7 +75,7 @@ fn what_uses_threads_does_its_work_without_them() {
     }
     let first = world();
     for words in COMMANDS {
-        // None at all; and none from the fourth on, when some work has begun.
+        // Refuses every thread, or every thread from the fourth on, after some work has begun.
         for from in [1, 4] {
             let cli = first.copy();
             let ran = Ran::of(&mut without_threads(&cli, from, words));
@@ -87,7 +87,7 @@ fn what_uses_threads_does_its_work_without_them() {
             assert!(!ran.stderr.contains("bug"), "{ran:?}");
         }
     }
-    // By whichever way, the state is the same.
+    // Both ways lead to the same state.
     let (alone, together) = (first.copy(), first.copy());
     let rehydrated = Ran::of(&mut without_threads(&alone, 1, COMMANDS[0]));
     let digest = |text: &str| serde_json::from_str::<Value>(text).unwrap()["state_digest"].clone();
@@ -112,12 +112,12 @@ fn the_daemon_and_tools_say_so_where_they_cannot_do_without() {
         return;
     }
     let cli = Cli::with_team();
-    // `mcp` tries one thread before it begins; a limit that sets in just behind that is none that it can know of.
+    // `mcp` tries one thread before it begins; it cannot notice a limit that applies only after that.
     for (words, last) in [(&["serve", "--json"][..], 6), (&["mcp"][..], 1)] {
         let mut refused = 0;
         for from in 1..=last {
             let mut command = without_threads(&cli, from, words);
-            // With enough threads it serves, which is not what is asked here.
+            // With enough threads the daemon serves; this test does not check that case.
             let mut child = command
                 .stdout(Stdio::piped())
                 .stderr(Stdio::piped())
@@ -129,7 +129,7 @@ fn the_daemon_and_tools_say_so_where_they_cannot_do_without() {
             if line.is_empty() {
                 let ran = Ran::from_output(child.wait_with_output().unwrap());
                 match ran.code {
-                    // Its input is at its end, so that it had nothing to do.
+                    // The input of `mcp` is empty, so it ends successfully without work.
                     Some(0) => {}
                     code => {
                         assert_eq!(
@@ -150,7 +150,7 @@ fn the_daemon_and_tools_say_so_where_they_cannot_do_without() {
     }
 }
 
-/// The daemon under a limit, for a user whom the limit binds; nothing where the tests may not become another one.
+/// Starts the daemon under a limit, as a user to whom the limit applies; `None` if the tests may not become that user.
 fn served_under(limit: &str) -> Option<Ran> {
     let user = "54321";
     let setpriv = || {
@@ -158,7 +158,7 @@ fn served_under(limit: &str) -> Option<Ran> {
         command.args(["--reuid", user, "--regid", user, "--clear-groups"]);
         command
     };
-    // The program, the world and the ways there must be this user's.
+    // This user must own the program, the world and their directory.
     let place = tempfile::Builder::new()
         .prefix("limited")
         .tempdir_in("/tmp")

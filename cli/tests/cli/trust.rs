@@ -1,5 +1,5 @@
-//! Receipts and signed heads: who made them, whether they still hold, and what a client learns that presents its last
-//! one again.
+//! Receipts and signed heads: their signer, their validity, and the answer to a client that presents its last receipt
+//! again.
 
 use crate::answers::{Head, Sent, Verify};
 use crate::harness::ErrorBody;
@@ -19,7 +19,7 @@ fn mode(path: &Path) -> u32 {
     fs::metadata(path).unwrap().permissions().mode() & 0o777
 }
 
-/// Every file below a directory, with its bytes.
+/// Returns every file below a directory, with its bytes.
 fn tree(dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = BTreeMap::new();
     for entry in fs::read_dir(dir).unwrap() {
@@ -40,7 +40,7 @@ fn put_back(team: &Path, kept: &BTreeMap<PathBuf, Vec<u8>>) {
     }
 }
 
-/// Runs a command that must end with 65 before it touches anything.
+/// Runs a command that must exit with 65 before it touches anything.
 #[track_caller]
 fn stopped(cli: &Cli, line: &str) -> ErrorBody {
     let teams = cli.dir().join("teams");
@@ -69,7 +69,7 @@ fn a_pair_of_keys_is_made_once_and_the_secret_one_is_shown_to_nobody() {
 
     shows!(cli.refused_json(1, "keygen --out auditor").code => is "key_exists");
     fs::remove_file(&secret).unwrap();
-    // Half of a pair is in the way as well, and gets no other half.
+    // Half of a key pair also makes `keygen` refuse, and `keygen` does not write the other half.
     shows!(cli.refused_json(1, "keygen --out auditor").code => is "key_exists");
     assert!(!secret.exists());
     assert_eq!(fs::read_to_string(&public).unwrap(), public_text);
@@ -192,7 +192,7 @@ fn a_key_that_others_may_read_signs_nothing() {
     shows!(cli.refused_json(1, "head demo --sign text").code => is "invalid_input");
 }
 
-/// What docs/format.md says is signed, written down a second time.
+/// Returns the signed bytes as docs/format.md defines them, written independently of the code.
 fn documented_bytes(head: &Value) -> String {
     let text = |name: &str| head[name].as_str().unwrap().to_owned();
     format!(
@@ -338,7 +338,7 @@ fn a_team_that_was_put_back_is_noticed_before_anything_is_written() {
         ));
         let receipt = sent["receipt"].to_string();
         put_back(&team, &kept);
-        // Also a tail that a writer or reader would set aside stays where it is.
+        // Even a torn tail, which a writer or reader would quarantine, stays in place.
         let mut segment = fs::OpenOptions::new()
             .append(true)
             .open(cli.segment("demo"))
@@ -368,7 +368,7 @@ fn a_team_that_was_put_back_is_noticed_before_anything_is_written() {
             assert!(error.hint.unwrap().contains("teamlog verify demo"));
         }
 
-        // Others go on from the older state, past the place that the receipt names.
+        // Other writers continue from the older state, past the receipt's seq.
         for _ in 0..3 {
             let ran = cli.run("append demo --kind x_by_somebody_else --actor eve");
             assert_eq!(ran.code, Some(0), "{ran:?}");
@@ -430,7 +430,7 @@ fn a_head_that_lags_behind_the_bytes_is_no_rollback() {
     let older = fs::read(&head).unwrap();
     let sent: Value =
         parse(&cli.ok("send demo --from lead --to dev --type handoff --receipt --json"));
-    // As after power loss: what was synced is there, the head of the moment is not.
+    // As after power loss: the synced events exist, but the head is older.
     fs::write(&head, older).unwrap();
     let line = "send demo --from lead --to dev --type handoff --json --last-receipt";
     let ran = cli.run(&format!("{line} '{}'", sent["receipt"]));
@@ -438,7 +438,7 @@ fn a_head_that_lags_behind_the_bytes_is_no_rollback() {
     assert_eq!(parse::<Sent>(&ran.stdout).event.seq, 5);
 }
 
-/// Lets an event of a segment say something else; its CRC fits again, and the segment is as long as it was.
+/// Changes an event of a segment without changing its length; its CRC is valid again.
 fn change_an_event(path: &Path, format: Format) {
     let bytes = fs::read(path).unwrap();
     let (_, mut at) = SegmentHeader::decode(format, &bytes).unwrap();
@@ -476,7 +476,7 @@ fn a_sealed_segment_that_was_changed_is_noticed_though_its_checksums_fit() {
         let receipt = cli.ok("head old --json");
         cli.file("receipt.json", &receipt);
         let presented = "--last-receipt @receipt.json";
-        // Twice, so that digests are known; files that are younger than a tick of the clock are hashed again.
+        // Runs twice so that digests are known; files younger than a clock tick are hashed again.
         cli.ok(&format!("status old {presented}"));
         std::thread::sleep(std::time::Duration::from_millis(20));
         cli.ok(&format!("status old {presented}"));

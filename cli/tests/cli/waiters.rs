@@ -1,5 +1,5 @@
-//! Commands that wait for something outside of the daemon: they keep no place from those that work, end with their callers,
-//! and hold up no stop.
+//! Commands that wait for something outside of the daemon: they occupy no worker thread, end with their callers, and do
+//! not delay a stop.
 
 use crate::daemon::Daemon;
 use crate::harness::{Cli, ErrorBody, Ran, parse, parse_lines};
@@ -10,8 +10,7 @@ use std::os::unix::fs::PermissionsExt;
 use std::process::{Child, ChildStdin, Stdio};
 use std::time::{Duration, Instant};
 
-/// Longer than anything takes that is not stuck.
-/// More than work at a time.
+/// Number of waiting commands, more than the daemon carries out at a time.
 const WAITERS: usize = 70;
 
 fn begun(cli: &Cli, line: &str) -> Child {
@@ -21,7 +20,7 @@ fn begun(cli: &Cli, line: &str) -> Child {
     command.spawn().unwrap()
 }
 
-/// `send --wait` for a message of that id.
+/// Starts `send --wait` for a message of this id.
 fn waiter(cli: &Cli, id: &str) -> Child {
     begun(
         cli,
@@ -36,7 +35,7 @@ fn required(cli: &Cli) -> usize {
     required.lines().count()
 }
 
-/// How many threads of the daemon carry out calls.
+/// Returns the number of the daemon's threads that carry out calls.
 fn calls(daemon: &Daemon) -> usize {
     let threads = std::fs::read_dir(format!("/proc/{}/task", daemon.pid())).unwrap();
     let names =
@@ -44,7 +43,7 @@ fn calls(daemon: &Daemon) -> usize {
     names.filter(|name| name.trim() == "upgraded").count()
 }
 
-/// Stops the daemon as the system does, and demands that it is clean and soon.
+/// Stops the daemon as the system does, and checks that it ends cleanly and soon.
 #[track_caller]
 fn stops_soon(daemon: Daemon) {
     let since = Instant::now();
@@ -105,7 +104,7 @@ fn a_stop_leaves_those_that_wait_and_says_what_is_known() {
     assert!(error.message.contains(known), "{error:?}");
     assert_eq!(error.details["message_id"], "w-1");
     assert!(error.hint.unwrap().contains("--message-id w-1"));
-    // The same again waits on, daemon or not.
+    // Repeating the command continues to wait, with or without a daemon.
     let again = waiter(&cli, "w-1");
     until("it waits again", || {
         let known = cli.ok("replay demo --json --kind message_duplicate");
@@ -145,7 +144,8 @@ fn a_stop_waits_for_no_input_and_ends_nobody_who_does() {
     cli.ok("verify demo");
 }
 
-/// A batch in groups of one from there, of whose two lines the first is recorded, and where more of it may be written.
+/// Starts a batch that reads `from` in groups of one line, and waits until the first of two lines is recorded. Returns
+/// the process and its input, which accepts more lines.
 fn half_a_batch(cli: &Cli, from: &str) -> (Child, ChildStdin) {
     let line = format!("append demo --batch {from} --batch-size 1 --lock-timeout 0.3 --json");
     let mut batch = begun(cli, &line);
@@ -174,7 +174,7 @@ fn a_batch_goes_on_by_the_daemon_that_took_the_lock_in_the_middle() {
     stops_soon(daemon);
 }
 
-/// Each of these kinds stands there once, in that order, behind what made the team.
+/// Checks that each of these kinds is recorded once, in this order, after the creation of the team.
 #[track_caller]
 fn assert_recorded_once(cli: &Cli, kinds: &[&str]) {
     let events: Vec<serde_json::Value> = parse_lines(&cli.ok("replay demo --json"));
@@ -185,7 +185,7 @@ fn assert_recorded_once(cli: &Cli, kinds: &[&str]) {
     assert_eq!(recorded[1..], *kinds);
 }
 
-/// A batch that loses the lock for good to a process that is no daemon says what it recorded.
+/// A batch that permanently loses the lock to a process that is no daemon reports the events that it recorded.
 #[test]
 fn a_batch_that_loses_the_lock_in_the_middle_says_what_is_recorded() {
     let cli = Cli::with_team();
@@ -240,7 +240,7 @@ fn a_batch_from_a_pipe_is_read_once_wherever_it_is_recorded() {
         &cli,
         "append demo --batch facts --batch-size 1 --lock-timeout 0.3 --json",
     );
-    // Opens once the command has opened the other end, which it does before it knows of a daemon.
+    // Blocks until the command has opened the other end, which it does before it knows of a daemon.
     let mut input = std::fs::OpenOptions::new().write(true).open(&pipe).unwrap();
     let daemon = Daemon::of(&cli);
     cli.ok("append demo --kind by_the_daemon");

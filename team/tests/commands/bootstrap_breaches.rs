@@ -1,11 +1,11 @@
-//! Every code of the bootstrap contract, with a shortest history that triggers it and one that nearly does.
+//! Every code of the bootstrap contract, with a shortest history that triggers it and a similar history that does not.
 
 use crate::bootstrap::{Boot, WHOLE, launch};
 use crate::prelude::*;
 use teamlog_team::bootstrap::breach::BREACHES;
 use teamlog_team::projections::bootstrap::{RunShown, StepStatus};
 
-/// Before the team is launched.
+/// The states before the team is launched.
 const UNLAUNCHED: [State; 4] = [
     State::Init,
     State::TeamProbed,
@@ -29,7 +29,7 @@ fn an_initial_task_launch_is_a_breach_until_the_team_works() {
     let mut boot = Boot::at(State::Running);
     let said = boot.ok("task_launched", data);
     assert_eq!((said.warnings.len(), said.state), (1, State::Running));
-    // A launch by tasks is the worse of two faults.
+    // Two faults at once: the launch by tasks is reported.
     let mut boot = Boot::at(State::MembersReady);
     reports!(boot;
         team_launched {"method": "per_member_task", "members": ["a"]} => code, State::TeamReady;
@@ -87,7 +87,7 @@ fn domains_wait_for_both_acks_of_the_core() {
         boot.ok("core_ready_ack", json!({"from": "obstruction"}));
         boot.breach(event, data.clone(), code, State::CoreReady);
         boot.ok("core_ready_ack", json!({"from": "synthesizer"}));
-        // With both acks it is merely too early.
+        // With both acks the event is only too early.
         boot.no(event, data.clone(), Code::IllegalEvent);
         boot.go(State::Running);
         boot.ok(event, data);
@@ -193,7 +193,7 @@ fn the_lead_does_nobody_elses_work() {
         }
         let mut boot = Boot::at(at);
         boot.breach("synthesis_result", json!({"by": "lead"}), code, at);
-        // Called a simulation, it is an illegal fallback as well.
+        // A result that is called a simulation is an illegal fallback as well.
         let back_to = if at == State::Init {
             at
         } else {
@@ -293,7 +293,7 @@ fn a_launch_that_is_not_to_be_had_blocks_the_run_and_allows_the_fallback() {
     let entered = events(&mut boot.team).pop().unwrap();
     assert_eq!(entered["payload"]["reason"], "no such platform");
     settled_digest(&mut boot.team);
-    // The member may turn out to be available after all; then there is no fallback any more.
+    // A member may become available after all; then the fallback is no longer allowed.
     let mut boot = Boot::at(State::MembersReady);
     boot.say("launch_unavailable", json!({}));
     reports!(boot;

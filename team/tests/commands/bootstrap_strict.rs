@@ -1,11 +1,11 @@
-//! Reports that are refused though they look right: a word that is not the contract's, a field that contradicts the
-//! others, a result in the wrong place.
+//! Refused reports that look right: a word outside the contract, a field that contradicts the others, a result in the
+//! wrong place.
 
 use crate::bootstrap::{Boot, record};
 use crate::bootstrap_work::{BOTH, running, summary};
 use crate::prelude::*;
 
-/// Says what cannot be read: an error that names the field and says that, and nothing is recorded.
+/// Checks that a report is invalid input: the error names the field and contains `said`, and nothing is recorded.
 fn unread(boot: &mut Boot, event: &str, data: Value, field: &str, said: &str) {
     let before = events(&mut boot.team).len();
     let refusal = refused(
@@ -21,7 +21,7 @@ fn mapping(to: &str, id: &str) -> Value {
     json!({"d": "a", "message_id": id, "to": to})
 }
 
-/// Round 1 is complete, and `a` is to be revised.
+/// Completes round 1, after which `a` must be revised.
 fn to_revise() -> Boot {
     let mut boot = running();
     boot.deliver("b", "b-1");
@@ -222,14 +222,14 @@ fn a_late_ack_unblocks_and_nothing_is_sent_a_third_time() {
     assert_eq!(boot.domain("a")["status"], "blocked");
     reports!(boot;
         mapping_result (mapping("obstruction", "m")) => Code::IllegalEvent;
-        // The other one may still be sent it, and does not unblock it.
+        // The result may still be sent to the other member, whose ack does not unblock the domain.
         mapping_result (mapping("synthesizer", "m"));
         delivery_ack {"by": "synthesizer", "d": "a", "message_id": "m"};
     );
     assert_eq!(boot.domain("a")["status"], "blocked");
     reports!(boot; delivery_ack {"by": "obstruction", "d": "a", "message_id": "m"});
     assert_eq!(boot.domain("a")["status"], "active");
-    // The same for a member that was never sent the result.
+    // An ack from the only member that was sent the result is enough.
     let mut boot = running();
     boot.ok("mapping_result", mapping("obstruction", "m"));
     boot.ok("delivery_ack_timeout", json!({"d": "a"}));

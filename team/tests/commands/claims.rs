@@ -1,4 +1,4 @@
-//! Taking tasks, rule by rule.
+//! Claiming tasks, rule by rule.
 
 use crate::prelude::*;
 use teamlog_team::projections::Task;
@@ -41,13 +41,13 @@ pub fn status(team: &mut Team, id: &str) -> &'static str {
     task(team, id).status.name()
 }
 
-/// Makes a task and lets `dev` take it.
+/// Creates a task, which `dev` claims.
 pub fn claimed(team: &mut Team, create: TaskCreate) -> ClaimAnswer {
     let id = team.task_create(create).unwrap().task.task.task_id;
     team.task_claim(claim(&id, "dev")).unwrap()
 }
 
-/// Makes a task, takes it and completes it.
+/// Creates a task, claims it and completes it.
 pub fn done(team: &mut Team, create: TaskCreate) -> String {
     let claimed = claimed(team, create);
     team.task_finish(complete(&claimed))
@@ -57,7 +57,7 @@ pub fn done(team: &mut Team, create: TaskCreate) -> String {
         .task_id
 }
 
-/// The events after a point, as `export` shows them.
+/// Returns the events after a seq, as `export` shows them.
 pub fn after(team: &mut Team, seq: usize) -> Vec<Value> {
     events(team).split_off(seq)
 }
@@ -227,7 +227,7 @@ fn a_message_governs_its_task_until_the_first_claim() {
     refused(team.task_claim(claim("1", "qa")), Code::ClaimConflict);
     world.later(SECOND);
     team.task_update(update("1", "pending")).unwrap();
-    // A task that a message made pending is free for anyone, whoever owned it.
+    // Anyone may claim a task that a message made pending, even if it has an owner.
     let held = team.task_claim(claim("1", "qa")).unwrap();
     assert_eq!((held.epoch, held.task.version), (1, 3));
     world.later(SECOND);

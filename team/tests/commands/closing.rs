@@ -12,7 +12,7 @@ fn forced() -> Cleanup {
     given!(Cleanup, force: true)
 }
 
-/// A team with modes at the root and in a session, two claims (of which one ran out), deliveries and a dispatch request.
+/// Creates a team with modes at the root and in a session, two claims (one expired), deliveries and a dispatch request.
 fn busy(world: &World, format: Format) -> Team {
     let mut team = world.team(Some(&["lead", "dev", "qa"]), format);
     for (mode, session) in [("autopilot", None), ("ultrawork", Some("s-1"))] {
@@ -35,7 +35,7 @@ fn busy(world: &World, format: Format) -> Team {
     team
 }
 
-/// Counts what is active: modes, claims, deadlines, requests to notify an agent.
+/// Returns the numbers of active modes, claims, deliveries and requests to notify an agent.
 fn active(team: &mut Team) -> [usize; 4] {
     let modes = status(team).active_modes.len();
     let found = team.query(|live, _| {
@@ -192,7 +192,7 @@ fn an_orphans_cleanup_ends_the_same() {
     assert_eq!(ends.count(), ENDED.len());
 }
 
-/// Closed as versions did that ended nothing.
+/// Closes a team as older versions did, which ended nothing else.
 fn closed_long_ago(world: &World, team: &str) {
     let dir = format!("teams/{team}");
     let options = given!(LogOptions, clock: world.root.options().clock.clone());

@@ -12,7 +12,7 @@ use teamlog_team::message::ack::AckStatus;
 use teamlog_team::message::dead_letter::{DeadLetterList, DeadLetterRequeue, DeadLetterShown};
 use teamlog_team::message::deliveries::DeliveryList;
 
-/// A message that needs an ack within `seconds`, and is tried again `retries` times.
+/// Returns a message that needs an ack within `seconds`, with `retries` further attempts.
 pub fn durable(id: &str, seconds: u64, retries: u64) -> Send {
     given!(Send, message_id: id,
         delivery: given!(Require, ack_timeout_seconds: seconds, max_retries: retries),
@@ -124,7 +124,7 @@ fn the_policy_is_the_senders_else_the_teams_by_type_else_the_default() {
 fn attempts_and_dead_letter_come_when_they_are_due_and_once() {
     let (world, mut team) = demo();
     team.send(durable("m1", 60, 2)).unwrap();
-    // The attempt began when the clock said noon, whatever time the events have.
+    // The attempt began at noon by the clock; the times of events do not count.
     world.later(60 * SECOND - 1);
     assert_eq!(tick(&mut team), (0, 0), "a moment too early");
     world.later(1);
@@ -347,7 +347,7 @@ fn open_deliveries_are_listed_page_by_page_in_the_order_of_time() {
     has!(first["deliveries"][0], {"from": "lead", "to": "dev", "attempt": 1, "attempts_max": 2,
         "sent_at": "2026-11-21T12:00:00.000000Z", "due_at": "2026-11-21T12:00:10.000000Z"});
     let cursor = first["next_cursor"].as_str().unwrap();
-    // The cursor stays valid though its delivery is closed.
+    // The cursor stays valid although its delivery is closed.
     assert_eq!(ack(&mut team, "m2"), AckStatus::Acked);
     let rest = page(&mut team, Some(cursor));
     assert_eq!(
@@ -389,10 +389,10 @@ fn what_is_due_at_once_goes_out_in_bounded_groups_in_the_order_of_time() {
     assert_eq!(tick(&mut team), (0, 0));
 }
 
-/// A sender, its time, and how long its messages wait.
+/// A send: the pause before it, the ack timeout, the retries, and true if it is acknowledged.
 type Sent = (i64, u64, u64, bool);
 
-/// Sends, then ticks after each of those times; acks go between.
+/// Sends the messages, acknowledges some, then ticks after each pause. Returns the events of the deliveries.
 fn history(sent: &[Sent], ticks: &[i64], handles: usize) -> Vec<Value> {
     let world = World::new();
     world.team(Some(&["lead", "dev", "qa"]), Format::Jsonl);
@@ -410,7 +410,7 @@ fn history(sent: &[Sent], ticks: &[i64], handles: usize) -> Vec<Value> {
             ack(&mut teams[0], &format!("m{n}"));
         }
     }
-    // Every delivery comes to its end: each of these ends an attempt of all that wait.
+    // Ends every delivery: each of these pauses ends one attempt of all open deliveries.
     let to_the_end = [3600 * SECOND; 6];
     for (n, pause) in ticks.iter().chain(&to_the_end).enumerate() {
         world.later(*pause);
@@ -420,7 +420,7 @@ fn history(sent: &[Sent], ticks: &[i64], handles: usize) -> Vec<Value> {
     story(&mut teams[0])
 }
 
-/// When an attempt ended or ends, in microseconds.
+/// Returns a time field of a delivery event in microseconds.
 fn moment(event: &Value, field: &str) -> i64 {
     time(event[1][field].as_str().unwrap()).micros()
 }

@@ -1,11 +1,11 @@
-//! `doctor` on storage that may only be read, beside other handles, and on many kinds of history.
+//! `doctor` on read-only storage, beside other handles, and on many kinds of history.
 
 use crate::prelude::*;
 use std::io;
 use teamlog_engine::storage::{Bytes, File, HeldLock, LockError, OpenMode, Stat, Watcher};
 use teamlog_team::doctor::DoctorAnswer;
 
-/// A file system that is mounted to be read.
+/// A file system that is mounted read-only.
 #[derive(Debug)]
 struct ReadOnly(Arc<Memory>);
 
@@ -158,11 +158,11 @@ fn only_the_present_is_repaired() {
 #[test]
 fn a_check_beside_a_writer_finds_nothing_wrong() {
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-    /// Each check reads the whole log: were the writer free to go on, it would outrun the checks for ever.
+    /// Writer steps per check. Each check reads the whole log; an unlimited writer would always outrun it.
     const STEPS_A_CHECK: usize = 20;
     let world = World::new();
     history(&world, Format::Jsonl);
-    /// Also where a check fails the writer must come to an end.
+    /// Ends the writer even if a check fails.
     struct Stop<'a>(&'a AtomicBool);
     impl Drop for Stop<'_> {
         fn drop(&mut self) {
@@ -270,7 +270,7 @@ fn a_file_of_active_skills_that_lists_what_ended_is_found_and_a_rehydration_mend
     start(&mut team, "forge", Some("s"));
     let forged = read();
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
-    // Stands for a program that writes back a mode that another one completed.
+    // Simulates a program that writes back a mode that another program completed.
     put(&planned);
     let mend = vec!["teamlog rehydrate demo".to_owned()];
     let forge = fault("skill_active", "forge", "s");

@@ -9,7 +9,7 @@ use teamlog_team::projections::mode::Mode;
 const CONTROL: [&str; 5] = ["team_name", "key", "actor", "trace_id", "workingDirectory"];
 /// Values of a wrong type.
 const WRONG: [&str; 6] = ["null", "-1", "\"\"", "[]", "{\"a\": 1}", "\"\\u0000\""];
-/// Most objects and lists within each other.
+/// Maximum nesting of objects and lists.
 const DEPTH_MAX: usize = 4;
 
 /// A small deterministic source of choices.
@@ -40,7 +40,7 @@ pub struct Drawn {
     pub mistyped: bool,
 }
 
-/// The ids that earlier answers gave.
+/// Ids from earlier answers.
 #[derive(Default)]
 pub struct Known {
     claims: Vec<Value>,
@@ -64,7 +64,7 @@ impl Known {
         self.receipt = found("/receipt").cloned().or(self.receipt.take());
     }
 
-    /// Draws an input; without `team_name` and the fields of the control.
+    /// Draws an input without `team_name` and the control fields.
     pub fn input(&self, operation: &Operation, draw: &mut Draw) -> Drawn {
         let schema = operation.input_schema().to_value();
         let required = schema["required"].as_array().into_iter().flatten();
@@ -95,7 +95,7 @@ impl Known {
         drawn
     }
 
-    /// Returns a value of the right type, in most cases one that names something.
+    /// Returns a value of the right type. In most cases the value names something that exists.
     fn value(
         &self,
         draw: &mut Draw,
@@ -119,7 +119,7 @@ impl Known {
             _ => {}
         }
         let text = match (operation, field) {
-            // A thread of its own writes them.
+            // A separate thread writes the views.
             ("sync-views", "timeout_ms") => return json!(30_000),
             ("diff", "from") => draw.of(&["1", "2", "3"]),
             ("diff", "to") => draw.of(&["4", "5", "last"]),
@@ -196,7 +196,7 @@ impl Known {
     }
 }
 
-/// A value of a schema; `whole` has the definitions that it refers to.
+/// Draws a value of a schema; `whole` holds the definitions that the schema refers to.
 fn of_schema(draw: &mut Draw, schema: &Value, whole: &Value, depth: usize) -> Value {
     if depth > DEPTH_MAX {
         return Value::Null;

@@ -18,7 +18,7 @@ fn confirmed() -> Cleanup {
     given!(Cleanup, confirm_issues: true)
 }
 
-/// Refused, and nothing recorded.
+/// Checks that a cleanup is refused and records nothing.
 fn held_back(team: &mut Team, cleanup: Cleanup, code: Code) -> Refusal {
     let before = kinds(team).len();
     let refusal = refused(team.cleanup(cleanup), code);
@@ -27,7 +27,7 @@ fn held_back(team: &mut Team, cleanup: Cleanup, code: Code) -> Refusal {
 }
 
 fn task(world: &World, team: &mut Team, id: &str, status: &str) {
-    // A message of equal time might be sorted before the one that it follows.
+    // A message of equal time might be sorted before the message that it follows.
     world.later(SECOND);
     team.task_update(update(id, status)).unwrap();
 }
@@ -58,7 +58,7 @@ fn a_team_with_nothing_left_over_is_closed() {
     for event in &last[1..] {
         assert_eq!(event["cause"], last[0]["id"], "{event}");
     }
-    // Again, either way, changes nothing.
+    // A second cleanup of either kind changes nothing.
     team.cleanup(gentle()).unwrap();
     team.orphan_cleanup(OrphanCleanup {}).unwrap();
     assert_eq!(events(&mut team).len(), all.len());
@@ -150,7 +150,7 @@ fn an_orphan_is_closed_without_a_gate() {
     has!(events(&mut team)[3], {"payload": {"reason": "orphan_cleanup"}});
 }
 
-/// A closed team that was full of life.
+/// Creates a team with workers, tasks and messages, and closes it.
 fn closed(world: &World) -> Team {
     let mut team = world.demo();
     team.write_identity(identity("dev", 1)).unwrap();
@@ -252,7 +252,7 @@ fn the_files_of_a_closed_team_go_and_nothing_brings_them_back() {
     assert_eq!(left(), Vec::<String>::new());
     let report = json(&doctor(&world.root, "demo"));
     assert_eq!(report["overall_status"], "healthy", "{report:#}");
-    // The directory is put back.
+    // Restores the directory.
     world
         .memory
         .create_dir_all(Path::new("teams/demo/tasks"))
@@ -358,7 +358,7 @@ fn only_a_closed_team_is_purged_and_then_there_is_none() {
     );
     assert_eq!(world.names_in_teams(), Vec::<String>::new());
     refused(world.root.purge("demo"), Code::TeamNotFound);
-    // The name is free.
+    // The name is free again.
     let mut again = world.demo();
     assert_eq!(kinds(&mut again), ["team_created"]);
 }

@@ -7,7 +7,7 @@ use teamlog_team::backup::restore::Restore;
 
 const BOTH: [&str; 2] = ["obstruction", "synthesizer"];
 
-/// Makes the set of the present version in memory.
+/// Makes the set of the current version in memory.
 pub fn made(format: Format) -> World {
     let world = World::new();
     lived(&world, format);
@@ -19,11 +19,11 @@ pub fn made(format: Format) -> World {
 }
 
 thread_local! {
-    /// Faults of the set, collected so that all are told at once.
+    /// Faults of the set, collected so that one failure lists all of them.
     static FAULTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// An operation of the contract on team `golden`; its answer.
+/// Calls an operation on team `golden`, and returns its answer.
 fn call(world: &World, operation: &str, input: Value) -> Value {
     match attempt(world, operation, input) {
         Ok(answer) => answer,
@@ -47,7 +47,7 @@ fn attempt(world: &World, operation: &str, mut input: Value) -> Result<Value, ap
     Ok(serde_json::from_str(answered.data.get()).unwrap())
 }
 
-/// The team in which nearly everything happens, and which is closed in the end.
+/// Records a team with nearly every kind of event, and closes it at the end.
 fn lived(world: &World, format: Format) {
     let members = ["lead", "dev", "qa"].map(str::to_owned).to_vec();
     let init = given!(Init, members, format, ..Init::of("golden"));
@@ -68,7 +68,7 @@ fn lived(world: &World, format: Format) {
     call(world, "cleanup", json!({"force": true}));
 }
 
-/// Records an ended session, and one that was left and blocked others a day later.
+/// Records an ended session, and an abandoned session that still blocks others a day later.
 fn sessions(world: &World) {
     for session in ["s-ended", "s-left"] {
         let input = json!({"mode": "autopilot", "session_id": session});
@@ -280,7 +280,7 @@ fn bootstrap(world: &World, team: &mut Team) {
             json!({"event": event, "data": data}),
         );
     };
-    // Recorded, and not accepted.
+    // The event is recorded but not accepted.
     let refuses = |event: &str, data: Value| {
         let input = json!({"event": event, "data": data});
         assert!(
@@ -393,7 +393,7 @@ fn supervised(world: &World, team: &mut Team) {
     team.send(last).unwrap();
 }
 
-/// A team of the message protocol.
+/// Imports a team of the message protocol.
 fn told(world: &World, format: Format) {
     let memory = Memory::new();
     let snapshot = r#"{"task_id":"T-9","created_at":"2026-01-01T00:00:00Z","updated_at":"2026-01-03T00:00:00Z","owner":"qa","subject":"left","status":"assigned","snapshot_version":4,"last_message_id":"gone","last_message_created_at":"2026-01-03T00:00:00Z"}"#;
@@ -411,7 +411,7 @@ fn told(world: &World, format: Format) {
     world.root.import_team_chat(&import, &memory).unwrap();
 }
 
-/// Teams whose log was cut, salvaged, converted, restored, and one with a torn tail.
+/// Records teams whose logs were cut, salvaged, converted and restored, and a team with a torn tail.
 fn moved(world: &World, format: Format) {
     let other = match format {
         Format::Jsonl => Format::Binary,

@@ -64,7 +64,7 @@ enum Step {
         worker: u8,
         seconds: u64,
     },
-    /// Something that its holder does; with the last token that was seen of the task, or with an epoch.
+    /// An action of the holder, with the last known token of the task or with an epoch.
     Hold {
         task: u8,
         what: u8,
@@ -88,7 +88,7 @@ enum Step {
     Rehydrate,
 }
 
-/// Numbers among them: what breaks a rule is refused and changes nothing.
+/// Settings, some of them numbers: an invalid value is refused and changes nothing.
 const KEYS: [&str; 3] = ["views", "members.open", "nudge.idle_seconds"];
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -285,7 +285,7 @@ fn hold(team: &mut Team, id: &str, what: u8, epoch: Option<u64>) -> Result<(), F
                 worker: agent(1),
                 claim_token,
                 epoch,
-                // The caller of an epoch need not be the holder; the property holds for both.
+                // The caller with an epoch need not be the holder; the property holds for both.
                 force: true,
                 ..TaskRelease::default()
             })
@@ -316,7 +316,7 @@ fn check(team: &mut Team) {
             let free = matches!(task.status, Status::Pending | Status::Blocked);
             let free = free || task.lease_expired();
             assert_eq!(listed, free && !open, "{task:?}");
-            // A dependency that is reopened does not block the tasks that it freed; a tick records one that was
+            // A reopened dependency does not block the tasks that it freed. A tick records dependencies that were
             // completed elsewhere.
             assert!(task.status != Status::Blocked || open, "{task:?}");
         } else {

@@ -26,7 +26,7 @@ fn import(world: &World, how: ImportMessages, lines: &[String]) -> Result<Import
     world.root.import_messages(how, &mut lines)
 }
 
-/// An import as it is where nothing is asked for.
+/// Imports with default options.
 fn plain(world: &World, lines: &[String]) -> ImportAnswer {
     import(world, ImportMessages::default(), lines).unwrap()
 }
@@ -42,7 +42,7 @@ fn export(team: &mut Team) -> String {
     text
 }
 
-/// Three days of history, out of order.
+/// Returns three days of history, out of order.
 fn history() -> Vec<String> {
     vec![
         reported("m3", "2026-01-03T08:00:00Z", "completed"),
@@ -151,7 +151,7 @@ fn what_no_task_can_take_is_a_message_all_the_same_once() {
     let all = events(&mut team);
     assert_eq!(all[4]["trace_id"], Value::Null);
     settled_digest(&mut team);
-    // Once more, it is known, and says nothing of tasks.
+    // The second import finds only duplicates, and reports nothing about tasks.
     let again = plain(&world, &lines);
     has!(json(&again), {"imported": 0, "duplicates": 4, "not_applied": {}});
     assert_eq!(events(&mut team).len(), all.len());

@@ -1,4 +1,4 @@
-//! Mail and reports over random histories by several handles, held against a plain model of them.
+//! Mail and reports over random histories by several handles, compared with a simple model.
 
 use crate::prelude::*;
 use proptest::prelude::*;
@@ -67,7 +67,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     proptest::collection::vec(step, 1..60)
 }
 
-/// A message as the model knows it.
+/// A message in the model.
 #[derive(Debug, Clone, PartialEq)]
 struct Letter {
     id: String,
@@ -84,7 +84,7 @@ struct Model {
 }
 
 impl Model {
-    /// Notes a sent message: the undelivered one that was repeated, or a new one.
+    /// Notes a sent message: a repeated undelivered message, or a new one.
     fn sent(&mut self, from: usize, to: usize, body: u8, mail: &Mail) {
         let same = |letter: &&Letter| {
             (letter.from, letter.to, letter.body, letter.delivered) == (from, to, body, false)
@@ -212,7 +212,7 @@ fn run(world: &World, team: &mut Team, model: &mut Model, step: &Step) {
     }
 }
 
-/// Checks that every filter selects a part of all events, and that pages of any size lead to the same end.
+/// Checks that every filter selects a subset of all events, and that pages of any size give the same events.
 fn check_events(team: &mut Team) {
     let ids = |team: &mut Team, read: ReadEvents| -> Vec<String> {
         let events = team.read_events(&read).unwrap().events;
@@ -246,7 +246,7 @@ fn check_events(team: &mut Team) {
             continue;
         };
         let rest = ids(team, given!(ReadEvents, after_event_id: cursor.clone()));
-        // The first event after a cursor repeats none that the reader knows.
+        // The events after a cursor do not repeat known ones.
         let behind: Vec<&String> = rest.iter().filter(|id| known.contains(id)).collect();
         assert_eq!(behind, all.iter().skip(at + 1).collect::<Vec<_>>());
     }

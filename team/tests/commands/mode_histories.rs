@@ -1,5 +1,5 @@
 //! Random histories of modes, and crashes during a hand-off: active sets stay reachable, lists agree with states, live
-//! state equals rebuilt state, and a group is there whole or not at all.
+//! state equals rebuilt state, and each group is recorded whole or not at all.
 
 use crate::mode_calls::{active, cancel_or_complete, clear, session, start, update, write};
 use crate::prelude::*;
@@ -35,7 +35,7 @@ fn writes() -> [Value; 7] {
     ]
 }
 
-/// Prompts that start, put off, hand over, call off, wait for a plan and are denied.
+/// Prompts that start, postpone, hand over or cancel modes, wait for a plan, or are denied.
 const PROMPTS: [&str; 12] = [
     "$blueprint $team $forge x",
     "$team $forge x",
@@ -134,7 +134,7 @@ fn check(team: &mut Team, sets: &BTreeSet<Vec<Mode>>) {
             .map(|entry| entry["skill"].as_str().unwrap())
             .collect();
         let wanted: BTreeSet<&str> = found.iter().map(|mode| mode.name()).collect();
-        // A session that was silent for long, or has ended, lists no modes of the root.
+        // A long-silent or ended session lists no modes of the root.
         if !(own.is_empty() && listed.is_empty()) {
             assert_eq!(listed, wanted, "{at:?}");
         }
@@ -160,7 +160,7 @@ proptest! {
             check(&mut team, &sets);
         }
         let report = doctor(&world.root, "demo");
-        // A mode that was left behind is a warning, not a fault.
+        // An abandoned mode is a warning, not a fault.
         let left = |name: &str, status: Health| name == "modes" && status == Health::Warn;
         let well = |name: &str, status: Health| status == Health::Healthy || left(name, status);
         let unwell: Vec<_> = report.checks.iter().filter(|check| !well(check.name, check.status)).collect();
@@ -169,7 +169,7 @@ proptest! {
     }
 }
 
-/// A team in which an interview of a session, and one at the root, would hand over.
+/// Creates a team in which an interview of a session, and another at the root, would hand over.
 fn poised(world: &World) -> Team {
     let mut team = world.demo();
     start(&mut team, Mode::DeepInterview, "s1").unwrap();

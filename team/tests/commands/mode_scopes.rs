@@ -104,7 +104,7 @@ fn a_mode_that_is_active_at_the_root_is_allowed_and_unchanged_from_any_session()
                 let answer = json(&start(&mut team, mode, session).unwrap());
                 has!(answer, {"kind": "allow", "changed": false, "scope": "root", "active": true});
             }
-            // `team`, which a prompt starts at the root, makes an ended state of the session give way.
+            // Excludes `team`, which a prompt starts at the root: that start replaces the session's ended state.
             if mode != Mode::Team {
                 let prompt = given!(ModePrompt, text: format!("${mode} again"),
                     session_id: session("s1"));
@@ -148,7 +148,7 @@ fn what_a_session_hides_is_not_in_its_list_of_skills_and_is_in_the_way_all_the_s
     assert_eq!(listed.len(), 1, "{listed:?}");
     assert_eq!(listed[0]["skill"], "ultrawork");
     assert_eq!(skills.fields["skill"], "ultrawork");
-    // What is active for everybody is asked, whatever the session sees of it.
+    // A mode that is active for everybody counts even if the session hides it.
     let refusal = refused(start(&mut team, Mode::Blueprint, "s1"), Code::ModeDenied);
     let clears = "`rcs state clear --mode forge --team demo --root`";
     assert!(refusal.message.contains(clears), "{refusal}");
@@ -180,7 +180,7 @@ fn all_sessions_come_by_pages() {
         given!(ModeList, all_sessions: true,
             active, limit: if active { 2 } else { 1 }, cursor)
     };
-    // A session in which a mode is active is on the first page, however late it comes.
+    // A session with an active mode is on the first page, however late it began.
     let (first, next) = list(&mut team, page(None, false));
     let active = "root/ultrawork s1/ultrawork s2/ultrawork s3/ultrawork s5/ultrawork";
     assert_eq!(first.join(" "), active);
@@ -210,7 +210,7 @@ fn clearing_leaves_a_tombstone_only_over_a_state_of_the_root() {
         Code::ModeNotFound,
     );
     start(&mut team, Mode::Forge, "").unwrap();
-    // With no state of its own the session gets a tombstone, too.
+    // A session without a state of its own gets a tombstone, too.
     assert_eq!(clear(&mut team, Mode::Forge, "s1")["tombstone"], true);
     let tombstone = show(&mut team, Mode::Forge, "s1");
     has!(tombstone, {"current_phase": "cleared", "active": false, "/state/session_id": "s1"});
@@ -407,7 +407,7 @@ fn a_state_that_was_read_can_be_written_back() {
     let set = json!({"note": {"a": [1, 2.5, null]}});
     update(&mut team, Mode::Autopilot, "s1", set).unwrap();
     let mut whole = read(&mut team, "autopilot", "s1");
-    // `state` of a call is its fields.
+    // A call takes `state` as its fields, so the test removes it.
     let nested = whole.as_object_mut().unwrap().remove("state").unwrap();
     assert_eq!(nested["phase_cycle"][0], "blueprint");
     let new = recorded(&mut team, |team| {
@@ -443,7 +443,7 @@ fn the_first_of_those_that_are_listed_stands_for_a_session() {
         [&list["skill"], &list["initialized_mode"]],
         [&json!("team"), &json!("team")]
     );
-    // One that was there before stays.
+    // A skill that was listed first stays first.
     start(&mut team, Mode::Ultrawork, "b").unwrap();
     complete(&mut team, Mode::Team, "").unwrap();
     assert_eq!(read(&mut team, "skill-active", "a")["skill"], "forge");
@@ -511,7 +511,7 @@ fn the_file_of_active_skills_shows_what_the_list_of_modes_shows() {
     complete(&mut team, Mode::Team, "").unwrap();
     assert_eq!(file(&world, "s1"), [""; 0]);
     agree(&world, &mut team);
-    // A session that was silent for long is left alone until its next sign of life.
+    // A long-silent session is left alone until its next sign of life.
     world.later(8 * 24 * 60 * MINUTE);
     start(&mut team, Mode::Forge, "s1").unwrap();
     start(&mut team, Mode::Team, "").unwrap();

@@ -1,12 +1,12 @@
-//! Converting, backing up and restoring a team: equal states, and a restore that stops anywhere leaves no team or all
-//! of it.
+//! Converting, backing up and restoring a team: the states are equal, and an interrupted restore leaves the whole team
+//! or none.
 
 use crate::prelude::*;
 use teamlog_engine::internals::storage::Fault;
 use teamlog_team::BackupDir;
 use teamlog_team::backup::restore::Restore;
 
-/// A team with tasks, messages and an ack.
+/// Creates a team with tasks, messages and an ack.
 fn lived(world: &World, format: Format) -> Team {
     let mut team = world.team(Some(&["lead", "dev", "qa"]), format);
     for n in 0..5 {
@@ -51,7 +51,7 @@ fn a_converted_team_says_what_it_said_before() {
         let world = World::new();
         let mut team = lived(&world, format);
         let (before, before_events) = (said(&mut team), events(&mut team));
-        // Another handle, which notices the conversion while it is open.
+        // An open handle that notices the conversion.
         let mut beside = world.root.team("demo").unwrap();
         assert_eq!(said(&mut beside), before);
         let answer = team.convert(to).unwrap();
@@ -99,7 +99,7 @@ fn a_restored_team_says_what_the_backup_held() {
     settled_digest(&mut copy);
     assert_eq!(kinds(&mut copy).last().unwrap(), "log_restored");
 
-    // In another root the team comes back as it was, log id and receipts included.
+    // In another root, the restored team equals the original, log id and receipts included.
     let other = World::new();
     let answer = other.root.restore(restore("demo"), &backup_dir).unwrap();
     assert!(answer.same_log);
@@ -110,7 +110,7 @@ fn a_restored_team_says_what_the_backup_held() {
     assert!(report.ok, "{report:?}");
     let late = team.head().unwrap().receipt;
     assert!(!back.verify(Some(&late)).unwrap().ok);
-    // It goes on; and the original's backup refuses to become its own.
+    // The restored team accepts events, and the original's backup directory refuses its backup.
     back.send(message("dev", "lead")).unwrap();
     team.backup(&backup_dir).unwrap();
     let refusal = refused(back.backup(&backup_dir), Code::BackupDiverged);

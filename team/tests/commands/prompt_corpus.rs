@@ -1,4 +1,4 @@
-//! Prompts of people: some must start nothing, the others the right mode.
+//! Prompts of people: some must start nothing, the others must start the right mode.
 
 use crate::mode_calls::{complete, start};
 use crate::prelude::*;
@@ -13,7 +13,7 @@ fn lines(corpus: &'static str) -> Vec<String> {
     lines.map(|line| line.replace("\\n", "\n")).collect()
 }
 
-/// What becomes active for whom, and by what.
+/// Returns the expected active modes and the prompt of each line.
 fn something() -> Vec<(String, String)> {
     let split = |line: String| {
         let (modes, prompt) = line.split_once(" | ").unwrap();
@@ -51,7 +51,7 @@ fn the_corpora_are_as_large_as_they_are_said_to_be_and_repeat_nothing() {
 fn ordinary_prose_starts_nothing() {
     let (_, mut team) = demo();
     trigger(&mut team, "phrases");
-    // Beside a mode that goes with every other one, so that no denial could hide a start.
+    // A session with a mode that is compatible with every other mode, so that no denial could hide a start.
     start(&mut team, Mode::Ultrawork, "busy").unwrap();
     let before = events(&mut team);
     for at in ["idle", "busy"] {

@@ -1,4 +1,4 @@
-//! Prompts: the modes that they start, put off, hand over and leave alone, decided as a whole.
+//! Prompts: the modes that they start, postpone, hand over and leave alone, decided as a whole.
 
 use crate::mode_calls::{active, complete, fields, session, show, start, update};
 use crate::mode_scopes::read;
@@ -28,7 +28,7 @@ fn names(modes: &[Mode]) -> String {
     names.join(",")
 }
 
-/// A team in which these are active in a session.
+/// Creates a team with these modes active in a session.
 fn with(world: &World, names: &str, at: &str) -> Team {
     let mut team = world.team(None, teamlog_engine::Format::Jsonl);
     for mode in modes(names) {
@@ -97,7 +97,7 @@ fn a_denied_prompt_changes_nothing_and_says_so() {
         ("team,forge" => "$blueprint x", "rollback"),
         ("blueprint" => "$team $autopilot x", "generic"),
         ("ultraqa" => "force: use autopilot", "generic"),
-        // The interview is called off only together with what it is called off for.
+        // The interview is canceled only if the modes of the prompt start.
         ("deep-interview,ultrawork" => "$cancel $forge $autopilot", "generic"),
     ] {
         for at in ["", "s-1"] {
@@ -271,7 +271,7 @@ fn the_gate_asks_for_a_plan_and_lets_through_what_was_decided() {
     let told = events(&mut team).into_iter().rfind(bypassed).unwrap();
     has!(told, {"payload": {"session_id": "s-1", "reason": "approved", "skills": ["forge"]}});
 
-    // By the default, too, under which phrases start nothing.
+    // The default setting as well, under which phrases start nothing.
     let unset = given!(ConfigChange, key: "modes.trigger");
     team.config_change(unset).unwrap();
     complete(&mut team, Mode::Forge, "s-1").unwrap();

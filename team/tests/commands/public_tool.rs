@@ -1,8 +1,8 @@
-//! The public tool of the message protocol beside ours: for any directory that it can write, its `rehydrate` and what
-//! `import --team-chat` makes of it agree field by field, after the mapping that `docs/migrating.md` lists.
+//! The public tool of the message protocol, compared with ours: for any directory that it can write, its `rehydrate`
+//! and the result of `import --team-chat` agree field by field, after the mapping that `docs/migrating.md` lists.
 //!
-//! The model here is written from that tool's rules as `docs/migrating.md` tells them, and shares no code with ours. It
-//! writes directories, and says what the tool answers about them. One such directory lies in `fixtures/team-chat-v1` with
+//! The model here follows that tool's rules as `docs/migrating.md` describes them, and shares no code with ours. It
+//! writes directories and returns the tool's answers about them. `fixtures/team-chat-v1` holds one such directory with
 //! its answers.
 
 mod snapshot;
@@ -29,7 +29,7 @@ fn import(world: &World, files: &BTreeMap<String, String>) -> ChatAnswer {
     world.root.import_team_chat(&import, &source).unwrap()
 }
 
-/// Ours against those answers.
+/// Compares our answers with the expected ones.
 fn agrees(team: &mut Team, answer: &ChatAnswer, expected: &Value) {
     let status = status(team);
     let rebuilt = team.rehydrate(Rehydrate::default(), &mut |_, _| {});
@@ -121,7 +121,7 @@ fn payload(kind: &str, said: [u8; 5]) -> Value {
     Value::Object(payload)
 }
 
-/// What the tool wrote after those steps, each at a time of its own, by clocks that disagree.
+/// Returns the tool after these steps, each at its own time, by clocks that disagree.
 fn written(steps: &[Step]) -> Tool {
     let mut tool = Tool::new();
     for (n, step) in steps.iter().enumerate() {
@@ -185,7 +185,7 @@ proptest! {
         prop_assert_eq!((answer.status, answer.counts.malformed, answer.counts.orphans), ("ok", 0, 0));
         let mut team = world.root.team("old").unwrap();
         agrees(&mut team, &answer, &tool.answers());
-        // No event is lost: each is a fact of ours, or kept, or told by what is recorded.
+        // No event is lost: each becomes an event of ours, is kept as it is, or is implied by recorded events.
         let counts = &answer.counts;
         let told = counts.events_kept + counts.events_passed_by + counts.acks;
         prop_assert_eq!(told, tool.events.len() as u64);
@@ -198,7 +198,7 @@ fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/team-chat-v1")
 }
 
-/// A small history with something of everything that the mapping speaks of.
+/// Returns a small history with every case that the mapping describes.
 fn golden() -> Tool {
     let mut tool = Tool::new();
     let t1 = |payload: Value| value!({ "task_id": "T-1", "trace_id": "tr-1", "payload": payload });
@@ -305,7 +305,7 @@ fn the_stored_directory_has_the_answers_that_are_stored_with_it() {
     assert_eq!(value!(kinds), expected);
 }
 
-/// Writes the directory and its answers. Run by hand.
+/// Writes the directory and its answers. Run it by hand.
 #[test]
 #[ignore = "writes into fixtures/"]
 fn make() {

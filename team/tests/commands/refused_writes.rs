@@ -1,4 +1,4 @@
-//! Writes that the guard refused: recorded once a minute for an agent and a path, and nothing else moves.
+//! Writes that the guard refused: recorded once a minute per agent and path, without any other change.
 
 use crate::prelude::*;
 use teamlog_team::resource::can_write::WriteReason;
@@ -18,7 +18,8 @@ fn refused(agent: &str, paths: &[&str]) -> RefusedWrites {
     }
 }
 
-/// Records refused writes, and returns the number of events, which is also known before.
+/// Records refused writes, and returns the number of recorded events. Checks that `wants_refused_writes` predicts if
+/// there are any.
 #[track_caller]
 fn record(team: &mut Team, refused: RefusedWrites) -> usize {
     let wanted = team.wants_refused_writes(&refused).unwrap();
@@ -53,7 +54,7 @@ fn an_agent_and_a_path_are_recorded_once_a_minute() {
     has!(last, {"kind": "write_refused", "actor": "teamlog", "agent": "dev"});
     has!(last["payload"], {"path": "src/a", "tool": "Write", "reason": "resource_held_by_other",
         "holder": "qa", "refused_at": "2026-11-21T12:01:00.000000Z"});
-    // The state that is kept is the one that is rebuilt.
+    // A rebuild gives the same state.
     let kept = settled_digest(&mut team);
     rehydrate(&mut team);
     let mut again = world.root.team("demo").unwrap();
@@ -88,7 +89,7 @@ fn a_team_may_want_none_of_it_and_a_stranger_is_not_recorded() {
             .is_err()
     );
     assert_eq!(events(&mut team).len(), before + 2);
-    // Whoever was refused did nothing by it.
+    // A refused write does not count as activity of the agent.
     let active = |team: &mut Team| json(&team.who(&Default::default()).unwrap());
     let idle = active(&mut team);
     assert_eq!(record(&mut team, refused("dev", &["src/a"])), 1);

@@ -1,4 +1,5 @@
-//! Teams that stay open: many handles, one writer; what it gives way to, and what ends it.
+//! Teams that stay open: many handles and one writer, the commands that the writer gives way to, and the events that
+//! end it.
 
 use crate::prelude::*;
 use teamlog_engine::Error;
@@ -11,7 +12,7 @@ fn resident(world: &World) -> Root {
     world.root.clone().resident()
 }
 
-/// A root whose teams stay open, and its team, which sent a message.
+/// Returns a root whose teams stay open, and its team, which sent a message.
 fn kept(world: &World) -> (Root, Team) {
     let root = resident(world);
     let mut team = root.team("demo").unwrap();
@@ -46,7 +47,7 @@ fn handles_share_one_writer_and_see_what_each_other_did() {
         assert_eq!(inbox(&mut one, "dev"), 2);
         let status = two.status(Status::default()).unwrap();
         assert_eq!(status.message_count, 2);
-        // Two commands, two groups; the counts are of the writer, not of a handle.
+        // Two commands make two groups; the writer counts them, not the handle.
         assert_eq!((one.counts().groups, two.counts().jobs), (2, 2));
         let live = one.status(given!(Status, digest: true)).unwrap();
         root.close().unwrap();
@@ -66,7 +67,7 @@ fn the_lock_is_kept_until_the_root_is_closed() {
     assert_eq!(inbox(&mut outside, "dev"), 1);
     root.close().unwrap();
     drop(outside.send(message("dev", "lead")).unwrap());
-    // And the next command opens the team again, with what others did.
+    // The next command opens the team again, with the events of other processes.
     assert_eq!(inbox(&mut kept, "lead"), 1);
     drop(kept.send(message("lead", "dev")).unwrap());
 }
@@ -79,9 +80,9 @@ fn the_writer_gives_way_to_a_command_on_the_whole_log() {
     let mut whole = root.team("demo").unwrap();
     let rebuilt = whole.rehydrate(Rehydrate::default(), &mut |_, _| {});
     assert_eq!(rebuilt.unwrap().event_count, 2);
-    // While that handle lives, the writer stays away, and whoever would write waits as for any other holder.
+    // While that handle lives, the writer stays away, and other writes wait for the lock as usual.
     assert!(locked(kept.send(message("lead", "dev"))));
-    // The handle itself goes on.
+    // The handle itself can still write.
     drop(whole.send(message("lead", "dev")).unwrap());
     drop(whole);
     drop(kept.send(message("lead", "dev")).unwrap());
@@ -135,19 +136,19 @@ fn change(dir: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     std::fs::write(segment, bytes).unwrap();
 }
 
-/// A team on a disk that fails where it is told to.
+/// Creates a team on a disk that fails on request.
 fn on_disk(dir: &Path) -> (Faulty, Root) {
     let files: Arc<dyn Storage> = Arc::new(Files::open(dir).unwrap());
     let faulty = Faulty::new(files);
     let options = given!(RootOptions, lock_deadline: Duration::from_secs(5));
     let root = Root::on(Arc::new(faulty.clone()), options).resident();
-    // Calls are counted, and those for view files come when they will.
+    // The tests count calls, and calls for view files come at any time.
     root.init(given!(Init, team: "demo", no_views: true))
         .unwrap();
     (faulty, root)
 }
 
-/// The calls that opening the team and a question of it make, by name and file.
+/// Returns the calls made by opening the team and running a query, by name and file.
 fn calls_of_a_question(faulty: &Faulty, root: &Root) -> Vec<String> {
     let before = faulty.count();
     let mut team = root.team("demo").unwrap();
@@ -164,10 +165,10 @@ fn a_question_of_a_team_that_stays_open_reads_nothing_again() {
     drop(root.team("demo").unwrap().send(message("lead", "dev")));
     for _ in 0..2 {
         let calls = calls_of_a_question(&faulty, &root);
-        // One look whether the lock is still the one that is held; a real directory answers it with one call.
+        // One check that the held lock file is still in place; a real directory answers it with one call.
         assert_eq!(calls, ["stat teams/demo/lock"]);
     }
-    // As long as another log is to be expected there, its identity is read.
+    // While another log may take its place, `log.json` is read again.
     let read_again = |root: &Root| {
         let calls = calls_of_a_question(&faulty, root);
         assert!(
@@ -185,7 +186,7 @@ fn a_question_of_a_team_that_stays_open_reads_nothing_again() {
     read_again(&root);
 }
 
-/// While the team is paused it is opened and not asked.
+/// Checks that opening reads `log.json`. While the team is paused it is opened and not queried.
 fn read_again_of_one_who_waits(faulty: &Faulty, root: &Root) {
     let before = faulty.count();
     drop(root.team("demo").unwrap());
@@ -210,9 +211,9 @@ fn a_team_that_somebody_put_in_the_place_of_one_that_is_open_is_the_one_that_ans
     assert_eq!(inbox(&mut root.team("demo").unwrap(), "dev"), 0);
 }
 
-/// Arms the next call of that name on a segment.
+/// Arms a fault at the next call of that name on a segment.
 fn fail_next(faulty: &Faulty, team: &mut Team, name: &str, fault: Fault) {
-    // The calls of one command are those of the next one like it.
+    // Equal commands make equal calls.
     let before = faulty.count();
     drop(team.send(message("lead", "dev")).unwrap());
     let calls = faulty.calls();
@@ -257,14 +258,15 @@ fn behind_a_failed_sync_nothing_is_written_any_more() {
         let code = refused.refusal().map(|refusal| refusal.code);
         assert_eq!(code, Some(Code::SyncFailed), "{refused}");
     }
-    // What was durable before can be read; what was not is not shown as if it were, and stays for another process.
+    // Events that were durable before stay readable. Events that were not are not shown, and their bytes stay for
+    // another process.
     assert_eq!(inbox(&mut team, "dev"), 2);
     assert_eq!(segment(), left);
-    // Another process finds out what is there.
+    // Another process recovers the log.
     root.close().unwrap();
 }
 
-/// A way to run a command on the whole log.
+/// A function that runs a command on the whole log.
 type Whole = fn(&Root) -> Result<(), Failure>;
 
 const WHOLE: [(&str, Whole); 4] = [
@@ -286,7 +288,7 @@ const WHOLE: [(&str, Whole); 4] = [
     }),
 ];
 
-/// A team of four events, damaged where a salvage is to have something to do.
+/// Creates a team of four events, damaged if a salvage is to follow.
 fn for_whole(how: &str) -> (tempfile::TempDir, Faulty, Root) {
     let dir = tempfile::tempdir().unwrap();
     let (faulty, root) = on_disk(dir.path());
@@ -393,7 +395,7 @@ fn commands_of_many_threads_share_syncs_and_none_is_lost() {
     let mut team = root.team("demo").unwrap();
     let counts = team.counts();
     assert_eq!(counts.jobs as usize, THREADS * EACH * 2);
-    // How many share one depends on the machine; that any do does not.
+    // The number of jobs per group depends on the machine, but some jobs always share one.
     assert!(counts.groups < counts.jobs, "{counts:?}");
     let groups: u64 = counts.jobs_of_groups.iter().sum();
     assert_eq!(groups, counts.groups, "{counts:?}");

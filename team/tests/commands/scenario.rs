@@ -1,9 +1,9 @@
-//! A team's life in which every operation has something to do, in an order in which each of them can be done.
+//! A team's life in which every operation has something to do, in an order in which each operation succeeds.
 
 use serde_json::{Map, Value, json};
 
-/// What every operation is given, one behind the other. A text that begins with `$` stands for what an earlier answer
-/// gave.
+/// Returns the operations with their inputs, in order. A text that begins with `$` is a placeholder for a value of an
+/// earlier answer.
 pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
     let steps = cases![
         ("config-set", {"setting": "tasks.create_by_update", "value": "false"}),
@@ -160,7 +160,7 @@ pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
     steps.collect()
 }
 
-/// What earlier answers gave.
+/// Values of earlier answers.
 #[derive(Debug, Default)]
 pub struct Given {
     token: Value,
@@ -168,7 +168,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// Keeps what later steps need.
+    /// Keeps the values for later steps.
     pub fn learn(&mut self, data: &Value) {
         for (known, place) in [
             (&mut self.token, "/claimToken"),
@@ -180,7 +180,7 @@ impl Given {
         }
     }
 
-    /// The input with what was given in its place.
+    /// Returns the input with its placeholders replaced.
     pub fn fill(&self, mut input: Map<String, Value>) -> Map<String, Value> {
         for value in input.values_mut() {
             match value.as_str() {
@@ -196,11 +196,11 @@ impl Given {
 /// Names by which callers reach a file, a task or a mailbox.
 pub const NAMES: [&str; 5] = ["worker", "from_worker", "to_worker", "task_id", "team_name"];
 
-/// Values of a type that the field does not take; none where it takes everything.
+/// Returns values of a type that the field does not take; none if the field takes every type.
 pub fn mistyped(field: &teamlog_team::api::shape::Field) -> Vec<Value> {
     use teamlog_team::api::shape::Kind;
     match &field.kind {
-        // A scalar stands for a text that is required, and for a name.
+        // A required text, and a name, also accept a scalar.
         Kind::Text if field.required || NAMES.contains(&&*field.name) => {
             vec![json!(["x"]), json!({"a": 1})]
         }

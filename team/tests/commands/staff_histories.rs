@@ -1,5 +1,5 @@
-//! Live equals rebuilt, and views are what the state says, over random histories of what is said and done about workers,
-//! up to the end of the team; every step goes through the table of operations.
+//! Live state equals rebuilt state, and views match the state, over random histories of operations on workers, up to
+//! the end of the team; every step uses the table of operations.
 
 use crate::prelude::*;
 use proptest::prelude::*;
@@ -64,7 +64,7 @@ fn input(operation: &'static str, worker: u8, value: u8) -> Value {
     }
 }
 
-/// The first ones record something, and orphans are rare.
+/// The first operations record something.
 const OPERATIONS: [&str; 20] = [
     "write-worker-identity",
     "update-worker-heartbeat",

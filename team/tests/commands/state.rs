@@ -1,4 +1,4 @@
-//! What the state says after a history.
+//! Status and state after a history.
 
 use crate::prelude::*;
 use teamlog_team::GivenReceipt;
@@ -138,7 +138,7 @@ fn everything_derived_can_be_deleted() {
     );
 }
 
-/// Bytes of a run that carry one checksum.
+/// Bytes of a run per checksum.
 const PAGE: u64 = 4096;
 
 #[test]
@@ -155,8 +155,8 @@ fn damage_to_a_run_is_mended_by_whatever_command_meets_it() {
     let version = world.memory.list(dir).unwrap().pop().unwrap();
     let dir = dir.join(version);
     let runs: Vec<String> = world.memory.list(&dir).unwrap();
-    // One damaged byte in each of many places, so that some are met at opening, some by a rule, some by a fold; then
-    // all of a run but its end, which is what opening looks at.
+    // Damages one byte in each of many places: opening finds some, a rule or a fold finds others. Then damages all of a
+    // run except its end, which opening checks.
     for n in 0..32 {
         let memory = world.memory.snapshot();
         for name in &runs {

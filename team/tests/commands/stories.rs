@@ -6,7 +6,7 @@ use teamlog_team::Recorded;
 use teamlog_team::story::trace::TraceAnswer;
 use teamlog_team::story::{Outcome, OutsideCause, Parent, SpanKind, Story};
 
-/// Events of a trace `tr`, made up: nothing but their shape is under test.
+/// Made-up events of a trace `tr`; the tests check only their shape.
 pub struct Made {
     ids: SeededIds,
     pub events: Vec<Recorded>,
@@ -17,7 +17,7 @@ impl Made {
         given!(Made; ids: SeededIds(3.into()), events: Vec::new())
     }
 
-    /// Another event, so many microseconds after noon.
+    /// Adds an event, `after` microseconds after noon.
     pub fn push(
         &mut self,
         after: i64,
@@ -96,7 +96,7 @@ fn a_cause_that_does_not_precede_is_said_to_and_makes_no_loop() {
     let mut made = Made::new();
     let first = made.push(0, "x_began", None, &[]);
     let second = made.push(1, "x_built", Some(first), &[]);
-    // The two now name each other, and a third names itself.
+    // The first two events are each other's causes, and the third is its own.
     let third = made.push(2, "x_odd", None, &[]);
     made.events[0].event.refs.cause = Some(second);
     made.events[2].event.refs.cause = Some(third);
@@ -166,7 +166,7 @@ fn messages_last_until_their_ack_and_tasks_from_assignment_to_report() {
     assert_eq!(shown["spans"][0]["duration_us"], 4 * SECOND);
     has!(shown, {"/spans/0/outcome": "failed", "/spans/2/last_seq": null});
     assert!(shown["spans"][0].get("first").is_none());
-    // A late ack is an ack, whatever page it is on.
+    // A late ack counts as an ack on every page.
     let page = team
         .trace(given!(Trace, trace_id: "tr", limit: 1,
             cursor: answer.events[1].event.id.to_string()))
@@ -207,7 +207,7 @@ fn a_dead_letter_ends_its_message_until_it_is_given_another_chance() {
         (acked.outcome, acked.duration_us),
         (Outcome::Acked, Some(21 * SECOND))
     );
-    // What the delivery recorded hangs below what led to it, all in one tree.
+    // Events of the delivery are children of their cause, all in one tree.
     let answer = trace(&mut team, "tr");
     let story = answer.story();
     assert!(
@@ -267,7 +267,7 @@ fn a_cause_outside_the_page_is_looked_up_where_the_log_holds_it() {
     let whole = trace(&mut team, "tr");
     assert_eq!(whole.causes_outside.len(), 3);
     assert_eq!(whole.story().steps[3].parent, Parent::Cause(0));
-    // Without being told, a story only says what it does not know.
+    // Without `causes_outside`, a story shows a cause outside the page as unknown.
     let bare = Story::of(&page.events, &[]);
     assert_eq!(bare.steps[0].parent, Parent::Unknown(loose));
 }

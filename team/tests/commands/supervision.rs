@@ -1,4 +1,4 @@
-//! Watching over a team: summaries, idleness, stalls, the monitor's snapshot.
+//! Supervision of a team: summaries, idleness, stalls, the monitor's snapshot.
 
 use crate::prelude::*;
 use crate::workers::{heartbeat, says};
@@ -10,7 +10,7 @@ fn summary(team: &mut Team) -> Value {
     json(&team.summary(GetSummary {}).unwrap())["summary"].clone()
 }
 
-/// Later than whatever was said before.
+/// Reports a status, one second after the previous report.
 fn reported(world: &World, team: &mut Team, task: &str, status: &str) {
     world.later(SECOND);
     let update = given!(TaskUpdate, from: "leader-fixed", to: "leader-fixed",
@@ -34,7 +34,7 @@ fn saw(team: &mut Team, snapshot: Value) {
         .unwrap();
 }
 
-/// A worker reports something, as the operation for it records it.
+/// Records a worker's report as its operation does.
 fn reports(world: &World, payload: Value) {
     let team = world.root.team("demo").unwrap();
     let payload = Json::parse(&payload.to_string()).unwrap();
@@ -101,7 +101,7 @@ fn turns_on_one_unfinished_task_since_the_summary_before_are_turns_without_progr
         (5.into(), &json!([]))
     );
     team.update_heartbeat(heartbeat("dev", 21, true)).unwrap();
-    // Reading how the team gets on moves no baseline.
+    // Reading the stall state does not move the baseline of the summary.
     assert_eq!(stall(&mut team)["stalled_workers"], json!(["dev"]));
     assert_eq!(stall(&mut team)["reasons"][0], "workers_non_reporting:dev");
     let found = summary(&mut team);
@@ -110,7 +110,7 @@ fn turns_on_one_unfinished_task_since_the_summary_before_are_turns_without_progr
         (6.into(), &json!(["dev"]))
     );
     assert_eq!(turns(&summary(&mut team)), 0, "since a moment ago");
-    // Another task is progress, and so is the end of one.
+    // A change of task counts as progress, and so does the end of a task.
     team.update_heartbeat(heartbeat("dev", 30, true)).unwrap();
     team.write_worker_status(says("dev", "working", Some("2")))
         .unwrap();
@@ -123,7 +123,7 @@ fn turns_on_one_unfinished_task_since_the_summary_before_are_turns_without_progr
     team.write_worker_status(says("dev", "blocked", Some("2")))
         .unwrap();
     assert_eq!(turns(&summary(&mut team)), 0, "it does not work");
-    // A count that goes back is a new process.
+    // A lower turn count means a new process.
     team.write_worker_status(says("dev", "working", Some("2")))
         .unwrap();
     summary(&mut team);

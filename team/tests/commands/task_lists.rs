@@ -1,4 +1,4 @@
-//! Tasks in other orders, what happened to one, and what is read over time.
+//! Sorted task lists, the history of one task, and reports over time.
 
 use crate::claims::{claim, new};
 use crate::prelude::*;
@@ -10,7 +10,7 @@ use teamlog_team::task::sorting::{SortOrder, TaskSort};
 use teamlog_team::usage::report::ReportUsage;
 use teamlog_team::usage::series::{By, UsageSeries};
 
-/// All tasks, page by page of that size; asserts that no page is longer.
+/// Reads all tasks in pages of `limit`; asserts that no page is longer.
 fn paged(team: &mut Team, asked: &Tasks, limit: usize) -> Vec<String> {
     let (mut ids, mut cursor) = (Vec::new(), None);
     loop {
@@ -42,7 +42,7 @@ fn ids(team: &mut Team, asked: &Tasks) -> String {
     paged(team, asked, 100).join(" ")
 }
 
-/// Ten tasks, some urgent, some worked on.
+/// Creates ten tasks, some urgent, some in progress.
 fn ten() -> (World, Team) {
     let (world, mut team) = demo();
     for n in 1..=10 {
@@ -138,7 +138,7 @@ fn a_cursor_is_one_of_its_order() {
         };
         refused(team.tasks(asked), Code::CursorUnknown);
     }
-    // A task that moved meanwhile still has the place that its cursor names.
+    // A cursor keeps its place even if its task has moved.
     let by_update = |cursor: Option<String>| Tasks {
         limit: Some(4),
         cursor,

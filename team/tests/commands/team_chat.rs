@@ -1,4 +1,4 @@
-//! `import --team-chat`: what a directory of the message protocol says, in order; what is wrong in it, by file and line.
+//! `import --team-chat`: imports a directory of the message protocol in order, and reports its faults by file and line.
 
 use crate::prelude::*;
 use teamlog_engine::internals::storage::Fault;
@@ -28,7 +28,7 @@ fn snapshot(task: &str, status: &str) -> String {
     )
 }
 
-/// A directory with something of everything.
+/// Creates a directory with files of every kind, including faults.
 fn directory() -> Memory {
     let letter = format!(
         r#"{{"id":"dlq_1","schema_version":1,"team":"old","message_id":"m4","reason":"ack_timeout","attempts":3,"created_at":"2026-01-02T11:00:00Z","message":{}}}"#,
@@ -54,7 +54,7 @@ fn directory() -> Memory {
             "events/2026-01-02.jsonl",
             [
                 r#"{"id":"e1","kind":"message_sent","team":"old","created_at":"2026-01-01T09:00:00Z","payload":{"message":{"id":"m1"}}}"#.to_owned(),
-                // Its clock was behind: it still comes after its message.
+                // The sender's clock was slow; the ack is still sorted after its message.
                 acked("m1", "dev", "01T08:00:00"),
                 acked("m1", "dev", "01T09:30:00").replace("ev_m1", "ev_m1b"),
                 acked("m3", "qa", "01T09:30:00"),
@@ -119,7 +119,7 @@ fn everything_gets_in_in_order_and_what_is_wrong_is_named() {
     assert_eq!(team.read(read("dev")).unwrap().count, 2);
     assert_eq!(team.read(read("qa")).unwrap().count, 1);
     settled_digest(&mut team);
-    // The snapshot stands until a newer message comes.
+    // The snapshot remains until a newer message comes.
     let show = |task: &str| given!(TaskShow, task_id: task);
     let task = json(&team.task_show(show("T-9")).unwrap())["task"].clone();
     has!(task, {"status": "in_progress", "owner": "qa", "snapshot_version": 4});
@@ -129,7 +129,7 @@ fn everything_gets_in_in_order_and_what_is_wrong_is_named() {
     has!(task, {"status": "completed", "snapshot_version": 5});
     settled_digest(&mut team);
     assert!(team.verify(None).unwrap().ok);
-    // The view file is there too.
+    // The view file exists too.
     let file = Path::new("teams/old/tasks/T-9.json");
     let file = world.memory.read(file, 9999);
     shows!(String::from_utf8(file.unwrap()).unwrap() => has "\"completed\"");
@@ -332,7 +332,7 @@ fn what_cannot_be_read_is_named_by_file_and_line_and_the_rest_gets_in() {
     );
     let trace = given!(teamlog_team::story::trace::Trace, trace_id: "tr");
     assert_eq!(team.trace(trace).unwrap().count, 2);
-    // Nobody else gives a reserved kind the mark.
+    // Only the import may record a reserved kind as foreign.
     let own = given!(teamlog_team::log::append::Append, kind: "message_suppressed");
     refused(team.append(own), Code::ReservedKind);
     settled_digest(&mut team);

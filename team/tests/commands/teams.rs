@@ -1,4 +1,4 @@
-//! Teams: made, joined, listed.
+//! Creating, joining and listing teams.
 
 use crate::prelude::*;
 use teamlog_engine::storage::OpenMode;
@@ -88,7 +88,7 @@ fn a_directory_in_the_way_is_left_alone_and_nothing_stays_aside() {
     );
 }
 
-/// How many notes since the last look say that views fell behind.
+/// Takes the notes, and counts those about view files that are out of date.
 fn fell_behind(world: &World) -> usize {
     let notes = world.root.options().notes.take();
     notes
@@ -105,7 +105,7 @@ fn what_stands_in_the_way_of_a_view_does_not_stand_in_the_way_of_the_log() {
     for task in ["1", "2"] {
         team.task_assign(assign(task, "dev")).unwrap();
         assert_eq!(fell_behind(&world), 1, "task {task}");
-        // The next process.
+        // Continues as the next process.
         team = world.root.team("demo").unwrap();
     }
     team.send(message("lead", "qa")).unwrap();

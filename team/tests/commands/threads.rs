@@ -1,4 +1,4 @@
-//! Threads, and what agents are told.
+//! Threads, and the feeds of agents.
 
 use crate::prelude::*;
 use teamlog_team::message::inbox_feed::{FEED_MAX, InboxFeed, InboxFeedAnswer};
@@ -140,7 +140,7 @@ fn whoever_takes_part_is_told_but_never_the_author() {
     let first = team.thread_post(by("dev", None)).unwrap().message;
     assert_eq!((&*first.body, &*first.from), ("well", "dev"));
     assert_eq!(first.to, ["qa"]);
-    // Who does not take part may say something, and still does not.
+    // An agent who is no participant may post, and does not become one.
     let second = team.thread_post(by("lead", None)).unwrap().message;
     assert_eq!(second.to, ["dev", "qa"]);
     let third = team
@@ -191,7 +191,7 @@ fn what_may_not_be_said() {
     );
     let to = given!(ThreadPost, to: names(&["stranger"]), ..saying(&thread, "x"));
     refused(team.thread_post(to), Code::WorkerNotFound);
-    // Six bytes of JSON for each: more than an event holds.
+    // Each character takes six bytes of JSON: more than an event holds.
     let control = "\u{1}".repeat(BODY_BYTES_MAX - 2);
     refused(
         team.thread_post(saying(&thread, &format!("a{control}a"))),
@@ -289,7 +289,7 @@ fn a_thread_belongs_to_the_task_that_it_was_last_linked_to() {
     refused(team.thread_link(link("9")), Code::TaskNotFound);
     let other = given!(ThreadLink, thread_id: "thread-0009", ..link(&one));
     refused(team.thread_link(other), Code::ThreadNotFound);
-    // The story is that of the thread's beginning.
+    // The post belongs to the thread's trace.
     post(&mut team, &thread, "x");
     let last = events(&mut team).pop().unwrap();
     has!(last, {"trace_id": "tr_task", "thread_id": thread, "task_id": two});
@@ -342,7 +342,7 @@ fn a_feed_tells_of_mail_and_of_everything_that_happens_to_tasks() {
             ]),
         ]
     );
-    // The actor is told as well, but not what is another's.
+    // The feed also shows actors their own task events, but no events meant for other agents.
     names!(told(&mut team, "dev", since) => task_claimed task_completed task_unblocked);
     since = entries.next_since;
     claim(&mut team, &second, "qa");
@@ -372,7 +372,7 @@ fn a_feed_is_read_whole_in_pages_that_neither_miss_nor_repeat() {
         assert!(page.next_since >= since && page.count <= 2);
         since = page.next_since;
         seen.extend(page.events.into_iter().filter_map(|one| one.content));
-        // Whoever restarts in between, and whatever is rebuilt.
+        // Restarts and rebuilds in between do not change the feed.
         team = world.root.team("demo").unwrap();
         settled_digest(&mut team);
     }

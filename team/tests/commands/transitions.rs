@@ -1,4 +1,4 @@
-//! The ends of a task: completed, failed, given back, canceled, and back again.
+//! The ends of a task: completion, failure, release, cancellation, and reopening.
 
 use crate::claims::{after, change, claim, claimed, complete, count, done, fail, new, status};
 use crate::leases::release;
@@ -121,7 +121,7 @@ fn only_from_the_status_that_the_task_has() {
     let held = team.task_claim(claim("1", "dev")).unwrap();
     team.task_release(release(&held)).unwrap();
     refused(team.task_finish(complete(&held)), Code::InvalidTransition);
-    // Of a message-governed task nobody has a claim.
+    // A message-governed task has no claim.
     team.task_update(update("2", "in_progress")).unwrap();
     let unclaimed = given!(TaskFinish, task_id: "2", ..early);
     refused(team.task_finish(unclaimed), Code::ClaimConflict);
@@ -173,7 +173,7 @@ fn terminal_stays_terminal() {
         refused(team.task_claim(claim(id, "qa")), Code::AlreadyTerminal);
     }
     assert_eq!(count(&mut team), before);
-    // What it is about may still be mended.
+    // `task_change` still works.
     team.task_change(change("1")).unwrap();
     assert_eq!(status(&mut team, "1"), "completed");
 }

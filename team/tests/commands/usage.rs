@@ -1,4 +1,4 @@
-//! Tokens that were used, and what a budget allows.
+//! Token usage, and the limits of a budget.
 
 use crate::prelude::*;
 use teamlog_team::thread::post::ThreadPost;
@@ -27,7 +27,7 @@ fn mail(from: &str) -> SendMessage {
     given!(SendMessage, from_worker: from, to_worker: "qa", body: "hello")
 }
 
-/// What everything that begins something comes to, if `worker` does it.
+/// Returns the results of all operations that begin work, as `worker`.
 fn begun(team: &mut Team, worker: &str) -> Vec<Result<(), Failure>> {
     let next = given!(ClaimNext, worker);
     let post = given!(ThreadPost; thread_id: "thread-0001", body: "x", worker, to: None);
@@ -65,7 +65,7 @@ fn reports_add_up_and_are_shown_by_agent_and_task() {
             {"worker": "dev", "input_tokens": 30, "output_tokens": 12, "tokens": 42, "reports": 1}
         ]})
     );
-    // More than what was read and written, as where something came out of a cache.
+    // `tokens` may exceed the sum of input and output, as with cached input.
     let more = given!(ReportUsage, tokens: 100, ..first.clone());
     team.report_usage(more).unwrap();
     report(&mut team, "qa", 7);
@@ -142,7 +142,7 @@ fn a_hard_limit_refuses_what_begins_and_nothing_that_goes_on() {
     assert_eq!(events(&mut team).len(), before, "nothing was recorded");
 
     report(&mut team, "qa", 5);
-    // The same message once more is no new one.
+    // A repeated message begins no new work.
     let again = given!(teamlog_team::message::send::Send, message_id: sent.id.clone(),
         ..message("lead", "dev"));
     team.send(again).unwrap();
@@ -154,7 +154,7 @@ fn a_hard_limit_refuses_what_begins_and_nothing_that_goes_on() {
     let finish = given!(TaskFinish, task_id: "1", from: "in_progress", to: "completed",
         epoch: claimed.epoch);
     team.task_finish(finish).unwrap();
-    // More is allowed, and everything goes on.
+    // A higher limit allows everything again.
     hard(&mut team, Some(16), None);
     team.task_create(create()).unwrap();
     settled_digest(&mut team);
@@ -216,7 +216,7 @@ fn a_soft_limit_is_recorded_once_and_warned_of_from_then_on() {
         warned.as_deref(),
         Some("soft limit of 50 reached: 51 of 100 tokens used")
     );
-    // The same budget again changes nothing; another limit is reached by itself.
+    // Setting an equal budget changes nothing; a changed soft limit is reached anew.
     let before = events(&mut team).len();
     team.set_budget(soft(Some(100), Some(50))).unwrap();
     assert_eq!(events(&mut team).len(), before);
@@ -227,7 +227,7 @@ fn a_soft_limit_is_recorded_once_and_warned_of_from_then_on() {
         warned.as_deref(),
         Some("soft limit of 20 reached: 51 tokens used")
     );
-    // Where nothing is refused, all that may be used is such a limit.
+    // Without a hard limit, the total budget acts as a soft limit.
     team.set_budget(soft(Some(30), None)).unwrap();
     assert_eq!(reached(&mut team), 3);
     report(&mut team, "dev", 1);

@@ -1,10 +1,10 @@
-//! View files of a team that stays open: they follow the answers, and are whole before the lock is given back.
+//! View files of a team that stays open: they follow the answers, and are complete before the lock is released.
 
 use crate::prelude::*;
 use teamlog_engine::internals::storage::Fault;
 use teamlog_team::lifecycle::config::ConfigChange;
 
-/// A team that stays open on a storage that counts its calls, with two members and a task.
+/// Creates a team that stays open on a storage that counts its calls, with two members and a task.
 fn staying() -> (Faulty, Root, Team) {
     staying_on(Memory::new())
 }
@@ -86,7 +86,7 @@ fn files_are_whole_before_the_lock_is_given_back() {
     root.close().unwrap();
     assert_eq!(status_in_file(&faulty).as_deref(), Some("in_progress"));
     assert_eq!(lines_in_inbox(&faulty), 40);
-    // And before a command on the whole log begins.
+    // View files are also complete before a command on the whole log begins.
     drop(team.task_update(update("T-1", "blocked")).unwrap());
     let mut whole = root.team("demo").unwrap();
     let before = faulty.count();
@@ -108,7 +108,7 @@ fn what_a_crash_left_behind_the_answers_is_mended_by_the_next_writer() {
     let (faulty, root, mut team) = staying_on(memory.clone());
     drop(team.task_update(update("T-1", "blocked")).unwrap());
     await_status(&faulty, "blocked");
-    // In the pause behind that batch.
+    // In the pause after that batch.
     drop(team.task_update(update("T-1", "in_progress")).unwrap());
     drop(team.send(message("dev", "lead")).unwrap());
     faulty.arm(faulty.count(), Fault::Stop);

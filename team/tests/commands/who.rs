@@ -52,7 +52,7 @@ fn each_agent_is_shown_with_its_tasks_leases_reports_and_what_blocks() {
     );
     assert_eq!(qa.last_event, None);
 
-    // The lease runs out; nobody has recorded it yet.
+    // The lease has ended, but no event records it yet.
     world.later(11 * MINUTE);
     let answer = who(&mut team);
     assert_eq!(answer.live_claims, 0);

@@ -27,7 +27,7 @@ pub struct World {
 }
 
 impl World {
-    /// What lies beside the teams, themselves included, but for the file that git reads.
+    /// Returns the entries of `teams/`, without `.gitignore`.
     pub fn names_in_teams(&self) -> Vec<String> {
         let mut names = self.memory.list(Path::new("teams")).unwrap();
         names.retain(|name| name != ".gitignore");
@@ -38,9 +38,9 @@ impl World {
         World::of(Memory::new(), time(NOON), 7)
     }
 
-    /// One that is the same by now, and goes its own way.
+    /// Returns an independent copy with the same contents.
     pub fn copy(&self) -> World {
-        // Other ids than those that stand there.
+        // Another seed, so that new ids differ from the original's.
         World::of(
             self.memory.keep_unsynced(),
             self.root.options().clock.now(),
@@ -64,12 +64,12 @@ impl World {
         }
     }
 
-    /// A closed team `demo` of `lead`, `dev` and `qa`.
+    /// Creates a closed team `demo` of `lead`, `dev` and `qa`.
     pub fn demo(&self) -> Team {
         self.team(Some(&["lead", "dev", "qa"]), Format::Jsonl)
     }
 
-    /// The team `demo`: closed with members, open without.
+    /// Creates the team `demo`: closed with members, open without.
     pub fn team(&self, members: Option<&[&str]>, format: Format) -> Team {
         let members = members.unwrap_or_default();
         self.root
@@ -82,19 +82,19 @@ impl World {
         self.root.team("demo").unwrap()
     }
 
-    /// The text of a file of the team `demo`.
+    /// Returns the text of a file of the team `demo`.
     pub fn text(&self, path: &str) -> String {
         let path = Path::new("teams/demo").join(path);
         String::from_utf8(self.memory.read(&path, 1 << 20).unwrap()).unwrap()
     }
 
-    /// What a directory of the team `demo` holds; nothing where there is none.
+    /// Returns the entries of a directory of the team `demo`; none if it does not exist.
     pub fn names(&self, dir: &str) -> Vec<String> {
         let dir = Path::new("teams/demo").join(dir);
         self.memory.list(&dir).unwrap_or_default()
     }
 
-    /// The clock, in microseconds.
+    /// Returns the clock's time in microseconds.
     pub fn clock_at(&self) -> i64 {
         self.root.options().clock.now().micros()
     }
@@ -104,12 +104,12 @@ impl World {
     }
 }
 
-/// A world of its own with the closed team `demo` of `lead`, `dev` and `qa`.
+/// Returns a new world with the closed team `demo` of `lead`, `dev` and `qa`.
 pub fn demo() -> (World, Team) {
     team_of(Some(&["lead", "dev", "qa"]), Format::Jsonl)
 }
 
-/// A world of its own with the team `demo`: closed with members, open without.
+/// Returns a new world with the team `demo`: closed with members, open without.
 pub fn team_of(members: Option<&[&str]>, format: Format) -> (World, Team) {
     let world = World::new();
     let team = world.team(members, format);
@@ -132,12 +132,12 @@ pub fn update(task: &str, status: &str) -> TaskUpdate {
     given!(TaskUpdate, from: "dev", to: "lead", task_id: task, status)
 }
 
-/// What `doctor check` says of all that the team holds.
+/// Runs `doctor check` on all data of the team.
 pub fn doctor(root: &Root, team: &str) -> DoctorAnswer {
     doctor_of(root, team, true)
 }
 
-/// What `doctor check` says by all that the team holds, or by a sample where that is enough.
+/// Runs `doctor check` on all data of the team, or on a sample if `deep` is false.
 pub fn doctor_of(root: &Root, team: &str, deep: bool) -> DoctorAnswer {
     let check = DoctorCheck {
         sample_size: if deep { 0 } else { SAMPLE },
@@ -147,7 +147,7 @@ pub fn doctor_of(root: &Root, team: &str, deep: bool) -> DoctorAnswer {
     root.doctor_check(check, &mut |_, _| {}).unwrap()
 }
 
-/// Every event of the team, as `export` shows it.
+/// Returns every event of the team, as `export` shows it.
 pub fn events(team: &mut Team) -> Vec<Value> {
     let mut events = Vec::new();
     team.export(&mut |line| {
@@ -158,7 +158,7 @@ pub fn events(team: &mut Team) -> Vec<Value> {
     events
 }
 
-/// The kinds of all events, in order.
+/// Returns the kinds of all events, in order.
 pub fn kinds(team: &mut Team) -> Vec<String> {
     let kind = |event: &Value| event["kind"].as_str().unwrap().to_string();
     events(team).iter().map(kind).collect()
@@ -178,7 +178,7 @@ pub fn json(answer: &impl serde::Serialize) -> Value {
     serde_json::to_value(answer).unwrap()
 }
 
-/// The places of problems that an answer names, each as its fields.
+/// Returns the places of the problems in an answer, each as its fields.
 pub fn problems(answer: &impl serde::Serialize, fields: &[&str]) -> Value {
     let answer = json(answer);
     let problems = answer["problems"].as_array().unwrap().iter();
@@ -197,7 +197,7 @@ pub fn rehydrate(team: &mut Team) -> RehydrateAnswer {
         .unwrap()
 }
 
-/// The live digest; asserts that the rebuilt state has the same.
+/// Returns the live digest; asserts that the rebuilt state has the same digest.
 pub fn settled_digest(team: &mut Team) -> String {
     let live = status(team).state_digest.unwrap();
     let rebuilt = rehydrate(team);

@@ -2,13 +2,13 @@
 
 use super::*;
 
-/// A client, which knows the protocol's lines and no crate of it.
+/// A client that reads and writes the protocol's lines without a protocol crate.
 pub struct Client {
     pub child: Child,
     pub to: Option<ChildStdin>,
     pub from: BufReader<ChildStdout>,
     asked: u64,
-    /// What each request carries since sessions are gone from the protocol.
+    /// The `_meta` of each request, since the protocol no longer has sessions.
     pub meta: Option<Value>,
 }
 
@@ -23,7 +23,7 @@ impl Client {
         Client::of(command)
     }
 
-    /// Of a server that is about to be started.
+    /// Starts the server of `command`.
     pub fn of(mut command: Command) -> Client {
         let mut child = command
             .stdin(Stdio::piped())
@@ -39,12 +39,12 @@ impl Client {
         }
     }
 
-    /// One that says who it is first, as clients did up to 2025.
+    /// Starts a client that sends `initialize` first, as clients did up to 2025.
     pub fn initialized(cli: &Cli, line: &str) -> (Client, Value) {
         Client::initialized_with(cli, line, &[])
     }
 
-    /// The same, where its environment names these.
+    /// Starts such a client with these environment variables.
     pub fn initialized_with(cli: &Cli, line: &str, vars: &[(&str, &str)]) -> (Client, Value) {
         Client::start_with(cli, line, vars).introduced()
     }
@@ -97,18 +97,18 @@ impl Client {
         answer["result"].take()
     }
 
-    /// The same of a server that is about to be started.
+    /// Starts the server of `command` and sends `initialize`.
     pub fn initialized_of(command: Command) -> Client {
         Client::of(command).introduced().0
     }
 
-    /// The tools that there are.
+    /// Returns the server's tools.
     pub fn tools(&mut self) -> Vec<Value> {
         let listed = self.ask("tools/list", json!({}));
         listed["tools"].as_array().unwrap().clone()
     }
 
-    /// The text of a tool's answer, and whether it is an error.
+    /// Calls a tool. Returns the text of the answer, and true if it is an error.
     pub fn call(&mut self, tool: &str, arguments: Value) -> (String, bool) {
         let result = self.ask("tools/call", json!({"name": tool, "arguments": arguments}));
         let content = result["content"].as_array().unwrap();

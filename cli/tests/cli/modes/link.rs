@@ -1,4 +1,4 @@
-//! Modes as callers of the link `rcs` know them, and that what a denial prints runs.
+//! Modes for callers of the link `rcs`: they get the payloads they know, and the commands in a denial run.
 
 use super::Link;
 use crate::mcp::Client;
@@ -141,7 +141,7 @@ fn what_is_refused_comes_as_the_payload_that_callers_of_the_link_know() {
         assert_eq!(again, payload);
     }
     client.end();
-    // Words that cannot be read, and a team that is not there.
+    // An unreadable option, and a team that does not exist.
     for line in [
         "rcs state read --modes forge",
         "rcs state read --mode forge --team no",
@@ -155,12 +155,12 @@ fn what_is_refused_comes_as_the_payload_that_callers_of_the_link_know() {
     }
 }
 
-/// What stands between backticks.
+/// Returns the texts between backticks.
 fn quoted(message: &str) -> Vec<&str> {
     message.split('`').skip(1).step_by(2).collect()
 }
 
-/// A way in which modes are in the way: what is done before, what is started then, and in which session.
+/// Starts that a running mode blocks: the commands before, the mode to start, and its session.
 const BLOCKED: [(&[&str], &str, Option<&str>); 7] = [
     (&["mode start demo autopilot"], "team", None),
     (
@@ -177,7 +177,7 @@ const BLOCKED: [(&[&str], &str, Option<&str>); 7] = [
         "autopilot",
         Some("s-1"),
     ),
-    // In both scopes: the session began while the root was free.
+    // A mode in both scopes: the session's mode began while the root was free.
     (
         &[
             "mode start demo team --session s-1",
@@ -191,7 +191,7 @@ const BLOCKED: [(&[&str], &str, Option<&str>); 7] = [
         "ultraqa",
         None,
     ),
-    // In several sessions, one of which is named like an option.
+    // Modes in several sessions, one with a name like an option.
     (
         &[
             "mode start demo ultraqa --session s-1",
@@ -212,7 +212,7 @@ fn denied(cli: &Cli, before: &[&str], mode: &str, session: Option<&str>) -> (Str
     let refusal = cli.refused_json(1, &start);
     assert_eq!(refusal.code, "mode_denied");
     assert_eq!(refusal.details["kind"], "deny");
-    // Where nobody's session is meant, one of another session may be in the way all the same.
+    // A start without a session can also be blocked by a mode of some session.
     let place = match refusal.details.get("session_id") {
         Some(session) => format!(" --session {}", session.as_str().unwrap()),
         None => String::new(),
@@ -237,7 +237,7 @@ fn the_commands_that_a_denial_prints_run_and_clear_the_way() {
             .collect();
         assert!(!commands.is_empty(), "{message}");
         for command in commands {
-            // Whatever session the environment of whoever reads it names.
+            // The command works even if the reader's environment names another session.
             let ran = rcs.run(&cli, command, &[("RCS_SESSION_ID", "s-1")]);
             assert_eq!(
                 (ran.code, &*ran.stderr),
@@ -254,7 +254,7 @@ fn the_tool_calls_that_a_denial_prints_run_and_clear_the_way() {
     for (before, mode, session) in BLOCKED {
         let cli = Cli::with_team();
         let (start, message) = denied(&cli, before, mode, session);
-        // Whatever session the server acts in.
+        // The calls work even if the server acts in another session.
         let vars = [("RCS_SESSION_ID", "s-1")];
         let (mut client, _) = Client::initialized_with(&cli, "mcp", &vars);
         let mut called = 0;

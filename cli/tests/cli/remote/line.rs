@@ -1,22 +1,22 @@
-//! A line to a daemon that a test can slow down, cut or reset.
+//! A connection to a daemon that a test can slow down, cut or reset.
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, TcpListener, TcpStream};
 use std::thread;
 use std::time::Duration;
 
-/// What the line does to every connection.
+/// The fault that the line adds to every connection.
 #[derive(Debug, Clone, Copy)]
 pub enum Cut {
-    /// It ends once so many bytes went to the daemon.
+    /// Cuts the connection after this many bytes to the daemon.
     There { after: usize, reset: bool },
-    /// It ends once so many bytes came back.
+    /// Cuts the connection after this many bytes to the client.
     Back { after: usize, reset: bool },
-    /// Each piece takes so long.
+    /// Delays each piece by this time.
     Delays(Duration),
 }
 
-/// Cuts at many points of a handshake, a request and its answer.
+/// Returns cuts at many points of a handshake, a request and its answer.
 pub fn cuts() -> Vec<Cut> {
     let points = (0..40).map(|step| step * 60);
     let mut cuts = Vec::new();
@@ -85,7 +85,7 @@ fn pass(
         }
     }
     if budget == 0 && reset {
-        // What was not read yet makes the system answer with a reset.
+        // A zero linger time makes the system close both connections with a reset.
         for end in [&from, &to] {
             let _ = rustix::net::sockopt::set_socket_linger(end, Some(Duration::ZERO));
         }

@@ -1,5 +1,5 @@
-//! Two machines of the test's own: network namespaces with a cable between them. What the daemon offers on its own loopback is
-//! not to be had from the other one, and a cable that is pulled is noticed.
+//! Two machines of the test's own: network namespaces with a cable between them. The other machine cannot reach the
+//! daemon's loopback port, and clients notice a pulled cable.
 
 use super::{CA, Machine, following, private};
 use crate::prelude::*;
@@ -13,7 +13,7 @@ const THERE: &str = "10.77.0.2";
 struct Namespace(Child);
 
 impl Namespace {
-    /// A new one; `None` where that is not allowed.
+    /// Creates a namespace; `None` if that is not allowed.
     fn new() -> Option<Namespace> {
         let mut child = Command::new("unshare")
             .args([
@@ -38,7 +38,7 @@ impl Namespace {
         self.0.id().to_string()
     }
 
-    /// The same command, in this namespace.
+    /// Returns the command wrapped so that it runs in this namespace.
     fn entered(&self, command: &Command) -> Command {
         let mut entered = Command::new("nsenter");
         entered
@@ -73,7 +73,7 @@ impl Drop for Namespace {
     }
 }
 
-/// Two namespaces with a cable.
+/// Creates two namespaces with a cable between them.
 fn machines() -> Option<(Namespace, Namespace)> {
     let (here, there) = (Namespace::new()?, Namespace::new()?);
     here.ip(&format!(
@@ -107,7 +107,7 @@ fn an_agent_on_another_machine_works_over_a_cable_that_can_be_pulled() {
     let created = run("task create demo --task-id T-1 --subject x");
     assert_eq!(created.code, Some(0), "{created:?}");
     assert_eq!(machine.events().last().unwrap()["actor"], "dev");
-    // The loopback of the daemon's machine is its own.
+    // The other machine cannot reach the daemon's loopback port.
     let port = url.rsplit(':').next().unwrap();
     let reaches = |port: &str| {
         let mut reach = Command::new("bash");
@@ -118,7 +118,7 @@ fn an_agent_on_another_machine_works_over_a_cable_that_can_be_pulled() {
     };
     assert!(reaches("7443"));
     assert!(!reaches(port));
-    // While somebody follows, the cable goes.
+    // The cable is pulled while a client follows.
     let tail = there.entered(&machine.command("dev", "tail demo -f --json"));
     let (mut tail, mut lines) = following(tail);
     there.ip("link set cable down");
@@ -134,7 +134,7 @@ fn an_agent_on_another_machine_works_over_a_cable_that_can_be_pulled() {
     there.ip("link set cable up");
     let back = run("task create demo --task-id T-2 --subject x");
     assert_eq!(back.code, Some(0), "{back:?}");
-    // The line that was quiet for a moment goes on.
+    // The follower's connection continues after the pause.
     let mut heard = String::new();
     while !heard.contains("T-2") {
         heard.clear();

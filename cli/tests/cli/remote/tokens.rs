@@ -1,4 +1,4 @@
-//! What a token lets in, how far, how often and until when; other programs that present one.
+//! The scope, limits and expiry of tokens, and other programs that present one.
 
 use super::*;
 use crate::daemon::ask;
@@ -6,7 +6,7 @@ use crate::waiting::until_some;
 use rustls::pki_types::ServerName;
 use rustls::{ClientConfig, ClientConnection, RootCertStore};
 
-/// A connection as another program makes it.
+/// Connects over TLS as another program does.
 fn connected(port: u16) -> StreamOwned<ClientConnection, TcpStream> {
     let mut roots = RootCertStore::empty();
     roots
@@ -23,7 +23,7 @@ fn connected(port: u16) -> StreamOwned<ClientConnection, TcpStream> {
     StreamOwned::new(client, TcpStream::connect(("127.0.0.1", port)).unwrap())
 }
 
-/// What a request over TLS is answered: its status, and its code where it is refused.
+/// Sends a request over TLS. Returns the status, and the error code if the request is refused.
 fn asked(
     machine: &Machine,
     token: &str,
@@ -87,7 +87,7 @@ fn a_token_lets_its_agent_so_far_and_no_further_and_not_once_it_is_revoked() {
         &format!("token add demo --agent ops --out {}", ops.display()),
     );
     machine.ok("ops", "task create demo --subject x");
-    // What needs the data itself.
+    // Commands that need direct access to the data are refused.
     for line in [
         "rehydrate demo",
         "teams",
@@ -139,7 +139,7 @@ fn other_programs_are_let_in_by_the_token_of_an_agent_alone() {
             "{token}"
         );
     }
-    // What is about all teams, and the page, are for the daemon's own machine.
+    // Only the daemon's own machine may use the page and the routes about all teams.
     for target in ["/", "/metrics", "/readyz", "/control/status"] {
         assert_eq!(get(&dev, target).0, 404, "{target}");
     }
@@ -180,7 +180,7 @@ fn other_programs_are_let_in_by_the_token_of_an_agent_alone() {
         upgrade("0.0.0"),
         (409, "daemon_version_mismatch".to_owned())
     );
-    // On its own machine a token is as good.
+    // The token also works on the daemon's own machine.
     let url = machine.daemon.as_ref().unwrap().ready["url"]
         .as_str()
         .unwrap()
@@ -254,7 +254,7 @@ fn a_busy_daemon_is_waited_for() {
         machine.secret("qa"),
         env!("CARGO_PKG_VERSION")
     );
-    // Fills all places of one token with connections that send no request.
+    // Opens all connections that one token may have, without sending a request.
     let mut silent = Vec::new();
     loop {
         let mut connection = connected(machine.port);
@@ -297,17 +297,17 @@ fn who_stays_on_the_line_or_trickles_has_a_moment_and_a_place_of_its_own() {
             String::from_utf8_lossy(&answer[9..]).into_owned(),
         )
     };
-    // No request: it is heard for a moment, and the line ends.
+    // Without a complete request, the daemon waits briefly and closes the connection.
     let (mut silent, status) = upgraded("qa");
     assert_eq!(status, "101");
     silent.write_all(&9_u32.to_le_bytes()).unwrap();
-    // One token takes no place of another's.
+    // One token does not use up the connections of another token.
     let all: Vec<_> = (0..33).map(|_| upgraded("qa")).collect();
     let refused = all.iter().filter(|(_, status)| status == "503").count();
     assert!(refused > 0, "{refused}");
     machine.ok("dev", "status demo");
     machine.cli.ok("append demo --kind k_1");
-    // Nonsense is no request, and ends the line although its other end stays open.
+    // An invalid request closes the connection although its client keeps it open.
     let mut nonsense = all
         .into_iter()
         .find(|(_, status)| status == "101")

@@ -1,4 +1,4 @@
-//! The surfaces: each has a team of its own in memory, takes a drawn call and says how it went.
+//! The surfaces: each has a team of its own in memory, carries out a drawn call and returns its outcome.
 
 use crate::drawing::{Draw, Drawn, Known};
 use crate::prelude::*;
@@ -64,7 +64,7 @@ impl World {
         self.root.team("demo").unwrap()
     }
 
-    /// The end of the log and its hash, which cover all of its bytes.
+    /// Returns the end of the log and its hash, which cover all of its bytes.
     pub fn head(&self) -> Receipt {
         self.team().head().unwrap().receipt
     }
@@ -80,7 +80,7 @@ impl World {
         kinds
     }
 
-    /// The digest of the state; asserts that the rebuilt state has the same.
+    /// Returns the digest of the state; asserts that the rebuilt state has the same digest.
     pub fn digest(&self) -> String {
         let asked = Status {
             digest: true,
@@ -144,7 +144,7 @@ impl Asked {
         }
     }
 
-    /// The input as `api` takes it.
+    /// Returns the input as `api` takes it.
     fn whole(&self) -> Map<String, Value> {
         let mut input = self.drawn.input.clone();
         input.insert("team_name".into(), json!("demo"));
@@ -159,7 +159,7 @@ impl Asked {
         input
     }
 
-    /// The fields of the operation itself.
+    /// Returns the fields of the operation itself.
     fn own(&self) -> Map<String, Value> {
         let mut own = self.drawn.input.clone();
         if !has_own_version(self.operation) {
@@ -168,7 +168,7 @@ impl Asked {
         own
     }
 
-    /// The bytes by which a key knows the request.
+    /// Returns the bytes that identify the request of a key.
     fn request(&self) -> Vec<u8> {
         let mut input = self.whole();
         input.remove("key");
@@ -176,7 +176,7 @@ impl Asked {
     }
 }
 
-/// True if `expected_version` is a field of the operation and not only accepted like every other control.
+/// Checks if `expected_version` is a field of the operation and not only accepted like every other control.
 fn has_own_version(operation: &Operation) -> bool {
     let about = |operation: &Operation| {
         let schema = operation.input_schema().to_value();
@@ -185,7 +185,7 @@ fn has_own_version(operation: &Operation) -> bool {
     about(operation) != about(api::find("ack").unwrap())
 }
 
-/// The outcome of a call, as far as all surfaces say it.
+/// The part of a call's outcome that all surfaces report.
 #[derive(Debug, PartialEq)]
 pub struct Outcome {
     /// The data, or the code of the refusal.
@@ -223,7 +223,7 @@ fn by_envelope(world: &World, asked: &Asked) -> Outcome {
     }
 }
 
-/// The code of the rule that refused.
+/// Returns the code of the rule that refused.
 fn precise(fault: &Fault) -> String {
     let inner = fault.details.get("code").and_then(Value::as_str);
     inner.unwrap_or(&fault.code).to_owned()
@@ -243,7 +243,7 @@ impl Surface for Envelope {
     }
 }
 
-/// The operation's type, run on an open team.
+/// The operation's type, applied to an open team.
 pub struct Typed(pub World);
 
 impl Surface for Typed {
@@ -402,7 +402,7 @@ impl Surface for Mcp {
         let mut tools = TOOLS.iter();
         let tool = tools.find(|(operation, _)| *operation == asked.operation.name);
         let controls = [&asked.key, &asked.actor, &asked.trace];
-        // Tools take no controls, and read what agents mistype in a way of their own.
+        // Tools take no controls, and read mistyped values in their own way.
         let plain = controls.iter().all(|control| control.is_none()) && !asked.drawn.mistyped;
         let hidden = asked.drawn.input.contains_key("stale_minutes");
         let Some((_, tool)) = tool.filter(|_| plain && !hidden) else {

@@ -1,4 +1,4 @@
-//! A team that began on one host comes to a journal, and goes from it again.
+//! A team that began on one host joins a journal, and leaves it again.
 
 use super::*;
 use crate::world::doctor;
@@ -66,7 +66,7 @@ fn a_team_goes_from_its_journal_on_one_host_and_ends_on_the_others() {
         let input = given!(TaskCreate, subject: "late");
         assert_eq!(code(team(second).task_create(input)), "journal_left");
         assert_eq!(code(team(second).leave()), "journal_left");
-        // It can be read as far as it was common.
+        // The events until `leave` stay readable.
         let status = team(second).status(Status::default()).unwrap();
         assert_eq!(status.last_seq, left.last_seq);
     }

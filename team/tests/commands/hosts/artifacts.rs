@@ -1,4 +1,4 @@
-//! Artifacts of a team on several hosts: what one host left the others find.
+//! Artifacts of a team on several hosts: the other hosts find a host's artifacts.
 
 use super::*;
 use crate::world::doctor_of;
@@ -21,7 +21,7 @@ fn get(root: &Root) -> Result<String, Failure> {
     Ok(got.content.unwrap())
 }
 
-/// Two hosts, and the line of the second.
+/// Returns the second host's connection and the two hosts.
 fn two() -> (Line, [Root; 2]) {
     let journal = MemoryJournal::default();
     let line = Line {

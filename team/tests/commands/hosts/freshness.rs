@@ -1,9 +1,9 @@
-//! How new what is here is: answers say it, and who guards paths refuses where it is too old.
+//! Freshness of local data: answers report it, and path checks refuse if the data is too old.
 
 use super::*;
 use teamlog_team::resource::can_write::{CanWrite, WriteReason};
 
-/// A host on a line, and its clock.
+/// Returns a host with its connection and its clock.
 fn timed() -> (Line, Root, Arc<ManualClock>) {
     let (line, root) = on_a_line(false);
     let clock = Arc::new(ManualClock::new(
@@ -38,7 +38,7 @@ fn what_is_here_says_when_the_journal_was_read() {
         as_of(&root).checked_at.as_deref(),
         Some("2026-11-21T10:01:30.000000Z")
     );
-    // A clock that was set back says nothing about how old it is.
+    // After the clock is set back, the age of the data is unknown.
     clock.advance(-600_000_000);
     line.cut.store(true, Ordering::SeqCst);
     assert_eq!(code(team(&root).keep_up(2 * minute)), "journal_unreachable");
@@ -88,7 +88,7 @@ fn nothing_may_be_written_where_leases_are_not_known() {
     assert!(verdict(&root).allow, "which counts for 5 s");
 }
 
-/// Does something that must end while the journal hangs.
+/// Runs work that must end while the journal hangs.
 fn meanwhile<A: std::marker::Send + 'static>(
     work: impl FnOnce() -> A + std::marker::Send + 'static,
 ) -> A {

@@ -1,4 +1,4 @@
-//! What messages make of a task: as the public tool has it, and what of that is taken here.
+//! Effects of messages on a task: in the public tool, and after our import.
 
 use crate::prelude::*;
 use serde_json::json as value;
@@ -37,7 +37,7 @@ pub fn reasons(message: &Value) -> BTreeSet<&'static str> {
     reasons
 }
 
-/// A task as the tool has it, and for the fields that the mapping names what is taken here.
+/// A task in the public tool, with the values that our import takes for the fields of the mapping.
 #[derive(Default)]
 pub struct Snapshot {
     pub public: Map<String, Value>,
@@ -93,7 +93,7 @@ impl Snapshot {
         self.take(message);
     }
 
-    /// The mapping: of what a message says, these fields are taken where they are of the task's type.
+    /// Applies the mapping: takes these fields of a message if their values have the type of the task's field.
     fn take(&mut self, message: &Value) {
         let payload = message["payload"].as_object().unwrap();
         let assign = message["type"] == "task_assign";
@@ -123,7 +123,7 @@ impl Snapshot {
         }
     }
 
-    /// The task as it must be here.
+    /// Returns the expected task after our import.
     pub fn here(&self) -> Map<String, Value> {
         let mut here = self.public.clone();
         for (field, unsaid) in [

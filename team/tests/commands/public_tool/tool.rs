@@ -1,4 +1,4 @@
-//! The public tool with the files that it wrote.
+//! A model of the public tool, with the files that it wrote.
 
 use super::snapshot::{Snapshot, reasons};
 use crate::prelude::*;
@@ -17,7 +17,7 @@ pub fn instant(text: &str) -> i64 {
     number(8, 10) * 86_400 + time - offset
 }
 
-/// A minute of that January, by a clock of one zone or another.
+/// Returns a minute of that January, by a clock of one of two zones.
 pub fn minute(at: u32, zone: bool) -> String {
     let (hours, minute) = (at / 60, at % 60);
     let (day, hour) = (hours / 24 + 2, hours % 24);
@@ -102,7 +102,7 @@ impl Tool {
         self.event("delivery_dead_letter", at, Some(&message), payload);
     }
 
-    /// The files of the directory.
+    /// Returns the files of the directory.
     pub fn files(&self) -> BTreeMap<String, String> {
         let lines =
             |rows: &[Value]| -> String { rows.iter().map(|row| format!("{row}\n")).collect() };
@@ -122,7 +122,8 @@ impl Tool {
         files
     }
 
-    /// Its rehydrate: every task message in the order of `(created_at, id)`, applied without looking back.
+    /// Models the tool's rehydrate: applies every task message in the order of `(created_at, id)`, without looking
+    /// back.
     fn tasks(&self) -> BTreeMap<String, Snapshot> {
         let mut messages: Vec<&Value> = self.inboxes.values().flatten().collect();
         messages.sort_by_key(|message| {
@@ -139,7 +140,7 @@ impl Tool {
         tasks
     }
 
-    /// What the tool, and the mapping, say of it.
+    /// Returns the expected answers of the tool, and of the mapping.
     pub fn answers(&self) -> Value {
         let both = |task: Snapshot| value!({ "public": task.public, "here": task.here() });
         let tasks = self.tasks().into_iter();
@@ -160,7 +161,8 @@ impl Tool {
         })
     }
 
-    /// Its traces: kind and time of every event, sorted. An ack and a dead letter come no earlier than their message.
+    /// Returns the tool's traces: kind and time of every event, sorted. An ack and a dead letter come no earlier than
+    /// their message.
     fn traces(&self) -> BTreeMap<String, Vec<(String, i64)>> {
         let mut traces: BTreeMap<String, Vec<(String, i64)>> = BTreeMap::new();
         for event in &self.events {
@@ -180,7 +182,7 @@ impl Tool {
         traces
     }
 
-    /// How many messages say of a task what is not applied here, by reason.
+    /// Counts the messages with task data that the import does not apply, by reason.
     fn not_applied(&self) -> BTreeMap<&'static str, u64> {
         let mut counts = BTreeMap::new();
         for message in self.inboxes.values().flatten() {

@@ -17,13 +17,13 @@ fn a_closed_team_refuses_whatever_records_and_answers_what_reads() {
     for (operation, input) in inputs {
         let answered = call(&world, operation, input);
         let refused = matches!(&answered, Err(fault) if code(fault) == "team_closed");
-        // A summary is also answered; that it was looked at is no longer recorded. Whoever must not get in is kept out.
+        // A closed team also answers a summary, but does not record the read. Revoking a token still works.
         let answers = [
             "get-summary",
             "cleanup",
             "orphan-cleanup",
             "token-revoke",
-            // Nothing is due in a closed team, and nobody is idle.
+            // In a closed team no deadline is due and no worker is idle.
             "tick",
             "nudge",
         ];
