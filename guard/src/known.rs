@@ -18,7 +18,7 @@ pub enum Effect {
 pub struct Command {
     /// Name on the command line.
     pub name: &'static str,
-    /// Its effect.
+    /// Effect of the command.
     pub effect: Effect,
     /// Options, and first arguments, with which it writes files or runs programs.
     pub raised: &'static [&'static str],
@@ -27,7 +27,7 @@ pub struct Command {
 /// The teamlog program, described by the caller.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Own {
-    /// Its commands.
+    /// Commands of the program.
     pub commands: &'static [Command],
     /// Options of all commands, with dashes; true for an option that takes a value.
     pub options: Vec<(String, bool)>,

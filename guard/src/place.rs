@@ -38,7 +38,7 @@ impl Place {
     pub(crate) fn below(&self, dir: &str) -> Place {
         self.with(self.resolve(dir))
     }
-    /// Same, for an unknown working directory.
+    /// Returns the place with an unknown working directory.
     #[must_use]
     pub fn nowhere(&self) -> Place {
         self.with(None)

@@ -13,7 +13,7 @@ fn told(call: &str) -> (Vec<String>, bool) {
     (paths, !writes.doubts().is_empty())
 }
 
-/// What a call writes, and the call; `?` stands for a doubt, `-` for nothing.
+/// Paths that a call writes, and the call; `?` means a doubt, `-` means no path.
 const FORMS: &str = r#"
 /repo/a | {"tool_name":"Write","tool_input":{"file_path":"/repo/a","content":"x"}}
 /w/src/a | {"tool_name":"Edit","tool_input":{"file_path":"src/a"},"cwd":"/w"}
@@ -75,7 +75,7 @@ fn what_is_written_may_open_as_many_brackets_as_it_likes() {
             false,
         ),
         (json!(format!("cat > a <<-'E'\n{text}\n\tE\nls")), false),
-        // Where the shell reads it, it counts.
+        // The shell parses the text in these commands, so the brackets count.
         (json!(format!("cat > a <<E\n{text}\nE")), true),
         (json!(format!("cat > a <<'E'\nE\necho {text}")), true),
     ] {

@@ -1,4 +1,4 @@
-//! Commands and what they write, held against a table.
+//! Compares the paths that commands write with a table.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -225,7 +225,7 @@ fn a_trusted_program_is_asked_for_only_where_it_may_leave_the_repository() {
         ("cargo build", "?"),
         ("cargo --config x test", "?"),
         ("./make", "?"),
-        // What is known of a program stays known.
+        // A trusted program in the guard's tables keeps its known effects.
         ("sed -i s/a/b/ a", "/repo/src/a"),
         ("git checkout main", "/repo/**"),
         ("git frobnicate", "?"),

@@ -13,7 +13,7 @@ const TEAM: &str = "team";
 const TEAM_NAME: &str = "team_name";
 /// The session of a state tool; `null` means the root.
 const SESSION: &str = "session_id";
-/// Limits are bounded by the tool, whatever the argument says.
+/// The tool bounds this limit, even if the argument is larger.
 const LIMIT: &str = "limit";
 /// Sent by some clients; ignored.
 const WORKING_DIRECTORY: &str = "workingDirectory";

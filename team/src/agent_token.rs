@@ -231,7 +231,7 @@ impl Command for TokenRevoke {
     type Answer = TokenAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        // It must also be possible to revoke a token of a closed team.
+        // A token of a closed team can be revoked too.
         CommandTerms::of(Authority::Anyone)
             .named(false)
             .when_closed()

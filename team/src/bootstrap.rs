@@ -1,7 +1,9 @@
-//! The rules of the bootstrap contract: what a report on a run does, decided purely on the run and what was reported.
+//! The rules of the bootstrap contract: decides the effect of a report on a run. Pure: takes only the run and the
+//! report.
 //!
-//! A report is read (`payload`), held against the contract's codes in their order ([`breach`]), then against the table of
-//! where each event is legal ([`events`]), then against what else it needs (`guards` up to `RUNNING`, `work` in it).
+//! A report is parsed (`payload`), then checked against the contract's codes in their order ([`breach`]), then against
+//! the table of states in which each event is legal ([`events`]), then against further conditions of its event
+//! (`guards` up to `RUNNING`, `work` in `RUNNING`).
 
 pub mod breach;
 pub mod events;
@@ -33,7 +35,7 @@ use fields::{
 use payload::{Report, read};
 use verdict::{Accepted, Ruled, broken, illegal};
 
-/// Decides about a report on a run: what was said, under its name. Pure.
+/// Decides the effect of a report on a run; `name` and `data` are the report's name and data. Pure.
 pub(crate) fn decide(
     run: &Run,
     report: &Report,
@@ -64,7 +66,7 @@ pub(crate) fn decide(
     (said.rule)(run)
 }
 
-/// What times out of a run by then, each with what it leads to.
+/// Returns the acts for all time-outs of a run up to `now`.
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<BootstrapAct> {
     let by = |until: Option<i64>| until.is_some_and(|until| until <= now.micros());
     let mut acts = Vec::new();
@@ -82,7 +84,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<BootstrapAct> {
     acts
 }
 
-/// The violation that a handshake is which timed out by itself.
+/// Returns the violation for a handshake that timed out by the clock, not by a report.
 pub(crate) fn handshake_breach(run: &Run) -> Breach {
     let missing = breach::unready(run).join(" and ");
     Breach {
@@ -95,7 +97,7 @@ pub(crate) fn handshake_breach(run: &Run) -> Breach {
     }
 }
 
-/// Where the event is legal.
+/// Checks that the event is legal in the run's state.
 fn legal(run: &Run, event: Event) -> Result<(), Refusal> {
     let row = event.row();
     if row.from.contains(&run.state) {

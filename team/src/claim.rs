@@ -1,4 +1,4 @@
-//! Claims on tasks, below the commands of any noun: what a caller presents, the checks of it, leases that run out.
+//! Claims on tasks, below the commands of any noun: proofs that callers present, their checks, and leases that run out.
 
 pub(crate) mod grant;
 pub mod holding;

@@ -30,7 +30,7 @@ pub(crate) struct Ctx {
 }
 
 impl Ctx {
-    /// Returns the acting agent: the one that the input names, else the authenticated one.
+    /// Returns the acting agent: the agent that the input names, else the authenticated agent.
     pub fn agent<'a>(&'a self, named: Option<&'a str>) -> Option<&'a str> {
         named.or(self.control.authenticated.as_deref())
     }

@@ -61,7 +61,7 @@ codes! {
     TokenNotFound = "token_not_found",
     /// The team has that token already.
     TokenExists = "token_exists",
-    /// The caller's token belongs to another agent than the one that the request names.
+    /// The caller's token belongs to another agent than the request names.
     ActorMismatch = "actor_mismatch",
     /// The cursor is after the end of the log.
     CursorAhead = "cursor_ahead",
@@ -71,7 +71,7 @@ codes! {
     PointUnknown = "point_unknown",
     /// The daemon reads as many past states as it may at a time.
     PastBusy = "past_busy",
-    /// The team is opened at a point in its past, where nothing can be recorded.
+    /// The team is opened at a point in its past, so nothing can be recorded.
     PastReadOnly = "past_read_only",
     /// Another log, or another history of it, has replaced the log that was followed.
     LogReplaced = "log_replaced",
@@ -107,7 +107,7 @@ codes! {
     ResponseTooLarge = "response_too_large",
     /// A task of that id exists already.
     TaskExists = "task_exists",
-    /// Another agent holds the task, or its state is not the one that the caller expects.
+    /// Another agent holds the task, or the task is not in the state that the caller expects.
     ClaimConflict = "claim_conflict",
     /// Another agent holds paths that the task declares.
     ResourceConflict = "resource_conflict",
@@ -149,7 +149,7 @@ codes! {
     ModeNotFound = "mode_not_found",
     /// The event is not allowed in the state of the run.
     IllegalEvent = "illegal_event",
-    /// The branch is not that of TeamCreate's answer.
+    /// The branch differs from the branch in TeamCreate's answer.
     BranchMismatch = "branch_mismatch",
     /// The roster is not the core and every selected domain.
     RosterIncomplete = "roster_incomplete",

@@ -3,8 +3,8 @@
 use crate::projections::hidden;
 use std::fmt::Write;
 
-/// Returns the text as one word, quoted if necessary. Hidden characters are written as escapes, so that a pasted command
-/// does what it shows.
+/// Returns the text as one word, quoted if necessary. Hidden characters are written as escapes, so that a pasted
+/// command has no invisible effect.
 pub fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/+,:@".contains(c);
     if hidden::has_any(text) {

@@ -29,7 +29,7 @@ pub struct Story<'a> {
 pub struct Step<'a> {
     /// The event.
     pub recorded: &'a Recorded,
-    /// Its parent.
+    /// Parent of the event.
     pub parent: Parent<'a>,
     /// Number of steps above it.
     pub depth: usize,
@@ -42,7 +42,7 @@ pub struct Step<'a> {
 /// The parent of an event.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Parent<'a> {
-    /// None is known.
+    /// No parent is known.
     None,
     /// The step at that index, which the event names as its cause.
     Cause(usize),

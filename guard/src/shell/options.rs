@@ -164,7 +164,7 @@ impl<'a> Words<'a> {
                 Value::Begins(text) if text.starts_with('-') => {
                     self.option(text, true, None);
                     if text == "-" {
-                        // It may also be an operand.
+                        // The word may also be an operand.
                         self.operands.push(word);
                     }
                     rest = behind;

@@ -75,7 +75,7 @@ pub(super) struct What {
 pub(super) enum Pick {
     /// The operand with this number, from 1 on.
     Operand(usize),
-    /// That operand and those after it.
+    /// The operand with this number, and the operands after it.
     From(usize),
     Last,
     /// All but the last.
@@ -123,7 +123,7 @@ pub(super) enum Test {
     Plain,
     Open,
     Holds,
-    /// The standard output is not that of the tool call.
+    /// The standard output differs from the standard output of the tool call.
     Output,
     Fits(Check),
 }

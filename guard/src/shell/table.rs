@@ -83,7 +83,7 @@ pub(super) struct Spec {
     options: BTreeMap<String, Effect>,
     notes: Vec<Note>,
     pub operands: Operands,
-    /// Its effects, in order.
+    /// Effects, in order.
     pub steps: Vec<Step>,
 }
 
@@ -134,7 +134,7 @@ pub(super) fn named<T: DeserializeOwned>(word: &str) -> Option<T> {
 #[derive(Debug, Default)]
 struct Table {
     specs: BTreeMap<String, Spec>,
-    /// Lists of names; a star at the beginning or end of a name stands for any letters.
+    /// Lists of names; a star at the beginning or end of a name matches any letters.
     lists: BTreeMap<String, BTreeSet<String>>,
     /// Lines that could not be parsed.
     faults: Vec<String>,

@@ -63,7 +63,7 @@ pub(super) struct Walker {
     pub assigned: BTreeSet<String>,
     /// Values of variables in this walk.
     pub case: Case,
-    /// True if the standard output is not that of the tool call.
+    /// True if the standard output differs from the standard output of the tool call.
     pub has_output: bool,
     /// The output of the last command, if it is known.
     pub answer: Rc<Cell<Answer>>,
@@ -557,7 +557,7 @@ impl Walker {
             return self.doubt(format!("the function {name} calls itself too often"));
         }
         if programs::is_known(name) {
-            // It is unknown if the function is declared when this runs.
+            // The function may not be declared when this runs; then the program of that name runs.
             programs::run(&mut self.clone(), &words, stdin);
         }
         self.depth += 1;

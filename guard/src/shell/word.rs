@@ -50,7 +50,6 @@ impl Value {
 /// Known part of a variable's values, from least to most.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Known {
-    /// Nothing.
     Nothing,
     /// In quotes it is a word without a leading dash.
     Quoted,
@@ -220,7 +219,7 @@ impl Reader<'_> {
                 _ => return self.lose(quoted),
             },
             Answer::Number => {
-                // It may be negative.
+                // The number may be negative.
                 self.open |= self.text.is_empty() && self.unknown.is_none();
                 Some(Value::Number)
             }
@@ -273,7 +272,7 @@ impl Reader<'_> {
     }
 }
 
-/// Returns the variable that an expansion stands for, if it is plain.
+/// Returns the name of an expansion's variable if the expansion is plain.
 pub(super) fn plain_variable(expression: &ParameterExpr) -> Option<&str> {
     match expression {
         ParameterExpr::Parameter {

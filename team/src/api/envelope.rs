@@ -17,7 +17,7 @@ pub struct Envelope<'a> {
     pub ok: bool,
     /// The operation; `unknown` if the call could not be parsed.
     pub operation: &'a str,
-    /// True if the answer is that of an earlier request with the same key; nothing was done then.
+    /// True if an earlier request with the same key recorded the answer; this request did nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
     /// The answer's data.

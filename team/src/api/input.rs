@@ -393,7 +393,7 @@ fn is_missing(value: &Value) -> bool {
     }
 }
 
-/// Converts a scalar to the text that it stands for.
+/// Returns a scalar as text; `None` for other values.
 fn text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.trim().to_owned()),

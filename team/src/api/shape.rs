@@ -15,7 +15,7 @@ pub struct Shape {
 /// A field of an input.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Field {
-    /// Its name.
+    /// Name of the field.
     pub name: String,
     /// True if it is required.
     pub required: bool,

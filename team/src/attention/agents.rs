@@ -78,7 +78,7 @@ pub(super) fn unknown_owners(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds agents that stopped, with what they left unread and unfinished.
+/// Finds agents that stopped, with their unread messages and unfinished tasks.
 pub(super) fn gone(look: &mut AttentionScan<'_>) -> Result<()> {
     for agent in membership::workers(look.live)? {
         let Some(at) = doubts::gone_since(look.live, &agent)? else {

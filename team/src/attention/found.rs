@@ -226,7 +226,7 @@ fn writes_refused(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Tasks that somebody works on or was given, which wait for nothing and of which nothing was heard.
+/// Finds tasks in progress or assigned that are ready, but had no update or report for long.
 fn stale_tasks(look: &mut AttentionScan<'_>) -> Result<()> {
     for status in [Status::InProgress, Status::Assigned] {
         let filter = TaskFilter {

@@ -95,7 +95,7 @@ words! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AttentionSeverity {
-    /// The problem stays until somebody acts
+    /// The problem does not solve itself
     Error,
     /// The problem may solve itself
     Warning,
@@ -177,7 +177,7 @@ pub struct AttentionItem {
     /// Path that the item is about
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// Seq of the event behind the item
+    /// Seq of the event that caused the item
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// Time since which the problem exists
@@ -307,7 +307,7 @@ impl Team {
     }
 }
 
-/// A look at a team, and what was found so far.
+/// A scan of a team, with the items found so far.
 struct AttentionScan<'a> {
     live: &'a Live,
     reader: &'a Reader,

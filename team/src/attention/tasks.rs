@@ -16,7 +16,7 @@ fn show(team: &str, task: &str) -> String {
     format!("teamlog task show {team} {task}")
 }
 
-/// Finds tasks that failed, but for those that others are shown to wait for in vain.
+/// Finds failed tasks, except those that an earlier item names in `waits_for`.
 pub(super) fn failed(look: &mut AttentionScan<'_>) -> Result<()> {
     let waited_for = look.items.iter().flat_map(|item| &item.waits_for);
     let waited_for: BTreeSet<String> = waited_for.map(|one| one.task_id.clone()).collect();

@@ -18,7 +18,7 @@ pub struct Restore {
     pub from: Option<String>,
     /// The log in the backup, if there are several of the team; `None` is the latest.
     pub log: Option<String>,
-    /// Format of the new log; `None` is that of the original.
+    /// Format of the new log; `None` keeps the original's format.
     pub format: Option<Format>,
     /// Set to accept a network or host-shared file system.
     pub allow_network_fs: bool,
@@ -38,7 +38,7 @@ pub struct RestoreAnswer {
     pub from: String,
     /// The log's id.
     pub log: String,
-    /// True if the log's id is that of the original, so that the original's receipts hold for the events in the backup.
+    /// True if the log has the original's id, so that the original's receipts hold for the events in the backup.
     pub same_log: bool,
     /// `jsonl` or `binary`.
     pub format: &'static str,

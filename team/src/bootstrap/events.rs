@@ -49,7 +49,7 @@ const fn may(name: &'static str, aliases: &'static [&'static str]) -> Field {
     }
 }
 
-/// Fields that are kept with every event, whatever they hold.
+/// Fields that are kept with every event, with any value.
 pub const KEPT: [&str; 2] = ["note", "details"];
 
 const DOMAIN: Field = must("domain", &["d", "domain_key"]);
@@ -223,7 +223,7 @@ impl Event {
     pub fn name(self) -> &'static str {
         self.row().name
     }
-    /// Returns true if only a core member may report the event; a lead that reports it stands in for the core.
+    /// Returns true if only a core member may report the event; a lead that reports it acts in place of the core.
     pub(super) fn is_of_core(self) -> bool {
         matches!(
             self,

@@ -58,7 +58,7 @@ fn agreed<'a>(name: &'a str, signal: &'a str) -> Result<&'a str, Refusal> {
     Err(Refusal::new(Code::InvalidInput, message).field("data.signal"))
 }
 
-/// Returns true if a name is that of a signal, so that the report is a message.
+/// Returns true if a signal has this name, so that the report is a message.
 pub fn is_signal(name: &str) -> bool {
     match named(name) {
         Ok(Named::Event(Event::Signal, _)) | Err(_) => false,

@@ -15,9 +15,9 @@ pub struct Report {
 
 /// The data of an event: the fields that violations depend on, and the rule for the event.
 pub struct Payload {
-    /// Who says it.
+    /// Participant that reports the event.
     pub by: Option<Participant>,
-    /// How members are launched.
+    /// The way in which members are launched.
     pub how: Option<How>,
     /// The members that are launched.
     pub members: Vec<String>,
@@ -47,7 +47,7 @@ impl Payload {
         }
     }
 
-    /// The same, with who says it.
+    /// Returns a payload with the reporting participant, which the rule takes too.
     fn by(by: Participant, rule: impl Fn(&Run, &Participant) -> Ruled + 'static) -> Payload {
         let who = by.clone();
         Payload {
@@ -232,7 +232,7 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
         }
         Event::ObstructionFeedback => {
             let by = by(obstruction)?;
-            // Round 0 stands for the domain's current round.
+            // Round 0 means the domain's current round.
             let review = Feedback {
                 domain: fields.id("domain")?,
                 round: fields.whole("round")?.unwrap_or_default(),

@@ -90,7 +90,7 @@ fn of_object(fields: &Map<String, Value>) -> Option<Probe> {
     let said = TEXTS.iter().find_map(|name| said_in(fields.get(*name)?));
     let said = said.map(of_text);
     if failed {
-        // A failed call created no team, whatever else its answer names.
+        // A failed call created no team, even if its answer names one.
         return said.filter(|probe| probe.outcome != Outcome::Ok);
     }
     let nested = fields.get("team").and_then(Value::as_object);

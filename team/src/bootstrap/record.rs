@@ -1,4 +1,4 @@
-//! `bootstrap-record`, `bootstrap-explain`: report an event of a run, or tell what a report would do.
+//! `bootstrap-record`, `bootstrap-explain`: report an event of a run, or explain the effect of a report.
 //!
 //! A violation of the contract is recorded, and the run is rolled back. A report that breaks another rule records
 //! nothing. Both answers contain the state of the run.
@@ -37,7 +37,7 @@ operation! {
 }
 
 operation! {
-    /// Tell what a report on a run would do; records nothing
+    /// Explain the effect of a report on a run; records nothing
     "bootstrap-explain": Reads(BootstrapExplain {
         /// Id of the run; the newest run if absent
         #[arg(long, value_name = "ID")]
@@ -104,7 +104,7 @@ impl Team {
         }
     }
 
-    /// Tells what a report would do; records nothing.
+    /// Returns the effect of a report; records nothing.
     pub fn bootstrap_explain(&mut self, explain: BootstrapExplain) -> Result<BootstrapExplained> {
         let now = self.options.clock.now();
         let record = BootstrapRecord {

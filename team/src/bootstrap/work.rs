@@ -10,7 +10,7 @@ pub const SUMMARY: [&str; 4] = ["pass_domains", "revised_domains", "excluded_dom
 const RISKS: &str = "residual_risks";
 
 const OBSTRUCTION: Participant = Participant::Core(Core::Obstruction);
-/// How often a result of a round goes to the same member of the core.
+/// Maximum number of times that a round's result is sent to the same member of the core.
 const SENT_MAX: u32 = 2;
 /// Hint for a run without active domains.
 const NOBODY: &str = "no active domain is left; continue with member_added";
@@ -166,7 +166,7 @@ pub fn timed_out(domain: &Domain, missing_ack: Core) -> BootstrapAct {
     }
 }
 
-/// Refuses what only somebody else may report.
+/// Refuses a report that only another participant may make.
 fn only(allowed: &Participant, run: &Run, event: &str, by: &Participant) -> Result<(), Refusal> {
     let name = match allowed {
         _ if by == allowed => return Ok(()),
@@ -182,7 +182,7 @@ fn names<'a>(domains: impl Iterator<Item = &'a Domain>) -> Vec<&'a str> {
     domains.map(|domain| domain.domain.as_str()).collect()
 }
 
-/// A verdict on what was delivered.
+/// Accepts or refuses a verdict on a delivered result.
 pub fn reviewed(run: &Run, by: &Participant, review: &Feedback) -> Ruled {
     let event = "obstruction_feedback";
     only(&OBSTRUCTION, run, event, by)?;

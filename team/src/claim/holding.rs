@@ -28,7 +28,7 @@ pub(crate) fn lease_end(lease_ms: Option<u64>, now: Timestamp) -> Result<Timesta
 
 /// The result of checking a [`ClaimProof`].
 pub(crate) enum ClaimCheck<'a> {
-    /// The proof is that of the live claim.
+    /// The proof belongs to the live claim.
     Holds(&'a Claim),
     /// The task is free, and no other agent claimed it since the caller gave it up.
     GaveUp,

@@ -38,8 +38,8 @@ pub enum ClaimOrder {
     /// The input, then the task, its status, the claim.
     #[default]
     InputFirst,
-    /// The task, the epoch, the status, the holder, the lease, then the input: the caller first learns what is outdated
-    /// in its view of the task.
+    /// The task, the epoch, the status, the holder, the lease, then the input: the caller first learns which part of
+    /// its view of the task is outdated.
     EpochFirst,
 }
 

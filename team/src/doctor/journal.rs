@@ -1,4 +1,4 @@
-//! Check `journal`: compares the log with its journal, and its state with that of other hosts.
+//! Check `journal`: compares the log with its journal, and its state with the state of other hosts.
 
 use super::*;
 use teamlog_engine::JournalFault;

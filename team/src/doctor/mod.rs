@@ -118,7 +118,7 @@ pub struct Check {
     pub recommendations: Vec<String>,
 }
 
-/// Counts of what was checked.
+/// Counts of checked data and of checks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Stats {
     /// Valid events.
@@ -156,7 +156,7 @@ pub struct DoctorAnswer {
     pub exit_code: u8,
     /// All checks, always in the same order.
     pub checks: Vec<Check>,
-    /// Counts of what was checked.
+    /// Counts of checked data and of checks.
     pub stats: Stats,
     /// Commands that mend the faults, each once, in the order in which to run them.
     pub recommendations: Vec<String>,

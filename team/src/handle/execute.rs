@@ -289,7 +289,7 @@ fn answer(
         events,
         ctx: &stage.ctx,
     };
-    // Even if the state cannot be read for the answer, the key is taken by the request.
+    // The request takes the key even if the state cannot be read for the answer.
     let answered = execution.answer(&after).is_ok();
     if answered {
         stage.outcome = Outcome::Answered;

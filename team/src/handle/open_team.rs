@@ -124,7 +124,7 @@ impl OpenTeams {
     }
 
     /// Returns the log of a team with an open writer. Only checks that the lock file is still in its place: while the
-    /// writer holds it there, the log is the one that was opened.
+    /// writer holds it there, no other log has replaced the opened log.
     pub fn log(&self, name: &str) -> Option<(Log, Arc<OpenTeam>)> {
         let open_team = locked(&self.teams).get(name).cloned()?;
         let log = open_team.log_in_place()?;
@@ -309,7 +309,7 @@ impl OpenTeam {
         let mut slot = self.write();
         if let Some(writer) = slot.leave() {
             locked(&self.before).add(writer.counts());
-            // Nothing is buffered, and a failed writer has reported its error.
+            // The writer has no buffered data, and a failed writer has reported its error.
             let _ = writer.release();
         }
     }
@@ -345,7 +345,7 @@ impl OpenTeam {
         if stays || *locked(&self.pauses) > 0 {
             return Ok(());
         }
-        // This thread has waited for another one that waited for the log's lock. It does not wait for that lock once
+        // This thread has waited for another thread that waited for the log's lock. It does not wait for that lock once
         // more.
         if asked.elapsed() >= team.options.lock_deadline.max(QUEUED) {
             return Err(not_in_time(team, "another command of this process"));
@@ -559,7 +559,7 @@ mod tests {
         drop(open_team.commit(&team, record).unwrap());
         fail_next_sync(&faulty, &open_team, &team);
         let late = open_team.commit(&team, |writer| {
-            // Stands for another thread that has not reached the slot yet.
+            // The first call acts for another thread that has not reached the slot yet.
             record(writer).unwrap_err();
             record(writer)
         });

@@ -11,7 +11,7 @@ use teamlog_engine::Point;
 pub struct Moment {
     /// Last event that counts.
     pub seq: u64,
-    /// Current time of queries: the time asked for, or that of the event.
+    /// Current time of queries: the requested time, or the time of the event.
     pub time: Timestamp,
 }
 

@@ -1,5 +1,5 @@
-//! Limits how many past states a daemon folds at a time. Each fold reads the log from its last usable run on, so many
-//! at once would slow down commands that record.
+//! Limits how many past states a daemon folds at a time. Each fold reads the log from its last usable run on, so too
+//! many at once would slow down commands that record.
 
 use crate::handle::prelude::*;
 use std::sync::{Condvar, Mutex, PoisonError};

@@ -94,7 +94,7 @@ impl RootOptions {
 #[derive(Debug, Clone)]
 pub struct Root {
     storage: Arc<dyn Storage>,
-    /// The same storage if it is a directory tree.
+    /// The storage as files, if it is a directory tree.
     files: Option<Arc<Files>>,
     options: RootOptions,
     /// The open teams of a root whose teams stay open.
@@ -278,7 +278,7 @@ impl Root {
         }
     }
 
-    /// Refuses another team than that of the authenticated agent.
+    /// Refuses teams other than the authenticated agent's team.
     fn check_reach(&self, name: &str) -> Result<(), Refusal> {
         match &self.options.authenticated {
             Some(Authenticated { team, .. }) if team != name => {

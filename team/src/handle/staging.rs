@@ -115,7 +115,7 @@ fn hold(storage: &dyn Storage, dir: &Path, wait: Duration) -> Result<Box<dyn Hel
     }
 }
 
-/// A staging directory, or a part of one that was left.
+/// A staging directory, or a leftover part of a staging directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Leftover {
     /// The directory, relative to the data root.

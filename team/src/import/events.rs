@@ -14,7 +14,7 @@ use teamlog_engine::internals::codec;
 pub struct ImportEvents {
     /// The new team.
     pub team: String,
-    /// Its format; `None` is `jsonl`.
+    /// Format of the new log; `None` is `jsonl`.
     pub format: Option<Format>,
     /// Set to accept a network or host-shared file system.
     pub allow_network_fs: bool,

@@ -16,7 +16,7 @@ use crate::time::millis;
 pub struct ImportTeamChat {
     /// The new team.
     pub team: String,
-    /// Its format; `None` is `jsonl`.
+    /// Format of the new log; `None` is `jsonl`.
     pub format: Option<Format>,
     /// Set to write nothing if an entry is malformed, an orphan or a duplicate, or if a status cannot be applied to its
     /// task.

@@ -1,4 +1,4 @@
-//! How current the local log is, if other hosts record in the team too.
+//! Freshness of the local log, if other hosts record in the team too.
 
 use crate::operation::prelude::*;
 use teamlog_engine::Watch;

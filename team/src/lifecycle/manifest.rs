@@ -73,7 +73,7 @@ pub struct TeamConfig {
     pub task: String,
     /// Role of the first worker
     pub agent_type: String,
-    /// How workers are launched
+    /// Launch mode of workers
     pub worker_launch_mode: &'static str,
     /// Always `default`
     pub lifecycle_profile: &'static str,
@@ -124,9 +124,9 @@ pub struct Leader {
 pub struct Policy {
     /// Display mode
     pub display_mode: &'static str,
-    /// How workers are launched
+    /// Launch mode of workers
     pub worker_launch_mode: &'static str,
-    /// How workers are notified of mail
+    /// Mode in which workers are notified of mail
     pub dispatch_mode: &'static str,
     /// Time-out of a notification
     pub dispatch_ack_timeout_ms: u32,

@@ -16,7 +16,7 @@ operation! {
     "read-team-status": Reads(Status) -> StatusAnswer = Team::status
 }
 
-/// What `status` is asked.
+/// The input of `status`.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args), group(skip))]
@@ -39,25 +39,25 @@ pub struct Status {
 pub struct StaleMessage {
     /// The message.
     pub id: String,
-    /// Its type.
+    /// Type of the message.
     #[serde(rename = "type")]
     pub kind: MessageType,
-    /// Its sender.
+    /// Sender of the message.
     pub from: String,
-    /// Its recipient.
+    /// Recipient of the message.
     pub to: String,
-    /// Its task.
+    /// Task of the message.
     pub task_id: Option<String>,
-    /// Its trace.
+    /// Trace of the message.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
-    /// Its priority.
+    /// Priority of the message.
     pub priority: Priority,
-    /// Its time.
+    /// Time of the message.
     pub created_at: Timestamp,
     /// Version of the envelope.
     pub schema_version: u32,
-    /// Its payload.
+    /// Payload of the message.
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub payload: Option<Box<RawValue>>,
     /// Fields that the envelope does not know, unchanged.
@@ -113,10 +113,10 @@ fn take<T: DeserializeOwned, E: serde::de::Error>(
 pub struct ActiveMode {
     /// The mode.
     pub mode: Mode,
-    /// Its session; absent at the root.
+    /// Session of the mode; absent at the root.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
-    /// Its phase.
+    /// Phase of the mode.
     pub phase: Option<String>,
     /// Time when it became active.
     pub activated_at: Option<Timestamp>,
@@ -129,11 +129,11 @@ pub struct ActiveMode {
 pub struct BootstrapRun {
     /// Id of the run.
     pub run: String,
-    /// Its state.
+    /// State of the run.
     pub state: State,
     /// The team that it works with.
     pub team_name: Option<String>,
-    /// Its domains.
+    /// Domains of the run.
     pub domains: Vec<String>,
     /// Violations of the contract so far.
     pub breaches: u64,

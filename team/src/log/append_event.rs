@@ -1,4 +1,4 @@
-//! `append-event`: records a report of a worker. It is for others to read, and changes no state, whatever its type.
+//! `append-event`: records a report of a worker for others to read. A report of any type changes no state.
 
 use crate::command::unrecorded;
 use crate::log::event_type::EventType;

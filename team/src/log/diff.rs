@@ -82,7 +82,7 @@ pub enum ModeTurn {
 pub struct ModeChange {
     /// The mode.
     pub mode: Mode,
-    /// Its session; absent at the root.
+    /// Session of the mode; absent at the root.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// Kind of change.

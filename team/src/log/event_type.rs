@@ -94,7 +94,7 @@ impl EventType {
         use EventType as T;
         match self {
             T::WorkerDiffReport | T::WorkerMergeReport => Notice::Audit,
-            // Its canonical form, a changed state, wakes callers.
+            // The canonical form of this type, a changed state, wakes callers.
             T::WorkerIdle => Notice::Silent,
             T::TaskCompleted
             | T::TaskFailed

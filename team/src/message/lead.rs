@@ -105,8 +105,8 @@ pub struct FinishedTask {
     pub note: String,
 }
 
-/// Returns true if an agent leads: the fixed leader, an agent named `lead` or `leader`, or one that assigned a task to
-/// another agent.
+/// Returns true if an agent leads: the fixed leader, an agent named `lead` or `leader`, or an agent that assigned a
+/// task to another agent.
 pub(crate) fn leads(live: &Live, agent: &str) -> Result<bool> {
     Ok(agent == LEADER || LEADERS.contains(&agent) || live.gave_work(agent)?)
 }

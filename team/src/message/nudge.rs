@@ -123,7 +123,7 @@ pub struct Skipped {
 /// Result of a program that ran for a nudge: `{status, exit_code?, error?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Executed {
-    /// How the program ended.
+    /// Status with which the program ended.
     pub status: ExecStatus,
     /// Exit code of the program, if it has one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -133,7 +133,7 @@ pub struct Executed {
     pub error: Option<String>,
 }
 
-/// How a program ended.
+/// Status with which a program ended.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ExecStatus {

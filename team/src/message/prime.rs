@@ -1,4 +1,4 @@
-//! `prime`: tells an agent in few words what it should know when it wakes.
+//! `prime`: gives an agent a short briefing when it wakes.
 //!
 //! The answer has a token budget. To fit, items are dropped from the end of the longest list; every list also has its
 //! total.
@@ -170,8 +170,8 @@ pub struct PrimeAnswer {
     pub posts: Few<Notice>,
     /// News of the agent's tasks since it last recorded something, oldest first.
     pub news: Few<Notice>,
-    /// State of the whole team, if the agent leads: the fixed leader, an agent named `lead` or `leader`, or one that
-    /// assigned a task to another agent.
+    /// State of the whole team, if the agent leads: the fixed leader, an agent named `lead` or `leader`, or an agent
+    /// that assigned a task to another agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lead: Option<TeamBrief>,
     /// The next commands for the agent.
@@ -311,7 +311,7 @@ fn brief_notices(notices: Few<Notice>) -> Few<Notice> {
 }
 
 impl PrimeAnswer {
-    /// Drops the newest post shown, and moves the ack among the commands to the newest one that is still shown.
+    /// Drops the newest post shown, and moves the ack among the commands to the newest post that is still shown.
     fn drop_post(&mut self) {
         let Some(dropped) = self.posts.items.pop() else {
             return;

@@ -27,7 +27,7 @@ operation! {
     refuses = [WorkerNotFound, CursorUnknown]
 }
 
-/// `{team, agent, messages, count, next_cursor}`, and `posts` and `news` where there are any.
+/// `{team, agent, messages, count, next_cursor}`, and `posts` and `news` if there are any.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ReadAnswer {
     /// Name of the team.

@@ -170,7 +170,7 @@ const SENT: &str = "message_sent";
 /// others depend on.
 const DEPENDENTS: [&str; 2] = ["task_unblocked", "task_blocked"];
 
-/// How far a message's own time may be ahead of now: clocks differ, but not by more.
+/// Maximum time that a message's own time may be ahead of now: clocks differ, but not by more.
 pub const AHEAD_MAX_MICROS: i64 = 5 * 60 * 1_000_000;
 
 /// A send with the random bits for its message id, so that `decide` is pure.
@@ -467,7 +467,7 @@ impl NewMessage {
         }
     }
 
-    /// Completes the message; a generated id is one that no message has.
+    /// Completes the message. If the caller gave no id, generates an id that no message has.
     pub(crate) fn message(&self, live: &Live, now: Timestamp) -> Result<Message> {
         let send = &self.send;
         let envelope = Envelope {

@@ -97,7 +97,8 @@ pub(crate) fn body(text: &str) -> Result<String, Refusal> {
 }
 
 impl OutgoingMail {
-    /// The same mail as it lies in the inbox, else the event that puts it there.
+    /// Returns the mail with the same sender, recipient and body from the inbox, else new mail with the event that
+    /// stores it.
     pub fn post(&self, live: &Live, now: Timestamp) -> Result<StoredMail> {
         if let Some(same) = live.same_mail(&self.from, &self.to, &self.body)? {
             let marks = live.marks(&same.id)?;
@@ -137,7 +138,7 @@ impl OutgoingMail {
     }
 }
 
-/// How the recipient is notified: by a new request, by a pending one, or it was notified before.
+/// Notification of the recipient: by a new request, by a pending request, or done before.
 #[derive(Debug, Clone)]
 enum Telling {
     Queued(String),

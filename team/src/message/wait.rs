@@ -25,7 +25,7 @@ operation! {
 pub enum WaitStatus {
     /// Something arrived.
     Arrived,
-    /// Nothing arrived before the timeout.
+    /// No event arrived before the timeout.
     TimedOut,
 }
 

@@ -88,7 +88,7 @@ impl Command for ModePrompt {
                 decision.decision.into_events(),
             )),
             Err(Failure::Refused(refusal)) if refusal.code == Code::ModeDenied => {
-                // Nothing changed, so the same modes are still active.
+                // A denied prompt changes nothing, so the same modes are still active.
                 let active = decision::active(live, &decision.scope)?;
                 let refusal = decision.told.denied(live.team_name(), refusal, active);
                 Ok(Decision::Denied(refusal, Vec::new()))

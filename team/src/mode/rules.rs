@@ -1,7 +1,7 @@
-//! Workflow modes: which may be active together, how their states are written, and what a prompt requests.
+//! Workflow modes: their compatibility, the form of their states, and the requests of a prompt.
 //!
-//! Most of it is pure: sets of modes, states as JSON objects, texts and times go in, decisions come out. Only `decision`,
-//! `reconcile` and `seed` know what is recorded.
+//! Most rules are pure: they take sets of modes, states as JSON objects, texts and times, and return decisions. Only
+//! `decision`, `reconcile` and `seed` read recorded states.
 
 pub(crate) mod contract;
 pub(crate) mod decision;

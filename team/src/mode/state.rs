@@ -380,7 +380,7 @@ fn write_skills(write: ModeWrite, live: &Live, now: Timestamp) -> Acted<StateWri
     Ok((written, decision.into_events()))
 }
 
-/// What is to stand beside the list; the list itself only may not name what is not active.
+/// Returns the fields to store beside the list of active skills. Refuses a list that names inactive modes.
 fn metadata(write: ModeWrite, decision: &ModeDecision<'_>, scope: &Scope) -> Result<Fields> {
     let mut given = write.fields;
     put(&mut given, "state", write.state);

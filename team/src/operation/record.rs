@@ -1,6 +1,6 @@
-//! How the record of an operation is written, in the file that carries it out.
+//! Syntax of an operation's record, which is written in the file that carries the operation out.
 
-/// The record of an operation:
+/// Declares an operation by its record:
 ///
 /// ```text
 /// operation! {
@@ -15,13 +15,21 @@
 /// }
 /// ```
 ///
-/// That is what it does (in a line without a full stop), its name, its [`Effect`](super::Effect), its input, the data that it answers and
-/// the method of [`Team`](crate::Team) that carries it out: behind `as` one that is made here for an input that is a command, or that
-/// answers from the state by itself, behind `=` any other function. The input is made here as well (a field that is an `Option` may be left out), unless it only names a
-/// type that stands elsewhere. Behind that stand the codes with which it refuses, beside those of every operation, and where
-/// it differs from the others `scope`, how far the token of an agent has to let it; `rules`, how its input is read; `empty`, the data of an operation that reads
-/// where there is no such team or worker, so that this is a warning; `warns`, that an operation which records warns of such a
-/// worker; `without_team`, how it says that there is no such team.
+/// The parts of the record, in this order:
+///
+/// - The documentation of the operation, in a line without a full stop.
+/// - Its name, and its [`Effect`](super::Effect).
+/// - Its input. With braces, the input type is declared here as well, and fields of type `Option` may be absent. Without
+///   braces, the input is a type that is declared elsewhere.
+/// - The type of the answer's data.
+/// - The function that carries the operation out. After `as`, it is a method of [`Team`](crate::Team) that this macro
+///   declares, for an input that is a command, or that answers from the state alone. After `=`, it is any other function.
+/// - `refuses`: the refusal codes of the operation, beside the codes of every operation.
+/// - `scope`: the scope that an agent token needs, if it is not the default for the effect.
+/// - `rules`: the rules for reading the input, if they differ from the common rules.
+/// - `empty`: the data for an unknown team or worker, which is then a warning, if the operation reads.
+/// - `warns`: true if an operation that records warns of an unknown worker.
+/// - `without_team`: the refusal if the team does not exist.
 macro_rules! operation {
     (
         $(#[doc = $doc:literal])+

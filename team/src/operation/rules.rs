@@ -5,7 +5,7 @@
 pub struct Rules {
     /// Fields that this operation refuses because only another operation changes them.
     pub lifecycle: &'static [&'static str],
-    /// Other names of fields, each with the name that it stands for.
+    /// Other names of fields, each with the field's own name.
     pub aliases: &'static [(&'static str, &'static str)],
     /// Fields whose faults have the code `operation_failed` instead of `invalid_input`.
     pub lookups: &'static [&'static str],

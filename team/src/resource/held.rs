@@ -39,7 +39,7 @@ pub(crate) struct PathLocks<'a> {
     held: OnceCell<HeldPaths>,
 }
 
-/// What they hold, and whether the team only advises.
+/// Resources that the other agents hold, and true if the team's policy is advisory.
 type HeldPaths = (Vec<HeldResources>, bool);
 
 impl PathLocks<'_> {

@@ -48,13 +48,13 @@ words! {
 /// A task or a message from start to end.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct Span {
-    /// Its subject.
+    /// Subject of the span.
     pub kind: SpanKind,
     /// Id of the task or message.
     pub id: String,
     /// Owner of the task, or recipient of the message.
     pub agent: String,
-    /// How it ended.
+    /// Outcome of the task or message.
     pub outcome: Outcome,
     /// Time of its start.
     pub started_at: Timestamp,

@@ -1,5 +1,5 @@
-//! `write-task-approval`, `read-task-approval`: what a reviewer decided on a task, which need not exist; and the tasks that
-//! are not completed without an approval.
+//! `write-task-approval`, `read-task-approval`: a reviewer's decision on a task, which need not exist; and the tasks
+//! that are not completed without an approval.
 
 use crate::operation::prelude::*;
 use crate::projections::message::Unapplied;
@@ -7,7 +7,7 @@ use crate::projections::worker::ApprovalShown;
 use crate::projections::worker::supervision::{Approval, ApprovalStatus};
 
 operation! {
-    /// Read what a reviewer last decided on a task
+    /// Read a reviewer's last decision on a task
     "read-task-approval": Reads(ReadApproval {
         /// Id of the task
         task_id: String,
@@ -16,7 +16,7 @@ operation! {
 }
 
 operation! {
-    /// Record what a reviewer decided on a task
+    /// Record a reviewer's decision on a task
     "write-task-approval": Records(WriteApproval {
         /// Id of the task
         task_id: String,
@@ -49,12 +49,12 @@ pub struct ApprovalWritten {
 /// `{approval}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ApprovalAnswer {
-    /// The last decision; `null` where there is none
+    /// The last decision; `null` if there is none
     pub approval: Option<ApprovalShown>,
 }
 
 impl Team {
-    /// The last decision on a task.
+    /// Returns the last decision on a task.
     pub fn read_approval(&mut self, read: ReadApproval) -> Result<ApprovalAnswer> {
         names::check_known("task_id", &read.task_id)?;
         self.query(|live, _| {

@@ -1,4 +1,4 @@
-//! Which claim-governed tasks wait for others, and the events by which they begin and cease to.
+//! Claim-governed tasks that wait for others, and the events by which they start and stop waiting.
 
 use crate::claim::holding::follows;
 use crate::projections::task::UnmetDeps;
@@ -8,7 +8,7 @@ use crate::task::prelude::*;
 
 pub(crate) use crate::claim::holding::block;
 
-/// Most tasks that the event which frees them frees at once, so that it fits into a group with them; `tick` sees to the
+/// Maximum number of tasks that one event frees at once, so that the group with their events fits; `tick` frees the
 /// others, which can be claimed meanwhile.
 const AT_ONCE_MAX: usize = 2_000;
 
@@ -43,7 +43,7 @@ pub(crate) fn unmet_by_task(live: &Live, tasks: &[Task]) -> Result<UnmetByTask> 
     Ok(unmet)
 }
 
-/// How a message that is about to be recorded turns a message-governed task, as its fold will.
+/// Change of a message-governed task by a message that is about to be recorded, as the fold will apply it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
     /// Completed, which it was not.

@@ -71,7 +71,7 @@ impl TaskCancel {
         self.worker.as_deref().unwrap_or(LEADER)
     }
 
-    /// Whether the claim of somebody else ends with the task.
+    /// Checks the claim; returns true if the claim of another agent ends with the task.
     fn check_claim(&self, decision: &TaskDecision) -> Result<bool, Refusal> {
         let proof = self.proof();
         let presented = !proof.is_empty();

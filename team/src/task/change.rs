@@ -1,4 +1,5 @@
-//! `update-task`: what a task is about, and what it waits for. Its lifecycle and its paths are changed by other commands only.
+//! `update-task`: changes the attributes and the dependencies of a task. Only other commands change its lifecycle and
+//! its paths.
 
 use crate::doubts::TaskDoubts;
 use crate::projections::message::check_title;
@@ -8,7 +9,7 @@ use crate::task::create::{check_cycle, dependencies};
 use crate::task::prelude::*;
 
 operation! {
-    /// Change what a task is about, or what it waits for
+    /// Change the attributes or the dependencies of a task
     "update-task": Records(TaskChange) -> TaskAnswer as task_change,
     refuses = [TaskNotFound, VersionConflict, DependencyCycle],
     rules = Rules {
@@ -17,7 +18,7 @@ operation! {
     }
 }
 
-/// What an update leaves to the other operations.
+/// Fields that only other operations change.
 const LIFECYCLE: [&str; 13] = [
     "status",
     "owner",
@@ -34,7 +35,7 @@ const LIFECYCLE: [&str; 13] = [
     "completed_at",
 ];
 
-/// What `update-task` is asked; what is not given stays.
+/// The input of `update-task`; absent fields stay unchanged.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args), group(skip))]
@@ -102,7 +103,7 @@ impl Command for TaskChange {
     }
 }
 
-/// Other dependencies; a claim-governed task that nobody works on is blocked by them, or no longer.
+/// Sets the dependencies, and blocks or unblocks a claim-governed task on which no agent works.
 fn wait_for(
     live: &Live,
     decision: &mut TaskDecision,

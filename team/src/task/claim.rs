@@ -37,20 +37,20 @@ pub struct ClaimAnswer {
     pub ok: bool,
     /// The task
     pub task: TaskRecord,
-    /// What to present to renew, complete, fail or release it
+    /// Token to present to renew, complete, fail or release the claim
     #[serde(rename = "claimToken")]
     pub claim_token: String,
-    /// The same in short: the number of this claim among those of the task
+    /// Epoch of the claim, which can be presented instead of the token: its number among the claims of the task
     pub epoch: u64,
-    /// The claim counts before that moment
+    /// End of the lease
     pub leased_until: Timestamp,
-    /// What others hold of the same paths, where that is allowed with a warning
+    /// Paths that other agents hold too, if the team allows that with a warning
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<Overlap>,
 }
 
 impl Command for TaskClaim {
-    /// The token of the claim, and what is held twice from now on.
+    /// The token of the claim, and the paths that two agents hold from now on.
     type Decided = (String, Vec<Overlap>);
     type Answer = ClaimAnswer;
 
@@ -69,7 +69,7 @@ impl Command for TaskClaim {
             decision.expect(self.expected_version, Code::ClaimConflict)?;
             check_free(decision, &self.worker)?;
             let overlaps = PathLocks::of(live, &self.worker, ctx.now).grant(&decision.task)?;
-            // A lease that ran out is the cause of what takes its place.
+            // An expired lease is the cause of the claim that replaces it.
             let overdue = (!decision.events.is_empty()).then_some(0);
             let token = token(&*ctx.ids)?;
             take(live, decision, &self.worker, (&token, until), overdue)?;
@@ -98,12 +98,12 @@ pub(crate) fn claimed(task: TaskRecord, claim_token: String) -> ClaimAnswer {
     }
 }
 
-/// What a holder will have to present.
+/// Returns a new token, which the holder of the claim will present.
 pub(crate) fn token(ids: &dyn IdSource) -> Result<String> {
     Ok(uuid::new(ids)?)
 }
 
-/// Whoever may work may claim; the leader only leads.
+/// Checks that an agent may claim tasks. The leader may not.
 pub(crate) fn check_worker(live: &Live, worker: &str) -> Result<()> {
     if worker == LEADER {
         let message = format!("worker must be one who works on tasks, but is {LEADER:?}");
@@ -160,7 +160,7 @@ fn check_free(decision: &TaskDecision, worker: &str) -> Result<(), Refusal> {
         let message = format!("task {id} must be free, but {owner} works on it{until}");
         return conflict(message);
     }
-    // Messages assign a task to say whose it is; a pending one they leave to anybody.
+    // Messages assign a task to its owner; a pending task they leave to any agent.
     let own = task.claim_governed || task.status != Status::Pending;
     match owner.filter(|owner| own && *owner != worker) {
         Some(owner) => conflict(format!(
@@ -171,7 +171,7 @@ fn check_free(decision: &TaskDecision, worker: &str) -> Result<(), Refusal> {
     }
 }
 
-/// The claim itself, with its token and its end; whoever acts joins an open team.
+/// Adds the claim, with its token and its end; the worker joins an open team.
 pub(crate) fn take(
     live: &Live,
     decision: &mut TaskDecision,

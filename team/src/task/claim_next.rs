@@ -19,34 +19,34 @@ operation! {
     refuses = [WorkerNotFound, ClaimConflict, LeaseExpired, BudgetExceeded]
 }
 
-/// Tasks that are looked at together for one whose paths are free.
+/// Number of tasks that are examined together to find one with free paths.
 const LOOKED_AT: usize = 16;
-/// Most of them; behind so many that others stand in the way of, nothing is ready.
+/// Maximum number of tasks that are examined; if others hold the paths of them all, no task counts as ready.
 const LOOKED_AT_MAX: usize = 256;
-/// Most leases that ran out and are looked at; `tick` sees to more.
+/// Maximum number of expired leases that are examined; `tick` handles the others.
 const EXPIRED_MAX: usize = 64;
 
-/// `{ok, task, claimToken?, epoch?, leased_until?, overlaps?}`; `task` is `null` where nothing is ready for the worker.
+/// `{ok, task, claimToken?, epoch?, leased_until?, overlaps?}`; `task` is `null` if no task is ready for the worker.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimNextAnswer {
     /// Always true
     pub ok: bool,
-    /// The task; `null` where nothing is ready for the worker
+    /// The task; `null` if no task is ready for the worker
     pub task: Option<TaskRecord>,
-    /// What to present to renew, complete, fail or release it
+    /// Token to present to renew, complete, fail or release the claim
     #[serde(
         rename = "claimToken",
         default,
         skip_serializing_if = "Option::is_none"
     )]
     pub claim_token: Option<String>,
-    /// The same in short: the number of this claim among those of the task
+    /// Epoch of the claim, which can be presented instead of the token: its number among the claims of the task
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
-    /// The claim counts before that moment
+    /// End of the lease
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leased_until: Option<Timestamp>,
-    /// What others hold of the same paths, where that is allowed with a warning
+    /// Paths that other agents hold too, if the team allows that with a warning
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<Overlap>,
 }
@@ -59,8 +59,8 @@ pub(crate) struct Taken {
     overlaps: Vec<Overlap>,
 }
 
-/// Takes the most urgent of the tasks that are ready for the worker and whose paths nobody else holds; of several the oldest,
-/// then the first by id.
+/// Takes the most urgent of the tasks that are ready for the worker and have free paths; of several the oldest, then
+/// the first by id.
 impl Command for ClaimNext {
     type Decided = Option<Taken>;
     type Answer = ClaimNextAnswer;
@@ -124,7 +124,7 @@ impl Command for ClaimNext {
     }
 }
 
-/// The best of what is ready whose paths nobody stands in the way of.
+/// Returns the best ready task whose paths no other agent blocks, with the paths that two agents will hold.
 fn first_free(
     live: &Live,
     worker: &str,
@@ -146,7 +146,7 @@ fn first_free(
     Ok(None)
 }
 
-/// What is held twice once the task is taken; `None` where others stand in its way.
+/// Returns the paths that two agents will hold once the task is taken; `None` if other agents block them.
 fn free(locks: &PathLocks<'_>, task: &Task) -> Result<Option<Vec<Overlap>>> {
     let taken = |failure: &Failure| {
         let refusal = failure.refusal();

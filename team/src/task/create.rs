@@ -23,7 +23,7 @@ operation! {
 /// Most tasks that one task waits for.
 pub const DEPENDENCIES_MAX: usize = 256;
 
-/// What `create-task` is asked; fields that it does not know are kept with the task.
+/// The input of `create-task`; unknown fields are kept with the task.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args), group(skip))]
 pub struct TaskCreate {
@@ -95,7 +95,7 @@ pub struct TaskAnswer {
 }
 
 impl TaskAnswer {
-    /// The task as it stands after a command.
+    /// Returns the task in its state after a command.
     pub(crate) fn of(task_id: &str, after: &After<'_>) -> Result<TaskAnswer> {
         let task = record(after.live, task_id, after.ctx.now)?;
         Ok(TaskAnswer::from(task))
@@ -172,7 +172,7 @@ impl TaskCreate {
         })
     }
 
-    /// What the creator says beside what is known, as it will lie in an event.
+    /// Returns the unknown fields of the input as an event stores them.
     fn extra(&self) -> Result<Option<Json>, Refusal> {
         let mut names = self.extra.keys();
         if let Some(name) = names.find(|name| RESERVED.contains(&name.as_str())) {
@@ -217,8 +217,8 @@ impl TaskCreate {
     }
 }
 
-/// Returns a free number if a task has the last one that is counted. There are at least as many numbers up to the count of
-/// tasks as tasks that could have them, so the search ends soon.
+/// Returns a free number if a task has the last number that is counted. Tasks have at most as many numbers as there are
+/// tasks, so the search ends soon.
 fn free_number(live: &Live) -> Result<String> {
     let mut number = live.task_counts()?.total() + 1;
     while live.task(&number.to_string())?.is_some() {
@@ -253,7 +253,7 @@ pub(crate) fn check_cycle(live: &Live, id: &str, deps: &[String]) -> Result<()> 
     Err(refusal.detail("cycle", cycle).into())
 }
 
-/// The task as it stands after a command.
+/// Returns the record of a task in the state `live`.
 pub(crate) fn record(live: &Live, id: &str, now: Timestamp) -> Result<TaskRecord> {
     let task = live.task(id)?.ok_or_else(|| holding::not_found(id))?;
     let unmet = blocking::unmet_dependencies(live, &task)?;

@@ -30,7 +30,7 @@ pub(crate) fn check(task: &Task, result: Option<&str>) -> Result<(), Refusal> {
     Err(Refusal::new(Code::MissingEvidence, message).field("result"))
 }
 
-/// What the task says of delegation, if that demands evidence.
+/// Returns the `delegation` of a task if it demands evidence.
 fn demanded(task: &Task) -> Option<Map<String, Value>> {
     let extra = task.governed.extra.as_ref()?;
     let extra: Map<String, Value> = serde_json::from_str(extra.as_str()).ok()?;
@@ -40,7 +40,7 @@ fn demanded(task: &Task) -> Option<Map<String, Value>> {
     (probe || matches!(mode, Some("auto" | "required"))).then(|| delegation.clone())
 }
 
-/// What stands behind the words on a line in lower case, if anything does.
+/// Returns the text after the words on a line in lower case, if there is any.
 fn said<'a>(line: &'a str, words: &str) -> Option<&'a str> {
     let text = line
         .trim_start_matches([' ', '\t', '-', '*'])

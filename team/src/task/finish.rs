@@ -54,7 +54,7 @@ pub struct HolderAnswer {
 }
 
 impl HolderAnswer {
-    /// The task as it stands after a command.
+    /// Returns the task in its state after a command.
     pub(crate) fn of(task_id: &str, after: &After<'_>) -> Result<HolderAnswer> {
         let task = record(after.live, task_id, after.ctx.now)?;
         Ok(HolderAnswer { ok: true, task })
@@ -98,7 +98,7 @@ impl Command for TaskFinish {
 }
 
 impl TaskFinish {
-    /// Where the task is to go, if there is such a way at all.
+    /// Returns the new status of the task; refuses a transition that does not exist.
     fn way(&self) -> Result<Status, Refusal> {
         let (from, to) = (status("from", &self.from)?, status("to", &self.to)?);
         match (from, to) {

@@ -37,7 +37,7 @@ pub struct TaskHistoryAnswer {
 }
 
 impl Team {
-    /// What happened to a task.
+    /// Returns the history of a task.
     pub fn task_history(&mut self, asked: &TaskHistory) -> Result<TaskHistoryAnswer> {
         let team = self.name().to_owned();
         names::check_known("task_id", &asked.task_id)?;

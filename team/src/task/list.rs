@@ -47,7 +47,7 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// The same, where no limit stands for all.
+    /// Sets an absent limit to all tasks.
     #[must_use]
     pub fn or_all(self) -> Tasks {
         let limit = Some(self.limit.unwrap_or(0));
@@ -101,7 +101,7 @@ impl clap::FromArgMatches for ReadTasks {
 }
 
 impl ReadTasks {
-    /// The page, with a note about an owner that the team does not know.
+    /// Returns the page, with a note about an owner that the team does not know.
     fn answer(self, team: &mut Team) -> Result<TasksAnswer> {
         let ReadTasks(asked) = self;
         let unknown = match &asked.owner {
@@ -118,26 +118,28 @@ impl ReadTasks {
 /// `{tasks[], failed_dependencies?, unknown_dependencies?, approvals?, count, next_cursor}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TasksAnswer {
-    /// The page, by what is recorded. A task whose lease ran out, which no event says yet, is marked `lease_expired`.
+    /// The page, as recorded. A task with an expired lease is marked `lease_expired` if no event records the expiry
+    /// yet.
     #[schemars(with = "Vec<Task>")]
     pub tasks: Vec<Listed>,
-    /// What tasks of the page wait for in vain: dependencies that failed or were canceled, by task.
+    /// Dependencies of tasks of the page that failed or were canceled, per task.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failed_dependencies: BTreeMap<String, Vec<String>>,
-    /// Dependencies of tasks of the page that do not exist, by task.
+    /// Dependencies of tasks of the page that do not exist, per task.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unknown_dependencies: BTreeMap<String, Vec<String>>,
-    /// The last decisions of reviewers on tasks of the page, by task.
+    /// The last decisions of reviewers on tasks of the page, per task.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub approvals: BTreeMap<String, ApprovalShown>,
-    /// Tasks on the page.
+    /// Number of tasks on the page.
     pub count: usize,
-    /// What to go on behind while more remain: the last id of the page, or in another order where that task stands in it.
+    /// Cursor for the next page while more tasks remain: the last id of the page, or in another order its sort key and
+    /// id.
     pub next_cursor: Option<String>,
 }
 
 impl Team {
-    /// The tasks.
+    /// Returns a page of tasks.
     pub fn tasks(&mut self, tasks: Tasks) -> Result<TasksAnswer> {
         let filter = filter(&tasks)?;
         let sorting = Sorting::of(tasks.sort, tasks.order, tasks.since);

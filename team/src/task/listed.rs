@@ -1,4 +1,4 @@
-//! A task as a list shows it at a moment: a lease that ran out by then, which no event says yet, is marked.
+//! A task as a list shows it at a moment: an expired lease is marked if no event records the expiry yet.
 
 use crate::failure::Result;
 use crate::projections::task::ViewedTask;
@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::ops::Deref;
 use teamlog_engine::Timestamp;
 
-/// A task, and whether the lease of its claim ran out by the moment for which it is shown.
+/// A task, and true if the lease of its claim has expired by the moment for which it is shown.
 #[derive(Debug, Clone)]
 pub struct Listed {
     task: Task,
@@ -24,12 +24,13 @@ impl Listed {
         listed.collect()
     }
 
-    /// Whether the lease of its claim ran out, which no event says yet: somebody else may claim it.
+    /// Returns true if the lease of the claim expired and no event records the expiry yet: another agent may claim the
+    /// task.
     pub fn lease_expired(&self) -> bool {
         self.lease_expired
     }
 
-    /// The task as it is recorded.
+    /// Returns the task as it is recorded.
     pub fn into_task(self) -> Task {
         self.task
     }
@@ -62,13 +63,14 @@ impl<'de> Deserialize<'de> for Listed {
 #[derive(Default)]
 pub(crate) struct CanStart {
     pub tasks: Vec<Task>,
-    /// Whether there are more behind it.
+    /// True if more tasks follow.
     pub more: bool,
     pub total: u64,
 }
 
-/// What `agent` can take up at that moment, or anybody: what is ready, and claimed tasks whose lease ran out and that wait
-/// for no other, whether or not an event says so yet; in the order of [`rank`], behind `after`. In a closed team nothing.
+/// Returns the tasks that `agent` can start at `now`, or that any agent can start: ready tasks, and claimed tasks with
+/// an expired lease and without open dependencies, even if no event records the expiry yet. The order is [`rank`], from
+/// after `after`. A closed team has no such tasks.
 pub(crate) fn can_start(
     live: &Live,
     agent: Option<&str>,
@@ -97,7 +99,7 @@ pub(crate) fn can_start(
     Ok(CanStart { tasks, more, total })
 }
 
-/// The order in which work is taken up: most urgent first, then oldest, then by id.
+/// Returns the sort key of tasks to start: most urgent first, then oldest, then by id.
 pub(crate) fn rank(task: &Task) -> (Reverse<u8>, Timestamp, Vec<u8>) {
     let id = natural::key(&task.task_id);
     (Reverse(task.priority as u8), task.created_at, id)

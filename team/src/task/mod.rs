@@ -1,4 +1,4 @@
-//! Tasks: what is made, claimed, finished and given back, and who holds it.
+//! Tasks: their creation, claims, completion and release, and their holders.
 
 pub mod approval;
 pub mod blocking;

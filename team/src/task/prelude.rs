@@ -1,4 +1,4 @@
-//! What most files of tasks name.
+//! Names that most files of tasks use.
 
 pub(crate) use crate::claim::holding::{self, ClaimCheck, TaskDecision, check_expected, lease_end};
 pub(crate) use crate::claim::proof::claim_proof;

@@ -39,20 +39,21 @@ pub struct TasksData {
     pub count: usize,
     /// The page, in the order asked for
     pub tasks: Vec<TaskRecord>,
-    /// What to go on behind while more remain: the last id of the page, unless another order was asked for
+    /// Cursor for the next page while more tasks remain: the last id of the page, or in another order its sort key and
+    /// id
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
 
 impl Team {
-    /// One task as it stands now.
+    /// Returns the record of a task at the current time.
     pub fn task_record(&mut self, task_id: &str) -> Result<TaskRecord> {
         let now = self.now();
         names::check_known("task_id", task_id)?;
         self.query(|live, _| record(live, task_id, now))
     }
 
-    /// Tasks as they stand now, in natural order of their ids.
+    /// Returns the records of a page of tasks at the current time.
     pub fn task_records(&mut self, tasks: Tasks) -> Result<TasksData> {
         let now = self.now();
         let page = self.tasks(tasks)?;

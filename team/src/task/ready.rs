@@ -25,23 +25,23 @@ operation! {
 pub struct ReadyAnswer {
     /// The team.
     pub team: String,
-    /// Who asks, if somebody does.
+    /// Agent in the request, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The page: most urgent first, then oldest, then in natural order of ids.
-    /// One whose lease ran out, which no event says yet, is marked `lease_expired`.
+    /// The page: most urgent first, then oldest, then in natural order of ids. A task with an expired lease is marked
+    /// `lease_expired` if no event records the expiry yet.
     #[schemars(with = "Vec<Task>")]
     pub tasks: Vec<Listed>,
-    /// Tasks on the page.
+    /// Number of tasks on the page.
     pub count: usize,
-    /// All that can be taken up.
+    /// Number of all tasks that can be taken up.
     pub total: u64,
     /// The last id of the page while more remain.
     pub next_cursor: Option<String>,
 }
 
 impl Team {
-    /// Tasks that wait for nothing but somebody to work on them, as `claim-next-task` would grant them.
+    /// Returns the tasks that agents can take up now, as `claim-next-task` would grant them.
     pub fn ready(&mut self, ready: &Ready) -> Result<ReadyAnswer> {
         let (team, now) = (self.name().to_owned(), self.now());
         let limit = page::limit(ready.limit, page::PAGE);

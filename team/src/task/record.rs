@@ -107,8 +107,8 @@ impl JsonSchema for TaskRecord {
     }
 }
 
-/// Names that say something of a task in some answer or view, so that no field of a creator's own may have them. What a
-/// creator does say has other names (see `create-task`).
+/// Names that answers and views use for facts about a task, so that a creator's own fields may not have them. A creator
+/// sets such facts under other names (see `create-task`).
 pub const RESERVED: [&str; 42] = [
     "id",
     "status",

@@ -50,7 +50,7 @@ impl Command for TaskRelease {
             decision.check_open()?;
             decision.check_version(self.expected_version)?;
             if is_nobodys(decision) {
-                // Whoever still believes to hold it should know what became of its claim.
+                // A caller that still believes to hold the claim learns that its lease expired.
                 return match decision.check_claim(proof) {
                     Err(expired) if expired.code == Code::LeaseExpired => Err(expired.into()),
                     _ => Ok(()),
@@ -68,7 +68,7 @@ impl Command for TaskRelease {
     }
 }
 
-/// Whether the task waits for whoever wants it.
+/// Returns true if the task is open and has no owner.
 fn is_nobodys(decision: &TaskDecision) -> bool {
     let task = &decision.task;
     matches!(task.status, Status::Pending | Status::Blocked) && task.owner.is_none()

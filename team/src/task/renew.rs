@@ -38,25 +38,26 @@ operation! {
 pub struct RenewAnswer {
     /// Always true
     pub ok: bool,
-    /// The task; without its `claim` where the token is left out
+    /// The task; without its `claim` if the token is left out
     pub task: TaskRecord,
-    /// What to present to renew, complete, fail or release it; left out where the claim was renewed by force without it
+    /// Token to present to renew, complete, fail or release the claim; left out if the claim was renewed by force
+    /// without the token
     #[serde(
         rename = "claimToken",
         default,
         skip_serializing_if = "Option::is_none"
     )]
     pub claim_token: Option<String>,
-    /// The same in short: the number of this claim among those of the task
+    /// Epoch of the claim, which can be presented instead of the token: its number among the claims of the task
     pub epoch: u64,
-    /// The claim counts before that moment
+    /// End of the lease
     pub leased_until: Timestamp,
 }
 
 claim_proof!(TaskRenew, |it| it.worker.as_deref());
 
 impl Command for TaskRenew {
-    /// The token of the claim, for whoever may learn it.
+    /// The token of the claim, unless the caller forced the renewal without it.
     type Decided = Option<String>;
     type Answer = RenewAnswer;
 
@@ -85,7 +86,7 @@ impl Command for TaskRenew {
             };
             let actor = proof.actor(&claim);
             decision.act(TaskAct::Renewed(lease), actor, Some(&claim.owner));
-            // Whoever overrides a holder does not become it.
+            // A caller that overrides the holder does not become the holder.
             Ok((!self.force || self.claim_token.is_some()).then_some(claim.token))
         })
     }
@@ -93,7 +94,7 @@ impl Command for TaskRenew {
     fn answer(&self, token: &Option<String>, after: &After<'_>) -> Result<RenewAnswer> {
         let mut task = record(after.live, &self.task_id, after.ctx.now)?;
         let until = task.claim().map(|claim| claim.leased_until);
-        // The record of a claim says its token.
+        // The record of a claim contains its token.
         if token.is_none() {
             task.task.governed.claim = None;
         }

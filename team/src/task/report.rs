@@ -1,9 +1,9 @@
-//! What was reported of a task that only claims move, in words.
+//! Reports on a task that only claims move, in words.
 
 use crate::projections::{Status, Task};
 use teamlog_engine::Json;
 
-/// `in_progress, blocked, 40%, eta tomorrow: waits for the schema`; nothing where nobody reported anything.
+/// Returns `in_progress, blocked, 40%, eta tomorrow: waits for the schema`; an empty text if there is no report.
 pub fn words(task: &Task) -> String {
     let reported = &task.reported;
     let status = match (task.reported_status, &task.reported_owner) {

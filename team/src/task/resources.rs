@@ -5,7 +5,7 @@ use crate::resource;
 use crate::task::prelude::*;
 
 operation! {
-    /// Set the paths that a task's holder may write, while nobody works on the task
+    /// Set the paths that a task's holder may write, while no agent works on the task
     "set-task-resources": Records(SetTaskResources {
         /// Id of the task
         #[arg(value_name = "TASK")]

@@ -1,4 +1,4 @@
-//! `task show`: one task, and what happened to it.
+//! `task show`: one task and its history.
 
 use crate::log::recorded::Recorded;
 use crate::projections::worker::ApprovalShown;
@@ -38,19 +38,19 @@ pub struct TaskShowAnswer {
         deserialize_with = "crate::shapes::read_task"
     )]
     pub task: Task,
-    /// What it waits for in vain: dependencies that failed or were canceled.
+    /// Dependencies that failed or were canceled.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub failed_dependencies: Vec<String>,
     /// Dependencies that do not exist.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_dependencies: Vec<String>,
-    /// The last decision of a reviewer on it.
+    /// The last decision of a reviewer on the task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<ApprovalShown>,
-    /// Whether the lease of its claim ran out, which no event says yet.
+    /// True if the lease of the task's claim expired and no event records the expiry yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lease_expired: bool,
-    /// Its events in order, superseded ones marked.
+    /// Events of the task in order, superseded ones marked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<Recorded>>,
     /// The oldest id of the history shown while older events remain.
@@ -59,7 +59,7 @@ pub struct TaskShowAnswer {
 }
 
 impl Team {
-    /// One task.
+    /// Returns one task.
     pub fn task_show(&mut self, show: TaskShow) -> Result<TaskShowAnswer> {
         let (team, now) = (self.name().to_owned(), self.now());
         names::check_known("task_id", &show.task_id)?;
@@ -90,7 +90,7 @@ impl Team {
     }
 }
 
-/// The refusal of a task that there is not.
+/// Returns the refusal of a task that does not exist.
 pub(crate) fn not_found(team: &str, task: &str) -> Refusal {
     let message = format!("task_id must name a task of {team}, but is {task:?}");
     Refusal::new(Code::TaskNotFound, message)

@@ -1,23 +1,23 @@
-//! The orders in which tasks are listed beside that of their ids, and how a page goes on in them.
+//! Orders in which tasks are listed, other than the order of their ids, and the cursors of their pages.
 //!
-//! There is an index of tasks by id, by status and by owner, in natural order of ids. Any other order, and `since`, read
-//! every task that the filters let through, and keep a page of them.
+//! There is an index of tasks by id, by status and by owner, in natural order of ids. Descending ids, orders by update
+//! and by priority, and `since` read every task that passes the filters, and keep a page of them.
 
 use crate::operation::prelude::*;
 use crate::projections::natural;
 use crate::projections::task::TaskPage;
 
 words! {
-    /// By what tasks are sorted
+    /// Sort key of tasks
     #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum TaskSort {
         /// By their ids, in natural order
         #[default]
         Id = "id",
-        /// By the event that changed them last, else the newest first
+        /// By the event that changed them last; by default the newest first
         Updated = "updated",
-        /// By how urgent they are, else the most urgent first
+        /// By their priority; by default the most urgent first
         Priority = "priority",
         /// By their status, in the order of a task's life
         Status = "status",
@@ -25,26 +25,26 @@ words! {
 }
 
 words! {
-    /// Which end comes first
+    /// Sort order
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum SortOrder {
-        /// The least
+        /// The least first
         Asc = "asc",
-        /// The most
+        /// The most first
         Desc = "desc",
     }
 }
 
-/// Tasks that are read at once.
+/// Number of tasks that are read at once.
 const READ: usize = 1_024;
 
-/// In which order tasks are listed. Of those that are equal the natural order of ids decides.
+/// Order in which tasks are listed. Tasks with equal keys are in natural order of ids.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sorting {
     pub sort: TaskSort,
     pub order: SortOrder,
-    /// Only those that an event behind that seq changed.
+    /// Only tasks that an event after this seq changed.
     pub since: Option<u64>,
 }
 
@@ -61,7 +61,7 @@ impl Sorting {
         Sorting { sort, order, since }
     }
 
-    /// Whether the index has that order.
+    /// Returns true if the index has this order.
     fn is_indexed(self) -> bool {
         self.sort == TaskSort::Id && self.order == SortOrder::Asc && self.since.is_none()
     }
@@ -81,7 +81,7 @@ impl Sorting {
         }
     }
 
-    /// What names the place behind a task.
+    /// Returns the cursor for the place after a task.
     pub fn cursor(self, task: &Task) -> String {
         match self.sort {
             TaskSort::Id => task.task_id.clone(),
@@ -89,7 +89,7 @@ impl Sorting {
         }
     }
 
-    /// The place that a cursor names, which has to be that of a task that there is: it may have moved since.
+    /// Returns the place that a cursor names. The task in the cursor must exist, but may have moved since.
     fn behind(self, live: &Live, cursor: &str) -> Result<Place> {
         let (key, id) = match self.sort {
             TaskSort::Id => (Some(0), cursor),
@@ -120,7 +120,7 @@ impl Sorting {
         }
     }
 
-    /// Smaller where it comes first.
+    /// Returns a key that is smaller for tasks that come first.
     fn turned(self, key: u64) -> u64 {
         match self.order {
             SortOrder::Asc => key,
@@ -128,7 +128,7 @@ impl Sorting {
         }
     }
 
-    /// Status by status, each by the index.
+    /// Returns a page, status by status, each read from the index.
     fn by_status(
         self,
         live: &Live,
@@ -164,7 +164,7 @@ impl Sorting {
         Ok(found)
     }
 
-    /// Of all tasks that the filters let through those that come first. No more than some pages are held at once.
+    /// Reads all tasks that pass the filters, and returns those that come first. Holds at most a few pages at once.
     fn scanned(
         self,
         live: &Live,
@@ -207,7 +207,7 @@ impl Sorting {
         let mut id = natural::key(id);
         if (self.sort, self.order) == (TaskSort::Id, SortOrder::Desc) {
             id.iter_mut().for_each(|byte| *byte = !*byte);
-            // A longer one comes before its beginning.
+            // A longer id comes before its own beginning.
             id.push(u8::MAX);
         }
         (self.turned(key), id)

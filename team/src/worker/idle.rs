@@ -26,11 +26,11 @@ pub struct IdleAnswer {
     pub non_idle_workers: Vec<String>,
     /// True if the team has workers and all of them are idle
     pub all_workers_idle: bool,
-    /// What told of each worker's last becoming idle; `null` where nothing did
+    /// The last event that reported each worker as idle; `null` without one
     pub last_idle_transition_by_worker: BTreeMap<String, Option<TeamEventBrief>>,
     /// The last report that all were idle
     pub last_all_workers_idle_event: Option<TeamEventBrief>,
-    /// What this rests on
+    /// Data that the idle state is based on
     pub source: IdleSource,
 }
 
@@ -48,7 +48,7 @@ pub struct IdleSource {
 /// A team event, in brief
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct TeamEventBrief {
-    /// Its id
+    /// Id of the event
     pub event_id: String,
     /// Type of the event
     #[serde(rename = "type")]
@@ -87,7 +87,7 @@ const TEAM_EVENTS: [&str; 8] = [
 const RECENT_MAX: u64 = 50;
 
 impl TeamEventBrief {
-    /// What an event that is kept as the last of its sort says.
+    /// Returns a team event in brief, in its canonical form.
     fn of(event: &Event<'_>, team: &str) -> Option<TeamEventBrief> {
         let said = TeamEvent::of(event, team)?.canonical();
         Some(TeamEventBrief {

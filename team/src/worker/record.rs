@@ -11,28 +11,28 @@ operation! {
     "write-worker-identity": Records(WriteIdentity {
         /// The worker
         worker: String,
-        /// Its place among the workers, from 1
+        /// Position of the worker among the workers, from 1
         index: u32,
-        /// What it is there for
+        /// Role of the worker
         role: String,
-        /// The tasks that it was given
+        /// Tasks that are assigned to the worker
         #[serde(default)]
         assigned_tasks: Vec<String>,
-        /// Its process
+        /// Process id of the worker
         pid: Option<u32>,
-        /// Its place in a terminal multiplexer
+        /// Pane of the worker in a terminal multiplexer
         pane_id: Option<String>,
-        /// Where it works
+        /// Working directory of the worker
         working_dir: Option<String>,
-        /// Its worktree
+        /// Worktree of the worker
         worktree_path: Option<String>,
-        /// The branch of its worktree
+        /// Branch of the worktree
         worktree_branch: Option<String>,
-        /// Whether its worktree is on no branch
+        /// True if the worktree is on no branch
         worktree_detached: Option<bool>,
-        /// Where it takes the team's state to lie
+        /// Directory in which the worker expects the team's state
         team_state_root: Option<String>,
-        /// The language model that it is
+        /// Language model of the worker
         model: Option<String>,
     }) -> WorkerAnswer as write_identity,
     refuses = [WorkerNotFound]
@@ -55,11 +55,11 @@ operation! {
     "update-worker-heartbeat": Records(UpdateHeartbeat {
         /// The worker
         worker: String,
-        /// Its process
+        /// Process id of the worker
         pid: u32,
-        /// Turns it took so far
+        /// Number of the worker's turns so far
         turn_count: u32,
-        /// Whether it lives
+        /// True if the worker is alive
         alive: bool,
     }) -> WorkerAnswer as update_heartbeat,
     refuses = [WorkerNotFound]
@@ -70,7 +70,7 @@ operation! {
     "write-worker-inbox": Records(WriteInbox {
         /// The worker
         worker: String,
-        /// Its instructions, which take the place of those it had
+        /// New instructions of the worker, which replace the old ones
         content: String,
     }) -> WorkerAnswer as write_inbox,
     refuses = [WorkerNotFound]

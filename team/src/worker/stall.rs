@@ -53,7 +53,7 @@ pub struct StallAnswer {
     pub last_team_leader_nudge_event: Option<TeamEventBrief>,
     /// The last report that the leader was to be told later
     pub last_leader_notification_deferred_event: Option<TeamEventBrief>,
-    /// What this rests on
+    /// Data that the stall state is based on
     pub source: StallSource,
 }
 
@@ -72,11 +72,11 @@ words! {
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum Decision {
-        /// None: some work can be done now
+        /// No decision: some work can be done now
         StillActionable = "still_actionable",
-        /// The next step: all work is done
+        /// Decision on the next step: all work is done
         DoneWaitingOnLeader = "done_waiting_on_leader",
-        /// How to continue: all remaining work is blocked
+        /// Decision on how to continue: all remaining work is blocked
         StuckWaitingOnLeader = "stuck_waiting_on_leader",
     }
 }
@@ -108,7 +108,7 @@ struct Findings {
 impl Findings {
     fn of(live: &Live, idle: &IdleAnswer, stopped: bool, now: Timestamp) -> Result<Findings> {
         let mut polled = poll(live, |worker| recorded(live, worker))?;
-        // A live lease proves that its holder is alive, whatever the heartbeats say.
+        // A live lease proves that its holder is alive, even if the heartbeats say otherwise.
         let holders = live.lease_holders(now)?;
         for polled in &mut polled {
             polled.summary.alive |= holders.contains(&polled.summary.name);

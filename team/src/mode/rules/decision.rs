@@ -42,7 +42,7 @@ impl WorkingState {
 pub(crate) struct ModeDecision<'a> {
     live: &'a Live,
     now: Timestamp,
-    /// What the command did so far; `None` where a state went.
+    /// States that the command changed so far; `None` for a removed state.
     changed: BTreeMap<(Scope, Mode), Option<WorkingState>>,
     events: Vec<NewEvent>,
     origin: Origin,
@@ -169,7 +169,7 @@ impl<'a> ModeDecision<'a> {
         Ok(modes)
     }
 
-    /// Where each mode that [`ModeDecision::beside`] names is active.
+    /// Returns the modes that [`ModeDecision::beside`] names, each with the scope in which it is active.
     pub fn places(&self, scope: &Scope) -> Result<Vec<ActiveMode>> {
         let mut places = Vec::new();
         for scope in visible_from(scope) {
@@ -460,7 +460,7 @@ pub(crate) fn object(value: Value) -> Fields {
     }
 }
 
-/// Whether a state only says that it was cleared.
+/// Returns true if a state only records that the mode was cleared.
 pub(crate) fn is_tombstone(state: &WorkingState) -> bool {
     let phase = state.fields.get("current_phase").and_then(Value::as_str);
     state.fields.is_empty() || (!state.is_active() && phase == Some("cleared"))

@@ -39,7 +39,7 @@ pub struct KeywordMatch {
 pub struct Named {
     /// The skills in their order, each once.
     pub found: Vec<KeywordMatch>,
-    /// Whether they are `$skill` tokens.
+    /// True if the skills are `$skill` tokens.
     pub explicit: bool,
 }
 

@@ -165,7 +165,7 @@ impl ModeDecision<'_> {
         Ok(Review::Unknown)
     }
 
-    /// Returns the trace of a hand-off: that of the first mode that hands over.
+    /// Returns the trace of a hand-off: the trace of the first mode that hands over.
     fn story(&self, scope: &Scope, transition: &Transition) -> Result<Option<String>> {
         let Some(mode) = transition.auto_completed.first() else {
             return Ok(None);
@@ -292,7 +292,7 @@ fn all_told(all: &[(Scope, Transition)], mode: Mode) -> Transition {
     told
 }
 
-/// Whether a state that is not active holds its lock on input, or a question to the user.
+/// Returns true if an inactive state holds its lock on input, or a question to the user.
 pub(crate) fn is_waiting(state: &WorkingState) -> bool {
     !state.is_active() && (lock::held(&state.fields).is_some() || is_asked(&state.fields))
 }

@@ -1,4 +1,4 @@
-//! Decides if a mode may start, and what the start does to the active modes. Pure: takes the active modes, the requested
+//! Decides if a mode may start, and which active modes the start completes. Pure: takes the active modes, the requested
 //! mode and the review of autopilot's code.
 //!
 //! The first matching row decides:

@@ -29,7 +29,7 @@ impl Planned {
     }
 }
 
-/// The mode that a short go-ahead calls for; behind a complete plan only.
+/// Returns the mode that a short go-ahead names, if the plan is complete.
 pub fn go_ahead(prompt: &str, planned: Planned) -> Option<KeywordMatch> {
     let said = plain(prompt);
     if !planned.is_ready() || !GO_AHEADS.contains(&&*said) {
@@ -75,7 +75,8 @@ pub struct Gate {
     pub modes: Vec<Mode>,
 }
 
-/// What the gate leaves of the skills that words of a prompt call for, and what it did; `None` where it has no say.
+/// Returns the skills to start and the gate's decision; `None` if no skill needs a plan. If the gate applies, blueprint
+/// replaces the skills that need a plan.
 pub fn gated(prompt: &str, found: &[KeywordMatch], planned: Planned) -> (Vec<Skill>, Option<Gate>) {
     let skills: Vec<Skill> = found.iter().map(|found| found.skill).collect();
     let waits = |skill: &Skill| skill.mode().is_some_and(|mode| rules(mode).gated);

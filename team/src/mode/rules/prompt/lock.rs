@@ -9,7 +9,7 @@ pub fn held(state: &Fields) -> Option<&Fields> {
     (lock.get("active") == Some(&Value::Bool(true))).then_some(lock)
 }
 
-/// Returns the word if a prompt consists of one that the lock blocks.
+/// Returns the input that the lock blocks, if a prompt consists of it.
 pub fn kept_back(lock: &Fields, prompt: &str) -> Option<String> {
     let words = lock.get("blocked_inputs")?.as_array()?;
     let said = plain(prompt);

@@ -20,7 +20,7 @@ const OPERATORS: [&str; 18] = [
 /// A `$name`, which may be a variable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Token<'a> {
-    /// Its text, with the `$`.
+    /// Text of the token, with the `$`.
     text: &'a str,
     /// The rest of the prompt after it.
     behind: &'a str,
