@@ -119,7 +119,7 @@ fn legal(run: &Run, event: Event) -> Result<(), Refusal> {
     Err(illegal(run, row.name, &why))
 }
 
-/// The members of the roster that are not among these.
+/// Returns the members of the roster that are not in `members`.
 fn missing_of(run: &Run, members: &[String]) -> Vec<String> {
     let core = Core::ALL.iter().filter(|core| {
         !members

@@ -51,9 +51,9 @@ impl Value {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Known {
     Nothing,
-    /// In quotes it is a word without a leading dash.
+    /// In quotes, the value is a word without a leading dash.
     Quoted,
-    /// Without quotes too.
+    /// The value is such a word without quotes too.
     Bare,
 }
 

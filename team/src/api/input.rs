@@ -98,7 +98,7 @@ impl Request {
     }
 }
 
-/// The text of a reading error in terms of JSON: an object instead of the name of a type.
+/// Returns the text of a reading error in terms of JSON: an object instead of the name of a type.
 fn plain(error: &str) -> String {
     match error.split_once("expected struct ") {
         Some((before, rest)) => {

@@ -35,7 +35,7 @@ const REFUSED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
 /// Number of refused writes requested: one more than the events that are read, to detect further ones.
 const REFUSED_ASKED: usize = 101;
 
-/// Tasks that are blocked, and those that their owners cannot go on with.
+/// Finds blocked tasks, and tasks of workers, whose dependencies failed or were canceled.
 fn waits_in_vain(look: &mut AttentionScan<'_>) -> Result<()> {
     let asked = look.asked();
     let mut waiting = look.live.blocked_tasks(None, asked)?.tasks;
@@ -96,7 +96,7 @@ pub(super) fn without(team: &str, task: &Task, lost: &[String]) -> String {
     format!("teamlog api update-task --input {input}")
 }
 
-/// Dead letters that were neither given another chance nor acknowledged, among the newest.
+/// Finds the newest dead letters that were neither requeued nor acknowledged.
 fn dead_letters(look: &mut AttentionScan<'_>) -> Result<()> {
     let page = look.live.dead_letters(None, None, look.most)?;
     look.more |= page.older;
@@ -122,7 +122,7 @@ fn dead_letters(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// The run that began last, where a violation was the last that moved it.
+/// Finds the newest run if a violation caused its last change.
 fn bootstrap_breached(look: &mut AttentionScan<'_>) -> Result<()> {
     let Some(run) = look.live.newest_bootstrap_runs(1)?.pop() else {
         return Ok(());
@@ -145,7 +145,7 @@ fn bootstrap_breached(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Leases that ran out: which no event says yet, and of tasks that can be taken up since then.
+/// Finds tasks whose lease expired: before an event records the expiry, and after it while the task is ready.
 fn leases_expired(look: &mut AttentionScan<'_>) -> Result<()> {
     let mut tasks = look.live.expired_tasks(look.now, look.asked())?;
     let left = look.asked().saturating_sub(tasks.len());
@@ -170,7 +170,7 @@ fn leases_expired(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Deliveries whose first attempt ended without an ack.
+/// Finds deliveries whose first attempt ended without an ack.
 fn overdue_acks(look: &mut AttentionScan<'_>) -> Result<()> {
     let open = look.live.open_deliveries(look.asked())?;
     for delivery in look.bounded(open) {
@@ -193,7 +193,8 @@ fn overdue_acks(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Writes that the guard refused of late, the newest of each agent and path. What explains one says whether it still holds.
+/// Finds writes that the guard refused in the last day, the newest per agent and path. The command of an item tells if
+/// the refusal still holds.
 fn writes_refused(look: &mut AttentionScan<'_>) -> Result<()> {
     let since = look.now.plus_micros(-REFUSED_MICROS);
     let newest = refused::newest(look.live, look.reader, REFUSED_ASKED)?;

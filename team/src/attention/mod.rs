@@ -323,7 +323,7 @@ struct AttentionScan<'a> {
 }
 
 impl AttentionScan<'_> {
-    /// One more than are looked at, so that it is known whether there are more.
+    /// Returns one more than the maximum number of examined entries, to learn if there are more.
     fn asked(&self) -> usize {
         self.most.saturating_add(1)
     }

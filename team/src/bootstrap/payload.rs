@@ -285,7 +285,7 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
     })
 }
 
-/// A report that changes no state and is only recorded.
+/// Returns the payload of a report that is only recorded, and changes no state.
 fn reported(event: Event, data: &Map<String, Value>) -> Payload {
     let mut said = data.clone();
     for taken in KEPT.iter().chain(&["run", SIGNAL]) {

@@ -93,7 +93,7 @@ pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
     Ok(accepted.warned(fell_back.then_some(unreadable)))
 }
 
-/// A member of the core confirms that it has a domain's result.
+/// Records that a core member confirms the delivery of a domain's result.
 pub fn acked(run: &Run, by: &Participant, name: &str, message_id: &str) -> Ruled {
     let event = "delivery_ack";
     let Participant::Core(by) = by else {
@@ -245,7 +245,7 @@ fn nobody(code: Code) -> Refusal {
     Refusal::new(code, "no active domain is left").hint(NOBODY)
 }
 
-/// Every active domain was reviewed once.
+/// Completes round 1 if every active domain was reviewed and confirmed.
 pub fn round_completed(run: &Run, by: &Participant, round: &Round1) -> Ruled {
     only(&OBSTRUCTION, run, "round1_complete", by)?;
     let incomplete = |message: String| Err(Refusal::new(Code::Round1Incomplete, message));
@@ -375,7 +375,7 @@ fn disagreement(run: &Run, summary: &Map<String, Value>) -> Option<String> {
         .then(|| "clear_summary lists other domains than the log".to_owned())
 }
 
-/// The final synthesis is asked for.
+/// Requests the final synthesis.
 pub fn requested(run: &Run, by: &Participant) -> Ruled {
     only(&Participant::Lead, run, "final_synthesis_requested", by)?;
     if run.gate.is_none() {
@@ -391,7 +391,7 @@ pub fn requested(run: &Run, by: &Participant) -> Ruled {
     }
 }
 
-/// The synthesizer accepts the request, or delivers the synthesis.
+/// Records that the synthesizer accepts the request, or delivers the synthesis.
 pub fn synthesized(run: &Run, event: &'static str, by: &Participant, done: bool) -> Ruled {
     only(&Participant::Core(Core::Synthesizer), run, event, by)?;
     if !run.final_requested {

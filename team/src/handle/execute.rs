@@ -311,7 +311,7 @@ fn answer(
     vec![stored.event(actor, key)]
 }
 
-/// The keys of a request: those of the authenticated agent, else those of the team.
+/// Keys of a request: the keys of the authenticated agent, else the team's keys.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct KeyScope<'a> {
     pub agent: Option<&'a str>,

@@ -1,4 +1,4 @@
-//! One execution of a command as a trait object, so that the code around it is compiled once and not per command.
+//! Execution of a command as a trait object, so that the code around it is compiled once and not per command.
 
 use crate::command::{After, CommandTerms, Ctx, Decision, unrecorded};
 use crate::handle::prelude::*;

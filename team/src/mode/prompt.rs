@@ -396,7 +396,7 @@ impl PromptDecision<'_> {
     }
 }
 
-/// The lock on input that applies to a prompt in a scope.
+/// Returns the lock on input that applies to a prompt in a scope.
 fn held_lock(decision: &ModeDecision<'_>, scope: &Scope) -> Result<Option<Fields>> {
     for scope in visible_from(scope) {
         let interview = decision.state(&scope, Mode::DeepInterview)?;

@@ -124,7 +124,7 @@ pub(crate) fn of_all(live: &Live, tasks: &[Task]) -> Result<BTreeMap<String, App
     Ok(found)
 }
 
-/// Returns whether a task requires an approval that its last decision does not give.
+/// Returns true if a task requires an approval and its last decision does not approve it.
 pub(crate) fn is_missing(live: &Live, task: &Task) -> Result<bool> {
     if !task.requires_approval() {
         return Ok(false);
@@ -170,7 +170,7 @@ pub(crate) fn withheld(live: &Live, message: &Message) -> Result<Option<Unapplie
     Ok(withheld.then(|| Unapplied::unapproved(id)))
 }
 
-/// The decision in a line: `rejected by lead: the tests are missing`.
+/// Returns the decision in a line: `rejected by lead: the tests are missing`.
 pub fn words(approval: &ApprovalShown) -> String {
     format!(
         "{} by {}: {}",

@@ -12,7 +12,8 @@ pub(crate) use crate::claim::holding::block;
 /// others, which can be claimed meanwhile.
 const AT_ONCE_MAX: usize = 2_000;
 
-/// The dependencies of a waiting task that failed, were canceled or do not exist; none if the task does not wait.
+/// Returns the dependencies of a waiting task that failed, were canceled or do not exist; none if the task does not
+/// wait.
 pub fn unmet_dependencies(live: &Live, task: &Task) -> Result<UnmetDeps> {
     let waits = [Status::Pending, Status::Assigned, Status::Blocked];
     match waits.contains(&task.status) {
@@ -72,7 +73,7 @@ pub(crate) fn turned_by<'a>(live: &Live, message: &'a Message) -> Result<Option<
     })
 }
 
-/// Records which pending tasks wait again, now that the task `resumed` is no longer completed, by the event at `cause`.
+/// Records that pending tasks wait again, now that the task `resumed` is no longer completed, by the event at `cause`.
 pub(crate) fn reblock(
     live: &Live,
     resumed: &str,
@@ -96,7 +97,8 @@ pub(crate) fn reblock(
     Ok(())
 }
 
-/// Records which tasks wait for nothing any more once the task `completed` is completed, by the event at `cause`.
+/// Records that tasks without other open dependencies no longer wait, now that the task `completed` is completed, by
+/// the event at `cause`.
 pub(crate) fn unblock(
     live: &Live,
     completed: &str,

@@ -1,4 +1,4 @@
-//! `claim-next-task`: a worker takes the best task that there is for it.
+//! `claim-next-task`: gives a worker the best task that is ready for it.
 
 use crate::resource::{Overlap, PathLocks};
 use crate::task::claim::{check_worker, claimed, take, token};

@@ -1,4 +1,4 @@
-//! `create-task`: a task that is governed by claims from its birth.
+//! `create-task`: creates a task that is governed by claims.
 
 use crate::doubts::TaskDoubts;
 use crate::projections::message::check_title;
@@ -20,7 +20,7 @@ operation! {
     }
 }
 
-/// Most tasks that one task waits for.
+/// Maximum number of dependencies of a task.
 pub const DEPENDENCIES_MAX: usize = 256;
 
 /// The input of `create-task`; unknown fields are kept with the task.
@@ -136,7 +136,7 @@ impl Command for TaskCreate {
     }
 }
 
-/// The last number that is counted.
+/// The largest number that is counted.
 const NUMBER_MAX: u64 = 10_u64.pow(NUMBER_DIGITS_MAX as u32) - 1;
 
 impl TaskCreate {
@@ -188,7 +188,7 @@ impl TaskCreate {
         if self.extra.is_empty() {
             return Ok(None);
         }
-        // An event holds it one level deeper.
+        // An event holds the fields one level deeper.
         let fits = Json::from_value(&BTreeMap::from([("extra", &self.extra)]));
         let extra = fits.and_then(|_| Json::from_value(&self.extra));
         extra.map(Some).map_err(|error| {
@@ -227,7 +227,7 @@ fn free_number(live: &Live) -> Result<String> {
     Ok(number.to_string())
 }
 
-/// The tasks that a task is to wait for, each once.
+/// Returns the dependencies of a task, each once.
 pub(crate) fn dependencies(wanted: &[String]) -> Result<Vec<String>, Refusal> {
     let mut deps: Vec<String> = Vec::new();
     for dep in wanted {

@@ -1,11 +1,11 @@
-//! Tasks that must be done by delegation: a result has to say how it was.
+//! Tasks that must be done by delegation: the result must contain evidence of it.
 
 use crate::operation::prelude::*;
 
 const SPAWNED: &str = "subagent spawn evidence:";
 const SKIPPED: &str = "subagent skip reason:";
 
-/// Checks that the result of a task says how it was delegated, where its creator demanded that.
+/// Checks that the result of a task contains the evidence of delegation that its creator demanded.
 pub(crate) fn check(task: &Task, result: Option<&str>) -> Result<(), Refusal> {
     let Some(delegation) = demanded(task) else {
         return Ok(());

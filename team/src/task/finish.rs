@@ -1,4 +1,4 @@
-//! `transition-task-status`: the holder of a claim completes its task, or gives it up.
+//! `transition-task-status`: the holder of a claim completes or fails its task.
 
 use crate::projections::task::event::{TaskCompleted, TaskFailed};
 use crate::task::prelude::*;

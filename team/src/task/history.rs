@@ -1,4 +1,4 @@
-//! `task history`: what happened to a task.
+//! `task history`: the events of a task.
 
 use crate::log::recorded::Recorded;
 use crate::operation::prelude::*;
@@ -60,7 +60,7 @@ impl Team {
     }
 }
 
-/// A page of the events that name a task, and whether older ones remain.
+/// Returns a page of the events that name a task, and true if older ones remain.
 pub(crate) fn of_task(
     live: &Live,
     reader: &Reader,

@@ -1,4 +1,4 @@
-//! `ready`: what can be taken up now, the most urgent first.
+//! `ready`: lists the tasks that can be taken up now, the most urgent first.
 
 use crate::task::listed;
 use crate::task::prelude::*;

@@ -50,7 +50,7 @@ pub static TEAM_API: Dialect = Dialect::new(
         Row::rest(),
         Row::flatten(Field::Extra),
     ],
-    // Facts of the message protocol, which knows no claims; and the start, which the contract does not have.
+    // Facts of the message protocol, which has no claims; and the start, which the contract does not have.
     &[
         Field::AssignedBy,
         Field::Progress,
@@ -155,7 +155,7 @@ pub const RESERVED: [&str; 42] = [
 ];
 
 impl TaskRecord {
-    /// A task at `now`, with its unmet dependencies (see [`crate::task::blocking::unmet_dependencies`]).
+    /// Returns a task at `now`, with its unmet dependencies (see [`crate::task::blocking::unmet_dependencies`]).
     pub fn at(task: Task, unmet: UnmetDeps, now: Timestamp) -> TaskRecord {
         let context = TaskContext {
             unmet,
@@ -165,7 +165,7 @@ impl TaskRecord {
         TaskRecord { task, context }
     }
 
-    /// The task with the last decision on it.
+    /// Returns the task with its last approval decision.
     #[must_use]
     pub fn with_approval(mut self, approval: Option<ApprovalShown>) -> TaskRecord {
         self.context.approval = approval;

@@ -1,4 +1,4 @@
-//! `release-task-claim`: the holder of a claim gives its task back. That is no completion.
+//! `release-task-claim`: the holder of a claim gives its task back. The task is not completed.
 
 use crate::task::finish::HolderAnswer;
 use crate::task::prelude::*;

@@ -23,13 +23,13 @@ pub fn words(task: &Task) -> String {
     }
 }
 
-/// The agent that reported it, if that is another one than `owner`.
+/// Returns the agent that reported on the task, if it is not `owner`.
 pub fn by_other(task: &Task, owner: &str) -> Option<String> {
     let by = task.reported.by.as_deref().filter(|by| *by != owner);
     by.map(str::to_owned)
 }
 
-/// A string without its quotes, anything else as JSON.
+/// Returns a string without its quotes, and any other value as JSON.
 fn said(json: &Json) -> String {
     serde_json::from_str::<String>(json.as_str()).unwrap_or_else(|_| json.as_str().to_owned())
 }

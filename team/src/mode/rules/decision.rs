@@ -96,7 +96,7 @@ impl<'a> ModeDecision<'a> {
         Ok(self.state(scope, mode)?.filter(WorkingState::is_active))
     }
 
-    /// The state that a caller in this scope sees, and where it lies: in the session, else at the root.
+    /// Returns the state that a caller in this scope sees, and its scope: the session, else the root.
     pub fn visible(&self, scope: &Scope, mode: Mode) -> Result<Option<(Scope, WorkingState)>> {
         for scope in visible_from(scope) {
             if let Some(state) = self.state(&scope, mode)? {
@@ -466,7 +466,7 @@ pub(crate) fn is_tombstone(state: &WorkingState) -> bool {
     state.fields.is_empty() || (!state.is_active() && phase == Some("cleared"))
 }
 
-/// The modes that are active for a caller in a scope; see [`ModeDecision::active`].
+/// Returns the modes that are active for a caller in a scope; see [`ModeDecision::active`].
 pub(crate) fn active(live: &Live, scope: &Scope) -> Result<Vec<Mode>> {
     ModeDecision::new(live, Timestamp::default()).active(scope)
 }

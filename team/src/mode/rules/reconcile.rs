@@ -48,7 +48,7 @@ words! {
 }
 
 impl ModeDecision<'_> {
-    /// Decides whether a mode may become active in a scope, and ends the modes that hand over to it. Starting the mode is
+    /// Decides if a mode may become active in a scope, and ends the modes that hand over to it. Starting the mode is
     /// left to the caller. The answer names every mode that was completed, also in sessions.
     pub fn reconcile(&mut self, scope: &Scope, mode: Mode, source: Source) -> Result<Transition> {
         let mut all = vec![(scope.clone(), self.decided(scope, mode)?)];
@@ -251,7 +251,7 @@ impl ModeDecision<'_> {
         self.lock(scope, mode, false, lock)
     }
 
-    /// The active state of a mode that a caller in a scope sees, and where it lies.
+    /// Returns the active state of a mode that a caller in a scope sees, and its scope.
     pub fn running(&self, acting: &Scope, mode: Mode) -> Result<(Scope, WorkingState)> {
         let visible = self.visible(acting, mode)?;
         let scope = visible.as_ref().map_or(acting, |(scope, _)| scope);

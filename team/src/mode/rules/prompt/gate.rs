@@ -330,7 +330,7 @@ fn has_commit(lower: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Every name in a prompt.
+    /// Returns the skills that a prompt names, each once.
     fn named(prompt: &str) -> Vec<KeywordMatch> {
         let mut all: Vec<KeywordMatch> = Vec::new();
         for word in prompt.split_whitespace() {
