@@ -5,7 +5,10 @@
 //! creates a team while a data root may lie elsewhere, or needs rights that the caller lacks. Decisions of the operator
 //! are named to the operator only. If the caller has to choose a value, the hint names the help of the command.
 //!
+//! | file | owns |
 //! |---|---|
+//! | `reported` | causes that follow from an error's code and details |
+//! | `missing` | missing teams and data roots |
 
 mod missing;
 mod reported;

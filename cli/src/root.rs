@@ -2,6 +2,11 @@
 //!
 //! A named root is used as it is. A discovered root must belong to the caller or to root, and others must not be able
 //! to write it, because a user who can write a log controls the agents.
+//!
+//! | file | owns |
+//! |---|---|
+//! | [`owner`] | permitted owners of a discovered root |
+//! | [`worktree`] | the repository around a directory: linked worktrees share the root of the main one |
 
 pub mod owner;
 mod worktree;
