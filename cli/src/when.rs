@@ -27,7 +27,7 @@ pub enum When {
 
 /// A point of a log's past on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Spot {
+pub enum PastPoint {
     /// After that event was recorded.
     Seq(u64),
     /// At that time.
@@ -95,22 +95,22 @@ impl When {
     }
 }
 
-impl Spot {
+impl PastPoint {
     /// Parses a point: a seq, or a time.
-    pub fn parse(text: &str) -> Result<Spot, String> {
+    pub fn parse(text: &str) -> Result<PastPoint, String> {
         match text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
             true => text
                 .parse()
-                .map(Spot::Seq)
+                .map(PastPoint::Seq)
                 .map_err(|_| format!("a seq must be below 2^64, but is {text}")),
-            false => When::parse(text).map(Spot::Time),
+            false => When::parse(text).map(PastPoint::Time),
         }
     }
 
     pub fn resolve(self, now: Timestamp, zone: &TimeZone) -> Result<Point, String> {
         match self {
-            Spot::Seq(seq) => Ok(Point::Seq(seq)),
-            Spot::Time(when) => when.resolve(now, zone).map(Point::Time),
+            PastPoint::Seq(seq) => Ok(Point::Seq(seq)),
+            PastPoint::Time(when) => when.resolve(now, zone).map(Point::Time),
         }
     }
 }
@@ -242,9 +242,9 @@ mod tests {
     #[test]
     fn digits_alone_are_a_seq() {
         let (now, zone) = (time("2026-11-23T10:30:00Z"), TimeZone::UTC);
-        let spot = |text: &str| Spot::parse(text).unwrap().resolve(now, &zone).unwrap();
+        let spot = |text: &str| PastPoint::parse(text).unwrap().resolve(now, &zone).unwrap();
         assert_eq!(spot("120"), Point::Seq(120));
         assert_eq!(spot("120s"), Point::Time(time("2026-11-23T10:28:00Z")));
-        assert!(Spot::parse("99999999999999999999").is_err());
+        assert!(PastPoint::parse("99999999999999999999").is_err());
     }
 }

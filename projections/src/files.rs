@@ -59,7 +59,7 @@ pub struct Fault {
 
 /// Result of comparing view files with a state.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct ViewsFound {
+pub struct ViewsComparison {
     /// Number of compared files.
     pub files: u64,
     /// Faults, at most 20.
@@ -68,7 +68,7 @@ pub struct ViewsFound {
     pub omitted: u64,
 }
 
-impl ViewsFound {
+impl ViewsComparison {
     pub(crate) fn fault(&mut self, file: String, what: &'static str) {
         match self.faults.len() < FAULTS_MAX {
             true => self.faults.push(Fault { file, what }),
@@ -401,7 +401,7 @@ pub(crate) struct Walk<'a> {
     names: BTreeMap<String, BTreeSet<String>>,
     pub mended: ViewUpdate,
     /// Result of comparing; `None` if files are updated.
-    pub found: Option<ViewsFound>,
+    pub found: Option<ViewsComparison>,
 }
 
 impl<'a> Walk<'a> {
@@ -422,7 +422,7 @@ impl<'a> Walk<'a> {
     /// Creates a walk that only compares.
     pub fn comparing(home: &'a Home) -> Walk<'a> {
         Walk {
-            found: Some(ViewsFound::default()),
+            found: Some(ViewsComparison::default()),
             ..Walk::mending(home)
         }
     }

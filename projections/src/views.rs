@@ -34,7 +34,7 @@ use crate::event::team::TeamFact;
 use crate::prelude::*;
 pub use batch::ViewBatch;
 pub(crate) use batch::{BatchGate, BatchState};
-pub use check::{Fault, Malformed, ViewsFound, ViewsSource};
+pub use check::{Fault, Malformed, ViewsComparison, ViewsSource};
 pub use synced::{SYNC_EVENTS, SYNC_MICROS, ViewsSync};
 
 use crate::event::thread::ThreadAct;

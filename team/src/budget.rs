@@ -3,7 +3,7 @@
 use crate::prelude::*;
 use crate::projections::usage::event::UsageFact;
 use crate::projections::usage::event::{Budget, SoftLimitReached};
-use crate::projections::usage::{BudgetInfo, Whose};
+use crate::projections::usage::{BudgetInfo, UsageOf};
 
 /// Refuses new work if the team, or the agent, has spent a hard budget. Work that has begun is never refused.
 pub(crate) fn check(live: &Live, worker: Option<&str>) -> Result<()> {
@@ -54,7 +54,7 @@ impl SpentBudget {
         let Some(max) = budget.max_tokens else {
             return Ok(None);
         };
-        let used = live.used(Whose::Team)?.tokens;
+        let used = live.used(UsageOf::Team)?.tokens;
         Ok((used >= max).then(|| SpentBudget {
             agent: None,
             used,
@@ -67,7 +67,7 @@ impl SpentBudget {
         let Some(max) = budget.per_agent_tokens else {
             return Ok(None);
         };
-        let used = live.used(Whose::Agent(agent))?.tokens;
+        let used = live.used(UsageOf::Agent(agent))?.tokens;
         Ok((used >= max).then(|| SpentBudget {
             agent: Some(agent.to_owned()),
             used,

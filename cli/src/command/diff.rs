@@ -1,7 +1,7 @@
 //! `diff`: changes between two points of the log.
 
 use crate::command::prelude::*;
-use crate::when::Spot;
+use crate::when::PastPoint;
 use teamlog_team::engine::Point;
 use teamlog_team::log::points::ReadDiff;
 
@@ -25,10 +25,10 @@ subcommands! {
 struct Points {
     /// Point before the changes
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    from: Spot,
+    from: PastPoint,
     /// Point after the changes [default: now]
     #[arg(long, value_name = "SEQ|TIME", value_parser = super::point)]
-    to: Option<Spot>,
+    to: Option<PastPoint>,
 }
 
 /// Writes a point as text for the operation.

@@ -79,7 +79,7 @@ use crate::context::Context;
 use crate::exit::Outcome;
 use crate::render::awaited;
 use crate::team_argument;
-use crate::when::{Spot, When};
+use crate::when::{PastPoint, When};
 use all_teams::AllAnswer;
 use clap::error::ErrorKind;
 use clap::{ArgMatches, Args as _, FromArgMatches};
@@ -309,11 +309,11 @@ commands! {
 pub struct Past {
     /// State at a past point: a seq, or a time such as 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "SEQ|TIME", value_parser = point)]
-    at: Option<Spot>,
+    at: Option<PastPoint>,
 }
 
-impl From<Past> for Option<Spot> {
-    fn from(past: Past) -> Option<Spot> {
+impl From<Past> for Option<PastPoint> {
+    fn from(past: Past) -> Option<PastPoint> {
         past.at
     }
 }
@@ -326,8 +326,8 @@ fn format(text: &str) -> Result<Format, String> {
     }
 }
 
-fn point(text: &str) -> Result<Spot, String> {
-    Spot::parse(text)
+fn point(text: &str) -> Result<PastPoint, String> {
+    PastPoint::parse(text)
 }
 
 fn time(text: &str) -> Result<When, String> {

@@ -9,7 +9,7 @@ use crate::exit::{CommandError, Exit, Outcome};
 use crate::forward::Client;
 use crate::render::View;
 use crate::stream::{EventSink, Streamed};
-use crate::when::Spot;
+use crate::when::PastPoint;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::value::{RawValue, to_raw_value};
@@ -36,14 +36,14 @@ impl Context {
     where
         O::Data: DeserializeOwned,
     {
-        self.show_at(team, None::<Spot>, input, human)
+        self.show_at(team, None::<PastPoint>, input, human)
     }
 
     /// Reads, at a past point if one is given, and shows the answer.
     pub fn show_at<O: Op + Serialize>(
         &mut self,
         team: &str,
-        at: impl Into<Option<Spot>>,
+        at: impl Into<Option<PastPoint>>,
         input: O,
         human: impl FnOnce(&O::Data, &View) -> Vec<String>,
     ) -> Outcome
@@ -59,14 +59,14 @@ impl Context {
     where
         O::Data: DeserializeOwned,
     {
-        self.read_at(team, None::<Spot>, input)
+        self.read_at(team, None::<PastPoint>, input)
     }
 
     /// Returns the answer, at a past point if one is given.
     pub fn read_at<O: Op + Serialize>(
         &mut self,
         team: &str,
-        at: impl Into<Option<Spot>>,
+        at: impl Into<Option<PastPoint>>,
         input: O,
     ) -> Result<O::Data, CommandError>
     where
@@ -172,7 +172,7 @@ impl Context {
         Ok(self.read(team, all)?.artifacts.len())
     }
 
-    fn root_at(&mut self, team: &str, at: Option<Spot>) -> Result<Root, CommandError> {
+    fn root_at(&mut self, team: &str, at: Option<PastPoint>) -> Result<Root, CommandError> {
         let is_now = at.is_none();
         let opened = self.team_at(team, at)?;
         if is_now {
@@ -194,7 +194,7 @@ impl Context {
     fn asked(
         &mut self,
         operation: &str,
-        (team, at): (&str, Option<Spot>),
+        (team, at): (&str, Option<PastPoint>),
         input: serde_json::Result<Box<RawValue>>,
     ) -> Result<Box<RawValue>, CommandError> {
         let (client, who) = self.far(team)?;

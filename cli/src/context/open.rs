@@ -5,7 +5,7 @@ use crate::exit::{CommandError, Exit};
 use crate::forward::{CATCH_UP, Remote, Repeat};
 use crate::hint::Cause;
 use crate::journals::KnownJournals;
-use crate::when::{Spot, When};
+use crate::when::{PastPoint, When};
 use jiff::tz::TimeZone;
 use std::ffi::OsStr;
 use std::io::ErrorKind;
@@ -161,7 +161,7 @@ impl Context {
     }
 
     /// Opens a team, at a past point if one is given.
-    pub fn team_at(&mut self, name: &str, at: Option<Spot>) -> Result<Team, CommandError> {
+    pub fn team_at(&mut self, name: &str, at: Option<PastPoint>) -> Result<Team, CommandError> {
         let team = self.team(name)?;
         let Some(spot) = at else {
             return Ok(team);
@@ -241,7 +241,7 @@ impl Context {
         CommandError::new(Exit::Refused, code, message).about("data_root")
     }
 
-    pub fn point(&self, spot: Spot) -> Result<Point, CommandError> {
+    pub fn point(&self, spot: PastPoint) -> Result<Point, CommandError> {
         let point = spot.resolve(SystemClock.now(), &self.zone());
         point.map_err(CommandError::usage)
     }

@@ -1,7 +1,7 @@
 //! A child process with forwarded signals, and the end of all its descendants.
 //!
-//! `guard exec` runs two of these, one in the other: the supervisor runs the init stage ([`Fenced::keep`]), which runs
-//! the command ([`Fenced::hold`]). The supervisor watches the leases; the stage ends the whole tree, also if the
+//! `guard exec` runs two of these, one in the other: the supervisor runs the init stage ([`Sandbox::keep`]), which runs
+//! the command ([`Sandbox::hold`]). The supervisor watches the leases; the stage ends the whole tree, also if the
 //! supervisor is killed.
 
 use super::family::{self, Stat};
@@ -58,7 +58,7 @@ pub enum NotStarted {
 }
 
 #[derive(Debug)]
-pub struct Fenced {
+pub struct Sandbox {
     pid: Pid,
     /// Readable once a signal came.
     wake: UnixStream,
@@ -72,7 +72,7 @@ pub struct Fenced {
     ended_by_signal: bool,
 }
 
-/// Opens the supervisor for [`Fenced::hold`]: the parent of this process, if it still has that number.
+/// Opens the supervisor for [`Sandbox::hold`]: the parent of this process, if it still has that number.
 pub fn supervisor(number: i32) -> io::Result<OwnedFd> {
     let gone = || io::Error::other("its supervisor ended");
     let pid = Pid::from_raw(number).ok_or_else(gone)?;
@@ -84,12 +84,12 @@ pub fn supervisor(number: i32) -> io::Result<OwnedFd> {
     }
 }
 
-impl Fenced {
+impl Sandbox {
     /// Starts a command from a thread that dropped rights by `restrict`. Also returns the result of `restrict`.
     pub fn start<R: Send>(
         mut command: Command,
         restrict: impl FnOnce() -> Result<R, String> + Send,
-    ) -> Result<(Fenced, R), NotStarted> {
+    ) -> Result<(Sandbox, R), NotStarted> {
         let (wake, waker) = UnixStream::pair().map_err(NotStarted::Failed)?;
         let told_to_end = Arc::default();
         let prepared = wake
@@ -110,7 +110,7 @@ impl Fenced {
         let pid = Pid::from_raw(child.id().cast_signed())
             .ok_or_else(|| NotStarted::Failed(io::Error::other("it has no number")))?;
         came.extend(caught(&later, &waker).map_err(NotStarted::Failed)?);
-        let fenced = Fenced {
+        let fenced = Sandbox {
             pid,
             wake,
             came,

@@ -8,7 +8,7 @@ use teamlog_team::resource::pattern::Pattern;
 
 /// Directories that matter to a fenced command. Every path is absolute and without symbolic links.
 #[derive(Debug, Clone)]
-pub struct Grounds {
+pub struct WritablePaths {
     /// Writable for leased paths.
     pub repository: PathBuf,
     /// Read-only, except for scratch.
@@ -36,7 +36,7 @@ enum Around {
     Scratch,
 }
 
-impl Grounds {
+impl WritablePaths {
     /// Returns all writable places. `list` returns the entries of a directory, without symbolic links: the target of a
     /// link is a place of its own.
     pub fn writable(&self, list: impl Fn(&Path) -> Vec<Node>) -> Vec<Node> {
@@ -163,9 +163,14 @@ mod tests {
         nodes
     }
 
-    fn grounds(repository: &str, data_root: &str, leased: &[&str], scratch: &[&str]) -> Grounds {
+    fn grounds(
+        repository: &str,
+        data_root: &str,
+        leased: &[&str],
+        scratch: &[&str],
+    ) -> WritablePaths {
         let leased = leased.iter().map(|text| Pattern::parse(text).unwrap());
-        Grounds {
+        WritablePaths {
             repository: repository.into(),
             data_root: data_root.into(),
             own: vec![
@@ -178,7 +183,7 @@ mod tests {
     }
 
     /// Returns the writable places, directories with a slash at their end.
-    fn told(grounds: &Grounds) -> Vec<String> {
+    fn told(grounds: &WritablePaths) -> Vec<String> {
         let shown = |node: Node| match node.is_dir {
             true => format!("{}/", node.path.display()),
             false => node.path.display().to_string(),

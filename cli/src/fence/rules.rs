@@ -16,7 +16,7 @@ const NEEDED: ABI = ABI::V3;
 /// The first version that can block signals to processes outside.
 const SCOPES_SIGNALS: ABI = ABI::V6;
 
-/// Lists a directory for [`super::grounds::Grounds::writable`]. An unreadable directory is empty.
+/// Lists a directory for [`super::grounds::WritablePaths::writable`]. An unreadable directory is empty.
 pub fn listed(dir: &Path) -> Vec<Node> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries

@@ -18,7 +18,7 @@ const TASK_TAG: u8 = 2;
 
 /// Selects the team, an agent or a task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Whose<'a> {
+pub enum UsageOf<'a> {
     /// The team.
     Team,
     /// An agent.
@@ -85,8 +85,8 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
 }
 
 fn report(tx: &mut Tx<'_>, event: &Event<'_>, reported: &UsageReported) -> Result<()> {
-    let task = reported.task_id.as_deref().map(Whose::Task);
-    let whose = [Whose::Team, Whose::Agent(&reported.worker)];
+    let task = reported.task_id.as_deref().map(UsageOf::Task);
+    let whose = [UsageOf::Team, UsageOf::Agent(&reported.worker)];
     for whose in whose.into_iter().chain(task) {
         tx.change(&key(whose), |used: &mut Used| {
             used.input_tokens = used.input_tokens.saturating_add(reported.input_tokens);
@@ -99,11 +99,11 @@ fn report(tx: &mut Tx<'_>, event: &Event<'_>, reported: &UsageReported) -> Resul
     Ok(())
 }
 
-fn key(whose: Whose<'_>) -> Vec<u8> {
+fn key(whose: UsageOf<'_>) -> Vec<u8> {
     let (tag, name) = match whose {
-        Whose::Team => (TEAM_TAG, ""),
-        Whose::Agent(name) => (AGENT_TAG, name),
-        Whose::Task(name) => (TASK_TAG, name),
+        UsageOf::Team => (TEAM_TAG, ""),
+        UsageOf::Agent(name) => (AGENT_TAG, name),
+        UsageOf::Task(name) => (TASK_TAG, name),
     };
     [&[USED, tag], name.as_bytes()].concat()
 }

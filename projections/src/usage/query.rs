@@ -1,11 +1,11 @@
 //! Queries of used tokens.
 
-use super::{AGENT_TAG, BUDGET, BudgetInfo, USED, Used, Whose, key};
+use super::{AGENT_TAG, BUDGET, BudgetInfo, USED, UsageOf, Used, key};
 use crate::prelude::*;
 
 impl TeamState {
     /// Returns the used tokens.
-    pub fn used(&self, whose: Whose<'_>) -> Result<Used> {
+    pub fn used(&self, whose: UsageOf<'_>) -> Result<Used> {
         Ok(self.rows().get(&key(whose))?.unwrap_or_default())
     }
     /// Returns the budget; `None` if none was set.

@@ -3,7 +3,7 @@
 use super::cursor::Cursor;
 use super::mend;
 use super::synced::Trust;
-pub use crate::files::{Fault, ViewsFound};
+pub use crate::files::{Fault, ViewsComparison};
 use crate::files::{Home, Walk, failed};
 use crate::mode::{Mode, Scope};
 use crate::prelude::*;
@@ -63,7 +63,7 @@ impl ViewsSource {
     }
 
     /// Compares every view with the state at the reader's head.
-    pub fn against(&self, live: &TeamState, reader: &Reader) -> Result<ViewsFound> {
+    pub fn against(&self, live: &TeamState, reader: &Reader) -> Result<ViewsComparison> {
         let mut to = Walk::comparing(&self.home);
         if live.is_closed()? {
             // The team has no views, so every view file is a fault.
@@ -95,7 +95,7 @@ impl ViewsSource {
         live: &TeamState,
         reader: &Reader,
         (tasks, agents): (&BTreeSet<String>, &BTreeSet<String>),
-    ) -> Result<ViewsFound> {
+    ) -> Result<ViewsComparison> {
         let mut to = Walk::comparing(&self.home);
         if let Some(info) = live.team()? {
             let text = team::view::text(&self.home.team, &info, live)?;

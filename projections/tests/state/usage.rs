@@ -2,7 +2,7 @@
 
 use crate::support::*;
 use teamlog_projections::artifact::event::{ArtifactFact, ArtifactKind, ArtifactStored};
-use teamlog_projections::usage::Whose;
+use teamlog_projections::usage::UsageOf;
 use teamlog_projections::usage::event::{Budget, SoftLimitReached, UsageFact, UsageReported};
 
 /// Returns any event of token usage or artifacts.
@@ -47,7 +47,7 @@ pub fn check_artifacts(live: &Live) {
 
 /// Checks that the team's usage is the sum of its agents'.
 pub fn check_usage(live: &Live) {
-    let team = live.used(Whose::Team).unwrap();
+    let team = live.used(UsageOf::Team).unwrap();
     let agents = live.agents_used(None, usize::MAX).unwrap();
     let sum = |of: fn(&teamlog_projections::usage::Used) -> u64| {
         let sum = agents.iter().map(|(_, used)| of(used));
@@ -57,7 +57,7 @@ pub fn check_usage(live: &Live) {
     assert_eq!(team.reports, sum(|used| used.reports));
     let mut after: Option<String> = None;
     for (agent, used) in &agents {
-        assert_eq!(live.used(Whose::Agent(agent)).unwrap(), *used);
+        assert_eq!(live.used(UsageOf::Agent(agent)).unwrap(), *used);
         let next = live.agents_used(after.as_deref(), 1).unwrap();
         assert_eq!(next[0], (agent.clone(), *used));
         after = Some(agent.clone());
@@ -81,10 +81,10 @@ fn tokens_add_up_by_team_agent_and_task_and_the_last_budget_counts() {
             used(whose).reports,
         )
     };
-    assert_eq!(of(Whose::Team), (15, 12, 3));
-    assert_eq!(of(Whose::Agent("dev")), (7, 5, 2));
-    assert_eq!(of(Whose::Task("1")), (5, 4, 1));
-    assert_eq!(of(Whose::Task("2")), (0, 0, 0));
+    assert_eq!(of(UsageOf::Team), (15, 12, 3));
+    assert_eq!(of(UsageOf::Agent("dev")), (7, 5, 2));
+    assert_eq!(of(UsageOf::Task("1")), (5, 4, 1));
+    assert_eq!(of(UsageOf::Task("2")), (0, 0, 0));
     assert_eq!(live.budget().unwrap(), None);
 
     team.append(vec![spent(0, "lead", 4), spent(1, "teamlog", 4)]);

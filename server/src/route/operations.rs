@@ -8,7 +8,7 @@ use crate::reply::Reply;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use serde_json::{Map, Value};
-use teamlog_team::api::{self, Answered, Envelope, Fault, Operation};
+use teamlog_team::api::{self, Envelope, Fault, Operation, OperationAnswer};
 use teamlog_team::command::Control;
 use teamlog_team::engine::Timestamp;
 
@@ -59,7 +59,7 @@ fn carry_out(
     request: &RequestContext<'_>,
     operation: &Operation,
     mut input: Map<String, Value>,
-) -> Result<Answered, Fault> {
+) -> Result<OperationAnswer, Fault> {
     check_team(&input, request.call.team.as_str())?;
     input.insert(TEAM_NAME.to_owned(), request.call.team.as_str().into());
     // The operation decides which requests are equal, so that a repeat over another surface is recognized.
@@ -93,7 +93,7 @@ fn done(
     key: Option<&str>,
     operation: &'static Operation,
     began: Timestamp,
-    answered: Answered,
+    answered: OperationAnswer,
 ) -> Result<Reply, Problem> {
     let Some(mut team) = answered.team else {
         let envelope = Envelope::done(PROGRAM, operation.name, began, &answered.data);

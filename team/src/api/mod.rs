@@ -26,7 +26,7 @@ use serde_json::{Map, Value};
 
 /// Answer of an operation.
 #[derive(Debug)]
-pub struct Answered {
+pub struct OperationAnswer {
     /// The data, as JSON.
     pub data: Box<RawValue>,
     /// The team. Call [`Team::finish`] on it after the answer is sent.
@@ -39,7 +39,7 @@ pub fn call(
     operation: &Operation,
     input: Map<String, Value>,
     control: Control,
-) -> Result<Answered, Fault> {
+) -> Result<OperationAnswer, Fault> {
     let request = input::Request::read(operation, input, control)?;
     operation.run(root, request)
 }

@@ -1,6 +1,6 @@
 //! The table of all operations.
 
-use super::Answered;
+use super::OperationAnswer;
 use super::fault::Fault;
 use super::input::Request;
 use super::rules;
@@ -77,7 +77,7 @@ impl Operation {
     }
 
     /// Carries out a request on a team of the root.
-    pub(super) fn run(&self, root: &Root, request: Request) -> Result<Answered, Fault> {
+    pub(super) fn run(&self, root: &Root, request: Request) -> Result<OperationAnswer, Fault> {
         let input = request.typed(self.read)?;
         let worker = request.worker().filter(|_| self.answers_empty);
         let answered = match root.team(&request.team) {
@@ -104,7 +104,7 @@ impl Operation {
             Some(warning) => warned(&data, &warning).map_err(|error| Fault::broken(&error))?,
             None => data,
         };
-        Ok(Answered { data, team })
+        Ok(OperationAnswer { data, team })
     }
 
     /// Returns the fault of a failed call.

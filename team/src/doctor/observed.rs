@@ -8,7 +8,7 @@ use crate::log::rehydrate::cores;
 use crate::projections::audit::{Audit, Sample, audit, sample};
 use crate::projections::live::DerivedReport;
 use crate::projections::rebuild::Progress;
-use crate::projections::views::ViewsFound;
+use crate::projections::views::ViewsComparison;
 use teamlog_engine::Rollback;
 use teamlog_engine::storage::Memory;
 use teamlog_engine::verify::Report;
@@ -47,7 +47,7 @@ pub(super) struct SampleSize {
     /// Inboxes that were checked.
     pub inboxes: u64,
     /// Checked view files of the sample; `None` if the team keeps none.
-    pub views: Option<ViewsFound>,
+    pub views: Option<ViewsComparison>,
 }
 
 impl<'a> Observations<'a> {

@@ -78,7 +78,7 @@ impl BatchAnswer {
 /// The failure of a batch, with the part that is recorded.
 #[derive(Debug, thiserror::Error)]
 #[error("{failure}{}", recorded.told())]
-pub struct Stopped {
+pub struct BatchFailure {
     /// The failure.
     pub failure: Failure,
     /// Answer for the lines that were recorded before.
@@ -207,9 +207,9 @@ impl Groups<'_> {
         self.next_line = last_line + 1;
     }
 
-    fn stopped(&self, failure: Failure) -> Box<Stopped> {
+    fn stopped(&self, failure: Failure) -> Box<BatchFailure> {
         // Boxed, since it is much larger than the answer.
-        Box::new(Stopped {
+        Box::new(BatchFailure {
             failure,
             recorded: self.recorded,
             next_line: self.next_line,
@@ -325,7 +325,7 @@ impl Team {
         &mut self,
         batch: AppendBatch,
         source: &mut dyn BufRead,
-    ) -> Result<BatchAnswer, Box<Stopped>> {
+    ) -> Result<BatchAnswer, Box<BatchFailure>> {
         let mut groups = batch.groups(source);
         loop {
             let group = groups.read_next();

@@ -4,7 +4,7 @@ use crate::claim::existing;
 use crate::operation::prelude::*;
 use crate::projections::usage::event::UsageFact;
 use crate::projections::usage::event::{Budget, UsageReported};
-use crate::projections::usage::{BudgetInfo, Used, Whose};
+use crate::projections::usage::{BudgetInfo, UsageOf, Used};
 
 /// Field names as in the HTTP contract.
 const RULES: Rules = Rules {
@@ -174,13 +174,15 @@ impl Team {
 
 /// Returns the usage of the team and of the given worker and task.
 fn standing(live: &Live, worker: Option<&str>, task: Option<&str>) -> Result<UsageAnswer> {
-    let used = live.used(Whose::Team)?;
+    let used = live.used(UsageOf::Team)?;
     let info = live.budget()?;
     let agent = worker.map(|worker| -> Result<AgentUsed> {
-        let used = live.used(Whose::Agent(worker))?;
+        let used = live.used(UsageOf::Agent(worker))?;
         Ok(AgentUsed::from((worker.to_owned(), used)))
     });
-    let task = task.map(|task| live.used(Whose::Task(task))).transpose()?;
+    let task = task
+        .map(|task| live.used(UsageOf::Task(task)))
+        .transpose()?;
     Ok(UsageAnswer {
         used: used.into(),
         agents: agent.transpose()?.into_iter().collect(),
@@ -247,7 +249,7 @@ impl Command for ReportUsage {
         let fact = UsageFact::Reported(reported);
         events.push(fact.event(&self.worker, trace.as_deref()));
         if let Some(info) = live.budget()? {
-            let used = live.used(Whose::Team)?.tokens;
+            let used = live.used(UsageOf::Team)?.tokens;
             let tokens = used.saturating_add(tokens);
             let cause = events.len() - 1;
             events.extend(budget::reached(Some(&info), &info.budget, tokens, cause));
@@ -301,7 +303,7 @@ impl Command for SetBudget {
             return Ok(Decision::Granted((), Vec::new()));
         }
         let mut events = vec![UsageFact::Set(budget.clone()).event(DEFAULT_ACTOR, None)];
-        let used = live.used(Whose::Team)?.tokens;
+        let used = live.used(UsageOf::Team)?.tokens;
         events.extend(budget::reached(before.as_ref(), &budget, used, 0));
         Ok(Decision::Granted((), events))
     }

@@ -4,7 +4,7 @@ use crate::agent_tokens::as_agent;
 use crate::deliveries::with_dead_letter;
 use crate::prelude::*;
 use crate::scenario::{Given, scenario};
-use teamlog_team::api::{Answered, Effect, Fault, OPERATIONS};
+use teamlog_team::api::{Effect, Fault, OPERATIONS, OperationAnswer};
 
 /// The outcome that is due for an agent that names others, or presents their claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -99,7 +99,7 @@ const TABLE: &[(&str, Expected)] = &[
     ("write-worker-status", Mismatch),
 ];
 
-fn called(root: &Root, name: &str, input: Map<String, Value>) -> Result<Answered, Fault> {
+fn called(root: &Root, name: &str, input: Map<String, Value>) -> Result<OperationAnswer, Fault> {
     api::call(root, api::find(name).unwrap(), input, Control::default())
 }
 

@@ -2,8 +2,8 @@
 
 use super::{Who, absolute, denied, init_stage, real};
 use crate::command::prelude::*;
-use crate::fence::fenced::{Fenced, NotStarted};
-use crate::fence::grounds::Grounds;
+use crate::fence::fenced::{NotStarted, Sandbox};
+use crate::fence::grounds::WritablePaths;
 use crate::fence::{VARIABLE, rules};
 use crate::hint::Cause;
 use crate::render::paths::STALE;
@@ -66,7 +66,7 @@ impl Exec {
         let mut stage = init_stage::command(program, words, context.out.is_json());
         stage.env(VARIABLE, &name);
         let writable = grounds.writable(rules::listed);
-        let (fenced, keeps_signals) = Fenced::start(stage, || rules::restrict(&writable))
+        let (fenced, keeps_signals) = Sandbox::start(stage, || rules::restrict(&writable))
             .map_err(|error| not_started(program, error))?;
         if !keeps_signals {
             context.note(SIGNALS_PASS);
@@ -89,7 +89,7 @@ impl Exec {
         context: &Context,
         team: &mut Team,
         held: &[HeldResources],
-    ) -> Result<Grounds, CommandError> {
+    ) -> Result<WritablePaths, CommandError> {
         let root = self.who.root(context, team)?;
         if root.is_empty() {
             let message = "--root is required, for the team has no setting resources.root";
@@ -111,7 +111,7 @@ impl Exec {
         });
         let scratch = scratch.collect::<Result<_, CommandError>>()?;
         let leased = held.iter().flat_map(|held| &held.resources);
-        Ok(Grounds {
+        Ok(WritablePaths {
             own: [TEAMS_DIR, lock::DIR].map(|own| data_root.join(own)).into(),
             leased: leased
                 .filter_map(|text| Pattern::parse(text).ok())
@@ -151,7 +151,12 @@ impl Leases {
 }
 
 /// Prints warnings that the command's own errors would not explain.
-fn warn(context: &Context, (agent, team): (&str, &str), held: &[HeldResources], grounds: &Grounds) {
+fn warn(
+    context: &Context,
+    (agent, team): (&str, &str),
+    held: &[HeldResources],
+    grounds: &WritablePaths,
+) {
     if held.is_empty() {
         let why = format!("{agent} holds no path in team {team}");
         context.note(&format!("{why}: the whole repository is read-only"));

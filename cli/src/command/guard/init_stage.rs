@@ -5,7 +5,7 @@
 
 use super::exec::not_started;
 use crate::command::prelude::*;
-use crate::fence::fenced::{Fenced, supervisor};
+use crate::fence::fenced::{Sandbox, supervisor};
 use crate::fence::rules;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
@@ -47,7 +47,7 @@ fn hold(number: &OsStr, program: &OsStr, words: &[OsString]) -> Outcome {
         .map_err(|error| CommandError::io("watch", "guard exec", &error))?;
     let mut command = Command::new(program);
     command.args(words);
-    let (fenced, ()) = Fenced::start(command, rules::restrict_signals)
+    let (fenced, ()) = Sandbox::start(command, rules::restrict_signals)
         .map_err(|error| not_started(program, error))?;
     let code = fenced.hold(supervisor);
     let code = code.map_err(|error| CommandError::io("wait for", "the command", &error))?;
