@@ -63,19 +63,25 @@ fn read(argv: &[OsString], env: &ProcessEnv) -> Result<Args, Misread> {
     let Some(words) = words.flatten() else {
         return parsed.map_err(Misread::Usage);
     };
-    let lacks_team = match words.given() {
+    let lacks_team = match words.given(parsed.is_err()) {
+        _ if words.is_named_twice => false,
         Given::Yes => false,
         Given::No => true,
         Given::IfItExists if words.named.is_some() => true,
-        Given::IfItExists => !in_context(parsed.map_err(Misread::Usage)?, env, |context| {
-            Ok(context.has_team(&words.first().cloned().unwrap_or_default()))
-        })?,
+        Given::IfItExists => {
+            let args = parsed.or_else(|error| typed(&words.with("team")).map_err(|_| error));
+            !in_context(args.map_err(Misread::Usage)?, env, |context| {
+                Ok(context.has_team(&words.first().cloned().unwrap_or_default()))
+            })?
+        }
     };
     let argv = match lacks_team {
         // Any name will do to find other errors, and the global options.
         true => {
             let args = match typed(&words.with("team")) {
                 Ok(args) => args,
+                Err(error) if words.named.is_some() => return Err(Misread::Usage(error)),
+                // The words may be right as they are: `mode explain --active team ralph` needs no team.
                 Err(error) => {
                     return typed(&words.without_option()).map_err(|_| Misread::Usage(error));
                 }
@@ -87,7 +93,7 @@ fn read(argv: &[OsString], env: &ProcessEnv) -> Result<Args, Misread> {
             words.with(&in_context(args, env, |context| context.team_named(named))?)
         }
         false if words.names_another() => {
-            let message = "the team is given twice; leave out --team or the first argument";
+            let message = words.given_twice();
             let args = typed(&words.without_option()).map_err(Misread::Usage)?;
             let form = ErrorOutput::of(&args, env);
             return Err(Misread::Team(form, Box::new(CommandError::usage(message))));

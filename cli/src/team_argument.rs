@@ -10,8 +10,11 @@ use std::ffi::OsString;
 /// Id of the argument in every command's definition.
 const ID: &str = "team";
 
-/// Commands that create or delete a team: its name must be typed.
-const TYPED: [&str; 4] = ["init", "join", "restore", "purge"];
+/// Id of the option `-t/--team`.
+const OPTION_ID: &str = "team_option";
+
+/// Commands that create or delete a team, or end its clients: the name must be typed.
+const TYPED: [&str; 5] = ["init", "join", "restore", "purge", "rotate"];
 
 /// Commands with an optional positional argument after TEAM, for which clap accepts another word as TEAM.
 const AMBIGUOUS: [&str; 6] = [
@@ -29,8 +32,10 @@ pub fn may_differ(argv: &[OsString]) -> bool {
     words.any(|word| AMBIGUOUS.contains(&word) || is_option(word))
 }
 
+/// Returns true if a word may be the option `-t/--team`; `-t` may stand among other short options.
 fn is_option(word: &str) -> bool {
-    word == "-t" || word == "--team" || word.starts_with("--team=")
+    let is_short = word.starts_with('-') && !word.starts_with("--") && word.contains('t');
+    is_short || word == "--team" || word.starts_with("--team=")
 }
 
 /// The words of a command that takes TEAM as its first positional argument.
@@ -40,6 +45,8 @@ pub struct Words {
     argv: Vec<OsString>,
     /// Value of `-t/--team`.
     pub named: Option<OsString>,
+    /// True if `-t/--team` was typed more than once.
+    pub is_named_twice: bool,
     /// Index in `argv` of the first positional argument, typed or not.
     place: usize,
     /// Number of typed positional arguments.
@@ -69,6 +76,7 @@ impl Words {
             words: Words {
                 argv: argv.iter().take(1).cloned().collect(),
                 named: None,
+                is_named_twice: false,
                 place: 1,
                 typed: 0,
                 bounds: (0, 0),
@@ -94,12 +102,15 @@ impl Words {
         Some(words)
     }
 
-    /// Tells if TEAM is among the words. A command that does not require TEAM looks for the team itself.
-    pub fn given(&self) -> Given {
+    /// Tells if TEAM is among the words, given if clap refused them. A command that never requires TEAM finds the team
+    /// itself; one that requires it unless another option is given is refused without it.
+    pub fn given(&self, is_refused: bool) -> Given {
         let (least, most) = self.bounds;
         match self.is_required {
-            false if self.typed > 0 || self.named.is_none() => Given::Yes,
-            false => Given::No,
+            false if self.named.is_none() && !is_refused => Given::Yes,
+            false if self.typed >= most => Given::Yes,
+            false if self.typed == 0 || self.named.is_some() => Given::No,
+            false => Given::IfItExists,
             true if self.typed < least => Given::No,
             true if self.typed >= most || most == least => Given::Yes,
             true => Given::IfItExists,
@@ -111,11 +122,25 @@ impl Words {
         self.argv.get(self.place).filter(|_| self.typed > 0)
     }
 
-    /// Returns true if `-t/--team` names another team than the first positional argument.
+    /// Returns true if two teams are named: by `-t/--team` twice, or by it and the first positional argument.
     pub fn names_another(&self) -> bool {
-        self.named
-            .as_ref()
-            .is_some_and(|named| self.first() != Some(named))
+        let is_first = |named: &OsString| self.first() == Some(named);
+        self.is_named_twice || self.named.as_ref().is_some_and(|named| !is_first(named))
+    }
+
+    /// Returns the error text for two teams.
+    pub fn given_twice(&self) -> String {
+        let shown = |word: Option<&OsString>| word.map(|word| word.to_string_lossy().into_owned());
+        match (
+            self.is_named_twice,
+            shown(self.first()),
+            shown(self.named.as_ref()),
+        ) {
+            (false, Some(first), Some(named)) => {
+                format!("the team is given twice, as {first:?} and by --team as {named:?}")
+            }
+            _ => "the option --team is given twice".to_owned(),
+        }
     }
 
     /// The words without `-t/--team`.
@@ -161,9 +186,19 @@ impl Reader<'_> {
                 continue;
             }
             if self.is_team_option {
-                let value = text.strip_prefix("--team=").map(OsString::from);
-                if value.is_some() || text == "-t" || text == "--team" {
-                    self.words.named = Some(value.or_else(|| rest.next().cloned())?);
+                let (before, value) = match text.strip_prefix("--team") {
+                    Some("") => ("", Some("")),
+                    Some(value) => ("", value.strip_prefix('=')),
+                    None => self.short_option(text),
+                };
+                if let Some(value) = value {
+                    if !before.is_empty() {
+                        self.words.argv.push(format!("-{before}").into());
+                    }
+                    let attached = (!value.is_empty()).then(|| OsString::from(value));
+                    let named = attached.or_else(|| rest.next().cloned())?;
+                    self.words.is_named_twice |= self.words.named.is_some();
+                    self.words.named = Some(named);
                     continue;
                 }
             }
@@ -175,6 +210,28 @@ impl Reader<'_> {
         Some(())
     }
 
+    /// Finds `t` among short options such as `-ft`. Returns the options before it, and its attached value: empty if the
+    /// next word is the value, `None` if there is no `t`.
+    fn short_option<'w>(&self, word: &'w str) -> (&'w str, Option<&'w str>) {
+        let letters = match word.strip_prefix('-') {
+            Some(letters) if !letters.starts_with('-') => letters,
+            _ => return ("", None),
+        };
+        for (at, letter) in letters.char_indices() {
+            if letter == 't' {
+                let value = letters.get(at + 1..).unwrap_or_default();
+                let before = letters.get(..at).unwrap_or_default();
+                return (before, Some(value.strip_prefix('=').unwrap_or(value)));
+            }
+            let mut arguments = self.command.get_arguments();
+            let found = arguments.find(|arg| arg.get_short() == Some(letter));
+            if found.is_none_or(|arg| arg.get_action().takes_values()) {
+                break;
+            }
+        }
+        ("", None)
+    }
+
     fn positional(&mut self, word: &OsString, only_positionals: bool) {
         let below = self.command.find_subcommand(word);
         self.words.argv.push(word.clone());
@@ -182,7 +239,7 @@ impl Reader<'_> {
             Some(below) => {
                 self.command = below;
                 self.words.place = self.words.argv.len();
-                self.is_team_option = !below.get_arguments().any(|arg| arg.get_long() == Some(ID));
+                self.is_team_option = !has_own_option(below);
             }
             None => {
                 if self.words.typed == 0 {
@@ -204,20 +261,24 @@ impl Reader<'_> {
     }
 }
 
+/// Returns true if a command has a `--team` of its own.
+fn has_own_option(command: &Command) -> bool {
+    let mut arguments = command.get_arguments();
+    arguments.any(|arg| arg.get_long() == Some(ID) && arg.get_id() != OPTION_ID)
+}
+
 /// Adds the option `-t/--team` to the help of every command whose first positional argument is TEAM.
 pub fn documented(command: Command) -> Command {
     let first = command.get_positionals().next();
     let is_first = first.is_some_and(|arg| arg.get_id() == ID);
-    let has_own = command
-        .get_arguments()
-        .any(|arg| arg.get_long() == Some(ID));
+    let has_own = has_own_option(&command);
     let must_be_typed = TYPED.contains(&command.get_name());
     if !is_first || has_own || must_be_typed {
         return command.mut_subcommands(documented);
     }
     let is_required = first.is_some_and(Arg::is_required_set);
     let command = command.arg(
-        Arg::new("team_option")
+        Arg::new(OPTION_ID)
             .short('t')
             .long("team")
             .value_name("TEAM")
@@ -242,7 +303,10 @@ mod tests {
 
     fn with_team(line: &str) -> Option<String> {
         let words = read(line)?;
-        let argv = match words.given() {
+        if words.names_another() && words.given(false) == Given::Yes {
+            return Some(words.given_twice());
+        }
+        let argv = match words.given(false) {
             Given::Yes => words.without_option(),
             Given::No => words.with("T"),
             Given::IfItExists => return Some("?".to_owned()),
@@ -290,6 +354,14 @@ mod tests {
             ),
             ("teamlog tick", "teamlog tick"),
             ("teamlog tick -t demo", "teamlog tick T"),
+            ("teamlog task show -tdemo 1", "teamlog task show T 1"),
+            ("teamlog status -t=demo", "teamlog status T"),
+            ("teamlog tail -ft demo", "teamlog tail T -f"),
+            ("teamlog tail -n3 -tdemo", "teamlog tail T -n3"),
+            (
+                "teamlog status a -t b",
+                "the team is given twice, as \"a\" and by --team as \"b\"",
+            ),
             (
                 "teamlog guard exec -- cargo test",
                 "teamlog guard exec -- cargo test",

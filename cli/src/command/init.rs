@@ -104,7 +104,15 @@ fn default_name(context: &Context) -> Result<String, CommandError> {
     let root = context.data_root()?;
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let directory = root.file_name().unwrap_or_default().to_string_lossy();
-    name_from(&directory).ok_or_else(|| {
+    let name = name_from(&directory);
+    let teams = context.data()?.teams()?;
+    if !teams.is_empty() && name.as_ref().is_none_or(|name| !teams.contains(name)) {
+        let teams = teams.join(", ");
+        let message =
+            format!("which team? this data root has: {teams}; name one of them, or the new one");
+        return Err(CommandError::usage(message));
+    }
+    name.ok_or_else(|| {
         let message = format!(
             "which name has the team? {} gives none: teamlog init NAME",
             root.display()

@@ -142,7 +142,9 @@ macro_rules! commands {
                 let mut teamlog = teamlog;
                 $(if wanted($name) {
                     teamlog = teamlog.subcommand(
-                        clap::Command::new($name).about($about).defer($module::Args::augment_args),
+                        clap::Command::new($name).about($about).defer(|command| {
+                            team_argument::documented($module::Args::augment_args(command))
+                        }),
                     );
                 })*
                 teamlog
@@ -151,11 +153,7 @@ macro_rules! commands {
 
         impl clap::Subcommand for Command {
             fn augment_subcommands(teamlog: clap::Command) -> clap::Command {
-                $(
-                    let args = |command| team_argument::documented($module::Args::augment_args(command));
-                    let teamlog = teamlog.subcommand(clap::Command::new($name).about($about).defer(args));
-                )*
-                teamlog
+                Self::augment_only(teamlog, |_| true)
             }
             fn augment_subcommands_for_update(teamlog: clap::Command) -> clap::Command {
                 Self::augment_subcommands(teamlog)

@@ -101,7 +101,7 @@ macro_rules! subcommands {
                 $(.subcommand(
                     clap::Command::new($name.name())
                         .about($name.about())
-                        .defer(|command| $name.define(command)),
+                        .defer(|command| crate::team_argument::documented($name.define(command))),
                 ))+,
             |matches| crate::command::subcommand::Invocation::find(ROWS, matches)?,
             ROWS.iter().map(|row| row.printed()).collect()

@@ -48,7 +48,7 @@ impl Context {
             let error = CommandError::from(failure);
             match has_none {
                 true => error.beside(self.hint(&Cause::NoTeamYet)),
-                false => error,
+                false => error.and_hint("name the team: --team NAME, or export TEAMLOG_TEAM=NAME"),
             }
         })
     }

@@ -38,6 +38,45 @@ fn the_question_for_a_team_lists_the_open_ones() {
 }
 
 #[test]
+fn no_form_of_the_option_reaches_a_team_that_it_does_not_name() {
+    let cli = Cli::with_team();
+    cli.ok("init two --members lead");
+    for line in [
+        "status -ttwo",
+        "status -t=two",
+        "-t two status",
+        "status --team=two",
+    ] {
+        let ran = with_variable(&cli, line, "TEAMLOG_TEAM", "demo");
+        shows!(ran.stdout => starts "two: ");
+    }
+    for line in [
+        "tick -t two --all",
+        "nudge -t two --all-teams",
+        "verify -t two --all",
+        "status -t demo -t two",
+        "status demo -ttwo",
+    ] {
+        cli.refused(2, line);
+    }
+    for line in ["status -t nope", "tick -tnope"] {
+        cli.refused(1, line);
+    }
+}
+
+#[test]
+fn commands_with_an_optional_argument_find_the_only_team() {
+    let cli = Cli::with_team();
+    cli.ok("tick");
+    cli.ok("verify");
+    cli.ok("mode explain ultrawork");
+    shows!(cli.refused(1, "token accept 5f0c2b7a91d3e846") => lacks "<TOKEN>");
+    let subject = "task create --subject X --requires-approval=true --actor lead";
+    cli.ok(subject);
+    shows!(cli.ok("task show --help") => has "-t, --team <TEAM>");
+}
+
+#[test]
 fn a_missing_word_after_team_is_named_alone() {
     let cli = Cli::with_team();
     let said = cli.refused(2, "task show");
@@ -75,6 +114,12 @@ fn a_team_is_named_after_the_directory_of_its_root() {
     let variable = with_variable(&cli, "init", "TEAMLOG_TEAM", "named");
     shows!(variable.stdout => starts "named created");
     shows!(cli.refused(1, "init 'a b'") => has "init a-b");
+}
+
+#[test]
+fn init_without_a_name_makes_no_second_team() {
+    let cli = Cli::with_team();
+    shows!(cli.refused(2, "init --members ops") => has "demo");
 }
 
 #[test]

@@ -49,7 +49,6 @@ fn a_set_is_explained_without_any_team() {
         ("unsupported_mode", Some("use team"))
     );
     for line in [
-        "demo",
         "--active team demo forge",
         "demo forge --review clean",
         "--active team forge --review x",
