@@ -236,6 +236,6 @@ pub fn unreadable(error: serde_json::Error) -> CommandError {
 
 /// Error if too many calls wait.
 pub fn crowded_waits() -> CommandError {
-    let message = "the daemon has no place for another waiting command; nothing was done";
+    let message = "the daemon has reached its limit of waiting commands; nothing was done";
     CommandError::new(Exit::Locked, "busy", message).or_hint("try again")
 }

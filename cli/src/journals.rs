@@ -320,7 +320,8 @@ pub fn is_known(journal: &JournalIdentity) -> bool {
 }
 
 fn not_configured(message: String) -> CommandError {
-    CommandError::new(Exit::Unsafe, "journal_not_configured", message).or_hint("name it there")
+    CommandError::new(Exit::Unsafe, "journal_not_configured", message)
+        .or_hint("add the journal to that file")
 }
 
 fn host_name() -> String {

@@ -140,8 +140,8 @@ async fn answer(state: &Arc<AppState>, call: Call, revoked: &Revoked) -> Answer 
             answered = state.awaiting.run(move || answering(&served, &call)) => answered,
             () = state.drain.cancelled() => return busy("the daemon is stopping").into(),
             () = revoked.over() => {
-                let message = "authorization must be that of runtime.json, where there is another token now, or a page \
-                    session that has not ended";
+                let message = "the token or page session of this request is no longer valid; runtime.json holds the \
+                    current token";
                 return Reply::unauthorized(message).into();
             }
         },

@@ -111,7 +111,7 @@ fn legal(run: &Run, event: Event) -> Result<(), Refusal> {
         }
         (Event::TeamLaunched, State::Running) => {
             return Err(illegal(run, row.name, "the team works already")
-                .hint("whoever comes later joins: member_added"));
+                .hint("to add a member later: member_added"));
         }
         (_, State::Fallback) => "the team flow has ended".to_owned(),
         _ => format!("it is in {}", from.join(", ")),

@@ -20,12 +20,11 @@ fn rejection(answer: &AckAnswer, team: &str) -> Option<CommandError> {
     match answer.status {
         AckStatus::Acked | AckStatus::AlreadyAcked => None,
         AckStatus::NotFound => {
-            let message =
-                format!("message_id must name a message of {team}, but is {message_id:?}");
+            let message = format!("no message {message_id:?} in team {team}");
             Some(CommandError::new(Exit::Refused, "not_found", message))
         }
         AckStatus::WrongRecipient => {
-            let expected = answer.expected.as_deref().unwrap_or("somebody else");
+            let expected = answer.expected.as_deref().unwrap_or("another agent");
             let message = format!(
                 "agent must be {expected}, the recipient of {message_id}, but is {agent:?}"
             );

@@ -377,7 +377,7 @@ fn fresh_dir(wanted: Option<PathBuf>, env: &ProcessEnv) -> Result<PathBuf, Comma
     let shown = dir.display().to_string();
     let failed = |error: std::io::Error| match error.kind() {
         std::io::ErrorKind::AlreadyExists => {
-            CommandError::invalid("dir", format!("dir must not exist yet, but {shown} does"))
+            CommandError::invalid("dir", format!("dir {shown} exists already"))
         }
         _ => CommandError::io("create", &shown, &error),
     };

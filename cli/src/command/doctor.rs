@@ -157,5 +157,5 @@ impl Repair {
 
 fn unsaid() -> CommandError {
     let message = "doctor repair needs --to SEQ, the last event to keep, or --accept-rollback, if an older state of the log was put back";
-    CommandError::usage(message).or_hint("without --yes, --to SEQ only says what would go")
+    CommandError::usage(message).or_hint("without --yes, --to SEQ only shows what it would remove")
 }

@@ -114,7 +114,7 @@ fn default_name(context: &Context) -> Result<String, CommandError> {
     }
     name.ok_or_else(|| {
         let message = format!(
-            "which name has the team? {} gives none: teamlog init NAME",
+            "cannot derive a team name from {}; name the team: teamlog init NAME",
             root.display()
         );
         CommandError::usage(message)

@@ -235,7 +235,7 @@ impl Create {
             (Durability::External, None) => 1,
             (Durability::External, Some(_)) => {
                 let message = format!(
-                    "--min-copies counts standbys, and journal {} has durability = \"external\": leave one of them out",
+                    "--min-copies cannot be used with journal {}, because its durability is \"external\". Remove --min-copies, or change durability in journals.toml",
                     self.journal
                 );
                 return Err(CommandError::usage(message));
@@ -556,7 +556,7 @@ impl Trim {
                 hosts.join(", ")
             );
             let error = CommandError::new(Exit::Refused, "not_covered", message).about("before");
-            return Err(error.or_hint("let a deep check of doctor run on the others"));
+            return Err(error.or_hint("run doctor check --deep on the other hosts"));
         }
         let (groups, bytes) = trims.trim(identity.log, self.before)?;
         let answer = Trimmed {

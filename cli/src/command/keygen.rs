@@ -50,7 +50,7 @@ impl Args {
 pub fn secret_key(env: &ProcessEnv, path: &Path) -> Result<SecretKey, CommandError> {
     let file = open(env, "key", path)?;
     check_private("key", path, &file).map_err(|error| {
-        error.or_hint("make a new key if somebody may have read it; else chmod 600")
+        error.or_hint("if another user may have read the key, make a new one; otherwise chmod 600")
     })?;
     SecretKey::parse(&text_of(file, path)?).map_err(|_| not_a_key("secret", path))
 }

@@ -75,10 +75,7 @@ fn find<'a>(
     let mut command = teamlog;
     for word in words {
         command = command.find_subcommand(word).ok_or_else(|| {
-            let message = format!(
-                "command must be one that there is, but is {:?}",
-                words.join(" ")
-            );
+            let message = format!("unknown command {:?}", words.join(" "));
             CommandError::usage(message)
                 .about("command")
                 .beside(context.hint(&Cause::ListedBy("help")))

@@ -54,7 +54,7 @@ impl Args {
         let name = self.command.join(" ");
         let (_, printed) = all()
             .find(|(known, _)| *known == name)
-            .ok_or_else(|| refused(&name, "must be one that there is", context))?;
+            .ok_or_else(|| refused(&name, "must be an existing command", context))?;
         let schema = printed
             .schema(&name)
             .ok_or_else(|| refused(&name, "must be one that prints JSON", context))?;

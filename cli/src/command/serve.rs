@@ -197,7 +197,7 @@ impl Args {
         if daemon.wait() {
             return Ok(Exit::Done);
         }
-        let message = "the daemon stopped before all that ran had come to its end";
+        let message = "the daemon stopped before all running commands ended";
         Err(CommandError::new(Exit::Io, "io", message))
     }
 }
@@ -325,7 +325,7 @@ fn stop(context: &mut Context) -> Outcome {
     while found(&root)?.is_some_and(|still| still.pid == running.pid) {
         if Instant::now() >= until {
             let message = format!(
-                "the daemon (pid {}) must end within {}, but has not",
+                "the daemon (pid {}) did not stop within {}",
                 running.pid,
                 time::plural(STOP_DEADLINE.as_secs(), "second")
             );

@@ -61,7 +61,7 @@ impl SessionScope {
     ) -> Result<(), CommandError> {
         let named = input.get("session_id");
         if self.root && named.is_some_and(|named| !named.is_null()) {
-            let message = "session_id must not be given beside --root";
+            let message = "give either --session or --root, not both";
             return Err(CommandError::invalid("session_id", message));
         }
         if self.session.is_none() && named.is_some() {

@@ -148,9 +148,7 @@ fn extra(text: Option<&str>) -> Result<Map<String, Value>, CommandError> {
     match fields.keys().find(|name| is_known(name)) {
         None => Ok(fields),
         Some(name) => {
-            let message = format!(
-                "extra_json must be a JSON object, but {name} is not more than what options say"
-            );
+            let message = format!("extra_json cannot set {name}, a known field of tasks");
             Err(CommandError::invalid("extra_json", message))
         }
     }

@@ -186,7 +186,7 @@ impl Context {
 pub fn again(error: CommandError, name: &str, value: &str) -> CommandError {
     let option = name.replace('_', "-");
     let hint = format!(
-        "repeat the same with --{option} {}: it is carried out once",
+        "repeat the command with --{option} {}: it is not carried out twice",
         quoted(value)
     );
     error.hinting(hint).detailing(name, value)

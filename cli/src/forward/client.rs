@@ -278,7 +278,7 @@ fn other_build() -> CommandError {
         "the daemon of this team does not speak {PROTOCOL}: it was started from another build of teamlog {VERSION}"
     );
     CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message)
-        .or_hint("stop it and start it anew")
+        .or_hint("stop the daemon and start it again")
 }
 
 fn too_often() -> CommandError {

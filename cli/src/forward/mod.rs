@@ -410,9 +410,9 @@ fn retry_pause() -> Result<Duration, CommandError> {
 
 /// Returns the error for a stream that ended early.
 fn cut_off() -> CommandError {
-    let message = "the connection ended before all events had come";
+    let message = "lost the connection to the daemon before all events arrived";
     CommandError::new(Exit::Unavailable, "daemon_gone", message)
-        .or_hint("go on behind the last one: --from-seq SEQ")
+        .or_hint("continue after the last event received: --from-seq SEQ")
 }
 
 /// Returns the error for a request that cannot be serialised, which does not happen.

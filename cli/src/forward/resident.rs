@@ -50,7 +50,8 @@ impl Forward for Resident {
         match wanted {
             // Commands on the whole log run on the machine of the data root only.
             Wanted::GiveWay if admitted.is_some() => {
-                let message = "the daemon gives way to commands of its own machine alone";
+                let message =
+                    "only commands on the daemon's own machine can make it release the team's lock";
                 let error = CommandError::new(Exit::NotPermitted, "forbidden", message);
                 send(caller, &Reply::Ended(Ended::of(Err(error))))
             }

@@ -56,7 +56,7 @@ impl Runtime {
             return Err(exposed(path, "is no file"));
         }
         if metadata.uid() != rustix::process::geteuid().as_raw() {
-            return Err(exposed(path, "belongs to somebody else"));
+            return Err(exposed(path, "belongs to another user"));
         }
         if metadata.mode() & 0o077 != 0 {
             let mode = metadata.mode() & 0o777;
@@ -106,7 +106,7 @@ fn open(path: &Path) -> io::Result<File> {
 
 fn exposed(path: &Path, but: &str) -> CommandError {
     let message = format!(
-        "{} may have been written by somebody else: it {but}",
+        "{} may have been written by another user: it {but}",
         path.display()
     );
     CommandError::new(Exit::NotPermitted, "not_permitted", message)

@@ -47,22 +47,21 @@ impl Repeat {
 
 /// Returns the error for a command whose outcome is unknown.
 pub fn outcome_unknown(repeat: Repeat) -> CommandError {
-    let message =
-        "the connection to the daemon broke before the answer; whether it was recorded is unknown";
+    let message = "lost the connection to the daemon before it answered; it is unknown whether the command was recorded";
     let error = CommandError::new(Exit::Io, "outcome_unknown", message);
     error.hinting(match repeat {
-        Repeat::UnderKey => "repeat the same with the same key: it is carried out once".to_owned(),
+        Repeat::UnderKey => "repeat the command with the same key: it is not carried out twice".to_owned(),
         Repeat::UnderMessageId => {
-            "repeat it with the same --message-id: what is recorded already changes nothing".to_owned()
+            "repeat the command with the same --message-id: the message is not recorded twice".to_owned()
         }
         Repeat::WithoutMessageId => {
-            "look before you repeat it, or give a --message-id from the start: the same with the same one is recorded once".to_owned()
+            "check whether it was recorded before you repeat it; next time pass --message-id: a repeat with the same id is not recorded twice".to_owned()
         }
-        Repeat::Same => "repeat the same command: what is recorded already changes nothing".to_owned(),
+        Repeat::Same => "repeat the same command: if it was recorded, the repeat changes nothing".to_owned(),
         Repeat::Unsafe => {
-            "look before you repeat it, or give a key from the start: the same with the same key is carried out once".to_owned()
+            "check whether it was recorded before you repeat it; next time pass a key: a repeat with the same key is not carried out twice".to_owned()
         }
-        Repeat::Never => "look before you repeat it".to_owned(),
+        Repeat::Never => "check whether it was recorded before you repeat it".to_owned(),
     })
 }
 

@@ -305,8 +305,8 @@ fn about_the_outcome(error: &CommandError, team: &str, caller: &Caller<'_>) -> O
 
 fn unknown_outcome(repeat: Repeat, look: &str) -> String {
     match repeat.is_safe() {
-        true => "whether it was recorded is unknown; type the same again: what is recorded already changes nothing".to_owned(),
-        false => format!("whether it was recorded is unknown; look before you repeat it:\n{look}"),
+        true => "it is unknown whether the command was recorded; repeat the same command: if it was recorded, the repeat changes nothing".to_owned(),
+        false => format!("it is unknown whether the command was recorded; check before you repeat it:\n{look}"),
     }
 }
 /// Returns the commands in a text of the contract, rewritten for this command line; `None` if there are none or they

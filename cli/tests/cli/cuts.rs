@@ -310,7 +310,8 @@ fn a_command_for_people_has_one_answer_wherever_its_connection_ends() {
         assert!(ran.stderr.starts_with("error: "), "{ran:?}");
         assert_eq!(ran.stderr.matches("error: ").count(), 1, "{ran:?}");
         assert!(
-            ran.stderr.contains("whether it was recorded is unknown"),
+            ran.stderr
+                .contains("it is unknown whether the command was recorded"),
             "{ran:?}"
         );
         CallReport::Unknown
@@ -373,7 +374,10 @@ fn the_advice_is_to_repeat_what_has_a_key_and_to_look_before_what_has_none() {
         format!("api create-task --json --input '{input}'")
     };
     for (keys, advice) in [
-        (["", ""], "look before you repeat it"),
+        (
+            ["", ""],
+            "check whether it was recorded before you repeat it",
+        ),
         (["k-1", "k-2"], "the same key"),
     ] {
         let (first, other) = (format!("first{}", keys[0]), format!("other{}", keys[1]));
@@ -391,11 +395,14 @@ fn the_advice_is_to_repeat_what_has_a_key_and_to_look_before_what_has_none() {
     assert_eq!(again.0, CallReport::Done);
     assert_eq!(subjects(&cli).len(), before);
     for (words, advice) in [
-        ("task create demo --subject S=", "look before you repeat it"),
+        (
+            "task create demo --subject S=",
+            "check whether it was recorded before you repeat it",
+        ),
         ("task create demo --subject S --key s=", "the same key"),
         (
             "send demo --from lead --to dev --type handoff --trace-id t=",
-            "look before you repeat it",
+            "check whether it was recorded before you repeat it",
         ),
         (
             "send demo --from lead --to dev --type handoff --message-id m=",

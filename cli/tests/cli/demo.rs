@@ -76,7 +76,7 @@ fn the_demo_touches_no_directory_that_is_there() {
     let cli = Cli::new();
     std::fs::create_dir(cli.dir().join("mine")).unwrap();
     let error = cli.refused(1, "demo --dir mine");
-    shows!(error => has "dir must not exist yet", has "mine");
+    shows!(error => has "exists already", has "mine");
     let demo: Demo = parse(&cli.ok("demo --dir fresh --json"));
     assert_eq!(
         std::path::Path::new(&demo.dir),

@@ -290,7 +290,9 @@ fn a_managed_journal_counts_no_copies_and_says_what_is_not_verified() {
     }
     let contradicts = first.refused_json(2, "journal create main --min-copies 2");
     assert!(
-        contradicts.message.contains("--min-copies counts standbys"),
+        contradicts
+            .message
+            .contains("--min-copies cannot be used with journal"),
         "{contradicts:?}"
     );
     let made: Value = first.json("journal create main");

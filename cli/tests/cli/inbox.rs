@@ -265,7 +265,7 @@ fn people_learn_whose_message_it_is() {
         is "error: agent must be dev, the recipient of m, but is \"qa\"\nhint: teamlog read demo --agent qa\n");
     let error = cli.refused(1, "ack demo --agent qa --message-id x");
     shows!(error =>
-        is "error: message_id must name a message of demo, but is \"x\"\nhint: teamlog read demo --agent qa\n");
+        is "error: no message \"x\" in team demo\nhint: teamlog read demo --agent qa\n");
 }
 
 #[test]

@@ -387,7 +387,10 @@ fn a_claim_on_ones_own_task_says_how_it_is_renewed_and_tells_nobody_the_token() 
     let claim: Value = cli.json(CLAIMED);
     let token = claim["claimToken"].as_str().unwrap();
     let own = cli.refused(1, CLAIMED);
-    assert!(own.contains("dev holds it already, with epoch 1"), "{own}");
+    assert!(
+        own.contains("already claimed by dev, with epoch 1"),
+        "{own}"
+    );
     shows!(own => has "teamlog task renew demo T-1 --worker dev --epoch 1");
     let other = cli.refused(1, "task claim demo T-1 --worker qa");
     assert!(!other.contains("renew"), "{other}");

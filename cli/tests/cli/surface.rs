@@ -152,11 +152,11 @@ fn where_the_outcome_is_unknown_the_hint_fits_the_command_and_works() {
     let root = cli.dir().display().to_string();
     let send = "send demo --from lead --to dev --type handoff";
     let look = format!(
-        "whether it was recorded is unknown; look before you repeat it:\n\
+        "it is unknown whether the command was recorded; check before you repeat it:\n\
         teamlog --data-root {root} replay demo --reverse --limit 5 --json"
     );
-    let again = "whether it was recorded is unknown; type the same again: \
-        what is recorded already changes nothing";
+    let again = "it is unknown whether the command was recorded; repeat the same command: \
+        if it was recorded, the repeat changes nothing";
     cli.ok(&format!("{send} --message-id m"));
     for (line, hint) in cases![
         (format!("{send} --message-id n") => Some(again)),

@@ -180,7 +180,7 @@ pub(super) fn behind(last: Option<EventId>, id: EventId) -> Result<EventId> {
     Err(Error::invalid(
         "created_at",
         id.created_at().to_string(),
-        "must leave space for an id after the last event's",
+        "must be early enough to leave an event id after the last event",
     ))
 }
 

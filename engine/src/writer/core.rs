@@ -235,7 +235,7 @@ impl<S: State> Core<S> {
                 "created_at",
                 last.created_at.to_string(),
                 format!(
-                    "must lie on the day of its group, {}",
+                    "must be on the same day as its group, {}",
                     first.created_at.day()
                 ),
             ));

@@ -52,7 +52,7 @@ impl Reservation {
     ) -> Result<(Vec<Event<'static>>, usize)> {
         let (wanted, room) = (more.len(), self.places.len());
         if wanted > room {
-            let rule = format!("must have at most {room}, for which there is room");
+            let rule = format!("must be at most {room} events, the reserved number");
             return Err(Error::invalid("group", format!("{wanted} events"), rule));
         }
         let places = self.places.into_iter().zip(more);

@@ -244,7 +244,7 @@ impl Object<'_> {
             return Ok(());
         };
         let message = format!(
-            "{} is no field of {of}; its fields: {}",
+            "unknown field {} of {of}; fields: {}",
             shown(unknown),
             known.join(", ")
         );

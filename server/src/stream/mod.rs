@@ -53,7 +53,7 @@ impl Hub {
         let asked: Events = route::input_of(call)?;
         asked.filter().check()?;
         if asked.is_newest_first()? {
-            let message = "a stream supports neither order newest nor before";
+            let message = "a stream supports neither `order=newest` nor `before`";
             return Err(Problem::invalid("order", message));
         }
         let mut team = served.team(&call.team)?;

@@ -75,7 +75,7 @@ impl BootstrapList {
 
 /// Reads the cursor: the event that began the last run of the page before.
 fn begun_at(cursor: &str) -> Result<u64, Refusal> {
-    let rule = "must be the next_cursor of the page before";
+    let rule = "must be the next_cursor of the previous page";
     let seq = cursor.trim().parse().ok();
     seq.ok_or_else(|| Refusal::invalid("cursor", cursor, rule))
 }

@@ -59,7 +59,7 @@ pub(crate) fn check_live(ctx: &Ctx, live: &Live, stored: &str) -> Result<()> {
         Ok(_) => format!("is {}", decision.task.status.name()),
     };
     let message = format!(
-        "the claim that the key was answered with, epoch {} of task {}, must be live, but the task {why}",
+        "the claim granted under this key, epoch {} of task {}, is over: the task {why}",
         claimed.epoch, claimed.id
     );
     let refusal = decision.refusal(Code::ClaimConflict, message);

@@ -105,8 +105,9 @@ impl TaskDecision {
         let Some(expected) = expected.filter(|expected| *expected != version) else {
             return Ok(());
         };
-        let message =
-            format!("expected_version must be that of task {id}, {version}, but is {expected}");
+        let message = format!(
+            "expected_version must be {version}, the version of task {id}, but is {expected}"
+        );
         Err(self.refusal(code, message).field("expected_version"))
     }
 
@@ -117,7 +118,7 @@ impl TaskDecision {
             return Ok(());
         }
         let (id, name) = (&self.task.task_id, status.name());
-        let message = format!("task {id} must not be finished, but is {name}");
+        let message = format!("task {id} is already {name}");
         let refusal = self.refusal(Code::AlreadyTerminal, message);
         Err(match status {
             Status::Failed => refusal.hint("a failed task can be reopened"),
@@ -144,13 +145,13 @@ impl TaskDecision {
             return Ok(claim.clone());
         }
         let (id, status) = (&self.task.task_id, self.task.status.name());
-        let message = format!("task {id} must be claimed, but is {status}");
+        let message = format!("task {id} is not claimed: its status is {status}");
         Err(self.refusal(Code::ClaimConflict, message))
     }
 
     fn expired(&self, claim: &Claim) -> Refusal {
         let message = format!(
-            "the lease of {} on task {} must still run, but ran out at {}",
+            "the lease of {} on task {} expired at {}",
             claim.owner, self.task.task_id, claim.leased_until
         );
         let until = claim.leased_until.to_string();
@@ -168,14 +169,15 @@ impl TaskDecision {
         may_force: bool,
     ) -> Refusal {
         let message = format!(
-            "{field} must be the one who claimed task {}, {}, but is {who:?}",
+            "task {} is claimed by {}, not by {who:?}",
             self.task.task_id, claim.owner
         );
         let refusal = self.refusal(Code::NotHolder, message).field(field);
         refusal.hint(match may_force {
-            true => "leave it to its holder; force overrides that, and is recorded".to_owned(),
+            true => "leave the task to its holder; force overrides the claim, and is recorded"
+                .to_owned(),
             false => format!(
-                "leave it to {}, or ask {LEADER}, who alone may force it",
+                "leave the task to {}, or ask {LEADER}: only the leader may override the claim",
                 claim.owner
             ),
         })
@@ -187,7 +189,7 @@ impl TaskDecision {
             None => "epoch",
         };
         let id = &self.task.task_id;
-        let message = format!("{field} must be that of the last claim on task {id}");
+        let message = format!("wrong {field} for task {id}: use the {field} of its latest claim");
         self.refusal(Code::ClaimConflict, message).field(field)
     }
 
@@ -258,7 +260,7 @@ pub(crate) fn holder(task: &Task, claim: &Claim) -> ClaimRef {
 
 /// Returns the refusal of a task that does not exist.
 pub fn not_found(task_id: &str) -> Refusal {
-    let message = format!("task_id must name a task of the team, but is {task_id:?}");
+    let message = format!("no task {task_id:?} in this team");
     Refusal::new(Code::TaskNotFound, message)
         .field("task_id")
         .detail("task_id", task_id)

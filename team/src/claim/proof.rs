@@ -121,13 +121,13 @@ impl<'a> ClaimProof<'a> {
             return Ok(());
         };
         let message = format!(
-            "epoch must be that of the last claim on task {}, {last}, but is {epoch}",
+            "wrong epoch {epoch} for task {}: its current epoch is {last}",
             self.task_id
         );
         let refusal = decision
             .refusal(Code::EpochMismatch, message)
             .field("epoch");
-        Err(refusal.hint("somebody else may have claimed the task since: read it, and claim it again if it is free"))
+        Err(refusal.hint("another worker may have claimed the task since: read it, and claim it again if it is free"))
     }
 
     /// Refuses a command that presents neither a token nor an epoch.
@@ -135,7 +135,7 @@ impl<'a> ClaimProof<'a> {
         if !self.is_empty() {
             return Ok(());
         }
-        let message = "claim_token is required, or epoch: what the claim was answered with";
+        let message = "claim_token is required, or epoch: the answer to the claim has both";
         Err(Refusal::new(Code::InvalidInput, message).field("claim_token"))
     }
 
@@ -148,11 +148,11 @@ impl<'a> ClaimProof<'a> {
     /// Returns the refusal of a caller that presents no claim on a claimed task.
     pub fn needs_claim(self, decision: &TaskDecision, claim: &Claim, who: &str) -> Refusal {
         let who = match self.force {
-            true => format!("but {who} cannot force it"),
-            false => "but no claim_token is given".to_owned(),
+            true => format!("{who} cannot force it"),
+            false => "no claim_token is given".to_owned(),
         };
         let message = format!(
-            "task {} must be canceled by {}, who works on it, or by the leader by force, {who}",
+            "task {} is claimed by {}: only its holder, or the leader by force, can cancel it; {who}",
             decision.task.task_id, claim.owner
         );
         decision.refusal(Code::ClaimConflict, message)

@@ -39,7 +39,7 @@ impl PastFolds {
         let (mut free, _) = waited.unwrap_or_else(PoisonError::into_inner);
         if *free == 0 {
             let message =
-                "the daemon reads as many past states as it may; try again in a few seconds";
+                "the daemon has reached its limit of past states; try again in a few seconds";
             return Err(Refusal::new(Code::PastBusy, message));
         }
         *free -= 1;

@@ -145,7 +145,7 @@ fn check_kind(kind: &str) -> Result<(), Refusal> {
         let Some(command) = reserved.command else {
             return Err(refusal.hint("no command records it; it is reserved for later versions"));
         };
-        let refusal = refusal.hint(format!("it is recorded by: {command}"));
+        let refusal = refusal.hint(format!("events of this kind are recorded by: {command}"));
         return Err(refusal.detail("command", command));
     }
     match names::is_kind(kind) {

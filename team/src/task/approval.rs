@@ -143,7 +143,7 @@ pub(crate) fn check(live: &Live, task: &Task) -> Result<()> {
         || "there is no decision yet".to_owned(),
         |last| format!("the last decision is {}", words(last)),
     );
-    let message = format!("task {id} requires an approval before it is completed, and {state}");
+    let message = format!("task {id} requires an approval before it can be completed: {state}");
     let mut refusal = Refusal::new(Code::ApprovalRequired, message)
         .detail("task_id", id.as_str())
         .hint("ask the reviewer to record a decision with write-task-approval; the claim stays yours until its lease ends");

@@ -106,7 +106,7 @@ pub(crate) fn token(ids: &dyn IdSource) -> Result<String> {
 /// Checks that an agent may claim tasks. The leader may not.
 pub(crate) fn check_worker(live: &Live, worker: &str) -> Result<()> {
     if worker == LEADER {
-        let message = format!("worker must be one who works on tasks, but is {LEADER:?}");
+        let message = format!("worker must not be the leader, but is {LEADER:?}");
         let refusal = Refusal::new(Code::WorkerNotFound, message).field("worker");
         return Err(refusal.detail("worker", worker).into());
     }
@@ -145,26 +145,26 @@ fn check_free(decision: &TaskDecision, worker: &str) -> Result<(), Refusal> {
     let conflict = |message: String| Err(decision.refusal(Code::ClaimConflict, message));
     if let Some(claim) = task.claim().filter(|claim| claim.owner == worker) {
         let message = format!(
-            "task {} must be free, but {worker} holds it already, with epoch {} until {}",
+            "task {} is already claimed by {worker}, with epoch {}, until {}",
             task.task_id, task.governed.epoch, claim.leased_until
         );
         let refusal = decision.refusal(Code::ClaimConflict, message);
         let refusal = refusal.detail("yours", true);
-        return Err(refusal.hint("present that epoch to renew, complete, fail or release it"));
+        return Err(refusal.hint("pass that epoch to renew, complete, fail or release the task"));
     }
     if task.status == Status::InProgress {
         let claim = task.claim();
         let until = claim.map(|claim| format!(" until {}", claim.leased_until));
         let (id, until) = (&task.task_id, until.unwrap_or_default());
-        let owner = owner.unwrap_or("somebody");
-        let message = format!("task {id} must be free, but {owner} works on it{until}");
+        let owner = owner.unwrap_or("another worker");
+        let message = format!("task {id} is not free: {owner} works on it{until}");
         return conflict(message);
     }
     // Messages assign a task to its owner; a pending task they leave to any agent.
     let own = task.claim_governed || task.status != Status::Pending;
     match owner.filter(|owner| own && *owner != worker) {
         Some(owner) => conflict(format!(
-            "worker must be the one whom task {} is assigned to, {owner}, but is {worker:?}",
+            "worker must be {owner}, to whom task {} is assigned, but is {worker:?}",
             task.task_id
         )),
         None => Ok(()),

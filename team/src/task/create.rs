@@ -147,7 +147,7 @@ impl TaskCreate {
         check_title("subject", &self.subject).map_err(Refusal::from)?;
         if let Some(owner) = &self.owner {
             if owner == LEADER {
-                let message = format!("owner must be one who works on tasks, but is {LEADER:?}");
+                let message = format!("owner must not be the leader, but is {LEADER:?}");
                 let refusal = Refusal::new(Code::WorkerNotFound, message).field("owner");
                 return Err(refusal.detail("worker", owner.as_str()).into());
             }
@@ -177,9 +177,11 @@ impl TaskCreate {
         let mut names = self.extra.keys();
         if let Some(name) = names.find(|name| RESERVED.contains(&name.as_str())) {
             let hint = match name.as_str() {
-                "id" => "a task's own id is task_id",
-                "depends_on" | "deps" => "what a task waits for is blocked_by",
-                _ => "lifecycle fields are changed by the operations that are there for them",
+                "id" => "pass the id of the new task as task_id",
+                "depends_on" | "deps" => "pass the tasks that it depends on as blocked_by",
+                _ => {
+                    "operations such as claim-task and transition-task-status change lifecycle fields"
+                }
             };
             let message = format!("{name} must not be given for a new task");
             let refusal = Refusal::new(Code::InvalidInput, message).field(name.as_str());
@@ -203,7 +205,7 @@ impl TaskCreate {
             return match live.task(id)? {
                 None => Ok(id.clone()),
                 Some(_) => {
-                    let message = format!("task_id must be new, but there is a task {id:?}");
+                    let message = format!("task {id:?} exists already");
                     let refusal = Refusal::new(Code::TaskExists, message).field("task_id");
                     Err(refusal.detail("task_id", id.as_str()).into())
                 }
@@ -248,7 +250,7 @@ pub(crate) fn check_cycle(live: &Live, id: &str, deps: &[String]) -> Result<()> 
         return Ok(());
     };
     let way = cycle.join(" -> ");
-    let message = format!("blocked_by must not lead back to task {id}, but does: {way}");
+    let message = format!("blocked_by of task {id} makes a cycle: {way}");
     let refusal = Refusal::new(Code::DependencyCycle, message).field("blocked_by");
     Err(refusal.detail("cycle", cycle).into())
 }

@@ -113,11 +113,11 @@ impl TaskFinish {
         }
         let (id, status) = (&decision.task.task_id, decision.task.status);
         if status == Status::InProgress {
-            let message = format!("task {id} must be claimed, but is in progress without a claim");
+            let message = format!("task {id} is in progress, but not claimed");
             return Err(decision.refusal(Code::ClaimConflict, message));
         }
         let (status, from) = (status.name(), &self.from);
-        let message = format!("from must be the status of task {id}, {status}, but is {from:?}");
+        let message = format!("from must be {status}, the status of task {id}, but is {from:?}");
         let refusal = decision.refusal(Code::InvalidTransition, message);
         Err(refusal.field("from"))
     }
@@ -167,6 +167,6 @@ fn no_way(from: Status, to: Status) -> Refusal {
     Refusal::new(Code::InvalidTransition, message)
         .details(json!({"from": from.name(), "to": to.name()}))
         .hint(
-            "to give a task back release it, to drop it cancel it, to retry a failed one reopen it",
+            "to give a task back, release it; to drop it, cancel it; to retry a failed task, reopen it",
         )
 }

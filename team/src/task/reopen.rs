@@ -34,7 +34,7 @@ impl Command for TaskReopen {
         decision.decision(|decision| {
             if decision.task.status != Status::Failed {
                 let (id, status) = (&decision.task.task_id, decision.task.status.name());
-                let message = format!("task {id} must have failed to be reopened, but is {status}");
+                let message = format!("task {id} is {status}: only a failed task can be reopened");
                 return Err(decision.refusal(Code::InvalidTransition, message).into());
             }
             decision.check_version(self.expected_version)?;

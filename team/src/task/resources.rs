@@ -59,7 +59,7 @@ fn declare(
 ) -> Result<(), Refusal> {
     if let Some(claim) = decision.task.claim() {
         let message = format!(
-            "resources must be declared while nobody works on task {}, but {} does until {}",
+            "resources of task {} cannot change while {} works on it, until {}",
             decision.task.task_id, claim.owner, claim.leased_until
         );
         let refusal = decision.refusal(Code::ClaimConflict, message);

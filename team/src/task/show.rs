@@ -92,7 +92,7 @@ impl Team {
 
 /// Returns the refusal of a task that does not exist.
 pub(crate) fn not_found(team: &str, task: &str) -> Refusal {
-    let message = format!("task_id must name a task of {team}, but is {task:?}");
+    let message = format!("no task {task:?} in team {team}");
     Refusal::new(Code::TaskNotFound, message)
         .field("task_id")
         .detail("task_id", task)

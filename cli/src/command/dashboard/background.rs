@@ -47,10 +47,10 @@ pub fn daemon(root: &Path) -> Result<(Running, Option<PathBuf>), CommandError> {
             return Ok((running, ours.then_some(path)));
         }
         if ended.is_some() || Instant::now() >= until {
-            let message = "the daemon must run, but did not start";
+            let message = "the daemon did not start";
             return Err(
                 CommandError::new(Exit::Unavailable, "daemon_not_running", message).or_hint(
-                    format!("what it said is in {}:\n{}", path.display(), told(&path)),
+                    format!("its output is in {}:\n{}", path.display(), told(&path)),
                 ),
             );
         }

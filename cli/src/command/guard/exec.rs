@@ -62,7 +62,7 @@ impl Exec {
         let (program, words) = self
             .command
             .split_first()
-            .ok_or_else(|| CommandError::usage("COMMAND is required behind --"))?;
+            .ok_or_else(|| CommandError::usage("COMMAND is required after --"))?;
         let mut stage = init_stage::command(program, words, context.out.is_json());
         stage.env(VARIABLE, &name);
         let writable = grounds.writable(rules::listed);
@@ -173,7 +173,7 @@ fn directory(field: &str, dir: &Path) -> Result<PathBuf, CommandError> {
     match dir.is_absolute() && dir.is_dir() {
         true => Ok(dir),
         false => {
-            let message = format!("{field} must be a directory that is there, but is {shown}");
+            let message = format!("{field} must be an existing directory, but is {shown}");
             Err(CommandError::invalid(field, message))
         }
     }
@@ -183,8 +183,9 @@ pub(super) fn not_started(program: &OsStr, error: NotStarted) -> CommandError {
     let shown = program.to_string_lossy();
     match error {
         NotStarted::Unfenced(why) => {
-            let message = format!("the kernel must hold the command to its paths, but {why}");
-            let hint = "hooks that look at each tool call before it runs work without the kernel";
+            let message = format!("cannot restrict the command to its paths: {why}");
+            let hint =
+                "hooks that check each tool call before it runs need no support in the kernel";
             CommandError::new(Exit::Unfenced, "landlock_unavailable", message).or_hint(hint)
         }
         NotStarted::Failed(error) => {

@@ -102,9 +102,9 @@ fn the_advice_fits_what_makes_a_command_repeatable() {
         "the same --message-id:",
     );
     let (look, look_key, look_id) = (
-        "look before you repeat it\nteamlog replay demo",
-        "or give a key from the start",
-        "or give a --message-id from the start",
+        "check whether it was recorded before you repeat it\nteamlog replay demo",
+        "next time pass a key:",
+        "next time pass --message-id:",
     );
     for (line, advice) in [
         ("append demo --kind done --key k", key),

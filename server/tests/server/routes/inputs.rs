@@ -200,7 +200,7 @@ fn fields_inside_others_are_named_with_their_place() {
         let said = world.post_text("/v1/teams", body);
         let whole = format!("{place}.{name}");
         assert_eq!(field(said.refused(400, "invalid_input")), whole, "{body}");
-        let message = format!("\"{name}\" is no field of {place}; its fields: ");
+        let message = format!("unknown field \"{name}\" of {place}; fields: ");
         let told = said.json["error"]["message"].as_str().unwrap();
         assert!(told.starts_with(&message), "{told}");
     }
