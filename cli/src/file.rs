@@ -32,7 +32,7 @@ pub fn check_private(flag: &str, path: &Path, file: &File) -> Result<(), Command
         return Ok(());
     }
     let message = format!(
-        "{flag} file {shown} can be read by others (mode {mode:03o}); it must be yours only"
+        "{flag} file {shown} can be read by others (mode {mode:03o}); only you may have access"
     );
     Err(CommandError::new(Exit::Refused, "key_exposed", message).about(flag))
 }

@@ -321,7 +321,7 @@ pub fn is_known(journal: &JournalIdentity) -> bool {
 
 fn not_configured(message: String) -> CommandError {
     CommandError::new(Exit::Unsafe, "journal_not_configured", message)
-        .or_hint("add the journal to that file")
+        .or_hint("add the journal, or its id, to that file")
 }
 
 fn host_name() -> String {

@@ -551,7 +551,7 @@ impl Trim {
         let hosts = trims.holders(identity.log, last)?;
         if hosts.len() < HOLDERS_MIN {
             let message = format!(
-                "{HOLDERS_MIN} hosts must have noted that they have event {last}, but {} have: {}",
+                "only {} of {HOLDERS_MIN} required hosts are known to have event {last}: {}",
                 hosts.len(),
                 hosts.join(", ")
             );

@@ -72,7 +72,7 @@ impl Context {
             let teams = root.path.join(TEAMS_DIR);
             if DirBuilder::new().mode(0o700).create(&teams).is_ok() {
                 let given = chown(&teams, Some(place.uid()), Some(place.gid()));
-                given.map_err(|error| CommandError::io("give away", "teams", &error))?;
+                given.map_err(|error| CommandError::io("change the owner of", "teams", &error))?;
             }
         }
         Ok(())

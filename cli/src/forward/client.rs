@@ -71,7 +71,7 @@ impl Peer for Runtime {
 
     fn unreachable(&self, but: &str) -> CommandError {
         let message = format!(
-            "the daemon of this team (pid {}) did not take the command: {but}",
+            "the daemon of this team (pid {}) did not accept the command: {but}",
             self.pid
         );
         CommandError::unreachable(message)
@@ -176,7 +176,7 @@ fn connected(socket: &Path) -> Option<UnixStream> {
 pub fn check_peer(stream: &UnixStream) -> Result<(), CommandError> {
     #[cfg(target_os = "linux")]
     {
-        let failed = |error| CommandError::io("look at", "the daemon", &io::Error::from(error));
+        let failed = |error| CommandError::io("check", "the daemon", &io::Error::from(error));
         let peer = rustix::net::sockopt::socket_peercred(stream).map_err(failed)?;
         if peer.uid != rustix::process::geteuid() {
             let message = format!(
@@ -275,7 +275,7 @@ fn unknown_token() -> CommandError {
 
 fn other_build() -> CommandError {
     let message = format!(
-        "the daemon of this team does not speak {PROTOCOL}: it was started from another build of teamlog {VERSION}"
+        "the daemon of this team does not support {PROTOCOL}: it was started from another build of teamlog {VERSION}"
     );
     CommandError::new(Exit::Unavailable, "daemon_version_mismatch", message)
         .or_hint("stop the daemon and start it again")

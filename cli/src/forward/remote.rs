@@ -200,7 +200,7 @@ impl Peer for Remote {
 
     fn unreachable(&self, but: &str) -> CommandError {
         let message = format!(
-            "the daemon at {}:{} did not take the command: {but}; nothing was done",
+            "the daemon at {}:{} did not accept the command: {but}; nothing was done",
             self.host, self.port
         );
         CommandError::unreachable(message).or_hint(format!(

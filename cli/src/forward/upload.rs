@@ -24,7 +24,7 @@ pub fn sent(file: &mut dyn Read, to: &mut dyn Write) -> Result<(), CommandError>
         let filled = piece.get(..read).unwrap_or_default();
         send(to, filled).map_err(|error| {
             let message =
-                format!("the daemon did not take the whole file: {error}; nothing was imported");
+                format!("the daemon did not receive the whole file: {error}; nothing was imported");
             CommandError::unreachable(message)
         })?;
         if read == 0 {
@@ -52,7 +52,7 @@ fn run(
     let import: ImportMessages = serde_json::from_str(asked.input.get()).map_err(|error| {
         CommandError::bug(format!("the request for an import cannot be read: {error}"))
     })?;
-    let failed = |error| CommandError::io("take in", "the file", &error);
+    let failed = |error| CommandError::io("receive", "the file", &error);
     let file = caller
         .wait(|_| spooled(dir, caller))
         .ok_or_else(crowded_waits)?;

@@ -273,7 +273,7 @@ fn locked(error: &CommandError, caller: &Caller<'_>) -> String {
     let holder = error.detail("holder").unwrap_or_default();
     let is_daemon = |pid: &u32| holder.starts_with(&format!("pid {pid} "));
     let Some(pid) = caller.daemon.filter(is_daemon) else {
-        return "try again, or wait longer with --lock-timeout 60; the lock goes with the process that holds it, and deleting the file frees nothing".to_owned();
+        return "try again, or wait longer with --lock-timeout 60; the lock ends with the process that holds it, and deleting the file does not release it".to_owned();
     };
     let known = format!(
         "the daemon of this data root (pid {pid}) has the log open under another path: move the directory back, or restart the daemon"
@@ -293,7 +293,7 @@ fn about_the_outcome(error: &CommandError, team: &str, caller: &Caller<'_>) -> O
         "outcome_unknown" if !repeat.is_safe() => Some(look),
         "outcome_unknown" => None,
         "lock_lost" if error.hint().is_none() => Some(format!(
-            "deleting the lock file frees nothing\n{}",
+            "deleting the lock file does not release the lock\n{}",
             unknown_outcome(repeat, &look)
         )),
         _ if error.exit() == Exit::Io && error.hint().is_none() => {

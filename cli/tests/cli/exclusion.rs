@@ -195,7 +195,7 @@ fn a_daemon_whose_lock_file_is_removed_takes_the_new_one_and_lets_nobody_in() {
             cli.refused_json(75, &format!("send demo {MESSAGE} --lock-timeout 0"))
         });
         assert_eq!(alone.code, "locked");
-        shows!(alone.hint.unwrap() => has "deleting the file frees nothing");
+        shows!(alone.hint.unwrap() => has "deleting the file does not release it");
         std::fs::remove_file(lock_of(&cli)).unwrap();
         let refused = cli.refused_json(75, &format!("send demo {MESSAGE} --message-id two"));
         assert_eq!(refused.code, "locked");

@@ -201,7 +201,7 @@ impl ReportUsage {
             ("tokens", self.tokens),
         ];
         if given.iter().all(|(_, tokens)| tokens.is_none()) {
-            let message = "tokens is required, or input_tokens or output_tokens";
+            let message = "tokens, input_tokens or output_tokens is required";
             return Err(Refusal::new(Code::InvalidInput, message).field("tokens"));
         }
         for (field, tokens) in given {

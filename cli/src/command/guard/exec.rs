@@ -92,7 +92,7 @@ impl Exec {
     ) -> Result<WritablePaths, CommandError> {
         let root = self.who.root(context, team)?;
         if root.is_empty() {
-            let message = "--root is required, for the team has no setting resources.root";
+            let message = "--root is required, because the team has no setting resources.root";
             return Err(
                 CommandError::usage(message).beside(context.hint(&Cause::HelpOf("config set")))
             );
