@@ -20,6 +20,7 @@ fn team_may_be_left_out_if_one_team_is_open() {
     cli.ok("config set views true");
     shows!(cli.ok("config get views") => has "true");
     shows!(cli.ok("status") => starts "demo: 1 task");
+    shows!(cli.refused(1, "task edit 1 --subject ' '") => has "must not be empty");
     shows!(cli.ok("-t demo tasks") => has "Login");
     shows!(cli.ok("tasks --team=demo") => has "Login");
     shows!(cli.ok("task show --history demo 1") => has "claimed");

@@ -77,6 +77,9 @@ impl Command for TaskChange {
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<()>> {
         check_expected(self.expected_version)?;
         if let Some(subject) = &self.subject {
+            if subject.trim().is_empty() {
+                return Err(Refusal::invalid("subject", subject, "must not be empty").into());
+            }
             check_title("subject", subject).map_err(Refusal::from)?;
         }
         let wanted = self.blocked_by.as_deref().map(dependencies).transpose()?;
