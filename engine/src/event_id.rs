@@ -18,8 +18,8 @@ pub struct EventId(u128);
 const RANDOM_MASK: u64 = (1 << 62) - 1;
 /// A fresh id leaves the top random bit 0, so that the ids after it in the same microsecond have room.
 const FRESH_MASK: u64 = RANDOM_MASK >> 1;
-/// Largest distance of two ids within one microsecond: wide enough that the next one cannot be guessed, narrow enough
-/// for half a billion ids.
+/// Maximum random step between two ids of one microsecond. Large enough that the next id cannot be guessed; small
+/// enough that one microsecond has room for half a billion ids.
 const STEP_MASK: u64 = (1 << 32) - 1;
 
 const VERSION: u128 = 7 << 76;

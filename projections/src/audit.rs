@@ -51,9 +51,9 @@ pub struct Audit {
     pub index: Finding,
     /// Message index compared with inboxes and inbox views, for a sample of messages.
     pub inbox: Finding,
-    /// Acks in the index, and unread counts; all of them.
+    /// Compares all acks in the index and all unread counts (not only a sample).
     pub acks: Finding,
-    /// Task snapshots compared with the newest message of each task; all of them.
+    /// Compares every task snapshot with the newest message of its task (not only a sample).
     pub snapshots: Finding,
 }
 

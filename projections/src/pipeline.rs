@@ -129,7 +129,7 @@ pub(crate) fn fold(overlay: &mut dyn Changes, event: &Event<'_>) -> Result<()> {
 pub(crate) struct Folded {
     /// Store with the written runs.
     pub store: Store,
-    /// Changes in no run, and their events; empty unless runs could not be written.
+    /// Changes that no run holds yet, with their events. Empty unless writing a run failed.
     pub unwritten: Vec<Table>,
     pub tail: Tail,
 }

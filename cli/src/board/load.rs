@@ -28,7 +28,7 @@ const SECOND: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(150);
 /// Number of events in the answer for programs.
 const EVENTS: usize = 100;
-/// Most bytes of an event that are kept, to be shown in full.
+/// Maximum bytes of an event's JSON that the board keeps; the rest is cut off.
 const JSON_MAX: usize = 16 << 10;
 
 /// The most items that `attention` can return.

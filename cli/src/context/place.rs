@@ -49,7 +49,8 @@ impl Context {
                 found.is_dir() && owner::is_loose(found) && self.os_user().owns(found.uid())
             });
             if let Some(found) = found {
-                // Reading works without this, and `doctor` reports the remaining permission.
+                // Errors are ignored: reading does not need this change, and `doctor` reports a directory that is still
+                // group-writable.
                 let _ = set_permissions(&dir, Permissions::from_mode(found.mode() & 0o7755));
             }
         }

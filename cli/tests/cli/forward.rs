@@ -245,7 +245,7 @@ fn files_are_those_of_the_callers_directory_and_of_its_process() {
             .current_dir(&below),
     );
     assert_eq!(relative.code, Some(0), "{relative:?}");
-    // A batch from a pipe on another file descriptor, as shells pass on the output of a command.
+    // A batch from a pipe on another file descriptor, as with `--batch <(command)`.
     let shell = format!(
         "echo '{{\"kind\":\"piped\"}}' | ( exec 3<&0; exec {} append demo --batch /dev/fd/3 < /dev/null )",
         env!("CARGO_BIN_EXE_teamlog")

@@ -1,10 +1,11 @@
-//! Blocks of entries: keys in ascending order, each stored as the difference from the one before.
+//! Blocks of entries: keys in ascending order, each stored as the difference from the key before.
 //!
-//! Layout after the CRC: the entries, each varint bytes shared with the key before, varint bytes of the rest, varint 0
-//! for a tombstone or length of the value plus 1, the rest of the key, the value. Sixteen entries are a group, whose
-//! first key shares nothing, so that a search may begin at any group. The block ends with: u16 LE for the start of each
-//! group except the first, last one first; u32 LE end of the entries; u16 LE number of groups; all counted from the end
-//! of the CRC. A block of more than one page holds exactly one entry. No block is empty.
+//! The layout after the CRC begins with the entries. An entry is: a varint, the number of bytes that its key shares
+//! with the key before; a varint, the number of remaining bytes of the key; a varint, 0 for a tombstone, else the
+//! length of the value plus 1; the remaining bytes of the key; the value. Sixteen entries are a group. The first key of
+//! a group shares nothing, so a search may begin at any group. The block ends with: u16 LE for the start of each group
+//! except the first group, in reverse order; u32 LE end of the entries; u16 LE number of groups. All positions are
+//! counted from the end of the CRC. A block of more than one page holds exactly one entry. No block is empty.
 
 use super::page::{self, CRC, Damage, Mark, PAGE, Pointer};
 use std::cmp::Ordering;
@@ -39,7 +40,7 @@ impl BlockBuilder {
     /// Returns true if the entry can be pushed without making the block too long.
     pub fn fits(&self, key: &[u8], value: Option<&[u8]>) -> bool {
         let rest = key.len() - self.shared(key);
-        // Three lengths, each at most two bytes for an entry that fits; and perhaps a new group.
+        // Three lengths of at most two bytes each (for an entry that fits), and perhaps the start of a new group.
         let entry = 3 * 2 + rest + value.map_or(0, <[u8]>::len) + U16;
         self.count == 0 || self.bytes.len() + entry + self.trailer() <= PAGE
     }
@@ -131,7 +132,7 @@ impl<'a> Groups<'a> {
         let end = u32::from_le_bytes(*end) as usize;
         let trailer = TAIL + count.saturating_sub(1) * U16;
         let whole = count > 0 && end + trailer <= content.len();
-        // So a block of several pages, which may be long, is not decoded entry by entry.
+        // A block of several pages must hold a single entry. So a long block is not decoded entry by entry.
         let single = count == 1 || content.len() <= PAGE;
         (whole && single)
             .then_some(Groups {
@@ -159,8 +160,8 @@ impl<'a> Groups<'a> {
             end: self.start(group + 1).min(self.end),
         }
     }
-    /// Returns the last group whose first key is not above `key` (or, if `strict`, below it); the first if there is
-    /// none.
+    /// Returns the last group whose first key is not above `key` (or, if `strict`, is below `key`); the first group if
+    /// there is no such group.
     fn search(self, key: &[u8], strict: bool) -> Result<usize, Damage> {
         let (mut low, mut high) = (0, self.count);
         while high - low > 1 {
@@ -229,17 +230,17 @@ pub struct EntryPosition {
     pub index: usize,
 }
 
-/// Result of a search: the last entry whose key is not greater than the searched one.
+/// Result of a search: the last entry whose key is not greater than the searched key.
 pub struct SearchResult {
     pub spot: EntryPosition,
-    /// True if its key equals the searched one.
+    /// True if the key of the entry equals the searched key.
     pub exact: bool,
-    /// Range of its value in the content; `None` for a tombstone.
+    /// Range of the entry's value in the content; `None` for a tombstone.
     pub value: Option<Range<usize>>,
 }
 
-/// Finds the last entry whose key is at most `key`, or, if `strict`, below it. Rebuilds no keys: the length that `key`
-/// shares with the previous entry decides most comparisons.
+/// Finds the last entry whose key is at most `key` or, if `strict`, below `key`. Rebuilds no keys: the length that
+/// `key` shares with the previous entry decides most comparisons.
 pub fn floor(content: &[u8], key: &[u8], strict: bool) -> Result<Option<SearchResult>, Damage> {
     let groups = Groups::new(content)?;
     let group = groups.search(key, strict)?;
@@ -366,7 +367,7 @@ impl Group {
         }
         Ok(())
     }
-    /// Returns the key of an entry; empty if there is none.
+    /// Returns the key of an entry; empty if there is no such entry.
     pub fn key(&self, index: usize) -> &[u8] {
         self.entries
             .get(index)

@@ -9,9 +9,9 @@ pub struct Bounds(Vec<Bound>);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bound {
     pub namespace: u8,
-    /// Start of its first key.
+    /// Start of the first key in the namespace.
     pub low: u64,
-    /// Start of its last key.
+    /// Start of the last key in the namespace.
     pub high: u64,
 }
 
@@ -36,7 +36,7 @@ impl Bounds {
     pub fn each(&self) -> &[Bound] {
         &self.0
     }
-    /// Adds a key, which is greater than all before.
+    /// Adds a key, which is greater than all keys before.
     pub fn add(&mut self, key: &[u8]) {
         let (namespace, at) = beginning(key);
         match self.0.last_mut().filter(|last| last.namespace == namespace) {

@@ -32,12 +32,12 @@ pub struct RunBuilder {
 /// The block being filled on one level of the tree.
 struct TreeLevel {
     block: BlockBuilder,
-    /// A key that is greater than all before the block and not greater than any in it.
+    /// A key that is greater than all keys before the block, and not greater than any key in the block.
     separator: Vec<u8>,
 }
 
 impl RunBuilder {
-    /// Starts a run with that mark in `file`, which is empty and known as `path`.
+    /// Starts a run with the mark `mark` in `file`, which is empty and has the path `path`.
     pub fn new(
         file: Box<dyn File>,
         path: PathBuf,
@@ -143,7 +143,8 @@ impl RunBuilder {
         }
         Ok(())
     }
-    /// Writes a level's block and names it one level up. `next` is the key that follows it there.
+    /// Writes the block of a level, and adds a pointer to the block to the next level up. `next` is the key that
+    /// follows the block.
     fn finish_block(&mut self, level: usize, next: &[u8]) -> Result<()> {
         let Some(at) = self.tree.get_mut(level) else {
             return Ok(());
@@ -169,7 +170,7 @@ impl RunBuilder {
             pages: self.out.page()? - page,
         })
     }
-    /// Writes the open block of each level, lowest first; the last one is the root.
+    /// Writes the open block of each level, lowest first; the last block is the root.
     fn finish_tree(&mut self) -> Result<(Pointer, u8)> {
         let mut level = 0;
         while level + 1 < self.tree.len() {

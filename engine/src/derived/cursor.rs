@@ -8,20 +8,20 @@ use crate::prelude::*;
 /// Number of blocks of entries after which a walk counts as sequential, and following blocks are read ahead.
 const BLOCKS_APART: u32 = 4;
 
-/// A position at an entry of a run, or after its last one.
+/// A position at an entry of a run, or after the last entry.
 pub struct Cursor {
     run: Arc<Run>,
     reverse: bool,
-    /// Blocks from the root to a block of entries, each with the position in it; empty at the end.
+    /// Blocks from the root to a block of entries, each with the position in the block; empty at the end.
     path: Vec<(Pointer, EntryPosition)>,
     /// The decoded group of the last block of the path.
     group: Group,
-    /// Number of blocks of entries that it has left.
+    /// Number of blocks of entries that the cursor has left.
     blocks: u32,
 }
 
 impl Cursor {
-    /// Moves to the first entry that is not below `bound`, or, in reverse, to the last one below it.
+    /// Moves to the first entry that is not below `bound` or, in reverse, to the last entry below `bound`.
     pub fn seek(run: Arc<Run>, bound: &[u8], reverse: bool) -> Result<Cursor> {
         let root = run.root();
         let height = run.height();
@@ -36,7 +36,8 @@ impl Cursor {
             return Ok(cursor);
         };
         for _ in 0..height {
-            // The child that may hold the bound: forwards the bound itself counts, in reverse only smaller keys.
+            // Finds the child that may hold the bound. Forwards, a key equal to the bound counts; in reverse, only
+            // smaller keys count.
             let floor = cursor
                 .run
                 .read(at, |block| block::floor(block, bound, reverse))?;
@@ -50,7 +51,7 @@ impl Cursor {
         let spot = below.as_ref().map(|floor| floor.spot).unwrap_or_default();
         cursor.path.push((at, spot));
         cursor.load()?;
-        // Forwards the entry after the last one below; in reverse that one itself.
+        // `below` is the last entry below the bound. Forwards, start at the entry after it; in reverse, start at it.
         if below.is_some() != reverse {
             cursor.advance()?;
         }
@@ -95,7 +96,7 @@ impl Cursor {
         spot.index = next.unwrap_or(spot.index);
         next.is_some()
     }
-    /// Descends from the end of the path to the first (or last) entry below it.
+    /// Descends from the last block of the path to the first (or last) entry below that block.
     fn descend(&mut self) -> Result<()> {
         while self.path.len() <= self.run.height()
             && let Some((at, spot)) = self.path.last()

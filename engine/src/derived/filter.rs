@@ -1,9 +1,10 @@
 //! The filter of a run: proves for most missing keys that they are not in the run.
 //!
-//! A Bloom filter: about 10 bits for each key, seven of them set, 1 in 100 wrong "maybe". The filter of few keys is in
-//! the manifest, so that a lookup opens no file. The filter of many keys is in pages of the run: the hash chooses a
-//! page and the bits in it, so that a lookup reads and checks one page. An entry is known by its key, a series by the
-//! part of its keys that all share: see [`filter_key`].
+//! The filter is a Bloom filter with about 10 bits for each key, of which seven are set. About 1 in 100 lookups of a
+//! missing key wrongly answers "maybe". The filter of few keys is in the manifest, so that a lookup opens no file. The
+//! filter of many keys is in pages of the run: the hash chooses a page and the bits in it, so that a lookup reads and
+//! checks one page. The filter holds an entry by its key, and a series by the part that all keys of the series share:
+//! see [`filter_key`].
 
 use super::key::SERIES;
 use super::page::{self, CONTENT, CRC, Damage, Mark, PAGE, Pages, Pointer};
@@ -14,7 +15,7 @@ const BITS_PER_KEY: u64 = 10;
 const PROBES: u64 = 7;
 /// Largest number of keys of a filter in the manifest, which every flush writes anew: about 4 KiB.
 const NAMED_KEYS_MAX: u64 = 3_200;
-/// With fewer bytes, too large a part of the bits would be set.
+/// Smallest filter in the manifest, in bytes. In a smaller filter, too large a part of the bits would be set.
 const NAMED_BYTES_MIN: u64 = 64;
 
 /// Returns the part of a key that the filter holds: in a series' namespace everything up to its first zero byte (which
@@ -89,14 +90,14 @@ pub enum Filter {
 
 /// Collects the keys of a run.
 pub enum FilterBuilder {
-    /// Their number is small or unknown: keeps hashes until the end.
+    /// For a small or unknown number of keys: keeps the hashes until the end.
     Growing(Vec<u64>),
-    /// Their number is at most the announced one: sets bits at once.
+    /// For at most the announced number of keys: sets bits at once.
     Sized { pages: Vec<u8>, keys: u64 },
 }
 
 impl FilterBuilder {
-    /// Creates a builder for an unknown number of keys; takes 8 bytes of memory for each.
+    /// Creates a builder for an unknown number of keys; takes 8 bytes of memory for each key.
     pub fn growing() -> FilterBuilder {
         FilterBuilder::Growing(Vec::new())
     }
@@ -121,8 +122,8 @@ impl FilterBuilder {
             }
         }
     }
-    /// Returns the number of keys, the filter, and its pages in a run with that mark, each a block, from page `first`
-    /// on.
+    /// Returns the number of keys, the filter, and the filter's pages for a run with the mark `mark`. Each page is a
+    /// block; `first` is the number of the first page.
     pub fn finish(self, first: u32, mark: Mark) -> (u64, Filter, Vec<u8>) {
         match self {
             FilterBuilder::Growing(hashes) if hashes.len() as u64 <= NAMED_KEYS_MAX => {

@@ -4,9 +4,9 @@
 //! Little-endian: 8 bytes magic, u32 version; for each run: u64 number, u64 length, u8 level, u8 height of the tree,
 //! u64 first seq, then the last event (u64 seq, 16 bytes id, u32 segment, u64 offset, u32 length, u32 CRC), u32 page
 //! and u32 pages of the tree's root (0 pages: no entries), u64 keys in the filter, u32 page and u32 pages of the
-//! filter; if it has no pages, u32 bytes and the filter itself; u16 namespaces, for each u8 namespace, u64 and u64 its
-//! bounds. The last four bytes are the CRC-32 of all before. A manifest that is damaged, of another version, or whose
-//! runs leave a gap counts as none.
+//! filter; if the filter has no pages, u32 number of bytes and the filter itself; u16 number of namespaces; for each
+//! namespace, u8 namespace and two u64, the bounds of its keys. The last four bytes are the CRC-32 of all bytes before.
+//! A manifest that is damaged, of another version, or whose runs leave a gap counts as a missing manifest.
 
 use super::bounds::{Bound, Bounds};
 use super::filter::Filter;
@@ -273,7 +273,7 @@ mod tests {
             },
         ];
         for (at, spoil) in spoilt.iter().enumerate() {
-            // This run's filter is in its file.
+            // The filter of this run is in the run's file.
             let mut runs = [run(1, 7), run(8, 9)];
             spoil(&mut runs[1]);
             assert_eq!(decode(&encoded(&runs)), None, "{at}");

@@ -1,11 +1,11 @@
-//! Merging: a store with more runs than [`RUNS_MAX`] merges its newest ones into one.
+//! Merging: a store with more runs than [`RUNS_MAX`] merges its newest runs into one run.
 //!
-//! Their levels, which never rise from older to newer, decide how many. The merge takes runs from the newest on until
-//! the next older one has a higher level than all merged ones; the result has the highest merged level plus one. So the
-//! oldest run on level L is made of C(L + 8, 8) small ones, and L grows like the eighth root of the log: a key is
-//! written about 5 times after a thousand small runs and 13 times after 300,000, close to the minimum for eight runs
-//! (Bentley and Saxe, "Decomposable searching problems", 1980: the binomial transform). A tombstone stays until no
-//! older run is left in which it could hide an entry.
+//! The levels of the runs, which never rise from older to newer runs, decide how many runs are merged. The merge takes
+//! runs from the newest on until the next older run has a higher level than all merged runs; the result has the highest
+//! merged level plus one. So the oldest run on level L is made of C(L + 8, 8) small runs, and L grows like the eighth
+//! root of the log: a key is written about 5 times after a thousand small runs and 13 times after 300,000, close to the
+//! minimum for eight runs (Bentley and Saxe, "Decomposable searching problems", 1980: the binomial transform). A
+//! tombstone stays until no older run is left in which it could hide an entry.
 
 use super::filter::FilterBuilder;
 use super::run::Run;
@@ -15,7 +15,7 @@ use crate::prelude::*;
 
 impl Store {
     /// Merges the newest runs if there are more than `RUNS_MAX`. A merge of more than `bytes_max` bytes is left to a
-    /// caller with more time, up to `WAITING_RUNS_MAX` runs. `None` as in [`Store::write`].
+    /// caller with more time, up to `WAITING_RUNS_MAX` runs. Returns `None` in the cases of [`Store::write`].
     pub fn merge(&self, bytes_max: u64) -> Result<Option<Store>> {
         let Some(_turn) = self.lock()? else {
             return Ok(None);
@@ -30,7 +30,7 @@ impl Store {
             None => Ok(Some(self.clone())),
         }
     }
-    /// Merges all runs into one. `None` as in [`Store::write`].
+    /// Merges all runs into one run. Returns `None` in the cases of [`Store::write`].
     pub fn merge_all(&self) -> Result<Option<Store>> {
         let Some(_turn) = self.lock()? else {
             return Ok(None);
@@ -85,8 +85,8 @@ impl Store {
 /// Level and bytes of a run.
 type Size = (u8, u64);
 
-/// Returns the index of the first run to merge, oldest first; `None` if there are few enough, or the merge is too large
-/// for now.
+/// Returns the index of the first run to merge (`runs` begins with the oldest run); `None` if there are few enough
+/// runs, or if the merge is too large for now.
 fn first_merged(runs: &[Size], bytes_max: u64) -> Option<usize> {
     if runs.len() <= RUNS_MAX {
         return None;

@@ -1,7 +1,8 @@
-//! Changes that are not in a run yet, over a store: folds read and write them.
+//! Changes over a store that are not in a run yet. Folds read and write these changes.
 //!
-//! Two layers: settled changes, and, between [`Overlay::begin`] and [`Overlay::commit`], those of a group that is not
-//! durable yet. Reads see the newest; [`Overlay::settled`] reads without the unsettled ones.
+//! There are two layers: settled changes and, between [`Overlay::begin`] and [`Overlay::commit`], the changes of a
+//! group that is not durable yet. Reads see the newest changes; [`Overlay::settled`] reads without the unsettled
+//! changes.
 
 use super::scan::Scan;
 use super::store::{Change, Store};
@@ -115,7 +116,7 @@ impl Overlay {
     pub fn is_empty(&self) -> bool {
         self.settled.changes.is_empty()
     }
-    /// Continues over `store`, which holds the settled changes now; they are dropped here.
+    /// Continues over `store`, which now holds the settled changes, and drops these changes from the overlay.
     pub fn flushed(&mut self, store: Store) {
         self.settled = Layer::default();
         self.store = store;

@@ -1,8 +1,8 @@
 //! Pages: a run is a file of 4 KiB pages. A block is one or more neighbouring pages under one CRC-32.
 //!
-//! Invariants: a block starts at a page boundary. Its first four bytes are the CRC of all that follow, with its
-//! [`Mark`] as initial value, so that a block in the wrong place or of another run fails too. Padding is under the CRC.
-//! A block is checked when it is first read; a bit per page remembers that.
+//! Invariants: a block starts at a page boundary. Its first four bytes are the CRC of all bytes that follow, with the
+//! block's [`Mark`] as initial value, so that the check also fails for a block in the wrong place or of another run.
+//! Padding is under the CRC. A block is checked when it is first read; a bit per page remembers the check.
 
 use super::store::RunMeta;
 use crate::prelude::*;
@@ -25,7 +25,7 @@ impl Damage {
     }
 }
 
-/// A block by its pages.
+/// A pointer to a block: its first page, and its number of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Pointer {
     /// First page of the block.
@@ -96,7 +96,7 @@ pub struct Pages {
 }
 
 impl Pages {
-    /// Creates the pages from the bytes of a whole file, the run with that mark.
+    /// Creates the pages from the bytes of a whole file, which is the run with the mark `mark`.
     pub fn new(bytes: Bytes, mark: Mark) -> Result<Pages, Damage> {
         if !bytes.len().is_multiple_of(PAGE) || bytes.len() / PAGE > u32::MAX as usize {
             return Err(Damage::new(format!(

@@ -1,4 +1,5 @@
-//! The places of a run's events: 341 a page, 12 bytes each, so that a seq finds its place by one division.
+//! The places of a run's events: 341 places per page, 12 bytes per place, so that a seq finds its place by one
+//! division.
 //!
 //! A place: u32 LE segment, 5 bytes LE offset, 3 bytes LE length.
 
@@ -76,7 +77,7 @@ impl PlacesBuilder {
     pub fn count(&self) -> u64 {
         self.count
     }
-    /// Adds the next place; returns true if that filled the page, which then must be finished.
+    /// Adds the next place. Returns true if the page is now full; the caller must then finish the page.
     pub fn push(&mut self, place: &Place) -> Result<bool> {
         debug_assert!(
             self.page.len() + BYTES <= PAGE,
@@ -87,7 +88,7 @@ impl PlacesBuilder {
         self.count += 1;
         Ok(self.count.is_multiple_of(PER_PAGE))
     }
-    /// Returns the page so far; `None` if it is empty. The next push starts another.
+    /// Returns the page so far; `None` if the page is empty. The next push starts another page.
     pub fn finish_page(&mut self, mark: Mark) -> Option<Vec<u8>> {
         if self.page.len() == CRC {
             return None;

@@ -1,8 +1,8 @@
 //! A run: a file with the places of its events, blocks in key order, and a filter.
 //!
-//! The manifest holds its layout and a filter or bounds of its keys. So the file is opened and mapped when a part of it
-//! is first needed; each block is checked when it is first read. Damage is remembered, so that the store can name the
-//! run to rebuild.
+//! The manifest holds the run's layout, and a filter or bounds of the run's keys. So the file is opened and mapped when
+//! a part of it is first needed; each block is checked when it is first read. Damage is remembered, so that the store
+//! can name the run to rebuild.
 
 use super::block::{self, EntryPosition};
 use super::filter::{self, Filter};
@@ -53,7 +53,8 @@ impl Run {
             damage: OnceLock::new(),
         }
     }
-    /// Opens its file unless it is open. If the file is missing or is not that run, the run is damaged.
+    /// Opens the run's file unless the file is open. If the file is missing or belongs to another run, the run is
+    /// damaged.
     pub fn open(&self) -> Result<()> {
         if self.pages.get().is_some() {
             return Ok(());
@@ -69,7 +70,7 @@ impl Run {
             Err(error) => return Err(Error::io("read", &self.path)(error)),
         };
         let pages = pages.map_err(|Damage(why)| self.damage.set(why)).ok();
-        // Another thread may have opened it meanwhile, with the same result.
+        // Another thread may have opened the file meanwhile, with the same result.
         let _ = self.pages.set(pages);
         Ok(())
     }
@@ -91,11 +92,11 @@ impl Run {
     pub fn meta(&self) -> &RunMeta {
         &self.meta
     }
-    /// Returns true if damage was found in it so far.
+    /// Returns true if damage was found in the run so far.
     pub fn is_damaged(&self) -> bool {
         self.damage.get().is_some()
     }
-    /// Returns the number of index levels above its entries.
+    /// Returns the number of index levels above the run's entries.
     pub fn height(&self) -> usize {
         usize::from(self.shape.height)
     }
@@ -103,7 +104,7 @@ impl Run {
     pub fn blocks_read(&self) -> u64 {
         self.used().map_or(0, Pages::blocks_read)
     }
-    /// Returns the root of its tree; `None` if it has no entries.
+    /// Returns the root of the run's tree; `None` if the run has no entries.
     pub fn root(&self) -> Option<Pointer> {
         let root = self.shape.root;
         (root.pages > 0).then_some(root)
@@ -122,7 +123,7 @@ impl Run {
             None => Ok(None),
         }
     }
-    /// Announces that much of it will be read, in order.
+    /// Announces that much of the run will be read, in order.
     pub fn read_in_order(&self) {
         if let Some(pages) = self.used() {
             pages.bytes().expect(Reads::InOrder);
@@ -151,7 +152,7 @@ impl Run {
     pub fn read<T>(&self, at: Pointer, what: impl FnOnce(&[u8]) -> Result<T, Damage>) -> Result<T> {
         self.checked(self.pages()?.read(at).and_then(what))
     }
-    /// Returns the block below `parent` that an entry of it names.
+    /// Returns the block below `parent` to which the parent's entry at `spot` points.
     pub fn child(&self, parent: Pointer, spot: EntryPosition) -> Result<Pointer> {
         self.read(parent, |content| {
             child(content, parent, block::value(content, spot)?)
@@ -168,7 +169,7 @@ impl Run {
             .and_then(|pages| pages.bytes().get(range))
             .unwrap_or_default()
     }
-    /// Returns bytes of the file that keep it open.
+    /// Returns bytes of the file; these bytes keep the file open.
     pub fn share(&self, range: Range<usize>) -> Bytes {
         match self.used() {
             Some(pages) => Bytes::new(Slice {

@@ -10,10 +10,10 @@ use std::collections::binary_heap::PeekMut;
 
 /// Steps through the newest entries of `from..to`, tombstones included.
 pub struct Walk {
-    /// The next cursor comes first.
+    /// The cursors; the cursor with the next key comes first.
     heap: BinaryHeap<Source>,
     reverse: bool,
-    /// The bound at the end of the walk: exclusive forwards, inclusive in reverse; `None` without one.
+    /// The bound at the end of the walk: exclusive forwards, inclusive in reverse; `None` without a bound.
     end: Option<Vec<u8>>,
     runs: Vec<Arc<Run>>,
     key: Vec<u8>,
@@ -24,7 +24,7 @@ pub struct Walk {
 
 struct Source {
     cursor: Cursor,
-    /// Greater for newer runs.
+    /// Rank of the run by age; greater for newer runs.
     age: usize,
     reverse: bool,
 }
@@ -32,7 +32,7 @@ struct Source {
 impl Ord for Source {
     fn cmp(&self, other: &Self) -> Ordering {
         let keys = self.cursor.key().cmp(&other.cursor.key());
-        // A heap returns its greatest first.
+        // A heap returns its greatest item first.
         let keys = if self.reverse { keys } else { keys.reverse() };
         keys.then(self.age.cmp(&other.age))
     }
@@ -50,7 +50,7 @@ impl PartialEq for Source {
 impl Eq for Source {}
 
 impl Walk {
-    /// Walks over `runs`, oldest first. Skips runs that cannot hold a key of the range, or of its series.
+    /// Walks over `runs`, oldest first. Skips runs that cannot hold a key of the range, or of the range's series.
     pub fn new(runs: &[Arc<Run>], from: &[u8], to: &[u8], reverse: bool) -> Result<Walk> {
         let (start, end) = if reverse { (to, from) } else { (from, to) };
         let series = filter::series_of(from, to).map(filter::hash);

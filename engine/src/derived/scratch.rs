@@ -1,11 +1,11 @@
 //! Directories of runs for one private fold: `past-N` beside the store. The process that holds `past-N/lock` owns the
-//! directory; the next process that takes the same number removes leftovers of a killed one.
+//! directory; the next process that takes the same number removes the leftovers of a killed process.
 
 use crate::prelude::*;
 use crate::storage::HeldLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Largest number of folds with a directory at a time, in all processes; further ones fold in memory.
+/// Largest number of folds with a directory at a time, in all processes; further folds stay in memory.
 const SCRATCH_MAX: u32 = 64;
 const LOCK_FILE: &str = "lock";
 
@@ -17,7 +17,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Takes the first free number in `above`; `None` if a directory cannot be created there, or all are taken.
+    /// Takes the first free number in `above`; `None` if a directory cannot be created there, or all numbers are taken.
     pub fn claim(storage: &Arc<dyn Storage>, above: &Path) -> Option<(Scratch, Box<dyn HeldLock>)> {
         (0..SCRATCH_MAX).find_map(|number| {
             let dir = above.join(format!("past-{number}"));

@@ -5,7 +5,7 @@ use super::filter::Filter;
 use super::page::{PAGE, Pointer};
 use super::places;
 
-/// Deeper trees count as damage; a height of 6 is enough for a file of 2^32 pages.
+/// Maximum height of a tree; a higher tree counts as damage. A height of 6 is enough for a file of 2^32 pages.
 const HEIGHT_MAX: u8 = 8;
 
 /// The parts of a run. Places begin at page 0; their pages follow from the number of events.
@@ -22,7 +22,7 @@ pub struct Shape {
 }
 
 impl Shape {
-    /// Returns true if it is possible for a file of `len` bytes with the places of that many events.
+    /// Returns true if the layout is possible for a file of `len` bytes with the places of `events` events.
     pub fn fits(&self, len: u64, events: u64) -> bool {
         let places = places::pages_for(events);
         let (first, end) = match self.filter {

@@ -2,9 +2,10 @@
 //!
 //! A [`Store`] is a view of the runs that the manifest named when it was opened. A run is opened when it is first
 //! needed. Merges, replacements and removals by other processes never change a view's answers, but a run that was
-//! removed before it was opened is missing. The error is the same as for damage; [`Store::is_superseded`] tells the
-//! difference, and the owner opens the store again. [`Store::open_held`] opens all runs at once, which avoids that.
-//! Writers hold the derived lock, and detect other writers by comparing the manifest with the one they started from.
+//! removed before it was opened is missing. A missing run causes the same error as damage; [`Store::is_superseded`]
+//! tells the difference, and the owner then opens the store again. [`Store::open_held`] opens all runs at once, so that
+//! none can be missing later. Writers hold the derived lock, and detect other writers by comparing the manifest with
+//! the manifest from which they started.
 
 use super::build::RunBuilder;
 use super::filter::{self, FilterBuilder, filter_key};
@@ -50,8 +51,8 @@ pub struct RunMeta {
     pub first_seq: u64,
     /// Last event covered.
     pub last: Anchor,
-    /// 0 for a run of few events as flushed, more for one of many; a merge gives the highest level of its runs plus
-    /// one.
+    /// Level of the run: 0 for a flushed run of few events, higher for a flushed run of many events. A merged run has
+    /// the highest level of its parts plus one.
     pub level: u8,
 }
 
@@ -77,9 +78,9 @@ pub struct Store {
     home: Arc<Home>,
     /// The runs in use, oldest first.
     runs: Arc<[Arc<Run>]>,
-    /// The manifest as read, `None` if there was none; a writer must find it unchanged.
+    /// The manifest as it was read; `None` if there was no manifest. A writer must find the manifest unchanged.
     base: Arc<Option<Vec<u8>>>,
-    /// True if all of its runs are open, and new ones will be.
+    /// True if all runs of this view are open, and new runs will be opened at once.
     held: bool,
 }
 
@@ -87,10 +88,10 @@ pub struct Store {
 struct Home {
     storage: Arc<dyn Storage>,
     dir: PathBuf,
-    /// Directory of private runs, until it is removed. Dropped before the lock that protects it.
+    /// Directory of private runs, until it is removed. Dropped before the lock that protects the directory.
     scratch: Option<Scratch>,
-    /// For a store that is built aside: the derived lock. Its manifest waits for [`Store::install`]. For a store with
-    /// private runs: the lock of its directory.
+    /// Lock that this store holds. A store that is built aside holds the derived lock; its manifest waits for
+    /// [`Store::install`]. A store with private runs holds the lock of its directory.
     aside: Option<Box<dyn HeldLock>>,
 }
 
@@ -134,7 +135,7 @@ impl Store {
             held: false,
         })
     }
-    /// Returns the same view with every run open, also later ones: for a long-lived process. A run that is missing, or
+    /// Returns the same view with every run open, also later runs: for a long-lived process. A run that is missing, or
     /// is another file, then counts as damaged.
     pub fn hold(&self) -> Result<Store> {
         self.open_runs()?;
@@ -158,14 +159,14 @@ impl Store {
         let sound = self.runs.iter().take_while(|run| !run.is_damaged());
         sound.last().map(|run| run.meta().last)
     }
-    /// Returns the oldest run that was found missing or damaged. To repair it, fold the events of its range over
+    /// Returns the oldest run that was found missing or damaged. To repair the run, fold the events of its range over
     /// [`Store::before`] its first seq, and [`Store::write`] that range here.
     pub fn damaged(&self) -> Option<RunMeta> {
         let damaged = self.runs.iter().find(|run| run.is_damaged());
         damaged.map(|run| run.meta().clone())
     }
-    /// Returns the reason for which runs of the manifest are not in use; `None` if all are, or there is no manifest.
-    /// The store is then folded again; the reason is for people.
+    /// Returns the reason for which runs of the manifest are not in use; `None` if all runs are in use, or if there is
+    /// no manifest. The store is then folded again; the reason is for people.
     pub fn left_out(&self) -> Option<String> {
         let manifest = self.base.as_ref().as_deref()?;
         match manifest::decode(manifest) {
@@ -181,7 +182,7 @@ impl Store {
     /// Reads every byte of every run; returns the number of runs.
     ///
     /// # Errors
-    /// `Derived` for the first damaged one ([`Store::damaged`] then names the oldest).
+    /// `Derived` for the first damaged run ([`Store::damaged`] then names the oldest damaged run).
     pub fn check(&self) -> Result<usize> {
         self.open_runs()?;
         for run in self.runs.iter() {
@@ -199,7 +200,7 @@ impl Store {
     pub fn runs_opened(&self) -> usize {
         self.runs.iter().filter(|run| run.is_open()).count()
     }
-    /// Returns the view of the runs that end before `seq`. A run written on it replaces everything after it.
+    /// Returns the view of the runs that end before `seq`. A run written on that view replaces all later runs.
     pub fn before(&self, seq: u64) -> Store {
         let runs = self.runs.iter().take_while(|run| run.meta().last.seq < seq);
         self.with(runs.cloned().collect())
@@ -236,15 +237,17 @@ impl Store {
             _ => Ok(None),
         }
     }
-    /// Writes a run after the covered range, or in place of a run with exactly its range (a damaged one), and the manifest
-    /// that names it. Takes the derived lock without waiting; `None` if another process has it or has changed the manifest
-    /// since this view was opened: open again. The lock is `X.lock` for a store in `X/vN`.
+    /// Writes a run after the covered range, or in place of a (damaged) run with exactly the same range; then writes
+    /// the manifest that names the run. Takes the derived lock without waiting. Returns `None` if another process holds
+    /// the lock, or has changed the manifest since this view was opened; the caller must then open the store again. The
+    /// lock is `X.lock` for a store in `X/vN`.
     ///
     /// # Errors
     /// I/O errors; `TooLarge` for a key, value or place that the format cannot hold.
     ///
     /// # Panics
-    /// If the delta neither follows the last run nor has the range of one, or has not one place for each event.
+    /// If the delta neither follows the last run nor has the range of an existing run, or if it does not have one place
+    /// for each event.
     pub fn write(&self, delta: Delta<'_>) -> Result<Option<Store>> {
         let Some(_lock) = self.lock()? else {
             return Ok(None);
@@ -333,8 +336,8 @@ impl Store {
             held: false,
         })
     }
-    /// Opens every run of such a view, then removes its directory: open files stay readable, and nothing is left when
-    /// the process ends.
+    /// Opens every run of a view made by [`Store::scratch`], then removes the view's directory: open files stay
+    /// readable, and nothing is left when the process ends.
     pub fn unlink(&self) -> Result<Store> {
         let held = self.hold()?;
         if let Some(scratch) = &self.home.scratch {
@@ -371,7 +374,7 @@ impl Store {
         let unchanged = self.home.manifest()? == *self.base;
         Ok(unchanged.then_some(Turn { _held: Some(held) }))
     }
-    /// Builds the run from a seq to an event, with that level, in a new file.
+    /// Builds the run of the events from `first_seq` to `last`, with the level `level`, in a new file.
     pub(super) fn build(
         &self,
         (first_seq, last, level): (u64, Anchor, u8),
@@ -394,7 +397,7 @@ impl Store {
         let mut builder = RunBuilder::new(file, path.clone(), Mark::for_run(&meta), filter);
         let built = fill(&mut builder).and_then(|()| builder.finish(last.seq + 1 - first_seq));
         if built.is_err() {
-            // No manifest names it; on a full disk every command would leave another one.
+            // No manifest names the file. On a full disk, every command would otherwise leave another such file.
             let _ = self.home.storage.remove_file(&path);
         }
         let (len, shape) = built?;
@@ -425,7 +428,7 @@ impl Store {
     }
 }
 
-/// Held while the store is changed.
+/// The right to change the store, held during a change.
 pub(super) struct Turn {
     _held: Option<Box<dyn HeldLock>>,
 }
@@ -438,7 +441,7 @@ impl Home {
             Ok(bytes) => Ok(Some(bytes)),
             Err(error) => match error.kind() {
                 io::ErrorKind::NotFound => Ok(None),
-                // A valid manifest is not empty, so this is a damaged one.
+                // A valid manifest is not empty, so the caller treats an empty manifest as damaged.
                 io::ErrorKind::FileTooLarge => Ok(Some(Vec::new())),
                 _ => match WhyUnused::from_error(&error) {
                     Some(WhyUnused::NoDirectory) => Ok(None),

@@ -71,7 +71,7 @@ impl Table {
             .sort_unstable_by(|(a, (one, _)), (b, (two, _))| a.cmp(b).then_with(|| one.cmp(two)));
         changes.into_iter().map(|(_, change)| change).collect()
     }
-    /// Continues over `store`, which holds the changes now; they are dropped here.
+    /// Continues over `store`, which now holds the changes, and drops the changes from the table.
     pub fn flushed(&mut self, store: Store) {
         *self = Table::new(store);
     }
@@ -209,7 +209,8 @@ mod tests {
                 .wrapping_mul(6_364_136_223_846_793_005)
                 .wrapping_add(1);
             let name = (state >> 33) % 3_000;
-            // Some keys are shorter than the prefix that sorts them, some begin with all of it, one is empty.
+            // Some keys are shorter than the prefix by which keys are sorted, some begin with the whole prefix, one key
+            // is empty.
             let key = match name % 3 {
                 _ if name == 0 => Vec::new(),
                 0 => vec![0; name as usize % 40],

@@ -1,5 +1,5 @@
-//! Handles a file in place of a directory of the store, or a directory in place of a file: removes it, because the
-//! store can be rebuilt.
+//! Handles a file in place of a directory of the store, or a directory in place of a file: removes the obstacle,
+//! because the store can be rebuilt.
 
 use crate::prelude::*;
 
@@ -34,7 +34,7 @@ pub(super) fn create_dir(storage: &dyn Storage, dir: &Path) -> Result<()> {
     if WhyUnused::from_error(&error) != Some(WhyUnused::NoDirectory) {
         return Err(Error::io("create", dir)(error));
     }
-    // Not further up: those directories belong to the log, and are not derived.
+    // Checks no directory further up: those directories belong to the log, and are not derived.
     for part in dir.parent().into_iter().chain([dir]) {
         // Paths below a file do not exist.
         if let Ok(Some(stat)) = storage.stat(part)

@@ -1,7 +1,7 @@
-//! The cursor: the synced end of the local log and its journal position, so that opening the log does not hash all of
-//! it. It is derived. If it is missing, damaged, of another log, or names an event that is not there, the position is
-//! computed from the segments, and the synced end is the end of the first group of the last segment. Only `owed`, the
-//! loss of a power failure, is known nowhere else.
+//! The cursor: the synced end of the local log and its journal position, so that opening the log does not hash the
+//! whole log. The cursor is derived. If it is missing, damaged, of another log, or names an event that is not in the
+//! log, the position is computed from the segments, and the synced end is the end of the first group of the last
+//! segment. Only `owed`, the loss of a power failure, is known nowhere else.
 
 use super::{GroupDigest, Position, Term};
 use crate::error::REPLACE;
@@ -26,7 +26,7 @@ struct Cursor {
     place: Place,
     /// Time of the last read of the journal, by this host's clock.
     read_at: Timestamp,
-    /// As [`CursorState::owed`]; 0 and empty for none.
+    /// Seq and id of [`CursorState::owed`]; 0 and empty if no event is owed.
     owed: u64,
     owed_id: String,
     /// As [`CursorState::term`].
@@ -40,8 +40,8 @@ pub(crate) struct CursorState {
     pub synced: End,
     /// Time of the last read of the journal, by this host's clock.
     pub read_at: Timestamp,
-    /// The last event that this host had before a power loss removed it. A journal that ends before it, or has another
-    /// event in its place, lost it too.
+    /// The last event that this host had before a power loss removed it. A journal that ends before this event, or has
+    /// another event in its place, lost the event too.
     pub owed: Option<(u64, EventId)>,
     /// Last term in which the journal answered.
     pub term: Term,
@@ -50,7 +50,7 @@ pub(crate) struct CursorState {
 /// End of the log for a reader, with the place of its last event.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct End {
-    /// Position after its last group.
+    /// Position after the last group.
     pub position: Position,
     /// The last event; `None` for an empty log.
     pub last: Option<(EventId, Place)>,
@@ -58,9 +58,9 @@ pub struct End {
 
 /// A group of the local log.
 pub struct StoredGroup<'a> {
-    /// Position before it.
+    /// Position before the group.
     pub after: Position,
-    /// Position after it.
+    /// Position after the group.
     pub position: Position,
     /// Last event of the group.
     pub last: (EventId, Place),
@@ -75,12 +75,12 @@ impl End {
         kept.unwrap_or_default().read_on(reader)
     }
 
-    /// Reads the groups after it.
+    /// Reads the groups after this end, and returns the end after the last group.
     pub fn read_on(self, reader: &Reader) -> Result<End> {
         self.each_group(reader, |_| Ok(()))
     }
 
-    /// Calls `each` with the groups after it, and returns the end after the last one.
+    /// Calls `each` with the groups after this end, and returns the end after the last group.
     pub fn each_group(
         mut self,
         reader: &Reader,
@@ -133,8 +133,8 @@ impl CursorState {
         }
     }
 
-    /// Returns true if the event that it names is in the log. Events after the head are not found, so a cursor past the
-    /// head does not count.
+    /// Returns true if the event that the cursor names is in the log. Events after the head are not found, so a cursor
+    /// past the head does not count.
     pub fn is_in(&self, reader: &Reader) -> Result<bool> {
         let Some((id, place)) = self.synced.last else {
             return Ok(false);
@@ -144,7 +144,7 @@ impl CursorState {
         Ok(there.is_some_and(|(event, _)| event.seq == last_seq && event.id == id))
     }
 
-    /// Writes it for the next process. Only `owed` must be durable; the rest is derived.
+    /// Writes the cursor for the next process. Only `owed` must be durable; the rest is derived.
     pub fn keep(
         &self,
         storage: &dyn Storage,
@@ -183,7 +183,7 @@ impl CursorState {
     }
 }
 
-/// Reads the file, if it is of that log and journal. Any damage counts as a missing file, because it is derived.
+/// Reads the cursor, if it belongs to that log and journal. A damaged cursor counts as missing, because it is derived.
 pub(crate) fn read(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Option<CursorState> {
     let bytes = storage
         .named()
@@ -191,8 +191,8 @@ pub(crate) fn read(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Op
     decode(&bytes.ok().flatten()?, identity)
 }
 
-/// Returns the last term in which the journal answered. It counts even if a power loss removed the event that the file
-/// names, so that a copy of the journal is not mistaken for it.
+/// Returns the last term in which the journal answered. The term counts even if a power loss removed the event that the
+/// file names, so that a copy of the journal is not mistaken for the journal.
 pub(crate) fn known_term(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Term {
     let kept = read(storage, dir, identity);
     kept.map(|kept| kept.term).unwrap_or_default()

@@ -14,7 +14,8 @@ pub enum Compares {
     /// Compares the position: seq and digest.
     #[default]
     Position,
-    /// Checks only that no group begins with that seq, which accepts gaps and forks. For tests that must detect these.
+    /// Checks only that no group begins with that seq, which accepts gaps and forks. For tests that must detect gaps
+    /// and forks.
     FirstSeq,
 }
 
@@ -78,8 +79,8 @@ impl MemoryJournal {
         self.content().enrolled.get(name).cloned()
     }
 
-    /// Removes all groups of a log except the first ones, like a journal that is restored from an older copy. The log
-    /// is open in it.
+    /// Removes all groups of a log except the first `groups` groups, like a journal that is restored from an older
+    /// copy. Afterwards the log is open in the journal.
     pub fn put_back(&self, log: LogId, groups: usize) {
         let mut content = self.content();
         content.states.remove(&log);
@@ -88,7 +89,7 @@ impl MemoryJournal {
         }
     }
 
-    /// Removes all groups of a log except the last ones.
+    /// Removes all groups of a log except the last `kept` groups.
     pub fn trim(&self, log: LogId, kept: usize) {
         if let Some(stored) = self.content().groups.get_mut(&log) {
             let gone = stored.len().saturating_sub(kept);

@@ -63,12 +63,12 @@ impl std::fmt::Debug for GroupDigest {
     }
 }
 
-/// A place between two groups of a log. The default is the place before the first one.
+/// A place between two groups of a log. The default is the place before the first group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Position {
-    /// Seq of the last event before it; 0 before the first.
+    /// Seq of the last event before the position; 0 before the first event.
     pub last_seq: u64,
-    /// Digest of all groups before it.
+    /// Digest of all groups before the position.
     pub digest: GroupDigest,
 }
 
@@ -101,16 +101,16 @@ impl LogState {
 pub struct Append<'a> {
     /// Id of the log.
     pub log: LogId,
-    /// The position that it follows.
+    /// The position that the group follows.
     pub after: Position,
-    /// The position after it.
+    /// The position after the group.
     pub position: Position,
-    /// Id of its last event.
+    /// Id of the last event in the group.
     pub last_id: EventId,
     /// Frames of the group, as in a segment.
     pub bytes: &'a [u8],
-    /// Names of the segments that begin before it, if they do not follow the common rule of all hosts: those of a log
-    /// that was written without a journal before. One may be empty.
+    /// Names of the segments that begin before the group, if they do not follow the common rule of all hosts: a log
+    /// that was written without a journal before has such segments. A segment may be empty.
     pub begins: &'a [String],
 }
 
@@ -120,15 +120,16 @@ pub enum Outcome {
     /// The journal has the group, as durable as it promises. Also returned if it had the group already: appending the
     /// same bytes again settles an unknown outcome.
     Appended,
-    /// Another group is at that position, or none is and this one was not taken. Read the new groups and decide again.
+    /// Another group is at that position, or no group is there and the journal did not take this group. Read the new
+    /// groups and decide again.
     Conflict,
-    /// The journal never had the position that it follows.
+    /// The journal never had the position that the group follows.
     Forked,
     /// The journal has fewer copies than it promises, so it takes nothing.
     NotDurable(String),
     /// The log is in another state in the journal.
     Closed(LogState),
-    /// The journal refuses it for another reason.
+    /// The journal refuses the group for another reason.
     Refused(String),
     /// The journal refuses everything for this reason, until an operator changes something. Nothing was written.
     Unfit(JournalFault, String),
@@ -138,7 +139,7 @@ pub enum Outcome {
     Unknown(String),
 }
 
-/// Number that rises whenever another server becomes the deciding one.
+/// Number that rises whenever another server becomes the deciding server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Term {
     /// Id of the system of servers; terms of different systems are not comparable.
@@ -184,7 +185,7 @@ pub struct LogStatus {
 /// A page of groups after a position.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Page {
-    /// The groups in order; none if the position is the end.
+    /// The groups in order; no groups if the position is the end.
     pub groups: Vec<JournalGroup>,
     /// True if there are more groups after these.
     pub more: bool,
@@ -199,7 +200,7 @@ pub struct Page {
 /// A group in a journal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct JournalGroup {
-    /// The position after it.
+    /// The position after the group.
     pub position: Position,
     /// Frames of the group.
     pub bytes: Vec<u8>,
@@ -230,17 +231,19 @@ pub enum ReadError {
 
 /// Opens journals.
 pub trait Journals: std::fmt::Debug + Send + Sync {
-    /// Opens a handle on that journal, for one log. It may connect later.
+    /// Opens a handle on that journal, for one log. The handle may connect later.
     ///
     /// # Errors
-    /// `Journal`: this program does not know it.
+    /// `Journal`: this program does not know the journal.
     fn open(&self, journal: &JournalIdentity) -> Result<Box<dyn Journal>>;
 
-    /// Registers a log in the journal that its identity names, in that state, before its first group. Repeating it is
-    /// harmless while the log is in that state; the content of `log.json` may change while it is loading.
+    /// Registers a log in the journal that its identity names, in the given state, before the log's first group.
+    /// Repeating the call is harmless while the log is in that state; the content of `log.json` may change while the
+    /// log is loading.
     ///
     /// # Errors
-    /// `Journal`: it has another log of that name, or this one in another state; it does not answer.
+    /// `Journal`: the journal has another log of that name, or has this log in another state; or the journal does not
+    /// answer.
     fn enroll(&self, identity: &Identity, state: LogState) -> Result<()>;
 
     /// Returns a log that left the journal to the state loading: the host that continued alone copies its new events.
@@ -253,27 +256,28 @@ pub trait Journals: std::fmt::Debug + Send + Sync {
         Ok(None)
     }
 
-    /// Returns the server interface of that journal, to compare it with a host; `None` if it has none.
+    /// Returns the server interface of that journal, to compare the journal with a host; `None` if the journal has no
+    /// such interface.
     ///
     /// # Errors
-    /// `Journal`: this program does not know it.
+    /// `Journal`: this program does not know the journal.
     fn server(&self, _: &JournalIdentity) -> Result<Option<Arc<dyn Server>>> {
         Ok(None)
     }
 }
 
-/// Orders the groups of any number of logs. Synchronous; an implementation that talks to a server keeps its own thread
-/// for it.
+/// Orders the groups of any number of logs. The methods are synchronous; an implementation that talks to a server does
+/// so in a thread of its own.
 pub trait Journal: Send {
     /// Appends groups of any number of logs that are in `state`; groups of one log are in order. Returns the outcome of
-    /// each, in the same order.
+    /// each group, in the same order.
     fn append(&mut self, groups: &[Append<'_>], state: LogState) -> Vec<Outcome>;
 
     /// Appends a group and changes its log's state: both, or neither.
     fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome;
 
-    /// Stores bytes that an event of the log will name by their digest, as durably as a group. Repeating it is harmless. A
-    /// journal may support groups alone.
+    /// Stores bytes that an event of the log will name by their digest, as durably as a group. Repeating the call is
+    /// harmless. A journal may support groups alone.
     ///
     /// # Errors
     /// [`ReadError`]; the bytes may be stored or not.
@@ -288,14 +292,14 @@ pub trait Journal: Send {
         Ok(None)
     }
 
-    /// Notes the digest of this host's state at an event, and returns the hosts with another one for the same event;
-    /// none if the journal keeps no notes.
+    /// Notes the digest of this host's state at an event, and returns the hosts with another digest for the same event;
+    /// no hosts if the journal keeps no notes.
     fn compare_state(&mut self, _: LogId, _: u64, _: &str) -> Result<Vec<String>, ReadError> {
         Ok(Vec::new())
     }
 
-    /// Sets the last term that this host knows. A server in an earlier term is skipped, and one of another system is
-    /// refused ([`JournalFault::Moved`]). A journal may have no terms.
+    /// Sets the last term that this host knows. A server in an earlier term is skipped, and a server of another system
+    /// is refused ([`JournalFault::Moved`]). A journal may have no terms.
     fn expect_term(&mut self, _: Term) {}
 
     /// Returns the current term, even if it is of another system than expected.
@@ -316,16 +320,16 @@ pub trait Journal: Send {
         Ok(())
     }
 
-    /// Sets the fold version that all hosts must use from now on. A lower one than the current changes nothing. A journal
-    /// may keep none.
+    /// Sets the fold version that all hosts must use from now on. A version below the current one changes nothing. A
+    /// journal may keep no fold version.
     ///
     /// # Errors
-    /// [`ReadError`]; it may be set or not.
+    /// [`ReadError`]; the version may be set or not.
     fn raise_fold_version(&mut self, _: LogId, _: u32) -> Result<(), ReadError> {
         Ok(())
     }
 
-    /// Returns groups after a position, of about `bytes_max` bytes, but at least one if there is one. Asks the deciding
-    /// server, never a replica of it.
+    /// Returns groups after a position, of about `bytes_max` bytes in total, but at least one group if there is any.
+    /// Asks the deciding server, never one of its replicas.
     fn read(&mut self, log: LogId, after: Position, bytes_max: usize) -> Result<Page, ReadError>;
 }

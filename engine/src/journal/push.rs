@@ -1,5 +1,5 @@
-//! Copies groups of a log to its journal that the journal lacks: all of them on adoption, and those after its end if an
-//! older state of it was restored.
+//! Copies to a journal the groups of a log that the journal lacks: all groups on adoption, or the groups after the
+//! journal's end if an older state of the journal was restored.
 
 use super::cursor::{End, StoredGroup};
 use super::replica::{forked, of_outcome, of_read};
@@ -25,11 +25,11 @@ pub struct PushReport {
     pub events: u64,
 }
 
-/// Copies the groups to the journal that it lacks; returns their number, and the names of the segments that began
-/// after the last group. Calls `progress` with the number of events in the journal, and the number of all.
+/// Copies the groups to the journal that it lacks; returns their number, and the names of the segments that began after
+/// the last group. Calls `progress` with the number of events in the journal, and the number of all events.
 ///
 /// # Errors
-/// `Journal`: it does not answer until the deadline, is in another state, or has another history (and is left
+/// `Journal`: the journal does not answer until the deadline, is in another state, or has another history (and is left
 /// unchanged).
 pub(crate) fn push(
     journal: &mut dyn Journal,
@@ -82,7 +82,7 @@ pub(crate) fn push(
 /// Checks that the journal has a prefix of the reader's log.
 ///
 /// # Errors
-/// `Journal`: it has another history, does not know the log, or does not answer.
+/// `Journal`: the journal has another history, does not know the log, or does not answer.
 pub(crate) fn check_prefix(journal: &mut dyn Journal, reader: &Reader) -> Result<()> {
     let (log, last_seq) = (reader.identity().log, reader.head().last_seq);
     let has = has(journal, log, &End::from_reader(reader)?)?;
@@ -101,7 +101,8 @@ pub(crate) fn check_prefix(journal: &mut dyn Journal, reader: &Reader) -> Result
     Ok(())
 }
 
-/// Returns the last event of the local log that the journal says it has; all of the log if the journal has more.
+/// Returns the last event of the local log that the journal says it has; the last event of the log if the journal has
+/// more.
 fn has(journal: &mut dyn Journal, log: LogId, end: &End) -> Result<u64> {
     let last_seq = end.position.last_seq;
     match journal.read(log, end.position, 1) {
@@ -202,7 +203,7 @@ impl Push<'_> {
                     }
                     thread::sleep(REPEAT);
                 }
-                // Another host's group follows a position of which this host has more.
+                // Another host's group follows a position after which this host has groups of its own.
                 Some(Outcome::Conflict) => return Err(forked(behind)),
                 Some(other) => return Err(of_outcome(other, before)),
             }

@@ -28,7 +28,7 @@ pub(crate) struct Replica {
     end: End,
     /// The end up to which the local log was synced at least.
     synced: End,
-    /// The segment and its end of which other processes wrote the unsynced part.
+    /// The segment whose unsynced part other processes wrote, and the end of that part.
     left: Option<(u32, u64)>,
     /// As [`CursorState::owed`].
     owed: Option<(u64, EventId)>,
@@ -40,10 +40,10 @@ pub(crate) struct Replica {
     named_version: u32,
     /// The position after a group of the journal that is being written here.
     next: Option<Position>,
-    /// The segments that begin before it, if they do not follow the common rule.
+    /// The segments that begin before that group, if they do not follow the common rule.
     begins: Vec<String>,
-    /// True if this process made the last append: then the next one is decided without reading first. The journal still
-    /// compares it.
+    /// True if this process made the last append: then the next append is decided without reading first. The journal
+    /// still compares the append's position.
     pub leads: bool,
     /// True if the last event took the log off its journal: then this host records nothing after it.
     has_left: bool,
@@ -98,12 +98,12 @@ impl Replica {
         self.begins = begins.to_vec();
     }
 
-    /// Takes the segments that begin before that group, if they do not follow the common rule.
+    /// Takes the segments that begin before the announced group, if they do not follow the common rule.
     pub fn begins(&mut self) -> Vec<String> {
         std::mem::take(&mut self.begins)
     }
 
-    /// Moves the end after that group, whose last event is `last`.
+    /// Moves the end after the announced group, whose last event is `last`.
     pub fn advance(&mut self, last: (EventId, Place), kind: &str) {
         self.has_left = kind == JOURNAL_LEFT;
         let next = self.next.take();
@@ -190,7 +190,7 @@ impl Replica {
         Ok(page)
     }
 
-    /// Confirms that the last read was answered by the deciding server. If not, it must be repeated.
+    /// Confirms that the last read was answered by the deciding server. If not, the read must be repeated.
     pub fn confirm(&mut self, since: Instant) -> Result<()> {
         let confirmed = self.journal.confirm(since);
         confirmed.map_err(|error| of_read(error, self.end.position.last_seq))?;
@@ -219,12 +219,12 @@ impl Replica {
         }
     }
 
-    /// Returns true if that was too long ago.
+    /// Returns true if the time of the last read was stored too long ago.
     pub fn is_kept_late(&self) -> bool {
         self.kept.elapsed() >= KEPT_FOR
     }
 
-    /// Returns true if the next group may be decided without reading first: this process made the last one, and
+    /// Returns true if the next group may be decided without reading first: this process made the last group, and
     /// compared the clocks recently.
     pub fn may_go_on(&self) -> bool {
         let is_good = |(at, wrong): &(Instant, Option<String>)| {
@@ -233,8 +233,8 @@ impl Replica {
         self.leads && self.compared.as_ref().is_some_and(is_good)
     }
 
-    /// Refuses to record anything after the event by which the log was taken off. A journal that lost this event and
-    /// got it back from a host would accept more.
+    /// Refuses to record anything after the event by which the log was taken off its journal. A journal that lost this
+    /// event and got it back from a host would accept more events.
     pub fn check_goes_on(&self) -> Result<()> {
         match self.has_left {
             true => Err(left()),
@@ -268,8 +268,8 @@ impl Replica {
     }
 
     /// Appends a group after the end of the local log. Repeats an append with an unknown outcome until `deadline`, at
-    /// least once: a sent group may be recorded at any later time, so reading does not settle it. With `turn` the log's
-    /// state changes, too.
+    /// least once: a sent group may be recorded at any later time, so reading does not settle the outcome. With `turn`,
+    /// the append also changes the log's state.
     pub fn append(
         &mut self,
         (last_seq, last_id): (u64, EventId),
@@ -305,7 +305,7 @@ impl Replica {
                 }
                 Outcome::Unknown(why) => unknown = Some(why),
                 Outcome::Unreachable(why) if unknown.is_some() => unknown = Some(why),
-                // The journal may lack the group before this one, or have another group there.
+                // The journal may lack the group before this group, or have another group in its place.
                 Outcome::Forked => return Err(self.why_forked(append.after)),
                 other => return Err(of_outcome(other, append.after.last_seq)),
             }
@@ -336,7 +336,7 @@ impl Replica {
         }
         match self.journal.read(self.log, append.after, 1) {
             Ok(page) => match page.groups.first() {
-                // The group may not be as durable as the journal promises yet; only an append proves that.
+                // The group may not be as durable as the journal promises yet; only an append proves its durability.
                 Some(group) if group.position == append.position => {
                     Outcome::Unknown("it has the group, but did not confirm its durability".into())
                 }
@@ -400,7 +400,7 @@ pub(crate) fn skew(asked: Timestamp, there: Timestamp, answered: Timestamp) -> O
     })
 }
 
-/// Creates the error for groups after an event that were not taken.
+/// Creates the error for groups that the journal did not take. `last_seq` is the event before these groups.
 pub(super) fn of_outcome(outcome: Outcome, last_seq: u64) -> Error {
     match outcome {
         Outcome::Conflict => conflict(last_seq),
@@ -421,7 +421,7 @@ pub(super) fn of_outcome(outcome: Outcome, last_seq: u64) -> Error {
     }
 }
 
-/// Creates the error for a failed read after an event.
+/// Creates the error for a failed read of the groups after the event `last_seq`.
 pub(crate) fn of_read(error: ReadError, last_seq: u64) -> Error {
     match error {
         ReadError::Unreachable(why) => Error::journal(JournalFault::Unreachable, why),

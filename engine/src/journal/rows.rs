@@ -1,5 +1,5 @@
-//! Comparison of a journal's groups with those of this host. Hosts read a group only once, so only the next host that
-//! joins would notice a group that is changed or removed in the journal later. This check finds such groups, and
+//! Comparison of a journal's groups with the groups of this host. Hosts read a group only once, so only the next host
+//! that joins would notice a group that is changed or removed in the journal later. This check finds such groups, and
 //! restores them from the segments.
 
 use super::cursor::{End, StoredGroup};
@@ -18,9 +18,9 @@ pub struct JournalRow {
     pub first_seq: u64,
     /// Seq of its last event.
     pub last_seq: u64,
-    /// The digest that it follows; `None` for the row at the start of a trimmed log.
+    /// Digest before the group; `None` for the row at the start of a trimmed log.
     pub after: Option<GroupDigest>,
-    /// The digest after it.
+    /// Digest after the group.
     pub digest: GroupDigest,
     /// Frames of the group; empty for the row at the start of a trimmed log.
     pub bytes: Vec<u8>,
@@ -163,9 +163,9 @@ struct Rows<'a> {
 /// The row at a group's place.
 enum Found {
     Row(JournalRow),
-    /// There is none, but there are later rows.
+    /// No row is at that place, but there are later rows.
     Nothing,
-    /// There is none, and no later row.
+    /// No row is at that place, and there is no later row.
     End,
 }
 

@@ -66,7 +66,7 @@ pub enum ConfigError {
     Invalid(String),
 }
 
-/// Connects to a journal. Its methods return a `Journal` error if the servers do not answer or refuse.
+/// Connects to a journal. The methods return a `Journal` error if the servers do not answer or refuse.
 pub trait Connector: Debug {
     /// Returns the word for its kind in `log.json`.
     fn kind(&self) -> &'static str;
@@ -83,7 +83,7 @@ pub trait Connector: Debug {
     fn check(&self) -> Result<(), ConfigError>;
 
     /// Creates the journal and returns its state. An existing journal stays unchanged; `min_copies` applies to a new
-    /// one.
+    /// journal.
     fn create(&self, min_copies: u32) -> Result<JournalInfo>;
 
     /// Returns the state of the journal.
@@ -99,7 +99,7 @@ pub trait Connector: Debug {
     fn open(&self, id: &str) -> Arc<dyn Server>;
 }
 
-/// A journal on servers. Its methods return a `Journal` error if the servers do not answer or refuse.
+/// A journal on servers. The methods return a `Journal` error if the servers do not answer or refuse.
 pub trait Server: Journals {
     /// Returns the word for its kind in `log.json`.
     fn kind(&self) -> &'static str;
@@ -108,7 +108,8 @@ pub trait Server: Journals {
     /// no such log.
     fn identity(&self, name: &str) -> Result<Option<(Vec<u8>, LogState)>>;
 
-    /// As `identity`, for a log that is open in the journal; an error if it is loading, or was taken off.
+    /// Like `identity`, for a log that is open in the journal; returns an error if the log is loading, or was taken
+    /// off.
     fn find(&self, name: &str) -> Result<Option<Vec<u8>>> {
         let Some((identity, state)) = self.identity(name)? else {
             return Ok(None);
@@ -124,11 +125,11 @@ pub trait Server: Journals {
         }
     }
 
-    /// Returns the status of a log; `None` if the journal does not know it.
+    /// Returns the status of a log; `None` if the journal does not know the log.
     fn status(&self, log: LogId) -> Result<Option<LogStatus>>;
 
-    /// Returns the hosts that have used the journal, and the last event of a log that each has; none if it keeps no
-    /// notes.
+    /// Returns the hosts that have used the journal, each with its last event of the log; no hosts if the journal keeps
+    /// no notes.
     fn hosts(&self, _: LogId) -> Result<Vec<HostRecord>> {
         Ok(Vec::new())
     }
@@ -146,7 +147,7 @@ pub trait Server: Journals {
 
 /// Access to the stored groups of a journal.
 pub trait GroupStore {
-    /// Returns the rows of a log from the event `from` on, in order, of about `bytes_max` bytes; none at the end.
+    /// Returns the rows of a log from the event `from` on, in order, of about `bytes_max` bytes; no rows at the end.
     fn rows(&self, log: LogId, from: u64, bytes_max: usize) -> Result<Vec<JournalRow>>;
 
     /// Writes a group to its place, replacing any row there. Needs a role that may change the tables.
@@ -155,18 +156,19 @@ pub trait GroupStore {
 
 /// A journal from which groups can be removed.
 pub trait Trimmer {
-    /// Returns the hosts that confirmed that they have a log up to an event; `doctor` confirms it.
+    /// Returns the hosts that confirmed that they have a log up to an event. A host confirms this when it runs
+    /// `doctor`.
     fn holders(&self, log: LogId, seq: u64) -> Result<Vec<String>>;
 
-    /// Removes the groups of a log that end before an event; returns their number and bytes. Repeating it is harmless.
-    /// Needs a role that may change the tables. Afterwards no host can join from the journal alone.
+    /// Removes the groups of a log that end before an event; returns their number and bytes. Repeating the call is
+    /// harmless. Needs a role that may change the tables. Afterwards no host can join from the journal alone.
     fn trim(&self, log: LogId, before: u64) -> Result<(u64, u64)>;
 }
 
 /// Returns the outcome of enrolling a log: `has_it` says if the journal now has this log under its name.
 ///
 /// # Errors
-/// `Refused` if it has not.
+/// `Refused` if the journal does not have the log.
 pub fn check_enrolled(has_it: bool, name: &str) -> Result<()> {
     let why = || format!("it has another log named {name}, or had this one before");
     match has_it {

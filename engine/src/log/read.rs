@@ -13,8 +13,8 @@ use crate::witness::Witness;
 
 impl Log {
     /// Returns a reader up to the current durable head. Waits for no lock. If there are bytes after the head (or no
-    /// head) and the lock is free, it first recovers the log as a writer does. If the files cannot be written, it reads
-    /// up to the head and leaves the later bytes.
+    /// head) and the lock is free, first recovers the log as a writer does. If the files cannot be written, the reader
+    /// ends at the head, and the later bytes stay.
     pub fn reader(&self) -> Result<Reader> {
         match self.reader_as_known() {
             // A conversion may have replaced the log that this handle knows.
@@ -30,7 +30,7 @@ impl Log {
     }
 
     fn reader_as_known(&self) -> Result<Reader> {
-        // Read before the head: a writer updates the witness after the head.
+        // The witness is read before the head, because a writer updates the witness after the head.
         let witness = self.witness();
         let slots = match head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log) {
             Err(foreign @ Error::ForeignFile { .. }) => return self.reader_of_successor(foreign),
@@ -74,8 +74,8 @@ impl Log {
         }
     }
 
-    /// Watches for the head to move, or another log to replace this one. To miss nothing, create the watch first, then
-    /// read, then wait.
+    /// Watches for the head to move, or for another log to replace this log. To miss nothing, create the watch first,
+    /// then read, then wait.
     pub fn watch(&self) -> Result<Watch> {
         Watch::new(self.storage.clone(), &self.dir)
     }
@@ -96,8 +96,8 @@ impl Log {
         Ok(self.reader_to(head, opening, witness))
     }
 
-    /// Returns a reader although recovery could not write: the disk is full or read-only. The next writer recovers; a
-    /// reader does not need it.
+    /// Returns a reader although recovery could not write: the disk is full or read-only. The next writer recovers the
+    /// log; a reader does not need the recovery.
     fn reader_where_nothing_is_written(&self, error: Error) -> Result<Reader> {
         // Recovery may have written a newer head.
         let slots = head::read_slots(self.storage.as_ref(), &self.dir, self.identity.log)?;
@@ -159,7 +159,7 @@ impl Log {
         Reader::opened(&self.storage, &self.dir, &self.identity, head, opening)
     }
 
-    /// Reads the witness; `None` if it is unknown.
+    /// Reads the witness; `None` if the witness is unknown.
     pub(crate) fn witness(&self) -> Option<Witness> {
         Witness::read(self.storage.as_ref(), &self.dir)
     }
@@ -194,7 +194,7 @@ impl Log {
         Ok(broken.is_none() && self.beyond(head)? == 0)
     }
 
-    /// Returns a head that names only existing bytes, without recovery; and notes about the missing ones.
+    /// Returns a head that names only existing bytes, without recovery; and notes about the missing bytes.
     pub(crate) fn whole(&self, head: Head) -> Result<(Head, Vec<String>)> {
         let broken = unsynced::broken(&self.storage, &self.dir, &self.identity, &head)?;
         Ok(match broken {
@@ -227,7 +227,7 @@ impl Log {
         let Some(file) = self.storage.named().open_if_there(path, OpenMode::Read)? else {
             return Ok(0);
         };
-        // A writer may cut the file meanwhile; then there are none.
+        // A writer may cut the file meanwhile; then there are no bytes past the head.
         let first = if_long_enough(file.read_range(head.end..head.end + 1))?;
         if first.is_none_or(|first| first == [0]) {
             return Ok(0);

@@ -1,4 +1,4 @@
-//! A log that was rolled back: detects it, and lets an operator accept it.
+//! Detects that a log was rolled back, and lets an operator accept the rollback.
 
 use super::{LockedLog, Log};
 use crate::error::Rollback;
@@ -20,7 +20,7 @@ pub struct AcceptedRollback {
     pub known_seq: u64,
     /// Id of that event; `null` if no file has it.
     pub known_id: Option<String>,
-    /// Seq of the last event of the log before this one.
+    /// Seq of the last event of the log before this event.
     pub last_seq: u64,
     /// The file that proves the rollback, relative to the log's directory.
     pub witness: String,
@@ -72,7 +72,7 @@ impl Unchecked {
         if self.cut.is_some()
             && let Some(witness) = Witness::of_head(&core.identity, &core.head)
         {
-            // Before the head clears its flag for the cut.
+            // The witness is replaced before the head clears its flag for the cut.
             core.lock.replace_witness(&witness)?;
         }
         self.exclusive.record(before, &self.unnamed, self.cut)?;
@@ -80,7 +80,7 @@ impl Unchecked {
     }
 }
 
-/// Compares the whole log with a witness: its end, or the event at that seq.
+/// Compares the whole log with a witness: the log's end, or the log's event at the seq of the witness.
 pub(crate) fn shown_by(witness: &Witness, reader: &Reader) -> Result<Option<Rollback>> {
     let (identity, head) = (reader.identity(), reader.head());
     if !witness.counts_for(identity, head) || head.last_seq <= witness.seq {
@@ -123,7 +123,7 @@ impl Log {
 }
 
 impl RolledBackLog {
-    /// Returns the rollback that the witness shows; `None` if it shows none.
+    /// Returns the rollback that the witness shows; `None` if the witness shows no rollback.
     ///
     /// # Errors
     /// `Corrupt`, I/O.
@@ -141,10 +141,10 @@ impl RolledBackLog {
         self.0.exclusive.reader()
     }
 
-    /// Records that the log continues without the lost events, and sets the witness to its end.
+    /// Records that the log continues without the lost events, and sets the witness to the log's end.
     ///
     /// # Errors
-    /// I/O. The log is then unchanged, or has the event; in both cases accept it again.
+    /// I/O. The log is then unchanged, or has the event; in both cases accept the rollback again.
     pub fn accept(self, actor: &str, accepted: &AcceptedRollback) -> Result<LockedLog> {
         let event = NewEvent::for_payload(crate::layout::ROLLED_BACK, actor, accepted)?;
         let exclusive = self.0.finish_with(vec![event])?;

@@ -7,7 +7,7 @@ use super::{Recovered, RecoveryContext};
 use crate::layout::{ARCHIVE_DIR, SHORTENED_FILE};
 use crate::prelude::*;
 
-/// File in the archive of a cut that describes it.
+/// File that describes a cut, in the cut's archive.
 pub(crate) const NOTE: &str = "cut.json";
 const NOTE_BYTES_MAX: u64 = 64 << 10;
 
@@ -22,7 +22,7 @@ pub(crate) struct Cut {
     pub bytes: u64,
     /// Number of removed events that could be read.
     pub events: u64,
-    /// The operator that asked for it.
+    /// The operator that asked for the cut.
     pub actor: String,
     /// Generation of the head before.
     pub generation: u64,
@@ -36,7 +36,7 @@ pub(crate) fn archive_name(to: u64) -> String {
     format!("cut-after-{to}")
 }
 
-/// Removes the bytes after a head with the flag *cutting*. It can be repeated.
+/// Removes the bytes after a head with the flag *cutting*. The call can be repeated.
 pub(super) fn finish(log: &RecoveryContext<'_>, mut head: Head) -> Result<Recovered> {
     assert!(
         head.cutting,
@@ -82,8 +82,8 @@ pub(super) fn finish(log: &RecoveryContext<'_>, mut head: Head) -> Result<Recove
     })
 }
 
-/// Replaces a segment by a file of the remaining bytes. Others may have mapped it as sealed, and reading a map past the
-/// end of its file would kill them.
+/// Replaces a segment by a file of the remaining bytes. Other processes may have mapped the segment as sealed, and
+/// reading a map past the end of its file would kill them.
 fn shortened(log: &RecoveryContext<'_>, file: &NamedFile, end: u64) -> Result<NamedFile> {
     let storage = log.storage.named();
     let aside = log.dir.join(SHORTENED_FILE);
@@ -98,7 +98,8 @@ fn is_behind(log: &RecoveryContext<'_>, name: &str, last: &str) -> bool {
     parse(name) > parse(last)
 }
 
-/// Returns the archive's note of the cut that ended the log at `head`: the newest one after that event.
+/// Returns the archive's note of the cut that ended the log at `head`: the note of the newest cut after the head's
+/// event.
 fn found(storage: &dyn Storage, dir: &Path, head: &Head) -> Result<Cut> {
     let archive = dir.join(ARCHIVE_DIR);
     let mut newest: Option<Cut> = None;

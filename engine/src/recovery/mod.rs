@@ -1,7 +1,9 @@
-//! Recovery: every writer runs it on opening a log. It collects evidence, decides by a table, then acts.
+//! Recovery of a log: every writer runs the recovery on opening the log. Recovery collects evidence, decides by a
+//! table, then acts.
 //!
-//! Invariants: in the clean case it costs one `fstat`; nothing is cut before a durable copy of it is in `quarantine/`;
-//! a crash at any point of a recovery leaves a state that the next one finishes; CORRUPT changes nothing.
+//! Invariants: in the clean case recovery costs one `fstat`; nothing is cut before a durable copy of it is in
+//! `quarantine/`; a crash at any point of a recovery leaves a state that the next recovery finishes; CORRUPT changes
+//! nothing.
 
 pub(crate) mod cut;
 mod quarantine;
@@ -44,8 +46,8 @@ pub(crate) struct RecoveryContext<'a> {
     pub dir: &'a Path,
     pub identity: &'a Identity,
     pub head_file: &'a HeadFile,
-    /// True if a journal orders its groups. Then no event records the quarantine: this host fetches missing groups from
-    /// the journal.
+    /// True if a journal orders the log's groups. Then no event records the quarantine: this host fetches missing
+    /// groups from the journal.
     pub is_replica: bool,
 }
 
@@ -117,7 +119,7 @@ fn recover_unchecked(log: &RecoveryContext<'_>) -> Result<Recovered> {
     }
     let Some(head) = slots.newest else {
         if switch::is_owed(log.storage.as_ref(), log.dir, log.identity)? {
-            // Not all of its segments were moved here yet: the existing ones are not the whole log.
+            // Not all segments of the log were moved here yet, so the existing segments are not the whole log.
             return Err(Error::foreign(
                 log.dir.join(HEAD_FILE),
                 "a salvage was interrupted",
@@ -299,8 +301,8 @@ impl RecoveryContext<'_> {
         Ok(())
     }
 
-    /// Looks for segments after the head's. An unfinished rotation leaves one. More exist only if an older head file
-    /// was restored, and continuing from it would use the same seqs twice.
+    /// Looks for segments after the head's segment. An unfinished rotation leaves one such segment. More segments exist
+    /// only if an older head file was restored, and continuing from that head would use the same seqs twice.
     fn examine_position(&self, evidence: &mut Evidence) -> Result<()> {
         let format = self.identity.format;
         let here = SegmentName::parse(&evidence.head.name, format);
@@ -336,8 +338,8 @@ impl RecoveryContext<'_> {
         SegmentName::list(self.storage.as_ref(), self.dir, self.identity.format)
     }
 
-    /// Classifies the bytes past the head. In a log with a journal several groups may be unsynced, so a valid one after
-    /// a damaged one proves nothing.
+    /// Classifies the bytes past the head. In a log with a journal several groups may be unsynced, so a valid group
+    /// after a damaged group proves nothing.
     fn past(&self, tail: &Tail) -> Past {
         match (Past::from_tail(tail), self.is_replica) {
             (Past::BrokenThenLater, true) if tail.groups.is_empty() => Past::Broken,
@@ -432,7 +434,8 @@ impl RecoveryContext<'_> {
         );
         let bytes = self.tail_bytes(file, broken.start..len)?;
         let count = bytes.len();
-        // Durable before the copy exists: if the event is never written, the next recovery looks for it.
+        // The flag is durable before the copy exists: if the event is never written, the next recovery looks for the
+        // copy.
         recovered.head.quarantining = true;
         self.head_file.write(&mut recovered.head, true)?;
         let quarantine_tail = quarantine::keep(self, &name, broken.start, &bytes)?;
@@ -475,8 +478,8 @@ impl RecoveryContext<'_> {
         self.head_file.write(head, true)
     }
 
-    /// Makes the segments' names durable: the writer that created the last one may have crashed before, and a head must
-    /// never name a file that a power loss can remove.
+    /// Makes the segments' names durable: the writer that created the last segment may have crashed before, and a head
+    /// must never name a file that a power loss can remove.
     pub fn sync_names(&self) -> Result<()> {
         let dir = self.dir.join(EVENTS_DIR);
         self.storage.named().sync_dir(&dir)

@@ -35,7 +35,7 @@ impl Quarantined {
     }
 }
 
-/// Writes `bytes` durably. The name is derived from the content, so it can be repeated.
+/// Writes `bytes` durably. The name is derived from the content, so the call can be repeated.
 pub(super) fn keep(
     log: &RecoveryContext<'_>,
     segment: &str,

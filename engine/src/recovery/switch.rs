@@ -7,14 +7,14 @@
 use crate::layout::SALVAGE_DIR;
 use crate::prelude::*;
 
-/// Puts the new log in charge; it is complete and durable. After that [`finish`] must be called.
+/// Puts the new log, which is complete and durable, in charge. The caller must then call [`finish`].
 pub(crate) fn decide(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<()> {
     let path = dir.join(LOG_FILE);
     storage.named().replace(&path, &identity.encode())
 }
 
-/// Finishes a switch to the log of `identity`, if one was decided; returns true if so. It can be repeated. The caller
-/// holds the lock.
+/// Finishes a switch to the log of `identity` if a switch was decided; returns true if so. The call can be repeated.
+/// The caller holds the lock.
 pub(crate) fn finish(storage: &dyn Storage, dir: &Path, identity: &Identity) -> Result<bool> {
     if !is_owed(storage, dir, identity)? {
         return Ok(false);

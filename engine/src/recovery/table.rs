@@ -1,8 +1,8 @@
-//! The decision table of recovery, as data. `docs/durability.md` prints it; every cell has a test.
+//! The decision table of recovery, as data. `docs/durability.md` prints the table; every cell has a test.
 //!
 //! A *group* is the events of one write, the unit of evidence. The pages of one un-acknowledged write may reach the
 //! disk in any order, so a damaged group followed by valid parts of itself is an ordinary crash. A valid later group
-//! proves that the damaged one had been synced.
+//! proves that the damaged group had been synced.
 
 use crate::tail::{Broken, Tail};
 
@@ -27,26 +27,26 @@ pub enum Before {
 /// Position of the head's segment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Position {
-    /// No segment follows it.
+    /// No segment follows the head's segment.
     Last,
-    /// One segment follows, and its header describes this one correctly.
+    /// One segment follows, and its header describes the head's segment correctly.
     LastButOne,
-    /// One segment follows with a wrong description, or several.
+    /// Several segments follow, or one segment whose header describes the head's segment wrongly.
     Earlier,
 }
 
 /// State of the bytes after the head's end (without a head: after the last segment's header).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Past {
-    /// There are none.
+    /// No bytes.
     Nothing,
     /// Complete groups up to the end of the file.
     Complete,
-    /// A damaged or incomplete group; after it nothing, or more events of the same group.
+    /// A damaged or incomplete group, followed by nothing or by more events of the same group.
     Broken,
-    /// Complete groups, then a broken one as above.
+    /// Complete groups, then a broken group as in `Broken`.
     CompleteThenBroken,
-    /// A damaged or incomplete group, and after it a valid event of another group.
+    /// A damaged or incomplete group, followed by a valid event of another group.
     BrokenThenLater,
 }
 
@@ -156,7 +156,7 @@ pub fn verdict(head: HeadFound, before: Before, position: Position, past: Past) 
     let row = ROWS.iter().find(|(h, b, o, p, _)| {
         fits(h, &head) && fits(b, &before) && fits(o, &position) && fits(p, &past)
     });
-    // The rows cover every case (a test checks it); if one were missing, changing nothing is safe.
+    // The rows cover every case (a test checks it); if a row were missing, changing nothing is safe.
     row.map_or(Verdict::Corrupt, |(.., verdict)| *verdict)
 }
 

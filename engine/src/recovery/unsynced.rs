@@ -1,7 +1,7 @@
-//! The end of a log with a journal. It is written without syncs, so a power loss may remove any part of it, in any
-//! order; this host then fetches it from the journal again.
+//! The unsynced end of a log with a journal. This end is written without syncs, so a power loss may remove any part of
+//! it, in any order; this host then fetches the lost part from the journal again.
 //!
-//! The cursor holds the synced end; without one, it is the end of the first group of the last segment.
+//! The cursor holds the synced end; without a cursor, the synced end is the end of the first group of the last segment.
 
 use super::{Recovered, RecoveryContext};
 use crate::journal::End;
@@ -23,8 +23,8 @@ pub(crate) struct Broken {
 /// Bytes of a segment to read at once to find its first group.
 const PIECE_BYTES: u64 = 64 << 10;
 
-/// Returns the state of a log whose head names missing bytes; `None` if none are missing, if the log has no journal,
-/// and for any other damage.
+/// Returns the state of a log whose head names missing bytes; `None` if no bytes are missing, if the log has no
+/// journal, and for any other damage.
 pub(crate) fn broken(
     storage: &Arc<dyn Storage>,
     dir: &Path,
@@ -43,7 +43,7 @@ pub(crate) fn broken(
         return Ok(None);
     };
     let Some(tail) = tail_behind(&file, identity, &synced, head)? else {
-        // A recovery is cutting it at this moment.
+        // A recovery is cutting the file at this moment.
         return Ok(Some(Broken {
             whole: synced.clone(),
             synced,
@@ -57,7 +57,7 @@ pub(crate) fn broken(
     Ok((!is_all && synced.last_seq < head.last_seq).then_some(Broken { synced, whole }))
 }
 
-/// Returns the head at the synced end; `None` if the whole log is synced, and if it is unknown.
+/// Returns the head at the synced end; `None` if the whole log is synced, or if the synced end is unknown.
 fn synced(
     storage: &Arc<dyn Storage>,
     dir: &Path,
@@ -118,7 +118,7 @@ fn tail_behind(
     Ok(bytes.map(read))
 }
 
-/// Describes the loss for people, from the head now and the one before.
+/// Describes the loss for people, from the head before (`whole`) and the head now (`head`).
 pub(crate) fn taken(whole: &Head, head: &Head) -> String {
     format!(
         "a power loss removed events {} to {}, which will be fetched from the journal",
@@ -140,7 +140,7 @@ impl RecoveryContext<'_> {
             owed: before.owed.max(head.last_id.map(|id| (head.last_seq, id))),
             ..before
         };
-        // Durable before the head forgets it.
+        // `owed` is durable before the head forgets the lost event.
         owed.keep(storage, self.dir, self.identity, true)?;
         let mut recovered = self.act(evidence)?;
         self.head_file.write(&mut recovered.head, true)?;

@@ -1,4 +1,4 @@
-//! Recovery without a valid head: the whole log is read, and a head is written only if it is clean to the end.
+//! Recovery without a valid head: reads the whole log, and writes a head only if the log is clean to the end.
 
 use super::table::{Before, HeadFound, Past, Position, Verdict, verdict};
 use super::{Recovered, RecoveryContext};

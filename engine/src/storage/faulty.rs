@@ -34,7 +34,8 @@ pub enum Fault {
 /// Text of the error after [`Fault::Stop`].
 const STOPPED: &str = "stopped by an injected fault";
 
-/// Wraps another storage and the files opened through it. Clones share the counter and the faults.
+/// Wraps another storage and the files opened through it, and injects faults into their calls. Clones share the counter
+/// of calls and the armed faults.
 #[derive(Debug, Clone)]
 pub struct Faulty {
     inner: Arc<dyn Storage>,

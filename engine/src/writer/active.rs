@@ -13,7 +13,7 @@ const PIECE_BYTES: u64 = 128 << 10;
 #[derive(Clone)]
 pub(crate) struct ActiveSegment {
     pub file: Arc<dyn File>,
-    /// Identity of the file that its path must name.
+    /// Identity of the file that the segment's path must name.
     pub identity: (u64, u64),
     hashed: Arc<Mutex<Hashed>>,
     /// The file's length: its bytes, then zeros that this writer wrote ahead.
@@ -28,7 +28,7 @@ struct Hashed {
 }
 
 impl Hashed {
-    /// Hashes up to `end`, at most `pieces` of it.
+    /// Hashes the file up to `end`, but at most `pieces` pieces.
     fn advance(&mut self, file: &dyn File, end: u64, pieces: u64) -> io::Result<()> {
         for _ in 0..pieces {
             let piece = PIECE_BYTES.min(end.saturating_sub(self.end));
@@ -52,7 +52,7 @@ impl ActiveSegment {
         })
     }
 
-    /// Returns the length that its file must have.
+    /// Returns the length that the segment's file must have.
     pub fn len(&self) -> u64 {
         self.len.load(Relaxed)
     }
@@ -111,7 +111,7 @@ impl ActiveSegment {
         }
     }
 
-    /// Returns BLAKE3 of its first `end` bytes.
+    /// Returns BLAKE3 of the segment's first `end` bytes.
     pub fn digest(&self, end: u64) -> io::Result<[u8; 32]> {
         let mut hashed = self.hashed();
         assert!(

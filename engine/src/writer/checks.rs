@@ -172,7 +172,8 @@ pub(super) fn greater(
     Err(Error::invalid("id", given.to_string(), rule))
 }
 
-/// Checks that `id` follows the last one. After the last ids of 9999 there is none; a smaller one would damage the log.
+/// Checks that `id` follows the last id. After the last ids of the year 9999 no id follows; a smaller id would damage
+/// the log.
 pub(super) fn behind(last: Option<EventId>, id: EventId) -> Result<EventId> {
     if last.is_none_or(|last| last < id) {
         return Ok(id);
@@ -184,7 +185,7 @@ pub(super) fn behind(last: Option<EventId>, id: EventId) -> Result<EventId> {
     ))
 }
 
-/// Returns the id of event `index` of the append whose events begin at `first` of the pending ones.
+/// Returns the id of event `index` of the append whose events begin at index `first` of the pending events.
 pub(super) fn earlier(pending: &[Event<'static>], first: usize, index: usize) -> Result<EventId> {
     let at = first.checked_add(index);
     at.and_then(|at| pending.get(at))

@@ -1,8 +1,8 @@
 //! The only place that writes events: stamp, check, encode, write, sync, head.
 //!
-//! Invariants: a group is written in one piece after a synced one, and synced before its head is written. Nothing is
+//! Invariants: a group is written in one piece after a synced group, and synced before its head is written. Nothing is
 //! retried after a failed write or sync. Seqs have no gap; ids and times do not run backward. Before each group and
-//! each head, the lock is checked, and that the log ends where this writer ended it.
+//! each head, the writer checks the lock, and checks that the log ends where this writer ended it.
 
 use super::active::ActiveSegment;
 use super::checks::{behind, check_group, check_strings, earlier, greater, live_time, not_before};
@@ -37,10 +37,11 @@ pub(crate) struct Core<S> {
     pub spare: Buffers,
     /// A buffered group that a thread is writing. Nothing else is written before it is durable.
     pub in_flight: Option<InFlightGroup>,
-    /// Events written since this was last emptied, if `collect_events` is set: the answers of a round contain them.
+    /// Events written since this list was last emptied, if `collect_events` is set: the answers of a round contain
+    /// them.
     pub written: Vec<Event<'static>>,
     pub collect_events: bool,
-    /// This host's side of the log's journal, if it has one.
+    /// This host's side of the log's journal, if the log has a journal.
     pub replica: Option<Replica>,
     /// Reason for which nothing more of this round is recorded; the log is unchanged.
     pub ended: Option<Error>,
@@ -87,7 +88,7 @@ impl<S: State> Core<S> {
     pub fn guarded<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.usable()?;
         let result = step(self);
-        // A group that the journal refused is not here either.
+        // A group that the journal refused is not in the local log either.
         if let Err(error) = &result
             && error.journal_fault().is_none()
         {
@@ -100,17 +101,17 @@ impl<S: State> Core<S> {
     }
 
     /// Stamps new events by `now` and adds them to the pending group. If they do not fit, writes that group first.
-    /// Returns the number of added events (the last ones of `pending`).
+    /// Returns the number of added events, which are the last events of `pending`.
     pub fn push(&mut self, now: Timestamp, events: Vec<NewEvent>) -> Result<usize> {
         let (count, _) = self.push_and_reserve(now, events, Room::default())?;
         Ok(count)
     }
 
-    /// Like [`Core::push`], and reserves room after the events, in their group, for more, which [`Core::push_sequel`] adds
-    /// before anything else is pushed.
+    /// Like [`Core::push`], and reserves room in the same group for more events, which [`Core::push_sequel`] adds
+    /// before any other events are pushed.
     ///
     /// # Errors
-    /// Events and room exceed a group, or an event breaks a rule: nothing is folded then.
+    /// The events and the room exceed a group, or an event breaks a rule. In both cases nothing is folded.
     pub(super) fn push_and_reserve(
         &mut self,
         now: Timestamp,
@@ -268,7 +269,7 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Stamps new events by `now` and adds them after the pending ones.
+    /// Stamps new events by `now` and adds them after the pending events.
     fn stamp(&mut self, now: Timestamp, events: Vec<NewEvent>) -> Result<()> {
         let before = self.pending.len();
         let (mut seq, mut last) = self.last();
@@ -316,7 +317,7 @@ impl<S: State> Core<S> {
     /// Returns midnight of the active segment's day. No event may be earlier, even while the segment is empty: else the
     /// segments' names would be out of order.
     pub(super) fn floor(&self) -> Timestamp {
-        // Pending events were already checked against it.
+        // Pending events were already checked against the floor.
         if let Some(last) = self.pending.last() {
             return last.created_at.day_start();
         }
@@ -348,8 +349,8 @@ impl<S: State> Core<S> {
         );
     }
 
-    /// As [`Core::start_write`], if enough is pending and no group is in flight. While one is in flight, the next grows
-    /// until it would no longer fit.
+    /// Like [`Core::start_write`], if enough is pending and no group is in flight. While a group is in flight, the next
+    /// group grows until it would no longer fit.
     pub fn start_write_if_due(&mut self) -> Result<()> {
         let busy = self
             .in_flight
@@ -442,7 +443,7 @@ impl<S: State> Core<S> {
             path,
             start: self.head.end,
             stays: self.stays(),
-            // The first group of a segment is synced with its length anyway.
+            // The first group of a segment is synced together with the file's length anyway.
             ahead: if begins { 0 } else { self.ahead() },
             seals: self.is_last_of_segment(self.head.end + len),
             defers,
@@ -462,7 +463,7 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Undoes preallocation and an early seal. If it fails, the next writer does it.
+    /// Undoes preallocation and an early seal. If that fails, the next writer undoes both.
     pub fn undo_ahead(&mut self) {
         if let Some(active) = &self.active {
             let _ = active.cut_ahead(self.head.end);

@@ -9,7 +9,7 @@ pub const JOBS_OF_GROUPS: [usize; 8] = [1, 2, 4, 8, 16, 32, 64, 128];
 /// Sums since the writer was made.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WriterCounts {
-    /// Number of groups: as many writes and as many syncs.
+    /// Number of groups; each group is one write and one sync.
     pub groups: u64,
     /// Number of jobs in these groups.
     pub jobs: u64,

@@ -7,9 +7,9 @@ use crate::limits;
 use crate::prelude::*;
 
 impl<S: State> Core<S> {
-    /// Returns true if a group of that length needs no sync of its own: the journal has it, so after a power loss it is
-    /// fetched again. The first group of a segment is synced, and so is a group before the unsynced part would grow too
-    /// large.
+    /// Returns true if a group of that length needs no sync of its own: the journal has the group, so it is fetched
+    /// again after a power loss. The first group of a segment is synced, and so is a group before the unsynced part
+    /// would grow too large.
     pub(super) fn defers(&self, len: u64) -> bool {
         let synced = self.replica.as_ref();
         let synced = synced.and_then(|replica| replica.synced_in(self.head.segment));
@@ -43,8 +43,8 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Writes unsynced bytes of other processes again, before the first sync of this one: another process's sync may
-    /// have failed, and then the bytes can be read from memory but are not on the disk.
+    /// Writes unsynced bytes of other processes again, before the first sync of this process: another process's sync
+    /// may have failed, and then the bytes can be read from memory but are not on the disk.
     pub(super) fn write_left_again(&mut self) -> Result<()> {
         let (Some(replica), Some(active)) = (&mut self.replica, &self.active) else {
             return Ok(());

@@ -14,7 +14,7 @@ impl<S: State> Core<S> {
     pub fn check_end(&self) -> Result<()> {
         match (&self.in_flight, &self.poisoned) {
             (None, None) => self.check_ours(&self.head, false),
-            // The thread that writes the group checks it.
+            // The thread that writes the group checks the end.
             _ => Ok(()),
         }
     }
@@ -30,7 +30,7 @@ impl<S: State> Core<S> {
         let path = self.dir.join(EVENTS_DIR).join(&head.name);
         let found = self.storage.look(&path).map_err(Error::io("stat", &path))?;
         let end = found.as_ref().map_or(0, |found| found.len);
-        // The length of the file; with zeros ahead also its first byte after the head.
+        // Checks the length of the file and, with zeros ahead, the first byte after the head.
         let due = active.len().max(head.end);
         let is_free = || active.is_free(head.end).map_err(Error::io("read", &path));
         let why = match found {
@@ -51,7 +51,7 @@ impl<S: State> Core<S> {
         Err(self.rolled_back().unwrap_or_else(damaged))
     }
 
-    /// Returns the error of a log whose head on the disk is older than the one written here: an older state was
+    /// Returns the error of a log whose head on the disk is older than the head written here: an older state was
     /// restored.
     fn rolled_back(&self) -> Option<Error> {
         let own = Witness::of_head(&self.identity, &self.head)?;

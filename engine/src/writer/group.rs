@@ -43,11 +43,11 @@ pub(super) struct Group {
     pub start: u64,
     /// True for a long-lived writer, which works ahead.
     pub stays: bool,
-    /// Number of zeros to keep after it.
+    /// Number of zeros to keep after the group.
     pub ahead: u64,
     /// True for the last group of its segment: the file must then have its exact length, durably.
     pub seals: bool,
-    /// True if it needs no sync of its own.
+    /// True if the group needs no sync of its own.
     pub defers: bool,
 }
 
@@ -58,14 +58,14 @@ pub(super) struct WrittenGroup {
     pub places: Vec<Place>,
     pub crcs: Vec<u32>,
     pub seals: bool,
-    /// True if it and everything before it was synced.
+    /// True if the group and everything before it was synced.
     pub synced: bool,
     /// Duration of write and sync.
     pub took: Duration,
 }
 
 impl Group {
-    /// Writes the group, and syncs it unless it defers that.
+    /// Writes the group, and syncs it unless its sync is deferred.
     pub fn write(self) -> Result<WrittenGroup> {
         let mut buffers = self.buffers;
         let frames = buffers.encoded(Encoding {
@@ -140,7 +140,7 @@ impl InFlightGroup {
         }))
     }
 
-    /// Returns true if it is written.
+    /// Returns true if the group is written.
     pub(super) fn is_finished(&self) -> bool {
         self.thread.as_ref().is_none_or(JoinHandle::is_finished)
     }
@@ -154,7 +154,7 @@ impl InFlightGroup {
 }
 
 impl Drop for InFlightGroup {
-    /// The lock must outlive every write.
+    /// Waits for the write, because the lock must outlive every write.
     fn drop(&mut self) {
         if self.thread.is_some() {
             let _ = self.finish_write();

@@ -54,7 +54,7 @@ impl<T> Drop for Giver<T> {
             *value = Value::Never;
         }
         drop(value);
-        // After releasing the lock, so that the taker does not wait for it.
+        // Wakes the taker after releasing the lock, so that the taker does not wait for the lock.
         self.0.there.notify_one();
     }
 }
@@ -83,7 +83,7 @@ mod tests {
         for given in [Some(7), None].repeat(50) {
             let (giver, taker) = handover();
             let waiting = std::thread::spawn(move || taker.take());
-            // Time for the taker to fall asleep.
+            // Give the taker time to fall asleep.
             (0..100).for_each(|_| std::thread::yield_now());
             match given {
                 Some(value) => giver.give(value),

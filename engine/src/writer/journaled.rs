@@ -23,8 +23,8 @@ pub(super) struct RoundStart {
 }
 
 impl<S: State> Core<S> {
-    /// Returns the time for decisions. In a log with a journal it never runs backward, although its hosts' clocks
-    /// differ.
+    /// Returns the time for decisions. In a log with a journal this time never runs backward, although its hosts'
+    /// clocks differ.
     pub fn now(&self) -> Timestamp {
         let now = self.options.clock.now();
         match (&self.replica, self.last().1) {
@@ -33,7 +33,7 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Starts a round after reading the journal. If that fails the round ends.
+    /// Starts a round after reading the journal. If the read fails, the round ends.
     pub(super) fn begin_round(&mut self) -> RoundStart {
         let begun = Instant::now();
         let unread = self.replica.as_ref().is_some_and(Replica::may_go_on);
@@ -49,9 +49,9 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Confirms a round that recorded nothing: an append proves that it was decided on all recorded events, a refusal
-    /// or an answer proves nothing. If the journal has new events the round is decided again, so that no caller is
-    /// refused on an old state.
+    /// Confirms a round that recorded nothing. An append proves that the round was decided on all recorded events; a
+    /// refusal or an answer proves nothing. If the journal has new events, the round is decided again, so that no
+    /// caller is refused on an old state.
     pub(super) fn confirm(&mut self, start: RoundStart) -> Result<()> {
         if self.replica.is_none() || self.head.last_seq > start.last_seq {
             return Ok(());
@@ -63,8 +63,8 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Asks the journal to confirm that the last read is as new as `since`. Repeats a read that is not confirmed, which
-    /// may ask another server; returns the number of new events.
+    /// Asks the journal to confirm that the last read is as new as `since`. Repeats a read that is not confirmed; the
+    /// repeated read may ask another server. Returns the number of new events.
     pub fn confirm_read(&mut self, since: Instant) -> Result<u64> {
         let (mut events, mut tries) = (0, 1);
         while let Some(replica) = &mut self.replica {
@@ -141,7 +141,7 @@ impl<S: State> Core<S> {
         })
     }
 
-    /// Checks that the group matches its position, and belongs to one day, not before the segment's.
+    /// Checks that the group matches its position, and belongs to one day, not before the segment's day.
     fn check_place(&self, group: &JournalGroup, events: &[Event<'_>]) -> Result<(), &'static str> {
         let last_seq = group.position.last_seq;
         let due = self.replica.as_ref();
@@ -201,7 +201,8 @@ impl<S: State> Core<S> {
         ordered
     }
 
-    /// Records one event that changes the log's state in its journal. Calls `note` with its id before it is sent.
+    /// Records one event that changes the log's state in its journal. Calls `note` with the event's id before the event
+    /// is sent.
     pub fn turn(
         &mut self,
         event: NewEvent,

@@ -1,6 +1,6 @@
 //! Appending: group commit by leader and followers under one lock.
 //!
-//! The first caller leads: it runs its own job and the queued ones, writes all their events as one group with one sync,
+//! The first caller leads: it runs its own job and the queued jobs, writes all their events as one group with one sync,
 //! and answers all callers. Then the first caller that queued during the sync leads.
 
 pub(crate) mod active;
@@ -35,20 +35,21 @@ pub enum Durability {
     /// After the sync and the head write. The default.
     #[default]
     Synced,
-    /// At once. The events are written in a group of at least 1 MiB (while the next one fills), with the next synced
+    /// At once. The events are written in a group of at least 1 MiB (while the next group fills), with the next synced
     /// append, on `sync`, on `close`, or before the log is read. In-process only.
     Buffered,
 }
 
 /// State that decisions read, and that the writer keeps up to date.
 pub trait State: Send + 'static {
-    /// Folds events that are about to be written. Not yet durable: only later decisions of this writer may see them.
+    /// Folds events that are about to be written. The events are not yet durable: only later decisions of this writer
+    /// may see them.
     ///
     /// # Errors
     /// An error kills the writer before anything of the group is written.
     fn apply(&mut self, events: &[Event<'static>]) -> Result<()>;
     /// Called when the group is durable and the head names it, under the lock before any caller is answered. `events`
-    /// are those of the group, `places` and `crcs` theirs.
+    /// are the events of the group, with their `places` and `crcs`.
     fn committed(&mut self, head: &Head, events: &[Event<'static>], places: &[Place], crcs: &[u32]);
     /// Called once, before any `apply`, if a journal orders the groups: from now on applied events may be retracted
     /// until they are committed.
@@ -71,18 +72,18 @@ impl State for () {
 pub struct Commit<R> {
     /// The job's answer.
     pub answer: R,
-    /// The job's events as recorded; empty if it wrote none.
+    /// The job's events as recorded; empty if the job wrote none.
     pub events: Vec<Event<'static>>,
 }
 
 /// Result of an append.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct AppendedGroup {
-    /// Seq of its first event.
+    /// Seq of the group's first event.
     pub first_seq: u64,
-    /// Seq of its last event.
+    /// Seq of the group's last event.
     pub last_seq: u64,
-    /// Id of its last event.
+    /// Id of the group's last event.
     pub last_id: EventId,
 }
 
@@ -150,10 +151,10 @@ impl<S: State> Writer<S> {
         self.carry_out(Job::new(durability, Box::new(job), None))
     }
 
-    /// As [`Writer::commit`], with a second step: after the job's events are stamped and folded, `sequel` sees them and
-    /// the state after them. It may complete the answer, and return more events for the same group, within `room`. It is
-    /// also called if the job recorded nothing. All events of the job have the time that `job` was given, or follow it
-    /// microsecond by microsecond.
+    /// Like [`Writer::commit`], with a second step: after the job's events are stamped and folded, `sequel` sees them
+    /// and the state after them. `sequel` may complete the answer, and return more events for the same group, within
+    /// `room`. It is also called if the job recorded nothing. All events of the job have the time that `job` was given,
+    /// or follow that time microsecond by microsecond.
     ///
     /// # Errors
     /// The errors of [`Writer::commit`]; `TooLarge`, before anything is folded, if a group cannot hold the job's events
@@ -238,8 +239,8 @@ impl<S: State> Writer<S> {
         read(&mut self.locked().state)
     }
 
-    /// As [`Writer::with_state`], with a reader of the log up to the same head: buffered events are written first. If
-    /// that fails, the state is ahead of the reader.
+    /// Like [`Writer::with_state`], with a reader of the log up to the same head: buffered events are written first. If
+    /// that write fails, the state is ahead of the reader.
     pub fn with_reader<R>(&self, read: impl FnOnce(&mut S, &Reader) -> R) -> R {
         let mut core = self.locked();
         // The failure is kept, and returned by every later write.
@@ -254,7 +255,8 @@ impl<S: State> Writer<S> {
         Some(read(&mut core.state))
     }
 
-    /// Fails unless the log ends where this writer ended it. Costs two checks of files; a busy writer checks it anyway.
+    /// Fails unless the log ends where this writer ended it. Costs two checks of files; a busy writer makes these
+    /// checks anyway.
     ///
     /// # Errors
     /// `RolledBack`: an older state was restored; `LockLost`, `Corrupt`, I/O.
@@ -270,8 +272,8 @@ impl<S: State> Writer<S> {
         self.locked().poisoned.is_some()
     }
 
-    /// Returns the error of a failed sync of this handle; `None` if none failed. After one the content of the disk is
-    /// unknown, so this process must not open the log again.
+    /// Returns the error of a failed sync of this handle; `None` if no sync failed. After a failed sync the content of
+    /// the disk is unknown, so this process must not open the log again.
     pub fn unsynced(&self) -> Option<String> {
         let core = self.locked();
         let poison = core.poisoned.as_ref().filter(|poison| poison.unsynced);
@@ -305,8 +307,8 @@ impl<S: State> Writer<S> {
         Ok(core.state)
     }
 
-    /// As [`Writer::close`], without syncing the head: it is a lower bound of the durable end, and the next open finds
-    /// later groups. For a command that writes once and ends, a second sync would double its cost.
+    /// Like [`Writer::close`], without syncing the head: the head is a lower bound of the durable end, and the next
+    /// open finds later groups. For a command that writes once and ends, a second sync would double its cost.
     pub fn release(self) -> Result<S> {
         let mut core = self.into_core();
         core.flush()?;
@@ -336,7 +338,7 @@ impl<S: State> Writer<S> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Queues the job if another thread leads; if none does, the caller leads from now on.
+    /// Queues the job if another thread leads; if no thread leads, the caller leads from now on.
     fn enqueue<R: Send + 'static, E: Send + 'static>(
         &self,
         job: &mut Job<S, R, E>,
@@ -363,7 +365,7 @@ impl<S: State> Writer<S> {
         debug_assert!(self.queue().led, "only the leader may write");
         let _lead = Lead(self);
         if own.durability() == Durability::Synced {
-            // Before the state is locked, so that readers of the state are not delayed.
+            // Wait before the state is locked, so that readers of the state are not delayed.
             self.wait_for_followers();
         }
         let mut core = self.locked();
@@ -436,7 +438,7 @@ impl<S: State> Writer<S> {
 
 /// Time that a leader waits for one more follower.
 const FOLLOWER_WAIT: Duration = Duration::from_micros(100);
-/// Time that a leader waits for all of them.
+/// Time that a leader waits for all followers.
 const FOLLOWERS_WAIT_MAX: Duration = Duration::from_millis(2);
 
 fn appended(last_seq: u64, last_id: EventId, count: usize) -> AppendedGroup {

@@ -18,7 +18,7 @@ pub struct Room {
 /// neither a clock nor a limit can separate them.
 pub(super) struct Reservation {
     places: Vec<(u64, EventId, Timestamp)>,
-    /// Largest bytes of the events in canonical JSON.
+    /// Maximum number of bytes of the events in canonical JSON.
     bytes: usize,
 }
 
@@ -36,7 +36,7 @@ impl Reservation {
         Reservation { places, bytes }
     }
 
-    /// Returns the time of its first event.
+    /// Returns the time of the first reserved place.
     pub fn created_at(&self) -> Option<Timestamp> {
         self.places.first().map(|(_, _, created_at)| *created_at)
     }

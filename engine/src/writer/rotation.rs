@@ -12,8 +12,8 @@ use super::core::Core;
 const LAST_PART: u64 = 8;
 
 impl<S: State> Core<S> {
-    /// Returns true if a group that ends there should be the last one of its segment, for a long-lived writer: this
-    /// group and the next then share the syncs of a rotation.
+    /// Returns true if a group that ends at `end` should be the last group of its segment, for a long-lived writer:
+    /// this group and the next group then share the syncs of a rotation.
     pub(super) fn is_last_of_segment(&self, end: u64) -> bool {
         let max = self.options.segment_bytes_max;
         let margin = self.options.ahead_bytes.min(max / LAST_PART);
@@ -21,8 +21,8 @@ impl<S: State> Core<S> {
         self.replica.is_none() && self.stays() && end + margin > max
     }
 
-    /// Starts the next segment if this one is over, the group belongs to another day, or would not fit. Returns true if
-    /// it did.
+    /// Starts the next segment if the active segment is over, or if the group belongs to another day or would not fit.
+    /// Returns true if a segment was started.
     pub(super) fn rotate_if_needed(&mut self, at: Timestamp, bytes: u64) -> Result<bool> {
         let format = self.identity.format;
         let mut begun = false;
@@ -33,7 +33,7 @@ impl<S: State> Core<S> {
             .unwrap_or_default()
         {
             let name = SegmentName::parse(&name, format);
-            // An interrupted rotation has started it already.
+            // An interrupted rotation may have started the segment already.
             if let Some(name) = name.filter(|name| !self.has_begun(name)) {
                 self.rotate(name)?;
                 begun = true;
@@ -50,7 +50,7 @@ impl<S: State> Core<S> {
         Ok(!stays || begun)
     }
 
-    /// Returns true if the active segment is that one, or a later one.
+    /// Returns true if the active segment is the segment `name`, or a later segment.
     fn has_begun(&self, name: &SegmentName) -> bool {
         let active = SegmentName::parse(&self.head.name, self.identity.format);
         active.is_some_and(|active| active >= *name)
@@ -109,11 +109,12 @@ impl<S: State> Core<S> {
         self.write_head(begun, true)
     }
 
-    /// Seals the active segment, unless its last group did. All of its bytes are durable: each group was synced before
-    /// the next, or is now.
+    /// Seals the active segment, unless its last group sealed it. All of its bytes are durable: each group was synced
+    /// before the next group, or is now.
     fn seal(&mut self) -> Result<()> {
         self.sync_deferred()?;
-        // The next header names its length, so a cut (perhaps by recovery) must be durable before.
+        // The next segment's header names the length of this segment, so a cut (perhaps by recovery) must be durable
+        // before.
         if self.identity.may_prewrite()
             && let Some(active) = &self.active
         {

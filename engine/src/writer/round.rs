@@ -13,7 +13,7 @@ pub(super) struct Queue<S> {
     pub led: bool,
     /// Number of followers in the last round.
     pub followed: usize,
-    /// Number of waiting jobs at which the gathering leader is woken; 0 while none gathers.
+    /// Number of waiting jobs at which the gathering leader is woken; 0 while no leader gathers.
     pub expected: usize,
     pub waiting: VecDeque<Box<dyn Queued<S>>>,
 }
@@ -33,10 +33,10 @@ impl<S> Default for Queue<S> {
 pub(super) trait Queued<S>: Send {
     fn durability(&self) -> Durability;
     fn run(&mut self, core: &mut Core<S>);
-    /// Returns true if it recorded events.
+    /// Returns true if the job recorded events.
     fn recorded(&self) -> bool;
     fn answer(self: Box<Self>, round: &mut Round);
-    /// Makes its waiting thread the leader.
+    /// Makes the job's waiting thread the leader.
     fn promote(self: Box<Self>);
 }
 
@@ -45,7 +45,7 @@ pub(super) struct Round {
     /// Seq of the last durable event.
     pub durable: u64,
     pub failed: Option<Error>,
-    /// `true` if the round recorded nothing and `failed` comes from confirming it.
+    /// `true` if the round recorded nothing and `failed` comes from confirming the round.
     pub unconfirmed: bool,
     /// The events of the durable groups.
     pub written: Vec<Event<'static>>,
@@ -69,7 +69,7 @@ pub(super) type Decide<S, R, E> =
 
 /// Second part of a job.
 pub(super) struct Sequel<S, R> {
-    /// Largest room that its events need.
+    /// Largest room that the events of the second part need.
     pub room: Room,
     pub step: SequelStep<S, R>,
 }
@@ -122,12 +122,12 @@ impl<S: State, R, E> Job<S, R, E> {
         self.durability
     }
 
-    /// Delays its answer until it is durable.
+    /// Delays the job's answer until it is durable.
     pub fn wait_for_sync(&mut self) {
         self.durability = Durability::Synced;
     }
 
-    /// Returns true if it was run and recorded events.
+    /// Returns true if the job was run and recorded events.
     pub fn recorded(&self) -> bool {
         matches!(&self.outcome, Some(Ok(decided)) if decided.count > 0)
     }

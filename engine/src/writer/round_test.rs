@@ -47,7 +47,7 @@ fn what_an_earlier_group_of_the_round_holds_is_acknowledged() {
     let writer = Arc::new(exclusive.into_writer(LockRemover(storage)));
     let (leading, followed) = (Arc::clone(&writer), Arc::clone(&writer));
     let first = writer.commit(Durability::Synced, move |_, _| {
-        // Another job queues while this one is decided. Its event is of another day, so of another group.
+        // Another job queues while this job is decided. Its event belongs to another day, so to another group.
         let follower = std::thread::spawn(move || {
             leading.commit(Durability::Synced, |_, _| {
                 Ok::<_, Error>(((), vec![noted("2030-01-02")]))

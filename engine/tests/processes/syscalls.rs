@@ -61,7 +61,7 @@ impl Calls {
     fn looks(&self) -> usize {
         self.count(&LOOKS.split(',').collect::<Vec<_>>(), "/")
     }
-    /// Returns the number of syncs of directories, whose names have no dot here.
+    /// Counts the syncs of the directories `teams`, `demo` and `events`.
     fn directory_syncs(&self) -> usize {
         self.syncs("/teams>") + self.syncs("/demo>") + self.syncs("/events>")
     }
@@ -329,8 +329,8 @@ fn directories_are_synced_at_rotation_only() {
             .unwrap()
             .count();
         assert!(segments > 2, "{segments} segments");
-        // One each, and one for the header of each new segment; in `binary` also one for a segment that its last group
-        // did not end.
+        // One sync per append, and one for the header of each new segment. In `binary`, also one for a segment that was
+        // not ended by its last group.
         let others = calls.syncs("/events/") - EACH;
         let most = (segments - 1) * if format == Format::Binary { 2 } else { 1 };
         assert!((segments - 1..=most).contains(&others), "{:#?}", calls.0);

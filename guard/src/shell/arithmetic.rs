@@ -1,4 +1,4 @@
-//! Arithmetic: an expression runs commands if a variable in it holds an index that does, as in `a[$(rm x)]`.
+//! Arithmetic: an expression runs commands if a variable in it holds an index that runs commands, as in `a[$(rm x)]`.
 
 use super::history::AssignedValue;
 use super::*;
@@ -124,7 +124,7 @@ impl Walker {
         }
     }
 
-    /// Evaluates the index in a word that names a variable; a doubt if the word is unknown.
+    /// Evaluates the index in a word that names a variable; adds a doubt if the word is unknown.
     pub fn index_of(&self, value: &Value) {
         match value.plain() {
             Some(name) => self.index(name),

@@ -22,7 +22,7 @@ struct Reader {
 }
 
 impl Reader {
-    /// Skips one sign, word or literal; `None` if it writes, runs a command or is unclear.
+    /// Skips one sign, word or literal; `None` if that part writes, runs a command or is unclear.
     fn take<'a>(&mut self, rest: &'a str, letter: char) -> Option<&'a str> {
         let mut behind = rest.get(letter.len_utf8()..)?;
         match letter {
@@ -90,7 +90,7 @@ fn literal(rest: &str, end: char) -> Option<&str> {
     None
 }
 
-/// Continues [`literal`] after a bracket expression; `None` if that holds a slash or is unclear.
+/// Continues [`literal`] after a bracket expression; `None` if the bracket expression holds a slash or is unclear.
 fn list(rest: &str) -> Option<&str> {
     let end = rest.get(2..)?.find(']')? + 3;
     let (list, behind) = rest.split_at_checked(end)?;

@@ -4,14 +4,15 @@ use super::history::AssignedValue;
 use super::*;
 use brush_parser::ast::Word;
 
-/// Most combinations; with more, the variables count as unknown.
+/// Maximum number of combinations; with more combinations, the variables count as unknown.
 const CASES_MAX: usize = 32;
 
 /// A value for each of some variables.
 pub(super) type Case = BTreeMap<String, Value>;
 
 impl Walker {
-    /// Returns the combinations of values of the variables in a text; a single empty one if none is known.
+    /// Returns the combinations of values of the variables in a text; a single empty combination if no variable is
+    /// known.
     fn cases(&self, text: &str) -> Vec<Case> {
         let mut cases = vec![Case::new()];
         if !text.contains('$') {
@@ -39,8 +40,8 @@ impl Walker {
         cases
     }
 
-    /// Walks through a command once per combination of values. If they lead to different directories, the directory is
-    /// unknown.
+    /// Walks through a command once per combination of values. If the combinations lead to different directories, the
+    /// directory is unknown.
     pub(super) fn in_each_case(&mut self, text: &str, mut walk: impl FnMut(&mut Walker)) {
         let begun = self.clone();
         let mut places = Vec::new();

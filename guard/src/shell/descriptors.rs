@@ -1,4 +1,4 @@
-//! Paths of open descriptors (`/dev/fd/3`). Opening one for writing opens its file again.
+//! Paths of open descriptors (`/dev/fd/3`). Opening such a path for writing opens the descriptor's file again.
 
 use crate::place::tidy;
 

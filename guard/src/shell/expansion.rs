@@ -5,7 +5,7 @@ use super::*;
 use brush_parser::word::{Parameter, ParameterExpr, ParameterTransformOp};
 
 impl Walker {
-    /// Evaluates the indices in an expansion; a doubt if it may run commands.
+    /// Evaluates the indices in an expansion; adds a doubt if the expansion may run commands.
     pub fn expansion(&self, expression: &ParameterExpr) {
         use ParameterExpr::*;
         let (parameter, indirect) = match expression {
@@ -144,13 +144,14 @@ impl Walker {
         })
     }
 
-    /// Texts inside of an expansion are not parsed, so they are a doubt if they hold something that runs commands.
+    /// Adds a doubt if a text inside of an expansion holds something that runs commands, because such texts are not
+    /// parsed.
     fn nested(&self, expression: &ParameterExpr) {
         let text = format!("{expression:?}");
         if word::runs_commands(&text) || text.contains("$[") {
             self.doubt("an expansion may run commands");
         }
-        // A nested expansion with an index, or an indirect one.
+        // A nested expansion with an index, or an indirect expansion.
         let behind = text.split("${").skip(1);
         if behind
             .into_iter()

@@ -4,7 +4,7 @@ use super::links::Links;
 use super::*;
 use std::collections::BTreeSet;
 
-/// Most known values of a variable.
+/// Maximum number of known values of a variable.
 const VALUES_MAX: usize = 16;
 
 #[derive(Debug, Default)]
@@ -28,7 +28,7 @@ pub(super) struct History {
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Variable {
     known: Known,
-    /// `None` if a value is unknown, or if there are too many.
+    /// `None` if a value is unknown, or if there are too many values.
     values: Option<BTreeSet<Value>>,
     number: bool,
 }
@@ -39,7 +39,7 @@ pub(super) struct AssignedValue {
     pub known: Known,
     /// The value: a text, or names below a directory.
     pub value: Option<Value>,
-    /// True if arithmetic reads it as a number and evaluates nothing else.
+    /// True if arithmetic reads the value as a number and evaluates nothing else.
     pub number: bool,
 }
 

@@ -5,7 +5,7 @@
 
 use crate::place::tidy;
 
-/// Most targets that are followed for one path.
+/// Maximum number of targets that are followed for one path.
 const PLACES_MAX: usize = 64;
 
 /// Links that a command has created.
@@ -21,20 +21,20 @@ struct Link {
     at: String,
     /// Target; `None` if it is unknown.
     leads: Option<String>,
-    /// True if the place itself is the link; false if only entries below it are.
+    /// True if the place itself leads to the target; false if only entries below the place do.
     itself: bool,
 }
 
 /// Part of a path in which links are followed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Follow {
-    /// The whole path and, if everything below it is meant, links below it.
+    /// Follows links in the whole path and, if everything below the path is meant, links below the path.
     Through,
-    /// The whole path and links below it, since whole directories are put there.
+    /// Follows links in the whole path and below it, since whole directories are put there.
     Deep,
-    /// The path without its last name, which is replaced or removed itself.
+    /// Follows links in the path without its last name, which is replaced or removed itself.
     Entry,
-    /// Like `Entry`, but without links below it.
+    /// Like `Entry`, but does not follow links below the path.
     Tree,
 }
 
@@ -114,7 +114,7 @@ impl Links {
 }
 
 impl Link {
-    /// Returns the place to which a path leads through this link, if it does.
+    /// Returns the place to which a path leads through this link, if the path goes through the link.
     fn apply(&self, path: &str, below: bool, follow: Follow) -> Option<Option<String>> {
         let through = |rest: &str| {
             let leads = self.leads.as_deref()?;

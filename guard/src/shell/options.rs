@@ -8,7 +8,7 @@ pub(super) struct Opt {
     /// Name with its dashes: a letter, or a long name. Empty if an expansion may be any option.
     pub name: String,
     pub value: Option<Value>,
-    /// The words after it, if they are a command (`find -exec`).
+    /// The words after the option, if they are a command (`find -exec`).
     pub command: Vec<Value>,
     /// Effect of the option in the table, by its full name.
     pub effect: Option<Effect>,
@@ -193,7 +193,8 @@ impl<'a> Words<'a> {
         parts.next().unwrap_or_default()
     }
 
-    /// Takes one word of options; `open` if its end is unknown. Returns true if it took the next word as a value.
+    /// Takes one word of options; `open` is true if the end of the word is unknown. Returns true if the next word was
+    /// taken as a value.
     fn option(&mut self, text: &str, open: bool, next: Option<&Value>) -> bool {
         let name = text.split_once('=').map_or(text, |(name, _)| name);
         if text.starts_with("--") || self.spec.is_whole(name) {
@@ -267,7 +268,7 @@ impl<'a> Words<'a> {
         before.into_iter().any(|option| option.is(names))
     }
 
-    /// Returns true if one of these options is certainly given, with its full name, and not reverted by a later one.
+    /// Returns true if one of these options is certainly given, with its full name, and not reverted by a later option.
     pub fn is_certain(&self, names: &[impl AsRef<str>]) -> bool {
         let mut sure = false;
         for option in &self.options {
@@ -319,7 +320,7 @@ impl Opt {
         self.name.is_empty() || self.is_named(names)
     }
 
-    /// Returns true if its full name is one of these.
+    /// Returns true if the option's full name is one of `names`.
     fn is_named(&self, names: &[impl AsRef<str>]) -> bool {
         names.iter().any(|name| name.as_ref() == self.name)
     }

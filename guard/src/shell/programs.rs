@@ -46,7 +46,7 @@ pub(super) fn run(walker: &mut Walker, words: &[Value], stdin: Option<Stdin>) {
 
 fn judge(walker: &mut Walker, run: &Run<'_>) {
     match (run.spec.operands, run.words) {
-        // Only asking for the version or help is certain.
+        // Only a request for the version or help has a certain effect.
         (Operands::Ask, [Value::Plain(word)]) if run.spec.option(word).is_some() => {}
         (Operands::Ask, words) => unknown(walker, run.name, words),
         _ => steps::run(walker, run),
@@ -85,8 +85,8 @@ fn unknown(walker: &Walker, name: &str, arguments: &[Value]) {
 
 /// Returns the entry of `guard.known` that would trust the command: the program with its subcommand or, for a runner,
 /// with the program that it runs. If an option comes first, returns all words, because the option may take the next
-/// one. `None` for an interpreter without a script, and for a toolchain (`cargo +nightly`), since the entry would trust
-/// everything.
+/// word. `None` for an interpreter without a script, and for a toolchain (`cargo +nightly`), since the entry would
+/// trust everything.
 fn entry(name: &str, arguments: &[Value]) -> Option<String> {
     if name.contains(" +") {
         return None;

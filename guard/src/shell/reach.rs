@@ -47,7 +47,7 @@ impl Walker {
         }
     }
 
-    /// Notes that `at` leads to `leads`; with `itself` false, only entries below it do. `None` is unknown.
+    /// Notes that `at` leads to `leads`; with `itself` false, only entries below `at` do. `None` means an unknown path.
     pub fn add_link(&self, at: Option<&str>, leads: Option<&str>, itself: bool) {
         let leads = leads.and_then(|leads| self.place.resolve(leads));
         let at = at.and_then(|at| self.place.resolve(at));
@@ -58,7 +58,7 @@ impl Walker {
         }
     }
 
-    /// Returns true if this is known already.
+    /// Returns true if the link from `at` to `leads` is known already.
     pub fn is_known_link(&self, at: &str, leads: &str) -> bool {
         match (self.place.resolve(at), self.place.resolve(leads)) {
             (Some(at), Some(leads)) => self.history().links.knows(&at, &leads),

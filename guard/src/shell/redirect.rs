@@ -53,7 +53,7 @@ impl Walker {
         }
     }
 
-    /// Makes a descriptor a copy of another one.
+    /// Makes a descriptor a copy of another descriptor.
     fn duplicates(&self, number: Option<u32>, other: Option<u32>) {
         let writable = other.is_some_and(|other| self.history().may_reopen(other));
         self.open_descriptor(number, writable);

@@ -23,7 +23,7 @@ fn edits(command: &str) -> bool {
         Some('s') => replaces(letters.as_str()),
         Some('y') => parts(letters.as_str()).is_some_and(ends),
         Some('F' | 'z') => ends(letters.as_str()),
-        // A label, or a jump to one.
+        // A label, or a jump to a label.
         Some(':' | 'b' | 't' | 'T') => {
             let label = letters.as_str().trim_end_matches(['}', ' ']).trim_start();
             label

@@ -65,7 +65,7 @@ pub(super) enum Verb {
 
 #[derive(Debug, Clone, Default)]
 pub(super) struct What {
-    /// Options whose values are meant.
+    /// Options whose values the step concerns.
     pub options: Vec<String>,
     pub others: Vec<Pick>,
 }
@@ -78,7 +78,7 @@ pub(super) enum Pick {
     /// The operand with this number, and the operands after it.
     From(usize),
     Last,
-    /// All but the last.
+    /// All operands but the last operand.
     Sources,
     /// Operands that depend on an expansion.
     Expanded,
@@ -91,7 +91,7 @@ pub(super) enum Pick {
     Anywhere,
     /// The files that the program finds, in the places that earlier steps have set.
     Found,
-    /// The operands before an expression.
+    /// The operands before the expression, such as the start directories of `find`.
     Starts,
     /// The standard input.
     Input,

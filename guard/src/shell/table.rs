@@ -36,12 +36,12 @@ pub(super) enum Effect {
     Asks,
     /// Like `Asks`, with a value.
     AsksValue,
-    /// The words after it, up to `;` or `+`, are a command.
+    /// The words after the option, up to `;` or `+`, are a command.
     Command,
 }
 
 impl Effect {
-    /// Returns true if its value may be the next word.
+    /// Returns true if the option's value may be the next word.
     pub fn takes_next(self) -> bool {
         matches!(self, Effect::Value | Effect::AsksValue)
     }
@@ -51,14 +51,14 @@ impl Effect {
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub(super) enum Operands {
-    /// Reads them.
+    /// The program reads its operands.
     #[default]
     Read,
-    /// Has none; with an operand its effect is unknown.
+    /// The program has no operands; with an operand its effect is unknown.
     None,
-    /// The first is a subcommand with an entry of its own.
+    /// The first operand is a subcommand with an entry of its own.
     Subcommand,
-    /// Unknown without running it.
+    /// The effect is unknown without running the program.
     Ask,
 }
 

@@ -1,4 +1,4 @@
-//! Variables that change the effect of programs; the table lists them.
+//! Variables that change the effect of programs, as listed in the table.
 
 use super::table::lists;
 

@@ -13,9 +13,9 @@ use std::cell::{Cell, Ref, RefCell, RefMut};
 use std::collections::BTreeSet;
 use std::rc::Rc;
 
-/// Most levels of nested commands.
+/// Maximum number of levels of nested commands.
 const DEPTH_MAX: usize = 16;
-/// Most walks through a part that may run repeatedly, until it changes nothing more.
+/// Maximum number of walks through a part that may run repeatedly; the walks end earlier if nothing changes.
 const ROUNDS_MAX: usize = 8;
 
 /// Standard input of a program, if it is known.
@@ -70,7 +70,7 @@ pub(super) struct Walker {
     history: Rc<RefCell<History>>,
     /// Targets and doubts so far.
     pub writes: Rc<RefCell<Writes>>,
-    /// Programs that are known beside those of the table.
+    /// Known programs that are not in the table.
     pub programs: Rc<Programs>,
 }
 
@@ -145,7 +145,7 @@ impl Walker {
         self.clone().run(script);
     }
 
-    /// Forgets the output if there are several commands, since it is the output of all of them.
+    /// Forgets the output if there are several commands, since the output then comes from all of them.
     fn keep_single_answer(&self, commands: usize) {
         if commands != 1 {
             self.answer.set(Answer::Unknown);
@@ -181,7 +181,7 @@ impl Walker {
         self.keep_single_answer(list.0.len());
     }
 
-    /// Makes the directory unknown if a part that may fail has changed it.
+    /// Makes the directory unknown if a part that may fail has changed the directory.
     fn settle(&mut self, before: &Place) {
         if self.place != *before {
             self.place = before.nowhere();
@@ -257,7 +257,7 @@ impl Walker {
                 growing.push(at);
             }
         }
-        // They run at the same time, so each may write through links of the others.
+        // The commands of a pipeline run at the same time, so each may write through links of the others.
         for at in 0..pipeline.seq.len() {
             if growing.iter().any(|other| *other != at) {
                 self.member(pipeline, at);
@@ -299,7 +299,7 @@ impl Walker {
                 if bodies.iter().all(|body| body.to_string() != text) {
                     bodies.push(function.body.clone());
                 }
-                // A trap that was set before may call it.
+                // A trap that was set before may call the function.
                 self.run_traps();
             }
             Command::ExtendedTest(test, redirects) => {
@@ -382,7 +382,7 @@ impl Walker {
         self.settle(&before);
     }
 
-    /// Walks through a part that may run or not. Returns the variables that are set after it.
+    /// Walks through a part that may run or not. Returns the variables that are set after the part.
     fn branch(&mut self, list: &CompoundList, before: &Place) -> BTreeSet<String> {
         let mut inside = self.clone();
         inside.place = before.clone();

@@ -36,7 +36,7 @@ impl Value {
             _ => None,
         }
     }
-    /// Returns true if a program may read it as an option, though it is not certainly one.
+    /// Returns true if a program may read the word as an option, although the word is not certainly an option.
     pub fn may_be_option(&self) -> bool {
         match self {
             Value::Unknown | Value::One | Value::Number => true,
@@ -53,7 +53,7 @@ pub(super) enum Known {
     Nothing,
     /// In quotes, the value is a word without a leading dash.
     Quoted,
-    /// The value is such a word without quotes too.
+    /// Without quotes too, the value is a word without a leading dash.
     Bare,
 }
 
@@ -241,7 +241,7 @@ impl Reader<'_> {
         }
         let mut rest = text;
         if let Some((name, home)) = text.split_once("=~") {
-            // `a=~user`: the home of a user, after what looks like an assignment.
+            // `a=~user`: the home of a user, after a text that looks like an assignment.
             self.text.push_str(name);
             self.text.push('=');
             self.lose(true);
@@ -317,7 +317,7 @@ pub(super) fn runs_commands(text: &str) -> bool {
     text.contains("$(") || text.contains('`') || text.contains("<(") || text.contains(">(")
 }
 
-/// Returns true if a word is `{name}`. Before a redirection it names a descriptor and is no word.
+/// Returns true if a word is `{name}`. Before a redirection such a word names a descriptor.
 pub(super) fn names_descriptor(raw: &str) -> bool {
     let name = raw
         .strip_prefix('{')

@@ -295,7 +295,7 @@ fn resources(number: u8) -> Resources {
         shared: (number > 5).then_some(number > 6))
 }
 
-/// Builds any act at any time: a fold takes all of them, sensible or not.
+/// Builds an arbitrary task act. The act need not make sense: a fold accepts every act.
 fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
     let deps: Vec<String> = deps.iter().map(u8::to_string).collect();
     let held = given!(ClaimRef; worker: by, epoch: u64::from(number % 4),

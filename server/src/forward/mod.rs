@@ -24,7 +24,7 @@ pub(crate) const PROTOCOL_NAME: &str = "teamlog-forward";
 
 /// Time from the 101 to the end of the request; also the time for which a client may accept nothing of an answer.
 const MESSAGE_DEADLINE: Duration = Duration::from_secs(10);
-/// Time for a whole message of another machine: about 1 MB/s for the largest one.
+/// Time limit for receiving a whole request from another machine: about 1 MB/s for the largest request.
 const REMOTE_DEADLINE: Duration = Duration::from_secs(60);
 /// Interval of checks whether the daemon stops.
 const LOOK: Duration = Duration::from_millis(250);

@@ -35,7 +35,7 @@ const TTL_MS: u64 = 300_000;
 pub struct OneTask {
     /// The task
     task: Task,
-    /// Doubts about the names that the request gave the task
+    /// Warnings about names in the request.
     #[serde(flatten)]
     doubts: NameDoubts,
 }

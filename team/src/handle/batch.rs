@@ -108,7 +108,7 @@ impl Batch {
 
     fn settle_with(&self, writer: &Arc<LastSync>) {
         if let Err(error) = self.0.open_team.settle(writer) {
-            // Keep the first failure; later ones follow from it.
+            // Keep the first failure; later failures follow from it.
             let _ = self.0.failed.set(error);
         }
     }
@@ -131,7 +131,8 @@ impl OpenTeam {
         stays.then(|| log.clone())
     }
 
-    /// Returns the log that the open writer writes to; `None` if there is no writer, or if it is to give the log back.
+    /// Returns the log that the open writer writes to; `None` if there is no writer, or if the writer is to give the
+    /// log back.
     pub fn log(&self) -> Option<Log> {
         match &*self.slot.try_read().ok()? {
             WriterSlot::Taken { log, .. } if *locked(&self.pauses) == 0 => Some(log.clone()),
@@ -146,7 +147,7 @@ impl OpenTeam {
         (stays && matches!(*slot, WriterSlot::Taken { .. })).then_some(slot)
     }
 
-    /// Syncs the writer's buffered events or, if it has left its slot, returns the result of its last sync.
+    /// Syncs the writer's buffered events or, if the writer has left its slot, returns the result of its last sync.
     ///
     /// # Errors
     /// The events may or may not be durable.

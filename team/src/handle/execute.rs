@@ -31,7 +31,7 @@ struct Stage {
 }
 
 enum Outcome {
-    /// Granted, but not answered yet.
+    /// The command is granted, but not answered yet.
     Granted,
     Denied(Refusal),
     Answered,
@@ -114,7 +114,8 @@ impl Team {
         read.transpose()
     }
 
-    /// Stores the answer of an operation that recorded several groups under the control's key, if there is one.
+    /// Stores the answer of an operation that recorded several groups under the control's key, if the control has a
+    /// key.
     pub(crate) fn store_under_key<A>(&mut self, answer: A) -> Result<A>
     where
         A: Clone + Serialize + DeserializeOwned + Send + Sync + 'static,
@@ -200,7 +201,8 @@ impl Team {
             Outcome::Answered => {}
             Outcome::Denied(refusal) => return Err(refusal.into()),
             Outcome::Repeated(text) => return Ok(Completion::Repeated(text)),
-            // The events are recorded, but the state could not be read for the answer. It may have been rebuilt since.
+            // The events are recorded, but the state could not be read for the answer. The state may have been rebuilt
+            // since.
             Outcome::Granted => {
                 let (team, ctx) = (&self.name().to_owned(), &stage.ctx);
                 self.query(|live, _| {
@@ -297,7 +299,7 @@ fn answer(
     let Some(key) = &control.key else {
         return execution.stored_answers(&after);
     };
-    // An answer of a closed team records nothing, so it is computed anew each time.
+    // A closed team accepts no events, so the answer is not stored. A repeat computes it again.
     if events.is_empty() && live.is_closed().unwrap_or(true) {
         return Vec::new();
     }

@@ -1,7 +1,7 @@
-//! Follows a log: reads the present events, then those that any process appends.
+//! Follows a log: reads the present events, then the events that any process appends.
 //!
 //! A follower holds no lock. It remembers place and id of the last event read, so it notices if another log, or another
-//! history of the same log, has replaced the one it follows.
+//! history of the same log, has replaced the followed log.
 
 use crate::handle::prelude::*;
 use teamlog_engine::{Identity, Place, Watch};
@@ -85,7 +85,7 @@ impl Follower {
         let log = &team.log;
         match Identity::load(log.storage().as_ref(), log.dir()) {
             Ok(now) if now.log == log.identity().log => Ok(()),
-            // While a log is being replaced, there is none for a moment.
+            // While a log is being replaced, there is no log for a moment.
             Ok(_) | Err(Error::NoLog { .. }) => Err(self.replaced(team)),
             Err(error) => Err(error.into()),
         }

@@ -1,8 +1,8 @@
 //! `.gitignore` files that keep git away from logs: an older copy that git puts back would undo acknowledged events.
 //!
-//! Each team's directory ignores itself as a whole. The directory of all teams does so too if it holds nothing but
-//! teams; if it holds other files, only staging directories are ignored. Use `export` and `backup` to keep history in a
-//! repository. A file that does not begin with our first line was written by the user and is left alone.
+//! Each team's directory ignores itself as a whole. The directory of all teams also ignores itself if it holds nothing
+//! but teams; if it holds other files, only staging directories are ignored. Use `export` and `backup` to keep history
+//! in a repository. A file that does not begin with our first line was written by the user and is left alone.
 //!
 //! The file in the directory of all teams also marks that directory as ours ([`is_own`]).
 
@@ -12,17 +12,17 @@ use crate::handle::staging;
 use teamlog_engine::internals::layout::{EVENTS_DIR, LOG_FILE};
 use teamlog_engine::storage::Storage;
 
-/// Name of the file.
+/// Name of an ignore file.
 pub const IGNORE_FILE: &str = ".gitignore";
 /// First line of a file that may be replaced.
 const OWN: &str = "# Written by teamlog, and replaced by it.";
-/// Upper limit of the size of such a file.
+/// Maximum size of an ignore file that is read.
 const BYTES_MAX: u64 = 64 * 1024;
 
 /// Patterns in a directory that is ours as a whole.
 const ALL: &[&str] = &["*"];
-/// Patterns in the directory of all teams if it holds other files too: this file, and teams that are being created or
-/// removed.
+/// Patterns for a `teams/` directory that also holds other files: `.gitignore` itself, accepted tokens, and teams that
+/// are being created or purged.
 const STAGING: &[&str] = &["/.accepted-tokens*", "/.gitignore", "/.new-*", "/.purged-*"];
 
 /// Patterns in the data root: the files that a daemon writes there.
@@ -89,7 +89,8 @@ pub(crate) fn write_beside_teams(storage: &dyn Storage) -> Result<()> {
     settle(storage, &beside_teams(storage)?)
 }
 
-/// Updates the files in a root of an older version. Costs one `stat` of the team's file if they are current.
+/// Updates the ignore files in a root of an older version. Costs one `stat` of the team's file if the files are
+/// current.
 pub(crate) fn keep_current(storage: &dyn Storage, team: &Path) -> Result<()> {
     if team.parent() != Some(Path::new(TEAMS_DIR))
         || staging::is_staging(team)

@@ -20,7 +20,7 @@ use teamlog_engine::{Commit, CommitError, Writer, WriterCounts};
 /// Pause between two batches of view files, so that a file that changes often is written once.
 const VIEWS_PAUSE: Duration = Duration::from_millis(50);
 
-/// A shorter wait for the writer does not count as queueing.
+/// Minimum wait for the writer that counts as queueing.
 const QUEUED: Duration = Duration::from_millis(100);
 
 /// Number of teams that are closed at a time.
@@ -64,11 +64,11 @@ pub(crate) enum WriterSlot {
 pub(crate) type LastSync = OnceLock<Result<(), Error>>;
 
 impl WriterSlot {
-    /// Takes the writer out after its views are written. If a sync of it failed, the slot becomes dead.
+    /// Takes the writer out after its views are written. If a sync of the writer failed, the slot becomes dead.
     fn leave(&mut self) -> Option<Box<Writer<Live>>> {
         let (next, writer) = match std::mem::replace(self, WriterSlot::Empty) {
             WriterSlot::Taken { writer, end, .. } => {
-                // Only this function sets it.
+                // Only this function sets the result of the last sync.
                 let _ = end.set(writer.sync());
                 let dead = writer.unsynced().map(WriterSlot::Dead);
                 (dead.unwrap_or(WriterSlot::Empty), Some(writer))
@@ -89,8 +89,8 @@ impl WriterSlot {
 pub struct Pause(Arc<OpenTeam>);
 
 impl Pause {
-    /// Runs work that takes the lock of the whole log, unless a sync failed before. If a sync fails in it, the slot
-    /// becomes dead.
+    /// Runs work that takes the lock of the whole log, unless a sync failed before. If a sync fails in the work, the
+    /// slot becomes dead.
     pub(crate) fn guard<A>(
         &self,
         options: &RootOptions,
@@ -139,7 +139,7 @@ impl OpenTeams {
             let each = teams.iter().map(|open_team| open_team.close());
             each.fold(Ok(()), Result::and)
         };
-        // Close in parallel: most of the time is the disk's, which syncs many files as fast as one.
+        // Close in parallel: most of the time is the disk's, which syncs many files as fast as one file.
         std::thread::scope(|scope| {
             let shares = teams.chunks(share);
             let threads: Vec<_> = shares
@@ -153,7 +153,7 @@ impl OpenTeams {
                 Ok(thread) => thread.join().unwrap_or_else(|_| {
                     Err(Error::Poisoned("closing a team panicked".into()).into())
                 }),
-                // No thread could be started, so close these here.
+                // No thread could be started, so close these teams here.
                 Err(teams) => close(teams),
             });
             ended.fold(Ok(()), Result::and)
@@ -253,7 +253,7 @@ impl OpenTeam {
     }
 
     /// Opens the team if it is not open. If the log was rolled back under an open writer, opens the team anew, which
-    /// reports it.
+    /// reports the rollback.
     pub fn open(&self, team: &Team) -> Result<()> {
         let ended = match &*self.filled(team)? {
             WriterSlot::Taken { writer, .. } => writer.check_end(),
@@ -405,7 +405,7 @@ impl OpenTeam {
         Ok(())
     }
 
-    /// Writes the view files that are due. Blocks the state only while they are collected.
+    /// Writes the view files that are due. Blocks the state only while the files are collected.
     fn write_views(&self) -> Result<()> {
         let slot = self.read();
         let WriterSlot::Taken { writer, .. } = &*slot else {

@@ -18,7 +18,7 @@ pub struct PastFolds {
 }
 
 impl PastFolds {
-    /// Allows `all` folds at a time; a query that finds none free is refused after `wait`.
+    /// Allows `all` folds at a time; a query that finds no free permit is refused after `wait`.
     pub fn new(all: usize, wait: Duration) -> PastFolds {
         PastFolds {
             free: Mutex::new(all),

@@ -10,11 +10,11 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use teamlog_engine::Point;
 
-/// Most cached pasts of a team.
+/// Maximum number of cached pasts of a team.
 pub const PASTS_MAX: usize = 4;
-/// Most cached pasts of all teams.
+/// Maximum number of cached pasts of all teams.
 pub const ALL_PASTS_MAX: usize = 16;
-/// Most events that were folded in memory for all cached pasts.
+/// Maximum number of events that were folded in memory for all cached pasts.
 pub const FOLDED_EVENTS_MAX: usize = 200_000;
 /// Number of events in runs that count as one event in memory.
 const SPILLED_SHARE: u64 = 10;
@@ -33,7 +33,7 @@ struct CachedPast {
     asked: Instant,
     /// Events that were folded for the state.
     events: usize,
-    /// `None` until the first query has folded it; other queries wait for that one.
+    /// `None` until the first query has folded the state; other queries wait for the first query.
     state: Arc<Mutex<Option<Live>>>,
 }
 

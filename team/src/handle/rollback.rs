@@ -1,5 +1,5 @@
-//! Detects a rollback by the files beside the log if the log has no witness: logs of older versions have none, and a
-//! lock file can be lost.
+//! Detects a rollback by the files beside the log if the log has no witness: logs of older versions have no witness,
+//! and a lock file can be lost.
 
 use crate::handle::prelude::*;
 use crate::projections::live::known_end::known_end;

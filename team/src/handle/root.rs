@@ -18,7 +18,7 @@ use teamlog_engine::{Clock, Identity, LogOptions, RandomIds, SystemClock, intern
 
 /// Directory of the teams in a root.
 pub const TEAMS_DIR: &str = "teams";
-/// Name of the file in the directory of all teams. No team's name begins with a dot.
+/// Name of the file of accepted tokens, in the directory of all teams. No team's name begins with a dot.
 pub const ACCEPTED_TOKENS_FILE: &str = ".accepted-tokens";
 /// Name of the file with the id by which journals know this data root as a host, in the directory of all teams. No
 /// team's name begins with a dot.
@@ -39,7 +39,7 @@ pub struct RootOptions {
     pub segment_bytes_max: u64,
     /// See [`LogOptions::boot`].
     pub boot: Option<[u8; 16]>,
-    /// Opens the journals that order the logs of teams on several hosts; without it such teams are read-only.
+    /// Opens the journals that order the logs of teams on several hosts; if absent, such teams are read-only.
     pub journals: Option<Arc<dyn Journals>>,
     /// Collects the notes of the root's teams.
     pub notes: Notes,
@@ -50,8 +50,8 @@ pub struct RootOptions {
     pub background: Option<Arc<dyn Background>>,
     /// Limits the folds of past states; only in a long-running process. Default: no limit.
     pub past_folds: Option<Arc<PastFolds>>,
-    /// Commands that stop this process and start it again, a line each; only in a long-running process. A team that the
-    /// process can no longer write names them.
+    /// Commands that stop this process and start it again, a line each; only in a long-running process. The failure of
+    /// a team that the process can no longer write names these commands.
     pub restart: Option<String>,
 }
 

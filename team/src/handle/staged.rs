@@ -7,7 +7,7 @@ use crate::handle::staging::{Purpose, Staging};
 use teamlog_engine::internals::storage::Deferred;
 use teamlog_engine::{LogOptions, NewLog, Writer};
 
-/// A team that is not visible yet. Dropping it removes it.
+/// A team that is not visible yet. Dropping this value removes the team.
 pub(crate) struct StagedTeam {
     root: Root,
     name: String,

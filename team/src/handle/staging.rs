@@ -1,6 +1,7 @@
-//! Staging directories: a team is built in one before it has its name, and a purged team is moved to one until it is
-//! deleted. Their names are no valid names of teams. Beside each lies a lock file, held while a process works in the
-//! directory; so the remains of a killed process can be told from a directory in use.
+//! Staging directories: a team is built in a staging directory before it has its name, and a purged team is moved to a
+//! staging directory until it is deleted. Names of staging directories are no valid names of teams. Beside each
+//! directory lies a lock file, held while a process works in the directory; so the remains of a killed process can be
+//! told from a directory in use.
 
 use crate::handle::prelude::*;
 use crate::handle::root::{TEAMS_DIR, unsafe_file_system};
@@ -37,7 +38,7 @@ pub(crate) fn is_staging(path: &Path) -> bool {
     name.is_some_and(|name| prefixes.iter().any(|prefix| name.starts_with(prefix)))
 }
 
-/// A staging directory that this process works in. Dropping it gives it up.
+/// A staging directory that this process works in. Dropping this value gives the directory up.
 #[derive(Debug)]
 pub(crate) struct Staging {
     root: Root,
@@ -59,7 +60,7 @@ impl Staging {
         })
     }
 
-    /// Refuses a file system on which a second handle gets the lock that this one holds.
+    /// Refuses a file system on which a second handle gets the lock that this handle holds.
     pub fn check_lock(&self) -> Result<()> {
         let lock = lock_of(&self.dir);
         match self.root.storage().lock(&lock, Duration::ZERO) {
@@ -80,7 +81,8 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // Remove it while it is still locked, so that no other process's lock file is removed. A failure does no harm.
+        // Remove the lock file while it is still locked, so that no other process's lock file is removed. A failure
+        // does no harm.
         let _ = self.root.storage().remove_file(&lock_of(&self.dir));
     }
 }
@@ -202,7 +204,7 @@ impl Root {
         let dir = Path::new(TEAMS_DIR).join(name);
         let mut holder = None;
         for lock in locks(&dir) {
-            // Locking a missing file would create it.
+            // Locking a missing lock file would create the file.
             let there = self.storage().stat(&lock);
             if there.is_ok_and(|stat| stat.is_some())
                 && let Err(LockError::Busy(who)) = self.storage().lock(&lock, Duration::ZERO)
@@ -251,7 +253,8 @@ impl Root {
     }
 }
 
-/// Returns the locks by which a process shows that it works in a directory: the one beside it, and the team's own.
+/// Returns the locks by which a process shows that it works in a directory: the lock beside the directory, and the
+/// team's own lock.
 fn locks(dir: &Path) -> [PathBuf; 2] {
     [lock_of(dir), dir.join(LOCK_FILE)]
 }

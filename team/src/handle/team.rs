@@ -20,7 +20,7 @@ use teamlog_engine::{Commit, CommitError, Durability, LockedLog, Writer, WriterC
 pub struct Team {
     pub(crate) log: Log,
     pub(crate) options: RootOptions,
-    /// Directory tree of the root, if it is one.
+    /// Directory tree of the root, if the root is a directory tree.
     pub(crate) files: Option<Arc<Files>>,
     /// State that this handle last loaded; current while the head names its last event.
     pub(crate) live: Option<Live>,
@@ -28,7 +28,7 @@ pub struct Team {
     pub(super) open_team: Option<Arc<OpenTeam>>,
     /// Keeps the shared writer away until this handle is dropped, because the handle took the whole log.
     pub(super) pause: Option<Pause>,
-    /// Point of the past, for a handle on one.
+    /// Point of the past, for a handle on such a point.
     pub(super) past: Option<Past>,
     /// Batch whose sync the answers of this handle wait for.
     pub(super) batch: Option<Batch>,
@@ -87,7 +87,7 @@ impl Team {
     /// Opens the shared writer, to find out whether the team can be written. Without a shared writer does nothing.
     ///
     /// # Errors
-    /// Those of a command that records: the log is damaged, or locked by another process, or a sync failed before.
+    /// The errors of a command that records: the log is damaged, or locked by another process, or a sync failed before.
     pub fn writable(&self) -> Result<()> {
         let open_team = self.open_team();
         open_team.map_or(Ok(()), |open_team| open_team.open(self))
@@ -375,7 +375,7 @@ impl Team {
 /// A question to a state and its log.
 pub(super) type Question<'a> = &'a mut dyn FnMut(&Live, &Reader) -> Result<()>;
 
-/// Returns the answer that `ask` obtains by passing on the question, of which it does not know the answer's type.
+/// Returns the answer that `ask` obtains by passing on the question. `ask` does not know the type of the answer.
 fn answered<A>(
     mut answer: impl FnMut(&Live, &Reader) -> Result<A>,
     ask: impl FnOnce(Question<'_>) -> Result<()>,

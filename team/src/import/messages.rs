@@ -38,8 +38,8 @@ pub struct ImportMessages {
 const FLUSH_BYTES: usize = 2 << 20;
 
 impl Root {
-    /// Imports envelopes. For an existing team skips messages that it has; the others must be newer than its last event
-    /// (unless `restamp` is set).
+    /// Imports envelopes. For an existing team, skips messages that the team has; the other messages must be newer than
+    /// the team's last event (unless `restamp` is set).
     ///
     /// # Errors
     /// `invalid_input`, `not_newer`, `format_mismatch`, `unsafe_file_system`; I/O.
@@ -174,7 +174,7 @@ fn joining(live: &Live, entries: &[Entry], restamp: bool) -> Result<Option<NewEv
     Ok(Some(event))
 }
 
-/// Appends the messages of the entries. Returns the seqs of the first and the last one.
+/// Appends the messages of the entries. Returns the seqs of the first and the last message.
 fn record<S: State, R: BufRead + Seek>(
     writer: &Writer<S>,
     entries: &mut [Entry],

@@ -25,7 +25,7 @@ pub(crate) struct Entry {
     pub unapplied: Vec<Unapplied>,
     /// The task that it reports completed.
     pub completes: Option<Box<str>>,
-    /// The message itself, if there was room to keep it; else it is read again.
+    /// The message itself, if there was room to keep it; otherwise the message is read again.
     held: Option<Box<Message>>,
 }
 
@@ -47,8 +47,8 @@ pub(crate) fn append<S: State>(writer: &Writer<S>, event: NewEvent) -> Result<Op
     Ok(appended.map_err(input_fault)?.map(|last| last.last_seq))
 }
 
-/// Reads the whole input once. Returns its valid messages in the order of `(created_at, id)`, each id once (its first
-/// line counts). If `latest` is given, later times are malformed.
+/// Reads the whole input once. Returns its valid messages in the order of `(created_at, id)`, each id once: the first
+/// line with the id counts. If `latest` is given, a message with a later time is malformed.
 pub(crate) fn index<R: BufRead>(
     source: &mut R,
     latest: Option<Timestamp>,

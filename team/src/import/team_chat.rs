@@ -48,7 +48,7 @@ pub struct ChatCounts {
     pub events_passed_by: u64,
     /// Settings taken from `config.json`.
     pub settings: u64,
-    /// Repeated entries; the first counts.
+    /// Number of repeated entries. The first entry is imported, the repeats are skipped.
     pub duplicates: u64,
     /// Acks of messages that do not exist, or by an agent that is not the recipient.
     pub orphans: u64,

@@ -9,7 +9,7 @@ use crate::projections::message::{Names, check_id, check_name};
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 
 pub(crate) struct OldEvent {
-    /// Id; files may hold it twice.
+    /// Id of the event; files may hold the same id twice.
     pub id: Option<String>,
     pub kind: String,
     /// Time, as the event states it.

@@ -39,7 +39,7 @@ pub struct FileProblem {
     pub message: String,
 }
 
-/// The first problems; the others are counted.
+/// The first problems; further problems are only counted.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     listed: Vec<FileProblem>,
@@ -320,7 +320,7 @@ impl ChatReader<'_> {
         Ok(())
     }
 
-    /// The owner of an inbox is a member, even if the inbox is empty.
+    /// Notes the owner of an inbox as a member, even if the inbox is empty.
     fn inbox(&mut self, file: &str) {
         let name = file.trim_start_matches("inboxes/");
         let member = name.strip_suffix(".jsonl").unwrap_or(name);
@@ -358,7 +358,8 @@ impl ChatReader<'_> {
         });
     }
 
-    /// Records an ack as an ack. Whether another event is needed is decided after everything is read.
+    /// Reads an event. The event of an ack is kept as an ack; after everything is read, the import decides if another
+    /// event is needed.
     fn event(&mut self, file: &str, line: u64, text: &str) {
         let read = OldEvent::parse(text)
             .and_then(|event| self.time(&event.created_at).map(|at| (at, event)));

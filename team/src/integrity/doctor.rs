@@ -65,7 +65,8 @@ impl Team {
         Ok(last)
     }
 
-    /// Starts a check of everything: in the background if there is one, else at once.
+    /// Starts a check of everything: in the background if this process can run background checks, else before it
+    /// returns.
     pub fn doctor_start(&mut self, _: DoctorStart) -> Result<Examination> {
         if !self.begin_check(Check::Doctor) {
             let check = DoctorCheck::of(self.name());
@@ -95,7 +96,7 @@ impl Root {
     /// Like [`Root::doctor_check`], and keeps the result for `doctor-last`.
     ///
     /// # Errors
-    /// Those of [`Root::doctor_check`].
+    /// The errors of [`Root::doctor_check`].
     pub fn doctor_noting(
         &self,
         check: DoctorCheck,

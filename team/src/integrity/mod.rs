@@ -2,9 +2,9 @@
 //! `doctor-start`.
 //!
 //! The last result of each check is stored in a small file beside the derived store. `teamlog verify`, `verify-start`,
-//! `doctor-start` and the daemon write it; `teamlog doctor check` promises to write nothing. The file is a convenience:
-//! a check succeeds even if it cannot write it, and deleting it only loses the last result. It names its log, so that
-//! the result of a replaced log does not count for the new one.
+//! `doctor-start` and the daemon write this file; `teamlog doctor check` promises to write nothing. The file is a
+//! convenience: a check succeeds even if the file cannot be written, and deleting the file only loses the last result.
+//! The file names its log, so that the result of a replaced log does not count for the new log.
 
 pub mod doctor;
 pub mod verify;
@@ -14,7 +14,7 @@ use crate::operation::prelude::*;
 use crate::projections::live::DERIVED_DIR;
 use serde::de::DeserializeOwned;
 
-/// A longer file is not read.
+/// Maximum size of a result file; a longer file is not read.
 const BYTES_MAX: u64 = 1 << 20;
 
 /// State of a check.
@@ -31,7 +31,7 @@ pub enum CheckState {
 }
 
 impl Team {
-    /// Starts a check in the background; returns false if there is no background.
+    /// Starts a check in the background; returns false if this process cannot run background checks.
     fn begin_check(&self, check: Check) -> bool {
         let background = self.options.background.as_ref();
         let now = self.options.clock.now();
@@ -59,7 +59,7 @@ fn path(log: &Log, name: &str) -> PathBuf {
     log.dir().join(DERIVED_DIR).join(name)
 }
 
-/// Reads the last result, if there is one of this log.
+/// Reads the last result, if there is a result of this log.
 fn read<T: DeserializeOwned>(log: &Log, name: &str) -> Option<T> {
     let bytes = log.storage().read(&path(log, name), BYTES_MAX).ok()?;
     let stored: StoredResult<T> = serde_json::from_slice(&bytes).ok()?;

@@ -63,7 +63,8 @@ impl Team {
         Ok(last)
     }
 
-    /// Starts a verification of the whole log: in the background if there is one, else at once.
+    /// Starts a verification of the whole log: in the background if this process can run background checks, else before
+    /// it returns.
     pub fn verify_start(&mut self, _: VerifyStart) -> Result<Verification> {
         if !self.begin_check(Check::Verify) {
             self.verify_noting(&mut |_, _| {})?;

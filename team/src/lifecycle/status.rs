@@ -37,7 +37,7 @@ pub struct Status {
 /// A message that waits too long for its ack: its envelope, and the time it waits.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StaleMessage {
-    /// The message.
+    /// Message id.
     pub id: String,
     /// Type of the message.
     #[serde(rename = "type")]

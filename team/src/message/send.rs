@@ -77,8 +77,8 @@ pub enum SendStatus {
     DeadLetter,
 }
 
-/// `{status, message, event}`, with `reason` and `cooldown_remaining_seconds` if suppressed, `delivery` if an ack is
-/// required, and after waiting for the ack `attempt` and `ack`, or `dead_letter`.
+/// `{status, message, event}`. If suppressed: also `reason` and `cooldown_remaining_seconds`. If an ack is required:
+/// also `delivery`. If the command waited for the ack: also `attempt` and `ack`, or `dead_letter`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SendAnswer {
     /// Outcome of the send.

@@ -12,7 +12,7 @@ use std::thread;
 
 /// Time limit of an answer in a team with a journal, even if the journal does not respond.
 const ANSWER_WITHIN: Duration = Duration::from_millis(900);
-/// Maximum number of threads of this process that wait for a journal; with more of them an answer is stale at once.
+/// Maximum number of threads of this process that wait for a journal; with more threads, an answer is stale at once.
 const WAITING_MAX: usize = 64;
 
 static WAITING: AtomicUsize = AtomicUsize::new(0);
@@ -266,7 +266,7 @@ impl Team {
 
     fn verdicts(&mut self, asked: &CanWriteAll) -> Result<Vec<WriteVerdict>> {
         let now = self.now();
-        // A query may be repeated, so the disk is only read after it.
+        // A query may be repeated, so the disk is only read after the query.
         let (held, set) = self.query(|live, _| {
             let set = live.setting(Setting::ResourcesRoot)?.0;
             let mut held = live.held_resources()?;

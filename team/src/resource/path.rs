@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 const LINKS_MAX: usize = 40;
 const PATH_BYTES_MAX: usize = 4096;
 
-/// A repository on the disk, or none, in which case paths are compared by their text.
+/// A repository on the disk. Without a repository, paths are compared by their text.
 #[derive(Debug, Clone)]
 pub struct Tree {
     /// The root as declared, and with its symbolic links resolved.
@@ -17,7 +17,8 @@ pub struct Tree {
 }
 
 impl Tree {
-    /// Opens the repository at `root`; empty for none. A directory that does not exist is taken by its text.
+    /// Opens the repository at `root`; an empty `root` means no repository. A directory that does not exist is taken by
+    /// its text.
     pub fn at(root: &str) -> Tree {
         let declared = PathBuf::from(root);
         let root = (!root.is_empty()).then(|| {

@@ -11,9 +11,9 @@
 
 /// Maximum length of a declared resource, in bytes.
 pub const RESOURCE_BYTES_MAX: usize = 1024;
-/// Maximum number of names in a resource, so that comparing two stays cheap.
+/// Maximum number of names in a resource, so that comparing two resources stays cheap.
 pub const PARTS_MAX: usize = 64;
-/// The rule that a longer resource breaks.
+/// Error text for a resource that is too long.
 const LONG: &str = "must be at most 1024 bytes and 64 names long";
 
 /// A declared resource.
@@ -122,8 +122,8 @@ fn literal(path: &str) -> Vec<Part> {
     names.map(name).collect()
 }
 
-/// Returns true if some match of `two` lies at or below a match of `one`; with `below`, also if it is the other way
-/// round.
+/// Returns true if some match of `two` lies at or below a match of `one`; with `below`, also if some match of `one`
+/// lies at or below a match of `two`.
 fn meet(one: &[Part], two: &[Part], below: bool) -> bool {
     // Dynamic programming from the end: `next[j]` is true if the rest of `one` and `two[j..]` have a common path.
     let mut next = vec![true; two.len() + 1];

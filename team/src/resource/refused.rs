@@ -1,4 +1,5 @@
-//! Writes that the guard refused. They are recorded after its answer, each path of an agent at most once a minute.
+//! Writes that the guard refused. The writes are recorded after the guard's answer, each path of an agent at most once
+//! a minute.
 //!
 //! An agent's refusals per minute are also limited to the number of paths that the state keeps for it, so that a
 //! runaway agent cannot fill the log.

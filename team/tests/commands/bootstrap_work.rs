@@ -172,7 +172,7 @@ fn what_is_not_accepted_is_revised_and_reviewed_again() {
             "fix_requests": ["hash"]};
         round1_complete {"verdicts": {"a": "PASS", "b": "REVISE"}};
         gate_cleared (summary(&["a", "b"], &[])) => Code::GateRefused;
-        // Another result needs another round.
+        // A second result for the same round is refused; `revision_submitted` begins the next round.
         mapping_result {"d": "b", "message_id": "b-2", "to": BOTH} => Code::IllegalEvent;
         revision_submitted {"d": "b", "round": 3} => Code::UntriggeredRevision;
         revision_submitted {"d": "b", "round": 2};

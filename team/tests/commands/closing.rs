@@ -1,4 +1,4 @@
-//! Effects of closing a team, and the team that is meant if a call names none.
+//! Effects of closing a team, and the default team of a call that names none.
 
 use crate::claims::{claim, new};
 use crate::mailbox;

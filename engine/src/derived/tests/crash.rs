@@ -77,7 +77,7 @@ fn a_power_loss_leaves_a_store_that_is_right_or_known_to_be_damaged() {
     let (mut sound, mut mended) = (0, 0);
     for seed in 0..400_u64 {
         let mut state = seed;
-        // Mostly "it landed": else hardly any name would, and there would be no store.
+        // Most calls must survive the crash. Otherwise hardly any file name would survive, and there would be no store.
         let crashed = memory.crash(&mut |answers| {
             state = state
                 .wrapping_mul(6_364_136_223_846_793_005)
@@ -121,7 +121,7 @@ fn a_call_that_fails_leaves_the_store_as_it_was() {
         let covered = store.covered().map_or(0, |last| last.seq);
         assert!(covered >= last, "call {call}: {covered} after {last}");
         last = covered;
-        // Only the removal of old files may fail silently, and no call comes after the last of it.
+        // Only the removal of old files may fail silently. The last such removal is the last call of the history.
         assert!(done.is_err() || covered == ROUNDS * EVENTS, "call {call}");
         let first = covered + 1;
         assert!(write(&store, first, first, &Changes::new()).is_some());

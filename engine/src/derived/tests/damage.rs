@@ -133,7 +133,7 @@ fn pages_that_never_reached_the_disk_are_noticed() {
     }
 }
 
-/// Damages the middle one of three runs by `spoil`, then detects and repairs it.
+/// Damages the second of three runs by `spoil`, then detects and repairs the damage.
 fn mends(spoil: impl Fn(&dyn Storage, &Path)) {
     let storage = memory();
     let rounds: Vec<Changes> = (0..3).map(|round| sample(round, 100)).collect();

@@ -104,7 +104,7 @@ proptest! {
         for (a, b) in &asked {
             prop_assert_eq!(store.get(a).unwrap().map(|value| value.to_vec()), model.get(a).cloned());
             check_range(&store, &model, a, b)?;
-            // Within one series, by each kind of bound that callers use.
+            // Checks ranges within one series, with each kind of bound that callers use.
             let series = super::super::filter::filter_key(a);
             let mut end = series.to_vec();
             end.extend([0xff; 8]);
@@ -168,7 +168,8 @@ fn separators_of_every_length_lead_to_every_key() {
             .wrapping_add(1);
         (state >> 33) % below
     };
-    // Tails of few letters and different lengths after a long start: much to shorten, on each level of a deep tree.
+    // The keys have a long common start, and tails of few letters and different lengths. So there is much to shorten on
+    // each level of a deep tree.
     let mut changes = Changes::new();
     for _ in 0..3000 {
         let mut key = vec![1; 600];

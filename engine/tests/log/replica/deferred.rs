@@ -4,7 +4,8 @@
 use super::*;
 use teamlog_engine::limits::UNSYNCED_BYTES_MAX;
 
-/// Two hosts with five events. The first one's command ended without a sync of the last four, if that is allowed.
+/// Creates two hosts with five events. If unsynced replica writes are allowed, the first host did not sync the last
+/// four.
 fn written(format: Format) -> Hosts {
     let hosts = Hosts::new(format, Compares::Position);
     let writer = hosts.writer(0);

@@ -27,7 +27,7 @@ pub(in crate::shell) enum Check {
     AwkProgram,
     /// The value, or its key, is in this list of the table.
     Listed(String),
-    /// Consists of these letters only.
+    /// The value consists of these letters only.
     Letters(String),
 }
 

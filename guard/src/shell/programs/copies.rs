@@ -8,7 +8,7 @@ use super::*;
 pub(in crate::shell) enum Kind {
     /// Independent files.
     Files,
-    /// Directories, with the links in them.
+    /// Directories, with the links inside of them.
     Trees,
     /// The source itself, under another name.
     Same,
@@ -29,7 +29,7 @@ pub(super) struct Copies<'a> {
 
 impl<'a> Copies<'a> {
     /// Returns the copies of the operands: into the directory `into`, else into the last operand. `ln` with one operand
-    /// puts it into the working directory.
+    /// puts the link into the working directory.
     pub fn new(
         by: &'a str,
         kind: Kind,
@@ -65,7 +65,7 @@ impl<'a> Copies<'a> {
 
     /// Writes the copies. With `over` they replace a link to a directory, else they are put into that directory.
     pub fn write(&self, walker: &Walker, over: bool) {
-        // Both names of such a file can write it, and a move removes the old name.
+        // A write through either name changes the same file, and a move removes the old name.
         if self.kind == Kind::Same {
             for source in self.sources {
                 walker.reach(source, Follow::Entry, self.by);
@@ -93,7 +93,8 @@ impl<'a> Copies<'a> {
         walker.target(&dir, self.by);
     }
 
-    /// Returns true if the command has created this very link before, which happens when it is walked through again.
+    /// Returns true if the command has created this very link before, which happens when the command is walked through
+    /// again.
     fn is_there(&self, walker: &Walker) -> bool {
         let (Value::Plain(to), [source], false) = (&self.to, self.sources, self.inside) else {
             return false;
@@ -102,7 +103,7 @@ impl<'a> Copies<'a> {
         leads.is_some_and(|leads| walker.is_known_link(to, &leads))
     }
 
-    /// Returns the target of a copy at `at` of this source; `None` for an independent copy.
+    /// Returns the target of a copy of `source` at the place `at`; `None` for an independent copy.
     fn leads_to(&self, source: &str, at: &str) -> Option<String> {
         match self.kind {
             Kind::Files | Kind::Trees => None,

@@ -3,7 +3,7 @@
 use super::*;
 use crate::shell::table::Effect;
 
-/// Returns the file that a compressed file is unpacked to; anything in its directory if its name does not tell.
+/// Returns the file that a compressed file is unpacked to; any file in its directory if the name does not tell.
 pub(super) fn unpacked(path: &str) -> Value {
     let (stem, end) = path.rsplit_once('.').unwrap_or_default();
     let unpacked = match (lists("@packed", end), lists("@packed-tar", end)) {
@@ -40,8 +40,8 @@ pub(super) fn dashed(words: &[Value], spec: &Spec) -> Vec<Value> {
     dashed
 }
 
-/// Unpacks an archive below directories, each relative to the one before, or below the working directory. It may hold
-/// links.
+/// Unpacks an archive below directories, each relative to the directory before, or below the working directory. The
+/// archive may hold links.
 pub(super) fn extracts(walker: &Walker, name: &str, dirs: &[Value]) {
     let mut inside = walker.clone();
     let mut places = Vec::new();

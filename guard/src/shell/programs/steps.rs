@@ -137,7 +137,7 @@ impl Entry<'_> {
                     .collect();
                 self.walker.place = self.walker.place.nowhere();
             }
-            // Of several, the last one counts.
+            // Of several directories, the last one counts.
             Verb::RelativeTo => {
                 self.walker.place = match values.last() {
                     Some(Value::Plain(dir)) => self.walker.place.below(dir),
@@ -301,11 +301,11 @@ impl Entry<'_> {
                 self.walker.index(name);
                 self.walker.set(name, value, given);
             }
-            // Without a value the variable keeps its earlier one.
+            // Without a value the variable keeps its earlier value.
             None => {
                 self.walker.index(text);
                 self.walker.variable(text, None);
-                // In a function it begins empty.
+                // In a function the variable begins empty.
                 let anew = !matches!(self.run.name, "export" | "readonly");
                 if anew && self.walker.history().has_variable(text) {
                     let empty = AssignedValue::from_value(&Value::Plain(String::new()));
@@ -388,7 +388,7 @@ impl Entry<'_> {
         self.walker.reach(&whole, Follow::Tree, self.run.name);
     }
 
-    /// Writes a path of `git`, which may hold a pattern, or begin at the top.
+    /// Writes a path of `git`, which may hold a pattern, or begin at the top of the repository.
     fn git_path(&self, path: &Value) {
         let (walker, by) = (&self.walker, self.run.name);
         let text = path.plain().unwrap_or_default();
