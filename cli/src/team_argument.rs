@@ -102,8 +102,8 @@ impl Words {
         Some(words)
     }
 
-    /// Tells if TEAM is among the words, given if clap refused them. A command that never requires TEAM finds the team
-    /// itself; one that requires it unless another option is given is refused without it.
+    /// Tells if TEAM is among the words; `is_refused` if clap refused them. A command that never requires TEAM finds the
+    /// team itself. If clap requires TEAM unless another option is given, clap refuses the words without it.
     pub fn given(&self, is_refused: bool) -> Given {
         let (least, most) = self.bounds;
         match self.is_required {

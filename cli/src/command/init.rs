@@ -11,7 +11,7 @@ const NAME_BYTES_MAX: usize = 64;
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  teamlog init                                             a team named after the directory
+  teamlog init --data-root my-project                      a team named after the directory
   teamlog init demo --members lead,dev,qa
   teamlog init lab --open --format binary
   teamlog init demo --members ops                          add a member
@@ -105,7 +105,10 @@ fn default_name(context: &Context) -> Result<String, CommandError> {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let directory = root.file_name().unwrap_or_default().to_string_lossy();
     let name = name_from(&directory);
-    let teams = context.data()?.teams()?;
+    // A missing root has no teams; `init` creates it.
+    let teams = context
+        .data()
+        .map_or_else(|_| Ok(Vec::new()), |root| root.teams())?;
     if !teams.is_empty() && name.as_ref().is_none_or(|name| !teams.contains(name)) {
         let teams = teams.join(", ");
         let message =

@@ -60,7 +60,7 @@ fn a_failed_task_is_reopened_given_back_and_canceled() {
     let failed: Value = cli.json("task fail demo T-1 --epoch 1 --error 'no schema'");
     has!(failed, {"/task/status": "failed", "/task/error": "no schema"});
     let error = cli.refused(1, "task claim demo T-1 --worker qa");
-    assert!(error.contains("is failed"), "{error}");
+    assert!(error.contains("is already failed"), "{error}");
     assert!(error.contains("teamlog task reopen demo T-1"), "{error}");
     let open: Value = cli.json("task reopen demo T-1");
     assert_eq!(open["task"]["status"], "pending");

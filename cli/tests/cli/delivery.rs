@@ -272,7 +272,7 @@ fn a_timer_reaches_every_team_in_one_call() {
     );
     assert_eq!(all["failed"][0]["team"], "demo");
     assert_eq!(cli.run("verify --all").code, Some(65));
-    cli.refused(2, "tick");
+    cli.refused(1, "tick");
     cli.refused(2, "tick demo --all");
 }
 

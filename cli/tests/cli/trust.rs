@@ -338,7 +338,7 @@ fn a_team_that_was_put_back_is_noticed_before_anything_is_written() {
         ));
         let receipt = sent["receipt"].to_string();
         put_back(&team, &kept);
-        // Even a torn tail, which a writer or reader would quarantine, stays in place.
+        // A torn tail, which a writer or reader would quarantine, stays in place.
         let mut segment = fs::OpenOptions::new()
             .append(true)
             .open(cli.segment("demo"))

@@ -245,7 +245,7 @@ mod tests {
     #[allow(dead_code, reason = "only its schema is used")]
     #[serde(deny_unknown_fields)]
     struct Closed {
-        /// Its name
+        /// Name of the thing
         name: String,
         colour: Option<Colour>,
         shade: Plain,
@@ -313,7 +313,7 @@ mod tests {
             required,
             ["name", "shade", "on", "parts", "snapshot", "ratio"]
         );
-        assert_eq!(shape.field("name").unwrap().doc, "Its name");
+        assert_eq!(shape.field("name").unwrap().doc, "Name of the thing");
     }
 
     #[test]
