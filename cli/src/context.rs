@@ -183,7 +183,7 @@ impl Context {
     /// Returns the directory that holds `teams/`.
     ///
     /// # Errors
-    /// `not_owned`: it was discovered, and others may write it.
+    /// `not_owned`: the directory was found by search and not named, and other users can write to it.
     pub fn data_root(&self) -> Result<&Path, CommandError> {
         let found = self.data_root.as_ref();
         found.map(|root| &*root.path).map_err(Clone::clone)

@@ -13,7 +13,7 @@ const ID: &str = "team";
 /// Id of the option `-t/--team`.
 const OPTION_ID: &str = "team_option";
 
-/// Commands that create or delete a team, or end its clients: the name must be typed.
+/// Commands that need TEAM on the command line, because they create or delete a team, or disconnect its clients.
 const TYPED: [&str; 5] = ["init", "join", "restore", "purge", "rotate"];
 
 /// Commands with an optional positional argument after TEAM, for which clap accepts another word as TEAM.

@@ -8,7 +8,9 @@
 //! use teamlog_guard::{Place, Programs, shell};
 //!
 //! let writes = shell::writes("cd src && sort a.txt > b.txt", &Place::at("/repo"), &Programs::default());
-//! assert_eq!(writes.paths().collect::<Vec<_>>(), ["/repo/src/b.txt"]); assert!(writes.doubts().is_empty()); ```
+//! assert_eq!(writes.paths().collect::<Vec<_>>(), ["/repo/src/b.txt"]);
+//! assert!(writes.doubts().is_empty());
+//! ```
 #![forbid(unsafe_code)]
 
 mod call;

@@ -6,9 +6,9 @@ use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_guard::{Command, Effect, Own, Place, Programs, Writes, shell};
 
-/// Most commands of `writers.txt` that may pass.
+/// Maximum number of commands of `writers.txt` that may pass.
 const WRITERS_MAX: usize = 1;
-/// Most commands of `harmless.txt` that may be held up.
+/// Maximum number of commands of `harmless.txt` that may be held up.
 const HARMLESS_MAX: usize = 5;
 
 fn place() -> Place {

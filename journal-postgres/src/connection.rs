@@ -17,8 +17,8 @@ use teamlog_engine::{Error, JournalFault, Result};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Row, Statement};
 
-/// Time for which a fence is valid. After it, term, copies and barrier of a connection are checked again before its
-/// next use.
+/// Time for which a connection's checks (term, copies, barrier) are valid. After it, they run again before the next
+/// use.
 const FENCED_FOR: Duration = Duration::from_secs(3);
 
 /// A connection that passed a fence.

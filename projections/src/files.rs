@@ -5,7 +5,7 @@ use std::io::{self, ErrorKind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use teamlog_engine::storage::{File, OpenMode, Storage};
 
-/// Most bytes of delayed changes, which bounds the memory; beyond that, files are written at once.
+/// Maximum number of bytes of delayed changes, which bounds the memory; beyond that, files are written at once.
 const CHANGES_BYTES_MAX: usize = 64 << 20;
 /// Approximate size of pieces in which lines are compared and written.
 const PIECE_BYTES: usize = 1 << 20;

@@ -3,7 +3,7 @@
 use crate::hidden;
 use teamlog_engine::limits::IDENTIFIER_BYTES_MAX;
 
-/// Most characters of a value in an error.
+/// Maximum number of characters of a value in an error.
 const SHOWN_MAX: usize = 80;
 
 /// Strictness of the rules for names.

@@ -15,7 +15,7 @@ use teamlog_team::handle::batch::Batch;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::oneshot;
 
-/// Most calls in one batch: each answer waits for the last call of its batch.
+/// Maximum number of calls in one batch: each answer waits for the last call of its batch.
 const CALLS_MAX: usize = 64;
 
 /// Queued calls, by team.

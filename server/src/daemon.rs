@@ -1,4 +1,4 @@
-//! MainThread of the daemon, one per data root: from taking the lock to the end of the last connection.
+//! Main thread of the daemon, one per data root: from taking the lock to the end of the last connection.
 
 use crate::batches::Batches;
 use crate::confine::confine;

@@ -25,7 +25,7 @@ const LOOK: Duration = Duration::from_millis(250);
 /// Interval of measuring disk usage.
 const MEASURE_EVERY: Duration = Duration::from_secs(60);
 
-/// Most bytes per second that a comparison reads from a journal, whose servers have other work.
+/// Maximum number of bytes per second that a comparison reads from a journal, whose servers have other work.
 const JOURNAL_BYTES_A_SECOND: usize = 4 << 20;
 /// Time until the next comparison with a journal that differs or did not answer.
 const JOURNAL_AGAIN: Duration = Duration::from_secs(60);

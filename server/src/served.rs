@@ -267,7 +267,8 @@ impl Served {
     pub(crate) fn now(&self) -> Timestamp {
         self.root.options().clock.now()
     }
-    /// Returns the token's cancellation, which also ends when the team is no longer served.
+    /// Returns the cancellation token of the team's token. It is canceled when the token is replaced or the team is no
+    /// longer served; `None` for an unknown team.
     pub(crate) fn revoked(&self, team: &str) -> Option<CancellationToken> {
         let known = self.read();
         let entry = known.teams.get(team);

@@ -284,7 +284,7 @@ impl Refusal {
     }
 }
 
-/// Most characters of a value in a message.
+/// Maximum number of characters of a value in a message.
 const SHOWN_MAX: usize = 80;
 
 /// Quotes, escapes and shortens a caller's value for messages.

@@ -53,7 +53,7 @@ const HINTS: &str = "cli/src/hint";
 /// The one file with `unsafe`.
 const UNSAFE: &str = "engine/src/storage/map.rs";
 
-/// Most lines of a source file; a longer one should be split.
+/// Maximum number of lines of a source file; a longer one should be split.
 const LONGEST: usize = 600;
 
 /// Places whose comments are plain English: crates, folders or files.

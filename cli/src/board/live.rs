@@ -5,7 +5,7 @@ use std::collections::VecDeque;
 use teamlog_team::engine::Timestamp;
 
 pub const KEPT: usize = 1_000;
-/// Most events kept after the last shown event while the list is paused.
+/// Maximum number of events kept after the last shown event while the list is paused.
 const KEPT_BEHIND: usize = 10_000;
 
 /// An event as a row.

@@ -24,7 +24,7 @@ use teamlog_team::resource::Tree;
 use teamlog_team::resource::can_write::{CanWriteAll, GuardRules, WriteReason, WriteVerdict};
 use teamlog_team::resource::refused::{RefusedWrite, RefusedWrites};
 
-/// Most paths named in one answer.
+/// Maximum number of paths named in one answer.
 const NAMED_MAX: usize = 5;
 
 #[derive(Debug, clap::Args)]

@@ -5,7 +5,7 @@ use crate::forward::INIT;
 use teamlog_team::engine::Format;
 use teamlog_team::lifecycle::init::Init;
 
-/// Most bytes of a name.
+/// Maximum number of bytes of a name.
 const NAME_BYTES_MAX: usize = 64;
 
 #[derive(Debug, clap::Args)]

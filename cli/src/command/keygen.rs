@@ -27,7 +27,7 @@ pub struct Args {
     out: PathBuf,
 }
 
-/// Most bytes read of a key file.
+/// Maximum number of bytes read of a key file.
 const KEY_BYTES_MAX: u64 = 64 << 10;
 
 impl Args {

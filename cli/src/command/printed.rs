@@ -1,4 +1,4 @@
-//! Output of a command under `--json`, and if the command records events in a team.
+//! Describes a command's output under `--json`, and if the command records events in a team.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};

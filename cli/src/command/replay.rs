@@ -24,7 +24,7 @@ pub struct Args {
     /// Latest time: 1h, 14:00, yesterday, ISO 8601
     #[arg(long, value_name = "TIME", value_parser = super::time)]
     until: Option<When>,
-    /// Most events to print; 0 is all [default: 0]
+    /// Maximum number of events to print; 0 is all [default: 0]
     #[arg(long, value_name = "N", value_parser = super::whole::<u64>)]
     limit: Option<u64>,
     /// Newest first

@@ -27,7 +27,7 @@ use teamlog_team::task::list::Tasks;
 use teamlog_team::thread::search::ThreadSearch;
 use teamlog_team::{Root, RootOptions, Team};
 
-/// Most candidates per kind.
+/// Maximum number of candidates per kind.
 const OFFERED_MAX: usize = 200;
 /// Most tasks or events that are read for them.
 const LOOKED_AT_MAX: usize = 1_000;

@@ -7,7 +7,7 @@ use crate::global::Global;
 use teamlog_team::command::Origin;
 use teamlog_team::projections::mode::is_session_id;
 
-/// Most bytes of the caller's place, as the environment names it.
+/// Maximum number of bytes of the caller's place, as the environment names it.
 const ORIGIN_BYTES_MAX: usize = 128;
 /// Environment variables of the session; the first that is set counts.
 const SESSION_VARIABLES: [&str; 3] = ["RCS_SESSION_ID", "CODEX_SESSION_ID", "SESSION_ID"];

@@ -8,7 +8,7 @@ use std::path::Path;
 use teamlog_team::GivenReceipt;
 use teamlog_team::receipt::key::ReceiptSigner;
 
-/// Most bytes of a receipt's file, which may hold the whole answer that contains it.
+/// Maximum number of bytes of a receipt's file, which may hold the whole answer that contains it.
 const RECEIPT_BYTES_MAX: u64 = 8 << 20;
 
 /// Reads the value of `--last-receipt`, the receipt's text or `@` and a file. Refuses a wrong signature.

@@ -19,7 +19,7 @@ const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
 const ANSWER_LEAST: Duration = Duration::from_secs(3);
 /// Time limit for a daemon on another machine that accepts no more bytes of a request.
 const SEND_DEADLINE: Duration = Duration::from_secs(60);
-/// Most bytes of the head of a reply.
+/// Maximum number of bytes of the head of a reply.
 const HEAD_BYTES_MAX: u64 = 8 << 10;
 
 /// A connection with its read buffer.

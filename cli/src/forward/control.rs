@@ -10,7 +10,7 @@ use std::time::Duration;
 
 /// Time limit for a reply.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// Most bytes of a reply: many teams, each with the reason for its state.
+/// Maximum number of bytes of a reply: many teams, each with the reason for its state.
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
 
 /// Sends a request, and returns the status and body of the reply.

@@ -30,7 +30,7 @@ const REMOTE_CA: &str = "TEAMLOG_REMOTE_CA";
 const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
 /// Default port.
 const PORT: u16 = 443;
-/// Most bytes of a token's file.
+/// Maximum number of bytes of a token's file.
 const TOKEN_BYTES_MAX: u64 = 4 << 10;
 /// A daemon on another machine; see the module.
 #[derive(Clone)]

@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 use teamlog_server::runtime::RUNTIME_FILE;
 use teamlog_team::handle::root::TEAMS_DIR;
 
-/// Most bytes read of it.
+/// Maximum number of bytes read of it.
 const BYTES_MAX: u64 = 64 << 10;
 
 /// The fields of `runtime.json` that the command line uses. The file has more, and later versions will add some.

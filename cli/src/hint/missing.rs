@@ -5,7 +5,7 @@ use crate::root;
 use std::path::PathBuf;
 use teamlog_team::shell::quoted;
 
-/// Most data roots that a hint names.
+/// Maximum number of data roots that a hint names.
 const NAMED_MAX: usize = 3;
 
 /// Returns the command that creates the missing team or root, or other data roots that may be meant. An agent gets no

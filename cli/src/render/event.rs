@@ -231,7 +231,7 @@ pub fn word(value: &Value) -> String {
     }
 }
 
-/// Cuts to that many characters.
+/// Truncates `text` to `most` characters.
 pub fn cut(text: &str, most: usize) -> String {
     match text.char_indices().nth(most) {
         None => text.to_owned(),

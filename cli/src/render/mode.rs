@@ -104,7 +104,7 @@ pub fn card(answer: &ModeShowAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// Fields that the heading shows, and fields for readers of files.
+/// Fields omitted from the list: the heading shows them, or only programs need them.
 const LEFT_OUT: [&str; 4] = ["mode", "schema_version", "schemaVersion", "session_id"];
 
 /// `mode  active  phase  when`.

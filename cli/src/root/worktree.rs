@@ -6,9 +6,9 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Most bytes of such a file.
+/// Maximum number of bytes of such a file.
 const BYTES_MAX: u64 = 16 * 1024;
-/// Most directories that a hint's search reads.
+/// Maximum number of directories that a hint's search reads.
 const DIRECTORIES_MAX: usize = 1_000;
 
 /// The repository around a directory.

@@ -80,7 +80,8 @@ impl Unchecked {
     }
 }
 
-/// Compares the whole log with a witness: the log's end, or the log's event at the seq of the witness.
+/// Detects a rollback: compares the witness with the log's event at the same seq, or with the end of the log if that is
+/// not beyond the witness.
 pub(crate) fn shown_by(witness: &Witness, reader: &Reader) -> Result<Option<Rollback>> {
     let (identity, head) = (reader.identity(), reader.head());
     if !witness.counts_for(identity, head) || head.last_seq <= witness.seq {

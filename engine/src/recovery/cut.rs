@@ -98,8 +98,7 @@ fn is_behind(log: &RecoveryContext<'_>, name: &str, last: &str) -> bool {
     parse(name) > parse(last)
 }
 
-/// Returns the archive's note of the cut that ended the log at `head`: the note of the newest cut after the head's
-/// event.
+/// Returns the archive's note about the cut that ended the log at `head`: among the cuts after that event, the newest.
 fn found(storage: &dyn Storage, dir: &Path, head: &Head) -> Result<Cut> {
     let archive = dir.join(ARCHIVE_DIR);
     let mut newest: Option<Cut> = None;

@@ -10,7 +10,7 @@ use teamlog_engine::storage::Storage;
 
 /// Longest tail that a check folds in memory: after a longer one, hardly any stored data can be compared.
 const TAIL_EVENTS_MAX: u64 = 65_536;
-/// Events up to which a check folds in memory.
+/// Maximum number of events that a check folds in memory; a longer log is folded into a scratch store.
 const SCRATCH_EVENTS_MIN: u64 = 65_536;
 /// Longest tail that a quick check folds: writers leave no longer one.
 const QUICK_TAIL_EVENTS_MAX: u64 = 4_096;

@@ -7,7 +7,7 @@ use crate::prelude::*;
 
 /// Namespace of open questions; key: asked agent.
 const QUESTIONS: u8 = 0x27;
-/// Most stored open questions to one agent; the newest are kept.
+/// Maximum number of open questions stored per agent; the oldest are dropped.
 const KEPT_MAX: usize = 64;
 
 /// An unanswered question.

@@ -5,7 +5,7 @@ use super::row::task_key;
 use super::{Task, ready};
 use crate::prelude::*;
 
-/// Most tasks that are read when following one dependency. A longer way counts as a cycle, so that the cost of an
+/// Maximum number of tasks that are read when following one dependency. A longer way counts as a cycle, so that the cost of an
 /// assignment has a bound.
 const DEPENDENCY_WALK_MAX: usize = 4096;
 

@@ -23,7 +23,7 @@ use tokio::time::{Instant, Sleep, sleep};
 /// id that it received.
 const REVOKED: &[u8] = b"event: cut\ndata: {\"why\":\"the token was revoked or has expired\"}\n\n";
 
-/// Builds the response of a complete answer.
+/// Builds the HTTP response for a reply whose body is complete (not streamed).
 pub(crate) fn whole(reply: Reply) -> Response<Body> {
     let status = StatusCode::from_u16(reply.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
     headed(

@@ -349,7 +349,7 @@ impl InputReader<'_> {
 
 /// Most unknown fields that a message lists.
 const LISTED_MAX: usize = 20;
-/// Most characters of a field's name that a message repeats.
+/// Maximum number of characters of a field's name that a message repeats.
 const CUT: usize = 80;
 
 /// Checks that the entries of a list are valid task ids.

@@ -6,7 +6,7 @@ use crate::artifact::{ARTIFACT_BYTES_MAX, is_whole};
 use crate::projections::artifact::Artifact;
 use teamlog_engine::storage::Stat;
 
-/// Most artifacts that a quick check compares.
+/// Maximum number of artifacts that a quick check compares.
 const QUICK_MAX: usize = 100;
 
 pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::projections::bootstrap::RunShown;
 
-/// Most runs that are read.
+/// Maximum number of runs that are read.
 const OVERDUE_MAX: usize = 1_000;
 
 pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {

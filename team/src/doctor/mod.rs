@@ -39,7 +39,7 @@ pub const SAMPLE: u64 = 100;
 
 /// A log of at most this many events is always checked whole.
 const SHORT_EVENTS_MAX: u64 = 1_000;
-/// Most entries that a check lists.
+/// Maximum number of entries that a check lists.
 const LISTED_MAX: usize = 20;
 /// Attempts to check a team whose log changes meanwhile.
 const ATTEMPTS_MAX: usize = 3;

@@ -16,7 +16,7 @@ use crate::projections::Result;
 use crate::projections::mode::{Mode, ModeEntry, ModeScope, Scope, follows_root};
 
 const CLEARED: &str = "cleared";
-/// Most sessions that one query returns.
+/// Maximum number of sessions that one query returns.
 const SESSIONS: usize = 1_000;
 
 /// The rows of the table.

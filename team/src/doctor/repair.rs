@@ -1,5 +1,5 @@
-//! `doctor repair`: cuts a log that is damaged, or has unwanted events at its end, after an event. The removed part is
-//! kept.
+//! `doctor repair`: removes the end of a log after a given event, if the end is damaged or unwanted. The removed part is
+//! kept in the archive.
 
 use crate::handle::rollback;
 use crate::handle::team::input_fault;

@@ -52,8 +52,8 @@ impl Root {
     }
 }
 
-/// Returns the events that create a team again whose creation was lost. The team is open, since its members are
-/// unknown.
+/// Returns the events that recreate the team if the event of its creation was lost. The team becomes open, because its
+/// members are unknown.
 fn created_again(reader: &Reader, actor: &str) -> Result<Vec<NewEvent>, Error> {
     let created: Option<()> = reader.each(None, |located| {
         let event = &located.frame.event;

@@ -6,7 +6,7 @@ use crate::operation::prelude::*;
 use crate::projections::message::{NotApplied, Unapplied};
 use crate::time::millis;
 
-/// Most problems in a report.
+/// Maximum number of problems in a report.
 pub const PROBLEMS_MAX: usize = 100;
 
 /// A problem with a line.

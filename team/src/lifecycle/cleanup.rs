@@ -62,12 +62,12 @@ words! {
 }
 
 impl Team {
-    /// Closes the team if its gate permits it. CloseTeam a closed team only ends work that is still active in it.
+    /// Closes the team if its gate permits it. Closing a closed team only ends work that is still active in it.
     pub fn cleanup(&mut self, cleanup: Cleanup) -> Result<CleanupAnswer> {
         self.close(Some(cleanup))
     }
 
-    /// Closes the team without a gate. CloseTeam a closed team only ends work that is still active in it.
+    /// Closes the team without a gate. Closing a closed team only ends work that is still active in it.
     pub fn orphan_cleanup(&mut self, _: OrphanCleanup) -> Result<CleanupAnswer> {
         self.close(None)
     }

@@ -20,9 +20,9 @@ use crate::task::{blocking, holding};
 pub(crate) const TEAM_CLOSED: &str = "team_closed";
 /// Reason in texts for people.
 const WHY: &str = "the team was closed";
-/// Most items of each kind that end in one group.
+/// Maximum number of items of each kind that end in one group.
 const GROUP_MAX: usize = 1_000;
-/// Most sessions that end in one group.
+/// Maximum number of sessions that end in one group.
 const SCOPES_MAX: usize = 200;
 
 /// Returns true if something is still active.

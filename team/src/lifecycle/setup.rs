@@ -4,7 +4,7 @@ use crate::operation::prelude::*;
 use crate::projections::worker::event::{Identity, UNREGISTERED_ROLE, WorkerAct};
 use crate::usage::report::SetBudget;
 
-/// Most agents in one call.
+/// Maximum number of agents in one call.
 pub const AGENTS_MAX: usize = 256;
 
 /// Role of an agent that never reported one.

@@ -15,7 +15,7 @@ use teamlog_engine::Place;
 pub const EVENTS: usize = 100;
 /// Most events on a page.
 pub const EVENTS_MAX: usize = 1_000;
-/// Most events that a call examines.
+/// Maximum number of events that a call examines.
 const EXAMINED: u64 = 20_000;
 /// Payload bytes after which a page ends.
 const PAGE_BYTES: usize = 4 << 20;

@@ -17,7 +17,7 @@ use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 /// The operation under which answers are stored.
 const OPERATION: &str = Append::NAME;
 const BATCH: &str = AppendFacts::NAME;
-/// Most events of a key that are compared with a fact, newest first.
+/// Maximum number of events of a key that are compared with a fact, newest first.
 const COMPARED: usize = 64;
 /// Upper limit of the bytes that a stored answer adds to a group.
 pub(crate) const ANSWER_BYTES: usize = 1_024;

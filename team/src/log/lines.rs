@@ -4,7 +4,7 @@ use crate::operation::prelude::*;
 use std::io::{self, BufRead, Read};
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 
-/// Most bytes of a line: an event of the largest size, with spaces and escapes.
+/// Maximum number of bytes of a line: an event of the largest size, with spaces and escapes.
 pub const LINE_BYTES_MAX: usize = 4 * EVENT_BYTES_MAX;
 
 /// Byte order mark that some programs write before a text.

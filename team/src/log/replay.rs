@@ -44,7 +44,7 @@ pub(super) const BOOKKEEPING: &str = "response_stored";
 
 /// Seqs per page of postings.
 const PAGE: usize = 1_024;
-/// Most kinds in a filter.
+/// Maximum number of kinds in a filter.
 const KINDS_MAX: usize = 64;
 
 /// Callback that receives the events.

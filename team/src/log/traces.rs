@@ -9,7 +9,7 @@ const LISTED: usize = 20;
 const LISTED_MAX: usize = 200;
 /// Newest events in which traces are looked for.
 const LOOKED_AT: u64 = 10_000;
-/// Most events of a trace that are counted.
+/// Maximum number of events of a trace that are counted.
 const COUNTED: usize = 1_000;
 /// Newest events of a trace whose actors are read.
 const READ: usize = 50;

@@ -70,7 +70,7 @@ fn read(text: &str) -> Result<GivenReceipt, serde_json::Error> {
 
 impl Team {
     /// Checks that the log still holds everything that a receipt covers. Changes nothing and recovers nothing. For the
-    /// cost see [`Log::standing`](teamlog_engine::Log::standing).
+    /// cost see [`Log::check_receipt`](teamlog_engine::Log::check_receipt).
     ///
     /// # Errors
     /// `rolled_back`, `cut_below_receipt`, `changed_since_receipt`, `receipt_of_another_log`; I/O.

@@ -8,8 +8,8 @@ use crate::task::prelude::*;
 
 pub(crate) use crate::claim::holding::block;
 
-/// Maximum number of tasks that one event frees at once, so that the group with their events fits; `tick` frees the
-/// others, which can be claimed meanwhile.
+/// Maximum number of tasks that one event unblocks, so that the group stays below its size limit. `tick` unblocks the
+/// others; they can be claimed before.
 const AT_ONCE_MAX: usize = 2_000;
 
 /// Returns the dependencies of a waiting task that failed, were canceled or do not exist; none if the task does not

@@ -7,7 +7,7 @@ use crate::render::style::Style;
 use ratatui::layout::Rect;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Most columns of the names.
+/// Maximum number of columns of the names.
 const NAMES: usize = 12;
 
 /// Draws the popup in the middle of the terminal.

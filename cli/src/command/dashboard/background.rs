@@ -19,7 +19,7 @@ const LOG_FILE: &str = "serve.log";
 /// Time limit for its start, during which it checks every team.
 const START_DEADLINE: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(20);
-/// Most bytes of its log that an error message repeats.
+/// Maximum number of bytes of its log that an error message repeats.
 const TOLD_BYTES_MAX: u64 = 4 << 10;
 
 /// Returns the running daemon, and its log file if this call started it.

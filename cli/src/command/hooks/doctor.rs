@@ -15,7 +15,7 @@ use std::time::Duration;
 pub const PROBE: &str = "/teamlog-hooks-doctor-probe";
 /// Time limit that agents give their hooks.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
-/// Most bytes read of an answer.
+/// Maximum number of bytes read of an answer.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 
 #[derive(Debug, clap::Args)]

@@ -98,7 +98,7 @@ fn foreign_events_of_a_damaged_batch_are_kept_one_by_one() {
                 serde_json::json!(split.gone),
                 "{what}"
             );
-            // Each is a group of its own now, so the log can be cut after any of them.
+            // Each event is now a group of its own, so the log can be cut after any event.
             let taken = report.events;
             assert_eq!(report.groups, taken, "{what}");
             (1..=taken).for_each(|to| assert_eq!(log.plan_cut(to).unwrap().to, to, "{what}"));

@@ -112,7 +112,7 @@ acts! {
     },
     /// A core member was asked whether it is ready.
     "bootstrap_core_pinged" => CorePinged {
-        /// The core member asked.
+        /// The core member that was asked.
         to: Core,
     },
     /// A core member answered that it is ready.

@@ -2,7 +2,7 @@
 
 use crate::event::*;
 
-/// Most characters of a session id.
+/// Maximum number of characters of a session id.
 const SESSION_ID_MAX: usize = 64;
 
 /// A scope of mode states; in JSON the optional field `session_id`.
