@@ -50,7 +50,7 @@ impl Times {
         self.row_of(name, target, [1, 0], count, thing);
     }
 
-    /// As `row`, for any two contestants.
+    /// Like `row`, for any two contestants.
     pub fn row_of(
         &self,
         name: &str,

@@ -48,7 +48,7 @@ pub fn parsed(flag: &str, text: &str) -> Result<Map<String, Value>, CommandError
     }
 }
 
-/// As `object`, for an optional option: empty without it.
+/// Like `object`, for an optional option: empty without it.
 pub fn maybe_object(
     env: &ProcessEnv,
     flag: &str,

@@ -107,7 +107,7 @@ impl KnownJournals {
     /// Returns the id of the journal with that name, which it asks for, and its server.
     ///
     /// # Errors
-    /// As [`KnownJournals::named`]; `journal_unreachable`, `journal_of_another`.
+    /// Like [`KnownJournals::named`]; `journal_unreachable`, `journal_of_another`.
     pub fn found(&self, name: &str) -> Result<(String, Arc<dyn Server>), CommandError> {
         let way = self.named(name)?;
         let id = way.inspect()?.journal;

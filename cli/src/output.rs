@@ -74,7 +74,7 @@ impl Output {
         self.json_line(json_text(value)?.as_bytes())
     }
 
-    /// As `json`, for a long value, which is not held in memory as text.
+    /// Like `json`, for a long value, which is not held in memory as text.
     pub fn json_streamed(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
         if self.terminal {
             return self.json(value);

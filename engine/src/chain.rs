@@ -15,7 +15,7 @@ impl Reader {
         self.chained(&mut |name| Ok(self.seal(name)?.0))
     }
 
-    /// As [`Reader::check_chain`], but skips a segment that was hashed before and whose file metadata is unchanged. The
+    /// Like [`Reader::check_chain`], but skips a segment that was hashed before and whose file metadata is unchanged. The
     /// digests are kept in [`DIGESTS_FILE`], if it can be written.
     pub(crate) fn check_chain_with_known_digests(&self) -> Result<()> {
         let mut digests = Digests::load(self.storage().as_ref(), self.dir());

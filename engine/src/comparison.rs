@@ -82,7 +82,7 @@ impl Log {
     /// compared. Differences are checked twice, because groups may be trimmed meanwhile.
     ///
     /// # Errors
-    /// As [`Log::check_journal`]; `Journal`: `pace` ended it.
+    /// Like [`Log::check_journal`]; `Journal`: `pace` ended it.
     pub fn scrub_journal(
         &self,
         pace: &(dyn Fn(usize) -> bool + Sync),

@@ -87,7 +87,7 @@ impl Log {
         Log::create_as(id, storage, dir, new, options)
     }
 
-    /// As `create`, with an id from the caller.
+    /// Like `create`, with an id from the caller.
     pub(crate) fn create_as(
         id: LogId,
         storage: Arc<dyn Storage>,
@@ -282,7 +282,7 @@ impl Log {
         }
     }
 
-    /// As `locked`, without the comparison. Records no events.
+    /// Like `locked`, without the comparison. Records no events.
     fn unchecked(&self, lock: LogLock) -> Result<Unchecked> {
         // The log may have been converted or replaced while waiting.
         let identity = Identity::load(self.storage.as_ref(), &self.dir)?;

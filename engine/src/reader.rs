@@ -274,7 +274,7 @@ impl Reader {
         Ok(None)
     }
 
-    /// As [`Reader::each`], from the head backward to the first event.
+    /// Like [`Reader::each`], from the head backward to the first event.
     pub fn each_reversed<B, E: From<Error>>(
         &self,
         mut each: impl FnMut(&LocatedFrame<'_>) -> Result<std::ops::ControlFlow<B>, E>,

@@ -78,7 +78,7 @@ impl Log {
         }
     }
 
-    /// As [`Log::check_receipt`], for the receipt's segment alone.
+    /// Like [`Log::check_receipt`], for the receipt's segment alone.
     pub(crate) fn check_receipt_segment(&self, receipt: &Receipt) -> Result<ReceiptStatus> {
         if receipt.log != self.identity().log.to_string() {
             return Ok(ReceiptStatus::OtherLog);

@@ -28,7 +28,7 @@ impl Log {
     pub fn verify(&self, against: Option<&Receipt>) -> Result<Report> {
         self.verify_telling(against, &mut |_, _| {})
     }
-    /// As [`Log::verify`]; calls `progress` with `(bytes done, bytes in all)` before the first segment and after each.
+    /// Like [`Log::verify`]; calls `progress` with `(bytes done, bytes in all)` before the first segment and after each.
     pub fn verify_telling(
         &self,
         against: Option<&Receipt>,

@@ -36,7 +36,7 @@ pub(crate) struct Server {
     pub client: tokio_postgres::Config,
     /// TLS settings; absent if the connection is not encrypted.
     pub tls: Option<Tls>,
-    /// As [`Config::connect_timeout`].
+    /// Like [`Config::connect_timeout`].
     pub connect_timeout: Duration,
 }
 

@@ -138,7 +138,7 @@ select m.schema, m.min_reader, m.journal_id::text, m.min_copies,
   pg_is_in_recovery(), coalesce(current_setting('teamlog.session', true), '')
 from teamlog_meta m";
 
-/// As `LOOK` without the functions that a managed service may refuse; with the ids of the journal's objects, which a
+/// Like `LOOK` without the functions that a managed service may refuse; with the ids of the journal's objects, which a
 /// dump that is restored elsewhere does not have.
 pub const LOOK_EXTERNAL: &str = "
 select m.schema, m.min_reader, m.journal_id::text, m.min_copies,
@@ -185,13 +185,13 @@ from unnest($1::text[], $2::int8[], $3::int8[], $4::bytea[], $5::bytea[], $6::te
 join teamlog_log l on l.log = g.log::uuid and l.state = $9 and current_setting('teamlog.session', true) = $10
 order by g.log, g.first_seq on conflict do nothing returning log::text, first_seq";
 
-/// As `APPEND` for one group, which a server answers faster.
+/// Like `APPEND` for one group, which a server answers faster.
 pub const APPEND_ONE: &str = "
 insert into teamlog_group (log, first_seq, last_seq, prev, chain, last_id, bytes, begins)
 select l.log, $2, $3, $4, $5, $6::text::uuid, $7, $8 from teamlog_log l
 where l.log = $1::text::uuid and l.state = $9 and current_setting('teamlog.session', true) = $10 on conflict do nothing returning log::text, first_seq";
 
-/// As `APPEND_ONE`, and changes the state of the log.
+/// Like `APPEND_ONE`, and changes the state of the log.
 pub const TURN: &str = "
 select $1::text, $2::int8 where current_setting('teamlog.session', true) = $10
   and teamlog_turn($1::text::uuid, $2::int8, $3, $4, $5, $6::text::uuid, $7, $8, $9, $11)";

@@ -29,7 +29,7 @@ use transport::Lines;
 /// Serves one client on standard input and output until it closes them; see [`serve`].
 ///
 /// # Errors
-/// Those of [`serve`].
+/// Errors of [`serve`].
 pub fn serve_stdio(
     root: Root,
     team: Option<String>,

@@ -146,7 +146,7 @@ impl GuardHook {
         GuardHook::of_words(&shell::words(line.strip_suffix(ELSE)?)?)
     }
 
-    /// As `read`, from words.
+    /// Like `read`, from words.
     pub fn of_words(words: &[String]) -> Option<GuardHook> {
         let mut words = words.iter().skip(1);
         if words.next()? != "guard" {

@@ -221,7 +221,7 @@ impl Client {
     /// Requests events as lines of JSON from the daemon on another machine and passes them to `each` until that breaks off; `None` if it does not serve the team.
     ///
     /// # Errors
-    /// As for [`ask`](Client::ask); the connection ended before the stream did.
+    /// Errors of [`ask`](Client::ask); the connection ended before the stream did.
     pub fn stream(
         &self,
         team: &str,
@@ -254,7 +254,7 @@ impl Client {
     /// Imports the messages of a file by the daemon on another machine; `None` if it does not serve the team.
     ///
     /// # Errors
-    /// As for [`ask`](Client::ask); the file cannot be read; the connection ended while the file was sent or before the reply.
+    /// Errors of [`ask`](Client::ask); the file cannot be read; the connection ended while the file was sent or before the reply.
     pub fn import(
         &self,
         team: &str,

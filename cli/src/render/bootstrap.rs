@@ -64,7 +64,7 @@ fn outcome(answer: &BootstrapRecorded, words: &Words, view: &View) -> Vec<String
     shown
 }
 
-/// As `recorded`, for a report that was not made.
+/// Like `recorded`, for a report that was not made.
 pub fn explained(answer: &BootstrapExplained, view: &View) -> Vec<String> {
     let records = names_or("nothing", &answer.records);
     let mut shown = vec![format!(

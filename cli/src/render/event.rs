@@ -157,7 +157,7 @@ fn task(event: &Event<'_>, mut payload: Value) -> String {
     text.trim_end().to_owned()
 }
 
-/// As [`said`], from JSON text.
+/// Like [`said`], from JSON text.
 pub fn said_text(payload: &str) -> String {
     said(&serde_json::from_str(payload).unwrap_or_default())
 }

@@ -62,7 +62,7 @@ impl View {
         time::ago(self.now.micros(), then.micros())
     }
 
-    /// As `ago`, from a time as text; empty if it is none.
+    /// Like `ago`, from a time as text; empty if it is none.
     pub fn ago_of(&self, then: &str) -> String {
         Timestamp::parse(then).map_or_else(|_| String::new(), |then| self.ago(then))
     }
@@ -74,7 +74,7 @@ pub fn more(words: &str, cursor: &Option<String>) -> Option<String> {
     Some(format!("{words}: --cursor {}", escape::visible(cursor)))
 }
 
-/// As `more`, after an empty line.
+/// Like `more`, after an empty line.
 pub fn more_below(words: &str, cursor: &Option<String>) -> Vec<String> {
     let more = more(words, cursor);
     more.map_or_else(Vec::new, |more| vec![String::new(), more])

@@ -430,7 +430,7 @@ fn a_head_that_lags_behind_the_bytes_is_no_rollback() {
     let older = fs::read(&head).unwrap();
     let sent: Value =
         parse(&cli.ok("send demo --from lead --to dev --type handoff --receipt --json"));
-    // As after power loss: the synced events exist, but the head is older.
+    // State after a power loss: the synced events exist, but the head is older.
     fs::write(&head, older).unwrap();
     let line = "send demo --from lead --to dev --type handoff --json --last-receipt";
     let ran = cli.run(&format!("{line} '{}'", sent["receipt"]));

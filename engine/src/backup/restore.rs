@@ -93,7 +93,7 @@ impl Backup {
     /// is recorded.
     ///
     /// # Errors
-    /// As [`Backup::restore`]; `ForeignFile` if the backup is of another log.
+    /// Like [`Backup::restore`]; `ForeignFile` if the backup is of another log.
     pub fn restore_replica(
         &self,
         storage: Arc<dyn Storage>,

@@ -197,7 +197,7 @@ pub fn decode<'a, 'e>(
     }
 }
 
-/// As [`decode`], for a frame whose start is known, because it follows another frame or a header: does not check that
+/// Like [`decode`], for a frame whose start is known, because it follows another frame or a header: does not check that
 /// the payload is one JSON value, which tells a frame from a part of a payload.
 pub fn decode_known<'a, 'e>(
     encoding: impl Into<Encoding<'e>>,

@@ -114,7 +114,7 @@ impl Store {
             }
         }
     }
-    /// As `open_held`, but reads only the manifest; each run is opened when it is first needed.
+    /// Like `open_held`, but reads only the manifest; each run is opened when it is first needed.
     pub fn open(
         storage: Arc<dyn Storage>,
         dir: &Path,

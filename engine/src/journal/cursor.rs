@@ -29,7 +29,7 @@ struct Cursor {
     /// Seq and id of [`CursorState::owed`]; 0 and empty if no event is owed.
     owed: u64,
     owed_id: String,
-    /// As [`CursorState::term`].
+    /// Like [`CursorState::term`].
     term: Term,
 }
 

@@ -204,7 +204,7 @@ pub struct JournalGroup {
     pub position: Position,
     /// Frames of the group.
     pub bytes: Vec<u8>,
-    /// As [`Append::begins`].
+    /// Like [`Append::begins`].
     pub begins: Vec<String>,
 }
 

@@ -30,7 +30,7 @@ pub(crate) struct Replica {
     synced: End,
     /// The segment whose unsynced part other processes wrote, and the end of that part.
     left: Option<(u32, u64)>,
-    /// As [`CursorState::owed`].
+    /// Like [`CursorState::owed`].
     owed: Option<(u64, EventId)>,
     /// Last term in which the journal answered.
     term: Term,
@@ -377,7 +377,7 @@ pub(crate) fn moved(term: Term, seen: Term) -> Error {
 /// A change of a log's state in its journal.
 pub(crate) struct Turn {
     pub to: LogState,
-    /// As [`Append::begins`].
+    /// Like [`Append::begins`].
     pub begins: Vec<String>,
 }
 

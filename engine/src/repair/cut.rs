@@ -63,7 +63,7 @@ impl Log {
     /// event by `actor` records the cut. Does nothing if no bytes follow that event.
     ///
     /// # Errors
-    /// As [`Log::plan_cut`]; `Locked`, I/O. After an error the log is unchanged, or cut: the next process that opens it
+    /// Like [`Log::plan_cut`]; `Locked`, I/O. After an error the log is unchanged, or cut: the next process that opens it
     /// finishes.
     pub fn cut(&self, to: u64, actor: &str) -> Result<(CutPlan, LockedLog)> {
         let (storage, dir) = (self.storage().as_ref(), self.dir());

@@ -26,7 +26,7 @@ impl Content for Mapped {
 /// Maps a sealed file of `len` bytes.
 ///
 /// # Errors
-/// As the system reports; `FileTooLarge` if the address space is too small.
+/// Errors of the system; `FileTooLarge` if the address space is too small.
 #[expect(
     unsafe_code,
     reason = "a map is the only way to read a sealed file without copying it"

@@ -89,17 +89,17 @@ pub trait File: Send + Sync {
     /// Reads up to `buf.len()` bytes at `offset`; 0 at the end of the file.
     ///
     /// # Errors
-    /// As the system reports; `Interrupted` is retried inside.
+    /// Errors of the system; `Interrupted` is retried inside.
     fn read_at(&self, buf: &mut [u8], offset: u64) -> io::Result<usize>;
     /// Writes some of `buf` at `offset` (one system call).
     ///
     /// # Errors
-    /// As the system reports; `Interrupted` is retried inside.
+    /// Errors of the system; `Interrupted` is retried inside.
     fn write_at(&self, buf: &[u8], offset: u64) -> io::Result<usize>;
     /// Makes the content durable (`fdatasync`).
     ///
     /// # Errors
-    /// As the system reports. Never call it again on this handle after an error.
+    /// Errors of the system. Never call it again on this handle after an error.
     fn sync_data(&self) -> io::Result<()>;
     /// Makes content and metadata durable (`fsync`).
     fn sync_all(&self) -> io::Result<()>;
@@ -235,7 +235,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// Opens a file.
     ///
     /// # Errors
-    /// As the system reports; a symbolic link on the way, or anything but a regular file, is refused.
+    /// Errors of the system; a symbolic link on the way, or anything but a regular file, is refused.
     fn open(&self, path: &Path, how: OpenMode) -> io::Result<Box<dyn File>>;
     /// Returns the metadata of `path`, `None` if it is missing.
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>>;

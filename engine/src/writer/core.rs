@@ -331,7 +331,7 @@ impl<S: State> Core<S> {
         self.guarded(Core::write_pending)
     }
 
-    /// As `flush`, for a group that the journal already has.
+    /// Like `flush`, for a group that the journal already has.
     pub(super) fn write_pending(&mut self) -> Result<()> {
         match self.take_pending()? {
             Some(group) => self.advance_head(group.write()?),

@@ -171,7 +171,7 @@ impl<S: State> Core<S> {
         self.order_by(None)
     }
 
-    /// As `order`, with an optional change of the log's state in the journal.
+    /// Like `order`, with an optional change of the log's state in the journal.
     fn order_by(&mut self, turn: Option<&Turn>) -> Result<()> {
         let (Some(replica), Some(last)) = (&mut self.replica, self.pending.last()) else {
             return Ok(());

@@ -249,7 +249,7 @@ impl<S: State> Writer<S> {
         read(&mut core.state, &reader)
     }
 
-    /// As [`Writer::with_state`], but returns `None` at once if a group is being written.
+    /// Like [`Writer::with_state`], but returns `None` at once if a group is being written.
     pub fn try_state<R>(&self, read: impl FnOnce(&mut S) -> R) -> Option<R> {
         let mut core = self.core.try_lock().ok()?;
         Some(read(&mut core.state))

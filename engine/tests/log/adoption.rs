@@ -45,7 +45,7 @@ fn alone(format: Format, crash: usize) -> Memory {
             say(&writer, &format!("{day}-{number} {}", "x".repeat(20)));
         }
         match day {
-            // As after a killed process.
+            // State after a killed process.
             1 => drop(writer),
             _ => writer.close().unwrap(),
         }

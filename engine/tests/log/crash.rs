@@ -44,7 +44,7 @@ fn run(storage: &Arc<dyn Storage>, steps: &[Step]) -> Outcome {
     run_with(storage, steps, 0)
 }
 
-/// As `run`, with a writer that, in `binary`, writes zeros ahead from its second group on.
+/// Like `run`, with a writer that, in `binary`, writes zeros ahead from its second group on.
 fn run_ahead(storage: &Arc<dyn Storage>, steps: &[Step]) -> Outcome {
     run_with(storage, steps, 1_500)
 }

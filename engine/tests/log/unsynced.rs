@@ -16,7 +16,7 @@ fn log(format: Format) -> Memory {
     memory
 }
 
-/// As `log`, with damage in the fifth event.
+/// Like `log`, with damage in the fifth event.
 fn damaged(format: Format) -> Memory {
     let memory = log(format);
     let reader = open(&arc(&memory), &small(1)).reader().unwrap();

@@ -39,7 +39,7 @@ impl Message {
     /// Like [`Message::sent_at`], for a caller that knows which fields are not applied.
     ///
     /// # Errors
-    /// Those of [`Message::sent`].
+    /// Errors of [`Message::sent`].
     pub fn sent_without(
         &self,
         now: Timestamp,

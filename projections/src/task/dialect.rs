@@ -179,7 +179,7 @@ impl Dialect {
     /// Serialises a task.
     ///
     /// # Errors
-    /// Those of the serialiser.
+    /// Errors of the serialiser.
     pub fn serialize<S: Serializer>(
         &self,
         task: &Task,

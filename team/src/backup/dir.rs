@@ -153,7 +153,7 @@ impl BackupDir {
     /// Verifies every byte of a team's backup; `log` selects the log. Changes nothing.
     ///
     /// # Errors
-    /// Those of [`BackupDir::backup`]. Damage is part of the answer.
+    /// Errors of [`BackupDir::backup`]. Damage is part of the answer.
     pub fn verify(&self, team: &str, log: Option<&str>) -> Result<Report> {
         Ok(self.backup(team, log)?.verify()?)
     }

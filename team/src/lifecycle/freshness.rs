@@ -103,7 +103,7 @@ impl Team {
     /// Fetches events of other hosts, unless the journal was read at most `most` ago.
     ///
     /// # Errors
-    /// Those of [`Team::catch_up`].
+    /// Errors of [`Team::catch_up`].
     pub fn keep_up(&mut self, most: Duration) -> Result<()> {
         match self.is_newer_than(most) {
             true => Ok(()),

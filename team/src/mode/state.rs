@@ -237,7 +237,7 @@ impl Team {
     /// Writes the state of a mode, or the metadata of the list of active skills.
     ///
     /// # Errors
-    /// As [`Team::mode_write`]; `mode_not_active` for a listed skill that is not active.
+    /// Like [`Team::mode_write`]; `mode_not_active` for a listed skill that is not active.
     pub fn state_write(&mut self, write: ModeWrite) -> Result<StateWritten> {
         let named = Named::read(&write.mode)?;
         match named {
