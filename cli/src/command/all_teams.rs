@@ -1,4 +1,4 @@
-//! Runs one command on every team of the data root. A failing team does not stop the others.
+//! Runs a command on every team of the data root. If one team fails, the other teams are still processed.
 
 use crate::command::prelude::*;
 
@@ -67,12 +67,12 @@ impl<A> AllAnswer<A> {
         Ok(all)
     }
 
-    /// Returns the exit code: `failed` if a team failed or the answers are not `sound`.
+    /// Returns `failed` if a team failed or if `sound` is false; else the exit code of success.
     pub fn exit(&self, failed: Exit, sound: bool) -> Exit {
         failed.unless(sound && self.failed.is_empty())
     }
 
-    /// Renders the answers as each team's own command does, then the failures.
+    /// Renders each team's answer with `one`, then the failures.
     pub fn shown(&self, view: &View, one: impl Fn(&A, &View) -> Vec<String>) -> Vec<String> {
         let mut shown: Vec<String> = self
             .teams

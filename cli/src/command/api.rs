@@ -1,7 +1,7 @@
-//! `api`: the operations of the mutation contract, for brokers and agents.
+//! `api`: runs the operations of the team API for brokers and agents.
 //!
-//! clap passes the words on unparsed, because they have a grammar of their own. A usage error is answered in the
-//! contract's envelope, exit 1.
+//! clap passes the words after `api` on unparsed, because they have a grammar of their own. A usage error is printed in
+//! the JSON envelope of the API, and the exit code is 1.
 
 mod help;
 mod words;
@@ -42,11 +42,11 @@ pub struct Args {
     words: Vec<std::ffi::OsString>,
 }
 
-/// Size limit of an input. An event may have 1 MiB, and escaping can make its text several times longer.
+/// Maximum size of an input in bytes. An event may have 1 MiB, and JSON escapes can make its text several times longer.
 const INPUT_BYTES_MAX: u64 = 8 << 20;
 
 impl Args {
-    /// Returns the operation that the words name, if they can be parsed.
+    /// Returns the operation that the command line names, or `None` if the command line cannot be parsed.
     pub fn operation(&self, env: &ProcessEnv) -> Option<&'static Operation> {
         let called = Called::of(env.program().as_deref());
         match words::read(&self.words, called, false) {
@@ -55,7 +55,7 @@ impl Args {
         }
     }
 
-    /// Runs the call. Every failure becomes an answer.
+    /// Runs the command. Every failure is printed as an answer in the JSON envelope.
     pub fn run(self, context: &mut Context) -> Outcome {
         let called = context.called();
         let began = SystemClock.now();
@@ -76,7 +76,7 @@ impl Args {
     }
 }
 
-/// Answers that the operation was not carried out, or that the words could not be parsed.
+/// Prints an answer that says that the operation was not carried out.
 fn failed(
     context: &mut Context,
     operation: Option<&'static Operation>,
@@ -94,8 +94,9 @@ fn failed(
     Ok(Exit::Refused)
 }
 
-/// Answers a failure outside of the operation: no lock, no daemon, wrong flags. The operation was not carried out, or
-/// its outcome is unknown. `operation` is `None` if the words could not be parsed.
+/// Prints an answer for a failure outside of the operation, such as a held lock, a daemon that does not answer, or wrong
+/// flags. The operation was not carried out, or its outcome is unknown. `operation` is `None` if the command line could
+/// not be parsed.
 pub fn undone(
     env: &ProcessEnv,
     json: bool,
@@ -103,7 +104,7 @@ pub fn undone(
     error: CommandError,
 ) -> Exit {
     let fault = match (operation, error.exit()) {
-        // The hint is part of the message already, for people who type.
+        // The message contains the hint already.
         (None, _) => Fault::new("invalid_input", error.message()).detail("code", error.code()),
         (Some(_), Exit::Usage | Exit::Refused) => fault_of("invalid_input", error),
         (Some(_), _) => fault_of(FAILED, error),
@@ -122,10 +123,10 @@ pub fn undone(
     }
 }
 
-/// Outer code of failures that are not refusals.
+/// Outer error code of failures that are not refusals.
 const FAILED: &str = "operation_failed";
 
-/// Converts a failure outside of the operation into a fault of the contract.
+/// Converts a command error into a fault of the API.
 fn fault_of(code: &str, error: CommandError) -> Fault {
     let message = error.message().to_owned();
     Fault {
@@ -159,7 +160,7 @@ fn carry_out(
     context.ended(Exit::Done)
 }
 
-/// Carries out the operation in the daemon that holds the team, or else in this process.
+/// Carries out the operation in the daemon if a daemon serves the team, else in this process.
 fn call(
     context: &mut Context,
     operation: &'static Operation,
@@ -176,7 +177,7 @@ fn call(
     {
         return failed(error);
     }
-    // A text that is no team name must not become part of a path.
+    // Do not build a path from a text that is not a valid team name.
     let forwards =
         (operation.mutates() || context.is_remote()) && names::check_known("team", &team).is_ok();
     let asked = ApiInput {
@@ -193,7 +194,7 @@ fn call(
     };
     let answer = context.here(root, &who, &API, &team, asked.clone())?;
     match &answer {
-        // A daemon that started meanwhile holds the lock until it ends.
+        // A daemon started in the meantime and holds the lock until it ends.
         Err(fault) if forwards && is_locked(fault) => {
             let forwarded = context.forwarded(&who, &API, &team, &asked)?;
             Ok(forwarded.unwrap_or(answer))
@@ -202,7 +203,7 @@ fn call(
     }
 }
 
-/// Returns true if another process holds the lock, so that nothing was recorded.
+/// Returns true if the call failed because another process holds the lock. Nothing was recorded then.
 fn is_locked(fault: &Fault) -> bool {
     let code = fault.details.get("code");
     code.is_some_and(|code| code == "locked")
@@ -226,7 +227,7 @@ fn read(env: &ProcessEnv, source: &Source) -> Result<Input, Fault> {
             read_all(path, &mut file?)?
         }
     };
-    // Stricter than serde_json: refuses duplicate keys, numbers out of range and unlimited nesting.
+    // This parser is stricter than serde_json: it refuses duplicate keys, numbers out of range and unlimited nesting.
     let json =
         teamlog_team::engine::Json::parse(&text).map_err(|error| invalid(&error.to_string()))?;
     if let Some(number) = json.rounded_integer() {
@@ -258,7 +259,7 @@ fn read_all(what: &str, from: &mut dyn Read) -> Result<String, Fault> {
     ))
 }
 
-/// Prints the failure and its hint on standard error.
+/// Prints the fault and its hint to standard error.
 fn say_failed(env: &ProcessEnv, operation: Option<&Operation>, fault: &Fault) {
     let mut text = match operation {
         Some(operation) => format!(

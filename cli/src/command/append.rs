@@ -1,4 +1,4 @@
-//! `append`: records facts of kinds that teamlog does not know, one or many.
+//! `append`: records events of kinds that teamlog does not interpret, one event or a batch.
 
 use crate::call::Call;
 use crate::command::prelude::*;
@@ -40,7 +40,7 @@ pub struct Args {
     batch_size: Option<usize>,
 }
 
-// Objects that the fact refers to.
+// Refs of the event.
 #[derive(Debug, clap::Args)]
 struct Refs {
     /// Trace of the fact
@@ -112,7 +112,7 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
     let mut source = lines_of(context.env(), "batch", path)?;
     context.records(Repeat::Never);
     if !context.is_remote() {
-        // Refuses an unknown team before anything is read.
+        // Refuse an unknown team before reading the input.
         drop(context.team(team)?);
     }
     let batch = AppendBatch {
@@ -156,8 +156,7 @@ fn many(context: &mut Context, team: &str, path: &Path, batch_size: Option<usize
     })
 }
 
-/// Returns the error of a batch that ended early, with the part of the batch that is recorded. A refusal already names
-/// that part.
+/// Adds the number of recorded events to the error of a batch that ended early. A refusal already has this number.
 fn stopped(error: CommandError, groups: &Groups<'_>) -> CommandError {
     let (recorded, next_line) = groups.so_far();
     if error.number("appended").is_some() {
@@ -174,7 +173,7 @@ fn stopped(error: CommandError, groups: &Groups<'_>) -> CommandError {
     error.adding(&told).with_details(details)
 }
 
-/// Opens a file, or standard input for `-`, for reading by line.
+/// Opens a file for reading by line. The path `-` means standard input.
 pub fn lines_of(
     env: &ProcessEnv,
     flag: &str,

@@ -1,4 +1,4 @@
-//! `artifact`: files that agents leave for others.
+//! `artifact`: stores and reads files that agents share.
 
 use crate::command::append::lines_of;
 use crate::command::prelude::*;
@@ -79,7 +79,7 @@ impl Put {
     }
 }
 
-/// Reads a file up to one byte beyond the limit of artifacts.
+/// Reads the file, but at most one byte more than the limit for artifacts, so that a larger file is refused.
 fn bytes(env: &ProcessEnv, file: &Path) -> Result<Vec<u8>, CommandError> {
     let mut bytes = Vec::new();
     lines_of(env, "FILE", file)?

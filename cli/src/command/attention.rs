@@ -1,4 +1,4 @@
-//! `attention`: problems of a team, each with the command that solves it.
+//! `attention`: lists problems of a team, each with the command that solves the problem.
 
 use crate::command::prelude::*;
 use teamlog_team::attention::Attention;

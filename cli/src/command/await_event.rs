@@ -1,4 +1,4 @@
-//! `await`: returns after the next event of a team that wakes agents.
+//! `await`: waits for the next event that wakes agents.
 
 use crate::command::prelude::*;
 use crate::render::awaited::{Answer, Status, line};

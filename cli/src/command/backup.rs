@@ -1,4 +1,4 @@
-//! `backup`: a copy of the log, which each further run brings up to date.
+//! `backup`: copies the log to a directory. A later run adds the new events to the copy.
 
 use crate::command::prelude::*;
 use crate::render::moving;

@@ -1,4 +1,4 @@
-//! `board`: a live view of a team in the terminal.
+//! `board`: shows a live view of a team in the terminal.
 
 use crate::board::{self, BoardAnswer, Clock, Ended, Setting, Source, State};
 use crate::command::prelude::*;
@@ -80,7 +80,7 @@ fn setting(context: &Context, name: &str, team: &Team) -> Setting {
     }
 }
 
-/// Prints one frame as text. `instead` is true if a live board was asked for but there is no terminal.
+/// Prints one frame as text. `instead` is true if the user wanted the live board but standard output is no terminal.
 fn once(context: &mut Context, mut team: Team, setting: Setting, instead: bool) -> Outcome {
     let name = setting.team.clone();
     let state = State::read(setting, &mut team)?;

@@ -1,4 +1,4 @@
-//! `bootstrap`: runs of the bootstrap contract, from the call that creates a team to the final synthesis.
+//! `bootstrap`: records the steps of a bootstrap run.
 
 use crate::call::Call;
 use crate::command::prelude::*;
@@ -48,7 +48,7 @@ subcommands! {
   teamlog bootstrap explain demo --event fallback_entered --json");
 }
 
-// Data of an event. (A doc comment would become the text of every command that takes these.)
+// The data of an event. Not a doc comment, because clap would print it in the help of each command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct Data {
@@ -96,7 +96,7 @@ impl Record {
     }
 }
 
-/// Returns the answer that the refusal of a report holds.
+/// Returns the answer inside the refusal of a report.
 fn refused(error: CommandError) -> Result<BootstrapRecorded, CommandError> {
     let answer = BootstrapRecorded::from_refusal(error.code(), error.message(), error.details());
     answer.ok_or(error)

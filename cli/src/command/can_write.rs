@@ -1,4 +1,4 @@
-//! `can-write`: checks if an agent may write a path now.
+//! `can-write`: checks if an agent may write a path.
 
 use crate::command::prelude::*;
 use teamlog_team::api::Op;

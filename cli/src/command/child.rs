@@ -1,14 +1,14 @@
-//! A child process with a deadline.
+//! Waits for a child process with a deadline.
 
 use std::io;
 use std::process::{Child, ExitStatus};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Interval between two checks for the end of the child.
+/// Interval at which the child is polled.
 const LOOK: Duration = Duration::from_millis(10);
 
-/// Waits for the child; returns `None` if it was killed at the deadline.
+/// Waits for the child to exit. Kills the child at the deadline and returns `None`.
 pub fn ended(child: &mut Child, deadline: Duration) -> io::Result<Option<ExitStatus>> {
     let started = Instant::now();
     loop {

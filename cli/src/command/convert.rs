@@ -1,4 +1,4 @@
-//! `convert`: the same history in the other format.
+//! `convert`: rewrites the log in the other format.
 
 use crate::command::prelude::*;
 use crate::render::moving;

@@ -1,8 +1,8 @@
 //! `dashboard`: opens the daemon's page in a browser with a one-time code.
 //!
-//! The code is in the fragment of the address, which browsers do not send. It is never in a program's arguments, which
-//! every user of the machine can read: the browser opens a file that only its user can read, and that file redirects
-//! it.
+//! The code is in the fragment of the URL, which browsers do not send to a server. The code is never in a program's
+//! arguments, because every user of the machine can read them. Instead, the browser opens a file that only its user can
+//! read, and that file redirects to the page.
 
 mod background;
 mod browser;
@@ -119,7 +119,7 @@ fn code(socket: &Path, scope: &str, team: Option<&str>) -> Result<Code, CommandE
     let (status, body) = control::ask(socket, "POST", &path)?;
     match (status, serde_json::from_slice(&body)) {
         (201, Ok(code)) => Ok(code),
-        // A daemon of an older version without a page.
+        // The daemon has an older version without a page.
         (404, _) if !is_refusal(&body) => {
             Err(strange(status, &body).or_hint("restart the daemon with this program"))
         }

@@ -1,4 +1,4 @@
-//! `dead-letter list|requeue`: messages that were not acknowledged in time.
+//! `dead-letter list|requeue`: lists and resends messages that were not acknowledged in time.
 
 use crate::command::prelude::*;
 use crate::render::delivery;

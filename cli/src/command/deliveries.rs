@@ -1,4 +1,4 @@
-//! `deliveries`: messages that wait for their ack.
+//! `deliveries`: lists messages that wait for an acknowledgment.
 
 use crate::command::prelude::*;
 use teamlog_team::message::deliveries::DeliveryList;

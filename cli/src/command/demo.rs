@@ -1,4 +1,4 @@
-//! `demo`: shows the main job in a new directory, and checks each claim as it is shown.
+//! `demo`: runs the main use of teamlog in a new directory and checks every claim that it prints.
 
 mod history;
 
@@ -83,7 +83,7 @@ impl Args {
 }
 
 struct Demo {
-    /// Path of this program.
+    /// Path of the `teamlog` program.
     program: PathBuf,
     view: View,
     lines: Vec<String>,
@@ -187,7 +187,7 @@ impl Demo {
         self.say(format!(
             "  half an event, {torn} bytes, now ends events/{segment}; the next command finds it:"
         ));
-        // The crashed process is gone; the next reader opens the team again.
+        // The crashed process has ended, so open the team again.
         *team = stage.root.team(TEAM)?;
         let passed = Update {
             from: "qa",
@@ -343,7 +343,7 @@ fn replayed(team: &mut Team) -> Result<Vec<Event<'static>>, CommandError> {
     Ok(events)
 }
 
-/// Returns true if an event says that exactly the torn bytes were moved to quarantine.
+/// Returns true if an event records that `torn` bytes were moved to quarantine.
 fn kept(team: &mut Team, torn: usize) -> Result<bool, CommandError> {
     let replay = Replay {
         kind: Some("log_tail_quarantined".to_owned()),

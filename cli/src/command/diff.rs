@@ -1,4 +1,4 @@
-//! `diff`: changes between two points of the log.
+//! `diff`: shows the changes between two points of the log.
 
 use crate::command::prelude::*;
 use crate::when::PastPoint;
@@ -19,7 +19,7 @@ subcommands! {
   teamlog diff demo --from 1 --to 3 --json")
 }
 
-// The points as they are typed. (A doc comment would become the text of the command.)
+// The two points. Not a doc comment, because clap would print it in the help of the command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct Points {
@@ -31,7 +31,7 @@ struct Points {
     to: Option<PastPoint>,
 }
 
-/// Writes a point as text for the operation.
+/// Formats a point for the input of the operation.
 fn text(point: Point) -> String {
     match point {
         Point::Seq(seq) => seq.to_string(),

@@ -1,4 +1,4 @@
-//! `doctor`: checks a team, cleans up and repairs.
+//! `doctor`: checks, cleans and repairs a team.
 
 use crate::command::prelude::*;
 use crate::forward::control;
@@ -105,7 +105,7 @@ impl Check {
         progress.clear();
         let answer = answer?;
         let deep = context.command(&format!("doctor check {} --deep", quoted(&answer.team)));
-        // No maintenance: a check leaves everything as it found it.
+        // Do not run maintenance after a check, because a check changes nothing.
         let exit = Exit::UNHEALTHY.unless(answer.exit_code == 0);
         context.end(exit, &answer, |answer, view| {
             doctor::checked(answer, &deep, view)

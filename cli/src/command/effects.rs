@@ -1,11 +1,11 @@
-//! Checks that every option that names a file is listed: either its command writes there, or only reads it.
+//! Test: every option that names a file is listed, either as written by the command or as read only.
 
 use super::{Command, EFFECTS};
 use crate::global::Global;
 use clap::Subcommand;
 use teamlog_guard::{Effect, Own, Place, Programs, shell};
 
-/// Options that name a file or program which is only read.
+/// Options that name a file or program that the command only reads.
 const READ: &[&str] = &[
     "append --batch",
     "append --payload-file",
@@ -14,7 +14,7 @@ const READ: &[&str] = &[
     "doctor check --backup",
     "guard --root",
     "guard --scratch",
-    // The guard asks about all of `guard exec`.
+    // The guard treats every use of `guard exec` as unknown.
     "guard exec --root",
     "guard exec --scratch",
     "guard exec COMMAND",
@@ -81,7 +81,7 @@ fn every_option_that_names_a_file_is_told_from_those_that_write_it() {
     assert!(unknown.is_empty(), "{unknown:#?}");
 }
 
-/// Collects the options of a command and its subcommands that name a file and are not listed.
+/// Collects into `unknown` the options that name a file but are in no list, for a command and its subcommands.
 fn named(command: &clap::Command, path: &str, raised: &[&str], unknown: &mut Vec<String>) {
     for argument in command.get_arguments() {
         let takes = argument.get_action().takes_values();

@@ -1,4 +1,4 @@
-//! `export`: every event, lossless; or an audit log.
+//! `export`: prints every event without loss, or prints an audit log.
 
 use crate::command::prelude::*;
 use crate::render::time;
@@ -43,7 +43,7 @@ impl Args {
     }
 }
 
-/// Returns a note that the files of the team's artifacts are not exported, if it has any.
+/// Returns a note that the export has no artifact files, if the team has artifacts.
 fn left_out(context: &mut Context, team: &str) -> Result<Option<String>, CommandError> {
     let count = context.artifact_count(team)?;
     let files = time::plural(count as u64, "artifact");

@@ -1,6 +1,6 @@
-//! `guard`: decides if a coding agent may carry out a tool call. A hook asks before the call runs.
+//! `guard`: decides if a coding agent may carry out a tool call. The agent's hook runs this command before the call.
 //!
-//! Every failure on the way to an answer is a denial, because agents take any other end of a hook for permission.
+//! Every failure of this command denies the call, because agents treat other exits of a hook as permission.
 
 mod exec;
 pub mod init_stage;
@@ -24,7 +24,7 @@ use teamlog_team::resource::Tree;
 use teamlog_team::resource::can_write::{CanWriteAll, GuardRules, WriteReason, WriteVerdict};
 use teamlog_team::resource::refused::{RefusedWrite, RefusedWrites};
 
-/// Maximum number of paths named in one answer.
+/// Maximum number of paths in an answer.
 const NAMED_MAX: usize = 5;
 
 #[derive(Debug, clap::Args)]
@@ -84,7 +84,7 @@ enum Decision {
 }
 
 impl Args {
-    /// Returns true if a coding agent reads the answer; agents take every exit code but 2 for permission.
+    /// Returns true if a coding agent's hook runs this command. Agents treat every exit code except 2 as permission.
     pub fn is_asked(&self) -> bool {
         self.action.is_none()
     }
@@ -93,7 +93,7 @@ impl Args {
         if let Some(Action::Exec(exec)) = self.action.take() {
             return exec.run(context);
         }
-        // A panic below becomes a denial; unhandled, it would end the process with another exit code.
+        // Turn a panic into a denial. An unhandled panic would exit with a code that agents treat as permission.
         let before = panic::take_hook();
         panic::set_hook(Box::new(|_| {}));
         let decided = panic::catch_unwind(AssertUnwindSafe(|| self.decide(context)));
@@ -120,7 +120,7 @@ impl Args {
         let mut call =
             Call::parse(&told).map_err(|error| CommandError::invalid("call", error.to_string()))?;
         let subagent = subagent(&told)?;
-        // Resolves symlinks, so that paths can be compared with the repository's.
+        // Resolve symlinks, because the paths are compared with the resolved path of the repository.
         call.cwd = call.cwd.map(|dir| real(&dir));
         if call.deed == Deed::Reads {
             return Ok(Decision::Allow);
@@ -150,7 +150,7 @@ impl Args {
                 Some((team, rules))
             }
             Err(error) if certain => return Err(error),
-            // Without a team there is no list of trusted programs, so the doubt remains.
+            // Without a team there is no list of trusted programs, so the call stays unknown.
             Err(_) => None,
         };
         if writes.doubts().is_empty() {
@@ -160,7 +160,7 @@ impl Args {
         unknown::decide(self, context, asked, (team.as_mut(), subagent.as_ref()))
     }
 
-    /// Returns the team, its repository and its settings of the guard.
+    /// Returns the team, the repository and the guard's settings.
     fn team(
         &self,
         context: &mut Context,
@@ -266,7 +266,7 @@ impl Who {
         named.or_else(|| variable(context, "PI_AGENT_ID"))
     }
 
-    /// Returns the repository; empty if neither an option nor a setting names one.
+    /// Returns the path of the repository, or an empty text if neither an option nor a setting names a repository.
     fn root(&self, context: &Context, team: &mut Team) -> Result<String, CommandError> {
         let Some(root) = &self.root else {
             return Ok(team.resources_root()?);
@@ -278,7 +278,7 @@ impl Who {
     }
 }
 
-/// Returns the subagent that makes the tool call, if one does.
+/// Returns the subagent that makes the tool call, or `None` if the main agent makes the call.
 fn subagent(call: &str) -> Result<Option<Subagent>, CommandError> {
     match serde_json::from_str(call) {
         Ok(Value::Object(fields)) => Subagent::of(&fields),
@@ -286,7 +286,7 @@ fn subagent(call: &str) -> Result<Option<Subagent>, CommandError> {
     }
 }
 
-/// Returns the event of a refused path; `None` for the path that `hooks doctor` probes.
+/// Returns the event to record for a refused path, or `None` for the path that `hooks doctor` probes.
 fn tried((target, verdict): &(&Target, WriteVerdict)) -> Option<RefusedWrite> {
     let write = RefusedWrite {
         path: verdict.path.clone(),
@@ -297,7 +297,7 @@ fn tried((target, verdict): &(&Target, WriteVerdict)) -> Option<RefusedWrite> {
     (target.path != PROBE).then_some(write)
 }
 
-/// Returns true if the path was refused because it is outside of the repository.
+/// Returns true if the path was refused because the path is outside of the repository.
 fn outside(reason: WriteReason) -> bool {
     matches!(
         reason,
@@ -305,7 +305,7 @@ fn outside(reason: WriteReason) -> bool {
     )
 }
 
-/// Describes a verdict: `/repo/src/a (rm): qa holds src for task 2 until …`.
+/// Formats a verdict, for example `/repo/src/a (rm): qa holds src for task 2 until …`.
 fn said(target: &Target, verdict: &WriteVerdict) -> String {
     let what = match target.below {
         true => format!("what lies below {}", target.path),
@@ -330,7 +330,7 @@ fn said(target: &Target, verdict: &WriteVerdict) -> String {
     format!("{what} ({}): {why}", target.by)
 }
 
-/// Returns our own commands and the programs that the team trusts.
+/// Returns the programs that the guard knows: teamlog's commands and the programs that the team trusts.
 fn programs(trusted: &str) -> Programs {
     let own = Own {
         commands: EFFECTS,
@@ -343,7 +343,7 @@ fn denied(why: &str) -> CommandError {
     CommandError::new(Exit::Usage, "write_denied", why)
 }
 
-/// Returns the JSON with which an agent asks its user.
+/// Returns the JSON answer that makes the agent ask its user.
 fn question(form: Form, why: &str) -> Value {
     match form {
         Form::Native => json!({"hookSpecificOutput": {
@@ -363,7 +363,7 @@ fn text(path: PathBuf) -> Option<String> {
     path.into_os_string().into_string().ok()
 }
 
-/// Resolves a directory's symlinks if it exists.
+/// Resolves the symlinks of a directory. Returns the path unchanged if the directory does not exist.
 fn real(dir: &str) -> String {
     let found = std::fs::canonicalize(dir).ok().and_then(text);
     found.unwrap_or_else(|| dir.to_owned())

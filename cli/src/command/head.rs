@@ -1,4 +1,4 @@
-//! `head`: a receipt for everything up to now.
+//! `head`: prints a receipt for all events up to now.
 
 use crate::call::Call;
 use crate::command::keygen;

@@ -1,4 +1,4 @@
-//! `hooks`: installs and checks the hook through which a coding agent asks `teamlog guard` before it writes.
+//! `hooks`: installs and checks the hook with which a coding agent asks `teamlog guard` before each write.
 
 mod doctor;
 mod install;
@@ -22,7 +22,7 @@ subcommands! {
     );
 }
 
-// Place of an agent's hooks. (A doc comment would become help text of every command that flattens this.)
+// The location of an agent's hooks. Not a doc comment, because clap would print it in the help of each command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub(super) struct Place {
@@ -34,7 +34,7 @@ pub(super) struct Place {
     pub user: bool,
 }
 
-/// Returns the step that the user must take before the agent runs an installed hook.
+/// Returns the step that the user must take before the agent runs an installed hook, if there is one.
 pub fn trust(whose: Agent) -> Option<&'static str> {
     (whose == Agent::Codex).then_some(
         "Codex skips new and changed hooks without a word until you trust them: type /hooks in Codex, and review them there",

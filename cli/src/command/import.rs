@@ -1,4 +1,4 @@
-//! `import`: reads history from elsewhere: message envelopes, a directory of the message protocol, or exported events.
+//! `import`: imports history from message envelopes, a directory of the message protocol, or exported events.
 
 use crate::command::append::lines_of;
 use crate::command::prelude::*;
@@ -82,7 +82,7 @@ impl Args {
         )
     }
 
-    /// Returns the data root, while no daemon writes to the team.
+    /// Keeps the daemon away from the team until this command ends, and returns the data root.
     fn new_root(&self, context: &mut Context) -> Result<Root, CommandError> {
         context.keep_off(&self.team)?;
         context.new_root(&self.team)
@@ -101,7 +101,7 @@ impl Args {
 
     fn messages(&self, context: &mut Context, path: &Path) -> Result<ImportAnswer, CommandError> {
         let import = self.import();
-        // Sorting reads the source twice, which a pipe cannot do.
+        // Sorting reads the source twice, which is impossible with a pipe.
         let mut pipe: Box<dyn Read> = match path == Path::new("-") {
             true => Box::new(context.env().stdin()),
             false => {
@@ -150,7 +150,7 @@ impl Args {
     }
 }
 
-/// Prints the notes after the answer, and returns the exit status.
+/// Prints notes after the answer, and returns the exit code.
 fn end(context: &mut Context, status: &str, not_applied: &Reasons, artifacts: usize) -> Outcome {
     context.out.flush()?;
     if let Some(note) = integrity::left_aside(not_applied) {

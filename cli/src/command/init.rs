@@ -5,7 +5,7 @@ use crate::forward::INIT;
 use teamlog_team::engine::Format;
 use teamlog_team::lifecycle::init::Init;
 
-/// Maximum number of bytes of a name.
+/// Maximum number of bytes of a team name that `init` derives.
 const NAME_BYTES_MAX: usize = 64;
 
 #[derive(Debug, clap::Args)]
@@ -95,8 +95,8 @@ impl Args {
     }
 }
 
-/// Returns the name of a team that was not named: `TEAMLOG_TEAM`, or the name of the data root's directory with every
-/// character replaced by `-` that a name cannot have.
+/// Returns the default name of a team: `TEAMLOG_TEAM`, or the name of the data root's directory. Characters that a
+/// team name cannot have become `-`.
 fn default_name(context: &Context) -> Result<String, CommandError> {
     if let Some(team) = context.env().var_set("TEAMLOG_TEAM") {
         return Ok(team.to_string_lossy().into_owned());
@@ -105,7 +105,7 @@ fn default_name(context: &Context) -> Result<String, CommandError> {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let directory = root.file_name().unwrap_or_default().to_string_lossy();
     let name = name_from(&directory);
-    // A missing root has no teams; `init` creates it.
+    // A missing data root has no teams, and `init` creates the data root.
     let teams = context
         .data()
         .map_or_else(|_| Ok(Vec::new()), |root| root.teams())?;
@@ -124,7 +124,7 @@ fn default_name(context: &Context) -> Result<String, CommandError> {
     })
 }
 
-/// Converts a text into a name; `None` if none of its characters can be part of one.
+/// Converts a text into a team name, or returns `None` if no character of the text can be part of a name.
 fn name_from(text: &str) -> Option<String> {
     let allowed = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let words = text.split(|c| !allowed(c)).filter(|word| !word.is_empty());

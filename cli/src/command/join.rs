@@ -1,4 +1,4 @@
-//! `join`: a team that another host began, on this one.
+//! `join`: sets up a team on this host that another host created.
 
 use crate::command::prelude::*;
 use crate::progress::Progress;

@@ -15,7 +15,7 @@ use teamlog_team::lifecycle::journal::{JournalAnswer as Moved, SystemAnswer};
 
 /// Default of `--min-copies`.
 const MIN_COPIES: u32 = 2;
-/// Number of hosts that must have the events that `journal trim` removes.
+/// Number of hosts that must have an event before `journal trim` removes it.
 const HOLDERS_MIN: usize = 2;
 
 subcommands! {
@@ -345,7 +345,7 @@ fn unsupported(kind: &str, why: &str) -> CommandError {
     CommandError::new(Exit::Refused, "journal_refused", message)
 }
 
-/// Reports a journal that does not answer a question; nothing was to be written.
+/// Returns a function that makes the error for a journal that did not answer. The question was a read only.
 fn unanswered(journal: &str) -> impl Fn(Error) -> CommandError + use<'_> {
     move |error| match error {
         Error::Journal {
@@ -361,13 +361,13 @@ fn unanswered(journal: &str) -> impl Fn(Error) -> CommandError + use<'_> {
     }
 }
 
-/// The team lives on this host alone.
+/// Makes the error for a team without a journal.
 fn without(team: &str) -> CommandError {
     let message = format!("team {team} has no journal: it lives on this host alone");
     CommandError::new(Exit::Refused, "journal_none", message)
 }
 
-/// Takes the log exclusively, runs the change and shows its progress.
+/// Locks the log exclusively, runs the change, and shows its progress.
 fn moved(
     context: &mut Context,
     team: &str,
@@ -405,7 +405,7 @@ fn moved(
 
 impl Adopt {
     fn run(self, context: &mut Context) -> Outcome {
-        // An unknown team is reported before the journal is contacted.
+        // Report an unknown team before contacting the journal.
         drop(context.team(&self.team)?);
         let journal = context.journal(&self.journal)?;
         moved(context, &self.team, "adopting", |_, team, show| {
@@ -482,8 +482,8 @@ impl Migrate {
 }
 
 impl Trim {
-    /// Reads every byte of the backup; checks that it is intact, belongs to this host's history and has all events to
-    /// be removed. The manifest alone is no proof, because a file of the backup may be truncated.
+    /// Reads every byte of the backup. Checks that the backup is intact, belongs to the history of this host, and has all
+    /// events that will be removed. The manifest alone is no proof, because a file of the backup may be truncated.
     fn check_backup(
         &self,
         context: &Context,

@@ -1,7 +1,7 @@
-//! `keygen`: generates a key pair, one file each, and reads such files.
+//! `keygen`: generates a key pair in two files, and reads key files.
 //!
-//! Invariants: an existing file is never overwritten; the secret key's file is readable by its owner only from its
-//! creation on, and its text is not copied elsewhere.
+//! Invariants: an existing file is never overwritten; the file of the secret key is readable only by its owner, from its
+//! creation on; the text of the secret key is not copied elsewhere.
 
 use crate::command::prelude::*;
 use crate::file::{self, check_private, failed, fill, open, sync_names};
@@ -70,18 +70,18 @@ fn text_of(file: File, path: &Path) -> Result<String, CommandError> {
     file.take(KEY_BYTES_MAX)
         .read_to_end(&mut bytes)
         .map_err(failed("read", path))?;
-    // Invalid UTF-8 becomes an empty text, which is refused as no key.
+    // Invalid UTF-8 becomes an empty text, which is not a valid key and is therefore refused.
     Ok(String::from_utf8(bytes).unwrap_or_default())
 }
 
-/// Returns the path of the public key.
+/// Returns the path of the public key that belongs to the secret key at `path`.
 fn beside(path: &Path) -> PathBuf {
     let mut name = OsString::from(path);
     name.push(".pub");
     PathBuf::from(name)
 }
 
-/// Creates both files, or neither.
+/// Creates both key files. Creates none if one of them cannot be created.
 fn store(secret: &Path, public: &Path, key: &SecretKey) -> Result<(), CommandError> {
     let secret_file = create(secret, 0o600)?;
     let public_file = create(public, 0o644).inspect_err(|_| remove(secret))?;
@@ -102,7 +102,7 @@ fn create(path: &Path, mode: u32) -> Result<File, CommandError> {
     file::create("key_exists", path, mode)
 }
 
-/// Removes a file that was just created. The caller reports the error that led here.
+/// Removes a file that was just created. Errors are ignored, because the caller reports the error that caused the removal.
 fn remove(path: &Path) {
     let _ = std::fs::remove_file(path);
 }

@@ -1,4 +1,4 @@
-//! `man`: generates manual pages from the command line's definition.
+//! `man`: generates manual pages from the definition of the command line.
 
 use crate::command::prelude::*;
 use crate::hint::Cause;
@@ -106,7 +106,7 @@ fn write_all(teamlog: &clap::Command, dir: &Path) -> Result<Answer, CommandError
     Ok(Answer { dir, pages })
 }
 
-/// Returns every command with its words, groups before their members.
+/// Returns all commands with their words. A group comes before its members.
 fn tree(teamlog: &clap::Command) -> Vec<(String, &clap::Command)> {
     let mut found = vec![(String::new(), teamlog)];
     let mut next = 0;
@@ -121,13 +121,13 @@ fn tree(teamlog: &clap::Command) -> Vec<(String, &clap::Command)> {
     found
 }
 
-/// Returns a page's title, such as `teamlog-task-show`.
+/// Returns the title of a manual page, such as `teamlog-task-show`.
 fn title(command: &clap::Command) -> String {
     let name = command.get_display_name();
     name.unwrap_or_else(|| command.get_name()).to_owned()
 }
 
-/// Renders the page: the generated part, then each heading of the help's appendix as a section.
+/// Renders a manual page: the generated part, then one section for each heading in the text that follows the help.
 fn page(command: &clap::Command) -> io::Result<Vec<u8>> {
     let version = env!("CARGO_PKG_VERSION");
     let man = Man::new(command.clone())

@@ -25,7 +25,7 @@ pub struct Args {
 impl Args {
     pub fn run(self, context: &mut Context) -> Outcome {
         let root = match &self.team {
-            // Reports an unknown team to the user now instead of to an agent later.
+            // Report an unknown team now, to the user. Otherwise an agent would see the error later.
             Some(team) => {
                 context.team(team)?;
                 context.root(team)?
@@ -40,8 +40,8 @@ impl Args {
     }
 }
 
-/// The session in which states are read and written. If the environment names an invalid one, only the tools of states
-/// report it.
+/// Returns the session for reading and writing mode states. If the environment names an invalid session, only tools for
+/// mode states report the error.
 fn session(given: SessionScope, context: &Context) -> Result<Session, CommandError> {
     match given.session(context) {
         Ok(session) => {
@@ -52,7 +52,7 @@ fn session(given: SessionScope, context: &Context) -> Result<Session, CommandErr
     }
 }
 
-/// Returns the function that sends a tool call to the daemon, if one holds the team.
+/// Returns the function that sends a tool call to the daemon if the daemon holds the team.
 fn elsewhere(context: &Context) -> Elsewhere {
     let (client, who) = (context.client(None), context.who());
     Arc::new(move |tool, team, arguments: &Map<String, Value>| {

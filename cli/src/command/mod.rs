@@ -1,4 +1,4 @@
-//! The subcommands, one per file: arguments and run.
+//! The subcommands. Each file has the arguments of one subcommand and runs it.
 
 #[macro_use]
 mod subcommand;
@@ -97,20 +97,19 @@ use teamlog_team::usage::report::UsageAnswer;
 use teamlog_team::{Recorded, lifecycle, log, message, receipt, story};
 use verify::{VerifiedLog, VerifiedTeam};
 
-/// Builds everything that depends on the table of subcommands: clap's definition, the guard's effects and `schema`. A
-/// row names the module, the printed answer, the command's name, its effect on files (in parentheses the words with
-/// which it may write outside of a team's data or run a program) and its help line. A module with several commands says
-/// itself what each prints.
+/// Builds everything that depends on the table of subcommands: the clap definition, the effects for the guard, and
+/// `schema`. A row names the module, the printed answer, the name of the command, its effect on files, and its help line.
+/// The parentheses after the effect list the words with which the command may write outside of a team's data or run a
+/// program. A module with several commands defines the printed answer of each command itself.
 ///
-/// clap's definition is written out instead of derived, because a derived tree defines every option of every subcommand
-/// before it reads argv, which takes a large part of a short process.
+/// The clap definition is not derived. A derived definition builds every option of every subcommand before it reads argv,
+/// which would take a large part of a short process.
 macro_rules! commands {
     ($(
         $variant:ident($module:ident $(: $printed:expr)?) = $name:literal,
         $effect:ident$(($($raised:literal),+))?: $about:literal,
     )*) => {
-        /// Effect of each subcommand on files, for the guard: an agent that types one is asked only about effects that
-        /// are not listed.
+        /// Effect of each subcommand on files. The guard asks about a subcommand only if its effect is not listed.
         pub const EFFECTS: &[teamlog_guard::Command] = &[
             $(teamlog_guard::Command {
                 name: $name,
@@ -119,7 +118,7 @@ macro_rules! commands {
             },)*
         ];
 
-        /// Printed answers of each subcommand, by its name.
+        /// Printed answers of each subcommand, by name.
         const PRINTED: &[(&str, fn() -> Vec<Printed>)] = &[$(($name, printed!($module $($printed)?)),)*];
 
         #[derive(Debug)]
@@ -136,8 +135,8 @@ macro_rules! commands {
         }
 
         impl Command {
-            /// Adds the wanted subcommands to a definition. Each carries a copy of every global flag, so the rest would
-            /// take most of a short process.
+            /// Adds the wanted subcommands to a clap definition. Each subcommand gets a copy of every global flag, so adding all
+            /// subcommands would take most of a short process.
             pub fn augment_only(teamlog: clap::Command, wanted: impl Fn(&str) -> bool) -> clap::Command {
                 let mut teamlog = teamlog;
                 $(if wanted($name) {
@@ -188,7 +187,7 @@ macro_rules! printed {
 }
 
 commands! {
-    // Creates the place for teams in the working directory if there is none.
+    // `init` creates a data root in the working directory if there is none.
     Init(init: recorded::<lifecycle::init::InitAnswer>) = "init", Files:
         "Create a team, or add members to one; safe to repeat",
     Send(send: of::<message::send::Send>) = "send", TeamData: "Send a message to an agent",
@@ -204,7 +203,7 @@ commands! {
         "Show messages that were not acknowledged in time, or retry one",
     Deliveries(deliveries) = "deliveries", Reads:
         "List messages without an ack, next due first",
-    // An agent that changes a setting may change the guard's settings.
+    // `config` can change the guard's own settings.
     Config(config) = "config", TeamData("set", "unset"): "Show a team's settings, or change one",
     Tasks(tasks) = "tasks", Reads: "List tasks, in natural order of their ids",
     Task(task) = "task", TeamData: "Create, show, claim, finish and release tasks",
@@ -253,12 +252,12 @@ commands! {
         "Call an operation of the team API; for brokers and agents",
     Append(append: recorded::<Either<log::append::AppendAnswer, log::append_batch::BatchAnswer>>) = "append", TeamData:
         "Record events of your own kinds; they are indexed and traced, and change no task",
-    // A salvage leaves out unreadable events.
+    // `rehydrate --salvage` leaves out unreadable events.
     Rehydrate(rehydrate: changed::<log::rehydrate::RehydrateAnswer>) = "rehydrate", TeamData("--salvage"):
         "Rebuild state, index and view files from the log",
     Verify(verify: answer::<Either<VerifiedLog, AllAnswer<VerifiedTeam>>>) = "verify", Reads:
         "Check every byte of the log, and the log against a receipt",
-    // A repair cuts a log or accepts a shorter one; `clean` removes teams.
+    // `doctor repair` can cut a log or accept a shorter log. `doctor clean` removes teams.
     Doctor(doctor) = "doctor", TeamData("repair", "clean"): "Check a team, or repair a damaged log",
     Head(head: read::<receipt::head::HeadAnswer>) = "head", Reads:
         "Make a receipt of the log's present state, for a later check",
@@ -276,13 +275,13 @@ commands! {
     // `restore` replaces the whole log.
     Restore(restore: recorded::<RestoreAnswer>) = "restore", Files:
         "Restore a team from its backup",
-    // `join` adds a whole log.
+    // `join` adds a whole log to the data root.
     Join(join: changed::<lifecycle::join::JoinAnswer>) = "join", Files:
         "Join a team that another host put on a journal",
-    // `journal` gives a whole log to a journal, and takes it back.
+    // `journal` moves a whole log to a journal and back.
     Journal(journal) = "journal", Files:
         "Manage journals, which order the events of teams on several hosts",
-    // `purge` removes the whole log.
+    // `purge` deletes the whole log.
     Purge(purge: changed::<lifecycle::purge::PurgeAnswer>) = "purge", Files:
         "Delete a closed team and its log",
     Serve(serve: answer::<Either<serve::Ready, serve::Served>>) = "serve", Runs:
@@ -301,7 +300,7 @@ commands! {
     Man(man: answer::<man::Answer>) = "man", Reads("--out"): "Print a manual page, or write all of them",
 }
 
-// Point in a team's past. (A doc comment would become help text of every command that flattens this.)
+// A point in a team's past. Not a doc comment, because clap would print it in the help of each command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub struct Past {

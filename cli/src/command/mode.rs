@@ -1,4 +1,4 @@
-//! `mode`: workflow modes: their states and the operations on them.
+//! `mode`: shows the states of workflow modes and runs operations on them.
 
 mod outcome;
 pub mod prompt;
@@ -144,7 +144,7 @@ subcommands! {
   teamlog mode end-session demo --session s-1 --reason 'the terminal was closed' --json");
 }
 
-// The session and fields of the state. (A doc comment would become the text of every command that takes these.)
+// The session and fields of a state. Not a doc comment, because clap would print it in the help of each command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct State {
@@ -159,7 +159,7 @@ struct State {
 }
 
 impl State {
-    /// Returns the session and the fields; `--set` counts before `--input`.
+    /// Returns the session and the fields. A field of `--set` overrides the same field of `--input`.
     fn read(self, context: &Context) -> Result<(Option<String>, Option<Fields>), CommandError> {
         let mut fields = given::maybe_object(context.env(), "input", self.input.as_deref())?;
         fields.extend(self.set);

@@ -1,5 +1,6 @@
-//! `nudge`: wakes idle agents that have unread mail. Its exit codes are its own: 0 done, 1 a program failed, 2 an
-//! unknown team or a bad setting.
+//! `nudge`: wakes idle agents that have unread mail.
+//!
+//! Exit codes of this command: 0 success, 1 a program failed, 2 an unknown team or a bad setting.
 
 use super::all_teams::{AllAnswer, Which};
 use crate::call::Call;
@@ -87,7 +88,7 @@ fn run(
     nudged: &Nudged,
     deadline: Duration,
 ) -> Executed {
-    // The team was opened in this data root.
+    // The data root exists, because the team was opened in it.
     let root = context.data_root().unwrap_or(Path::new(""));
     let root = std::path::absolute(root).unwrap_or_else(|_| root.to_owned());
     let process = Command::new(program)
@@ -99,7 +100,7 @@ fn run(
         .env("TEAMLOG_NEWS", nudged.news.to_string())
         .env("TEAMLOG_DATA_ROOT", root)
         .stdin(Stdio::null())
-        // Standard output is for the answer.
+        // Send the program's output to standard error, because standard output has the answer.
         .stdout(io::stderr())
         .spawn();
     let ended = process.and_then(|mut process| child::ended(&mut process, deadline));

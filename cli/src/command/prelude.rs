@@ -1,4 +1,4 @@
-//! Imports of most command files.
+//! Common imports of the command files.
 
 pub use super::Past;
 pub use super::printed::{answer, changed, of, read, recorded};

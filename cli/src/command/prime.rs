@@ -1,4 +1,4 @@
-//! `prime`: briefing for an agent that starts.
+//! `prime`: prints a briefing for an agent that starts.
 
 mod hook;
 

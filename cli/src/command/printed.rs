@@ -1,4 +1,4 @@
-//! Describes a command's output under `--json`, and if the command records events in a team.
+//! Describes the output of a command under `--json`, and says if the command records events.
 
 use schemars::generate::SchemaSettings;
 use schemars::transform::{RecursiveTransform, Transform};
@@ -26,14 +26,14 @@ pub enum Prints {
 
 #[derive(Debug, Clone, Copy)]
 pub struct Printed {
-    /// Last word of a command of several words.
+    /// Last word of a command with several words.
     pub action: &'static str,
     pub prints: Prints,
-    /// True if it records events in a team, and therefore asks a daemon that holds the team.
+    /// True if the command records events in a team. The command is then forwarded to a daemon that holds the team.
     pub records: bool,
     /// True if `--receipt` adds a receipt to the answer.
     receipt: bool,
-    /// True if the answer says how recent it is, for teams on several hosts.
+    /// True if the answer has the field that says how recent the answer is, for teams on several hosts.
     as_of: bool,
     describe: fn(&mut SchemaGenerator) -> Schema,
 }
@@ -49,7 +49,7 @@ pub const fn answer<A: JsonSchema>(action: &'static str) -> Printed {
     }
 }
 
-/// Answer of a command that reads a team.
+/// Describes the answer of a command that only reads a team.
 pub const fn read<A: JsonSchema>(action: &'static str) -> Printed {
     Printed {
         as_of: true,
@@ -57,7 +57,7 @@ pub const fn read<A: JsonSchema>(action: &'static str) -> Printed {
     }
 }
 
-/// Answer of a command that records events, with a receipt on request.
+/// Describes the answer of a command that records events and supports `--receipt`.
 pub const fn recorded<A: JsonSchema>(action: &'static str) -> Printed {
     Printed {
         receipt: true,
@@ -65,7 +65,7 @@ pub const fn recorded<A: JsonSchema>(action: &'static str) -> Printed {
     }
 }
 
-/// Answer of a command that records events and offers no receipt.
+/// Describes the answer of a command that records events and does not support `--receipt`.
 pub const fn changed<A: JsonSchema>(action: &'static str) -> Printed {
     Printed {
         records: true,
@@ -73,7 +73,7 @@ pub const fn changed<A: JsonSchema>(action: &'static str) -> Printed {
     }
 }
 
-/// Answer of an operation.
+/// Describes the answer of operation `O`.
 pub const fn of<O: Op>(action: &'static str) -> Printed {
     match O::EFFECT {
         Effect::Records => recorded::<O::Data>(action),
@@ -81,7 +81,7 @@ pub const fn of<O: Op>(action: &'static str) -> Printed {
     }
 }
 
-/// Items of type `A`, one per line.
+/// Describes output with one item of type `A` per line.
 pub const fn lines<A: JsonSchema>(action: &'static str) -> Printed {
     Printed {
         prints: Prints::Lines,
@@ -89,7 +89,7 @@ pub const fn lines<A: JsonSchema>(action: &'static str) -> Printed {
     }
 }
 
-/// Text only.
+/// Describes output without a schema.
 pub const fn text(action: &'static str) -> Printed {
     Printed {
         prints: Prints::Text,
@@ -97,7 +97,7 @@ pub const fn text(action: &'static str) -> Printed {
     }
 }
 
-/// A line on standard error.
+/// Describes an error line on standard error.
 pub const fn error<A: JsonSchema>() -> Printed {
     Printed {
         prints: Prints::Error,
@@ -106,12 +106,12 @@ pub const fn error<A: JsonSchema>() -> Printed {
 }
 
 impl Printed {
-    /// Returns the answer of a command without further words.
+    /// Sets the action to the empty text, for a command of a single word.
     pub fn of_whole_command(self) -> Printed {
         Printed { action: "", ..self }
     }
 
-    /// Returns the schema for the command of that name, JSON Schema 2020-12; `None` if it prints no JSON.
+    /// Returns the JSON Schema (2020-12) of the output of the command `name`, or `None` if the output is not JSON.
     pub fn schema(&self, name: &str) -> Option<Schema> {
         if self.prints == Prints::Text {
             return None;
@@ -162,7 +162,7 @@ impl Printed {
     }
 }
 
-/// Adds an optional field to the answer, or to each variant of the answer.
+/// Adds an optional field to the schema, or to each variant if the schema has variants.
 fn add_field(schema: &mut Schema, name: &str, field: &Schema) {
     let add = |object: &mut Value| {
         if let Some(Value::Object(properties)) = object.get_mut("properties") {
@@ -181,14 +181,14 @@ fn add_field(schema: &mut Schema, name: &str, field: &Schema) {
     }
 }
 
-/// Replaces rustdoc links in descriptions by their text.
+/// Replaces rustdoc links in the schema's descriptions by their text.
 fn plain_descriptions(schema: &mut Schema) {
     if let Some(Value::String(text)) = schema.get_mut("description") {
         *text = text.replace("[`", "`").replace("`]", "`");
     }
 }
 
-/// Removes `null` from optional fields, which are absent when empty.
+/// Removes `null` from the types of optional fields, because an empty optional field is left out.
 fn absent_is_not_null(schema: &mut Schema) {
     let required = schema.get("required").cloned().unwrap_or_default();
     let is_required = |name: &String| {
@@ -228,7 +228,7 @@ pub enum Either<A, B> {
     Other(B),
 }
 
-/// A JSON schema, which the meta-schema describes.
+/// A JSON Schema as an answer. The meta-schema describes it.
 pub struct AnySchema;
 
 impl JsonSchema for AnySchema {

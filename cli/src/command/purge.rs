@@ -1,4 +1,4 @@
-//! `purge`: a closed team is deleted, log and all.
+//! `purge`: deletes a closed team with its log.
 
 use crate::command::prelude::*;
 use crate::hint::Cause;

@@ -1,4 +1,4 @@
-//! `read`: a page of an inbox, towards older messages.
+//! `read`: prints a page of an inbox, newest messages first.
 
 use crate::command::prelude::*;
 use teamlog_team::message::read::Read;

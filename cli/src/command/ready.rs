@@ -1,4 +1,4 @@
-//! `ready`: tasks that can be taken now.
+//! `ready`: lists tasks that agents can claim now.
 
 use crate::command::prelude::*;
 use teamlog_team::task::ready::Ready;

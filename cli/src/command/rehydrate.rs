@@ -1,4 +1,4 @@
-//! `rehydrate`: everything derived, anew from the log.
+//! `rehydrate`: rebuilds all derived data from the log.
 
 use crate::command::prelude::*;
 use crate::progress::Progress;

@@ -35,7 +35,7 @@ pub struct Args {
     follow: bool,
 }
 
-// Selects events; used by `replay` and `tail`. (A doc comment would become the text of both commands.)
+// Filter for events, used by `replay` and `tail`. Not a doc comment, because clap would print it in the help of each.
 #[derive(Debug, clap::Args)]
 pub struct Filter {
     /// First seq

@@ -1,4 +1,4 @@
-//! `restore`: a team from its backup.
+//! `restore`: creates a team from its backup.
 
 use crate::command::prelude::*;
 use crate::render::moving;

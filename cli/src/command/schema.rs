@@ -1,4 +1,4 @@
-//! `schema`: JSON schemas of the answers, for programs that read them.
+//! `schema`: prints JSON Schemas of the answers, for programs that read the answers.
 
 use super::PRINTED;
 use super::printed::{Printed, Prints, error};
@@ -62,7 +62,7 @@ impl Args {
     }
 }
 
-/// Returns every printed answer with the words of its command, then the lines on standard error.
+/// Returns every printed answer with the words of its command. The last item describes the lines on standard error.
 fn all() -> impl Iterator<Item = (String, Printed)> {
     let of_command = |(name, printed): &(&'static str, fn() -> Vec<Printed>)| {
         let name = *name;

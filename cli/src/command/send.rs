@@ -1,4 +1,4 @@
-//! `send`: sends one message to one inbox. `task-assign` and `task-update` take its options too.
+//! `send`: sends one message to one inbox. `task-assign` and `task-update` also accept these options.
 
 use crate::call::Call;
 use crate::command::prelude::*;
@@ -45,7 +45,7 @@ pub struct Args {
     options: Options,
 }
 
-// Options of every message. (A doc comment would become the text of every command that takes these.)
+// Options of every message. Not a doc comment, because clap would print it in the help of each command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub struct Options {
@@ -79,7 +79,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Returns the delivery options if an ack is required; refuses such options without it.
+    /// Returns the delivery options if an ack is required. Refuses delivery options without `--require-ack` or `--wait`.
     fn require(&self) -> Result<Option<Require>, CommandError> {
         if self.require_ack || self.wait {
             return Ok(Some(Require {
@@ -96,7 +96,7 @@ impl Options {
         Err(CommandError::usage(message))
     }
 
-    /// Sends a message with these options, waits for the ack if requested, and answers.
+    /// Sends the message with these options, waits for the ack if requested, and returns the answer.
     pub fn send(self, context: &mut Context, team: &str, send: Send) -> Outcome {
         context.records(Repeat::of_message(self.message_id.as_deref()));
         let delivery = self.require()?;
@@ -111,7 +111,8 @@ impl Options {
         };
         let mut id = None;
         if context.is_remote() {
-            // A connection can break after the message was sent; with an id the same message can be sent again.
+            // Generate the id here. If the connection breaks after the message was sent, the message can be sent again with its
+            // id.
             if send.message_id.is_none() {
                 send.message_id = Some(random::name("msg")?);
                 context.records(Repeat::UnderMessageId);
@@ -138,7 +139,7 @@ impl Options {
     }
 }
 
-/// Makes the error for a wait that the daemon ended.
+/// Makes the error for a wait that ended because the daemon stopped.
 fn left(id: &str) -> CommandError {
     let message = format!(
         "the daemon stopped before the ack of message {id}: the message is recorded and still needs its ack"
@@ -150,7 +151,8 @@ fn left(id: &str) -> CommandError {
     ))
 }
 
-/// Largest payload file in bytes; far above the limit of a payload, so that its own limit is reported.
+/// Maximum size of a payload file in bytes. It is far above the limit for payloads, so that a large payload gets the
+/// error of the payload limit.
 const PAYLOAD_FILE_BYTES_MAX: u64 = 8 << 20;
 
 impl Args {

@@ -1,4 +1,4 @@
-//! `serve`: the daemon of a data root; `--status` and `--stop` ask a running one.
+//! `serve`: runs the daemon of a data root. `--status` and `--stop` contact the running daemon.
 
 use crate::command::prelude::*;
 use crate::exit;
@@ -132,7 +132,7 @@ struct Condition {
     why: Option<String>,
 }
 
-/// State that the daemon reports on its socket.
+/// The JSON that the daemon returns on its socket.
 #[derive(Debug, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct DaemonState {
@@ -144,9 +144,10 @@ struct DaemonState {
 
 /// Version of `runtime.json`'s format.
 const SCHEMA_VERSION: &str = "1.0.0";
-/// Time limit for a daemon's end: its own limit for running requests, and a reserve.
+/// Time limit for the daemon to stop: its own limit for running requests, plus a reserve.
 const STOP_DEADLINE: Duration = Duration::from_secs(20);
-/// Time limit between taking the lock and announcing the address, and the reverse.
+/// Time limit for two gaps: a starting daemon holds the lock but has no address yet, and an ending daemon holds the lock
+/// but has no address any more.
 const BETWEEN_DEADLINE: Duration = Duration::from_secs(10);
 const LOOK: Duration = Duration::from_millis(10);
 
@@ -162,10 +163,10 @@ impl Args {
     fn serve(self, context: &mut Context) -> Outcome {
         context.env().return_memory();
         if self.detached {
-            // Fails for a session leader, which has no terminal to lose.
+            // `setsid` fails for a session leader, which has no terminal to lose.
             let _ = rustix::process::setsid();
         }
-        // Reports a bad data root as every command does.
+        // Report a bad data root like every other command.
         context.data()?;
         context.check_serves_own()?;
         let root = context.data_root()?.to_owned();
@@ -202,14 +203,14 @@ impl Args {
     }
 }
 
-/// Parses an address; of a name's addresses it takes the first.
+/// Parses an address. For a host name, returns its first address.
 fn address(text: &str) -> Result<SocketAddr, String> {
     let mut addresses = text.to_socket_addrs().map_err(|error| error.to_string())?;
     let first = addresses.next();
     first.ok_or_else(|| "must be HOST:PORT, but no address has that name".to_owned())
 }
 
-/// Returns the beginning of commands for this data root, valid in every directory.
+/// Returns the program name and options with which printed commands begin, valid in every working directory.
 fn program(root: &Path) -> String {
     let root = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let root = root.display().to_string();
@@ -257,7 +258,7 @@ pub fn refused(error: StartError) -> CommandError {
     }
 }
 
-/// Returns the daemon of a root; waits while a daemon is starting or ending.
+/// Returns the running daemon of a data root. Waits while a daemon is starting or stopping.
 pub fn found(root: &Path) -> Result<Option<Running>, CommandError> {
     let until = Instant::now() + BETWEEN_DEADLINE;
     loop {
@@ -337,7 +338,7 @@ fn stop(context: &mut Context) -> Outcome {
     context.end(Exit::Done, &served, |served, _| vec![said(served)])
 }
 
-/// Returns the daemon's own error if it refused; else an error about an unexpected reply.
+/// Converts a failed reply into an error: the daemon's own refusal, or else an error about an unexpected reply.
 pub fn strange(status: u16, body: &[u8]) -> CommandError {
     let told: Option<Value> = serde_json::from_slice(body).ok();
     let text = |name: &str| {
@@ -373,7 +374,7 @@ impl Served {
     }
 }
 
-/// Renders a line: `running at URL pid 7 version 0.1.0 since …`.
+/// Renders a line such as `running at URL pid 7 version 0.1.0 since …`.
 fn said(served: &Served) -> String {
     let mut line = served.status.to_owned();
     let pid = served.pid.map(|pid| pid.to_string());

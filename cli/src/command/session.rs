@@ -1,11 +1,11 @@
-//! Scope of mode states that a command means: a session or the root.
+//! Options for the scope of mode states: a session or the root.
 
 use crate::context::Context;
 use crate::exit::CommandError;
 use crate::given;
 use serde_json::{Map, Value};
 
-// The session or the root. (A doc comment would become help text of every command that flattens this.)
+// The session or the root. Not a doc comment, because clap would print it in the help of each command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub struct SessionScope {
@@ -41,7 +41,7 @@ impl SessionScope {
         if all { Ok(None) } else { self.session(context) }
     }
 
-    /// Returns the session of these options, or else `named`.
+    /// Returns the session of these options, or `named` if these options name no session.
     pub fn session_or(
         self,
         named: Option<String>,
@@ -53,7 +53,7 @@ impl SessionScope {
         }
     }
 
-    /// Puts the session into an input, unless the input names one itself; `null` means the root.
+    /// Puts the session into an input unless the input has a session already. `null` means the root.
     pub fn put_into(
         self,
         input: &mut Map<String, Value>,

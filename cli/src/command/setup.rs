@@ -1,7 +1,7 @@
-//! `setup`: configures a coding agent for a team; the settings are merged into existing files.
+//! `setup`: configures a coding agent for a team. The settings are merged into existing files.
 //!
-//! Invariants: all changes are computed before the first write; the rest of a file keeps its content and order; a
-//! second run changes nothing; `--remove` removes exactly the parts that earlier runs added.
+//! Invariants: all changes are computed before the first write; other content of a file keeps its order; a second run
+//! changes nothing; `--remove` removes exactly the parts that earlier runs added.
 
 mod changes;
 mod parts;
@@ -257,7 +257,7 @@ impl Args {
         })
     }
 
-    /// Returns the steps left to the user.
+    /// Returns the steps that the user must take.
     fn notes(
         &self,
         context: &Context,

@@ -9,7 +9,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use teamlog_team::api::Op;
 
-// Options of every command that records. (A doc comment would become help text of every command that flattens this.)
+// Options of every command that records. Not a doc comment, because clap would print it in the help of each command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub struct Stamp {
@@ -37,7 +37,7 @@ impl Stamp {
         context.end(Exit::Done, &answer, show)
     }
 
-    /// Carries out a call under the given key.
+    /// Carries out a call under the idempotency key of these options.
     pub fn execute<I: Serialize + Clone, A: DeserializeOwned>(
         self,
         context: &mut Context,
@@ -45,7 +45,7 @@ impl Stamp {
         team: &str,
         input: I,
     ) -> Result<A, CommandError> {
-        // Without a key, a repeat would record a second change, or be refused because of the first.
+        // A repeat without a key would record a second change, or would be refused because of the first change.
         context.records(Repeat::of_key(self.key.as_deref()));
         let who = Who {
             key: self.key,

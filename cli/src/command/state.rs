@@ -1,7 +1,7 @@
-//! `state`: the states of modes for callers of `rcs state …`.
+//! `state`: reads and writes mode states for callers of `rcs state …`.
 //!
-//! The answer is the payload alone: compact under `--json`, else indented. Exit code 1 is any refusal, including a
-//! wrong argument.
+//! Prints only the payload of the answer: compact under `--json`, else indented. The exit code is 1 for every refusal,
+//! including wrong arguments.
 
 use super::printed::Printed;
 use super::session::SessionScope;
@@ -79,7 +79,7 @@ Examples:
     GetStatus(Query),
 }
 
-// Options of every operation. (A doc comment would become the text of every command that takes these.)
+// Options of every operation. Not a doc comment, because clap would print it in the help of each command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct Query {
@@ -130,7 +130,7 @@ impl Args {
 }
 
 impl Query {
-    /// Reads a state, and shows the payload alone.
+    /// Runs an operation that reads a state, and prints the payload of the answer.
     fn show<O: Op + Serialize>(self, context: &mut Context) -> Outcome
     where
         O::Data: DeserializeOwned,
@@ -139,7 +139,7 @@ impl Query {
         context.show(&team, input, indented)
     }
 
-    /// Changes a state, and shows the payload alone.
+    /// Runs an operation that changes a state, and prints the payload of the answer.
     fn change<O>(self, context: &mut Context) -> Outcome
     where
         O: Op + Serialize + Clone,
@@ -151,20 +151,20 @@ impl Query {
         context.end(Exit::Done, &answer, indented)
     }
 
-    /// Builds the input, and returns it with its team.
+    /// Builds the operation's input. Returns the team and the input.
     fn input<I: DeserializeOwned>(
         self,
         context: &mut Context,
     ) -> Result<(String, I), CommandError> {
         let mut input = given::maybe_object(context.env(), "input", self.input.as_deref())?;
-        // Callers send their working directory, which the log does not use.
+        // Callers send their working directory, which the operation does not accept.
         input.remove("workingDirectory");
         given::named(&mut input, "mode", self.mode)?;
         given::named(&mut input, "team", self.team)?;
         let team = given::text(&input, "team")?;
         input.remove("team");
         match self.all_sessions {
-            // All sessions include the session of the environment.
+            // The session of the environment is not needed, because `all_sessions` includes every session.
             true => drop(input.insert("all_sessions".to_owned(), true.into())),
             false if input.get("all_sessions") == Some(&Value::Bool(true)) => {}
             false => self.scope.put_into(&mut input, context)?,
@@ -174,7 +174,7 @@ impl Query {
     }
 }
 
-/// Renders an answer for callers of `rcs state`.
+/// Renders the payload as indented JSON.
 fn indented<A: Serialize>(answer: &A, _: &View) -> Vec<String> {
     render::pretty::of(answer)
 }

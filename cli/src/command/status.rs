@@ -1,4 +1,4 @@
-//! `status`: a team at a glance.
+//! `status`: prints the state of a team on one screen.
 
 use crate::command::prelude::*;
 use teamlog_team::lifecycle::status::Status;
@@ -18,7 +18,7 @@ subcommands! {
   teamlog status demo --digest                              equals that of `teamlog rehydrate demo`")
 }
 
-// The length of the answer. (A doc comment would become the text of the command.)
+// The length of the answer. Not a doc comment, because clap would print it in the help of the command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct All {

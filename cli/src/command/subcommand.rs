@@ -1,5 +1,5 @@
-//! Subcommands as rows of a table. Most carry out one operation: their arguments are TEAM and the input of the operation, which
-//! derives `clap::Args`; a row adds the renderer of the answer and what argv says differently.
+//! Subcommands as rows of a table. Most subcommands carry out one operation. Their arguments are TEAM and the operation's
+//! input, which derives `clap::Args`. A row adds the renderer of the answer, and options that the input does not have.
 
 use super::Past;
 use super::printed::{Printed, of};
@@ -18,27 +18,27 @@ use serde::de::DeserializeOwned;
 use std::fmt;
 use teamlog_team::api::{Effect, Op};
 
-/// Default value of an option for the acting agent, as the help shows it. Only its origin counts, not its text.
+/// Default value of an option for the acting agent, as printed in the help. Code checks only that the value is a default.
 const ACTING: &str = "the acting agent";
 
 /// A subcommand of the command line.
 pub trait Subcommand {
     fn name(&self) -> &'static str;
 
-    /// Returns the line of help in lists of commands.
+    /// Returns the one-line description for lists of commands.
     fn about(&self) -> &'static str;
 
-    /// Describes the answer.
+    /// Describes the printed answer.
     fn printed(&self) -> Printed;
 
-    /// Adds the texts and the arguments to a definition.
+    /// Adds help texts and arguments to a clap definition.
     fn define(&self, command: clap::Command) -> clap::Command;
 
-    /// Runs the command that was typed.
+    /// Runs the subcommand with the parsed arguments.
     fn run(&self, matches: &ArgMatches, context: &mut Context) -> Outcome;
 }
 
-/// A typed subcommand with its arguments.
+/// The subcommand on the command line, with its arguments.
 pub struct Invocation {
     subcommand: &'static dyn Subcommand,
     matches: ArgMatches,
@@ -59,7 +59,7 @@ impl Invocation {
         }
     }
 
-    /// Finds the typed subcommand among the rows.
+    /// Finds the row of the subcommand on the command line.
     pub fn find(
         rows: &[&'static dyn Subcommand],
         matches: &ArgMatches,
@@ -76,8 +76,8 @@ impl Invocation {
     }
 }
 
-/// Declares the subcommands of a module: one row, which is the command itself, or several rows for a command of several words. A
-/// command of several words defines the arguments of the typed one only.
+/// Declares the subcommands of a module. A single row is the command itself. Several rows are the second words of a
+/// command; only the arguments of the typed row are defined.
 macro_rules! subcommands {
     ($row:expr) => {
         const ROW: &dyn crate::command::subcommand::Subcommand = &$row;
@@ -142,14 +142,14 @@ macro_rules! subcommands {
     };
 }
 
-/// A row for arguments of a type of their own.
+/// A row for a command whose arguments have their own type `A`.
 pub struct Own<A> {
     printed: Printed,
     about: &'static str,
     run: fn(A, &mut Context) -> Outcome,
 }
 
-/// Makes a row for arguments of a type of their own, which has the other texts of the help.
+/// Makes a row for a command whose arguments have their own type. Help texts come from that type.
 pub const fn own<A: clap::Args>(
     printed: Printed,
     about: &'static str,
@@ -189,7 +189,7 @@ impl<A: clap::Args> Subcommand for Own<A> {
 #[group(skip)]
 pub struct NoOptions {}
 
-/// A row for an operation, with the options `X` beside its input.
+/// A row for operation `O` with additional options `X`.
 pub struct OfOperation<O: Op, X = NoOptions> {
     name: &'static str,
     show: fn(&O::Data, &View) -> Vec<String>,
@@ -205,13 +205,13 @@ pub struct OfOperation<O: Op, X = NoOptions> {
     takes_key: bool,
 }
 
-/// The field of an input that holds the acting agent unless argv names one.
+/// The field of an input for the acting agent. The field gets its value from the context if the command line has none.
 enum AgentField<O> {
     Required(fn(&mut O) -> &mut String),
     Optional(fn(&mut O) -> &mut Option<String>),
 }
 
-/// Makes a row for an operation. An operation that records events takes a key and a trace id as well.
+/// Makes a row for operation `O`. If the operation records events, the command also accepts `--key` and `--trace-id`.
 pub const fn operation<O: Op>(
     name: &'static str,
     show: fn(&O::Data, &View) -> Vec<String>,
@@ -233,7 +233,7 @@ pub const fn operation<O: Op>(
 }
 
 impl<O: Op, X> OfOperation<O, X> {
-    /// Replaces the operation's own line of documentation.
+    /// Replaces the one-line description, which is otherwise the description of the operation.
     pub const fn about(self, about: &'static str) -> Self {
         OfOperation { about, ..self }
     }
@@ -243,18 +243,18 @@ impl<O: Op, X> OfOperation<O, X> {
         OfOperation { details, ..self }
     }
 
-    /// Sets the examples, of which every line but the first is indented.
+    /// Sets the examples. The caller indents every line except the first.
     pub const fn examples(self, examples: &'static str) -> Self {
         OfOperation { examples, ..self }
     }
 
-    /// Fills a required field with the acting agent if the option is absent. The option's name is its id.
+    /// Fills a required field with the acting agent if `option` is absent.
     pub const fn agent(self, option: &'static str, field: fn(&mut O) -> &mut String) -> Self {
         let agent = Some((option, AgentField::Required(field)));
         OfOperation { agent, ..self }
     }
 
-    /// Fills an optional field with the acting agent, if there is one and the option is absent.
+    /// Fills an optional field with the acting agent if `option` is absent and the acting agent is known.
     pub const fn agent_if_known(
         self,
         option: &'static str,
@@ -264,7 +264,7 @@ impl<O: Op, X> OfOperation<O, X> {
         OfOperation { agent, ..self }
     }
 
-    /// Takes `--at`: the answer at a point of the past.
+    /// Adds `--at`, which answers for a point in the past.
     pub const fn at(self) -> Self {
         OfOperation {
             takes_past: true,
@@ -272,7 +272,7 @@ impl<O: Op, X> OfOperation<O, X> {
         }
     }
 
-    /// Takes neither a key nor a trace id, because a repetition changes nothing.
+    /// Omits `--key` and `--trace-id`, because repeating the operation changes nothing.
     pub const fn repeatable(self) -> Self {
         OfOperation {
             takes_key: false,
@@ -280,7 +280,7 @@ impl<O: Op, X> OfOperation<O, X> {
         }
     }
 
-    /// Names the commands in the answer as they are typed here.
+    /// Sets a function that adjusts the commands in an answer to the program name and options of the user.
     pub const fn own_commands(self, own_commands: fn(&mut O::Data, &Context)) -> Self {
         OfOperation {
             own_commands,
@@ -288,17 +288,17 @@ impl<O: Op, X> OfOperation<O, X> {
         }
     }
 
-    /// Sets the exit code of an answer.
+    /// Sets a function that computes the exit code from the answer.
     pub const fn exit(self, exit: fn(&O::Data) -> Exit) -> Self {
         OfOperation { exit, ..self }
     }
 
-    /// Reports some answers about the team as errors. Under --json they are answers with another exit code.
+    /// Sets a function that turns some answers into errors for people. Under `--json` they stay answers with another exit code.
     pub const fn rejection(self, rejection: fn(&O::Data, &str) -> Option<CommandError>) -> Self {
         OfOperation { rejection, ..self }
     }
 
-    /// Takes options beside the input, and completes the input from them.
+    /// Adds options of type `Y`, and a function that completes the input from them.
     pub const fn with<Y>(
         self,
         adjust: fn(&mut O, Y, &mut Context) -> Result<(), CommandError>,
@@ -339,7 +339,7 @@ where
     }
 
     fn define(&self, command: clap::Command) -> clap::Command {
-        // The documentation of the input would replace it.
+        // Keep the description, because the arguments of the input would replace it.
         let about = command.get_about().cloned().unwrap_or_default();
         let team = Arg::new("team").required(true).value_name("TEAM");
         let mut command = X::augment_args(O::augment_args(command.arg(team.help("The team"))));
@@ -429,7 +429,7 @@ impl<O> AgentField<O> {
     }
 }
 
-/// Reads arguments that clap accepted.
+/// Builds arguments from the matches that clap accepted.
 fn parsed<A: FromArgMatches>(matches: &ArgMatches) -> Result<A, CommandError> {
     A::from_arg_matches(matches).map_err(|error| CommandError::of_clap(&error, "--help"))
 }

@@ -1,4 +1,4 @@
-//! `tail`: prints the newest events, and with `-f` the following ones.
+//! `tail`: prints the newest events. With `-f`, also prints new events as they arrive.
 
 use super::replay::Filter;
 use crate::command::prelude::*;

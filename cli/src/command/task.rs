@@ -1,4 +1,4 @@
-//! `task`: one task in full, and its changes: created, claimed, finished, released.
+//! `task`: shows a task, and creates, claims, finishes, releases and edits tasks.
 
 use crate::command::prelude::*;
 use crate::render::attributes::AttributeArgs;
@@ -116,7 +116,7 @@ subcommands! {
   teamlog task resources demo T-1 --none");
 }
 
-// Options of `task create` beside its input. (A doc comment would become the text of the command.)
+// Options of `task create` beside its input. Not a doc comment, because clap would print it in the help of the command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct CreateOptions {
@@ -154,7 +154,7 @@ fn extra(text: Option<&str>) -> Result<Map<String, Value>, CommandError> {
     }
 }
 
-/// Returns true if the operation has a field of that name, which would conflict with the options.
+/// Returns true if the operation already has a field `name`, which would conflict with the additional options.
 fn is_known(name: &str) -> bool {
     let operation = api::find(TaskCreate::NAME);
     operation.is_some_and(|operation| {
@@ -163,7 +163,7 @@ fn is_known(name: &str) -> bool {
     })
 }
 
-// Options of `task edit` beside its input. (A doc comment would become the text of the command.)
+// Options of `task edit` beside its input. Not a doc comment, because clap would print it in the help of the command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct EditOptions {
@@ -174,7 +174,7 @@ struct EditOptions {
     attributes: AttributeArgs,
 }
 
-/// Completes an edit, and refuses a command line without a change.
+/// Completes the input of an edit. Refuses a command line that changes nothing.
 fn complete_edit(
     change: &mut TaskChange,
     options: EditOptions,
@@ -193,7 +193,7 @@ fn complete_edit(
     Err(CommandError::usage(message))
 }
 
-// (A doc comment would become the text of the command.)
+// Options of `task complete`. Not a doc comment, because clap would print it in the help of the command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct Completion {
@@ -202,7 +202,7 @@ struct Completion {
     result: Option<String>,
 }
 
-// (A doc comment would become the text of the command.)
+// Options of `task fail`. Not a doc comment, because clap would print it in the help of the command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct Failure {
@@ -212,13 +212,13 @@ struct Failure {
 }
 
 fn finish_as(status: &str, finish: &mut TaskFinish) -> Result<(), CommandError> {
-    // No other status leads to the end.
+    // `in_progress` is the only status from which a task can be finished.
     finish.from = "in_progress".to_owned();
     finish.to = status.to_owned();
     Ok(())
 }
 
-// (A doc comment would become the text of the command.)
+// Options for removing all paths. Not a doc comment, because clap would print it in the help of the command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 #[command(group = clap::ArgGroup::new("paths").required(true).multiple(true).args(["resources", "none", "shared"]))]

@@ -1,4 +1,4 @@
-//! `task-assign`: assigns a task to an agent, by message.
+//! `task-assign`: assigns a task to an agent by a message.
 
 use crate::command::prelude::*;
 use crate::command::send::Options;

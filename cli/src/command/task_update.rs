@@ -1,4 +1,4 @@
-//! `task-update`: reports on a task, by message.
+//! `task-update`: reports on a task by a message.
 
 use crate::command::prelude::*;
 use crate::command::send::Options;
@@ -63,7 +63,7 @@ impl Args {
     }
 }
 
-/// Refuses an unknown status. A message with such a status would be recorded and change nothing.
+/// Refuses an unknown status, because a message with an unknown status would be recorded and change nothing.
 fn check_status(status: Option<&str>) -> Result<(), CommandError> {
     let Some(status) = status.filter(|status| Status::from_name(status).is_none()) else {
         return Ok(());

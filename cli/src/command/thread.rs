@@ -1,4 +1,4 @@
-//! `thread`: talks between agents, perhaps about a task.
+//! `thread`: reads and writes discussions between agents.
 
 use crate::command::prelude::*;
 use crate::render::thread;

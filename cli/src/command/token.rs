@@ -1,4 +1,4 @@
-//! `token`: adds, lists, accepts and revokes agents' tokens for other machines, and rotates the tokens for HTTP on this
+//! `token`: adds, lists, accepts and revokes tokens of agents on other machines. Also rotates the tokens for HTTP on this
 //! machine.
 
 use crate::call::Call;
@@ -87,7 +87,7 @@ impl Add {
                     .execute(context, &Call::operation(), &self.team, input)
             });
         let answer = added.inspect_err(|error| {
-            // The file is kept if the token may have been recorded.
+            // If the outcome is unknown, keep the file, because the token may have been recorded.
             if error.code() != "outcome_unknown" {
                 let _ = std::fs::remove_file(&self.out);
             }

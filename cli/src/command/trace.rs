@@ -1,4 +1,4 @@
-//! `trace`: the events of one trace.
+//! `trace`: prints the events of one trace.
 
 use crate::command::prelude::*;
 use crate::render::timeline;
@@ -49,7 +49,7 @@ impl Args {
             (None, false) => Format::Text,
         };
         let answer = context.read_at(&self.team, self.at, self.input)?;
-        // The text of a long trace is never in memory as a whole.
+        // Print line by line, because the text of a long trace may not fit in memory.
         match format {
             Format::Json if !context.out.is_json() => context.out.json(&answer)?,
             Format::Text | Format::Json => context.answer(&answer, timeline::story)?,

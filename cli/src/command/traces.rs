@@ -1,4 +1,4 @@
-//! `traces`: the traces of the newest events.
+//! `traces`: lists the traces of the newest events.
 
 use crate::command::prelude::*;
 use teamlog_team::log::traces::Traces;

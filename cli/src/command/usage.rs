@@ -1,4 +1,4 @@
-//! `usage`: used tokens and the token budget.
+//! `usage`: shows and reports used tokens, and sets the token budget.
 
 use crate::command::prelude::*;
 use crate::render::usage;

@@ -1,4 +1,4 @@
-//! `verify`: is every byte of the log as it was written?
+//! `verify`: checks that every byte of the log is as it was written.
 
 use super::all_teams::{AllAnswer, Which};
 use crate::command::keygen;
@@ -74,7 +74,6 @@ impl Args {
         }
         let unreadable = context.hint(&Cause::Unreadable(name));
         let team = context.team(name).map_err(|error| match error.code() {
-            // The others are sent here.
             "damaged" => error.beside(unreadable),
             _ => error,
         })?;
@@ -83,7 +82,7 @@ impl Args {
             Some(receipt) => team.verify(Some(receipt))?,
             None => team.verify_noting(&mut |_, _| {})?,
         };
-        // No maintenance: a check changes nothing, except that it notes its result.
+        // Do not run maintenance, because a check changes nothing except the note of its result.
         let exit = Exit::Damaged.unless(answer.ok);
         let answer = VerifiedLog {
             verified: answer,
@@ -113,7 +112,7 @@ pub struct VerifiedLog {
 }
 
 impl VerifiedLog {
-    /// Returns the line about the receipt's signature.
+    /// Returns the line about the signature of the receipt.
     fn signature(&self, named: bool) -> Option<String> {
         let mut line = format!("  receipt signed by {}", self.signed_by.as_ref()?);
         if !named {

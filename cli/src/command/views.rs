@@ -1,4 +1,4 @@
-//! `views`: the view files of a team for people and other tools.
+//! `views`: manages the view files of a team.
 
 use crate::command::prelude::*;
 use teamlog_team::log::sync_views::{SyncViews, SyncViewsStatus};

@@ -1,4 +1,4 @@
-//! `wait`: returns when something arrives for an agent.
+//! `wait`: waits until a message or other news arrives for an agent.
 
 use crate::command::prelude::*;
 use std::time::Duration;
@@ -18,7 +18,7 @@ subcommands! {
   teamlog wait demo --agent dev --since 1 --timeout 60")
 }
 
-// The longest wait. (A doc comment would become the text of the command.)
+// The maximum wait. Not a doc comment, because clap would print it in the help of the command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 struct Timeout {
@@ -27,7 +27,7 @@ struct Timeout {
     timeout: Option<u64>,
 }
 
-/// A century is as good as for ever.
+/// Maximum timeout in seconds, about a century.
 const SECONDS_MAX: f64 = 3e9;
 
 fn seconds(text: &str) -> Result<u64, String> {

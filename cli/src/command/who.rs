@@ -1,4 +1,4 @@
-//! `who`: the work of each agent.
+//! `who`: shows the work of each agent.
 
 use crate::command::prelude::*;
 use teamlog_team::worker::who::Who;

@@ -1,4 +1,4 @@
-//! Listing of the operations, for people and for programs.
+//! Prints the list of operations and the schemas of an operation, for people and programs.
 
 use crate::command::api::words;
 use crate::command::prelude::*;
@@ -37,7 +37,7 @@ pub struct Schemas {
     data: Schema,
 }
 
-/// Returns the text below the help of `api`: examples, then the operations.
+/// Returns the text that follows the help of `api`: examples, then the list of operations.
 pub fn behind() -> String {
     let mut text = "\
 Examples:
@@ -65,7 +65,7 @@ fn lines() -> Vec<String> {
 
 pub fn of_all(context: &mut Context) -> Outcome {
     match context.called() {
-        // Called as `teamlog api`: usage errors look like those of every command.
+        // For `teamlog api`, usage errors look like the usage errors of every other command.
         Called::Teamlog => {
             let text = context.help_of("api");
             context.out.text(&text)?;
@@ -90,7 +90,7 @@ pub fn list(context: &mut Context) -> Outcome {
     context.end(Exit::Done, &listing, |_, _| lines())
 }
 
-/// Prints the schemas of an operation's input and answer, as JSON.
+/// Prints the JSON Schemas of an operation's input and answer.
 pub fn schemas(context: &mut Context, operation: &'static Operation) -> Outcome {
     let schemas = Schemas {
         operation: operation.name,
@@ -100,7 +100,7 @@ pub fn schemas(context: &mut Context, operation: &'static Operation) -> Outcome 
     context.document(&schemas)
 }
 
-/// Prints the input and the answer of an operation, for people.
+/// Describes an operation's input and answer as text.
 pub fn of_one(context: &mut Context, operation: &'static Operation) -> Outcome {
     let program = context.called().words("api");
     let shape = operation.shape();
@@ -147,7 +147,7 @@ fn section(title: &str, fields: &[&Field]) -> String {
     text
 }
 
-/// Returns a short name of a field's type.
+/// Returns a short name for a field's type.
 fn kind(kind: &Kind) -> String {
     let rule = match kind {
         Kind::Choice(words) => return words.join("|"),

@@ -1,26 +1,26 @@
-//! Grammar of the words after `api`.
+//! Parses the words after `api` on the command line.
 
 use crate::link::Called;
 use std::ffi::OsString;
 use teamlog_team::api::{Fault, OPERATIONS, Operation, find, meant};
 
 pub enum Asked {
-    /// Help: the list of operations, or one operation's fields.
+    /// Print the list of operations, or the fields of one operation.
     Help(Option<&'static Operation>),
     List,
-    /// Schemas of one operation, as JSON.
+    /// Print the schemas of an operation as JSON.
     Schema(&'static Operation),
     Call(&'static Operation, Source),
 }
 
 pub enum Source {
-    /// Input typed on the command line.
+    /// Run the operation with the input from the command line.
     Given(String),
     File(String),
     Standard,
 }
 
-/// Parses the words.
+/// Parses the words after `api`.
 pub fn read(words: &[OsString], called: Called, receipt: bool) -> Result<Asked, Fault> {
     let words: Vec<String> = words
         .iter()
@@ -101,7 +101,7 @@ fn is_help(word: &str) -> bool {
         .any(|help| word.eq_ignore_ascii_case(help))
 }
 
-/// Returns the usage text with the reason for it.
+/// Returns a usage error text that begins with the reason `what`.
 pub fn usage(called: Called, what: &str) -> String {
     let names: Vec<&str> = OPERATIONS.iter().map(|operation| operation.name).collect();
     format!(
@@ -119,7 +119,7 @@ fn unknown(called: Called, word: &str) -> String {
     )
 }
 
-/// Shortens a typed word for an error message.
+/// Shortens a word of the command line for an error message.
 fn short(word: &str) -> String {
     word.chars().take(200).collect()
 }

@@ -1,4 +1,4 @@
-//! The daemon of a data root: finds the running daemon, or starts a daemon that outlives this command.
+//! Finds the running daemon of a data root, or starts a daemon that outlives this command.
 
 use crate::command::serve::{found, refused};
 use crate::exit::{CommandError, Exit};
@@ -14,15 +14,15 @@ use std::time::{Duration, Instant};
 use teamlog_server::Running;
 use teamlog_server::lock::own_dir;
 
-/// Log file of a daemon that this command started.
+/// Name of the log file of a daemon that this command starts.
 const LOG_FILE: &str = "serve.log";
-/// Time limit for its start, during which it checks every team.
+/// Time limit for the start of a daemon. The daemon checks every team first.
 const START_DEADLINE: Duration = Duration::from_secs(30);
 const LOOK: Duration = Duration::from_millis(20);
-/// Maximum number of bytes of its log that an error message repeats.
+/// Maximum number of bytes of the daemon's log that an error message repeats.
 const TOLD_BYTES_MAX: u64 = 4 << 10;
 
-/// Returns the running daemon, and its log file if this call started it.
+/// Returns the running daemon. The path is the daemon's log file if this call started the daemon.
 pub fn daemon(root: &Path) -> Result<(Running, Option<PathBuf>), CommandError> {
     if let Some(running) = found(root)? {
         return Ok((running, None));
@@ -42,7 +42,7 @@ pub fn daemon(root: &Path) -> Result<(Running, Option<PathBuf>), CommandError> {
             .try_wait()
             .map_err(|error| failed("start", &place, &error))?;
         if let Some(running) = found(root)? {
-            // Another process may have started its daemon first.
+            // Another process may have started a daemon first.
             let ours = running.pid == child.id();
             return Ok((running, ours.then_some(path)));
         }
@@ -58,7 +58,7 @@ pub fn daemon(root: &Path) -> Result<(Running, Option<PathBuf>), CommandError> {
     }
 }
 
-/// Starts this program as `serve` in a session of its own, so that closing the terminal does not end it.
+/// Starts `teamlog serve` in a new session, so that the daemon keeps running after the terminal is closed.
 fn begun(root: &Path, log: File) -> io::Result<Child> {
     let program = std::env::current_exe()?;
     Command::new(program)
@@ -72,8 +72,8 @@ fn begun(root: &Path, log: File) -> io::Result<Child> {
         .spawn()
 }
 
-/// Returns the last daemon's address if it was killed and its port is free, so that open pages reconnect; else any free
-/// port.
+/// Returns the address of the last daemon if that daemon was killed and its port is free, so that open pages can
+/// reconnect. Else returns an address with any free port.
 fn address(root: &Path) -> String {
     let before = teamlog_server::runtime::left_behind(root);
     let free = before.filter(|address| TcpListener::bind(address).is_ok());
@@ -81,7 +81,7 @@ fn address(root: &Path) -> String {
         .to_string()
 }
 
-/// Creates the log file, readable by its user only. The log of an earlier daemon is overwritten.
+/// Creates or truncates the log file. Only its owner can read the file.
 fn log(path: &Path) -> io::Result<File> {
     OpenOptions::new()
         .write(true)

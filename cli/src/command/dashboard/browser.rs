@@ -1,7 +1,7 @@
-//! Opens a browser through a file that only its user can read.
+//! Opens a URL in a browser through a file that only its user can read.
 //!
-//! The address holds a one-time code, and every user of the machine can read a program's arguments. Therefore the
-//! address is written to a file in the daemon's private directory. The code can be used once, within two minutes.
+//! The URL holds a one-time code, and every user of the machine can read a program's arguments. Therefore the URL is
+//! written to a file in the daemon's private directory. The code can be used once, within two minutes.
 
 use crate::command::prelude::*;
 use crate::command::serve::refused;
@@ -12,17 +12,16 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 use teamlog_server::lock::own_dir;
 
-/// Programs that open a file in the user's browser, in order of preference.
+/// Programs that open a file in the user's browser. The first installed program is used.
 const PROGRAMS: [&[&str]; 4] = [&["xdg-open"], &["gio", "open"], &["wslview"], &["open"]];
-/// Environment variables that show that there is a display.
+/// Environment variables that are set if there is a display.
 const DISPLAYS: [&str; 2] = ["DISPLAY", "WAYLAND_DISPLAY"];
-/// Prefix and suffix of such files' names.
+/// Prefix and suffix of the names of the redirecting files.
 const NAME: (&str, &str) = ("open-", ".html");
-/// Age after which such a file is deleted.
+/// Age after which a redirecting file is deleted.
 const KEPT: Duration = Duration::from_secs(120);
 
-/// Opens the address in a browser. Returns the program that was started, or `None` if there is no display or no such
-/// program.
+/// Opens the URL in a browser. Returns the started program, or `None` if there is no display or no suitable program.
 pub fn open(root: &Path, env: &ProcessEnv, url: &str) -> Result<Option<String>, CommandError> {
     let displayed = DISPLAYS.iter().any(|name| env.var_set(name).is_some());
     if !displayed && !cfg!(target_os = "macos") {
@@ -41,13 +40,13 @@ pub fn open(root: &Path, env: &ProcessEnv, url: &str) -> Result<Option<String>, 
         begun(program, words, &path).then(|| (*program).to_owned())
     });
     if began.is_none() {
-        // No program was started that would read it.
+        // No program was started, so no program needs the file.
         let _ = fs::remove_file(&path);
     }
     Ok(began)
 }
 
-/// Starts a program, which outlives this command. Returns false if it is not installed.
+/// Starts a program that outlives this command. Returns false if the program is not installed.
 fn begun(program: &str, words: &[&str], path: &Path) -> bool {
     let spawned = Command::new(program)
         .args(words)
@@ -60,7 +59,7 @@ fn begun(program: &str, words: &[&str], path: &Path) -> bool {
 }
 
 fn written(path: &Path, url: &str) -> io::Result<()> {
-    // Left by an earlier process with the same number.
+    // Remove a file that an earlier process with the same process id left.
     let _ = fs::remove_file(path);
     let mut file = OpenOptions::new()
         .write(true)
@@ -70,7 +69,7 @@ fn written(path: &Path, url: &str) -> io::Result<()> {
     file.write_all(page(url).as_bytes())
 }
 
-/// Returns the HTML that redirects to the address. The address is made by the daemon and holds no HTML metacharacters.
+/// Returns an HTML page that redirects to the URL. The daemon's URL contains no HTML metacharacters, so it needs no escape.
 fn page(url: &str) -> String {
     format!(
         "<!doctype html>\n<meta charset=\"utf-8\">\n<meta name=\"referrer\" content=\"no-referrer\">\n\
@@ -78,7 +77,7 @@ fn page(url: &str) -> String {
     )
 }
 
-/// Deletes the files of earlier commands after their codes expired.
+/// Deletes redirecting files of earlier commands whose codes have expired.
 fn clear(dir: &Path) {
     let Ok(entries) = fs::read_dir(dir) else {
         return;

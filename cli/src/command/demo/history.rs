@@ -1,4 +1,4 @@
-//! History of the demo: two and a half hours of a team of three, ending now, with a clock set by the demo.
+//! Writes the history of the demo: two and a half hours of a team of three agents, which end now.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
@@ -14,11 +14,11 @@ use teamlog_team::message::task_update::TaskUpdate;
 use teamlog_team::{Failure, Root, RootOptions, Team};
 
 pub const TEAM: &str = "demo";
-/// Trace of most events.
+/// Trace id of most events of the demo.
 pub const TRACE: &str = "tr-login";
-/// Task of the demo.
+/// Task id of the demo.
 pub const TASK: &str = "T-1";
-/// Message that arrives twice.
+/// Id of the message that is sent twice.
 pub const REPEATED: &str = "msg_t1_done";
 
 const MINUTE: i64 = 60_000_000;
@@ -96,7 +96,7 @@ impl Stage {
         })
     }
 
-    /// Appends an event of a foreign kind.
+    /// Appends an event of a kind that teamlog does not interpret.
     pub fn foreign(&self, team: &mut Team, minute: i64) -> Result<AppendAnswer, Failure> {
         self.clock.set(self.minute(minute));
         team.append(Append {
@@ -109,7 +109,7 @@ impl Stage {
         })
     }
 
-    /// Acknowledges, as the lead, the message that reports the task done.
+    /// Acknowledges, as the lead, the message that reports the completed task.
     pub fn ack(&self, team: &mut Team, minute: i64) -> Result<AckAnswer, Failure> {
         self.clock.set(self.minute(minute));
         team.ack(Ack {
@@ -126,11 +126,11 @@ pub struct Update<'a> {
     pub status: &'a str,
     pub note: &'a str,
     pub message_id: Option<&'a str>,
-    /// Minute in its timestamp, if it differs from its arrival.
+    /// Minute of the message's own timestamp, if it differs from the minute of its arrival.
     pub written_at: Option<i64>,
 }
 
-/// Appends half an event, as a crash during a write does. Returns its length.
+/// Appends the first half of an event, like a crash during a write. Returns the number of appended bytes.
 pub fn tear(segment: &Path) -> io::Result<usize> {
     let mut text = Vec::new();
     File::open(segment)?.read_to_end(&mut text)?;

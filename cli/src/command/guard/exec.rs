@@ -1,4 +1,4 @@
-//! `guard exec`: runs a command under Landlock, so that it can write only what its agent may write.
+//! `guard exec`: runs a command under Landlock, so that the command can write only paths that its agent may write.
 
 use super::{Who, absolute, denied, init_stage, real};
 use crate::command::prelude::*;
@@ -16,7 +16,7 @@ use teamlog_team::handle::root::TEAMS_DIR;
 use teamlog_team::projections::task::HeldResources;
 use teamlog_team::resource::pattern::Pattern;
 
-/// Warning on kernels that cannot confine signals.
+/// Warning for kernels that cannot restrict signals.
 const SIGNALS_PASS: &str = "this kernel lets the command signal guard exec (Landlock version 6, Linux 6.12, does not): a \
     command that kills it writes on when its lease has ended";
 
@@ -123,7 +123,7 @@ impl Exec {
     }
 }
 
-/// Leases of the agent at the start of the command.
+/// Leases that the agent held at the start of the command.
 struct Leases {
     team: Team,
     agent: String,
@@ -131,8 +131,8 @@ struct Leases {
 }
 
 impl Leases {
-    /// Returns the task whose lease ended or whose paths changed. While the log cannot be read, leases keep their last
-    /// known end.
+    /// Returns the task whose lease ended or whose paths changed. If the log cannot be read, uses the last known end of
+    /// each lease.
     fn ended(&mut self) -> Option<&str> {
         if let Ok(now) = self.team.held_by(&self.agent) {
             for held in &mut self.held {
@@ -150,7 +150,7 @@ impl Leases {
     }
 }
 
-/// Prints warnings that the command's own errors would not explain.
+/// Notes if the agent holds no path, and names held paths that do not exist.
 fn warn(
     context: &Context,
     (agent, team): (&str, &str),
@@ -194,7 +194,7 @@ pub(super) fn not_started(program: &OsStr, error: NotStarted) -> CommandError {
     }
 }
 
-/// Maps a failed start to the exit code that shells use.
+/// Maps a failure to start the command to the exit code that shells use.
 fn cause(error: &io::Error) -> Exit {
     match error.kind() {
         ErrorKind::NotFound => Exit::Of(127),

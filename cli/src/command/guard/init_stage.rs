@@ -1,7 +1,7 @@
 //! The process between `guard exec` and its command. It owns the command's process tree, so that no descendant outlives
-//! `guard exec`, detached ones included.
+//! `guard exec`, not even a detached descendant.
 //!
-//! It is this program again: `fence-init SUPERVISOR PEOPLE|JSON COMMAND…`, called by `guard exec` only.
+//! `guard exec` starts this process as `teamlog fence-init SUPERVISOR PEOPLE|JSON COMMAND…`.
 
 use super::exec::not_started;
 use crate::command::prelude::*;
@@ -11,14 +11,14 @@ use std::ffi::{OsStr, OsString};
 use std::os::unix::process::CommandExt;
 use std::process::{self, Command};
 
-/// First word of its command line; not a subcommand.
+/// First argument that selects the init stage. It is not a subcommand.
 const WORD: &str = "fence-init";
-/// Forms of its error messages: text or JSON.
+/// Formats of error messages: text or JSON.
 const FORMS: [&str; 2] = ["people", "json"];
-/// Path of this program, valid even after its file was replaced.
+/// Path of the running program. The path stays valid after the program's file is replaced.
 const SELF: &str = "/proc/self/exe";
 
-/// Builds the command of this stage without starting it. This process is its supervisor.
+/// Builds the command line of the init stage, with this process as supervisor. Does not start the command.
 pub fn command(program: &OsStr, words: &[OsString], json: bool) -> Command {
     let mut stage = Command::new(SELF);
     stage
@@ -29,7 +29,7 @@ pub fn command(program: &OsStr, words: &[OsString], json: bool) -> Command {
     stage
 }
 
-/// Runs the stage if this process was started as one.
+/// Runs the init stage if `argv` selects it.
 pub fn run(argv: &[OsString], env: &ProcessEnv) -> Option<Exit> {
     let [_, word, supervisor, form, program, words @ ..] = argv else {
         return None;

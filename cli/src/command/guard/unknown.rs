@@ -1,4 +1,4 @@
-//! Calls of unknown effect: the answer to them, and the setting that would allow them.
+//! Answers tool calls whose effect the guard does not know, and proposes a setting that allows them.
 
 use super::{Args, Decision, programs};
 use crate::agents::Agent;
@@ -11,7 +11,7 @@ use teamlog_team::projections::task::HeldResources;
 use teamlog_team::projections::team::settings::Setting;
 use teamlog_team::resource::can_write::{GuardRules, UnknownWrites};
 
-/// Answers a call with doubts. `team` is `None` if the guard found none.
+/// Answers a call with unknown effects. `team` is `None` if the guard found no team.
 pub(super) fn decide(
     args: &Args,
     context: &Context,
@@ -53,7 +53,7 @@ pub(super) fn decide(
     }
 }
 
-/// Returns the answer, and the claimed task that blocks the call, if one does.
+/// Returns the answer. Also returns the claimed task that blocks the call, if there is a blocking task.
 fn answer(
     args: &Args,
     context: &Context,
@@ -69,12 +69,12 @@ fn answer(
     let mut holder = None;
     if answer == OnUnknown::AllowWhenFree {
         let mut free = false;
-        // A teamlog command in the call may change these settings, no matter which paths are held.
+        // A teamlog command inside the call may change these settings, so the paths of the agent do not matter.
         if let Some((team, _)) = team
             && !is_own(writes)
             && !team.is_stale()?
         {
-            // Without an agent's name, every holder counts as another agent.
+            // If the agent is unknown, every holder of a path counts as another agent.
             let acting = args.who.acting(context, team, subagent).ok();
             let own = acting.iter().flat_map(|acting| acting.names());
             holder = team.held_by_others(&own.collect::<Vec<_>>())?;
@@ -90,7 +90,7 @@ fn answer(
     Ok((answer, holder))
 }
 
-/// Returns true if one of the doubts is about a teamlog command.
+/// Returns true if a teamlog command causes one of the unknown effects.
 fn is_own(writes: &Writes) -> bool {
     writes.doubts().iter().any(|doubt| doubt.own)
 }
@@ -121,7 +121,7 @@ fn reason(doubt: &Doubt) -> String {
     }
 }
 
-/// Returns `guard.known` with the doubtful programs added, or `None` if they cannot be entries.
+/// Returns the value of `guard.known` extended by the unknown programs, or `None` if a program cannot be an entry.
 fn known_with(rules: &GuardRules, writes: &Writes) -> Option<String> {
     let mut entries: Vec<&str> = rules.known.split(", ").collect();
     entries.retain(|entry| !entry.is_empty());
@@ -131,7 +131,7 @@ fn known_with(rules: &GuardRules, writes: &Writes) -> Option<String> {
             entries.push(entry);
         }
     }
-    // A word with a comma would become two entries.
+    // A command with a comma would become two entries.
     let whole = writes
         .doubts()
         .iter()

@@ -1,4 +1,4 @@
-//! `hooks doctor`: runs an agent's hook as the agent does, and checks that it denies.
+//! `hooks doctor`: runs the installed hook like the agent does, and checks that the hook denies a forbidden write.
 
 use super::Place;
 use crate::agents::guard_hook::GuardHook;
@@ -11,11 +11,11 @@ use std::io::{Read, Write};
 use std::process::{Command, ExitStatus, Stdio};
 use std::time::Duration;
 
-/// A file outside of every repository.
+/// Path that the probe tries to write. It is outside of every repository.
 pub const PROBE: &str = "/teamlog-hooks-doctor-probe";
-/// Time limit that agents give their hooks.
+/// Maximum run time that agents allow a hook.
 const LONGEST_WAIT: Duration = Duration::from_secs(10);
-/// Maximum number of bytes read of an answer.
+/// Maximum number of bytes read from the hook's output.
 const ANSWER_BYTES_MAX: u64 = 64 * 1024;
 
 #[derive(Debug, clap::Args)]
@@ -76,7 +76,7 @@ struct Check {
 
 struct Found {
     run: Vec<String>,
-    /// True if this version would install the same hook.
+    /// True if `hooks install` of this version would write the same hook.
     current: bool,
 }
 
@@ -150,13 +150,13 @@ impl Doctor {
     }
 }
 
-/// Returns true if the hook starts this program.
+/// Returns true if the hook runs this program.
 fn own(context: &Context, hook: Option<GuardHook>, words: &[String]) -> bool {
     let made = hook.and_then(|hook| hook.words(context).ok());
     made.is_some_and(|made| made.first() == words.first())
 }
 
-/// Returns true if two lines start the same program, data roots aside.
+/// Returns true if two command lines differ at most in the data root.
 fn same_but_root(made: &str, installed: &str) -> bool {
     let program = |line: &str| line.split(" guard --data-root ").next().map(str::to_owned);
     program(made) == program(installed)
@@ -183,7 +183,7 @@ fn good(name: &'static str, message: impl Into<String>) -> Check {
     Check::new(name, Health::Ok, message, None)
 }
 
-/// Runs the hook as the agent does, with a write that no team allows.
+/// Runs the hook with a write that no team allows, and checks that the hook denies the write.
 fn probe(run: &[String], dir: &Path, context: &Context) -> Check {
     let call = json!({
         "session_id": "teamlog-hooks-doctor",
@@ -228,7 +228,7 @@ fn probe(run: &[String], dir: &Path, context: &Context) -> Check {
     }
 }
 
-/// Runs a program; returns its exit status and output, or `None` after the time limit.
+/// Runs a program with `input` on standard input. Returns its exit status and output, or `None` at the time limit.
 fn asked(mut command: Command, input: &str) -> std::io::Result<Option<(ExitStatus, String)>> {
     let mut child = command
         .stdin(Stdio::piped())
@@ -236,7 +236,7 @@ fn asked(mut command: Command, input: &str) -> std::io::Result<Option<(ExitStatu
         .stderr(Stdio::piped())
         .spawn()?;
     if let Some(mut stdin) = child.stdin.take() {
-        // A program that ends early does not read its input.
+        // A program that exits early does not read its input.
         let _ = stdin.write_all(input.as_bytes());
     }
     let Some(status) = child::ended(&mut child, LONGEST_WAIT)? else {
@@ -249,7 +249,7 @@ fn asked(mut command: Command, input: &str) -> std::io::Result<Option<(ExitStatu
     Ok(Some((status, String::from_utf8_lossy(&said).into_owned())))
 }
 
-/// Checks if Codex trusts some hook of that file. Only Codex knows for which text of the hook.
+/// Checks if Codex trusts a hook of this file. Codex does not show which version of the hook it trusts.
 fn trusted(context: &Context, hooks: &Path) -> Result<Check, CommandError> {
     let config = codex_home(context)?.join("config.toml");
     let text = file::read(&config)?.unwrap_or_default();

@@ -1,7 +1,7 @@
-//! `hooks install`: installs the guard's hook only.
+//! `hooks install`: installs only the hook of the guard.
 //!
-//! Invariants: nothing is written without `--write`; the rest of a file is kept; the hook of one agent does not replace
-//! another's; and the hook denies on every end of the guard except a yes.
+//! Invariants: nothing is written without `--write`; other content of the file stays; installing the hook of one agent
+//! does not replace the hook of another agent; the hook denies a call unless the guard explicitly allows it.
 
 use super::Place;
 use crate::agents::guard_hook::{self, GuardHook, GuardOptions};
@@ -118,7 +118,7 @@ impl Install {
         Ok(settings.text().to_owned())
     }
 
-    /// Adds advice: one hook serves all agents of a directory, because each names itself.
+    /// Adds a hint to the error: one hook serves all agents of a directory if each agent names itself.
     fn advise(&self, context: &Context, error: CommandError, there: &GuardHook) -> CommandError {
         let mut words = ["hooks", "install"].map(str::to_owned).to_vec();
         words.push(typed(&self.whose));
@@ -137,7 +137,7 @@ impl Install {
         }))
     }
 
-    /// Refuses a hook with neither team nor agent, which would deny everything.
+    /// Refuses a hook that names neither a team nor an agent, because that hook would deny every call.
     fn check(&self, context: &mut Context) -> Result<(), CommandError> {
         let Some(team) = &self.team else {
             return Ok(());

@@ -1,4 +1,4 @@
-//! The answers of `journal`: a journal, and a team beside it.
+//! Answers of the `journal` commands.
 
 use crate::command::prelude::*;
 use teamlog_team::engine::journal::{Connector, Durability, JournalInfo};

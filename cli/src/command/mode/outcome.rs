@@ -1,4 +1,4 @@
-//! `mode outcome`: the outcome of a mode. As an agent's stop hook: the modes of the session that have not ended.
+//! `mode outcome`: prints the outcome of a mode. As a stop hook of an agent: lists modes of the session that have not ended.
 
 use crate::agents::event::{HookEvent, StopAnswer};
 use crate::command::prelude::*;
@@ -63,9 +63,11 @@ impl Ended {
     }
 }
 
-/// Answers an agent's stop hook. The hook keeps the agent from stopping only once, because the agent may have a reason;
-/// only for modes of the agent's session, because modes of the root belong to all agents; and never for an interview,
-/// which continues with the user's answer.
+/// Answers an agent's stop hook.
+///
+/// The hook keeps the agent from stopping only once, because the agent may have a good reason to stop. It considers only
+/// modes of the agent's session, because modes at the root belong to all agents. It ignores an interview, which continues
+/// with the user's answer.
 fn stopping(context: &mut Context, team: &str, scope: SessionScope) -> Outcome {
     context.answer_hook();
     let told = HookEvent::read(context)?;

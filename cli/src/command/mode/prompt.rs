@@ -1,4 +1,4 @@
-//! `mode prompt`: carries out the skills that a prompt names, as an agent's hook submits it.
+//! `mode prompt`: carries out the skills that a prompt names. An agent's prompt hook runs this command.
 
 use crate::agents::event::ContextAnswer;
 use crate::call::Call;
@@ -49,7 +49,7 @@ pub struct Prompt {
     stamp: Stamp,
 }
 
-/// Builds the answer for the agent's context, with the program's name as it is typed here.
+/// Builds the answer for the agent's context. `program` is the name of this program in the printed commands.
 fn hook_answer(answer: PromptAnswer, program: &str) -> ContextAnswer {
     let mut additional_context = answer.additional_context;
     if let Some(typed) = typed_here(program, &additional_context) {
@@ -58,8 +58,7 @@ fn hook_answer(answer: PromptAnswer, program: &str) -> ContextAnswer {
     ContextAnswer::of("UserPromptSubmit", additional_context)
 }
 
-/// Codes of errors after which a prompt is answered from the log alone: the daemon does not answer, or a lock is not
-/// free.
+/// Error codes after which the prompt is answered by reading the log only: the daemon does not answer, or a lock is held.
 const UNANSWERED: [&str; 5] = [
     "daemon_unreachable",
     "daemon_version_mismatch",
@@ -68,7 +67,7 @@ const UNANSWERED: [&str; 5] = [
     "locked",
 ];
 
-/// Answers a prompt from the log after it could not be carried out.
+/// Answers a prompt by reading the log only, after the prompt could not be carried out.
 fn unanswered(
     context: &mut Context,
     team: &str,
@@ -106,7 +105,7 @@ fn unanswered(
     })
 }
 
-/// Carries out a prompt. The refusal of a denied prompt holds its answer.
+/// Carries out a prompt. If the prompt is denied, the refusal holds the answer.
 fn carry_out(
     stamp: Stamp,
     context: &mut Context,
@@ -120,7 +119,7 @@ fn carry_out(
     })
 }
 
-/// Fields of a hook's JSON that describe the prompt; other fields are ignored.
+/// Fields of the hook's JSON that describe the prompt. Other fields are ignored.
 #[derive(Debug, Default)]
 struct Submitted {
     text: String,
@@ -130,7 +129,7 @@ struct Submitted {
 }
 
 impl Submitted {
-    /// Reads the input of a hook: a JSON object with a prompt, or else the prompt itself.
+    /// Parses the input of a hook. Input that is not a JSON object with a prompt is the prompt itself.
     fn read(input: String) -> Result<Submitted, CommandError> {
         let fields: Option<Map<String, Value>> = serde_json::from_str(&input).ok();
         let Some(fields) = fields else {
@@ -193,7 +192,7 @@ impl Prompt {
     }
 }
 
-/// Renders the answer of a hook, which is JSON for people too.
+/// Renders the answer of a hook. People get JSON too.
 fn line(answer: &ContextAnswer, _: &View) -> Vec<String> {
     serde_json::to_string(answer).into_iter().collect()
 }

@@ -1,4 +1,4 @@
-//! `prime --hook`: text for an agent at the start of a session or subagent, and at the end of a subagent.
+//! `prime --hook`: answers the hooks at the start of a session, at the start of a subagent and at the end of a subagent.
 
 use crate::agents::event::{ContextAnswer, HookEvent, StopAnswer};
 use crate::agents::subagent::{Acting, Subagent};
@@ -13,7 +13,7 @@ const START: &str = "SessionStart";
 const SUBAGENT_START: &str = "SubagentStart";
 const SUBAGENT_STOP: &str = "SubagentStop";
 
-/// Answers the event on standard input.
+/// Reads the hook's event from standard input and answers the event.
 pub fn answer(context: &mut Context, team: &str, named: Option<String>) -> Outcome {
     context.answer_hook();
     let told = HookEvent::read(context)?;
@@ -25,11 +25,11 @@ pub fn answer(context: &mut Context, team: &str, named: Option<String>) -> Outco
     if let Some(subagent) = &told.subagent {
         lines.push(introduction(context, team, &acting));
         if told.event == SUBAGENT_START && acting.is_own(told.subagent.as_ref()) {
-            // A subagent can work even if it is not registered.
+            // Ignore errors, because a subagent can work without a registration.
             let _ = register(context, team, &acting, subagent);
         }
     }
-    // Plain text: a hook's output is not escaped for a terminal.
+    // Use plain text, because the output of a hook is not escaped for a terminal.
     let plain = View {
         paint: Paint::new(false),
         width: None,
@@ -55,7 +55,7 @@ pub fn answer(context: &mut Context, team: &str, named: Option<String>) -> Outco
     context.ended(Exit::Done)
 }
 
-/// Finds the acting agent. With a daemon on another machine, the token names it for all agents of a session.
+/// Finds the acting agent. With a daemon on another machine, the token names one acting agent for all agents of a session.
 fn acting(
     context: &mut Context,
     team: &str,
@@ -73,7 +73,7 @@ fn acting(
     Acting::of(context, &mut handle, named, told.subagent.as_ref())
 }
 
-/// Tells a subagent its name and how to act under it.
+/// Returns a text that tells a subagent its name and how to act under this name.
 fn introduction(context: &Context, team: &str, acting: &Acting) -> String {
     let agent = &acting.agent;
     let typed = context.command(&format!("prime {} --agent {agent}", quoted(team)));
@@ -94,7 +94,7 @@ fn introduction(context: &Context, team: &str, acting: &Acting) -> String {
     }
 }
 
-/// Registers a subagent as a worker, unless it is registered.
+/// Registers a subagent as a worker if the subagent is not registered yet.
 fn register(
     context: &mut Context,
     team: &str,
@@ -119,7 +119,7 @@ fn register(
     context.execute(&call, team, identity).map(drop)
 }
 
-/// Keeps a subagent from ending, once, while it holds tasks under its own name.
+/// Keeps a subagent from ending while the subagent holds tasks under its own name. Does so only once.
 fn stopping(context: &mut Context, team: &str, acting: &Acting, told: &HookEvent) -> Outcome {
     if told.stop_hook_active || !acting.is_own(told.subagent.as_ref()) || context.is_remote() {
         return Ok(Exit::Done);

@@ -1,11 +1,11 @@
-//! Files that a setup changes: computed in memory, then written.
+//! Computes changes of files in memory, then writes them.
 
 use crate::agents::file;
 use crate::command::prelude::*;
 use crate::render::escape::visible_lines;
 use std::collections::BTreeMap;
 
-/// Files with their old and new content.
+/// Files with their old and new contents.
 #[derive(Debug, Default)]
 pub struct Files {
     drafts: BTreeMap<PathBuf, Draft>,
@@ -29,7 +29,7 @@ pub struct FileChange {
 }
 
 impl Files {
-    /// Returns the content of a file after the changes so far.
+    /// Returns the content of a file after the changes that were made so far.
     pub fn text(&mut self, path: &Path) -> Result<Option<String>, CommandError> {
         if let Some(draft) = self.drafts.get(path) {
             return Ok(draft.new.clone());
@@ -64,7 +64,7 @@ impl Files {
             .collect()
     }
 
-    /// Writes the files, then removes directories below `dir` that became empty.
+    /// Writes the changed files, then removes empty directories below `dir`.
     pub fn write(&self, dir: &Path) -> Result<(), CommandError> {
         for (path, draft) in &self.drafts {
             match &draft.new {
@@ -89,11 +89,11 @@ impl FileChange {
     }
 }
 
-/// Returns the lines that only one of two texts has, in order, by their longest common subsequence.
+/// Compares two texts by lines. Returns the removed and added lines in order, with the longest common subsequence left out.
 fn changed<'a>(old: &'a str, new: &'a str) -> Vec<(char, &'a str)> {
     let (old, new): (Vec<&str>, Vec<&str>) = (old.lines().collect(), new.lines().collect());
     let width = new.len() + 1;
-    // Lengths of the common subsequences of the two texts' ends.
+    // `common` holds the length of the longest common subsequence for each pair of suffixes.
     let mut common = vec![0_u32; (old.len() + 1) * width];
     let get = |common: &[u32], a: usize, b: usize| common.get(a * width + b).copied().unwrap_or(0);
     for (a, left) in old.iter().enumerate().rev() {

@@ -1,4 +1,4 @@
-//! Parts of a setup: their file, their content and their removal.
+//! The parts of a setup. Each part has a file, a content and a way to remove it.
 
 use super::changes::Files;
 use crate::agents::block::{MARKDOWN, TOML};
@@ -19,7 +19,7 @@ const HOOKS: [(&str, Hook); 6] = [
     ("prompt", Hook::Prompt),
     ("stop", Hook::Stop),
 ];
-/// A hook of older versions without effect; it is removed.
+/// Hook that older versions installed. It has no effect any more, so `setup` removes it.
 const RETIRED: (&str, Hook) = ("compaction", Hook::Compaction);
 const SKILL: &str = include_str!("../../../SKILL.md");
 /// Last line of a skill file that a setup wrote.
@@ -68,7 +68,7 @@ impl Part {
         }
     }
 
-    /// Returns the part for git's ignore files, which belong to the team.
+    /// Returns the part for the ignore files of git, which list the data of the team.
     pub fn ignored(data_root: &Path, files: &[IgnoreFile]) -> Part {
         let open = files.iter().find(|file| !file.settled);
         let state = match open {
@@ -84,7 +84,7 @@ impl Part {
         self.status == State::Current
     }
 
-    /// Marks a part that was not current as written, or as to be written if `dry`.
+    /// Sets the status of an outdated or missing part to written, or to "would be written" if `dry`.
     pub fn written(&mut self, dry: bool) {
         self.status = match (self.status, dry) {
             (State::Current, _) => State::Current,
@@ -94,14 +94,14 @@ impl Part {
         };
     }
 
-    /// Renders a line: `current guard /repo/.claude/settings.local.json`.
+    /// Renders a line such as `current guard /repo/.claude/settings.local.json`.
     pub fn line(&self, view: &View) -> String {
         self.status.line(view, self.part, &self.file)
     }
 }
 
 impl State {
-    /// Renders a line: `current guard /repo/.claude/settings.local.json`.
+    /// Renders a line such as `current guard /repo/.claude/settings.local.json`.
     pub(super) fn line(self, view: &View, what: &str, value: &str) -> String {
         let (style, word) = match self {
             State::Current => (Style::Good, "current"),
@@ -148,7 +148,7 @@ fn instructions_file(dir: &Path) -> PathBuf {
 }
 
 impl Plan {
-    /// Puts all parts into the files; returns their state before.
+    /// Puts all parts into the files. Returns the status that each part had before.
     pub fn put(&self, context: &Context, files: &mut Files) -> Result<Vec<Part>, CommandError> {
         let mut parts = Vec::new();
         for (name, hook) in HOOKS {
@@ -190,7 +190,7 @@ impl Plan {
         Ok(Part::new(name, &path, state))
     }
 
-    /// Removes the retired hook if it is installed.
+    /// Removes the hook of older versions if it is installed.
     fn retire_hook(
         &self,
         context: &Context,
@@ -201,7 +201,7 @@ impl Plan {
         Ok(there.then(|| Part::new(RETIRED.0, &path, State::Outdated)))
     }
 
-    /// Returns the command line that the agent runs. Only the guard may exit with 2, which blocks the agent's call.
+    /// Returns the command line that the agent runs for a hook. Only the guard's hook may exit with code 2, which blocks a call.
     fn line(&self, context: &Context, hook: Hook) -> Result<String, CommandError> {
         if hook == Hook::Guard {
             return Ok(guard_hook::line(&self.hook.words(context)?));
@@ -263,7 +263,7 @@ impl Plan {
         }
         let words = self.server(context)?;
         let (command, rest) = words.split_at(1);
-        // Every JSON string is a valid TOML string.
+        // JSON strings are valid TOML strings.
         let command = command.first().map(|command| json!(command).to_string());
         let lines = format!(
             "[mcp_servers.teamlog]\ncommand = {}\nargs = {}",
@@ -308,7 +308,7 @@ impl Plan {
     fn paragraph(&self, context: &Context) -> Result<String, CommandError> {
         let team = quoted(&self.team);
         let root = quoted(&data_root(context)?);
-        // Includes the root, because an agent may type them in a worktree or another project.
+        // Include the data root, because an agent may run the commands in a worktree or in another project.
         let typed = |rest: &str| format!("{} --data-root {root} {rest}", context.called().name());
         Ok(format!(
             "## The team {}\n\n\
@@ -342,7 +342,7 @@ fn stands(there: bool, current: bool) -> State {
     }
 }
 
-/// Returns true if a TOML line opens the table of the server with this name.
+/// Returns true if a line opens the TOML table of our MCP server.
 fn names_the_server(line: &str) -> bool {
     let line: String = line.chars().filter(|c| !" \t\"'".contains(*c)).collect();
     line.starts_with("[mcp_servers.teamlog")
@@ -352,7 +352,7 @@ fn names_the_server(line: &str) -> bool {
         || line.starts_with("teamlog.command=")
 }
 
-/// Removes all parts from the files; returns which were there.
+/// Removes all parts from the files. Returns the parts that were installed.
 pub fn take_out(
     context: &Context,
     whose: Agent,
@@ -388,7 +388,7 @@ pub fn take_out(
     Ok(parts)
 }
 
-/// Removes a hook from the settings; returns true if it was there.
+/// Removes a hook from the settings. Returns true if the hook was installed.
 fn remove_hook(files: &mut Files, path: &Path, hook: Hook) -> Result<bool, CommandError> {
     change_json(files, path, |settings| {
         let there = !settings::installed(settings, hook).is_empty();
@@ -397,7 +397,7 @@ fn remove_hook(files: &mut Files, path: &Path, hook: Hook) -> Result<bool, Comma
     })
 }
 
-/// Removes the paragraph, unless the setup of another agent shares it.
+/// Removes the paragraph of instructions, unless the setup of another agent still uses it.
 fn take_out_instructions(
     context: &Context,
     whose: Agent,
@@ -422,7 +422,7 @@ fn gone(there: bool) -> State {
     if there { State::Removed } else { State::Absent }
 }
 
-/// Changes a JSON file and removes it if nothing remains in it. Returns the result of `change`.
+/// Changes a JSON file with `change` and returns its result. Deletes the file if it becomes empty.
 fn change_json(
     files: &mut Files,
     path: &Path,
@@ -440,7 +440,7 @@ fn change_json(
     Ok(changed)
 }
 
-/// Changes a text file and removes it if nothing remains in it. Returns true if it changed.
+/// Changes a text file. Deletes the file if it becomes empty. Returns true if the file changed.
 fn change_text(
     files: &mut Files,
     path: &Path,

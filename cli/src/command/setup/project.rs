@@ -1,17 +1,17 @@
-//! Build and test commands of a project, read from its files: the proposal for `guard.known`.
+//! Reads the build and test commands of a project from its files, as a proposal for `guard.known`.
 //!
-//! Only commands that read sources and write build output are proposed. Formatters, installers, generators and
-//! deployments are not, because they write files that other agents may hold.
+//! Proposes only commands that read sources and write build output. Formatters, installers, generators and deployments
+//! are not proposed, because they write files that other agents may hold.
 
 use crate::agents::file;
 use serde_json::Value;
 use std::path::Path;
 use teamlog_team::projections::team::settings::Setting;
 
-/// Most commands proposed per file.
+/// Maximum number of commands that are proposed per file.
 const COMMANDS_MAX: usize = 20;
 
-/// First words in the names of scripts, targets and recipes that build or test.
+/// First words of the names of scripts, targets and recipes that build or test.
 const BUILDS: [&str; 17] = [
     "all",
     "bench",
@@ -31,13 +31,13 @@ const BUILDS: [&str; 17] = [
     "unit",
     "verify",
 ];
-/// Words in such names that mean more than building or testing.
+/// Words that exclude a name, because the script does more than building or testing.
 const MORE: [&str; 14] = [
     "clean", "deploy", "dev", "fix", "fmt", "format", "install", "publish", "push", "release",
     "serve", "update", "watch", "write",
 ];
 
-/// Returns the commands that the files of a directory name, in the order of the files.
+/// Returns the commands that the project files of a directory define.
 pub fn commands(dir: &Path) -> Vec<String> {
     let read = |name: &str| file::read(&dir.join(name)).ok().flatten();
     let first = |names: &[&str]| names.iter().find_map(|name| read(name));
@@ -75,7 +75,7 @@ pub fn commands(dir: &Path) -> Vec<String> {
         if !proposed.contains(&command) {
             proposed.push(command);
         }
-        // The setting has a maximum length and accepts plain letters only.
+        // The setting has a maximum length and accepts only some characters.
         if Setting::GuardKnown.parse(&proposed.join(", ")).is_err() {
             proposed.pop();
         }
@@ -87,7 +87,7 @@ fn lines(commands: &str) -> Vec<String> {
     commands.split(", ").map(str::to_owned).collect()
 }
 
-/// Returns true if, by its name, a script, target or recipe only builds or tests.
+/// Returns true if the name of a script, target or recipe says that it only builds or tests.
 fn builds(name: &str) -> bool {
     let mut words = name.split(|letter: char| !letter.is_alphanumeric());
     let plain = name
@@ -101,7 +101,7 @@ fn builds(name: &str) -> bool {
         && !words.any(|word| MORE.contains(&word))
 }
 
-/// Returns the scripts of a `package.json`, as its package manager runs them.
+/// Returns the scripts of a `package.json` as command lines of its package manager.
 fn scripts(text: &str, manager: &str) -> Vec<String> {
     let parsed: Value = serde_json::from_str(text).unwrap_or_default();
     let scripts = parsed.get("scripts").and_then(Value::as_object);
@@ -118,8 +118,8 @@ fn scripts(text: &str, manager: &str) -> Vec<String> {
         .take(COMMANDS_MAX);
     let mut commands = Vec::new();
     for name in names {
-        // `npm test` is a command of npm. pnpm and yarn run every script by its name. `bun test` is another program
-        // than the script.
+        // npm has a short command only for `test`. pnpm and yarn run every script by its name. `bun test` does not run the script
+        // `test`.
         let short = match manager {
             "npm" => name == "test",
             "bun" => false,
@@ -155,7 +155,7 @@ fn python(text: &str, uv: bool, poetry: bool) -> Vec<String> {
     commands
 }
 
-/// Returns the targets of a makefile, or the recipes of a justfile, whose names are followed by parameters.
+/// Returns the targets of a makefile or the recipes of a justfile. Parameters may follow the names of recipes.
 fn rules(text: &str, program: &str, takes_parameters: bool) -> Vec<String> {
     let mut names: Vec<&str> = Vec::new();
     for line in text.lines() {
@@ -165,7 +165,7 @@ fn rules(text: &str, program: &str, takes_parameters: bool) -> Vec<String> {
         let Some((before, after)) = line.split_once(':') else {
             continue;
         };
-        // Skips an assignment.
+        // Skip assignments.
         if after.starts_with('=') || after.starts_with(":=") {
             continue;
         }

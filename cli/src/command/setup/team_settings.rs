@@ -1,4 +1,4 @@
-//! Team settings that a setup proposes: the guard's answer to builds and tests. Settings with a value are kept.
+//! Team settings that a setup proposes: the guard's answer to builds and tests. A setting that has a value stays unchanged.
 
 use super::parts::{Plan, State};
 use super::project;
@@ -19,7 +19,7 @@ pub struct SettingPart {
 }
 
 impl SettingPart {
-    /// Returns the settings with the proposed values, or the values that were set before.
+    /// Returns the settings of the setup. A setting without a value gets the proposed value.
     pub fn wanted(plan: &Plan, dir: &Path) -> Vec<SettingPart> {
         let rules = &plan.rules;
         let mut parts = Vec::new();
@@ -54,7 +54,7 @@ impl SettingPart {
         context.execute(&Call::operation(), team, set).map(drop)
     }
 
-    /// Marks a setting that was missing as written, or as to be written if `dry`.
+    /// Sets the status of a missing setting to written, or to "would be written" if `dry`.
     pub fn written(&mut self, dry: bool) {
         if !self.is_current() {
             self.status = if dry {
@@ -82,7 +82,7 @@ fn part(setting: Setting, set: Option<String>, proposed: String) -> SettingPart 
     }
 }
 
-/// Returns the project's commands that a list set by a person does not contain.
+/// Returns the commands of the project that are missing in a list that a person wrote.
 pub fn not_known(plan: &Plan, dir: &Path) -> Vec<String> {
     if !plan.rules.known_is_set {
         return Vec::new();
