@@ -87,14 +87,14 @@ impl TokenShown {
     }
 }
 
-/// `{token}`.
+/// The answer `{token}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenAnswer {
     /// The token
     pub token: TokenShown,
 }
 
-/// `{tokens}`.
+/// The answer `{tokens}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TokenListAnswer {
     /// The tokens, in the order in which they were added

@@ -111,7 +111,7 @@ pub struct ArtifactShown {
     pub stored_at: Timestamp,
 }
 
-/// `{stored, artifact}`.
+/// The answer `{stored, artifact}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactPutAnswer {
     /// True if a new artifact or version was stored; false if the same one existed
@@ -120,7 +120,7 @@ pub struct ArtifactPutAnswer {
     pub artifact: ArtifactShown,
 }
 
-/// `{artifact, content?}`.
+/// The answer `{artifact, content?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactGetAnswer {
     /// The artifact without its bytes
@@ -130,7 +130,7 @@ pub struct ArtifactGetAnswer {
     pub content: Option<String>,
 }
 
-/// `{artifacts, next_cursor?}`.
+/// The answer `{artifacts, next_cursor?}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactListAnswer {
     /// The artifacts, by name

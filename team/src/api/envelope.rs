@@ -4,7 +4,7 @@ use super::fault::Fault;
 use crate::operation::prelude::*;
 use crate::time::milliseconds;
 
-/// `{schema_version, timestamp, command, ok, operation, replayed?, data | error}`, on one line.
+/// The JSON object `{schema_version, timestamp, command, ok, operation, replayed?, data | error}`, on one line.
 #[derive(Debug, Serialize, JsonSchema)]
 pub struct Envelope<'a> {
     /// Always `"1.0"`.

@@ -9,7 +9,7 @@ use crate::hint;
 use crate::operation::prelude::*;
 use crate::projections;
 
-/// `{code, message, details?}`.
+/// The JSON object `{code, message, details?}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Fault {
     /// A stable word in snake_case.

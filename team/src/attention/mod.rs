@@ -30,7 +30,7 @@ const LOOKED_AT: usize = 1_000;
 /// Default minutes without an update or report after which a task is stale.
 const STALE_MINUTES: u64 = 90;
 
-/// `{team, now, items, count, total, by_kind, more}`.
+/// The answer `{team, now, items, count, total, by_kind, more}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AttentionAnswer {
     /// Name of the team

@@ -26,7 +26,7 @@ pub struct Restore {
     pub keep_tokens: bool,
 }
 
-/// `{status, team, from, log, same_log, format, events, …}`.
+/// The answer `{status, team, from, log, same_log, format, events, …}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RestoreAnswer {
     /// Always `ok`.

@@ -8,7 +8,7 @@ use std::time::Instant;
 use teamlog_engine::Receipt;
 use teamlog_engine::backup::{self, MANIFEST_FILE};
 
-/// `{status, team, log, format, seq, previous_seq, …}`: the content of the backup, and the part that this run copied.
+/// The answer `{status, team, log, format, seq, previous_seq, …}`: the content of the backup, and the part that this run copied.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BackupAnswer {
     /// Always `ok`.
@@ -42,7 +42,7 @@ pub struct BackupAnswer {
     pub elapsed_ms: u64,
 }
 
-/// `{status, backups[], failed[]}`: every team of a data root.
+/// The answer `{status, backups[], failed[]}`: every team of a data root.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BackupAllAnswer {
     /// `ok`, or `partial` if a backup of a team failed.

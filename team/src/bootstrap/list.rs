@@ -15,7 +15,7 @@ operation! {
     }) -> BootstrapListed as bootstrap_list
 }
 
-/// `{runs, next_cursor?}`.
+/// The JSON object `{runs, next_cursor?}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapListed {
     /// The runs, the newest first

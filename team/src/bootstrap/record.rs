@@ -55,7 +55,7 @@ operation! {
 /// Maximum size of an event's data, in bytes.
 const DATA_BYTES_MAX: usize = 256 << 10;
 
-/// `{run, state, accepted, code, rolled_back_to, message?, warnings, next}`.
+/// The JSON object `{run, state, accepted, code, rolled_back_to, message?, warnings, next}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapRecorded {
     /// Id of the run

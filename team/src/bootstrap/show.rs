@@ -22,7 +22,7 @@ operation! {
     refuses = [RunNotFound, NotLaunched]
 }
 
-/// `{team, run, state, checklist, next, forbidden, …}`.
+/// The JSON object `{team, run, state, checklist, next, forbidden, …}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapShown {
     /// Name of the log's team

@@ -17,7 +17,7 @@ operation! {
     refuses = [RunExists]
 }
 
-/// `{run, state, domains, next}`.
+/// The JSON object `{run, state, domains, next}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapStarted {
     /// Id of the run

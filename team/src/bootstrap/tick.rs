@@ -6,7 +6,7 @@ use super::*;
 /// Maximum number of runs per group of timeouts.
 const RUNS_MAX: usize = 8;
 
-/// `{handshakes, deliveries}`.
+/// The JSON object `{handshakes, deliveries}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapTicked {
     /// Handshakes with the core that timed out.

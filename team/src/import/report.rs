@@ -21,7 +21,7 @@ pub struct LineProblem {
     pub message: String,
 }
 
-/// `{status, team, created, imported, duplicates, malformed, not_applied{reason:n}, problems[], problems_omitted,
+/// The answer `{status, team, created, imported, duplicates, malformed, not_applied{reason:n}, problems[], problems_omitted,
 /// first_seq, last_seq, elapsed_ms}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportAnswer {

@@ -59,7 +59,7 @@ pub struct ChatCounts {
     pub not_applied: Reasons,
 }
 
-/// `{status, team, …counts, problems[], problems_omitted, first_seq, last_seq, elapsed_ms}`.
+/// The answer `{status, team, …counts, problems[], problems_omitted, first_seq, last_seq, elapsed_ms}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChatAnswer {
     /// `ok`, or `rejected` if nothing was written, because of `strict` or because there was nothing to import.

@@ -42,7 +42,7 @@ const FIRST_PHASE: &str = "team-exec";
 /// Phase of a closed team.
 const LAST_PHASE: &str = "cancelled";
 
-/// `{team_name, cleanup_mode}`.
+/// The answer `{team_name, cleanup_mode}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct CleanupAnswer {
     /// The team

@@ -85,7 +85,7 @@ pub struct SettingShown {
     pub about: Cow<'static, str>,
 }
 
-/// `{team, setting}`, the setting's fields inline.
+/// The answer `{team, setting}`, the setting's fields inline.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigGetAnswer {
     /// The team.
@@ -95,7 +95,7 @@ pub struct ConfigGetAnswer {
     pub setting: SettingShown,
 }
 
-/// `{team, settings, count, next_cursor}`.
+/// The answer `{team, settings, count, next_cursor}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigListAnswer {
     /// The team.
@@ -118,7 +118,7 @@ pub enum ConfigStatus {
     Unchanged,
 }
 
-/// `{status, team, key, value, previous, set, event?}`.
+/// The answer `{status, team, key, value, previous, set, event?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ConfigChangeAnswer {
     /// The result.

@@ -3,7 +3,7 @@
 use crate::operation::prelude::*;
 use teamlog_engine::Watch;
 
-/// `{seq, checked_at?}`: an answer lacks events after `seq` that other hosts recorded after `checked_at`.
+/// The JSON object `{seq, checked_at?}`: an answer lacks events after `seq` that other hosts recorded after `checked_at`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AsOf {
     /// Last local event

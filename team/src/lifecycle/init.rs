@@ -27,7 +27,7 @@ pub struct Init {
     pub actor: Option<String>,
 }
 
-/// `{status:"ok", team, members}`.
+/// The answer `{status:"ok", team, members}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InitAnswer {
     /// Always `ok`.

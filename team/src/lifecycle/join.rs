@@ -17,7 +17,7 @@ pub struct Join {
     pub keep_tokens: bool,
 }
 
-/// `{status:"ok", team, log, last_seq}`.
+/// The answer `{status:"ok", team, log, last_seq}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct JoinAnswer {
     /// Always `ok`.

@@ -4,7 +4,7 @@
 use crate::operation::prelude::*;
 use teamlog_engine::JournalIdentity;
 
-/// `{status:"ok", team, journal, groups, events, last_seq, changed}`.
+/// The answer `{status:"ok", team, journal, groups, events, last_seq, changed}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct JournalAnswer {
     /// Always `ok`.
@@ -24,7 +24,7 @@ pub struct JournalAnswer {
     pub changed: bool,
 }
 
-/// `{status:"ok", team, journal, system, was, changed}`.
+/// The answer `{status:"ok", team, journal, system, was, changed}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct SystemAnswer {
     /// Always `ok`.

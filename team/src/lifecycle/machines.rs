@@ -20,7 +20,7 @@ operation! {
     "list-machines": Reads(Machines {}) -> MachinesAnswer = |team, _| Ok(team.machines())
 }
 
-/// `{machines}`.
+/// The answer `{machines}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct MachinesAnswer {
     /// The bootstrap contract, then every mode

@@ -25,14 +25,14 @@ const ROLE: &str = "executor";
 /// Fixed `max_workers` of every team.
 const WORKERS_MAX: usize = 20;
 
-/// `{config}`.
+/// The answer `{config}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ConfigAnswer {
     /// The configuration
     pub config: TeamConfig,
 }
 
-/// `{manifest}`.
+/// The answer `{manifest}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ManifestAnswer {
     /// The manifest

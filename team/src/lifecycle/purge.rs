@@ -3,7 +3,7 @@
 use crate::handle::staging::{Purpose, Staging};
 use crate::operation::prelude::*;
 
-/// `{status:"purged", team, log, events}`.
+/// The answer `{status:"purged", team, log, events}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct PurgeAnswer {
     /// Always `purged`.

@@ -29,7 +29,7 @@ operation! {
     "tick": Records(Tick {}) -> TickAnswer = Team::tick
 }
 
-/// `{team, now, delivery, leases, tasks, bootstrap, next_due_at}`.
+/// The answer `{team, now, delivery, leases, tasks, bootstrap, next_due_at}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TickAnswer {
     /// The team.
@@ -48,7 +48,7 @@ pub struct TickAnswer {
     pub next_due_at: Option<String>,
 }
 
-/// `{retried, dead_lettered}`.
+/// The JSON object `{retried, dead_lettered}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryTicked {
     /// Attempts that were started.
@@ -57,14 +57,14 @@ pub struct DeliveryTicked {
     pub dead_lettered: u64,
 }
 
-/// `{expired}`.
+/// The JSON object `{expired}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeasesTicked {
     /// Leases that expired; their tasks are pending again.
     pub expired: u64,
 }
 
-/// `{unblocked}`.
+/// The JSON object `{unblocked}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TasksTicked {
     /// Tasks that were still blocked although their dependencies are completed: after an import, or after too many

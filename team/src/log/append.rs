@@ -40,7 +40,7 @@ operation! {
     refuses = [ReservedKind]
 }
 
-/// `{seq, id, created_at}` of the recorded event.
+/// The answer `{seq, id, created_at}` of the recorded event.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AppendAnswer {
     /// Seq of the event

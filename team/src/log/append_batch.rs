@@ -19,7 +19,7 @@ pub struct AppendBatch {
     pub actor: Option<String>,
 }
 
-/// `{count, first_seq, last_seq, replayed_lines?}`.
+/// The answer `{count, first_seq, last_seq, replayed_lines?}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BatchAnswer {
     /// Number of lines whose events are recorded.

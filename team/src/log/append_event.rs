@@ -60,7 +60,7 @@ pub struct AppendEvent {
     pub extra: Map<String, Value>,
 }
 
-/// `{event}`.
+/// The answer `{event}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AppendEventAnswer {
     /// The recorded event

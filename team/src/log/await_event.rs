@@ -45,7 +45,7 @@ pub enum AwaitStatus {
     Timeout,
 }
 
-/// `{status, cursor, event}`.
+/// The answer `{status, cursor, event}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct AwaitEventAnswer {
     /// Result of the wait

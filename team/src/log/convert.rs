@@ -4,7 +4,7 @@ use crate::operation::prelude::*;
 use crate::time::millis;
 use teamlog_engine::Size;
 
-/// `{status, team, format, events, groups, from, to, archive, original_receipt, …}`.
+/// The answer `{status, team, format, events, groups, from, to, archive, original_receipt, …}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ConvertAnswer {
     /// `converted`, or `unchanged` if the log has that format already.

@@ -106,7 +106,7 @@ pub struct RunChange {
     pub breaches: u64,
 }
 
-/// `{team, from, to, events, kinds, members_added, tasks_created, tasks_changed, tasks, count, next_cursor, inboxes,
+/// The answer `{team, from, to, events, kinds, members_added, tasks_created, tasks_changed, tasks, count, next_cursor, inboxes,
 /// modes, runs}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct DiffAnswer {

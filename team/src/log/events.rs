@@ -65,7 +65,7 @@ pub enum Order {
     Newest,
 }
 
-/// `{events, count, next_after, last_seq, more, next_before?}`.
+/// The answer `{events, count, next_after, last_seq, more, next_before?}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct EventsAnswer {
     /// The events, in the requested order

@@ -41,7 +41,7 @@ operation! {
 /// Most of the newest events that are read at once.
 const LAST_MAX: usize = 1_000;
 
-/// `{count, cursor, events}`.
+/// The answer `{count, cursor, events}`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct ReadEventsAnswer {
     /// Number of events

@@ -25,7 +25,7 @@ operation! {
 /// Default number of events.
 const EVENTS: u64 = 50;
 
-/// `{team, events, count, last_seq}`.
+/// The answer `{team, events, count, last_seq}`.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ReplayEventsAnswer {
     /// The team

@@ -26,7 +26,7 @@ pub enum SyncViewsStatus {
     Timeout,
 }
 
-/// `{team, status, seq}`.
+/// The answer `{team, status, seq}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SyncViewsAnswer {
     /// The team

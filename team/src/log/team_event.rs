@@ -10,7 +10,7 @@ use crate::projections::worker::event::WorkerState;
 
 pub(crate) const REPORTED: &str = "worker_event_reported";
 
-/// `{event_id, team, type, worker, task_id?, message_id, …, created_at}` and further reported fields.
+/// The JSON object `{event_id, team, type, worker, task_id?, message_id, …, created_at}` and further reported fields.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TeamEvent {
     /// Id of the log's event

@@ -24,7 +24,7 @@ operation! {
     }) -> TracesAnswer = |team, asked| team.traces(&asked)
 }
 
-/// `{team, traces, count, more}`.
+/// The answer `{team, traces, count, more}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TracesAnswer {
     /// The team.

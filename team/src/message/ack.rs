@@ -1,6 +1,6 @@
-//! `ack`: records that the recipient has read a message. The message's open delivery is closed in the same group. An
-//! ack of a post in a thread also covers all earlier posts to the agent. An ack that does not count is recorded as a
-//! fact that moves no state.
+//! `ack`: records that the recipient has read a message, and closes the message's open delivery in the same group. An ack
+//! of a post in a thread also covers all earlier posts to the agent. If an ack does not count (duplicate, wrong recipient,
+//! unknown id), an event without effect on the state records it.
 
 use crate::operation::prelude::*;
 use crate::projections::PostInfo;
@@ -30,13 +30,13 @@ pub enum AckStatus {
     Acked,
     /// The message was acknowledged before; nothing changed.
     AlreadyAcked,
-    /// No message has that id. The command exits 1.
+    /// No message has the given id. The command exits with 1.
     NotFound,
-    /// The message is addressed to another agent. The command exits 1.
+    /// The message is addressed to another agent. The command exits with 1.
     WrongRecipient,
 }
 
-/// `{status, message_id, agent}`, with `expected` for a wrong recipient and `posts_read` for a post.
+/// The answer `{status, message_id, agent}`, with `expected` for a wrong recipient and `posts_read` for a post.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AckAnswer {
     /// Outcome of the ack.
@@ -87,7 +87,7 @@ impl Command for Ack {
             Some(_) => (AckStatus::Acked, ack.event(None, None)),
         };
         if let Some(message) = &message {
-            // An ack that does not count also carries the trace and the task of its message.
+            // The event of an ack that does not count also names the trace and the task of its message.
             event.refs.set_given([
                 (RefKind::Trace, message.trace_id.as_deref()),
                 (RefKind::Task, message.task_id.as_deref()),

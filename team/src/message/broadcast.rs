@@ -1,4 +1,4 @@
-//! `broadcast`: sends plain mail to every worker except the sender, in one group. Makes no dispatch requests.
+//! `broadcast`: sends plain mail to every worker except the sender, in one group. It makes no dispatch requests.
 
 use crate::doubts::RecipientsDoubts;
 use crate::message::mail::Mail;
@@ -17,19 +17,19 @@ operation! {
     refuses = [WorkerNotFound, BudgetExceeded]
 }
 
-/// `{count, messages}`.
+/// The answer `{count, messages}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct BroadcastAnswer {
     /// Number of messages
     pub count: usize,
-    /// One message per worker, by name; the existing one if the worker already has the same mail undelivered
+    /// The messages, one per worker, in the order of names; an existing message if the worker has not received the same mail yet
     pub messages: Vec<Mail>,
-    /// Doubts about the workers
+    /// Unknown or stopped workers among the recipients
     #[serde(flatten)]
     pub doubts: RecipientsDoubts,
 }
 
-/// A broadcast with the random bits for its ids, so that `decide` is pure.
+/// A broadcast and the random bits of its message ids. Drawing the bits before `decide` keeps `decide` pure.
 #[derive(Debug, Clone)]
 struct SendLetters {
     from: String,

@@ -1,7 +1,7 @@
-//! Messages about a task that have a command of their own: the fields of their payload are fields of the command.
+//! Messages about a task with a command of their own. The fields of the payload are fields of the command.
 
-/// Defines a message about a task: the command's type, the type of message, the method of [`Team`](crate::Team) that
-/// sends it, and the fields of its payload.
+/// Defines such a command: its type, the type of message, the method of [`Team`](crate::Team) that sends the message, and the
+/// fields of the payload.
 macro_rules! task_message {
     (
         $(#[$about:meta])*
@@ -15,7 +15,7 @@ macro_rules! task_message {
             /// The sender.
             #[serde(skip)]
             pub from: String,
-            /// The recipient; an assignment makes it the owner of the task.
+            /// The recipient; the recipient of an assignment becomes the owner of the task.
             #[serde(skip)]
             pub to: String,
             /// Id of the task.

@@ -55,8 +55,8 @@ pub enum DeadLetterStatus {
     Acked,
 }
 
-/// `{id, schema_version, team, message_id, task_id, trace_id, reason, attempts, created_at, message, status, acked_at?,
-/// requeued_at?}`.
+/// The JSON object `{id, schema_version, team, message_id, task_id, trace_id, reason, attempts, created_at, message, status,
+/// acked_at?, requeued_at?}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct DeadLetterShown {
     /// Id of the dead letter.
@@ -77,7 +77,7 @@ pub struct DeadLetterShown {
     pub attempts: u32,
     /// Time at which the dead letter was recorded.
     pub created_at: String,
-    /// The message; `null` if the log does not hold it.
+    /// The message; `null` if the log does not contain it.
     #[schemars(with = "Option<Message>")]
     pub message: Option<Box<RawValue>>,
     /// Status of the dead letter.
@@ -109,7 +109,7 @@ impl DeadLetterShown {
     }
 }
 
-/// `{team, dead_letters, count, next_cursor}`.
+/// The answer `{team, dead_letters, count, next_cursor}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct DeadLetterListAnswer {
     /// Name of the team.
@@ -122,7 +122,7 @@ pub struct DeadLetterListAnswer {
     pub next_cursor: Option<String>,
 }
 
-/// `{status:"requeued", team, id, message_id, delivery, event}`.
+/// The answer `{status:"requeued", team, id, message_id, delivery, event}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct RequeueAnswer {
     /// Always `requeued`.
@@ -133,7 +133,7 @@ pub struct RequeueAnswer {
     pub id: String,
     /// Id of its message.
     pub message_id: String,
-    /// Terms of the new delivery.
+    /// Terms of the new delivery: timeouts and number of attempts.
     pub delivery: Terms,
     /// The event that records the requeue.
     pub event: Recorded,

@@ -19,10 +19,10 @@ operation! {
 
 /// Maximum number of deliveries on a page.
 const PAGE_MAX: usize = 1_000;
-/// Separates the due time from the message id in a cursor.
+/// Separator between the due time and the message id in a cursor.
 const OF: char = '@';
 
-/// `{team, deliveries, count, next_cursor}`.
+/// The answer `{team, deliveries, count, next_cursor}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryListAnswer {
     /// Name of the team
@@ -40,17 +40,17 @@ pub struct DeliveryListAnswer {
 pub struct DeliveryShown {
     /// Id of the message
     pub message_id: String,
-    /// Sender of the message; `null` if the log does not hold the message
+    /// Sender of the message; `null` if the log does not contain the message
     pub from: Option<String>,
     /// Recipient of the message
     pub to: String,
-    /// Type of the message; `null` if the log does not hold the message
+    /// Type of the message; `null` if the log does not contain the message
     #[serde(rename = "type")]
     pub kind: Option<MessageType>,
     /// Task of the message
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// Number of recorded attempts; the current one may have ended already without a record
+    /// Number of attempts on record. The last of them may have timed out since
     pub attempt: u32,
     /// Number of attempts before the message becomes a dead letter
     pub attempts_max: u32,
@@ -89,7 +89,7 @@ impl Team {
 }
 
 impl DeliveryList {
-    /// Reads the cursor: due time and message of the last delivery on the page before. That delivery may be closed by
+    /// Parses the cursor into the due time and the message of the previous page's last delivery. That delivery may be closed
     /// now.
     fn behind(&self) -> Result<Option<(Timestamp, String)>> {
         let Some(cursor) = &self.cursor else {

@@ -1,4 +1,4 @@
-//! The effect of a message beside its delivery: applied to its task or not, and doubts about the names in it.
+//! The effect of a message on its task, and warnings about the names in the message.
 
 use crate::doubts::{RecipientDoubts, similar_task, unknown_deps};
 use crate::message::send::KeptAsReport;
@@ -6,50 +6,50 @@ use crate::operation::prelude::*;
 use crate::projections::message::NotApplied;
 use crate::task::approval;
 
-/// Tells if a message changed the task that it is about.
+/// Effect of a message on its task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Applied {
     /// The message was applied to the task.
     Applied,
-    /// A newer message was applied to the task before; this one changed nothing.
+    /// The message changed nothing, because a newer message was applied to the task earlier.
     Superseded,
-    /// The message is recorded, but part of it did not change the task; `reason` says why.
+    /// The message is recorded, but at least a part of it did not change the task; `reason` says why.
     NotApplied,
 }
 
 /// The effect of a message on the task that it is about.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Effect {
-    /// `None` for a message that is not about a task.
+    /// `None` if the message is not about a task.
     pub applied: Option<Applied>,
-    /// The reason if not all of it was applied.
+    /// Reason if a part of the message was not applied.
     pub reason: Option<&'static str>,
-    /// The fields that were not applied.
+    /// The fields that were not applied, each with its reason.
     pub not_applied: BTreeMap<String, NotApplied>,
-    /// The task as it stays, if only claims move it.
+    /// The unchanged task, if it is claim-governed and the message counts only as a report.
     pub reported: Option<KeptAsReport>,
 }
 
-/// Doubts about the names in a message, and a note if the recipient has stopped.
+/// Warnings about the names in a message, and a note if the recipient has stopped.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Doubts {
-    /// True if the message created its task: no task had that id
+    /// True if the message created its task, because no task had that id
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub created: bool,
-    /// The existing task that was probably meant instead
+    /// The existing task that was probably meant, if the message created a task
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub did_you_mean: Option<String>,
-    /// Dependencies that no task of the team has as its id
+    /// Dependencies in the message that do not exist as tasks
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_deps: Vec<String>,
-    /// Doubts about the recipient and the sender
+    /// Warnings about the recipient and the sender
     #[serde(flatten)]
     pub agents: RecipientDoubts,
 }
 
 impl Doubts {
-    /// Looks up the names of a message that is about to be recorded.
+    /// Checks the names in a message before the message is recorded.
     pub(crate) fn of(live: &Live, message: &Message) -> Result<Doubts> {
         let mut doubts = Doubts {
             agents: RecipientDoubts::of(live, &message.to, &message.from)?,
@@ -71,7 +71,7 @@ impl Doubts {
     }
 }
 
-/// Refuses an update of a task that does not exist, if the team's settings say so.
+/// Refuses an update of an unknown task, if the team's settings forbid to create tasks by update.
 pub(crate) fn check_creation(live: &Live, message: &Message, id: &str) -> Result<()> {
     let setting = Setting::TasksCreateByUpdate;
     if message.kind != MessageType::TaskUpdate || live.setting(setting)?.0.switch() {
@@ -88,7 +88,7 @@ pub(crate) fn check_creation(live: &Live, message: &Message, id: &str) -> Result
     Err(refusal.detail("task_id", id).into())
 }
 
-/// Finds the effect of a message in the state after it.
+/// Returns the effect of a recorded message, read from the state after the message.
 pub(crate) fn of(after: &After<'_>, message: &Message, seq: u64) -> Result<Effect> {
     let live = after.live;
     let Some(id) = message
@@ -123,7 +123,7 @@ pub(crate) fn of(after: &After<'_>, message: &Message, seq: u64) -> Result<Effec
     Ok(left_out(Some(Applied::Applied), message, fields))
 }
 
-/// Returns the effect of a message of which `fields`, and the ones that the message names itself, were not applied.
+/// Returns the effect of a message with unapplied fields: `fields`, and the fields that the message itself cannot apply.
 fn left_out(
     applied: Option<Applied>,
     message: &Message,

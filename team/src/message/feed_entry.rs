@@ -1,4 +1,4 @@
-//! An entry of an agent's feed: an event in the form that the agent reads.
+//! An entry of an agent's feed: an event in a form for that agent.
 
 use crate::operation::prelude::*;
 use crate::projections::task::event::{TaskAct, TaskFact};
@@ -10,13 +10,13 @@ use crate::projections::{Fact, Message, event};
 /// Maximum number of characters of a summary.
 const SUMMARY_MAX: usize = 120;
 
-/// `{schemaVersion, id, cursor, type, teamId, agentId, taskId?, threadId?, messageId?, from?, actor?, summary?, content?, ts}`.
+/// The JSON object `{schemaVersion, id, cursor, type, teamId, agentId, taskId?, threadId?, messageId?, from?, actor?, summary?, content?, ts}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct FeedEntry {
-    /// Version of this format
+    /// Version of the entry format
     pub schema_version: String,
-    /// `inbox-` and the cursor, padded to eight digits
+    /// `inbox-` followed by the cursor, padded to eight digits
     pub id: String,
     /// Seq of the event
     pub cursor: u64,
@@ -26,7 +26,7 @@ pub struct FeedEntry {
     pub kind: String,
     /// Name of the team
     pub team_id: String,
-    /// The agent whose feed this is
+    /// Owner of the feed
     pub agent_id: String,
     /// Task that the entry is about
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -37,13 +37,13 @@ pub struct FeedEntry {
     /// Message that the entry is about
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
-    /// The agent in whose name the actor acted, if that is another one
+    /// The agent in whose name the actor acted, if the actor is another agent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub from: Option<String>,
     /// The agent that recorded the event
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// The entry in one line
+    /// Summary of the entry in one line
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub summary: Option<String>,
     /// Full text of the message or post
@@ -54,7 +54,7 @@ pub struct FeedEntry {
     pub ts: String,
 }
 
-/// Estimated bytes of an entry without its texts, on the high side.
+/// Estimated size of an entry without its texts, in bytes; rather too large than too small.
 const FRAME_BYTES: usize = 320;
 
 impl FeedEntry {
@@ -73,7 +73,7 @@ impl FeedEntry {
         FRAME_BYTES + texts.sum::<usize>()
     }
 
-    /// Returns the feed entry that an event means for an agent, if any.
+    /// Returns the feed entry of an event for an agent; `None` if the event does not concern the agent.
     pub(crate) fn of(event: &Event<'_>, team: &str, agent: &str) -> Result<Option<FeedEntry>> {
         let said = match Fact::decode(event)? {
             Fact::Thread(fact) => match &fact.act {
@@ -118,7 +118,7 @@ impl FeedEntry {
     }
 }
 
-/// Describes mail: an assignment by its subject, plain mail by its body, other types by their payload.
+/// Describes a message: an assignment by its subject, plain mail by its body, any other type by its payload.
 fn mail(message: &Message) -> FeedEntry {
     let payload = message.payload.as_str();
     let fields: Map<String, Value> = serde_json::from_str(payload).unwrap_or_default();

@@ -15,7 +15,7 @@ operation! {
         worker: String,
         /// Cursor of the last read entry; the beginning if absent
         since: Option<u64>,
-        /// Largest number of entries, at most 1000; if absent, all that fit into 4 MiB
+        /// Largest number of entries, at most 1000; if absent, all entries that fit into 4 MiB
         #[schemars(range(min = 1))]
         limit: Option<usize>,
     }) -> InboxFeedAnswer = |team, asked| team.inbox_feed(&asked),
@@ -23,11 +23,10 @@ operation! {
     rules = RULES
 }
 
-/// Maximum number of entries on a page if the caller asks for pages. Without pages, the answer's size is the only
-/// limit.
+/// Maximum number of entries on a page if the caller gives a limit. Without a limit, only the size of the answer is bounded.
 pub const FEED_MAX: usize = 1000;
 
-/// `{worker, count, events, next_since, more}`.
+/// The answer `{worker, count, events, next_since, more}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct InboxFeedAnswer {
     /// The agent whose feed this is
@@ -36,7 +35,7 @@ pub struct InboxFeedAnswer {
     pub count: usize,
     /// The entries, oldest first
     pub events: Vec<FeedEntry>,
-    /// Cursor of the next call: the last event examined if more entries may follow, else the end of the log
+    /// Cursor for the next call: the last event examined if more entries may follow, else the end of the log
     pub next_since: u64,
     /// True if more entries may follow
     pub more: bool,

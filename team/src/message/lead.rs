@@ -1,5 +1,5 @@
-//! The part of `prime` for a leader: the state of the whole team in few words. A leader that lost its context knows
-//! nothing else, so each list also has its total.
+//! The briefing of a leader in `prime`: the state of the whole team in few words. The briefing must stand alone, since a
+//! leader may have lost its context; so each list also has its total number.
 
 use crate::attention::Attention;
 use crate::message::notices;
@@ -7,27 +7,27 @@ use crate::message::prime::{DEPS_MAX, Dependency, Few, cut, dependencies, minute
 use crate::operation::prelude::*;
 use crate::task::report;
 
-/// Maximum number of items per list.
+/// Maximum number of items shown per list.
 const ITEMS_MAX: usize = 10;
-/// Maximum number of tasks examined per list; a total is exact up to this number.
+/// Maximum number of tasks examined per list. A total up to this number is exact.
 const LOOKED_AT: usize = 1_000;
-/// Names of agents that lead, besides the fixed leader.
+/// Names that make an agent a leader, besides the fixed leader.
 const LEADERS: [&str; 2] = ["lead", "leader"];
-/// Maximum number of characters of a text.
+/// Maximum length of a text in characters.
 const TEXT_MAX: usize = 60;
 
-/// `{held, blocked, decisions, finished, last_command_seq}`.
+/// The answer `{held, blocked, decisions, finished, last_command_seq}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TeamBrief {
-    /// Tasks that other agents work on or were assigned, without those that are blocked
+    /// Tasks that other agents work on or were assigned; blocked tasks are not among them
     pub held: Few<HeldTask>,
-    /// Unfinished tasks of any agent that cannot go on, and why
+    /// Unfinished tasks of any agent that are blocked, with their dependencies
     pub blocked: Few<BlockedTask>,
-    /// Attention items, most severe first
+    /// Items of `attention`, most severe first
     pub decisions: Few<Decision>,
-    /// Tasks that ended since the leader's last command, newest first
+    /// Tasks that ended after the leader's last command, newest first
     pub finished: Few<FinishedTask>,
-    /// The event of the leader's last command; 0 if it recorded none
+    /// Seq of the event of the leader's last command; 0 if the leader recorded none
     pub last_command_seq: u64,
 }
 
@@ -36,26 +36,26 @@ pub struct TeamBrief {
 pub struct HeldTask {
     /// Id of the task
     pub task_id: String,
-    /// Holder of the claim
+    /// Holder of the claim, or the agent that was assigned the task
     pub owner: String,
     /// Status of the task
     pub status: Status,
-    /// Subject, cut short
+    /// Subject of the task, cut short
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub subject: String,
-    /// Whole minutes since its owner claimed it or was assigned it
+    /// Whole minutes since the owner claimed the task or was assigned it
     pub held_minutes: u64,
-    /// Whole minutes since its last update or report
+    /// Whole minutes since the last update of the task or the last report on it
     pub heard_minutes: u64,
-    /// True if the lease of the claim ran out
+    /// True if the lease of the claim has expired
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lease_expired: bool,
-    /// The last report or note, cut short
+    /// The last report on the task or its note, cut short
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
 
-/// A task that cannot go on.
+/// A task that is blocked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "HeldUpTask")]
 pub struct BlockedTask {
@@ -66,18 +66,18 @@ pub struct BlockedTask {
     pub owner: Option<String>,
     /// Status of the task
     pub status: Status,
-    /// Dependencies of the task that are not completed
+    /// The first dependencies of the task that are not completed
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<Dependency>,
-    /// Number of further dependencies
+    /// Number of further dependencies that are not completed
     #[serde(default, skip_serializing_if = "crate::shapes::is_zero")]
     pub waits_for_more: usize,
-    /// The last report or note, cut short
+    /// The last report on the task or its note, cut short
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
 }
 
-/// An attention item of the team.
+/// An item that needs a decision of the leader.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "LeadDecision")]
 pub struct Decision {
@@ -93,9 +93,9 @@ pub struct Decision {
 pub struct FinishedTask {
     /// Id of the task
     pub task_id: String,
-    /// Status at its end
+    /// Status of the task at its end
     pub status: Status,
-    /// Owner at its end
+    /// Owner of the task at its end
     #[serde(skip_serializing_if = "Option::is_none")]
     pub owner: Option<String>,
     /// Whole minutes since the task ended
@@ -105,14 +105,14 @@ pub struct FinishedTask {
     pub note: String,
 }
 
-/// Returns true if an agent leads: the fixed leader, an agent named `lead` or `leader`, or an agent that assigned a
+/// Returns true if an agent is a leader: the fixed leader, an agent named `lead` or `leader`, or an agent that assigned a
 /// task to another agent.
 pub(crate) fn leads(live: &Live, agent: &str) -> Result<bool> {
     Ok(agent == LEADER || LEADERS.contains(&agent) || live.gave_work(agent)?)
 }
 
 impl Team {
-    /// Returns the items of `attention`, shortened for a leader.
+    /// Returns the items of `attention`, cut short for the briefing.
     pub(crate) fn decisions(&mut self) -> Result<Few<Decision>> {
         let now = self.now();
         let all = Attention {
@@ -132,7 +132,7 @@ impl Team {
     }
 }
 
-/// Returns the state of the team for the leader `agent`.
+/// Returns the state of the team in few words, for the leader `agent`.
 pub(crate) fn brief(
     live: &Live,
     agent: &str,
@@ -156,7 +156,7 @@ pub(crate) fn brief(
     })
 }
 
-/// Returns tasks that are blocked, reported blocked, or wait for a dependency.
+/// Returns tasks that are blocked, that a report calls blocked, or that wait for a dependency.
 fn blocked(live: &Live) -> Result<Vec<Task>> {
     let mut blocked = live.blocked_tasks(None, LOOKED_AT)?.tasks;
     let mut known: BTreeSet<String> = blocked.iter().map(|task| task.task_id.clone()).collect();
@@ -174,7 +174,7 @@ fn blocked(live: &Live) -> Result<Vec<Task>> {
     Ok(blocked)
 }
 
-/// Returns tasks that other agents work on or were assigned, without the blocked ones.
+/// Returns tasks that other agents work on or were assigned. Tasks in `blocked` are left out.
 fn held(live: &Live, agent: &str, blocked: &[Task], now: Timestamp) -> Result<Few<HeldTask>> {
     let blocked: BTreeSet<&str> = blocked.iter().map(|task| &*task.task_id).collect();
     let mut held = Few::default();
@@ -228,7 +228,7 @@ fn blocked_task(live: &Live, task: Task) -> Result<BlockedTask> {
     })
 }
 
-/// Returns tasks that ended after the event `since` and were not reopened, each once.
+/// Returns tasks that ended after the event `since` and were not reopened. No task is listed twice.
 fn finished(live: &Live, since: u64, now: Timestamp) -> Result<Few<FinishedTask>> {
     let mut known = BTreeSet::new();
     let mut finished = Few::default();
@@ -257,7 +257,8 @@ fn outcome(task: &Task) -> String {
     said.cloned().unwrap_or_else(|| note(task))
 }
 
-/// Returns the last report on a task, with its author unless that is the owner; without a report, the task's note.
+/// Returns the last report on a task, and its author if the author is not the owner. If there is no report, returns the
+/// task's note.
 fn note(task: &Task) -> String {
     let owner = task.owner.as_deref().unwrap_or_default();
     match (report::words(task), report::by_other(task, owner)) {

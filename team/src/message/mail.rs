@@ -1,9 +1,9 @@
-//! Mail for brokers: a message with its marks, and the dispatch request for its recipient.
+//! Mail as brokers read it: a message with its marks, and the dispatch request for its recipient.
 
 use crate::operation::prelude::*;
 use crate::projections::message::{Dispatch, Marks};
 
-/// `{message_id, from_worker, to_worker, type, body, created_at, …}`.
+/// The JSON object `{message_id, from_worker, to_worker, type, body, created_at, …}`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct Mail {
     /// Id of the message
@@ -15,7 +15,7 @@ pub struct Mail {
     /// Type of the message; mail that brokers send is a `message`
     #[serde(rename = "type")]
     pub kind: String,
-    /// Text of the message; without a text, the payload as JSON
+    /// Text of the message; the payload as JSON if the message has no text
     pub body: String,
     /// Creation time, as given by the sender
     pub created_at: String,
@@ -25,10 +25,10 @@ pub struct Mail {
     /// Trace that the message belongs to
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub trace_id: Option<String>,
-    /// The agent that recorded the message, if that is not the sender
+    /// The agent that recorded the message, if it is not the sender
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub actor: Option<String>,
-    /// Payload of the message, if it holds more than a body
+    /// Payload of the message, if the payload has more fields than the body
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub payload: Option<Map<String, Value>>,
     /// Time at which the recipient was first notified of the message
@@ -81,14 +81,15 @@ impl Mail {
     }
 }
 
-/// Outcome of the dispatch: `{ok, transport, reason, request_id?, message_id, to_worker?}`.
+/// Result of a request to notify a worker: `{ok, transport, reason, request_id?, message_id, to_worker?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DispatchOutcome {
-    /// True if the recipient will be or was notified
+    /// True if the recipient was notified or will be notified
     pub ok: bool,
     /// Transport of the notification: `hook`, `mailbox`, `none`
     pub transport: String,
-    /// `queued_for_hook_dispatch`, `duplicate_pending_dispatch_request`, `existing_message_already_notified`
+    /// Reason for the result: `queued_for_hook_dispatch`, `duplicate_pending_dispatch_request`,
+    /// `existing_message_already_notified`
     pub reason: String,
     /// Id of the dispatch request
     #[serde(default, skip_serializing_if = "Option::is_none")]

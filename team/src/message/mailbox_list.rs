@@ -1,4 +1,4 @@
-//! `mailbox-list`: lists a worker's mail, oldest first: all of it, or a page from the newest towards older messages.
+//! `mailbox-list`: lists a worker's mail, oldest first. Lists all mail, or pages that begin with the newest mail.
 
 use crate::message::mail::Mail;
 use crate::message::read::before;
@@ -10,7 +10,7 @@ operation! {
     "mailbox-list": Reads(MailboxList {
         /// Owner of the mailbox
         worker: String,
-        /// True if delivered messages are listed too; true if absent
+        /// True if delivered messages are listed too, which is the default
         include_delivered: Option<bool>,
         /// Largest number of messages, the newest ones; all messages if absent
         #[schemars(range(min = 1))]
@@ -22,10 +22,10 @@ operation! {
     empty = |asked, _| asked.empty()
 }
 
-/// `{worker, count, messages, next_cursor?}`.
+/// The answer `{worker, count, messages, next_cursor?}`.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct MailboxListAnswer {
-    /// The worker whose mailbox this is
+    /// Owner of the mailbox
     pub worker: String,
     /// Number of messages listed
     pub count: usize,

@@ -1,7 +1,7 @@
 //! `mailbox-mark-notified`, `mailbox-mark-delivered`: record that a recipient was notified of a message or received it.
 //!
-//! The two marks are independent of each other, and the first of each counts. A delivery also completes the newest
-//! dispatch request for the message.
+//! The two marks are independent of each other. Only the first mark of each kind counts. A delivery mark also completes the
+//! newest dispatch request for the message.
 
 use crate::message::mail::DispatchShown;
 use crate::operation::prelude::*;
@@ -29,31 +29,31 @@ operation! {
     warns = true
 }
 
-/// `{worker, message_id, notified}`.
+/// The answer `{worker, message_id, notified}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MarkNotifiedAnswer {
-    /// The worker whose mailbox this is
+    /// Owner of the mailbox
     pub worker: String,
     /// Id of the message
     pub message_id: String,
-    /// True if the message is marked; false if the mailbox does not hold it
+    /// True if the message has the mark; false if the mailbox does not contain the message
     pub notified: bool,
 }
 
-/// `{worker, message_id, updated, dispatch_request_id, dispatch_updated, dispatch?}`.
+/// The answer `{worker, message_id, updated, dispatch_request_id, dispatch_updated, dispatch?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MarkDeliveredAnswer {
-    /// The worker whose mailbox this is
+    /// Owner of the mailbox
     pub worker: String,
     /// Id of the message
     pub message_id: String,
-    /// True if the message is marked; false if the mailbox does not hold it
+    /// True if the message has the mark; false if the mailbox does not contain the message
     pub updated: bool,
     /// Id of the newest dispatch request for the message; `null` without one
     pub dispatch_request_id: Option<String>,
-    /// True if that request counts as delivered; a failed request does not
+    /// True if the dispatch request counts as delivered; false for a failed request
     pub dispatch_updated: bool,
-    /// The request after the change
+    /// The dispatch request after the change
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dispatch: Option<DispatchShown>,
 }
@@ -125,7 +125,7 @@ impl Command for MarkMessage {
         };
         let marks = live.marks(&message.id)?;
         let worker = &*self.marked.agent;
-        // A notification is not an act of the worker; taking its mail is.
+        // The worker is the actor of a delivery mark. A notification mark has the default actor, because the worker did nothing.
         let (was, actor, ends) = match self.mark {
             Mark::Notified => (marks.notified_at, DEFAULT_ACTOR, false),
             Mark::Delivered => (marks.delivered_at, worker, true),
@@ -173,7 +173,7 @@ pub(crate) fn dispatch(live: &Live, message_id: &str) -> Result<Option<Dispatch>
     }
 }
 
-/// Returns the remaining status changes of a request up to its delivery; none if it has ended.
+/// Returns the events that bring a dispatch request to `delivered`; none if the request has ended already.
 fn end(dispatch: &Dispatch, actor: &str, message: &MessageInfo) -> Vec<NewEvent> {
     let left: &[fn(DispatchMoved) -> MailFact] = match dispatch.status {
         DispatchStatus::Pending => &[MailFact::DispatchNotified, MailFact::DispatchDelivered],

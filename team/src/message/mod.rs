@@ -1,4 +1,4 @@
-//! Messages: sending, delivery, reading and acknowledgment; and the feed of an agent.
+//! Messages: sending, delivery, reading and acknowledgment. Also the feed of an agent.
 
 pub mod ack;
 pub mod broadcast;

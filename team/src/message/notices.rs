@@ -1,22 +1,22 @@
-//! Notices: the entries of an agent's feed besides its mail, for answers that show unseen entries.
+//! Notices: the entries of an agent's feed without its mail. Answers use them to show unseen posts and news.
 //!
-//! A post is unread until the agent acknowledges it or a later one. News of tasks repeats the state of the tasks, so it
-//! counts as seen once the agent records something.
+//! A post is unread until the agent acknowledges it or a later post. News of tasks is seen as soon as the agent records any
+//! event, because news only repeats the state of tasks.
 
 use crate::message::feed_entry::FeedEntry;
 use crate::message::prime::Few;
 use crate::operation::prelude::*;
 
-/// Maximum number of news items that are counted.
+/// Maximum number of news items to count.
 const NEWS_MAX: usize = 1_000;
 
 /// A feed entry in few words.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "FeedNotice")]
 pub struct Notice {
-    /// Id of the post, to acknowledge it; for news the id of the feed entry
+    /// Id to acknowledge a post with; for news, the id of the feed entry
     pub id: String,
-    /// The type, as in the feed: `thread_message`, `task_unblocked`, `task_rejected` and so on
+    /// Type of the feed entry: `thread_message`, `task_unblocked`, `task_rejected` and so on
     #[serde(rename = "type")]
     pub kind: String,
     /// Author of the post, or the agent that acted
@@ -27,14 +27,14 @@ pub struct Notice {
     /// Task that the notice is about
     #[serde(skip_serializing_if = "Option::is_none")]
     pub task_id: Option<String>,
-    /// Time at which it was recorded
+    /// Time at which the event was recorded
     #[schemars(with = "Timestamp")]
     pub created_at: String,
-    /// Text of the post; for news a sentence
+    /// Text of the post; for news, a sentence
     pub text: String,
 }
 
-/// Returns the posts that an agent has not acknowledged, oldest first, at most `limit` of them.
+/// Returns up to `limit` posts without an ack of the agent, oldest first.
 pub(crate) fn posts(
     live: &Live,
     reader: &Reader,
@@ -47,7 +47,8 @@ pub(crate) fn posts(
     })
 }
 
-/// Returns the news of an agent's tasks since the agent last recorded something, oldest first, at most `limit` items.
+/// Returns up to `limit` news items about the agent's tasks, oldest first. Only events after the agent's own last event
+/// count.
 pub(crate) fn news(live: &Live, reader: &Reader, agent: &str, limit: usize) -> Result<Few<Notice>> {
     let mut seqs = live
         .task_news(agent, last_acted(live, agent)?, NEWS_MAX)?

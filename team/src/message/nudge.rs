@@ -1,9 +1,10 @@
-//! `nudge`: wakes idle agents that have unread mail, posts or news of their tasks, once per cooldown. It is meant for a
-//! timer; repeating it is harmless. Mail counts until it is acknowledged; posts and news wake an agent once.
+//! `nudge`: wakes idle agents that have unread mail, posts or news of their tasks, once per cooldown. A timer is meant to
+//! call it; repeated calls are harmless. Mail wakes an agent until the agent acknowledges it. Posts and news wake an agent
+//! once.
 //!
-//! An agent is idle if its last event is old enough, or if that event reports that it is idle. A wake-up is a message
-//! too, but wake-ups never cause wake-ups, and an agent with an unread wake-up gets no second one: the nudge is then
-//! recorded as suppressed.
+//! An agent is idle if its last event is old enough, or if that event reports idleness. A wake-up is itself a message, but
+//! an unread wake-up alone wakes no agent. An agent with an unread wake-up gets no second one; the nudge is then recorded as
+//! suppressed.
 
 use crate::message::notices;
 use crate::message::send::{NewMessage, Send, within};
@@ -15,7 +16,7 @@ use crate::time::AHEAD_TOLERATED_MICROS;
 /// Maximum number of agents that one group nudges.
 const GROUP_MAX: usize = 100;
 
-/// Distance between the random bits of the message ids in a group.
+/// Distance between the random bits of two message ids in one group, so that the ids differ.
 const IDS_APART: u64 = 1 << 24;
 
 operation! {
@@ -35,53 +36,53 @@ operation! {
     refuses = [WorkerNotFound]
 }
 
-/// `{team, now, dry_run, cooldown_seconds, idle_seconds, nudged, count, reminded, skipped}`.
+/// The answer `{team, now, dry_run, cooldown_seconds, idle_seconds, nudged, count, reminded, skipped}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct NudgeAnswer {
     /// Name of the team.
     pub team: String,
-    /// Time at which idleness was judged.
+    /// Time for which idleness was computed.
     pub now: String,
     /// True if nothing was sent.
     pub dry_run: bool,
-    /// Minimum seconds between two nudges of an agent.
+    /// Shortest time between two nudges of an agent, in seconds.
     pub cooldown_seconds: u64,
-    /// Seconds without an event of its own after which an agent is idle.
+    /// Seconds without an event of an agent after which the agent counts as idle.
     pub idle_seconds: u64,
-    /// Agents that were nudged (in a dry run: would be), by name.
+    /// Agents that were nudged, by name. In a dry run: agents that would be nudged.
     pub nudged: Vec<Nudged>,
     /// Number of agents in `nudged`.
     pub count: usize,
-    /// Agents with an unread wake-up, which got no second one, listed once per cooldown; `message_id` is the unread
-    /// one.
+    /// Agents that have an unread wake-up and therefore got no second one. Each is listed once per cooldown; `message_id` is
+    /// the unread wake-up.
     pub reminded: Vec<Nudged>,
-    /// Agents with unread mail, posts or news that were not nudged.
+    /// Counts of agents with unread mail, posts or news that were not nudged.
     pub skipped: Skipped,
 }
 
 impl NudgeAnswer {
-    /// Returns all agents for which a program runs.
+    /// Returns all agents for which `--exec` runs its program: the nudged ones and the reminded ones.
     pub fn all(&self) -> impl Iterator<Item = &Nudged> {
         self.nudged.iter().chain(&self.reminded)
     }
 }
 
-/// `{agent, unread, posts?, news?, idle_since, message_id?, seq?, exec?}`.
+/// The JSON object `{agent, unread, posts?, news?, idle_since, message_id?, seq?, exec?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Nudged {
     /// Name of the agent.
     pub agent: String,
-    /// Number of unread messages without wake-ups.
+    /// Number of unread messages; wake-ups are not counted.
     pub unread: u64,
     /// Number of unread posts in threads.
     #[serde(default, skip_serializing_if = "is_none_of")]
     pub posts: u64,
-    /// Number of news items of its tasks since it last recorded something.
+    /// Number of news items of the agent's tasks since the agent last recorded something.
     #[serde(default, skip_serializing_if = "is_none_of")]
     pub news: u64,
-    /// Time of its last activity; `null` without any.
+    /// Time of the agent's last activity; `null` if there is none.
     pub idle_since: Option<String>,
-    /// Id of the wake-up: the new one, or the unread one.
+    /// Id of the agent's wake-up: the new or the unread one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
     /// Seq of the event that records the nudge.
@@ -93,7 +94,7 @@ pub struct Nudged {
 }
 
 impl Nudged {
-    /// Returns the payload of the wake-up. Counts of zero are left out, except `unread`.
+    /// Returns the payload of the wake-up. Fields that are zero are left out, except `unread`.
     fn reason(&self) -> Value {
         let mut reason = json!({"reason": "unread", "unread": self.unread});
         for (name, count) in [("posts", self.posts), ("news", self.news)] {
@@ -104,14 +105,14 @@ impl Nudged {
         reason
     }
 
-    /// Returns true if a program was to run for the agent and failed.
+    /// Returns true if a program should have run for the agent and failed.
     pub fn failed(&self) -> bool {
         let exec = self.exec.as_ref();
         exec.is_some_and(|exec| exec.status != ExecStatus::Ok)
     }
 }
 
-/// `{active, cooling}`.
+/// The JSON object `{active, cooling}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Skipped {
     /// Agents that are not idle.
@@ -139,13 +140,13 @@ pub struct Executed {
 pub enum ExecStatus {
     /// Exit code 0.
     Ok,
-    /// Another exit code, or the program could not run.
+    /// Another exit code, or the program did not start.
     Failed,
-    /// The program took too long and was killed.
+    /// The program ran too long and was killed.
     TimedOut,
 }
 
-/// Sender, cooldown and idle time of a nudge.
+/// Sender, cooldown and idle time for a run of `nudge`.
 #[derive(Debug, Clone)]
 struct Terms {
     from: String,
@@ -218,7 +219,7 @@ const WAKE_KINDS: [&str; 2] = ["message_sent", "message_suppressed"];
 #[derive(Debug, Clone)]
 struct Wake {
     nudged: Nudged,
-    /// True if the agent has an unread wake-up, so that it gets no second one.
+    /// True if the agent already has an unread wake-up.
     has_one: bool,
 }
 
@@ -230,7 +231,7 @@ impl Command for Group {
         CommandTerms::of(Authority::Anyone)
     }
 
-    /// Checks each agent again under the lock: it may have become active or been nudged meanwhile.
+    /// Checks each agent again under the lock, because an agent may have become active or been nudged meanwhile.
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Vec<Wake>>> {
         let (mut due, mut events) = (Vec::new(), Vec::<NewEvent>::new());
         let mut random = self.random;
@@ -250,7 +251,7 @@ impl Command for Group {
                 events.push(message.withheld().map_err(Refusal::from)?);
             } else {
                 let (_, decided) = new.settle(live, ctx.now)?;
-                // The sender joins only once.
+                // If the first wake-up lets the sender join the team, drops the same join event from the later ones.
                 let joined = events.iter().any(|event| event.kind == "message_sent");
                 let new = decided.into_iter();
                 events.extend(new.filter(|event| !joined || event.kind == "message_sent"));
@@ -322,14 +323,14 @@ impl Terms {
 
     fn standing(&self, live: &Live, agent: AgentInfo, now: Timestamp) -> Result<Readiness> {
         let unread = agent.unread.saturating_sub(agent.wakeups);
-        // The fixed leader is not a process that could be woken; the sender is awake.
+        // Never nudged: the fixed leader, which is not a process, and the sender, which is awake.
         if agent.name == LEADER || agent.name == self.from {
             return Ok(Readiness::NoMail);
         }
         let last = live.last_sent(&agent.name, None, MessageType::AgentWakeupRequired)?;
         let has_one = agent.wakeups > 0;
-        // An unread wake-up may be repeated. Without one, posts and news wake only if they are newer than the last
-        // wake-up.
+        // An agent with an unread wake-up may be reminded of old posts and news. Any other agent wakes only for posts and news
+        // that are newer than its last wake-up.
         let woken = last.filter(|_| !has_one).map_or(0, |last| last.seq);
         let counts = live.post_counts(&agent.name)?;
         let posts = counts.unread();
@@ -341,8 +342,7 @@ impl Terms {
         }
         let within = |at: Timestamp, seconds: u64| {
             let micros = i64::try_from(seconds.saturating_mul(1_000_000)).unwrap_or(i64::MAX);
-            // A time well ahead of now is ignored: the log's times never go back, so it stems from a clock that was
-            // ahead.
+            // Ignores a time far in the future. Times in the log never go back, so such a time comes from a clock that was ahead.
             at <= now.plus_micros(AHEAD_TOLERATED_MICROS) && now < at.plus_micros(micros)
         };
         let activity = live.activity(&agent.name)?;

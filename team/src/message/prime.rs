@@ -1,7 +1,7 @@
 //! `prime`: gives an agent a short briefing when it wakes.
 //!
-//! The answer has a token budget. To fit, items are dropped from the end of the longest list; every list also has its
-//! total.
+//! The answer has a token budget. If the answer is too long, items are dropped from the end of the longest list. Every list
+//! also has its total number.
 
 use crate::handle::next;
 use crate::message::lead::{self, TeamBrief};
@@ -14,16 +14,16 @@ use crate::task::listed;
 use crate::task::report;
 use crate::usage::tokens;
 
-/// Upper limit of the answer's tokens, as JSON and as text, by [`tokens::estimate`].
+/// Maximum tokens of the answer, both as JSON and as text, as [`tokens::estimate`] counts them.
 pub const TOKENS_MAX: usize = 2_000;
-/// Target for the JSON: leaves room for other ways of counting, and for the words that the text form adds.
+/// Token target for the JSON form. The rest is reserve: other tokenizers count differently, and the text form adds words.
 const TOKENS_AIMED_AT: usize = 1_800;
 const ITEMS_MAX: usize = 10;
 /// Maximum number of rejected tasks that are read.
 const REJECTED_MAX: usize = 1_000;
-/// Maximum number of dependencies shown per task.
+/// Maximum number of dependencies that are shown per task.
 pub(crate) const DEPS_MAX: usize = 4;
-/// Maximum number of tasks per list that the next commands name.
+/// Maximum number of tasks per list for which the answer suggests commands.
 const STEPS_OF_MAX: usize = 2;
 /// Maximum number of characters of a text.
 const TEXT_MAX: usize = 100;
@@ -42,11 +42,11 @@ pub struct Prime {
     pub agent: String,
 }
 
-/// The first items of a list, and the total number.
+/// The first items of a list, and the number of all its items.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "Few{T}")]
 pub struct Few<T> {
-    /// Number of items in the full list.
+    /// Number of items in the whole list.
     pub total: u64,
     /// The first items.
     pub items: Vec<T>,
@@ -79,34 +79,34 @@ pub struct Brief {
     pub subject: String,
     /// Whole minutes since the last update.
     pub age_minutes: u64,
-    /// The last note, cut short.
+    /// The last note on the task, cut short.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub note: String,
-    /// Last report on a task that only its claim moves, cut short.
+    /// The last report on a claim-governed task, cut short.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub reported: String,
-    /// Author of the report, if it is another agent.
+    /// Author of the report, if the author is not the owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_by: Option<String>,
-    /// Last decision on the required or rejected approval, cut short.
+    /// The last decision on the task, if an approval is required or was rejected; cut short.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub approval: String,
-    /// Fencing epoch of the claim, which its holder presents.
+    /// Fencing epoch of the claim. The holder can present it instead of the token.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
-    /// End of the claim's lease unless it is renewed.
+    /// End of the lease of the claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub leased_until: Option<Timestamp>,
-    /// True if the lease has ended.
+    /// True if the lease has expired.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lease_expired: bool,
-    /// Dependencies that are not completed.
+    /// The first dependencies that are not completed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<Dependency>,
-    /// Number of further dependencies.
+    /// Number of further dependencies that are not completed.
     #[serde(default, skip_serializing_if = "crate::shapes::is_zero")]
     pub waits_for_more: usize,
-    /// Commands that move the task.
+    /// Commands for the next steps of the task.
     #[serde(skip)]
     next: Vec<String>,
 }
@@ -142,22 +142,22 @@ pub struct Mail {
     pub text: String,
 }
 
-/// `{team, agent, last_seq, tasks_by_status, in_progress, blocked, ready, rejected?, unread, unread_wakeups, posts, news, lead?, commands}`.
+/// The answer `{team, agent, last_seq, tasks_by_status, in_progress, blocked, ready, rejected?, unread, unread_wakeups, posts, news, lead?, commands}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct PrimeAnswer {
     /// Name of the team.
     pub team: String,
     /// The agent that wakes.
     pub agent: String,
-    /// Last event of the log: the `since` of the next `wait`.
+    /// Seq of the log's last event, to pass as `since` to the next `wait`.
     pub last_seq: u64,
     /// Number of the agent's tasks per status; a status without tasks is absent.
     pub tasks_by_status: BTreeMap<Cow<'static, str>, u64>,
     /// Tasks that the agent works on.
     pub in_progress: Few<Brief>,
-    /// Unfinished tasks that the agent cannot continue, and why.
+    /// Unfinished tasks of the agent that are blocked, with their dependencies.
     pub blocked: Few<Brief>,
-    /// Tasks that the agent can start, most urgent first.
+    /// Tasks that the agent can start now, most urgent first.
     pub ready: Few<Brief>,
     /// Completed tasks of the agent whose required approval was rejected later.
     #[serde(default, skip_serializing_if = "Few::is_empty")]
@@ -241,10 +241,9 @@ impl Team {
 }
 
 impl PrimeAnswer {
-    /// Drops items from the end of the longest list until the answer is short enough. Among equally long lists, the
-    /// less urgent one is shortened first.
+    /// Drops items from the end of the longest list until the answer fits its token budget.
     fn fit(&mut self) {
-        // Long commands must leave room for the lists; the last command, `wait`, stays.
+        // Drops commands first, so that the lists keep room. The last command, `wait`, stays.
         while self.commands.len() > 2
             && tokens::estimate(&self.commands.join("\n")) > TOKENS_AIMED_AT / 3
         {
@@ -257,8 +256,8 @@ impl PrimeAnswer {
         }
     }
 
-    /// Drops one item of the longest list; of equally long lists, of the first one named here. Returns false if all are
-    /// empty.
+    /// Drops one item of the longest list. Among equally long lists, drops from the list that comes first below. Returns false
+    /// if all lists are empty.
     fn shorten(&mut self) -> bool {
         let mut lists: Vec<&mut dyn Shorten> = vec![
             &mut self.ready,
@@ -311,7 +310,7 @@ fn brief_notices(notices: Few<Notice>) -> Few<Notice> {
 }
 
 impl PrimeAnswer {
-    /// Drops the newest post shown, and moves the ack among the commands to the newest post that is still shown.
+    /// Drops the newest post in the answer. The suggested `ack` command then names the newest remaining post.
     fn drop_post(&mut self) {
         let Some(dropped) = self.posts.items.pop() else {
             return;
@@ -335,9 +334,9 @@ struct Seen<'a> {
 }
 
 impl Seen<'_> {
-    /// Returns the commands that move a task. A closed team has none.
+    /// Returns the commands for the next steps of a task; none if the team is closed.
     fn next(&self, live: &Live, task: &Task) -> Result<Vec<String>> {
-        // The fixed leader takes no task.
+        // The fixed leader claims no tasks.
         if self.closed || self.agent == LEADER {
             return Ok(Vec::new());
         }
@@ -404,7 +403,7 @@ fn brief(live: &Live, task: Task, seen: &Seen<'_>) -> Result<Brief> {
     })
 }
 
-/// Returns up to `most` dependencies that are not completed, and the number of further ones.
+/// Returns up to `most` dependencies that are not completed, and the number of the remaining ones.
 pub(crate) fn dependencies(
     live: &Live,
     deps: &[String],
@@ -425,7 +424,7 @@ pub(crate) fn dependencies(
     Ok((open, more))
 }
 
-/// Returns the agent's completed tasks whose required approval was rejected. Reads every rejected task.
+/// Returns the agent's completed tasks whose required approval was rejected. Reads every rejected task of the team.
 fn rejected(live: &Live, seen: &Seen<'_>) -> Result<Few<Brief>> {
     let mut tasks = Vec::new();
     for id in live.rejected_tasks(REJECTED_MAX)? {
@@ -487,7 +486,7 @@ fn mail(message: Message, now: Timestamp) -> Mail {
     }
 }
 
-/// Returns the status and the first text of a payload.
+/// Returns the status in a payload and the first text in it.
 fn said(payload: &str) -> String {
     let fields: Value = serde_json::from_str(payload).unwrap_or_default();
     let text = |name: &str| {
@@ -503,7 +502,7 @@ fn said(payload: &str) -> String {
     }
 }
 
-/// Returns the next commands; in a closed team only those that read.
+/// Returns the next commands. In a closed team all of them only read.
 fn commands(answer: &PrimeAnswer, closed: bool) -> Vec<String> {
     let (team, agent, last_seq) = (&answer.team, &answer.agent, answer.last_seq);
     let mut commands = Vec::new();
@@ -512,7 +511,7 @@ fn commands(answer: &PrimeAnswer, closed: bool) -> Vec<String> {
     }
     if !closed {
         let mail = answer.unread.items.first().map(|mail| &mail.message_id);
-        // An ack covers all earlier posts, so acknowledge the newest one shown.
+        // Suggests to acknowledge the newest post shown, because that ack covers all earlier posts.
         let post = answer.posts.items.last().map(|post| &post.id);
         let ids = mail.into_iter().chain(post);
         commands.extend(ids.map(|id| ack(team, agent, id)));
@@ -531,7 +530,7 @@ fn commands(answer: &PrimeAnswer, closed: bool) -> Vec<String> {
     for list in lists {
         let steps = list.items.iter().take(STEPS_OF_MAX).map(|task| &task.next);
         for step in steps.flatten() {
-            // The agent's own task with an expired lease is in two lists.
+            // A task of the agent with an expired lease is in two lists, so its commands come twice.
             if !commands.contains(step) {
                 commands.push(step.clone());
             }

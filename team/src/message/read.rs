@@ -1,5 +1,5 @@
-//! `read`: returns a page of an inbox, towards older messages. With `unread`, the first page also has the unread posts
-//! and the news of the agent's tasks.
+//! `read`: returns a page of an inbox; further pages have older messages. With `unread`, the first page also has the unread
+//! posts and the news of the agent's tasks.
 
 use crate::message::notices::{self, Notice};
 use crate::message::prime::Few;
@@ -27,12 +27,12 @@ operation! {
     refuses = [WorkerNotFound, CursorUnknown]
 }
 
-/// `{team, agent, messages, count, next_cursor}`, and `posts` and `news` if there are any.
+/// The answer `{team, agent, messages, count, next_cursor}`, and `posts` and `news` if there are any.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ReadAnswer {
     /// Name of the team.
     pub team: String,
-    /// The agent whose inbox this is.
+    /// Owner of the inbox.
     pub agent: String,
     /// The messages of the page, oldest first.
     #[serde(
@@ -85,7 +85,7 @@ impl Team {
     }
 }
 
-/// Returns the seq of the message that a cursor names; `list` is the word for the list in the error message.
+/// Returns the seq of the message that a cursor names. `list` names the list in the error message.
 pub(crate) fn before(
     live: &Live,
     owner: &str,

@@ -1,7 +1,7 @@
-//! `send`: puts one message into one inbox. All messages go this way, assignments and updates too.
+//! `send`: puts one message into one inbox. Assignments and updates are messages too.
 //!
-//! Order of the checks: the envelope, its time, sender and recipient, a known id, the cooldown. The known id comes
-//! before the cooldown so that a retry is answered with `duplicate`.
+//! The checks come in this order: envelope, time, sender and recipient, known id, cooldown. A known id is checked before
+//! the cooldown, so that a retry is answered with `duplicate`.
 
 use crate::command::unrecorded;
 use crate::handle::next;
@@ -41,15 +41,15 @@ operation! {
         payload: Option<String>,
         /// Time of the message, ISO 8601, at most five minutes ahead; now if absent
         created_at: Option<String>,
-        /// Suppress the message if one with the same recipient, task and type was sent in this number of seconds
+        /// Suppress the message if a message with the same recipient, task and type was sent within this number of seconds
         cooldown_seconds: Option<u64>,
-        /// Require an ack: without one the message is repeated, and then becomes a dead letter
+        /// Require an ack: without an ack the message is repeated, and finally becomes a dead letter
         delivery: Option<Require>,
     }) -> SendAnswer = Team::send,
     refuses = [WorkerNotFound, TaskNotFound, CreatedAtAhead, MessageIdReused, BudgetExceeded]
 }
 
-/// Terms of a delivery that differ from the team's settings.
+/// Delivery terms of one message. Absent values are those of the team's settings.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Require {
@@ -67,53 +67,52 @@ pub struct Require {
 pub enum SendStatus {
     /// The message is in the inbox.
     Sent,
-    /// A message with that id exists already; nothing changed.
+    /// A message with the given id exists already; nothing changed.
     Duplicate,
     /// The cooldown suppressed the message.
     Suppressed,
     /// The recipient acknowledged the message while the sender waited.
     Acked,
-    /// No ack came while the sender waited. The command exits 1.
+    /// No ack came while the sender waited. The command exits with 1.
     DeadLetter,
 }
 
-/// `{status, message, event}`. If suppressed: also `reason` and `cooldown_remaining_seconds`. If an ack is required:
+/// The answer `{status, message, event}`. If suppressed: also `reason` and `cooldown_remaining_seconds`. If an ack is required:
 /// also `delivery`. If the command waited for the ack: also `attempt` and `ack`, or `dead_letter`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct SendAnswer {
     /// Outcome of the send.
     pub status: SendStatus,
-    /// The message; for a duplicate the stored one.
+    /// The message; if it is a duplicate, the stored message.
     #[serde(serialize_with = "crate::shapes::message")]
     #[serde(deserialize_with = "crate::shapes::read_message")]
     pub message: Message,
     /// The event that records the outcome.
     pub event: Recorded,
-    /// Tells if the message changed the task that it is about.
+    /// Effect of the message on its task.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub applied: Option<Applied>,
-    /// `cooldown` when suppressed; if not applied the reason: `newer_message`, `claim_governed`, or one of
-    /// `not_applied`;
-    /// `delivery_unchanged` for a duplicate that asked for an ack.
+    /// Reason. `cooldown` if suppressed. If not applied: `newer_message`, `claim_governed`, or a reason of `not_applied`.
+    /// `delivery_unchanged` if a duplicate requires an ack.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reason: Option<Cow<'static, str>>,
     /// Seconds until the cooldown ends.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cooldown_remaining_seconds: Option<u64>,
-    /// The task, if only claims move it: the message was kept as a report.
+    /// The task, if it is claim-governed: the message changed nothing and is kept as a report.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported: Option<KeptAsReport>,
     /// Fields that were not applied to the task, each with its reason: `no_task_id`, `unknown_status`,
     /// `dependency_cycle`, `approval_required`. The other fields were applied.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub not_applied: BTreeMap<String, NotApplied>,
-    /// Doubts about the names in the message.
+    /// Warnings about the names in the message.
     #[serde(flatten)]
     pub doubts: Doubts,
     /// Terms of the delivery, if an ack is required.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub delivery: Option<Terms>,
-    /// The attempt that the ack answers.
+    /// Number of the attempt after which the ack came.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub attempt: Option<u32>,
     /// The event of the ack.
@@ -125,14 +124,14 @@ pub struct SendAnswer {
 }
 
 impl SendAnswer {
-    /// Returns true if an ack is required and the sender knows of neither an ack nor a dead letter.
+    /// Returns true if an ack is required and neither the ack nor the dead letter is in the answer.
     pub fn is_open(&self) -> bool {
         let settled = matches!(self.status, SendStatus::Acked | SendStatus::DeadLetter);
         self.delivery.is_some() && !settled
     }
 }
 
-/// `{task_id, status, holder?, epoch?, next?}`: a task that a message does not move.
+/// The answer `{task_id, status, holder?, epoch?, next?}`: a task that a message does not move.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct KeptAsReport {
     /// Id of the task.
@@ -143,22 +142,22 @@ pub struct KeptAsReport {
     /// Holder of the live claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
-    /// Fencing epoch of that claim.
+    /// Fencing epoch of the claim.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
-    /// Commands that move the task, if the sender is the holder.
+    /// Commands for the next steps of the task, if the sender is the holder.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub next: Vec<String>,
 }
 
-/// `{ack_timeout_seconds, max_retries, dead_letter_at}`.
+/// The JSON object `{ack_timeout_seconds, max_retries, dead_letter_at}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Terms {
     /// Seconds that each attempt waits for the ack.
     pub ack_timeout_seconds: u64,
     /// Number of further attempts after the first.
     pub max_retries: u32,
-    /// Time at which the message becomes a dead letter without an ack.
+    /// Time at which the message becomes a dead letter if no ack comes.
     pub dead_letter_at: String,
 }
 
@@ -166,19 +165,19 @@ pub struct Terms {
 const REQUIRED: &str = "delivery_required";
 /// Kind of the event that records a message.
 const SENT: &str = "message_sent";
-/// Kinds of the events between `message_sent` and `delivery_required` if the message completes or resumes a task that
-/// others depend on.
+/// Kinds of events between `message_sent` and `delivery_required`, if the message completes or resumes a task with
+/// dependents.
 const DEPENDENTS: [&str; 2] = ["task_unblocked", "task_blocked"];
 
-/// Maximum time that a message's own time may be ahead of now: clocks differ, but not by more.
+/// Maximum time that `created_at` may be ahead of now. The tolerance covers clocks that differ.
 pub const AHEAD_MAX_MICROS: i64 = 5 * 60 * 1_000_000;
 
-/// A send with the random bits for its message id, so that `decide` is pure.
+/// A send and the random bits of its message id. Drawing the bits before `decide` keeps `decide` pure.
 #[derive(Debug, Clone)]
 pub(crate) struct NewMessage {
     pub send: Send,
     pub random: u64,
-    /// The recorded message with the same id and the seq of its event, once read.
+    /// The recorded message with the same id, and the seq of its event, if already read.
     pub first: Option<(u64, Message)>,
 }
 
@@ -219,10 +218,11 @@ impl Team {
     }
 }
 
-/// Detail of a refusal: seq of a recorded message with the same id, which must be read and compared first.
+/// Detail of a refusal: the seq of a recorded message with the same id. The caller reads that message, compares it, and
+/// decides again.
 const UNREAD: &str = "unread";
 
-/// Refuses a reused message id until the recorded message is read for the comparison.
+/// Refuses a known message id as long as the recorded message has not been read for the comparison.
 fn unread(id: &str, seq: u64) -> Refusal {
     let text = format!(
         "message id {} was already used; the contents were not compared",
@@ -232,7 +232,7 @@ fn unread(id: &str, seq: u64) -> Refusal {
 }
 
 impl KeptAsReport {
-    /// Describes the task that a message reported on and that only claims move.
+    /// Describes a claim-governed task on which a message reported.
     pub(crate) fn of(after: &After<'_>, task: &Task, message: &Message) -> Result<KeptAsReport> {
         let claim = task
             .claim()
@@ -317,8 +317,8 @@ impl Command for NewMessage {
 }
 
 impl NewMessage {
-    /// Refuses a different message under the id of a recorded one. A time or a trace that the caller left out is not
-    /// compared.
+    /// Refuses a different message under the id of a recorded message. If the caller gave no time or trace, does not compare
+    /// these fields.
     fn check_same(&self, first: &Message, message: &Message) -> Result<(), Refusal> {
         let differs = [
             ("from", first.from != message.from),
@@ -380,7 +380,7 @@ impl NewMessage {
         let Settled::Sent(message, _) = &settled else {
             return Ok((settled, events));
         };
-        // A spent budget never refuses a report on work that has begun.
+        // Accepts an update even if the budget is spent, because it reports on work that has begun.
         if message.kind != MessageType::TaskUpdate {
             budget::check(live, Some(&message.from))?;
         }
@@ -405,7 +405,7 @@ impl NewMessage {
 }
 
 impl Require {
-    /// Completes the delivery's terms: the caller's values, else the team's settings for the type.
+    /// Completes the terms of the delivery from the team's settings for the message type.
     fn of(self, live: &Live, message: &Message, now: Timestamp) -> Result<DeliveryFact> {
         let policy = self.over(live.policy(message.kind)?)?;
         Ok(DeliveryFact::required(now, &message.id, policy, false))
@@ -424,7 +424,7 @@ impl Require {
     }
 }
 
-/// Checks a caller's number against the range of a setting.
+/// Checks a number of the caller against the range of a setting.
 pub(crate) fn within(field: &str, setting: Setting, number: u64) -> Result<u64, Refusal> {
     let text = number.to_string();
     match setting.parse(&text) {
@@ -443,7 +443,7 @@ impl Terms {
     }
 }
 
-/// Returns the state's entry for a message that is about to be recorded.
+/// Returns the index entry of a message before the message is recorded.
 fn info(message: &Message) -> MessageInfo {
     MessageInfo {
         id: message.id.clone(),
@@ -457,7 +457,7 @@ fn info(message: &Message) -> MessageInfo {
 }
 
 impl NewMessage {
-    /// Reads names that begin with a hyphen too; `decide` checks them against the team's known names.
+    /// Returns the rule for reading names. Names that begin with a hyphen pass; `decide` checks them against the team's names.
     fn names(&self) -> Names {
         let send = &self.send;
         let given = [Some(&send.from), Some(&send.to), send.task_id.as_ref()];
@@ -467,7 +467,7 @@ impl NewMessage {
         }
     }
 
-    /// Completes the message. If the caller gave no id, generates an id that no message has.
+    /// Returns the complete message. If the caller gave no id, generates a new unique id.
     pub(crate) fn message(&self, live: &Live, now: Timestamp) -> Result<Message> {
         let send = &self.send;
         let envelope = Envelope {
@@ -536,7 +536,7 @@ fn recorded_at(after: &After<'_>, message: &Message) -> u64 {
         .map_or(0, |event| event.seq)
 }
 
-/// Returns the whole seconds left in the cooldown of (recipient, task, type); 0 if it is over.
+/// Returns the remaining seconds of the cooldown of (recipient, task, type), rounded up; 0 if the cooldown is over.
 fn cooling(
     live: &Live,
     message: &Message,
@@ -551,7 +551,7 @@ fn cooling(
     let Some(last) = live.last_sent(&message.to, message.task_id.as_deref(), kind)? else {
         return Ok(0);
     };
-    // If the clock went back, the cooldown grows by at most that much.
+    // If the clock went back, the whole cooldown remains.
     let passed = u64::try_from(now.micros() - last.at.micros()).unwrap_or(0);
     let whole = cooldown.saturating_mul(1_000_000);
     Ok(whole.saturating_sub(passed).div_ceil(1_000_000))

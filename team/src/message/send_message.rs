@@ -1,5 +1,5 @@
-//! `send-message`: sends plain mail to one worker and requests that it be notified. Undelivered mail from the same
-//! sender with the same text is not sent twice.
+//! `send-message`: sends plain mail to one worker and requests a notification of that worker. If mail with the same sender
+//! and text is still undelivered, sends no second copy.
 
 use crate::doubts::RecipientDoubts;
 use crate::message::mail::{DispatchOutcome, Mail};
@@ -11,7 +11,7 @@ use crate::projections::{Envelope, Names};
 use crate::uuid;
 
 operation! {
-    /// Send plain mail to a worker, and request that it be notified
+    /// Send plain mail to a worker, and request its notification
     "send-message": Records(SendMessage {
         /// Sender of the message
         from_worker: String,
@@ -23,24 +23,24 @@ operation! {
     refuses = [WorkerNotFound, BudgetExceeded]
 }
 
-/// `{message, dispatch}`.
+/// The answer `{message, dispatch}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SendMessageAnswer {
-    /// The message; the existing one if the same mail is still undelivered
+    /// The message; the existing message if the same mail is still undelivered
     pub message: Mail,
     /// Outcome of the request to notify the recipient
     pub dispatch: DispatchOutcome,
-    /// Doubts about the recipient and the sender
+    /// Warnings about the recipient and the sender
     #[serde(flatten)]
     pub doubts: RecipientDoubts,
 }
 
 /// Preferred transport of a dispatch request.
 const TRANSPORT: &str = "hook_preferred_with_fallback";
-/// Intent of a dispatch request: the action that the worker should take.
+/// Intent of a dispatch request: the action that the worker should take on it.
 const INTENT: &str = "pending-mailbox-review";
 
-/// Mail that is about to be sent or already exists.
+/// Plain mail, new or already in the inbox.
 #[derive(Debug, Clone)]
 pub(crate) struct OutgoingMail {
     pub id: String,
@@ -50,15 +50,15 @@ pub(crate) struct OutgoingMail {
     pub trace_id: Option<String>,
 }
 
-/// Mail as the state has it, or as its new event records it.
+/// Mail as stored in the state or in its new event.
 #[derive(Debug, Clone)]
 pub(crate) struct StoredMail {
     pub mail: Mail,
-    /// The event that records the mail; `None` if it existed already.
+    /// The event that stores the mail; `None` if the mail was already stored.
     pub event: Option<NewEvent>,
 }
 
-/// A send with its ids, so that `decide` is pure.
+/// A send with its generated ids. Generating the ids before `decide` keeps `decide` pure.
 #[derive(Debug, Clone)]
 struct SendLetter {
     letter: OutgoingMail,
@@ -97,8 +97,7 @@ pub(crate) fn body(text: &str) -> Result<String, Refusal> {
 }
 
 impl OutgoingMail {
-    /// Returns the mail with the same sender, recipient and body from the inbox, else new mail with the event that
-    /// stores it.
+    /// Returns the mail with the same sender, recipient and body from the inbox; else new mail with its event.
     pub fn post(&self, live: &Live, now: Timestamp) -> Result<StoredMail> {
         if let Some(same) = live.same_mail(&self.from, &self.to, &self.body)? {
             let marks = live.marks(&same.id)?;
@@ -128,7 +127,7 @@ impl OutgoingMail {
             payload: Some(payload.into_string()),
             ..Envelope::default()
         };
-        // Sender and recipient were already checked against the team's known names.
+        // Allows all names, because sender and recipient were already checked against the team's known names.
         let message = envelope.complete(Names::Known, now, 0);
         let message = message.map_err(Refusal::from)?;
         Ok(StoredMail {
@@ -138,7 +137,7 @@ impl OutgoingMail {
     }
 }
 
-/// Notification of the recipient: by a new request, by a pending request, or done before.
+/// Notification of the recipient: by a new request, by a pending request, or already done.
 #[derive(Debug, Clone)]
 enum Telling {
     Queued(String),
@@ -199,7 +198,7 @@ impl Command for SendLetter {
 }
 
 impl SendLetter {
-    /// Decides how to notify the recipient. A failed request is made again; an open one is not.
+    /// Decides how to notify the recipient. A failed request is repeated, an open request is kept.
     fn telling(&self, live: &Live, mail: &Mail) -> Result<Telling> {
         let known = dispatch(live, &mail.message_id)?;
         let queued = || Telling::Queued(self.request_id.clone());

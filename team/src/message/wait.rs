@@ -12,7 +12,7 @@ operation! {
         agent: String,
         /// Longest wait in milliseconds; 30000 if absent
         timeout_ms: Option<u64>,
-        /// Last known event; the newest event if absent
+        /// Seq of the last event that the caller knows; the newest event if absent
         #[arg(long, value_name = "SEQ", value_parser = crate::argv::whole::<u64>)]
         since: Option<u64>,
     }) -> WaitAnswer = |team, asked| team.wait(&asked),
@@ -29,7 +29,7 @@ pub enum WaitStatus {
     TimedOut,
 }
 
-/// `{status, team, agent, events, count, last_seq}`.
+/// The answer `{status, team, agent, events, count, last_seq}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct WaitAnswer {
     /// Outcome of the wait.
@@ -42,7 +42,7 @@ pub struct WaitAnswer {
     pub events: Vec<Recorded>,
     /// Number of events in the answer.
     pub count: usize,
-    /// Last event examined: the `since` of the next wait, which then misses nothing.
+    /// Seq of the last event examined. A next wait with this `since` misses nothing.
     pub last_seq: u64,
 }
 
@@ -54,11 +54,11 @@ impl Team {
     /// other agents. An acknowledged post does not count.
     ///
     /// # Errors
-    /// `worker_not_found`, `invalid_input` for a `since` ahead of the log, `log_replaced`; errors of the log.
+    /// `worker_not_found`; `invalid_input` if `since` is ahead of the log; `log_replaced`; errors of the log.
     pub fn wait(&mut self, wait: &Wait) -> Result<WaitAnswer> {
         let gone = self.control.deadline.clone();
         let timeout = gone.wait(wait.timeout_ms)?;
-        // A deadline beyond the range of `Instant` means no deadline.
+        // If the deadline is beyond the range of `Instant`, waits without a deadline.
         let deadline = Instant::now().checked_add(timeout);
         let mut follower = Follower::start(self, |live, reader| {
             membership::check(live, "agent", &wait.agent)?;
@@ -107,7 +107,7 @@ impl Team {
     }
 }
 
-/// Returns true if an event may wake an agent. The agent's own events do not, and neither do facts that move no state.
+/// Returns true if an event may wake an agent. The agent's own events and events without effect on the state return false.
 fn may_concern(event: &Event<'_>, agent: &str) -> bool {
     let for_agent = event.refs.get(RefKind::Agent) == Some(agent);
     match &*event.kind {

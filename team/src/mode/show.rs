@@ -38,7 +38,7 @@ operation! {
     refuses = [UnsupportedMode, ModeNotFound]
 }
 
-/// `{mode}`.
+/// The answer `{mode}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModeShowAnswer {
     /// The state that counts for the session

@@ -116,7 +116,7 @@ pub struct StateShown {
     pub fields: Fields,
 }
 
-/// `{success, mode, path, transition?}`.
+/// The answer `{success, mode, path, transition?}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateWritten {
     /// Always true
@@ -133,7 +133,7 @@ pub struct StateWritten {
     pub warnings: Vec<String>,
 }
 
-/// `{cleared, mode, path}`; for all sessions `{cleared, mode, all_sessions, removed, paths, warning}`.
+/// The JSON object `{cleared, mode, path}`; for all sessions `{cleared, mode, all_sessions, removed, paths, warning}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StateCleared {
     /// Always true: no state is left
@@ -157,14 +157,14 @@ pub struct StateCleared {
     pub warning: Option<String>,
 }
 
-/// `{active_modes}`.
+/// The JSON object `{active_modes}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ActiveModes {
     /// Active modes in the order of their starts
     pub active_modes: Vec<Mode>,
 }
 
-/// `{statuses}`.
+/// The JSON object `{statuses}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateStatuses {
     /// Status by mode

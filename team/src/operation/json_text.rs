@@ -1,5 +1,5 @@
-//! Serializes a JSON value of an input as its original text, so that its numbers and the order of its fields do not
-//! change. For `#[serde(with = "crate::operation::json_text")]`.
+//! Serializes a JSON value of an input as its original text, which keeps its numbers and the order of its fields.
+//! For `#[serde(with = "crate::operation::json_text")]`.
 
 use serde::Deserialize;
 use serde::de::Deserializer;

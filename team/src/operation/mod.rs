@@ -1,4 +1,4 @@
-//! The definition of an operation: its record, in the file that carries it out.
+//! Definition of an operation. Each operation has a record, which lies in the file that carries the operation out.
 
 pub(crate) mod json_text;
 pub(crate) mod prelude;
@@ -23,8 +23,8 @@ pub enum Effect {
     Waits,
 }
 
-/// An operation as a type. Its fields are its own input, without `team_name` and the other fields that every operation
-/// takes. Written by `operation!`.
+/// An operation as a type. The type's fields are the operation's own input; `team_name` and the other common fields are
+/// not among them. The macro `operation!` implements this trait.
 pub trait Op: DeserializeOwned + JsonSchema + 'static {
     /// Type of the answer's data.
     type Data: Serialize + JsonSchema;
@@ -34,7 +34,7 @@ pub trait Op: DeserializeOwned + JsonSchema + 'static {
     const DOC: &'static str;
     /// Effect on the log.
     const EFFECT: Effect;
-    /// Refusal codes of the operation, beside those of every operation.
+    /// Refusal codes of this operation. The codes that every operation has are not listed here.
     const REFUSALS: &'static [Code] = &[];
     /// Scope that an agent token needs for the operation.
     const SCOPE: AgentScope = match Self::EFFECT {
@@ -43,8 +43,8 @@ pub trait Op: DeserializeOwned + JsonSchema + 'static {
     };
     /// Rules for reading the input.
     const RULES: Rules = Rules::COMMON;
-    /// True if an unknown worker is answered with empty data and a warning; so is an unknown team if the operation only
-    /// reads.
+    /// True if the operation answers with empty data and a warning when the worker is unknown. An operation that only reads
+    /// then does so for an unknown team too.
     const ANSWERS_EMPTY: bool = false;
 
     /// Carries out the operation.

@@ -1,4 +1,4 @@
-//! Names that most files with operations use: commands, a team, `operation!`, and the names without dependencies.
+//! Imports for files with operations: commands, a team, `operation!`, and other common names.
 
 pub(crate) use crate::budget;
 pub(crate) use crate::command::{

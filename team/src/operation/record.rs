@@ -1,4 +1,4 @@
-//! Syntax of an operation's record, which is written in the file that carries the operation out.
+//! Macros for the record of an operation. The record lies in the file that carries the operation out.
 
 /// Declares an operation by its record:
 ///
@@ -119,7 +119,7 @@ macro_rules! operation {
     };
 }
 
-/// The input of an operation: moves its fields one by one into the braces, then declares it.
+/// Declares the input type of an operation. Moves its fields one by one into the braces, then declares the type.
 ///
 /// Under the feature `cli` the input derives `clap::Args`. `#[arg(…)]` on a field says how the command line takes it, and its
 /// doc comment is the help text as well as the description in the JSON schema. The command line has no field without `#[arg(…)]`.

@@ -11,7 +11,7 @@ operation! {
     }) -> HeadAnswer = Team::read_head
 }
 
-/// `{team, log, seq, segment, length, digest}`: `head -c LENGTH SEGMENT | b3sum` gives `digest`. If it is signed, also
+/// The answer `{team, log, seq, segment, length, digest}`: `head -c LENGTH SEGMENT | b3sum` gives `digest`. If it is signed, also
 /// `public_key` and `signature`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct HeadAnswer {

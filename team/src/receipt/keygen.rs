@@ -3,7 +3,7 @@
 use crate::receipt::key::SecretKey;
 use serde::Serialize;
 
-/// `{status, key_file, public_key_file, public_key}`. Only the file has the secret key.
+/// The answer `{status, key_file, public_key_file, public_key}`. Only the file has the secret key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct KeygenAnswer {
     /// Always `ok`.

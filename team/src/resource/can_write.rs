@@ -64,7 +64,7 @@ words! {
     }
 }
 
-/// `{allow, reason, path, task_id?, holder?, resource?, until?}`.
+/// The JSON object `{allow, reason, path, task_id?, holder?, resource?, until?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WriteVerdict {
     /// True if the agent may write the path

@@ -42,7 +42,7 @@ pub struct RefusedWrite {
     pub holder: Option<String>,
 }
 
-/// `{recorded}`.
+/// The JSON object `{recorded}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefusedWritesRecorded {
     /// Number of refusals recorded; the others were repetitions, or the setting `guard.record` is off

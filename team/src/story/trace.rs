@@ -21,7 +21,7 @@ operation! {
     refuses = [CursorUnknown]
 }
 
-/// `{team, trace_id, events, count, next_cursor, spans, causes_outside}`.
+/// The answer `{team, trace_id, events, count, next_cursor, spans, causes_outside}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TraceAnswer {
     /// The team.

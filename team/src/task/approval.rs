@@ -1,5 +1,5 @@
-//! `write-task-approval`, `read-task-approval`: a reviewer's decision on a task, which need not exist; and the tasks
-//! that are not completed without an approval.
+//! `write-task-approval`, `read-task-approval`: a reviewer's decision on a task. The task need not exist. Also checks
+//! that a task which requires an approval is completed only with one.
 
 use crate::operation::prelude::*;
 use crate::projections::message::Unapplied;
@@ -37,7 +37,7 @@ fn yes() -> bool {
     true
 }
 
-/// `{task_id, status}`.
+/// The answer `{task_id, status}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ApprovalWritten {
     /// The task
@@ -46,7 +46,7 @@ pub struct ApprovalWritten {
     pub status: ApprovalStatus,
 }
 
-/// `{approval}`.
+/// The answer `{approval}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ApprovalAnswer {
     /// The last decision; `null` if there is none
@@ -110,7 +110,7 @@ pub fn of(live: &Live, task_id: &str) -> Result<Option<ApprovalShown>> {
     Ok(live.approval(task_id)?.map(Into::into))
 }
 
-/// Returns the last decisions on some tasks, by their ids. Without any decision in the team no task is looked up.
+/// Returns the last decisions on the given tasks, by task id. If the team has no decision at all, reads no task.
 pub(crate) fn of_all(live: &Live, tasks: &[Task]) -> Result<BTreeMap<String, ApprovalShown>> {
     let mut found = BTreeMap::new();
     if !live.has_approvals()? {
@@ -153,8 +153,7 @@ pub(crate) fn check(live: &Live, task: &Task) -> Result<()> {
     Err(refusal.into())
 }
 
-/// Returns the status of a message that would complete a task without the approval which the task requires; that status is
-/// not applied.
+/// Returns the status that a message must not apply, if the message would complete a task without its required approval.
 pub(crate) fn withheld(live: &Live, message: &Message) -> Result<Option<Unapplied>> {
     let Some(id) = &message.task_id else {
         return Ok(None);
@@ -170,7 +169,7 @@ pub(crate) fn withheld(live: &Live, message: &Message) -> Result<Option<Unapplie
     Ok(withheld.then(|| Unapplied::unapproved(id)))
 }
 
-/// Returns the decision in a line: `rejected by lead: the tests are missing`.
+/// Returns the decision as one line, such as `rejected by lead: the tests are missing`.
 pub fn words(approval: &ApprovalShown) -> String {
     format!(
         "{} by {}: {}",

@@ -1,4 +1,4 @@
-//! Claim-governed tasks that wait for others, and the events by which they start and stop waiting.
+//! Claim-governed tasks that wait for their dependencies, and the events that block and unblock these tasks.
 
 use crate::claim::holding::follows;
 use crate::projections::task::UnmetDeps;
@@ -8,12 +8,12 @@ use crate::task::prelude::*;
 
 pub(crate) use crate::claim::holding::block;
 
-/// Maximum number of tasks that one event unblocks, so that the group stays below its size limit. `tick` unblocks the
-/// others; they can be claimed before.
+/// Maximum number of tasks that one event unblocks. The limit keeps the group of events below its maximum size. `tick`
+/// unblocks the remaining tasks; an agent can claim them even before that.
 const AT_ONCE_MAX: usize = 2_000;
 
-/// Returns the dependencies of a waiting task that failed, were canceled or do not exist; none if the task does not
-/// wait.
+/// Returns the dependencies of a blocked task that failed, were canceled or do not exist. The result is empty if the task
+/// is not blocked.
 pub fn unmet_dependencies(live: &Live, task: &Task) -> Result<UnmetDeps> {
     let waits = [Status::Pending, Status::Assigned, Status::Blocked];
     match waits.contains(&task.status) {
@@ -22,14 +22,14 @@ pub fn unmet_dependencies(live: &Live, task: &Task) -> Result<UnmetDeps> {
     }
 }
 
-/// Unmet dependencies by task, of those tasks that have any.
+/// Unmet dependencies per task. A task without unmet dependencies has no entry.
 #[derive(Debug, Default)]
 pub(crate) struct UnmetByTask {
     pub failed: BTreeMap<String, Vec<String>>,
     pub unknown: BTreeMap<String, Vec<String>>,
 }
 
-/// Finds the unmet dependencies of many tasks.
+/// Finds the unmet dependencies of each of the tasks.
 pub(crate) fn unmet_by_task(live: &Live, tasks: &[Task]) -> Result<UnmetByTask> {
     let mut unmet = UnmetByTask::default();
     for task in tasks {
@@ -44,12 +44,12 @@ pub(crate) fn unmet_by_task(live: &Live, tasks: &[Task]) -> Result<UnmetByTask> 
     Ok(unmet)
 }
 
-/// Change of a message-governed task by a message that is about to be recorded, as the fold will apply it.
+/// Change of a message-governed task by a message that will be recorded.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Turn {
-    /// Completed, which it was not.
+    /// The task becomes completed.
     Completed,
-    /// No longer completed.
+    /// The task is no longer completed.
     Resumed,
 }
 
@@ -73,7 +73,8 @@ pub(crate) fn turned_by<'a>(live: &Live, message: &'a Message) -> Result<Option<
     })
 }
 
-/// Records that pending tasks wait again, now that the task `resumed` is no longer completed, by the event at `cause`.
+/// Blocks the pending tasks that depend on `resumed`, because that task is no longer completed. `cause` is the index of
+/// the event that resumed it.
 pub(crate) fn reblock(
     live: &Live,
     resumed: &str,
@@ -97,8 +98,8 @@ pub(crate) fn reblock(
     Ok(())
 }
 
-/// Records that tasks without other open dependencies no longer wait, now that the task `completed` is completed, by
-/// the event at `cause`.
+/// Unblocks the tasks that depend on `completed` and have no other open dependency. `cause` is the index of the event that
+/// completed it.
 pub(crate) fn unblock(
     live: &Live,
     completed: &str,

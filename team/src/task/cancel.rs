@@ -1,4 +1,4 @@
-//! `cancel-task`: a task is not to be done.
+//! `cancel-task`: ends a task without a result.
 
 use crate::projections::task::event::TaskCanceled;
 use crate::task::prelude::*;
@@ -71,7 +71,7 @@ impl TaskCancel {
         self.worker.as_deref().unwrap_or(LEADER)
     }
 
-    /// Checks the claim; returns true if the claim of another agent ends with the task.
+    /// Checks the caller's right to cancel the task. Returns true if the cancellation ends the claim of another agent.
     fn check_claim(&self, decision: &TaskDecision) -> Result<bool, Refusal> {
         let proof = self.proof();
         let presented = !proof.is_empty();

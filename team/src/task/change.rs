@@ -1,4 +1,4 @@
-//! `update-task`: changes the attributes and the dependencies of a task. Only other commands change its lifecycle and
+//! `update-task`: changes the attributes and the dependencies of a task. Other commands change its status, its claim and
 //! its paths.
 
 use crate::doubts::TaskDoubts;
@@ -35,7 +35,7 @@ const LIFECYCLE: [&str; 13] = [
     "completed_at",
 ];
 
-/// The input of `update-task`; absent fields stay unchanged.
+/// Input of `update-task`. Absent fields stay unchanged.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args), group(skip))]
@@ -106,7 +106,7 @@ impl Command for TaskChange {
     }
 }
 
-/// Sets the dependencies, and blocks or unblocks a claim-governed task on which no agent works.
+/// Sets the dependencies of a task. If the task is claim-governed and unclaimed, also blocks or unblocks it.
 fn wait_for(
     live: &Live,
     decision: &mut TaskDecision,

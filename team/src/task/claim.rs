@@ -1,4 +1,4 @@
-//! `claim-task`: a worker takes a task, for a time.
+//! `claim-task`: a worker claims a task for the time of a lease.
 
 use crate::projections::task::event::TaskClaimed;
 use crate::resource::{Overlap, PathLocks};
@@ -30,7 +30,7 @@ operation! {
     ]
 }
 
-/// `{ok, task, claimToken, epoch, leased_until, overlaps?}`.
+/// The answer `{ok, task, claimToken, epoch, leased_until, overlaps?}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimAnswer {
     /// Always true
@@ -40,17 +40,17 @@ pub struct ClaimAnswer {
     /// Token to present to renew, complete, fail or release the claim
     #[serde(rename = "claimToken")]
     pub claim_token: String,
-    /// Epoch of the claim, which can be presented instead of the token: its number among the claims of the task
+    /// Fencing epoch of the claim: its number among the claims of the task. The holder can present the epoch instead of the token
     pub epoch: u64,
     /// End of the lease
     pub leased_until: Timestamp,
-    /// Paths that other agents hold too, if the team allows that with a warning
+    /// Paths that other agents hold too, if the team allows overlaps
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<Overlap>,
 }
 
 impl Command for TaskClaim {
-    /// The token of the claim, and the paths that two agents hold from now on.
+    /// The token of the claim, and the paths that another agent holds too.
     type Decided = (String, Vec<Overlap>);
     type Answer = ClaimAnswer;
 
@@ -69,7 +69,7 @@ impl Command for TaskClaim {
             decision.expect(self.expected_version, Code::ClaimConflict)?;
             check_free(decision, &self.worker)?;
             let overlaps = PathLocks::of(live, &self.worker, ctx.now).grant(&decision.task)?;
-            // An expired lease is the cause of the claim that replaces it.
+            // If the previous claim's lease has expired, the expiry event is the cause of the new claim.
             let overdue = (!decision.events.is_empty()).then_some(0);
             let token = token(&*ctx.ids)?;
             take(live, decision, &self.worker, (&token, until), overdue)?;
@@ -98,7 +98,7 @@ pub(crate) fn claimed(task: TaskRecord, claim_token: String) -> ClaimAnswer {
     }
 }
 
-/// Returns a new token, which the holder of the claim will present.
+/// Returns a new claim token.
 pub(crate) fn token(ids: &dyn IdSource) -> Result<String> {
     Ok(uuid::new(ids)?)
 }
@@ -160,7 +160,8 @@ fn check_free(decision: &TaskDecision, worker: &str) -> Result<(), Refusal> {
         let message = format!("task {id} is not free: {owner} works on it{until}");
         return conflict(message);
     }
-    // Messages assign a task to its owner; a pending task they leave to any agent.
+    // A claim-governed task is reserved for its owner, and so is a started one. Any agent may claim a pending task that
+    // messages govern.
     let own = task.claim_governed || task.status != Status::Pending;
     match owner.filter(|owner| own && *owner != worker) {
         Some(owner) => conflict(format!(
@@ -171,7 +172,7 @@ fn check_free(decision: &TaskDecision, worker: &str) -> Result<(), Refusal> {
     }
 }
 
-/// Adds the claim, with its token and its end; the worker joins an open team.
+/// Adds the event of the claim, with its token and the end of its lease. In an open team the worker becomes a member.
 pub(crate) fn take(
     live: &Live,
     decision: &mut TaskDecision,

@@ -1,4 +1,4 @@
-//! `claim-next-task`: gives a worker the best task that is ready for it.
+//! `claim-next-task`: claims the best ready task for a worker.
 
 use crate::resource::{Overlap, PathLocks};
 use crate::task::claim::{check_worker, claimed, take, token};
@@ -19,14 +19,14 @@ operation! {
     refuses = [WorkerNotFound, ClaimConflict, LeaseExpired, BudgetExceeded]
 }
 
-/// Number of tasks that are examined together to find one with free paths.
+/// Number of tasks that are read together in the search for one with free paths.
 const LOOKED_AT: usize = 16;
-/// Maximum number of tasks that are examined; if others hold the paths of them all, no task counts as ready.
+/// Maximum number of tasks in the search. If other agents hold paths of all of these tasks, the answer has no task.
 const LOOKED_AT_MAX: usize = 256;
-/// Maximum number of expired leases that are examined; `tick` handles the others.
+/// Maximum number of expired leases that this command handles; `tick` handles the others.
 const EXPIRED_MAX: usize = 64;
 
-/// `{ok, task, claimToken?, epoch?, leased_until?, overlaps?}`; `task` is `null` if no task is ready for the worker.
+/// The answer `{ok, task, claimToken?, epoch?, leased_until?, overlaps?}`; `task` is `null` if no task is ready for the worker.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ClaimNextAnswer {
     /// Always true
@@ -40,27 +40,27 @@ pub struct ClaimNextAnswer {
         skip_serializing_if = "Option::is_none"
     )]
     pub claim_token: Option<String>,
-    /// Epoch of the claim, which can be presented instead of the token: its number among the claims of the task
+    /// Fencing epoch of the claim: its number among the claims of the task. The holder can present the epoch instead of the token
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub epoch: Option<u64>,
     /// End of the lease
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leased_until: Option<Timestamp>,
-    /// Paths that other agents hold too, if the team allows that with a warning
+    /// Paths that other agents hold too, if the team allows overlaps
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub overlaps: Vec<Overlap>,
 }
 
-/// A task that was taken.
+/// The task that the command claimed.
 pub(crate) struct Taken {
     task_id: String,
     token: String,
-    /// The paths that two agents hold from now on.
+    /// Paths that another agent holds too.
     overlaps: Vec<Overlap>,
 }
 
-/// Takes the most urgent of the tasks that are ready for the worker and have free paths; of several the oldest, then
-/// the first by id.
+/// Claims the most urgent task that is ready for the worker and has free paths. Among equally urgent tasks the oldest
+/// comes first, then the lowest id.
 impl Command for ClaimNext {
     type Decided = Option<Taken>;
     type Answer = ClaimNextAnswer;
@@ -124,7 +124,7 @@ impl Command for ClaimNext {
     }
 }
 
-/// Returns the best ready task whose paths no other agent blocks, with the paths that two agents will hold.
+/// Returns the best ready task whose paths are free, with its paths that another agent holds too.
 fn first_free(
     live: &Live,
     worker: &str,
@@ -146,7 +146,7 @@ fn first_free(
     Ok(None)
 }
 
-/// Returns the paths that two agents will hold once the task is taken; `None` if other agents block them.
+/// Returns the paths of the task that another agent holds too; `None` if they block the claim.
 fn free(locks: &PathLocks<'_>, task: &Task) -> Result<Option<Vec<Overlap>>> {
     let taken = |failure: &Failure| {
         let refusal = failure.refusal();

@@ -23,7 +23,7 @@ operation! {
 /// Maximum number of dependencies of a task.
 pub const DEPENDENCIES_MAX: usize = 256;
 
-/// The input of `create-task`; unknown fields are kept with the task.
+/// Input of `create-task`. Unknown fields are kept with the task.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[cfg_attr(feature = "cli", derive(clap::Args), group(skip))]
 pub struct TaskCreate {
@@ -68,7 +68,7 @@ pub struct TaskCreate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long = "resource", value_name = "PATH"))]
     pub resources: Option<Vec<String>>,
-    /// True if other tasks may hold the same paths at the same time; if absent, only for the single path `.`
+    /// True if other tasks may hold the same paths at the same time; if absent, true only for the single path `.`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(
             long,
@@ -84,7 +84,7 @@ pub struct TaskCreate {
     pub extra: Map<String, Value>,
 }
 
-/// `{task}`.
+/// The answer `{task}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskAnswer {
     /// The task
@@ -95,7 +95,7 @@ pub struct TaskAnswer {
 }
 
 impl TaskAnswer {
-    /// Returns the task in its state after a command.
+    /// Returns the answer of a command with the task's new state.
     pub(crate) fn of(task_id: &str, after: &After<'_>) -> Result<TaskAnswer> {
         let task = record(after.live, task_id, after.ctx.now)?;
         Ok(TaskAnswer::from(task))
@@ -136,7 +136,7 @@ impl Command for TaskCreate {
     }
 }
 
-/// The largest number that is counted.
+/// Largest number for the id of a new task.
 const NUMBER_MAX: u64 = 10_u64.pow(NUMBER_DIGITS_MAX as u32) - 1;
 
 impl TaskCreate {
@@ -190,7 +190,7 @@ impl TaskCreate {
         if self.extra.is_empty() {
             return Ok(None);
         }
-        // An event holds the fields one level deeper.
+        // Checks the nesting depth. In the event the fields lie one level deeper than in the input.
         let fits = Json::from_value(&BTreeMap::from([("extra", &self.extra)]));
         let extra = fits.and_then(|_| Json::from_value(&self.extra));
         extra.map(Some).map_err(|error| {
@@ -219,8 +219,8 @@ impl TaskCreate {
     }
 }
 
-/// Returns a free number if a task has the last number that is counted. Tasks have at most as many numbers as there are
-/// tasks, so the search ends soon.
+/// Returns a free number after a task took the largest one. The search is short: the team has as many tasks as numbers in
+/// use at most.
 fn free_number(live: &Live) -> Result<String> {
     let mut number = live.task_counts()?.total() + 1;
     while live.task(&number.to_string())?.is_some() {
@@ -229,7 +229,7 @@ fn free_number(live: &Live) -> Result<String> {
     Ok(number.to_string())
 }
 
-/// Returns the dependencies of a task, each once.
+/// Checks the dependencies of a task and removes duplicates.
 pub(crate) fn dependencies(wanted: &[String]) -> Result<Vec<String>, Refusal> {
     let mut deps: Vec<String> = Vec::new();
     for dep in wanted {

@@ -1,4 +1,4 @@
-//! Tasks that must be done by delegation: the result must contain evidence of it.
+//! Tasks that demand delegation. Their result must contain evidence of it.
 
 use crate::operation::prelude::*;
 
@@ -30,7 +30,7 @@ pub(crate) fn check(task: &Task, result: Option<&str>) -> Result<(), Refusal> {
     Err(Refusal::new(Code::MissingEvidence, message).field("result"))
 }
 
-/// Returns the `delegation` of a task if it demands evidence.
+/// Returns the field `delegation` of a task if it demands evidence.
 fn demanded(task: &Task) -> Option<Map<String, Value>> {
     let extra = task.governed.extra.as_ref()?;
     let extra: Map<String, Value> = serde_json::from_str(extra.as_str()).ok()?;
@@ -40,7 +40,7 @@ fn demanded(task: &Task) -> Option<Map<String, Value>> {
     (probe || matches!(mode, Some("auto" | "required"))).then(|| delegation.clone())
 }
 
-/// Returns the text after the words on a line in lower case, if there is any.
+/// Returns the text after `words` at the beginning of a line; `None` if the text is empty. The line is in lower case.
 fn said<'a>(line: &'a str, words: &str) -> Option<&'a str> {
     let text = line
         .trim_start_matches([' ', '\t', '-', '*'])

@@ -1,4 +1,4 @@
-//! `transition-task-status`: the holder of a claim completes or fails its task.
+//! `transition-task-status`: the holder of a claim completes or fails the claimed task.
 
 use crate::projections::task::event::{TaskCompleted, TaskFailed};
 use crate::task::prelude::*;
@@ -44,7 +44,7 @@ operation! {
     ]
 }
 
-/// `{ok, task}`.
+/// The answer `{ok, task}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct HolderAnswer {
     /// Always true
@@ -54,7 +54,7 @@ pub struct HolderAnswer {
 }
 
 impl HolderAnswer {
-    /// Returns the task in its state after a command.
+    /// Returns the answer of a command with the task's new state.
     pub(crate) fn of(task_id: &str, after: &After<'_>) -> Result<HolderAnswer> {
         let task = record(after.live, task_id, after.ctx.now)?;
         Ok(HolderAnswer { ok: true, task })
@@ -98,7 +98,7 @@ impl Command for TaskFinish {
 }
 
 impl TaskFinish {
-    /// Returns the new status of the task; refuses a transition that does not exist.
+    /// Returns the new status of the task. Refuses an unknown transition.
     fn way(&self) -> Result<Status, Refusal> {
         let (from, to) = (status("from", &self.from)?, status("to", &self.to)?);
         match (from, to) {

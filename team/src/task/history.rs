@@ -1,4 +1,4 @@
-//! `task history`: the events of a task.
+//! `read-task-history`: the events of a task.
 
 use crate::log::recorded::Recorded;
 use crate::operation::prelude::*;
@@ -21,18 +21,18 @@ operation! {
     refuses = [TaskNotFound, CursorUnknown]
 }
 
-/// `{team, task_id, events, count, next_cursor}`.
+/// The answer `{team, task_id, events, count, next_cursor}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TaskHistoryAnswer {
     /// The team
     pub team: String,
     /// The task
     pub task_id: String,
-    /// The newest events that name it and fit, oldest first, superseded ones marked
+    /// The newest events that name the task, oldest first, superseded ones marked
     pub events: Vec<Recorded>,
     /// Events on the page
     pub count: usize,
-    /// The oldest id of the page while older ones remain
+    /// Cursor of the next page, which has older events; `null` on the last page
     pub next_cursor: Option<String>,
 }
 
@@ -60,7 +60,7 @@ impl Team {
     }
 }
 
-/// Returns a page of the events that name a task, and true if older ones remain.
+/// Returns a page of the events that name a task. The flag is true if older events remain.
 pub(crate) fn of_task(
     live: &Live,
     reader: &Reader,

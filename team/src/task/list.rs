@@ -1,4 +1,4 @@
-//! `tasks`: the tasks of a team, in natural order of their ids or in another one.
+//! `tasks`: lists the tasks of a team in natural order of their ids or in another order.
 
 use crate::projections::worker::ApprovalShown;
 use crate::task::approval;
@@ -6,14 +6,14 @@ use crate::task::prelude::*;
 use crate::task::sorting::{SortOrder, Sorting, TaskSort};
 use schemars::{Schema, SchemaGenerator};
 
-/// `list-tasks`.
+/// Input of `list-tasks`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[schemars(rename = "ListTasks")]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args), group(skip))]
 pub struct Tasks {
     /// Only tasks with this status
-    // Old names are taken for today's.
+    // The parser also accepts the old names of statuses.
     #[schemars(with = "Option<Status>")]
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "STATUS", value_parser = crate::argv::status))]
@@ -23,7 +23,6 @@ pub struct Tasks {
     #[cfg_attr(feature = "cli", arg(long, value_name = "AGENT"))]
     pub owner: Option<String>,
     /// Largest number of tasks; 0 means all. If absent, `list-tasks` lists all tasks, and `tasks` 50
-    // 0 is all.
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "N", value_parser = crate::argv::whole::<usize>))]
     pub limit: Option<usize>,
@@ -31,8 +30,8 @@ pub struct Tasks {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "TASK"))]
     pub cursor: Option<String>,
-    /// Sort key: `id`, `updated`, `priority` or `status`; `id` if absent. Ascending by id and by status, the index has the order;
-    /// any other order reads all tasks that pass the filters
+    /// Sort key: `id`, `updated`, `priority` or `status`; `id` if absent. The orders by ascending id and by status are quick
+    /// because the index has them; any other order reads all tasks that pass the filters
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "FIELD"))]
     pub sort: Option<TaskSort>,
@@ -47,7 +46,7 @@ pub struct Tasks {
 }
 
 impl Tasks {
-    /// Sets an absent limit to all tasks.
+    /// Returns the input with an absent limit replaced by "all tasks".
     #[must_use]
     pub fn or_all(self) -> Tasks {
         let limit = Some(self.limit.unwrap_or(0));
@@ -61,7 +60,7 @@ operation! {
     refuses = [CursorUnknown]
 }
 
-/// `tasks`: the input of `list-tasks`.
+/// Input of `tasks`; its fields are those of `list-tasks`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ReadTasks(pub Tasks);
@@ -71,12 +70,12 @@ impl JsonSchema for ReadTasks {
         "ReadTasks".into()
     }
     fn json_schema(generator: &mut SchemaGenerator) -> Schema {
-        // The fields themselves, of which the shape of the input is read.
+        // Gives the fields directly, because the reader of inputs takes their names from the schema.
         Tasks::json_schema(generator)
     }
 }
 
-// clap derives no tuples.
+// Implemented by hand, because clap derives no tuple structs.
 #[cfg(feature = "cli")]
 impl clap::Args for ReadTasks {
     fn augment_args(command: clap::Command) -> clap::Command {
@@ -101,7 +100,7 @@ impl clap::FromArgMatches for ReadTasks {
 }
 
 impl ReadTasks {
-    /// Returns the page, with a note about an owner that the team does not know.
+    /// Returns the page. Adds a note if the team does not know the owner.
     fn answer(self, team: &mut Team) -> Result<TasksAnswer> {
         let ReadTasks(asked) = self;
         let unknown = match &asked.owner {
@@ -115,26 +114,26 @@ impl ReadTasks {
     }
 }
 
-/// `{tasks[], failed_dependencies?, unknown_dependencies?, approvals?, count, next_cursor}`.
+/// The answer `{tasks[], failed_dependencies?, unknown_dependencies?, approvals?, count, next_cursor}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TasksAnswer {
-    /// The page, as recorded. A task with an expired lease is marked `lease_expired` if no event records the expiry
-    /// yet.
+    /// The tasks of the page, as recorded. A task has the mark `lease_expired` if its lease has expired but no event records
+    /// the expiry yet.
     #[schemars(with = "Vec<Task>")]
     pub tasks: Vec<Listed>,
-    /// Dependencies of tasks of the page that failed or were canceled, per task.
+    /// Per task of the page: its dependencies that failed or were canceled.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failed_dependencies: BTreeMap<String, Vec<String>>,
-    /// Dependencies of tasks of the page that do not exist, per task.
+    /// Per task of the page: its dependencies that do not exist.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unknown_dependencies: BTreeMap<String, Vec<String>>,
-    /// The last decisions of reviewers on tasks of the page, per task.
+    /// Per task of the page: the last decision of a reviewer.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub approvals: BTreeMap<String, ApprovalShown>,
     /// Number of tasks on the page.
     pub count: usize,
-    /// Cursor for the next page while more tasks remain: the last id of the page, or in another order its sort key and
-    /// id.
+    /// Cursor of the next page; `null` on the last page. In the order of ids it is the last id of the page, in another order the
+    /// sort key and the id.
     pub next_cursor: Option<String>,
 }
 

@@ -1,4 +1,4 @@
-//! A task as a list shows it at a moment: an expired lease is marked if no event records the expiry yet.
+//! A task of a list, with a mark if its lease has expired but no event records the expiry yet.
 
 use crate::failure::Result;
 use crate::projections::task::ViewedTask;
@@ -8,7 +8,7 @@ use std::cmp::Reverse;
 use std::ops::Deref;
 use teamlog_engine::Timestamp;
 
-/// A task, and true if the lease of its claim has expired by the moment for which it is shown.
+/// A task of a list, with a flag that is true if the lease of its claim has expired.
 #[derive(Debug, Clone)]
 pub struct Listed {
     task: Task,
@@ -24,8 +24,8 @@ impl Listed {
         listed.collect()
     }
 
-    /// Returns true if the lease of the claim expired and no event records the expiry yet: another agent may claim the
-    /// task.
+    /// Returns true if the lease of the claim has expired but no event records the expiry yet. Another agent may then claim
+    /// the task.
     pub fn lease_expired(&self) -> bool {
         self.lease_expired
     }
@@ -68,9 +68,9 @@ pub(crate) struct CanStart {
     pub total: u64,
 }
 
-/// Returns the tasks that `agent` can start at `now`, or that any agent can start: ready tasks, and claimed tasks with
-/// an expired lease and without open dependencies, even if no event records the expiry yet. The order is [`rank`], from
-/// after `after`. A closed team has no such tasks.
+/// Returns the tasks that `agent` can start at `now`; with `None`, the tasks that any agent can start. These are ready
+/// tasks, and claimed tasks with an expired lease and without open dependencies. The list has the order of [`rank`] and
+/// begins after `after`. A closed team has no such tasks.
 pub(crate) fn can_start(
     live: &Live,
     agent: Option<&str>,
@@ -99,7 +99,7 @@ pub(crate) fn can_start(
     Ok(CanStart { tasks, more, total })
 }
 
-/// Returns the sort key of tasks to start: most urgent first, then oldest, then by id.
+/// Returns the sort key of a startable task: most urgent first, then oldest, then by id.
 pub(crate) fn rank(task: &Task) -> (Reverse<u8>, Timestamp, Vec<u8>) {
     let id = natural::key(&task.task_id);
     (Reverse(task.priority as u8), task.created_at, id)

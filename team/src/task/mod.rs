@@ -1,4 +1,4 @@
-//! Tasks: their creation, claims, completion and release, and their holders.
+//! Tasks: creation, claims, completion, release and holders.
 
 pub mod approval;
 pub mod blocking;

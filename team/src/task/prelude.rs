@@ -1,4 +1,4 @@
-//! Names that most files of tasks use.
+//! Imports for files about tasks.
 
 pub(crate) use crate::claim::holding::{self, ClaimCheck, TaskDecision, check_expected, lease_end};
 pub(crate) use crate::claim::proof::claim_proof;

@@ -1,4 +1,4 @@
-//! `read-task` and `list-tasks`: tasks as the mutation contract shows them.
+//! `read-task` and `list-tasks`: tasks in the fields of the mutation contract.
 
 use crate::projections::task::UnmetDeps;
 use crate::task::list::Tasks;
@@ -24,7 +24,7 @@ operation! {
     empty = |_, _| TasksData::default()
 }
 
-/// `read-task`.
+/// Input of `read-task`.
 #[derive(Debug, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ReadTask {
@@ -32,15 +32,15 @@ pub struct ReadTask {
     pub task_id: String,
 }
 
-/// `{count, tasks, next_cursor?}`.
+/// The answer `{count, tasks, next_cursor?}`.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 pub struct TasksData {
-    /// Tasks on the page
+    /// Number of tasks on the page
     pub count: usize,
-    /// The page, in the order asked for
+    /// The tasks of the page, in the requested order
     pub tasks: Vec<TaskRecord>,
-    /// Cursor for the next page while more tasks remain: the last id of the page, or in another order its sort key and
-    /// id
+    /// Cursor of the next page; absent on the last page. In the order of ids it is the last id of the page, in another order the
+    /// sort key and the id
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }

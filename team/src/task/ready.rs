@@ -1,4 +1,4 @@
-//! `ready`: lists the tasks that can be taken up now, the most urgent first.
+//! `ready`: lists the tasks that an agent can start now, most urgent first.
 
 use crate::task::listed;
 use crate::task::prelude::*;
@@ -20,23 +20,23 @@ operation! {
     refuses = [WorkerNotFound, CursorUnknown]
 }
 
-/// `{team, agent?, tasks, count, total, next_cursor}`.
+/// The answer `{team, agent?, tasks, count, total, next_cursor}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct ReadyAnswer {
     /// The team.
     pub team: String,
-    /// Agent in the request, if any.
+    /// Agent of the request, if given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub agent: Option<String>,
-    /// The page: most urgent first, then oldest, then in natural order of ids. A task with an expired lease is marked
-    /// `lease_expired` if no event records the expiry yet.
+    /// The tasks of the page: most urgent first, then oldest, then in natural order of ids. A task has the mark
+    /// `lease_expired` if its lease has expired but no event records the expiry yet.
     #[schemars(with = "Vec<Task>")]
     pub tasks: Vec<Listed>,
     /// Number of tasks on the page.
     pub count: usize,
-    /// Number of all tasks that can be taken up.
+    /// Number of all tasks that an agent can start.
     pub total: u64,
-    /// The last id of the page while more remain.
+    /// Cursor of the next page: the last id of this page; `null` on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -51,7 +51,7 @@ impl Team {
             if let Some(agent) = agent {
                 membership::check(live, "agent", agent)?;
             }
-            // A task that was taken up meanwhile still has its place in the order.
+            // The cursor's task keeps its place in the order even if an agent claimed it after the previous page.
             let after = match &ready.cursor {
                 None => None,
                 Some(cursor) => {

@@ -1,4 +1,4 @@
-//! A task as the mutation contract shows it.
+//! A task in the fields of the mutation contract.
 
 use crate::operation::prelude::*;
 use crate::projections::task::dialect::Shown::{Always, IfSet, OrEmpty};
@@ -10,7 +10,7 @@ use schemars::{Schema, SchemaGenerator};
 use serde::{Deserializer, Serializer};
 use std::ops::Deref;
 
-/// The names of the team API: the contract's fields, then those that the creator of a task gave.
+/// Field names of a task in the team API: first the fields of the contract, then the creator's own fields.
 pub static TEAM_API: Dialect = Dialect::new(
     &[
         Row::new("id", Field::TaskId, Always),
@@ -50,7 +50,7 @@ pub static TEAM_API: Dialect = Dialect::new(
         Row::rest(),
         Row::flatten(Field::Extra),
     ],
-    // Facts of the message protocol, which has no claims; and the start, which the contract does not have.
+    // Left out: fields of the message protocol, which has no claims, and the start time, which the contract does not have.
     &[
         Field::AssignedBy,
         Field::Progress,
@@ -68,12 +68,12 @@ pub static TEAM_API: Dialect = Dialect::new(
     same_name,
 );
 
-/// A task at a time, with the facts that answers show beside its stored fields.
+/// A task at a time, with its derived facts.
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskRecord {
     /// The task.
     pub task: Task,
-    /// Facts beside its stored fields.
+    /// Derived facts that answers show with the task.
     pub context: TaskContext,
 }
 
@@ -107,8 +107,8 @@ impl JsonSchema for TaskRecord {
     }
 }
 
-/// Names that answers and views use for facts about a task, so that a creator's own fields may not have them. A creator
-/// sets such facts under other names (see `create-task`).
+/// Field names that answers and views use for facts about a task. A creator's own fields must not have these names; the
+/// input of `create-task` has other names for such facts.
 pub const RESERVED: [&str; 42] = [
     "id",
     "status",
@@ -155,7 +155,7 @@ pub const RESERVED: [&str; 42] = [
 ];
 
 impl TaskRecord {
-    /// Returns a task at `now`, with its unmet dependencies (see [`crate::task::blocking::unmet_dependencies`]).
+    /// Returns the record of a task at `now`. For `unmet` see [`crate::task::blocking::unmet_dependencies`].
     pub fn at(task: Task, unmet: UnmetDeps, now: Timestamp) -> TaskRecord {
         let context = TaskContext {
             unmet,
@@ -165,7 +165,7 @@ impl TaskRecord {
         TaskRecord { task, context }
     }
 
-    /// Returns the task with its last approval decision.
+    /// Adds the last approval decision to the record.
     #[must_use]
     pub fn with_approval(mut self, approval: Option<ApprovalShown>) -> TaskRecord {
         self.context.approval = approval;

@@ -1,4 +1,4 @@
-//! `release-task-claim`: the holder of a claim gives its task back. The task is not completed.
+//! `release-task-claim`: the holder of a claim gives its task back uncompleted.
 
 use crate::task::finish::HolderAnswer;
 use crate::task::prelude::*;
@@ -50,7 +50,7 @@ impl Command for TaskRelease {
             decision.check_open()?;
             decision.check_version(self.expected_version)?;
             if is_nobodys(decision) {
-                // A caller that still believes to hold the claim learns that its lease expired.
+                // Explains an expired lease to a caller that still presents its claim.
                 return match decision.check_claim(proof) {
                     Err(expired) if expired.code == Code::LeaseExpired => Err(expired.into()),
                     _ => Ok(()),
@@ -68,7 +68,7 @@ impl Command for TaskRelease {
     }
 }
 
-/// Returns true if the task is open and has no owner.
+/// Returns true if the task is pending or blocked and has no owner.
 fn is_nobodys(decision: &TaskDecision) -> bool {
     let task = &decision.task;
     matches!(task.status, Status::Pending | Status::Blocked) && task.owner.is_none()

@@ -1,4 +1,4 @@
-//! `renew-task-claim`: the holder of a claim gets more time.
+//! `renew-task-claim`: the holder of a claim prolongs its lease.
 
 use crate::task::prelude::*;
 
@@ -33,7 +33,7 @@ operation! {
     refuses = [TaskNotFound, AlreadyTerminal, ClaimConflict, NotHolder, LeaseExpired, VersionConflict]
 }
 
-/// `{ok, task, claimToken?, epoch, leased_until}`.
+/// The answer `{ok, task, claimToken?, epoch, leased_until}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct RenewAnswer {
     /// Always true
@@ -48,7 +48,7 @@ pub struct RenewAnswer {
         skip_serializing_if = "Option::is_none"
     )]
     pub claim_token: Option<String>,
-    /// Epoch of the claim, which can be presented instead of the token: its number among the claims of the task
+    /// Fencing epoch of the claim: its number among the claims of the task. The holder can present the epoch instead of the token
     pub epoch: u64,
     /// End of the lease
     pub leased_until: Timestamp,
@@ -57,7 +57,7 @@ pub struct RenewAnswer {
 claim_proof!(TaskRenew, |it| it.worker.as_deref());
 
 impl Command for TaskRenew {
-    /// The token of the claim, unless the caller forced the renewal without it.
+    /// The token of the claim; `None` if the caller forced the renewal without the token.
     type Decided = Option<String>;
     type Answer = RenewAnswer;
 
@@ -86,7 +86,7 @@ impl Command for TaskRenew {
             };
             let actor = proof.actor(&claim);
             decision.act(TaskAct::Renewed(lease), actor, Some(&claim.owner));
-            // A caller that overrides the holder does not become the holder.
+            // A caller that overrides the holder does not get the holder's token.
             Ok((!self.force || self.claim_token.is_some()).then_some(claim.token))
         })
     }
@@ -94,7 +94,7 @@ impl Command for TaskRenew {
     fn answer(&self, token: &Option<String>, after: &After<'_>) -> Result<RenewAnswer> {
         let mut task = record(after.live, &self.task_id, after.ctx.now)?;
         let until = task.claim().map(|claim| claim.leased_until);
-        // The record of a claim contains its token.
+        // Removes the claim from the answer, because the claim contains its token.
         if token.is_none() {
             task.task.governed.claim = None;
         }

@@ -1,4 +1,4 @@
-//! `reopen-task`: a failed task is to be done after all.
+//! `reopen-task`: makes a failed task pending again.
 
 use crate::task::prelude::*;
 

@@ -1,9 +1,10 @@
-//! Reports on a task that only claims move, in words.
+//! Status reports by message on a claim-governed task, as text.
 
 use crate::projections::{Status, Task};
 use teamlog_engine::Json;
 
-/// Returns `in_progress, blocked, 40%, eta tomorrow: waits for the schema`; an empty text if there is no report.
+/// Returns the last report in one line, such as `in_progress, blocked, 40%, eta tomorrow: waits for the schema`. The text
+/// is empty if there is no report.
 pub fn words(task: &Task) -> String {
     let reported = &task.reported;
     let status = match (task.reported_status, &task.reported_owner) {
@@ -23,13 +24,13 @@ pub fn words(task: &Task) -> String {
     }
 }
 
-/// Returns the agent that reported on the task, if it is not `owner`.
+/// Returns the agent that reported on the task, unless that agent is `owner`.
 pub fn by_other(task: &Task, owner: &str) -> Option<String> {
     let by = task.reported.by.as_deref().filter(|by| *by != owner);
     by.map(str::to_owned)
 }
 
-/// Returns a string without its quotes, and any other value as JSON.
+/// Returns a JSON string without its quotes, and any other value as JSON.
 fn said(json: &Json) -> String {
     serde_json::from_str::<String>(json.as_str()).unwrap_or_else(|_| json.as_str().to_owned())
 }

@@ -1,4 +1,4 @@
-//! `set-task-resources`: the paths that the next holder of a task may write.
+//! `set-task-resources`: sets the paths that the next holder of a task may write.
 
 use crate::projections::task::event::Resources;
 use crate::resource;
@@ -51,7 +51,7 @@ impl Command for SetTaskResources {
     }
 }
 
-/// Records the paths of the task, unless they are the same or an agent works on it.
+/// Records the paths of the task if they change and no agent works on the task.
 fn declare(
     decision: &mut TaskDecision,
     resources: Option<Vec<String>>,

@@ -7,7 +7,7 @@ use crate::task::history;
 use crate::task::prelude::*;
 
 operation! {
-    /// Show one task, and its newest events where they are asked for
+    /// Show one task, and on request its newest events
     "show-task": Reads(TaskShow {
         /// Id of the task
         #[arg(value_name = "TASK")]
@@ -27,7 +27,7 @@ operation! {
     refuses = [TaskNotFound, CursorUnknown]
 }
 
-/// `{team, task, failed_dependencies?, unknown_dependencies?, approval?, lease_expired?, history?, next_cursor?}`.
+/// The answer `{team, task, failed_dependencies?, unknown_dependencies?, approval?, lease_expired?, history?, next_cursor?}`.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct TaskShowAnswer {
     /// The team.
@@ -47,13 +47,13 @@ pub struct TaskShowAnswer {
     /// The last decision of a reviewer on the task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub approval: Option<ApprovalShown>,
-    /// True if the lease of the task's claim expired and no event records the expiry yet.
+    /// True if the lease of the task's claim has expired but no event records the expiry yet.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lease_expired: bool,
-    /// Events of the task in order, superseded ones marked.
+    /// Newest events of the task, oldest first, superseded ones marked.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub history: Option<Vec<Recorded>>,
-    /// The oldest id of the history shown while older events remain.
+    /// Cursor of the next page of the history: the id of the oldest event shown; absent on the last page.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -90,7 +90,7 @@ impl Team {
     }
 }
 
-/// Returns the refusal of a task that does not exist.
+/// Returns the refusal for an unknown task.
 pub(crate) fn not_found(team: &str, task: &str) -> Refusal {
     let message = format!("no task {task:?} in team {team}");
     Refusal::new(Code::TaskNotFound, message)

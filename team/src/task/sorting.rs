@@ -1,7 +1,7 @@
-//! Orders in which tasks are listed, other than the order of their ids, and the cursors of their pages.
+//! Sort orders of task lists, and the cursors of their pages.
 //!
-//! There is an index of tasks by id, by status and by owner, in natural order of ids. Descending ids, orders by update
-//! and by priority, and `since` read every task that passes the filters, and keep a page of them.
+//! The index has tasks by id, by status and by owner, in natural order of ids. All other orders, and `since`, read every
+//! task that passes the filters and keep one page of them.
 
 use crate::operation::prelude::*;
 use crate::projections::natural;
@@ -36,10 +36,10 @@ words! {
     }
 }
 
-/// Number of tasks that are read at once.
+/// Number of tasks that are read at a time.
 const READ: usize = 1_024;
 
-/// Order in which tasks are listed. Tasks with equal keys are in natural order of ids.
+/// Sort order of a task list. Tasks with equal keys are in natural order of ids.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Sorting {
     pub sort: TaskSort,
@@ -81,7 +81,7 @@ impl Sorting {
         }
     }
 
-    /// Returns the cursor for the place after a task.
+    /// Returns the cursor for the page that begins after a task.
     pub fn cursor(self, task: &Task) -> String {
         match self.sort {
             TaskSort::Id => task.task_id.clone(),
@@ -89,7 +89,7 @@ impl Sorting {
         }
     }
 
-    /// Returns the place that a cursor names. The task in the cursor must exist, but may have moved since.
+    /// Returns the position of a cursor. The task in the cursor must exist; its sort key may have changed since.
     fn behind(self, live: &Live, cursor: &str) -> Result<Place> {
         let (key, id) = match self.sort {
             TaskSort::Id => (Some(0), cursor),
@@ -120,7 +120,7 @@ impl Sorting {
         }
     }
 
-    /// Returns a key that is smaller for tasks that come first.
+    /// Returns the key for ascending comparison: inverts it if the order is descending.
     fn turned(self, key: u64) -> u64 {
         match self.order {
             SortOrder::Asc => key,
@@ -128,7 +128,7 @@ impl Sorting {
         }
     }
 
-    /// Returns a page, status by status, each read from the index.
+    /// Returns a page that is read from the index, one status after the other.
     fn by_status(
         self,
         live: &Live,
@@ -164,7 +164,7 @@ impl Sorting {
         Ok(found)
     }
 
-    /// Reads all tasks that pass the filters, and returns those that come first. Holds at most a few pages at once.
+    /// Reads all tasks that pass the filters, and returns the first page of them. Keeps at most a few pages in memory.
     fn scanned(
         self,
         live: &Live,
@@ -207,7 +207,7 @@ impl Sorting {
         let mut id = natural::key(id);
         if (self.sort, self.order) == (TaskSort::Id, SortOrder::Desc) {
             id.iter_mut().for_each(|byte| *byte = !*byte);
-            // A longer id comes before its own beginning.
+            // The end mark sorts a longer id before an id that is its prefix.
             id.push(u8::MAX);
         }
         (self.turned(key), id)

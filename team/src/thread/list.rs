@@ -21,7 +21,7 @@ const LIST_MAX: usize = 200;
 /// Maximum length of a last message's excerpt, in bytes.
 const TEXT_MAX: usize = 280;
 
-/// `{team, threads, count, next_cursor}`.
+/// The answer `{team, threads, count, next_cursor}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadListAnswer {
     /// Name of the team

@@ -28,7 +28,7 @@ operation! {
 /// Maximum length of a post, in bytes.
 pub const BODY_BYTES_MAX: usize = 256 << 10;
 
-/// `{message}`.
+/// The answer `{message}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadPostAnswer {
     /// The post

@@ -35,7 +35,7 @@ const PORTION: usize = 256;
 /// Separates the thread from the event in a cursor: the thread's messages were examined down to that event.
 const WITHIN: char = '@';
 
-/// `{threads, next_cursor?}`.
+/// The answer `{threads, next_cursor?}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadSearchAnswer {
     /// The threads, the newest first

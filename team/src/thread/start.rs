@@ -36,7 +36,7 @@ const TITLE: &str = "Thread";
 /// Author of a message without a named author.
 pub const SYSTEM: &str = "system";
 
-/// `{thread}`: a thread that was started or changed.
+/// The answer `{thread}`: a thread that was started or changed.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadAnswer {
     /// The thread

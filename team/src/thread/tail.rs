@@ -29,7 +29,7 @@ pub const TAIL_MAX: usize = 200;
 /// Size in bytes at which a page ends.
 pub(crate) const PAGE_BYTES: usize = 4 << 20;
 
-/// `{thread, messages, next_cursor?}`.
+/// The answer `{thread, messages, next_cursor?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadTailAnswer {
     /// The thread

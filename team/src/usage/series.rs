@@ -40,7 +40,7 @@ words! {
     }
 }
 
-/// `{team, from, to, bucket_ms, series, others?}`.
+/// The answer `{team, from, to, bucket_ms, series, others?}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct UsageSeriesAnswer {
     /// Name of the team

@@ -96,7 +96,7 @@ pub struct AttentionShown {
     pub stalled_for_ms: Option<u64>,
 }
 
-/// `{}`.
+/// The answer `{}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AttentionWritten {}
 

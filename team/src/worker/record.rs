@@ -76,7 +76,7 @@ operation! {
     refuses = [WorkerNotFound]
 }
 
-/// `{worker}`.
+/// The answer `{worker}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WorkerAnswer {
     /// Name of the worker
@@ -86,7 +86,7 @@ pub struct WorkerAnswer {
     pub doubts: RecipientDoubts,
 }
 
-/// `{worker, heartbeat}`.
+/// The answer `{worker, heartbeat}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct HeartbeatAnswer {
     /// Name of the worker

@@ -43,7 +43,7 @@ operation! {
     refuses = [WorkerNotFound]
 }
 
-/// `{worker, ack}`.
+/// The answer `{worker, ack}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AckAnswer {
     /// Name of the worker

@@ -18,11 +18,11 @@ operation! {
     }) -> SnapshotWritten as write_monitor_snapshot
 }
 
-/// `{}`.
+/// The answer `{}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SnapshotWritten {}
 
-/// `{snapshot}`.
+/// The answer `{snapshot}`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SnapshotAnswer {
     /// The last snapshot; `null` without one

@@ -30,7 +30,7 @@ operation! {
     refuses = [WorkerNotFound]
 }
 
-/// `{worker, status}`.
+/// The answer `{worker, status}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct StatusAnswer {
     /// Name of the worker

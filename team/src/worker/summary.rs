@@ -16,7 +16,7 @@ const TURNS_MAX: u32 = 5;
 /// Maximum number of baselines in one event.
 const BASELINES_MAX: usize = 2_000;
 
-/// `{summary}`.
+/// The answer `{summary}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct SummaryAnswer {
     /// The summary

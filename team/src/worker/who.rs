@@ -23,7 +23,7 @@ const AGENTS_MAX: usize = 1_000;
 const TASKS_MAX: usize = 20;
 const DEPS_MAX: usize = 8;
 
-/// `{team, now, agents, count, live_claims, next_cursor}`.
+/// The answer `{team, now, agents, count, live_claims, next_cursor}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct WhoAnswer {
     /// Name of the team
