@@ -1,9 +1,10 @@
-//! The agent tokens that this data root accepts: a file of the root, which is not part of a log or a backup.
+//! The agent tokens that are valid on this host. They are listed in a file of the data root, which belongs to no log and no
+//! backup.
 //!
-//! A log holds its tokens; the file says which of them are valid on this host. `token-add` accepts the token that it
-//! adds. A log from elsewhere (`import --events`, `restore`, `join`) brings its tokens along, but none of them is valid
-//! until the owner of the root accepts it. A root without the file was written by an older version: when the file is
-//! first needed, all tokens of the root are accepted once, so that a later import finds the file and accepts nothing.
+//! Each log holds the tokens of its team; the file lists the valid ones. `token-add` makes its token valid. A log from
+//! elsewhere (`import --events`, `restore`, `join`) brings tokens along, but none of them is valid until the owner of the
+//! root accepts it. A root without the file was written by an older version. In that case all tokens of the root are
+//! accepted when the file is first needed. A later import then finds the file, so its tokens are not accepted.
 
 use crate::agent_token::TokenShown;
 use crate::handle::root::{ACCEPTED_TOKENS_FILE, RootOptions, TEAMS_DIR};
@@ -12,21 +13,22 @@ use crate::projections::agent_token::event::AgentScope;
 use crate::projections::agent_token::{AgentToken, id};
 use teamlog_engine::storage::LockError;
 
-/// Enough for about forty thousand tokens.
+/// Maximum size of the file; enough for about forty thousand tokens.
 const BYTES_MAX: u64 = 8 << 20;
 
-/// Content of the file. A missing field is empty, so `{}` accepts nothing.
+/// Content of the file. A missing field counts as empty, so `{}` accepts no token.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 struct AcceptedTokens {
     /// Tokens that are valid.
     #[serde(default)]
     accepted: BTreeSet<AcceptedToken>,
-    /// Digests of tokens that were revoked here. A backup from before the revocation does not make them valid again.
+    /// Digests of tokens that were revoked on this host. They stay invalid even if a backup from before the revocation is
+    /// restored.
     #[serde(default)]
     revoked: BTreeSet<String>,
 }
 
-/// An accepted token. Its digest covers the team and the agent that it names, but not its scope.
+/// An accepted token. Its digest also covers the team and the agent, but not the scope.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 struct AcceptedToken {
     team: String,
@@ -61,7 +63,7 @@ impl AcceptedTokens {
         self.accepted.contains(&accepted) && !self.revoked.contains(&token.digest)
     }
 
-    /// Accepts a token that is not revoked in the log, unless it was revoked here.
+    /// Accepts a token, unless the log or this host has revoked it.
     fn accept(&mut self, team: &str, token: &AgentToken) {
         if token.revoked.is_none() && !self.revoked.contains(&token.digest) {
             self.accepted
@@ -84,7 +86,7 @@ fn unreadable(error: &serde_json::Error) -> Refusal {
 }
 
 impl Root {
-    /// Returns the root without its authenticated agent, so that it reaches every team.
+    /// Returns the same root without its authenticated agent, because that agent reaches only its own team.
     fn unrestricted(&self) -> Root {
         self.with_options(RootOptions {
             authenticated: None,
@@ -92,7 +94,8 @@ impl Root {
         })
     }
 
-    /// Returns the content of the file; without a file, the tokens that an older version accepted.
+    /// Returns the content of the file. If the file does not exist, returns all tokens of the root, because an older version
+    /// accepted them all.
     fn accepted_tokens(&self) -> Result<AcceptedTokens> {
         match AcceptedTokens::read(self.storage().as_ref())? {
             Some(tokens) => Ok(tokens),
@@ -126,7 +129,7 @@ impl Root {
         Ok(tokens)
     }
 
-    /// Returns the tokens of all teams that are not revoked. A team that cannot be read has none.
+    /// Returns the tokens of all teams that are not revoked. Skips teams whose log cannot be read.
     fn adopted(&self) -> Result<AcceptedTokens> {
         let mut tokens = AcceptedTokens::default();
         for name in self.teams()? {
@@ -138,14 +141,14 @@ impl Root {
         Ok(tokens)
     }
 
-    /// Prepares for a log from elsewhere under that name: removes everything that was accepted for the name.
+    /// Prepares the team name for a log from elsewhere: removes all accepted tokens of that name.
     pub(crate) fn expect_foreign_tokens(&self, team: &str) -> Result<()> {
         self.change_accepted(|tokens| tokens.accepted.retain(|accepted| accepted.team != team))
             .map(drop)
     }
 
-    /// Returns the tokens of a team that are not valid here. With `keep`, first accepts all but those that were revoked
-    /// here.
+    /// Returns the tokens of a team that are not valid on this host. With `keep`, first accepts all tokens that this host has
+    /// not revoked.
     pub(crate) fn foreign_tokens(&self, team: &str, keep: bool) -> Result<Vec<TokenShown>> {
         let live = self.team(team)?.agent_tokens()?;
         if keep {
@@ -166,10 +169,10 @@ impl Root {
         self.change_accepted(accept).map(drop)
     }
 
-    /// Accepts tokens of a team by their ids, or all of them. Returns the tokens that are valid now.
+    /// Accepts the tokens of a team with the given ids, or all tokens if `ids` is empty. Returns the tokens that are valid now.
     ///
     /// # Errors
-    /// `token_not_found` for an id of no token, or of a revoked one; I/O.
+    /// `token_not_found` if an id is unknown or its token is revoked; I/O.
     pub fn accept_tokens(&self, team: &str, ids: &[String]) -> Result<Vec<TokenShown>> {
         let mut live = self.team(team)?.agent_tokens()?;
         let revoked = self.accepted_tokens()?.revoked;
@@ -197,14 +200,14 @@ impl Team {
         self.query(|live, _| Ok(live.agent_tokens()?))
     }
 
-    /// Accepts a token that was added here.
+    /// Accepts a token that `token-add` has just recorded.
     pub(crate) fn accept_added(&mut self, token_id: &str) -> Result<()> {
         let token = self.peek(|live| Ok(live.agent_token(token_id)?))?;
         let (root, team) = (Root::of_team(self), self.name().to_owned());
         token.map_or(Ok(()), |token| root.accept(&team, &[token]))
     }
 
-    /// Removes a token from the accepted ones, before its revocation is recorded.
+    /// Removes a token from the accepted tokens. This happens before its revocation is recorded.
     pub(crate) fn forget_accepted(&mut self, token_id: &str) -> Result<()> {
         let token = self.peek(|live| Ok(live.agent_token(token_id)?))?;
         let Some(token) = token else {

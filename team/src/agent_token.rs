@@ -1,7 +1,6 @@
 //! `token-add`, `token-list`, `token-revoke`: tokens that admit agents from other machines.
 //!
-//! The caller creates the token and passes only its digest: neither the log nor a stored answer ever contains the
-//! token.
+//! The caller creates the token and passes only its digest. Neither the log nor a stored answer ever contains the token.
 
 use crate::operation::prelude::*;
 use crate::projections::agent_token::event::{
@@ -71,8 +70,8 @@ pub struct TokenShown {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Timestamp>")]
     pub revoked_at: Option<String>,
-    /// True if the token admits no agent here: it came with an imported or restored log, and the owner of the data root
-    /// has not accepted it
+    /// True if the token is not valid here: it came with an imported or restored log, and the owner of the data root has not
+    /// accepted it
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub unaccepted: bool,
 }
@@ -152,7 +151,8 @@ impl Team {
         Ok(answer)
     }
 
-    /// Revokes a token. The data root forgets it first, so that no failure in between leaves it accepted.
+    /// Revokes a token. First removes it from the accepted tokens of the data root, so that a failure in between cannot leave it
+    /// valid.
     ///
     /// # Errors
     /// `token_not_found`; errors of the log.
@@ -161,8 +161,8 @@ impl Team {
         self.execute(revoke)
     }
 
-    /// Returns the agent and the scope of the token with this digest; `None` if the token is unknown, revoked or not
-    /// accepted, or if the closed team refuses everything that its agents do. Digests are compared in constant time.
+    /// Returns the agent and the scope of the token with this digest. Returns `None` if the token is unknown, revoked or not
+    /// accepted, and if the team is closed and refuses all acts. Compares digests in constant time.
     ///
     /// # Errors
     /// Errors of the log.
@@ -231,7 +231,7 @@ impl Command for TokenRevoke {
     type Answer = TokenAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        // A token of a closed team can be revoked too.
+        // Allowed in a closed team too.
         CommandTerms::of(Authority::Anyone)
             .named(false)
             .when_closed()
@@ -239,7 +239,7 @@ impl Command for TokenRevoke {
 
     fn decide(&self, _: &Ctx, live: &Live) -> Result<Decision<()>> {
         let token = found(live, &self.token_id)?;
-        // Revoking it a second time changes nothing.
+        // A second revocation changes nothing.
         let revoked = token.revoked.is_none().then(|| {
             let revoked = AgentTokenRevoked {
                 agent: token.agent.clone(),

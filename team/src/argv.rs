@@ -3,14 +3,14 @@
 use crate::projections::message::{MessageType, Priority};
 use crate::projections::{Status, spelling};
 
-/// Parses a count or a position.
+/// Parses a whole number.
 pub fn whole<N: TryFrom<u64>>(text: &str) -> Result<N, String> {
     let number = text.parse().ok();
     let number = number.and_then(|number| N::try_from(number).ok());
     number.ok_or_else(|| format!("must be a whole number from 0 to {}", u64::MAX))
 }
 
-/// Checks the name of a task status; an error proposes the nearest name.
+/// Checks the name of a task status. The error suggests the nearest name.
 pub fn status(text: &str) -> Result<String, String> {
     one_of(
         text,
@@ -19,13 +19,13 @@ pub fn status(text: &str) -> Result<String, String> {
     )
 }
 
-/// Checks the name of a priority; an error proposes the nearest name.
+/// Checks the name of a priority. The error suggests the nearest name.
 pub fn priority(text: &str) -> Result<String, String> {
     let known = Priority::from_name(text).is_some();
     one_of(text, known, &Priority::ALL.map(Priority::name))
 }
 
-/// Checks the name of a message type; an error proposes the nearest name.
+/// Checks the name of a message type. The error suggests the nearest name.
 pub fn message_type(text: &str) -> Result<String, String> {
     let known = MessageType::from_name(text).is_some();
     one_of(text, known, &MessageType::ALL.map(MessageType::name))

@@ -1,8 +1,8 @@
 //! `artifact-put`, `artifact-get`, `artifact-list`: files that agents store for others.
 //!
-//! The bytes of each version are in a file of their own beside the log, named after their digest. They are durable
-//! before the event that names them, so every artifact in the log has its bytes. A file that no event names, left by a
-//! crash, is ignored.
+//! Each version has a file beside the log, named after the digest of its bytes. The file is durable before the event that
+//! names it, so every artifact in the log has its bytes. After a crash there may be a file that no event names; it is
+//! ignored.
 
 use crate::claim::existing;
 use crate::operation::prelude::*;
@@ -21,7 +21,7 @@ operation! {
         name: String,
         /// Content of the artifact
         content: String,
-        /// `summaries` or `patches`; by the name if absent: `patches` for `.patch` and `.diff`, else `summaries`
+        /// `summaries` or `patches`. If absent, the name decides: `patches` for `.patch` and `.diff`, else `summaries`
         #[schemars(with = "Option<ArtifactKind>")]
         #[arg(long, value_name = "KIND")]
         kind: Option<String>,
@@ -74,7 +74,7 @@ operation! {
 /// Maximum size of an artifact, in bytes.
 pub const ARTIFACT_BYTES_MAX: u64 = 8 << 20;
 
-/// An artifact with arbitrary bytes.
+/// An artifact from a file, whose bytes need not be text.
 #[derive(Debug, Clone, Default, Serialize)]
 pub struct ArtifactFile {
     /// The artifact's fields, without the bytes.
@@ -114,7 +114,7 @@ pub struct ArtifactShown {
 /// The answer `{stored, artifact}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ArtifactPutAnswer {
-    /// True if a new artifact or version was stored; false if the same one existed
+    /// True if a new artifact or version was stored; false if the artifact has the same content already
     pub stored: bool,
     /// The stored artifact
     pub artifact: ArtifactShown,
@@ -125,7 +125,7 @@ pub struct ArtifactPutAnswer {
 pub struct ArtifactGetAnswer {
     /// The artifact without its bytes
     pub artifact: ArtifactShown,
-    /// Content of the artifact; absent if it is not text
+    /// Content of the artifact; absent if the bytes are not text
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub content: Option<String>,
 }
@@ -217,8 +217,9 @@ impl Team {
             stored,
             replace: file.put.replace,
         };
-        // Check for a refusal before any bytes are written, except under a key, which may already have an answer. The
-        // lock is not held while the bytes are written.
+        // Checks for a refusal before it writes any bytes. Under an idempotency key it skips the check, because the key may
+        // already
+        // have an answer. The lock is not held while the bytes are written.
         if self.control.key.is_none() {
             self.query(|live, _| {
                 crate::handle::team::open(live)?;
@@ -250,7 +251,7 @@ impl Team {
         }
     }
 
-    /// Returns an artifact, with its content if that is text.
+    /// Returns an artifact. Includes its content if the bytes are text.
     pub fn artifact_get(&mut self, get: &ArtifactGet) -> Result<ArtifactGetAnswer> {
         let (artifact, bytes) = self.artifact_bytes(get)?;
         let content = String::from_utf8(bytes).ok();
@@ -278,14 +279,14 @@ impl Team {
         })
     }
 
-    /// Fetches an artifact's bytes from the journal, and stores them on this host.
+    /// Fetches an artifact's bytes from the journal, and also writes them to the file on this host.
     fn fetched(&self, artifact: &Artifact) -> Result<Vec<u8>> {
         let digest = &artifact.stored.digest;
         let journal = self.log.identity().journal.as_ref();
         let kept = journal.map(|journal| self.log.blob(journal, digest));
         match kept.transpose()?.flatten() {
             Some(bytes) if is_whole(artifact, &bytes) => {
-                // If the file cannot be written, the bytes are fetched again next time.
+                // If the file cannot be written, the next read fetches the bytes again.
                 let _ = self.lay_here(&artifact.stored, &bytes);
                 Ok(bytes)
             }
@@ -294,7 +295,8 @@ impl Team {
         }
     }
 
-    /// Copies every local artifact to the journal, except those whose digests are in `kept`, and adds them to `kept`.
+    /// Copies the bytes of every local artifact to the journal, unless `kept` has their digest. Adds the copied digests to
+    /// `kept`.
     pub(crate) fn keep_artifacts(
         &mut self,
         journal: &JournalIdentity,
@@ -316,7 +318,7 @@ impl Team {
         Ok(())
     }
 
-    /// Stores the bytes durably where the event will say, and in the journal for other hosts.
+    /// Stores the bytes durably under the path that the event will name, and in the journal for other hosts.
     fn lay(&self, stored: &ArtifactStored, bytes: &[u8]) -> Result<()> {
         self.lay_here(stored, bytes)?;
         match &self.log.identity().journal {
@@ -348,7 +350,7 @@ impl Team {
         let aside = PathBuf::from(aside);
         let laid = write_durably(storage, &aside, &path, bytes);
         if laid.is_err() {
-            // A leftover file is harmless; report the first error.
+            // A leftover file is harmless, so the first error is the one to report.
             let _ = storage.remove_file(&aside);
         }
         Ok(laid.map_err(Error::io("write", &path))?)
@@ -374,7 +376,7 @@ pub(crate) fn is_whole(artifact: &Artifact, bytes: &[u8]) -> bool {
         && blake3::hash(bytes).to_hex().as_str() == artifact.stored.digest
 }
 
-/// Records an artifact whose bytes are durable.
+/// The command that records an artifact after its bytes are durable.
 #[derive(Debug, Clone)]
 struct RecordArtifact {
     stored: ArtifactStored,
@@ -382,7 +384,7 @@ struct RecordArtifact {
 }
 
 impl RecordArtifact {
-    /// Returns true if the same artifact is already recorded.
+    /// Returns true if the same artifact with the same content is already recorded.
     fn check(&self, live: &Live) -> Result<bool> {
         let Some(there) = live.artifact(&self.stored.name)? else {
             return Ok(false);
@@ -405,7 +407,7 @@ impl RecordArtifact {
 }
 
 impl Command for RecordArtifact {
-    /// True if an event is recorded.
+    /// True if the command records an event.
     type Decided = bool;
     type Answer = ArtifactPutAnswer;
 

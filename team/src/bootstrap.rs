@@ -1,5 +1,4 @@
-//! The rules of the bootstrap contract: decides the effect of a report on a run. Pure: takes only the run and the
-//! report.
+//! The rules of the bootstrap contract. They decide the effect of a report on a run from the run and the report alone.
 //!
 //! A report is parsed (`payload`), then checked against the contract's codes in their order ([`breach`]), then against
 //! the table of states in which each event is legal ([`events`]), then against further conditions of its event
@@ -35,7 +34,7 @@ use fields::{
 use payload::{Report, read};
 use verdict::{Accepted, Ruled, broken, illegal};
 
-/// Decides the effect of a report on a run; `name` and `data` are the report's name and data. Pure.
+/// Decides the effect of a report on a run, as a pure function. `name` and `data` are those of the report.
 pub(crate) fn decide(
     run: &Run,
     report: &Report,
@@ -66,7 +65,7 @@ pub(crate) fn decide(
     (said.rule)(run)
 }
 
-/// Returns the acts for all time-outs of a run up to `now`.
+/// Returns the acts for all timeouts of a run up to `now`.
 pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<BootstrapAct> {
     let by = |until: Option<i64>| until.is_some_and(|until| until <= now.micros());
     let mut acts = Vec::new();
@@ -84,7 +83,7 @@ pub(crate) fn due(run: &Run, now: Timestamp) -> Vec<BootstrapAct> {
     acts
 }
 
-/// Returns the violation for a handshake that timed out by the clock, not by a report.
+/// Returns the breach of the contract by a handshake that reached its time limit without a report.
 pub(crate) fn handshake_breach(run: &Run) -> Breach {
     let missing = breach::unready(run).join(" and ");
     Breach {
@@ -97,7 +96,7 @@ pub(crate) fn handshake_breach(run: &Run) -> Breach {
     }
 }
 
-/// Checks that the event is legal in the run's state.
+/// Checks that a run in this state may receive the event.
 fn legal(run: &Run, event: Event) -> Result<(), Refusal> {
     let row = event.row();
     if row.from.contains(&run.state) {
@@ -119,7 +118,7 @@ fn legal(run: &Run, event: Event) -> Result<(), Refusal> {
     Err(illegal(run, row.name, &why))
 }
 
-/// Returns the members of the roster that are not in `members`.
+/// Returns the roster's members that `members` lacks.
 fn missing_of(run: &Run, members: &[String]) -> Vec<String> {
     let core = Core::ALL.iter().filter(|core| {
         !members

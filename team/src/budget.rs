@@ -1,11 +1,11 @@
-//! The token budget of a team: refusals once it is spent, and warnings.
+//! The token budget of a team. Refuses new work after a hard budget is spent, and warns after a soft limit.
 
 use crate::prelude::*;
 use crate::projections::usage::event::UsageFact;
 use crate::projections::usage::event::{Budget, SoftLimitReached};
 use crate::projections::usage::{BudgetInfo, UsageOf};
 
-/// Refuses new work if the team, or the agent, has spent a hard budget. Work that has begun is never refused.
+/// Refuses new work if the team or the agent has spent a hard budget. Accepts any work that has begun.
 pub(crate) fn check(live: &Live, worker: Option<&str>) -> Result<()> {
     let Some(BudgetInfo { budget, .. }) = live.budget()? else {
         return Ok(());
@@ -42,7 +42,7 @@ pub(crate) fn spent(live: &Live, most: usize) -> Result<Vec<SpentBudget>> {
 /// A spent budget.
 #[derive(Debug, Clone)]
 pub(crate) struct SpentBudget {
-    /// The agent whose budget it is; `None` for the team's budget.
+    /// The agent with this budget; `None` for the team's budget.
     pub agent: Option<String>,
     used: u64,
     max: u64,
@@ -82,7 +82,7 @@ impl SpentBudget {
         format!("{who} has used {} of {} tokens", self.used, self.max)
     }
 
-    /// Returns the options that raise the budget to N.
+    /// Returns the command-line options that raise the budget to N.
     pub fn raise(&self) -> String {
         let flag = match self.agent {
             Some(_) => PER_AGENT,
@@ -109,7 +109,7 @@ impl SpentBudget {
 const MAX_TOKENS: &str = "--max-tokens";
 const PER_AGENT: &str = "--per-agent";
 
-/// Returns all limits as options, because a budget is set as a whole; `flag` gets the value N.
+/// Returns all limits of the budget as options, because a budget is set as a whole. Option `flag` gets the value N.
 fn raised(budget: &Budget, flag: &str) -> String {
     let limits = [
         (MAX_TOKENS, budget.max_tokens),
@@ -129,7 +129,7 @@ fn raised(budget: &Budget, flag: &str) -> String {
     options
 }
 
-/// Returns the event that records that the soft limit is reached, unless it is already recorded.
+/// Returns the event that records the reached soft limit; `None` if that event is already recorded.
 pub(crate) fn reached(
     info: Option<&BudgetInfo>,
     budget: &Budget,
@@ -148,7 +148,7 @@ pub(crate) fn reached(
     Some(event)
 }
 
-/// Returns a warning if the soft limit is reached, or if a budget without refusals is spent.
+/// Returns a warning if the soft limit is reached, or if a budget that refuses nothing is spent.
 pub(crate) fn warning(info: Option<&BudgetInfo>, used: u64) -> Option<String> {
     let budget = &info?.budget;
     let over = |limit: &u64| used >= *limit;

@@ -1,4 +1,4 @@
-//! Claims on tasks, below the commands of any noun: proofs that callers present, their checks, and leases that run out.
+//! Claims on tasks: proofs that callers present, their checks, and expired leases. Used by the commands of several nouns.
 
 pub(crate) mod grant;
 pub mod holding;
@@ -6,7 +6,7 @@ pub(crate) mod proof;
 
 use crate::prelude::*;
 
-/// Returns the story of a task; refuses a task that does not exist.
+/// Returns the trace of a task, and refuses an unknown task.
 pub(crate) fn existing(live: &Live, task_id: Option<&str>) -> Result<Option<String>> {
     let Some(task_id) = task_id else {
         return Ok(None);

@@ -1,4 +1,4 @@
-//! A command as data: the context of its call, its terms, and its decision.
+//! A command as data: its context, its terms and its decision.
 
 pub(crate) mod authority;
 mod control;
@@ -13,10 +13,10 @@ use crate::prelude::*;
 use teamlog_engine::Room;
 use teamlog_engine::{Clock, IdSource};
 
-/// Kinds of events that follow from other events or from time.
+/// Kinds of events that follow from another event or from the passing of time.
 const CONSEQUENCES: [&str; 3] = ["task_blocked", "task_unblocked", "task_lease_expired"];
 
-/// The context of a call, beside the input of its command.
+/// The context of a call: everything but the input of the command.
 #[derive(Debug, Clone)]
 pub(crate) struct Ctx {
     /// The time of the decision.
@@ -36,51 +36,51 @@ impl Ctx {
     }
 }
 
-/// A command: decides on the state, and answers from the state after its own events.
+/// A command. It decides on the present state, and answers from the state after its own events.
 pub(crate) trait Command: Clone + Send + 'static {
     /// Part of the decision that the answer needs.
     type Decided: Send + 'static;
-    /// The answer. If it can be serialized and read back, it can be repeated under a key.
+    /// The answer. To be stored under an idempotency key, it must be serializable.
     type Answer: Send + 'static;
 
-    /// Returns the callers that may run the command, and when. There is no default, so nothing is permitted by
-    /// omission.
+    /// Returns the terms: the callers that may run the command, and the conditions. There is no default, so a forgotten
+    /// implementation permits nothing.
     fn terms(&self) -> CommandTerms<'_>;
 
-    /// Returns true if one of the command's events is only a consequence: it keeps the trace of its own subject, and
-    /// has no actor.
+    /// Returns true if an event of this command only follows from another one. Such an event keeps the trace of its own subject,
+    /// and has no actor.
     fn is_consequence(&self, event: &NewEvent) -> bool {
         CONSEQUENCES.contains(&&*event.kind)
     }
 
-    /// Decides from input, context and state alone (pure). An error records nothing.
+    /// Decides from input, context and state alone, as a pure function. An error records nothing.
     fn decide(&self, ctx: &Ctx, live: &Live) -> Result<Decision<Self::Decided>>;
 
-    /// Returns the answer, after the events were stamped and folded.
+    /// Returns the answer after the command's events have their stamps and are part of the state.
     fn answer(&self, decided: &Self::Decided, after: &After<'_>) -> Result<Self::Answer>;
 
-    /// Returns the maximum room that the events of [`Command::stored_answers`] need.
+    /// Returns the maximum size of the events that [`Command::stored_answers`] returns.
     fn room(&self) -> Room {
         Room::default()
     }
 
-    /// Returns events that store answers under further keys, for a command that accepts several.
+    /// Returns events that store answers under further idempotency keys. Only a command that accepts several keys has any.
     fn stored_answers(&self, _: &Self::Decided, _: &After<'_>) -> Vec<NewEvent> {
         Vec::new()
     }
 }
 
 pub(crate) enum Decision<D> {
-    /// Grants the command and records these events (none if nothing changes).
+    /// The command is granted and records these events; none if nothing changes.
     Granted(D, Vec<NewEvent>),
-    /// Refuses the command, but records these facts.
+    /// The command is refused, but records these events.
     Denied(Refusal, Vec<NewEvent>),
 }
 
-/// Answer of a command, and the events that it records.
+/// The answer of a command, with the events to record.
 pub(crate) type Acted<A> = Result<(A, Vec<NewEvent>)>;
 
-/// Creates a command from a function that decides and answers at once.
+/// Creates a command from a function that returns decision and answer together.
 pub(crate) fn act<A: Clone + Send + 'static>(
     terms: CommandTerms<'static>,
     decide: impl Fn(&Ctx, &Live) -> Acted<A> + Clone + Send + 'static,
@@ -116,7 +116,7 @@ where
     }
 }
 
-/// The state after a command is recorded.
+/// The state after the events of a command.
 pub(crate) struct After<'a> {
     pub team: &'a str,
     /// State after the command's events.
@@ -127,13 +127,13 @@ pub(crate) struct After<'a> {
 }
 
 impl After<'_> {
-    /// Returns the last event; for commands that always record one.
+    /// Returns the command's last event. Fails if the command recorded none.
     pub fn last_event(&self) -> Result<Event<'static>> {
         self.events.last().cloned().ok_or_else(unrecorded)
     }
 }
 
-/// Returns the failure of a command that should have recorded an event but did not.
+/// Returns the failure of a command that was expected to record an event but recorded none.
 pub(crate) fn unrecorded() -> Failure {
     Error::Poisoned("the writer answered without an event".into()).into()
 }

@@ -1,6 +1,5 @@
-//! Doubts about names in a command: agents that never acted or stopped, tasks that do not exist. Each fact has one
-//! function
-//! here; every answer and `attention` use it.
+//! Doubts about names in a command: agents that never acted or that stopped, and unknown tasks. Each kind of doubt has one
+//! function here. All answers and `attention` use these functions.
 
 use crate::membership;
 use crate::prelude::*;
@@ -14,13 +13,13 @@ const LISTED_MAX: usize = 20;
 /// Doubts about the recipient and the sender of a message.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecipientDoubts {
-    /// Sentence about a recipient that never acted in the team, with the known agents; absent without a doubt
+    /// Sentence that lists the known agents, if the recipient never acted in the team; else absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipient_unknown: Option<String>,
-    /// Time at which the recipient stopped, if it did nothing since
+    /// Time at which the recipient stopped; absent if it acted since
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub recipient_gone: Option<Timestamp>,
-    /// Known agent whose name differs from a new sender's only in case, `_` or `-`
+    /// Known agent whose name equals a new sender's name except for case, `_` and `-`
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub sender_resembles: Option<String>,
 }
@@ -28,10 +27,10 @@ pub struct RecipientDoubts {
 /// Doubts about several recipients.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RecipientsDoubts {
-    /// A sentence for each recipient that never acted in the team, with the agents that are known
+    /// For each recipient that never acted in the team, a sentence that lists the known agents
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recipients_unknown: Vec<String>,
-    /// The recipients that stopped and did nothing since
+    /// The recipients that stopped and have not acted since
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub recipients_gone: Vec<GoneAgent>,
 }
@@ -48,19 +47,19 @@ pub struct GoneAgent {
 /// Doubts about the names in a task.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TaskDoubts {
-    /// Dependencies that no task of the team has as its id
+    /// Dependencies that do not exist as tasks
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unknown_deps: Vec<String>,
-    /// Sentence about an owner that never acted in the team, with the known agents; absent without a doubt
+    /// Sentence that lists the known agents, if the owner never acted in the team; else absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_unknown: Option<String>,
-    /// Time at which the owner stopped, if it did nothing since
+    /// Time at which the owner stopped; absent if it acted since
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner_gone: Option<Timestamp>,
 }
 
 impl RecipientDoubts {
-    /// Looks up the recipient and the sender of a message that is about to be recorded.
+    /// Checks the recipient and the sender of a message before the message is recorded.
     pub(crate) fn of(live: &Live, to: &str, from: &str) -> Result<RecipientDoubts> {
         Ok(RecipientDoubts {
             sender_resembles: resembled(live, from)?,
@@ -68,7 +67,7 @@ impl RecipientDoubts {
         })
     }
 
-    /// Looks up the recipient alone; the sender need not be an agent.
+    /// Checks only the recipient of a message, for a sender that need not be an agent.
     pub(crate) fn of_recipient(live: &Live, to: &str, from: &str) -> Result<RecipientDoubts> {
         Ok(RecipientDoubts {
             recipient_unknown: unknown_agent(live, to, from)?,
@@ -79,7 +78,7 @@ impl RecipientDoubts {
 }
 
 impl RecipientsDoubts {
-    /// Looks up the recipients of a message or post that is about to be recorded.
+    /// Checks the recipients of a message or post before the message or post is recorded.
     pub(crate) fn of(live: &Live, told: &[String], from: &str) -> Result<RecipientsDoubts> {
         let mut doubts = RecipientsDoubts::default();
         for agent in told {
@@ -97,7 +96,7 @@ impl RecipientsDoubts {
 }
 
 impl TaskDoubts {
-    /// Looks up the dependencies and the owner of a task in a command.
+    /// Checks the dependencies and the owner of a task in a command.
     pub(crate) fn of(live: &Live, deps: &[String], owner: Option<&str>) -> Result<TaskDoubts> {
         let mut doubts = TaskDoubts {
             unknown_deps: unknown_deps(live, deps)?,
@@ -111,7 +110,7 @@ impl TaskDoubts {
     }
 }
 
-/// Returns the dependencies that no task of the team has as its id, each once.
+/// Returns the dependencies that do not exist as tasks, without duplicates.
 pub(crate) fn unknown_deps(live: &Live, deps: &[String]) -> Result<Vec<String>> {
     let mut unknown: Vec<String> = Vec::new();
     for dep in deps {
@@ -122,17 +121,17 @@ pub(crate) fn unknown_deps(live: &Live, deps: &[String]) -> Result<Vec<String>> 
     Ok(unknown)
 }
 
-/// Returns the existing task with the id most similar to a new one.
+/// Returns the existing task id that is most similar to a new id.
 pub(crate) fn similar_task(live: &Live, id: &str) -> Result<Option<String>> {
     let page = live.tasks(&TaskFilter::default(), None, COMPARED_MAX)?;
     let known = page.tasks.iter().map(|task| task.task_id.as_str());
-    // Numbers are too similar to each other for a suggestion.
+    // Leaves out numeric ids: any two of them are similar.
     let known = known.filter(|known| known.parse::<u64>().is_err());
     Ok(spelling::meant(id, known).map(str::to_owned))
 }
 
-/// Returns a sentence if an agent is not a member, never acted and received nothing; `None` if the team knows no agent
-/// besides `other`.
+/// Returns a sentence if an agent is not a member, never acted and never received anything. Returns `None` if the team knows
+/// no agent except `other`.
 pub(crate) fn unknown_agent(live: &Live, agent: &str, other: &str) -> Result<Option<String>> {
     match membership::unknown_warning(live, agent)? {
         Some(_) => never_acted(live, agent, other),
@@ -140,8 +139,8 @@ pub(crate) fn unknown_agent(live: &Live, agent: &str, other: &str) -> Result<Opt
     }
 }
 
-/// Returns a sentence if an agent is not a member and never acted, even if it has mail; `None` if the team knows no
-/// agent besides `other`.
+/// Returns a sentence if an agent is not a member and never acted; mail to the agent does not count. Returns `None` if the
+/// team knows no agent except `other`.
 pub(crate) fn never_acted(live: &Live, agent: &str, other: &str) -> Result<Option<String>> {
     if agent == LEADER || live.is_member(agent)? || live.activity(agent)?.is_some() {
         return Ok(None);
@@ -167,7 +166,7 @@ pub(crate) fn never_acted(live: &Live, agent: &str, other: &str) -> Result<Optio
     )))
 }
 
-/// Returns the member whose name differs from a new agent's only in case, `_` or `-`.
+/// Returns the member whose name equals a new agent's name except for case, `_` and `-`.
 pub(crate) fn resembled(live: &Live, agent: &str) -> Result<Option<String>> {
     if agent == LEADER || live.is_member(agent)? || live.activity(agent)?.is_some() {
         return Ok(None);
@@ -178,8 +177,8 @@ pub(crate) fn resembled(live: &Live, agent: &str) -> Result<Option<String>> {
     Ok(same.map(|(name, _)| name.to_owned()))
 }
 
-/// Returns the time at which an agent stopped: it accepted its shutdown, or its last heartbeat says that it is not
-/// alive. `None` if neither happened, or if it acted since.
+/// Returns the time at which an agent stopped: the time of its accepted shutdown, or of a last heartbeat that says "not
+/// alive". Returns `None` if it did not stop or has acted since.
 pub(crate) fn gone_since(live: &Live, agent: &str) -> Result<Option<Timestamp>> {
     let ack = live.shutdown_ack(agent)?;
     let ack = ack.filter(|ack| ack.what.status == AckStatus::Accept);

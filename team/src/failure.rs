@@ -1,4 +1,4 @@
-//! The reason why a command has no answer: a rule refused it, or the log, its state or the disk failed.
+//! The reason why a command has no answer: a refusal by a rule, or an error of the log, its state or the disk.
 
 use crate::refusal::Refusal;
 use serde_json::{Map, Value, json};
@@ -13,7 +13,7 @@ pub type Result<T, E = Failure> = std::result::Result<T, E>;
 /// The reason why a command has no answer.
 #[derive(Debug, thiserror::Error)]
 pub enum Failure {
-    /// Refused by a rule; nothing was written, or only the record that the rule names.
+    /// A rule refused the command. Nothing was written, except a record that the rule itself demands.
     #[error(transparent)]
     Refused(#[from] Refusal),
     /// The log, its state or the disk failed.
@@ -22,27 +22,27 @@ pub enum Failure {
 }
 
 impl Failure {
-    /// Returns true if a journal failed.
+    /// Returns true if the failure comes from a journal.
     pub(crate) fn is_of_journal(&self) -> bool {
         self.engine()
             .is_some_and(|error| error.journal_fault().is_some())
     }
 
-    /// Returns the refusal, if it is one.
+    /// Returns the refusal; `None` for any other failure.
     pub fn refusal(&self) -> Option<&Refusal> {
         match self {
             Failure::Refused(refusal) => Some(refusal),
             Failure::Failed(_) => None,
         }
     }
-    /// Returns the engine's error, if there is one.
+    /// Returns the engine's error; `None` for any other failure.
     pub fn engine(&self) -> Option<&engine::Error> {
         match self {
             Failure::Failed(projections::Error::Engine(error)) => Some(error),
             _ => None,
         }
     }
-    /// Returns a stable word for the failure.
+    /// Returns a stable code word for the failure.
     pub fn code(&self) -> &'static str {
         match self.refusal() {
             Some(refusal) => refusal.code.as_str(),
@@ -53,21 +53,22 @@ impl Failure {
     pub(crate) fn is_locked(&self) -> bool {
         matches!(self.engine(), Some(engine::Error::Locked { .. }))
     }
-    /// Returns true if the log has an event of a newer teamlog that this one cannot read.
+    /// Returns true if the log has an event of a newer teamlog version, which this version cannot read.
     pub(crate) fn is_newer(&self) -> bool {
         matches!(self.engine(), Some(engine::Error::Newer { .. }))
     }
-    /// Returns true if another host of the team recorded first: nothing was recorded, and deciding again may succeed.
+    /// Returns true if another host of the team recorded events first. This command recorded nothing; to decide again may
+    /// succeed.
     pub(crate) fn is_conflict(&self) -> bool {
         self.engine().is_some_and(engine::Error::is_conflict)
     }
-    /// Returns true if a derived file is damaged: rebuilding it and trying again helps.
+    /// Returns true if a derived file is damaged. The caller can rebuild it and try again.
     pub(crate) fn is_derived(&self) -> bool {
         matches!(self, Failure::Failed(error) if error.is_derived())
     }
 }
 
-/// Returns a stable word for an engine's error.
+/// Returns a stable code word for an engine's error.
 pub fn code_of(error: &engine::Error) -> &'static str {
     match error {
         error if error.is_no_space() => "no_space",
@@ -93,7 +94,7 @@ pub fn code_of(error: &engine::Error) -> &'static str {
     }
 }
 
-/// Returns a stable word for a system's error outside the log.
+/// Returns a stable code word for an I/O error outside the log.
 pub fn code_of_io(error: &io::Error) -> &'static str {
     match error.kind() {
         kind if is_not_permitted(kind) => "not_permitted",

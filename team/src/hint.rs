@@ -1,10 +1,10 @@
-//! Hints for callers of operations: the operation to call after a refusal. Command lines have hints of their own, since
-//! only the program knows how it was called and from which directory.
+//! Hints for callers of operations: the operation to call after a refusal. The command line has hints of its own, because
+//! its hints depend on the program's name and the current directory.
 
 use crate::refusal::{Code, Refusal};
 
-/// Returns the hint of a refusal and the operation to call next. That operation only reads, so every caller may call
-/// it.
+/// Returns the hint of a refusal together with the operation to call next. That operation only reads, so every caller may
+/// call it.
 pub fn for_operations(refusal: &Refusal) -> Option<String> {
     let operation = match refusal.code {
         Code::TaskNotFound => Some("list them with: list-tasks"),

@@ -1,4 +1,5 @@
-//! Membership: who may act and receive. A closed team has only its members; in an open team an agent joins by acting.
+//! Membership: the agents that may act and receive. A closed team has only its members. In an open team an agent becomes a
+//! member by acting.
 
 use crate::prelude::*;
 
@@ -17,7 +18,7 @@ pub(crate) fn check(live: &Live, field: &'static str, agent: &str) -> Result<()>
     }
 }
 
-/// Returns the event by which an acting agent joins an open team; `None` if it is a member or need not join.
+/// Returns the event by which an acting agent joins an open team; `None` if the agent is a member or cannot join.
 pub(crate) fn joining(live: &Live, agent: &str) -> Result<Option<NewEvent>> {
     if agent == LEADER || live.is_member(agent)? || live.team()?.is_none_or(|team| !team.open) {
         return Ok(None);
@@ -28,7 +29,7 @@ pub(crate) fn joining(live: &Live, agent: &str) -> Result<Option<NewEvent>> {
     ))
 }
 
-/// Checks that an agent may act in the team, and returns the event by which it joins, if it does.
+/// Checks that an agent may act in the team, and returns the event by which it joins; no event if it is a member.
 pub(crate) fn enter(live: &Live, field: &'static str, agent: &str) -> Result<Vec<NewEvent>> {
     check(live, field, agent)?;
     Ok(joining(live, agent)?.into_iter().collect())
@@ -66,8 +67,7 @@ fn stranger(field: &'static str, agent: &str, members: Vec<String>) -> Refusal {
     }
 }
 
-/// Returns a warning about a name that is unknown in the team: not a member, never active, without mail, never asked to
-/// stop.
+/// Returns a warning if a name is unknown in the team: not a member, never active, without mail, never asked to shut down.
 pub(crate) fn unknown_warning(live: &Live, agent: &str) -> Result<Option<String>> {
     if agent == LEADER
         || live.is_member(agent)?

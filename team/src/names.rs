@@ -1,16 +1,16 @@
-//! The rules for identifiers, checked before a path is built from one.
+//! The rules for identifiers. A name is checked before any path is built from it.
 //!
 //! Names (teams, agents, task ids) and free identifiers (message ids, trace ids) follow the rules of
-//! [`projections::message`](crate::projections::message); here a broken rule becomes a [`Refusal`] that names field,
-//! value and rule.
+//! [`projections::message`](crate::projections::message). Here, a broken rule becomes a [`Refusal`] with field, value and
+//! rule.
 
 use crate::projections::message::{InvalidMessage, Names, check_id, check_name, check_new_id};
 use crate::refusal::{Code, Refusal};
 
-/// A valid sender and recipient in every team.
+/// The leader that every team has; always valid as sender and recipient.
 pub const LEADER: &str = "leader-fixed";
 
-/// Default actor.
+/// Actor of an event without an agent.
 pub const DEFAULT_ACTOR: &str = "teamlog";
 
 /// Checks a new name.
@@ -18,7 +18,7 @@ pub fn check_new(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_name(field, value, Names::New)?)
 }
 
-/// Checks the name of something that exists, which may be imported.
+/// Checks a name of an existing object. Imported names may break the rules for new ones.
 pub fn check_known(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_name(field, value, Names::Known)?)
 }
@@ -28,13 +28,12 @@ pub fn check_free(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_new_id(field, value)?)
 }
 
-/// Checks a free identifier of something that exists. An old one may have invisible characters, but no control
-/// characters.
+/// Checks an identifier of an existing object. It may have invisible characters, but no control characters.
 pub fn check_known_free(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_id(field, value)?)
 }
 
-/// Optional names or identifiers, each with its field.
+/// Optional names or identifiers with the names of their fields.
 type Given<'a, const N: usize> = [(&'static str, &'a Option<String>); N];
 
 /// Checks the given names as [`check_known`] does.
@@ -67,7 +66,7 @@ pub(crate) fn is_kind(kind: &str) -> bool {
         && bytes.all(|byte| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'_'))
 }
 
-/// Trims a text, and refuses a blank one.
+/// Returns the trimmed text; refuses a blank text.
 pub(crate) fn filled<'a>(field: &'static str, value: &'a str) -> Result<&'a str, Refusal> {
     match value.trim() {
         "" => Err(Refusal::invalid(field, value, "must not be empty")),
@@ -75,7 +74,7 @@ pub(crate) fn filled<'a>(field: &'static str, value: &'a str) -> Result<&'a str,
     }
 }
 
-/// Parses a word with a function that returns the allowed words as its error.
+/// Parses a word of a closed list. The refusal of an unknown word contains the text of `rule`.
 pub(crate) fn word<W>(
     field: &'static str,
     name: &str,

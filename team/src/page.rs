@@ -11,7 +11,7 @@ use teamlog_engine::{Event, EventId, Reader};
 /// Default number of items on a page.
 pub const PAGE: usize = 50;
 
-/// Returns the limit of a page: `default` if none is given, no limit for 0.
+/// Returns the limit of a page: `default` if `asked` is absent, and no limit if it is 0.
 pub(crate) fn limit(asked: Option<usize>, default: usize) -> usize {
     match asked.unwrap_or(default) {
         0 => usize::MAX,
@@ -19,7 +19,7 @@ pub(crate) fn limit(asked: Option<usize>, default: usize) -> usize {
     }
 }
 
-/// Returns the limit of a page, at most `most`: `default` if none is given, or 0.
+/// Returns the limit of a page, at most `most`. If `asked` is absent or 0, the limit is `default`.
 pub(crate) fn at_most(asked: Option<usize>, default: usize, most: usize) -> usize {
     match asked {
         None | Some(0) => default,
@@ -44,7 +44,7 @@ pub(crate) fn within(
     }
 }
 
-/// Converts "continue" to a [`ControlFlow`].
+/// Returns `Continue` if `more` is true, else `Break`.
 pub(crate) fn goes_on(more: bool) -> ControlFlow<()> {
     match more {
         true => ControlFlow::Continue(()),
@@ -52,7 +52,7 @@ pub(crate) fn goes_on(more: bool) -> ControlFlow<()> {
     }
 }
 
-/// Cuts a list to the limit of a page. Returns true if there was more.
+/// Cuts a list to the limit of a page. Returns true if items were cut off.
 pub(crate) fn cut<T>(found: &mut Vec<T>, limit: usize) -> bool {
     let more = found.len() > limit;
     found.truncate(limit);
@@ -64,13 +64,13 @@ pub(crate) fn json_text(value: &impl serde::Serialize) -> Option<String> {
     serde_json::to_string(value).ok()
 }
 
-/// Returns the event with that seq, which the state must cover.
+/// Returns the event with the given seq. The state must cover that seq.
 pub(crate) fn event(live: &Live, reader: &Reader, seq: u64) -> Result<Event<'static>> {
     let event = live.event(reader, seq)?;
     Ok(event.ok_or_else(|| missing(seq))?)
 }
 
-/// Returns the message that the event with that seq recorded.
+/// Returns the message that the event with the given seq recorded.
 pub(crate) fn sent(live: &Live, reader: &Reader, seq: u64) -> Result<Message> {
     let message = live.sent(reader, seq)?;
     Ok(message.ok_or_else(|| missing(seq))?)
@@ -84,8 +84,8 @@ pub(crate) fn missing(seq: u64) -> Error {
     }
 }
 
-/// Returns the first seq in `1..=last` for whose event `before` is false; `last + 1` if there is none. Bisects, since
-/// events are ordered by time and id as they are by seq.
+/// Returns the first seq in `1..=last` for whose event `before` is false; `last + 1` if there is none. Uses a binary search,
+/// because the order by seq is also the order by time and by id.
 pub(crate) fn first_not(
     live: &Live,
     reader: &Reader,
@@ -111,7 +111,7 @@ pub(crate) fn event_cursor(live: &Live, reader: &Reader, cursor: &str) -> Result
     Ok(event.flatten().map(|event| event.seq))
 }
 
-/// Returns the event with that id.
+/// Returns the event with the given id.
 pub(crate) fn event_of(
     live: &Live,
     reader: &Reader,
@@ -125,8 +125,8 @@ pub(crate) fn event_of(
     Ok(Some(event(live, reader, seq)?).filter(|event| event.id == id))
 }
 
-/// Returns the seq of a cursor's event, before which a listing of events with that ref continues. The event must have
-/// the ref.
+/// Returns the seq of the event that a cursor names. The listing shows events before that seq. The event must have the given
+/// ref.
 pub(crate) fn before(
     live: &Live,
     reader: &Reader,
@@ -149,7 +149,7 @@ pub(crate) fn before(
     }
 }
 
-/// Returns the refusal of a cursor that is not in its listing.
+/// Returns the refusal for a cursor that names no item of its listing.
 pub(crate) fn unknown_cursor(cursor: &str, what: &str) -> Refusal {
     let message = format!(
         "cursor must be {what}, but is {}",

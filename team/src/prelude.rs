@@ -1,4 +1,4 @@
-//! Names that most files of this crate use: results, refusals, names, and types of the projections and the engine.
+//! Imports for most files of this crate: results, refusals, names, and types of the projections and the engine.
 
 pub(crate) use crate::failure::{Failure, Result};
 pub(crate) use crate::names::{self, DEFAULT_ACTOR, LEADER};

@@ -1,20 +1,21 @@
-//! Hides the claim tokens of other agents in an answer for an authenticated agent.
+//! Removes the claim tokens of other agents from an answer for an authenticated agent.
 //!
-//! Every answer for such an agent passes through [`redact`] before it is sent. A claim is recognized by its fields in
-//! any place: in a task, in a `task_claimed` event, in an answer that is stored under a key. An event without its token
-//! has the mark `redacted`, so that a reader does not take it for damaged.
+//! Every answer for such an agent passes through [`redact`] before it is sent. A claim is recognized by its fields
+//! anywhere in the JSON: in a task, in a `task_claimed` event, in an answer that is stored under a key. An event whose token
+//! was removed gets the mark `redacted`, so that a reader does not take the event for damaged.
 
 use crate::prelude::*;
 use serde::Deserializer;
 use serde::de::{MapAccess, Visitor};
 use std::fmt;
 
-/// End of each member's name that holds a claim token.
+/// Last characters of every member name that can hold a claim token.
 const HINT: &str = "oken\"";
-/// Mark of an event without its token.
+/// Mark of an event whose token was removed.
 pub const REDACTED: &str = "redacted";
 
-/// Returns the JSON text without the claim tokens of other agents; `None` if there are none to hide, or it is no JSON.
+/// Returns the JSON text without the claim tokens of other agents. Returns `None` if the text has no such token or is no
+/// JSON.
 pub fn redact(json: &str, agent: &str) -> Option<String> {
     if !json.contains(HINT) {
         return None;
@@ -88,7 +89,7 @@ impl Redaction<'_> {
     }
 }
 
-/// The members of an object, in order.
+/// The members of a JSON object, in order.
 #[derive(Default)]
 struct Object<'a>(Vec<(String, &'a RawValue)>);
 
@@ -98,7 +99,7 @@ impl<'a> Object<'a> {
         members.find(|(own, _)| own == name).map(|(_, raw)| *raw)
     }
 
-    /// Returns the name of the member with a token that this agent may not see.
+    /// Returns the name of the member with a token that this agent must not see.
     fn hidden_from(&self, agent: &str) -> Option<&'static str> {
         if self.get("claimToken").is_some() {
             let task = self.get("task").map(|task| task.get());
@@ -163,7 +164,7 @@ impl<'de> Visitor<'de> for Members {
 mod tests {
     use super::*;
 
-    /// Checks `json` as `dev` and as its holder see it: `dev` must not see `SECRET`.
+    /// Checks that `dev` does not see `SECRET` in `json`, and that the holder does.
     #[track_caller]
     fn hides(json: &str, for_dev: &str) {
         assert_eq!(redact(json, "ada"), None);

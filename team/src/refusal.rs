@@ -1,11 +1,11 @@
-//! Refusals: a rule forbids a command. A refusal has a stable code, writes nothing, and is no error of the system.
+//! Refusals: a rule forbids a command. A refusal has a stable code and writes nothing. It is not an error of the system.
 
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};
 use std::fmt::Display;
 
-/// Declares the codes in one table: meaning, name, text.
+/// Declares the codes in one table with meaning, variant and text.
 macro_rules! codes {
     ($($(#[doc = $doc:literal])+ $code:ident = $text:literal,)*) => {
         /// The stable codes of refusals, for programs.
@@ -16,8 +16,9 @@ macro_rules! codes {
         }
 
         impl Code {
-            /// Returns the code as text, in snake_case (codes of the bootstrap contract as the contract writes them).
-            /// Never changes after a release.
+            /// Returns the code as text, in snake_case. Codes of the bootstrap contract have the contract's spelling. The text
+            /// never
+            /// changes after a release.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Code::$code => $text,)*
@@ -223,7 +224,7 @@ pub struct Refusal {
     pub code: Code,
     /// Message for people: lower case, no full stop.
     pub message: String,
-    /// The field of the input that is wrong, if there is one.
+    /// The wrong field of the input, if the refusal concerns a field.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub field: Option<String>,
     /// The next step, for people.
@@ -271,7 +272,7 @@ impl Refusal {
         }
         self
     }
-    /// Parses the details, if the refusal has that code.
+    /// Parses the details if the refusal has the given code.
     pub(crate) fn told<T: DeserializeOwned>(&self, code: Code) -> Option<T> {
         let details = (self.code == code).then(|| Value::Object(self.details.clone()))?;
         serde_json::from_value(details).ok()

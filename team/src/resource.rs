@@ -1,4 +1,4 @@
-//! Paths that agents may write, and who holds them.
+//! Paths that agents may write, and the agents that hold them.
 
 pub mod can_write;
 mod held;

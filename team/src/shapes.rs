@@ -1,4 +1,4 @@
-//! Serializes stored types of the projections in answers, with the JSON that the projections define.
+//! Serialization of stored types in answers, with the JSON of the projections.
 
 use crate::projections::message::{Envelope, Names};
 use crate::projections::task::ViewedTask;
@@ -53,22 +53,22 @@ pub(crate) fn read_task<'de, D: Deserializer<'de>>(from: D) -> Result<Task, D::E
     Ok(ViewedTask::deserialize(from)?.task)
 }
 
-/// Returns the envelope of a message. Recorded messages follow the rules of the envelope, so it is never `None`.
+/// Returns the envelope of a message. Never `None`, because every recorded message fits the envelope.
 fn envelope(message: &Message) -> Option<Box<RawValue>> {
     raw(message.to_json().ok()?)
 }
 
-/// Returns canonical JSON as a raw value. Canonical JSON is JSON, so it is never `None`.
+/// Returns canonical JSON as a raw value. Never `None`, because canonical JSON is valid JSON.
 pub(crate) fn raw(json: Json) -> Option<Box<RawValue>> {
     RawValue::from_string(json.as_str().to_owned()).ok()
 }
 
-/// Returns true if a count is left out of an answer.
+/// Returns true for 0, which answers leave out.
 pub(crate) fn is_none_of(count: &u64) -> bool {
     *count == 0
 }
 
-/// Returns true if a count is left out of an answer.
+/// Returns true for 0, which answers leave out.
 pub(crate) fn is_zero(count: &usize) -> bool {
     *count == 0
 }
@@ -78,7 +78,7 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
 
-/// Returns a text itself, and any other value as JSON.
+/// Returns a JSON string's text, and any other value as JSON.
 pub(crate) fn as_text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

@@ -1,10 +1,10 @@
-//! Quotes text for a shell, so that a shown command can be run unchanged.
+//! Quoting for a shell, so that a reader can run a printed command unchanged.
 
 use crate::projections::hidden;
 use std::fmt::Write;
 
-/// Returns the text as one word, quoted if necessary. Hidden characters are written as escapes, so that a pasted
-/// command has no invisible effect.
+/// Returns the text as one shell word, quoted if necessary. Hidden characters become escapes, so that a pasted command has
+/// no invisible effect.
 pub fn quoted(text: &str) -> String {
     let is_plain = |c: char| c.is_ascii_alphanumeric() || "._-/+,:@".contains(c);
     if hidden::has_any(text) {
@@ -19,7 +19,7 @@ pub fn quoted(text: &str) -> String {
     }
 }
 
-/// Returns a character as it is written between `$'` and `'`.
+/// Returns the spelling of a character between `$'` and `'`.
 fn escaped((c, hidden): (char, bool)) -> String {
     let mut text = String::new();
     let code = u32::from(c);
@@ -62,7 +62,7 @@ pub fn words(line: &str) -> Option<Vec<String>> {
     Some(words)
 }
 
-/// Reverts the escapes of [`quoted`], up to the quote that ends them.
+/// Resolves the escapes of [`quoted`], up to the closing quote.
 fn unescape(chars: &mut impl Iterator<Item = char>, word: &mut String) -> Option<()> {
     loop {
         let digits = match chars.next()? {

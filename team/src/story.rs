@@ -1,9 +1,9 @@
-//! A story: the events of a trace (or of a task) as a tree by cause, with offsets, gaps and durations.
+//! A story: the events of a trace or of a task as a tree by cause, with offsets, gaps and durations.
 //!
-//! A pure function of the marked events. The parent of an event is its cause; without one, an event about a message has
-//! the sending of that message as its parent. A parent always precedes its child, so the tree is built in one pass and
-//! no content of a log can make it loop. `chrome` and `otlp` render it for programs; the command line renders it for a
-//! terminal.
+//! The story is a pure function of the events. The parent of an event is its cause. If an event about a message has no
+//! cause, its parent is the event that sent the message. A parent always precedes its child, so one pass builds the tree,
+//! and no content of a log can cause a loop. `chrome` and `otlp` render the story for programs; the command line renders it
+//! for a terminal.
 
 pub mod chrome;
 pub mod otlp;
@@ -31,7 +31,7 @@ pub struct Step<'a> {
     pub recorded: &'a Recorded,
     /// Parent of the event.
     pub parent: Parent<'a>,
-    /// Number of steps above it.
+    /// Number of ancestors of the step.
     pub depth: usize,
     /// Time since the first step.
     pub offset: i64,
@@ -44,19 +44,19 @@ pub struct Step<'a> {
 pub enum Parent<'a> {
     /// No parent is known.
     None,
-    /// The step at that index, which the event names as its cause.
+    /// The event names the step at this index as its cause.
     Cause(usize),
-    /// The step at that index, which sent the message that the event is about.
+    /// The event is about the message that the step at this index sent.
     Message(usize),
     /// An event outside the story.
     Outside(&'a OutsideCause),
     /// An event outside the story that was not looked up.
     Unknown(EventId),
-    /// An event that does not precede this one: the named cause is wrong.
+    /// The event names a cause that does not precede it, so the cause is wrong.
     NotBefore(EventId),
 }
 
-/// A cause that an event names and that is not on its page. If the log does not hold it either, only `id` is set.
+/// A cause that an event names but that its page does not show. If the log does not hold the cause either, only `id` is set.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
 pub struct OutsideCause {
     /// Id of the cause.
@@ -72,7 +72,7 @@ pub struct OutsideCause {
 }
 
 impl<'a> Story<'a> {
-    /// Builds the story of events in log order; `outside` describes causes that are not among them.
+    /// Builds the story of events in log order. `outside` describes causes that are not among the events.
     pub fn of(events: &'a [Recorded], outside: &'a [OutsideCause]) -> Story<'a> {
         let mut index = Index {
             outside: outside.iter().map(|cause| (&*cause.id, cause)).collect(),
@@ -118,7 +118,7 @@ impl<'a> Story<'a> {
     }
 }
 
-/// Returns the distinct causes that events name and that are not among them, in the order of their ids.
+/// Returns the causes that events name but that are not among the events, without duplicates, in the order of their ids.
 pub(crate) fn causes_outside(events: &[Recorded]) -> Vec<EventId> {
     let events = || events.iter().map(|recorded| &recorded.event);
     let here: BTreeSet<EventId> = events().map(|event| event.id).collect();
@@ -130,7 +130,7 @@ fn at(recorded: &Recorded) -> i64 {
     recorded.event.created_at.micros()
 }
 
-/// The steps before the event at hand.
+/// The steps before the current event.
 #[derive(Default)]
 struct Index<'a> {
     steps: BTreeMap<EventId, usize>,
@@ -163,7 +163,7 @@ impl<'a> Index<'a> {
         outside.map_or(Parent::Unknown(cause), |outside| Parent::Outside(outside))
     }
 
-    /// Returns the step that sent the message of an event; only our own facts about messages have one.
+    /// Returns the step that sent the message of an event; only teamlog's own events about messages have such a parent.
     fn about(&self, event: &Event<'_>) -> Parent<'a> {
         if event.foreign || event.kind == "message_sent" {
             return Parent::None;

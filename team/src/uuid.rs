@@ -1,16 +1,16 @@
-//! Ids that cannot be guessed: UUIDs of random bits (version 4).
+//! Unguessable ids: UUIDs of random bits (version 4).
 
 use teamlog_engine::{Error, IdSource, internals::uuid};
 
-/// Returns a UUID of bits from a source.
+/// Returns a UUID of random bits.
 ///
 /// # Errors
-/// The source has none.
+/// The source has no random bits.
 pub(crate) fn new(ids: &dyn IdSource) -> Result<String, Error> {
     Ok(random(ids.random()?, ids.random()?))
 }
 
-/// Returns the UUID of 122 of these random bits.
+/// Returns the UUID that contains 122 of the given bits.
 pub(crate) fn random(high: u64, low: u64) -> String {
     let mut bytes = (u128::from(high) << 64 | u128::from(low)).to_be_bytes();
     bytes[6] = bytes[6] & 0x0F | 0x40;
