@@ -1,10 +1,10 @@
-//! Authorization: which agents may run a command. It is checked before every decision, in one place.
+//! Authorization: decides which agents may run a command. Every command passes this one check before its decision.
 
 use crate::budget;
 use crate::command::{Authority, CommandTerms, Ctx, mismatch};
 use crate::handle::prelude::*;
 
-/// Refuses a command that its caller may not run. Records nothing.
+/// Refuses a command that the caller may not run. Records nothing.
 pub(super) fn authorize(terms: &CommandTerms<'_>, ctx: &Ctx, live: &Live) -> Result<()> {
     let by = ctx.control.caller();
     match terms.authority {

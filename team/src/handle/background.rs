@@ -1,4 +1,4 @@
-//! Checks of whole teams that a long-running process makes in the background.
+//! Checks of whole teams in the background of a long-running process.
 
 use crate::handle::prelude::*;
 
@@ -7,7 +7,7 @@ use crate::handle::prelude::*;
 pub enum Check {
     /// Verifies every byte of the log.
     Verify,
-    /// Checks everything that belongs to the team.
+    /// Checks the log, the derived files, the views and everything else that belongs to the team.
     Doctor,
 }
 
@@ -20,7 +20,7 @@ pub struct CheckProgress {
     pub bytes_total: u64,
 }
 
-/// A check that was started and has not ended.
+/// A check that has started and not ended.
 #[derive(Debug, Clone, Copy)]
 pub struct RunningCheck {
     /// Time when the check was requested.
@@ -33,6 +33,6 @@ pub struct RunningCheck {
 pub trait Background: std::fmt::Debug + Send + Sync {
     /// Starts a check unless it is running.
     fn start(&self, team: &str, check: Check, now: Timestamp);
-    /// Returns the check if it was started and has not ended.
+    /// Returns the progress of a check; `None` unless the check has started and not ended.
     fn running(&self, team: &str, check: Check) -> Option<RunningCheck>;
 }

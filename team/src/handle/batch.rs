@@ -1,9 +1,9 @@
 //! Commands whose answers wait together for one sync.
 //!
 //! In a long-running process one thread carries out the waiting commands of a team, one after the other. Each command
-//! sees the events of the commands before it, though these are not durable yet, and its answer is held back. Then
-//! [`Batch::settle`] makes all events durable at once. If that fails, the log may or may not hold the events, so no
-//! answer is sent: the same commands are called once more, and the batch answers each of them with the failure.
+//! sees the events of the commands before it, although these events are not durable yet. Its answer is held back. Then
+//! [`Batch::settle`] makes all events durable at once. If the sync fails, the log may or may not hold the events, so no
+//! answer is sent. The same commands are then called once more, and the batch answers each of them with the failure.
 
 use crate::handle::open_team::{LastSync, OpenTeam, WriterSlot, locked};
 use crate::handle::prelude::*;
@@ -19,11 +19,11 @@ pub struct Batch(Arc<Shared>);
 struct Shared {
     log: Log,
     open_team: Arc<OpenTeam>,
-    /// The writer that has buffered the batch's events.
+    /// The writer that buffers the events of the batch.
     writer: Mutex<Option<Arc<LastSync>>>,
-    /// True if a call recorded something since the last call of [`Batch::missed`].
+    /// True if a call recorded an event after the last call of [`Batch::missed`].
     recorded: AtomicBool,
-    /// True if a call found no writer since the last call of [`Batch::missed`].
+    /// True if a call found no writer after the last call of [`Batch::missed`].
     missed: AtomicBool,
     /// The failure of the batch's sync.
     failed: OnceLock<Error>,
@@ -53,10 +53,11 @@ impl Batch {
         &self.0.open_team
     }
 
-    /// Returns the slot with the writer through which a command of the batch records.
+    /// Returns the slot with the writer that records the events of the batch.
     ///
     /// # Errors
-    /// The batch's failure; or the writer gave way to a command on the whole log, for which a batch does not wait.
+    /// The failure of the batch. Also fails if the writer has given way to a command on the whole log, because a batch does not
+    /// wait for that command.
     pub(crate) fn slot<'a>(
         &self,
         open_team: &'a OpenTeam,
@@ -68,7 +69,7 @@ impl Batch {
         if let Some(slot) = open_team.taken() {
             return Ok(slot);
         }
-        // A call that has recorded something cannot be repeated outside the batch, so it waits.
+        // A call that has recorded an event cannot be repeated outside the batch, so it waits for the writer.
         if self.0.recorded.load(Ordering::Relaxed) {
             return open_team.filled(team);
         }
@@ -76,7 +77,7 @@ impl Batch {
         Err(Error::Poisoned("the writer gave way".into()).into())
     }
 
-    /// Notes the writer through which a command of the batch recorded.
+    /// Notes the writer that recorded the events of a command.
     pub(crate) fn waits_for(&self, end: &Arc<LastSync>) {
         self.0.recorded.store(true, Ordering::Relaxed);
         let mut writer = locked(&self.0.writer);
@@ -87,16 +88,15 @@ impl Batch {
         }
     }
 
-    /// Returns true if a call found no writer, and resets the flag; to be called once after each call. Such a call
-    /// recorded nothing and its answer does not count: it has to be carried out outside the batch.
+    /// Returns true if a call found no writer, and resets the flag. Such a call recorded nothing, and its answer does not count:
+    /// the caller must repeat it outside the batch. Call this method once after each call.
     #[must_use]
     pub fn missed(&self) -> bool {
         self.0.recorded.store(false, Ordering::Relaxed);
         self.0.missed.swap(false, Ordering::Relaxed)
     }
 
-    /// Makes durable the events that the commands of the batch recorded or saw. Returns true if the answers may be
-    /// sent.
+    /// Makes the events durable that the commands of the batch recorded or saw. Returns true if the answers may be sent.
     #[must_use]
     pub fn settle(&self) -> bool {
         let writer = locked(&self.0.writer).take();
@@ -108,14 +108,14 @@ impl Batch {
 
     fn settle_with(&self, writer: &Arc<LastSync>) {
         if let Err(error) = self.0.open_team.settle(writer) {
-            // Keep the first failure; later failures follow from it.
+            // Keeps the first failure, because later failures follow from it.
             let _ = self.0.failed.set(error);
         }
     }
 }
 
 impl OpenTeam {
-    /// Like [`OpenTeam::log`], but also returns `None` if the lock file was replaced, so that others would take another
+    /// Like [`OpenTeam::log`]. Also returns `None` if the lock file was replaced, because other processes then take another
     /// lock.
     pub fn log_in_place(&self) -> Option<Log> {
         let slot = self.slot.try_read().ok()?;
@@ -131,8 +131,7 @@ impl OpenTeam {
         stays.then(|| log.clone())
     }
 
-    /// Returns the log that the open writer writes to; `None` if there is no writer, or if the writer is to give the
-    /// log back.
+    /// Returns the log of the open writer. Returns `None` if there is no writer, or if the writer must release the log.
     pub fn log(&self) -> Option<Log> {
         match &*self.slot.try_read().ok()? {
             WriterSlot::Taken { log, .. } if *locked(&self.pauses) == 0 => Some(log.clone()),
@@ -164,7 +163,7 @@ impl OpenTeam {
             _ => match of.get() {
                 Some(Ok(())) => return Ok(()),
                 Some(Err(error)) => return Err(error.again()),
-                // Cannot happen: the result is set before the writer leaves.
+                // Unreachable: the result is set before the writer leaves.
                 None => Err(Error::Poisoned("the writer left its slot".into())),
             },
         };
@@ -175,15 +174,15 @@ impl OpenTeam {
         synced
     }
 
-    /// Answers from the open writer's state alone, including events that are not durable yet: for callers whose answer
-    /// waits for the sync. Returns `None` in the cases of [`OpenTeam::query`].
+    /// Answers from the open writer's state alone. The state includes events that are not durable yet, so the answer must wait
+    /// for the sync. Returns `None` in the cases of [`OpenTeam::query`].
     pub fn peek<A>(&self, answer: &mut impl FnMut(&Live) -> Result<A>) -> Option<Result<A>> {
         let slot = self.taken()?;
         let WriterSlot::Taken { writer, .. } = &*slot else {
             return None;
         };
         let answered = writer.with_state(|live| answer(live));
-        // A damaged derived file is repaired by a caller that may wait.
+        // A damaged derived file gives `None`. A caller that may wait repairs the file.
         (!answered.as_ref().is_err_and(Failure::is_derived)).then_some(answered)
     }
 }
@@ -197,11 +196,11 @@ mod tests {
     use teamlog_engine::internals::storage::{Fault, Faulty};
     use teamlog_engine::storage::Memory;
 
-    /// Opens a root with a team `demo`, on a storage that counts its calls and fails on demand.
+    /// Opens a root with a team `demo`, on a storage that counts calls and can fail.
     fn open() -> (Faulty, Root) {
         let faulty = Faulty::new(Arc::new(Memory::new()));
         let root = Root::on(Arc::new(faulty.clone()), RootOptions::default()).resident();
-        // View files are written at a time of their own, which would disturb the counts.
+        // The team has no view files, because their delayed writes would disturb the counts.
         let init = Init {
             no_views: true,
             ..Init::of("demo")
@@ -280,7 +279,7 @@ mod tests {
                 "{failure}"
             );
         }
-        // From then on nothing is written.
+        // After the failure no command writes anything.
         let failure = create(&root, None).unwrap_err();
         assert_eq!(failure.refusal().unwrap().code, Code::SyncFailed);
     }

@@ -1,12 +1,13 @@
-//! Answers in the form of another surface, stored under their idempotency key exactly as they were sent.
+//! Answers in the form of another surface, such as HTTP. They are stored under their idempotency key exactly as they were
+//! sent.
 //!
-//! A command's own answer may get new fields in a new release, but a repeated request must get the bytes of the first
-//! answer. So a surface that sends answers unchanged converts them under the lock, from the state after the events, and
-//! the converted answer is stored.
+//! A new release may add fields to the answer of a command, but a repeated request must get the bytes of its first answer.
+//! So such a surface converts the answer under the lock, from the state after the events, and the converted answer is
+//! stored.
 
 use crate::handle::prelude::*;
 
-/// An answer as it is sent.
+/// An answer as the surface sends it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Exchange {
     /// Status code of the surface.
@@ -45,12 +46,12 @@ impl<C: Command<Answer = T>, T: Send + 'static> Exchanges<T> for C {
 }
 
 impl Team {
-    /// Carries out a command and returns the answer in the given form; for a known key, the bytes of the first answer.
+    /// Carries out a command and returns the answer in the given form. For a known key, returns the bytes of the first answer.
     pub fn exchange<T>(&mut self, command: impl Exchanges<T>, form: Form<T>) -> Result<Exchange> {
         command.exchange(self, form)
     }
 
-    /// Returns true if the last answer of this handle repeated an earlier one.
+    /// Returns true if the last answer of this handle was stored before and only repeated.
     pub fn repeated(&self) -> bool {
         self.repeated
     }

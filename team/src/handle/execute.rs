@@ -1,5 +1,5 @@
-//! Carries out commands: decides under the lock, records, answers; for a known idempotency key, repeats the first
-//! answer.
+//! Runs commands: decides under the lock, records the events, answers. For a known idempotency key, returns the first
+//! answer instead.
 
 use super::authorize::authorize;
 use super::execution::{AnyExecution, Execution, Shape, Text};
@@ -13,7 +13,7 @@ use teamlog_engine::limits::EVENT_BYTES_MAX;
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
 impl Team {
-    /// Returns the actor of a command whose input may name one: the named actor, or the authenticated agent.
+    /// Returns the actor of a command: the agent that the input names, else the authenticated agent.
     pub(crate) fn acting(&self, named: Option<String>) -> Result<Option<String>, Refusal> {
         let authenticated = self.options.authenticated.as_ref();
         match (authenticated.map(|known| &known.agent), named) {
@@ -31,27 +31,27 @@ struct Stage {
 }
 
 enum Outcome {
-    /// The command is granted, but not answered yet.
+    /// The command is granted, but has no answer yet.
     Granted,
     Denied(Refusal),
     Answered,
-    /// The key is known: the first answer.
+    /// The key is known. The text is the first answer.
     Repeated(String),
 }
 
-/// Result of a command.
+/// Outcome of a command.
 enum Completion {
     Answered(Box<dyn AnyExecution>),
     Repeated(String),
 }
 
 impl Team {
-    /// Sets the caller, the key and the other terms of the calls that follow.
+    /// Sets the caller, the key and the other terms for the next calls of this handle.
     pub fn under(&mut self, control: Control) {
         self.control = control;
     }
 
-    /// Carries out a command: decides under the lock, records, answers. For a known key it returns the first answer and
+    /// Runs a command: decides under the lock, records the events, answers. For a known key, returns the first answer and
     /// records nothing.
     pub(crate) fn execute<C: Command>(&mut self, command: C) -> Result<C::Answer>
     where
@@ -60,7 +60,7 @@ impl Team {
         self.execute_as(command, |_, answer| Ok(answer))
     }
 
-    /// Carries out a command like [`Team::execute`], but returns and stores the answer in another form.
+    /// Runs a command like [`Team::execute`], but returns and stores the answer in another form.
     pub(crate) fn execute_as<C: Command, A>(
         &mut self,
         command: C,
@@ -83,7 +83,7 @@ impl Team {
         }
     }
 
-    /// Carries out a command without caller and key, regardless of this handle's control.
+    /// Runs a command without a caller and without a key, regardless of this handle's control.
     pub(crate) fn execute_unkeyed<C: Command>(&mut self, command: C) -> Result<C::Answer> {
         let first = Execution::new(command, |_, answer| Ok(answer), |_| None);
         match self.carry_out(&first, &Control::default())? {
@@ -94,8 +94,8 @@ impl Team {
         }
     }
 
-    /// Returns the first answer under the control's key, for an operation that records several groups; `None` if there
-    /// is no key or it is new.
+    /// Returns the first answer under the control's key; `None` without a key or for a new key. For an operation that records
+    /// several groups.
     pub(crate) fn answer_under_key<A: DeserializeOwned>(&mut self) -> Result<Option<A>> {
         self.repeated = false;
         self.control.check()?;
@@ -114,8 +114,7 @@ impl Team {
         read.transpose()
     }
 
-    /// Stores the answer of an operation that recorded several groups under the control's key, if the control has a
-    /// key.
+    /// Stores the answer of an operation that recorded several groups, if the control has a key.
     pub(crate) fn store_under_key<A>(&mut self, answer: A) -> Result<A>
     where
         A: Clone + Serialize + DeserializeOwned + Send + Sync + 'static,
@@ -129,7 +128,7 @@ impl Team {
         }
     }
 
-    /// Returns the context of a command that this handle carries out at `now`.
+    /// Returns the context of a command at the time `now`.
     pub(crate) fn ctx(&self, control: Control, now: Timestamp) -> Ctx {
         Ctx {
             now,
@@ -139,8 +138,8 @@ impl Team {
         }
     }
 
-    /// Decides under the lock, records, answers. Rebuilds a damaged derived file once. If another host recorded first,
-    /// decides again on the new state, until the lock deadline.
+    /// Decides under the lock, records the events, and answers. Rebuilds a damaged derived file once. If another host recorded
+    /// events first, decides again on the new state, until the lock deadline.
     fn carry_out(&mut self, first: &dyn AnyExecution, control: &Control) -> Result<Completion> {
         let mut control = control.authenticated(self.options.authenticated.as_ref())?;
         control.owns_team_key = self.owns_team_key(&control)?;
@@ -156,8 +155,8 @@ impl Team {
         self.answered(stage, &events)
     }
 
-    /// Returns true if the agent recorded the answer under the team's key, in a version in which keys belonged to the
-    /// team. Usually there is no such answer.
+    /// Returns true if this agent recorded the answer under the team's key. Only old versions, in which keys belonged to the
+    /// team, recorded such answers.
     fn owns_team_key(&mut self, control: &Control) -> Result<bool> {
         let (Some(agent), Some(key)) = (&control.authenticated, &control.key) else {
             return Ok(false);
@@ -175,7 +174,7 @@ impl Team {
         control: Control,
     ) -> Result<(Stage, Vec<Event<'static>>)> {
         let (team, durability) = (self.name().to_owned(), self.durability());
-        // A stored answer is written in the group of the command's events.
+        // The stored answer is an event in the same group as the command's events, so it needs room there.
         let room = match control.key {
             Some(_) => Room {
                 events: 1,
@@ -201,8 +200,8 @@ impl Team {
             Outcome::Answered => {}
             Outcome::Denied(refusal) => return Err(refusal.into()),
             Outcome::Repeated(text) => return Ok(Completion::Repeated(text)),
-            // The events are recorded, but the state could not be read for the answer. The state may have been rebuilt
-            // since.
+            // The events are recorded, but reading the state for the answer failed. The state may have been rebuilt meanwhile, so
+            // tries again.
             Outcome::Granted => {
                 let (team, ctx) = (&self.name().to_owned(), &stage.ctx);
                 self.query(|live, _| {
@@ -275,7 +274,7 @@ fn outcome(
     })
 }
 
-/// Answers, and returns the event that stores the answer if there is a key.
+/// Answers. With a key, also returns the event that stores the answer.
 fn answer(
     stage: &mut Stage,
     (team, live): (&str, &Live),
@@ -291,7 +290,7 @@ fn answer(
         events,
         ctx: &stage.ctx,
     };
-    // The request takes the key even if the state cannot be read for the answer.
+    // The request occupies the key even if the state cannot be read for the answer.
     let answered = execution.answer(&after).is_ok();
     if answered {
         stage.outcome = Outcome::Answered;
@@ -313,18 +312,18 @@ fn answer(
     vec![stored.event(actor, key)]
 }
 
-/// Keys of a request: the keys of the authenticated agent, else the team's keys.
+/// The set of keys for a request: the keys of the authenticated agent, else the team's keys.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct KeyScope<'a> {
     pub agent: Option<&'a str>,
-    /// True if the answer of the team's key counts too: the agent recorded it before keys belonged to agents.
+    /// True if an answer under the team's key counts too. This is so if the agent recorded it before keys belonged to agents.
     pub owns_team_key: bool,
 }
 
 /// Returns the first answer under a key; `None` if the key is new.
 ///
 /// # Errors
-/// `idempotency_key_reused` if the key belongs to another request, `response_too_large`.
+/// `idempotency_key_reused` if the key belongs to another request; `response_too_large`.
 pub(crate) fn first_answer(
     live: &Live,
     scope: KeyScope<'_>,
@@ -353,7 +352,7 @@ pub(crate) fn first_answer(
     Ok(first.response)
 }
 
-/// Returns the refusal of a key that belongs to another request of that operation.
+/// Returns the refusal for a key that belongs to another request of `operation`.
 pub(crate) fn key_reused(key: &str, operation: &str) -> Refusal {
     let key = shown(key);
     let message = format!("key {key} was used already for another request of {operation}");
@@ -361,7 +360,7 @@ pub(crate) fn key_reused(key: &str, operation: &str) -> Refusal {
     refusal.detail("operation", operation)
 }
 
-/// Returns the failure of a stored answer that cannot be parsed.
+/// Returns the failure for a stored answer that cannot be parsed.
 pub(crate) fn unread(text: &str, error: &serde_json::Error) -> Failure {
     Failure::from(Error::Invalid {
         field: "response".into(),

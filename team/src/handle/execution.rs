@@ -1,11 +1,11 @@
-//! Execution of a command as a trait object, so that the code around it is compiled once and not per command.
+//! The execution of a command as a trait object, so that the surrounding code is compiled once and not per command.
 
 use crate::command::{After, CommandTerms, Ctx, Decision, unrecorded};
 use crate::handle::prelude::*;
 use std::any::Any;
 use teamlog_engine::Room;
 
-/// An execution of a command of any type.
+/// An execution of a command, independent of the command's type.
 pub(super) trait AnyExecution: Any + Send {
     /// Returns a new execution of the same command.
     fn again(&self) -> Box<dyn AnyExecution>;
@@ -14,20 +14,20 @@ pub(super) trait AnyExecution: Any + Send {
     /// See [`Command::room`].
     fn room(&self) -> Room;
     fn is_consequence(&self, event: &NewEvent) -> bool;
-    /// Decides, and keeps the decision.
+    /// Decides, and stores the decision in the execution.
     fn decide(&mut self, ctx: &Ctx, live: &Live) -> Result<Decision<()>>;
-    /// Answers the decision, and keeps the answer.
+    /// Computes the answer, and stores it in the execution.
     fn answer(&mut self, after: &After<'_>) -> Result<()>;
-    /// Returns the answer as it is stored under a key.
+    /// Returns the answer as text, for storing it under a key.
     fn text(&self) -> Option<String>;
     /// See [`Command::stored_answers`].
     fn stored_answers(&self, after: &After<'_>) -> Vec<NewEvent>;
 }
 
-/// Serializes an answer to store it under a key.
+/// A function that serializes an answer for storing it under a key.
 pub(super) type Text<A> = fn(&A) -> Option<String>;
 
-/// Converts the answer of a command into the form in which it is sent.
+/// A conversion from a command's answer to the form in which it is sent.
 pub(crate) trait Shape<T, A>:
     Fn(&After<'_>, T) -> Result<A> + Clone + Send + 'static
 {
@@ -59,7 +59,7 @@ where
         }
     }
 
-    /// Returns the answer of an execution of the same type.
+    /// Takes the answer out of an execution of the same type.
     pub fn answer_of(&self, execution: Box<dyn AnyExecution>) -> Result<A> {
         let execution = (execution as Box<dyn Any>).downcast::<Execution<C, A, F>>();
         let answer = execution.ok().and_then(|execution| execution.answer);

@@ -1,7 +1,7 @@
-//! Follows a log: reads the present events, then the events that any process appends.
+//! A reader that follows a log: it reads the present events, then the events that any process appends.
 //!
-//! A follower holds no lock. It remembers place and id of the last event read, so it notices if another log, or another
-//! history of the same log, has replaced the followed log.
+//! A follower holds no lock. It remembers the place and the id of the last event that it read. By these it notices if
+//! another log, or another history of the same log, has replaced the followed log.
 
 use crate::handle::prelude::*;
 use teamlog_engine::{Identity, Place, Watch};
@@ -10,17 +10,17 @@ use teamlog_engine::{Identity, Place, Watch};
 #[derive(Debug)]
 pub struct Follower {
     watch: Watch,
-    /// The last event read.
+    /// Seq, id and place of the last event that was read.
     last: Option<(u64, EventId, Place)>,
 }
 
 impl Follower {
-    /// Starts at the current head, or after the event whose seq `start` returns, given the state and its reader.
+    /// Starts at the current head. If `start` returns a seq, starts after that event; `start` gets the state and its reader.
     pub fn start(
         team: &mut Team,
         mut start: impl FnMut(&Live, &Reader) -> Result<u64>,
     ) -> Result<Follower> {
-        // Watch before the first read of the log, so that no event is missed.
+        // The watch starts before the first read of the log, so that no event is missed.
         let watch = team.log.watch()?;
         let last = team.survey(|live, reader| {
             let seq = start(live, reader)?;
@@ -30,12 +30,12 @@ impl Follower {
         Ok(Follower { watch, last })
     }
 
-    /// Returns the seq of the last event read.
+    /// Returns the seq of the last event that was read.
     pub fn seq(&self) -> u64 {
         self.last.map_or(0, |(seq, ..)| seq)
     }
 
-    /// Passes every event after the last one read to `each`, until `each` breaks off.
+    /// Passes every new event to `each`, until `each` breaks off. New are the events after the last event that was read.
     ///
     /// # Errors
     /// `log_replaced`; errors of the log.
@@ -57,8 +57,8 @@ impl Follower {
         Ok(page::goes_on(broken.is_none()))
     }
 
-    /// Waits until there may be more to read, at most `timeout`, or less if other hosts record in the team too. Returns
-    /// true if there may be more.
+    /// Waits until there may be new events, at most `timeout`. Waits less if other hosts record in the team too. Returns true if
+    /// there may be new events.
     pub fn wait(&mut self, team: &mut Team, timeout: Option<Duration>) -> Result<bool> {
         team.watched(&mut self.watch, timeout)
     }
@@ -67,7 +67,7 @@ impl Follower {
     fn reader(&self, team: &Team) -> Result<Reader> {
         self.check_identity(team)?;
         let reader = team.reader().or_else(|failure| {
-            // The log may have been replaced after the first check.
+            // Checks again, because the log may have been replaced after the first check.
             self.check_identity(team)?;
             Err(failure)
         })?;
@@ -85,7 +85,7 @@ impl Follower {
         let log = &team.log;
         match Identity::load(log.storage().as_ref(), log.dir()) {
             Ok(now) if now.log == log.identity().log => Ok(()),
-            // While a log is being replaced, there is no log for a moment.
+            // During a replacement there is no log for a moment.
             Ok(_) | Err(Error::NoLog { .. }) => Err(self.replaced(team)),
             Err(error) => Err(error.into()),
         }

@@ -1,10 +1,10 @@
-//! `.gitignore` files that keep git away from logs: an older copy that git puts back would undo acknowledged events.
+//! `.gitignore` files that keep git away from logs. An older copy of a log, put back by git, would undo acknowledged events.
 //!
-//! Each team's directory ignores itself as a whole. The directory of all teams also ignores itself if it holds nothing
-//! but teams; if it holds other files, only staging directories are ignored. Use `export` and `backup` to keep history
-//! in a repository. A file that does not begin with our first line was written by the user and is left alone.
+//! Each team's directory is ignored as a whole. The directory of all teams is ignored as a whole too, if it contains only
+//! teams; else only staging directories in it are ignored. To keep history in a repository, use `export` and `backup`. An
+//! ignore file without teamlog's first line was written by the user and is left alone.
 //!
-//! The file in the directory of all teams also marks that directory as ours ([`is_own`]).
+//! The file in the directory of all teams also marks that directory as teamlog's own ([`is_own`]).
 
 use crate::handle::prelude::*;
 use crate::handle::root::{ACCEPTED_TOKENS_FILE, HOST_ID_FILE, TEAMS_DIR};
@@ -14,28 +14,28 @@ use teamlog_engine::storage::Storage;
 
 /// Name of an ignore file.
 pub const IGNORE_FILE: &str = ".gitignore";
-/// First line of a file that may be replaced.
+/// First line of every file that teamlog writes and may replace.
 const OWN: &str = "# Written by teamlog, and replaced by it.";
-/// Maximum size of an ignore file that is read.
+/// Maximum size of an ignore file that is read, in bytes.
 const BYTES_MAX: u64 = 64 * 1024;
 
-/// Patterns in a directory that is ours as a whole.
+/// Patterns for a directory that is ignored as a whole.
 const ALL: &[&str] = &["*"];
-/// Patterns for a `teams/` directory that also holds other files: `.gitignore` itself, accepted tokens, and teams that
-/// are being created or purged.
+/// Patterns for a `teams/` directory that also contains other files. They name `.gitignore` itself, the accepted tokens,
+/// and teams that are being created or purged.
 const STAGING: &[&str] = &["/.accepted-tokens*", "/.gitignore", "/.new-*", "/.purged-*"];
 
-/// Patterns in the data root: the files that a daemon writes there.
+/// Patterns for the data root. They name the files that a daemon writes there.
 const ROOT: &[&str] = &["/runtime.json", "/.runtime.json.new"];
 
-/// A file that git reads.
+/// A `.gitignore` file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IgnoreFile {
     /// Path, relative to the data root.
     pub path: PathBuf,
     /// Required content.
     pub text: String,
-    /// True if nothing has to be written: the content is right, or a user wrote the file.
+    /// True if nothing has to be written: the content is right, or the user wrote the file.
     pub settled: bool,
 }
 
@@ -43,12 +43,12 @@ fn text(lines: &[&str]) -> String {
     format!("{OWN}\n{}\n", lines.join("\n"))
 }
 
-/// Returns the ignore file of the data root, which the daemon writes if there is none.
+/// Returns the content of the data root's ignore file. The daemon writes that file if it is missing.
 pub fn of_root() -> String {
     text(ROOT)
 }
 
-/// Returns true if an ignore file is ours: it begins with our line.
+/// Returns true if teamlog wrote this ignore file, so that the file begins with teamlog's first line.
 pub fn is_own(bytes: &[u8]) -> bool {
     bytes.starts_with(OWN.as_bytes())
 }
@@ -59,7 +59,7 @@ fn look(storage: &dyn Storage, dir: &Path, lines: &[&str]) -> Result<IgnoreFile>
     let found = storage.stat(&path).map_err(Error::io("look at", &path))?;
     let settled = match found {
         None => false,
-        // A file that cannot be read, or is a link, is not ours either.
+        // A file that cannot be read, and a link, are treated like a file of the user.
         Some(_) => storage
             .read(&path, BYTES_MAX)
             .map_or(true, |bytes| bytes == text.as_bytes() || !is_own(&bytes)),
@@ -89,8 +89,7 @@ pub(crate) fn write_beside_teams(storage: &dyn Storage) -> Result<()> {
     settle(storage, &beside_teams(storage)?)
 }
 
-/// Updates the ignore files in a root of an older version. Costs one `stat` of the team's file if the files are
-/// current.
+/// Updates the ignore files in a root of an older version. If the files are current, costs one `stat` of the team's file.
 pub(crate) fn keep_current(storage: &dyn Storage, team: &Path) -> Result<()> {
     if team.parent() != Some(Path::new(TEAMS_DIR))
         || staging::is_staging(team)
@@ -105,7 +104,7 @@ pub(crate) fn keep_current(storage: &dyn Storage, team: &Path) -> Result<()> {
     }
 }
 
-/// Returns true if a directory's ignore file is as long as an ignore file that ignores everything.
+/// Returns true if a directory's ignore file has the length of the one that ignores everything.
 fn is_all(storage: &dyn Storage, dir: &Path) -> bool {
     let found = storage.look(&dir.join(IGNORE_FILE)).ok().flatten();
     found.is_some_and(|found| found.len == text(ALL).len() as u64)
@@ -114,14 +113,14 @@ fn is_all(storage: &dyn Storage, dir: &Path) -> bool {
 fn beside_teams(storage: &dyn Storage) -> Result<IgnoreFile> {
     let teams = Path::new(TEAMS_DIR);
     let whole = look(storage, teams, ALL)?;
-    // A directory that once was ignored as a whole stays so, even if other files are put there.
+    // A directory that was once ignored as a whole stays so, even if other files come into it.
     match whole.settled || holds_only_teams(storage)? {
         true => Ok(whole),
         false => look(storage, teams, STAGING),
     }
 }
 
-/// Returns true if the directory of all teams holds only teams and the files that belong to them.
+/// Returns true if the directory of all teams contains only teams and teamlog's own files.
 fn holds_only_teams(storage: &dyn Storage) -> Result<bool> {
     let teams = Path::new(TEAMS_DIR);
     let names = storage.list(teams).map_err(Error::io("list", teams))?;
@@ -149,7 +148,7 @@ impl Root {
         ])
     }
 
-    /// Writes the ignore files that are missing or of an older version.
+    /// Writes the ignore files that are missing or come from an older version.
     pub fn write_ignore_files(&self, team: &str) -> Result<()> {
         let files = self.ignore_files(team)?;
         files

@@ -1,4 +1,4 @@
-//! Handles: a data root, a team in it, and the one way to change that team.
+//! Handles: a data root, a team in it, and the only code path that changes a team.
 
 mod authorize;
 mod background;

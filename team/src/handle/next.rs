@@ -1,11 +1,11 @@
-//! Command lines that an agent can run next, with the team's names filled in. Words in capitals (`TEXT`) are
-//! placeholders for the agent to replace.
+//! Next command lines for an agent, with the team's names filled in. Words in capitals (`TEXT`) are placeholders that the
+//! agent replaces.
 
 use crate::names::LEADER;
 use crate::projections::Task;
 
-/// Returns the actions of a claim's holder on its task, which moves by its claim alone. Leaves out `complete` for a
-/// task that waits for approval.
+/// Returns the commands of a claim's holder for its claim-governed task. Leaves out `complete` if the task waits for an
+/// approval.
 pub(crate) fn of_holder(
     team: &str,
     task: &str,
@@ -35,12 +35,12 @@ pub(crate) fn show(team: &str, task: &str) -> String {
     format!("teamlog task show {team} {task} --history")
 }
 
-/// Returns the report that moves a task without a claim, addressed to the agent that assigned it.
+/// Returns the command that reports on a message-governed task to the agent that assigned it. The report moves the task.
 pub(crate) fn report(team: &str, task: &Task, from: &str, status: &str) -> String {
     tell(team, task, from, status) + " --note TEXT"
 }
 
-/// Like [`report`], without a note.
+/// Like [`report`], but without a note.
 pub(crate) fn tell(team: &str, task: &Task, from: &str, status: &str) -> String {
     let to = task.assigned_by.as_deref().filter(|to| *to != from);
     let (to, task) = (to.unwrap_or(LEADER), &task.task_id);

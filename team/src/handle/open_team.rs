@@ -1,9 +1,10 @@
-//! A team that stays open between commands: one writer keeps lock, state and views. All handles of a process share it.
+//! A team that stays open between commands. One writer keeps the lock, the state and the views, and all handles of a process
+//! share the writer.
 //!
 //! | writer slot | meaning |
 //! |---|---|
-//! | empty | no write yet, the writer gave way to a command on the whole log, or it failed: the next command opens the log again, which recovers it |
-//! | taken | the writer is open; it holds the log's lock |
+//! | empty | there was no write yet, or the writer gave way to a command on the whole log, or the writer failed: the next command opens the log again, which recovers it |
+//! | taken | the writer is open and holds the log's lock |
 //! | dead | a sync failed: the content of the disk is unknown, and this process no longer writes to the team |
 
 use crate::handle::prelude::*;
@@ -17,13 +18,13 @@ use std::sync::{
 use teamlog_engine::internals::layout::LOCK_FILE;
 use teamlog_engine::{Commit, CommitError, Writer, WriterCounts};
 
-/// Pause between two batches of view files, so that a file that changes often is written once.
+/// Pause between two batches of view files. A file that changes often is written once per pause.
 const VIEWS_PAUSE: Duration = Duration::from_millis(50);
 
-/// Minimum wait for the writer that counts as queueing.
+/// Minimum time that a thread must have waited for another thread to count as queueing.
 const QUEUED: Duration = Duration::from_millis(100);
 
-/// Number of teams that are closed at a time.
+/// Number of teams that are closed in parallel.
 const CLOSED_AT_ONCE: usize = 16;
 
 #[derive(Debug, Default)]
@@ -33,12 +34,12 @@ pub(crate) struct OpenTeams {
 
 pub(crate) struct OpenTeam {
     pub(super) slot: RwLock<WriterSlot>,
-    /// Number of commands on the whole log that keep the writer away.
+    /// Number of running commands on the whole log. While there is any, no writer is opened.
     pub(super) pauses: Mutex<usize>,
     resumed: Condvar,
-    /// Wakes the thread that maintains the state.
+    /// Wakes the thread that merges the state's runs.
     maintain: Sender<()>,
-    /// Wakes the thread that writes view files after the answers; `None` if no thread could be started.
+    /// Wakes the thread that writes view files after the answers; `None` if no such thread could be started.
     views: Option<Sender<()>>,
     /// Counts of earlier writers.
     before: Mutex<WriterCounts>,
@@ -60,11 +61,11 @@ pub(crate) enum WriterSlot {
     Dead(String),
 }
 
-/// Result of the last sync of a writer that has left its slot: its buffered events are durable, or may not be.
+/// Result of the last sync of a writer that has left its slot. An error means that its buffered events may not be durable.
 pub(crate) type LastSync = OnceLock<Result<(), Error>>;
 
 impl WriterSlot {
-    /// Takes the writer out after its views are written. If a sync of the writer failed, the slot becomes dead.
+    /// Takes the writer out of the slot after its views are written. If a sync of the writer failed, the slot becomes dead.
     fn leave(&mut self) -> Option<Box<Writer<Live>>> {
         let (next, writer) = match std::mem::replace(self, WriterSlot::Empty) {
             WriterSlot::Taken { writer, end, .. } => {
@@ -76,7 +77,7 @@ impl WriterSlot {
             other => (other, None),
         };
         *self = next;
-        // A failed writer's state holds events that are not in the log.
+        // Skipped for a failed writer, because its state holds events that are not in the log.
         if let Some(writer) = writer.as_ref().filter(|writer| !writer.is_poisoned()) {
             writer.with_state(Live::finish_views);
         }
@@ -84,13 +85,13 @@ impl WriterSlot {
     }
 }
 
-/// Keeps the writer of a team away until it is dropped.
+/// Keeps the writer of a team closed until the pause is dropped.
 #[derive(Debug)]
 pub struct Pause(Arc<OpenTeam>);
 
 impl Pause {
-    /// Runs work that takes the lock of the whole log, unless a sync failed before. If a sync fails in the work, the
-    /// slot becomes dead.
+    /// Runs `work`, which takes the lock of the whole log. Fails if a sync failed before. If a sync fails in `work`, the slot
+    /// becomes dead.
     pub(crate) fn guard<A>(
         &self,
         options: &RootOptions,
@@ -116,15 +117,15 @@ impl Drop for Pause {
 }
 
 impl OpenTeams {
-    /// Returns the team of that name; at first its slot is empty.
+    /// Returns the open team of that name. Its slot is empty at first.
     pub fn of(&self, name: &str) -> Arc<OpenTeam> {
         let mut teams = locked(&self.teams);
         let open_team = teams.entry(name.to_owned()).or_insert_with(OpenTeam::new);
         Arc::clone(open_team)
     }
 
-    /// Returns the log of a team with an open writer. Only checks that the lock file is still in its place: while the
-    /// writer holds it there, no other log has replaced the opened log.
+    /// Returns the log of a team with an open writer. Only checks that the lock file is still in its place: as long as the
+    /// writer holds that lock, no other log can replace the opened one.
     pub fn log(&self, name: &str) -> Option<(Log, Arc<OpenTeam>)> {
         let open_team = locked(&self.teams).get(name).cloned()?;
         let log = open_team.log_in_place()?;
@@ -139,7 +140,7 @@ impl OpenTeams {
             let each = teams.iter().map(|open_team| open_team.close());
             each.fold(Ok(()), Result::and)
         };
-        // Close in parallel: most of the time is the disk's, which syncs many files as fast as one file.
+        // Closes in parallel, because most of the time is spent in the disk, which syncs many files as fast as one.
         std::thread::scope(|scope| {
             let shares = teams.chunks(share);
             let threads: Vec<_> = shares
@@ -153,7 +154,7 @@ impl OpenTeams {
                 Ok(thread) => thread.join().unwrap_or_else(|_| {
                     Err(Error::Poisoned("closing a team panicked".into()).into())
                 }),
-                // No thread could be started, so close these teams here.
+                // If no thread can be started, closes these teams on this thread.
                 Err(teams) => close(teams),
             });
             ended.fold(Ok(()), Result::and)
@@ -173,10 +174,10 @@ impl OpenTeam {
             slot: RwLock::new(WriterSlot::Empty),
             pauses: Mutex::default(),
             resumed: Condvar::new(),
-            // Without the thread the state is still right, but slower to open.
+            // Without this thread the state is still right, but the team opens more slowly.
             maintain: woken("merge", open_team, OpenTeam::maintain, Duration::ZERO)
                 .unwrap_or_else(|| bounded(0).0),
-            // Without the thread views are written before the answers.
+            // Without this thread, views are written before the answers.
             views: woken("views", open_team, OpenTeam::write_views, VIEWS_PAUSE),
             before: Mutex::default(),
         })
@@ -193,7 +194,7 @@ impl OpenTeam {
             None => self.filled(team)?,
         };
         let WriterSlot::Taken { writer, end, .. } = &*slot else {
-            // Cannot happen: a slot that was just filled holds a writer.
+            // Unreachable: a slot that was just filled has a writer.
             return Err(Error::Poisoned("the writer left its slot".into()).into());
         };
         let (failure, failed) = match record(writer) {
@@ -219,10 +220,10 @@ impl OpenTeam {
         Err(failure)
     }
 
-    /// Wakes the threads that have work after a recorded event.
+    /// Wakes the threads that have work after an event was recorded.
     pub(super) fn follow(&self, writer: &Writer<Live>) {
         if writer.try_state(|live| live.needs_maintenance()) == Some(true) {
-            // A full channel means that the thread will wake anyway.
+            // If the channel is full, the thread will wake anyway.
             let _ = self.maintain.try_send(());
         }
         if let Some(views) = &self.views {
@@ -230,14 +231,14 @@ impl OpenTeam {
         }
     }
 
-    /// Answers from the open writer's state; `None` if it cannot be used, so that the log must be read.
+    /// Answers from the open writer's state. Returns `None` if that state cannot be used; the caller must then read the log.
     pub fn query(&self, team: &Team, answer: Question<'_>) -> Option<Result<()>> {
         let slot = self.filled(team).ok()?;
         let WriterSlot::Taken { writer, .. } = &*slot else {
             return None;
         };
         writer.with_reader(|live, reader| {
-            // The state may hold events of a failed group, which are not durable.
+            // The state may contain events of a failed group, which are not durable.
             if live.seq() != reader.head().last_seq {
                 return None;
             }
@@ -252,7 +253,7 @@ impl OpenTeam {
         })
     }
 
-    /// Opens the team if it is not open. If the log was rolled back under an open writer, opens the team anew, which
+    /// Opens the team if it is not open. If the log was rolled back under an open writer, opens the team again, which then
     /// reports the rollback.
     pub fn open(&self, team: &Team) -> Result<()> {
         let ended = match &*self.filled(team)? {
@@ -281,7 +282,7 @@ impl OpenTeam {
         counts
     }
 
-    /// Gives the log's lock back until the pause is dropped.
+    /// Releases the log's lock until the pause is dropped.
     pub fn pause(self: &Arc<OpenTeam>) -> Pause {
         *locked(&self.pauses) += 1;
         let pause = Pause(Arc::clone(self));
@@ -290,12 +291,12 @@ impl OpenTeam {
     }
 
     fn close(&self) -> Result<()> {
-        // Keep the slot locked until the log is closed.
+        // The slot stays locked until the log is closed.
         let writer = self.write().leave();
         writer.map_or(Ok(()), |writer| Ok(writer.close().map(drop)?))
     }
 
-    /// Makes the slot dead because a sync failed outside the writer.
+    /// Makes the slot dead after a sync outside the writer failed.
     fn end(&self, why: String) {
         let mut slot = self.write();
         drop(slot.leave());
@@ -304,12 +305,12 @@ impl OpenTeam {
         }
     }
 
-    /// Empties the slot; if a sync failed, makes it dead instead.
+    /// Empties the slot. If a sync failed, makes the slot dead.
     pub(super) fn vacate(&self) {
         let mut slot = self.write();
         if let Some(writer) = slot.leave() {
             locked(&self.before).add(writer.counts());
-            // The writer has no buffered data, and a failed writer has reported its error.
+            // The result is ignored: the writer has no buffered data, and a failed writer has reported its error.
             let _ = writer.release();
         }
     }
@@ -333,7 +334,8 @@ impl OpenTeam {
         }
     }
 
-    /// Opens the log for writing, unless another thread did so meanwhile or a command keeps the writer away.
+    /// Opens the log for writing. Does nothing if another thread has opened it meanwhile, or if a command on the whole log keeps
+    /// the writer away.
     fn take(&self, team: &Team) -> Result<()> {
         let asked = Instant::now();
         let mut slot = self.write();
@@ -345,12 +347,13 @@ impl OpenTeam {
         if stays || *locked(&self.pauses) > 0 {
             return Ok(());
         }
-        // This thread has waited for another thread that waited for the log's lock. It does not wait for that lock once
-        // more.
+        // This thread has waited for another thread, which itself waited for the log's lock. So this thread does not wait a
+        // second
+        // time.
         if asked.elapsed() >= team.options.lock_deadline.max(QUEUED) {
             return Err(not_in_time(team, "another command of this process"));
         }
-        // Give back the lock of the earlier log first.
+        // Releases the lock of the earlier log first.
         drop(slot.leave());
         if let WriterSlot::Dead(_) = &*slot {
             return Ok(());
@@ -386,7 +389,7 @@ impl OpenTeam {
         Ok(())
     }
 
-    /// Flushes the tail into a run and merges runs. The merge does not block commands.
+    /// Flushes new events into a run and merges runs. Commands can go on during the merge.
     fn maintain(&self) -> Result<()> {
         let slot = self.read();
         let WriterSlot::Taken { writer, .. } = &*slot else {
@@ -405,13 +408,13 @@ impl OpenTeam {
         Ok(())
     }
 
-    /// Writes the view files that are due. Blocks the state only while the files are collected.
+    /// Writes the due view files. Blocks the state only while it collects their content.
     fn write_views(&self) -> Result<()> {
         let slot = self.read();
         let WriterSlot::Taken { writer, .. } = &*slot else {
             return Ok(());
         };
-        // Collects durable events only, since a view file must not show others.
+        // Collects durable events only, because view files must not show any other event.
         if let Some(batch) = writer.with_reader(|live, _| live.collect_views()) {
             let written = batch.write();
             writer.with_state(|live| live.views_written(written));
@@ -420,7 +423,7 @@ impl OpenTeam {
             let _ = self.maintain.try_send(());
         }
         let sync = writer.with_state(|live| live.views_sync_due());
-        // Free the slot first, so that its waiters do not wait for the disk.
+        // Releases the slot first, so that other threads do not wait for the disk.
         drop(slot);
         let Some(sync) = sync else {
             return Ok(());
@@ -452,7 +455,7 @@ impl OpenTeam {
     }
 }
 
-/// Starts a thread that does `work` whenever it is woken, then pauses. Returns `None` if no thread can be started.
+/// Starts a thread that runs `work` each time it is woken, and then pauses. Returns `None` if no thread can be started.
 fn woken(
     name: &str,
     open_team: &Weak<OpenTeam>,
@@ -466,7 +469,7 @@ fn woken(
             let Some(open_team) = open_team.upgrade() else {
                 return;
             };
-            // A failure costs time later and loses nothing; the next reader repairs damage.
+            // A failure only costs time later. If a file is damaged, the next reader repairs it.
             let _ = work(&open_team);
             drop(open_team);
             std::thread::sleep(pause);
@@ -481,7 +484,7 @@ pub(super) fn locked<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Returns the message of a failed sync; `None` for another failure.
+/// Returns the message of a failed sync; `None` for any other failure.
 fn unsynced(failure: &Failure) -> Option<String> {
     let error = failure.engine().filter(|error| error.is_sync_error())?;
     Some(error.to_string())
@@ -497,8 +500,7 @@ fn not_in_time(team: &Team, holder: &str) -> Failure {
     .into()
 }
 
-/// Returns the failure of a team whose sync failed in this process: only a new process can find out the state of the
-/// disk.
+/// Returns the failure of a team after a sync failed in this process. Only a new process can find out the state of the disk.
 fn may_not_write(options: &RootOptions, team: &str, why: &str) -> Failure {
     let message = format!(
         "this process no longer writes to team {team}: a sync failed, so the disk may lack events: {why}"
@@ -519,7 +521,6 @@ mod tests {
 
     type Recorded = Result<Commit<()>, CommitError<Failure>>;
 
-    /// Records a fact through the writer.
     fn record(writer: &Writer<Live>) -> Recorded {
         writer.commit(Durability::Synced, |_, _| {
             let payload = Json::parse("{}").unwrap();
@@ -529,11 +530,11 @@ mod tests {
         })
     }
 
-    /// Returns an open team, on a storage that fails on demand.
+    /// Returns an open team on a storage that can fail.
     fn team_of_its_own() -> (Faulty, Team, Arc<OpenTeam>) {
         let faulty = Faulty::new(Arc::new(Memory::new()));
         let root = Root::on(Arc::new(faulty.clone()), RootOptions::default()).resident();
-        // View files are written at a time of their own, which would disturb the counts of calls.
+        // The team has no view files, because their delayed writes would disturb the counts of calls.
         let init = Init {
             no_views: true,
             ..Init::of("demo")
@@ -559,7 +560,7 @@ mod tests {
         drop(open_team.commit(&team, record).unwrap());
         fail_next_sync(&faulty, &open_team, &team);
         let late = open_team.commit(&team, |writer| {
-            // The first call acts for another thread that has not reached the slot yet.
+            // The first call stands for another thread that has not reached the slot yet.
             record(writer).unwrap_err();
             record(writer)
         });

@@ -1,7 +1,7 @@
-//! A team at a point of its past.
+//! A team at a point in its past.
 //!
-//! Every query of such a handle reads the log as if it ended at the point, and takes the point's time for the current
-//! time. Mutations are refused.
+//! Each query on such a handle reads the log as if it ended at that point, and takes the time of the point as the current
+//! time. The handle refuses mutations.
 
 use crate::handle::prelude::*;
 use teamlog_engine::Point;
@@ -9,9 +9,9 @@ use teamlog_engine::Point;
 /// A point in the past of a team.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Moment {
-    /// Last event that counts.
+    /// Seq of the last event that the queries see.
     pub seq: u64,
-    /// Current time of queries: the requested time, or the time of the event.
+    /// Current time of the queries: the requested time, or the time of the event.
     pub time: Timestamp,
 }
 
@@ -21,7 +21,7 @@ pub(crate) struct Past {
     pub moment: Moment,
 }
 
-/// Parses a point as people write it: a seq, or a time in ISO 8601.
+/// Parses a point in the past: a seq, or a time in ISO 8601.
 pub fn point(text: &str) -> Result<Point, String> {
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
         return Timestamp::parse(text).map(Point::Time);
@@ -36,16 +36,16 @@ fn last_time(reader: &Reader) -> Timestamp {
 }
 
 impl Team {
-    /// Returns the team as it was at that point: with the event of a seq, or with all events up to a time.
+    /// Returns the team at a point in its past: up to and including a seq, or with all events up to a time.
     ///
     /// # Errors
-    /// `point_unknown` for a point before the first event, after the last event, or in the future; errors of the log.
+    /// `point_unknown` if the point is before the first event, after the last event, or in the future; errors of the log.
     pub fn at(self, point: Point) -> Result<Team> {
         let past = self.look_back("at", point)?;
         Ok(self.at_past(past))
     }
 
-    /// Returns the log up to a point; `field` names the input in refusals.
+    /// Returns the log up to a point. Refusals name the input `field`.
     pub(crate) fn look_back(&self, field: &'static str, point: Point) -> Result<Past> {
         let reader = self.reader()?;
         let then = match point {
@@ -91,7 +91,7 @@ impl Team {
         self.past().map(|past| past.moment)
     }
 
-    /// Returns the time that queries take for the current time.
+    /// Returns the current time of queries on this handle.
     pub fn now(&self) -> Timestamp {
         let past = self.past().map(|past| past.moment.time);
         past.unwrap_or_else(|| self.options.clock.now())
@@ -99,7 +99,7 @@ impl Team {
 }
 
 impl Past {
-    /// Returns the refusal of a mutation on such a handle.
+    /// Returns the refusal of a mutation on a handle at a point in the past.
     pub fn unchangeable(&self) -> Refusal {
         let Moment { seq, time } = self.moment;
         let message = format!("the past cannot be changed: this handle is at event {seq} ({time})");

@@ -1,15 +1,15 @@
-//! Limits how many past states a daemon folds at a time. Each fold reads the log from its last usable run on, so too
-//! many at once would slow down commands that record.
+//! Limits how many past states a daemon folds at a time. A fold of a past state reads the log from the last usable run on.
+//! Many folds at a time would slow down the commands that record.
 
 use crate::handle::prelude::*;
 use std::sync::{Condvar, Mutex, PoisonError};
 
-/// Default number of folds at a time.
+/// Default number of parallel folds.
 pub const PAST_FOLDS: usize = 2;
-/// Default time that a query waits for a fold to end.
+/// Default time that a query waits for its turn to fold.
 pub const PAST_FOLD_WAIT: Duration = Duration::from_secs(2);
 
-/// A limit on folds of past states that run at a time, for all teams together.
+/// A limit on the number of parallel folds of past states. All teams share it.
 #[derive(Debug)]
 pub struct PastFolds {
     free: Mutex<usize>,
@@ -18,7 +18,7 @@ pub struct PastFolds {
 }
 
 impl PastFolds {
-    /// Allows `all` folds at a time; a query that finds no free permit is refused after `wait`.
+    /// Allows `all` folds at a time. A query that gets no permit within `wait` is refused.
     pub fn new(all: usize, wait: Duration) -> PastFolds {
         PastFolds {
             free: Mutex::new(all),
@@ -27,7 +27,7 @@ impl PastFolds {
         }
     }
 
-    /// Takes a permit to fold, which is given back when the result is dropped.
+    /// Takes a permit to fold. Dropping the permit gives it back.
     ///
     /// # Errors
     /// `past_busy` if no permit becomes free in time.
@@ -47,7 +47,7 @@ impl PastFolds {
     }
 }
 
-/// A permit to fold a past state, given back on drop.
+/// A permit to fold a past state. Dropping the permit gives it back.
 #[derive(Debug)]
 pub struct PastFold(Arc<PastFolds>);
 

@@ -1,8 +1,8 @@
-//! A cache of folded past states. A user who moves through the history asks many questions at one point; without the
-//! cache each question would fold the log up to there anew.
+//! A cache of folded past states. A user who looks at a point in the history sends many queries for that point. Without the
+//! cache, each query would fold the log up to the point again.
 //!
-//! The cache is bounded in number and in folded events; a past with more events than the bound is folded for every
-//! question. A past that was not asked for within a minute is dropped by [`Pasts::forget_idle`].
+//! The cache is bounded in number of states and in folded events. A state with more events than the bound is folded for each
+//! query. A state without a query for a minute is dropped by [`Pasts::forget_idle`].
 
 use crate::handle::past::Past;
 use crate::handle::prelude::*;
@@ -10,34 +10,34 @@ use std::collections::VecDeque;
 use std::sync::{Mutex, PoisonError};
 use teamlog_engine::Point;
 
-/// Maximum number of cached pasts of a team.
+/// Maximum number of cached past states per team.
 pub const PASTS_MAX: usize = 4;
-/// Maximum number of cached pasts of all teams.
+/// Maximum number of cached past states of all teams together.
 pub const ALL_PASTS_MAX: usize = 16;
-/// Maximum number of events that were folded in memory for all cached pasts.
+/// Maximum number of folded events in memory, for all cached states together.
 pub const FOLDED_EVENTS_MAX: usize = 200_000;
-/// Number of events in runs that count as one event in memory.
+/// Number of events in runs that weigh as much as one event in memory.
 const SPILLED_SHARE: u64 = 10;
-/// Age after its last use at which a past is dropped.
+/// Time since its last use after which a state is dropped.
 pub const IDLE: Duration = Duration::from_secs(60);
 
 /// Cached past states of the teams of a root.
 #[derive(Default)]
 pub struct Pasts {
-    /// Cached states, most recently used first.
+    /// Cached states. The most recently used state is first.
     kept: Mutex<VecDeque<CachedPast>>,
 }
 
 struct CachedPast {
     key: Key,
     asked: Instant,
-    /// Events that were folded for the state.
+    /// Number of events that were folded for the state.
     events: usize,
-    /// `None` until the first query has folded the state; other queries wait for the first query.
+    /// The state; `None` until the first query has folded it. Other queries wait for the first one.
     state: Arc<Mutex<Option<Live>>>,
 }
 
-/// Identifies a state: its log, and its last event.
+/// Key of a past state: its log and its last event.
 #[derive(Debug, Clone, PartialEq, Eq)]
 struct Key {
     team: String,
@@ -52,8 +52,8 @@ impl std::fmt::Debug for Pasts {
 }
 
 impl Pasts {
-    /// Runs a query on the team as it was at that point, and returns the answer and the last event that counts. `field`
-    /// names the input in refusals.
+    /// Runs a query on the team at a point in its past. Returns the answer and the seq of the last event in the state. Refusals
+    /// name the input `field`.
     pub fn ask<A>(
         &self,
         team: Team,
@@ -74,7 +74,7 @@ impl Pasts {
         Ok((answer, seq))
     }
 
-    /// Drops the states that were not used lately.
+    /// Drops the states that were not used within [`IDLE`].
     pub fn forget_idle(&self) {
         self.lock().retain(|one| one.asked.elapsed() < IDLE);
     }
@@ -89,7 +89,7 @@ impl Pasts {
         self.len() == 0
     }
 
-    /// Returns the place of a state, and moves it to the front.
+    /// Returns the cache entry of a state, and moves it to the front.
     fn state(&self, key: &Key) -> Arc<Mutex<Option<Live>>> {
         let mut all = self.lock();
         let known = all.iter().position(|one| one.key == *key);
@@ -108,7 +108,7 @@ impl Pasts {
         state
     }
 
-    /// Notes how many events a state took, then drops the surplus.
+    /// Notes the number of events that a state folded, then drops the states above the bounds.
     fn keep(&self, key: &Key, events: usize) {
         let mut all = self.lock();
         if let Some(one) = all.iter_mut().find(|one| one.key == *key) {
@@ -122,7 +122,7 @@ impl Pasts {
     }
 }
 
-/// Returns how many events count as folded for a state.
+/// Returns the number of folded events that a state counts as.
 fn weight(live: &Live) -> usize {
     let spilled = live.spilled_events() / SPILLED_SHARE;
     live.folded_events()

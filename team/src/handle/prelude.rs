@@ -1,4 +1,4 @@
-//! Names that most files of handles use.
+//! Imports for most files about handles.
 
 pub(crate) use crate::command::{Command, Control};
 pub(crate) use crate::handle::root::{Root, team_dir};

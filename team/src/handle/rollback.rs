@@ -1,12 +1,12 @@
-//! Detects a rollback by the files beside the log if the log has no witness: logs of older versions have no witness,
-//! and a lock file can be lost.
+//! Detects a rollback from the derived files if the log has no witness. Logs of older versions have no witness, and a lock
+//! file can be lost.
 
 use crate::handle::prelude::*;
 use crate::projections::live::known_end::known_end;
 use teamlog_engine::Rollback;
 
-/// Returns the rollback of the log up to the reader's head that derived files show; `None` if the log has a witness,
-/// which is more exact.
+/// Returns the rollback of the log that derived files show, compared with the reader's head. Returns `None` if the log has a
+/// witness, because the witness is more exact.
 pub(crate) fn shown_by_files(log: &Log, reader: &Reader) -> Result<Option<Rollback>> {
     if reader.is_end_known() {
         return Ok(None);
@@ -21,12 +21,12 @@ pub(crate) fn shown_by_files(log: &Log, reader: &Reader) -> Result<Option<Rollba
     }))
 }
 
-/// Returns the reader, marked as rolled back if derived files show a rollback.
+/// Returns the reader. Marks it as rolled back if derived files show a rollback.
 pub(crate) fn checked(log: &Log, reader: Reader) -> Result<Reader> {
     let Some(rollback) = shown_by_files(log, &reader)? else {
         return Ok(reader);
     };
-    // Another process may have recorded after the log was read and before those files were.
+    // Another process may have recorded events between the reading of the log and the reading of those files.
     let now = log.peek()?;
     match now.head().last_seq >= rollback.known_seq {
         true => Ok(now),

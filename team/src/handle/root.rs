@@ -20,10 +20,10 @@ use teamlog_engine::{Clock, Identity, LogOptions, RandomIds, SystemClock, intern
 pub const TEAMS_DIR: &str = "teams";
 /// Name of the file of accepted tokens, in the directory of all teams. No team's name begins with a dot.
 pub const ACCEPTED_TOKENS_FILE: &str = ".accepted-tokens";
-/// Name of the file with the id by which journals know this data root as a host, in the directory of all teams. No
+/// Name of the file with the id of this data root as a host of journals. The file lies in the directory of all teams. No
 /// team's name begins with a dot.
 pub const HOST_ID_FILE: &str = ".host-id";
-/// Name of the file in a team's directory, and in the root, in which a daemon publishes its address.
+/// Name of the file with a daemon's address. A daemon writes it into the team's directory and into the root.
 pub const RUNTIME_FILE: &str = "runtime.json";
 
 /// Options of a root.
@@ -39,24 +39,24 @@ pub struct RootOptions {
     pub segment_bytes_max: u64,
     /// See [`LogOptions::boot`].
     pub boot: Option<[u8; 16]>,
-    /// Opens the journals that order the logs of teams on several hosts; if absent, such teams are read-only.
+    /// Opens the journals of teams with several hosts. If absent, such teams are read-only.
     pub journals: Option<Arc<dyn Journals>>,
     /// Collects the notes of the root's teams.
     pub notes: Notes,
-    /// The authenticated agent, if there is one: it reaches no other team, is the actor of all its events, and cannot
-    /// record an event as another agent.
+    /// The authenticated agent, if any. It reaches only its own team, is the actor of all its events, and cannot record an event
+    /// as another agent.
     pub authenticated: Option<Authenticated>,
-    /// Runs checks of whole teams in the background; only in a long-running process.
+    /// Runs checks of whole teams in the background. Only a long-running process sets it.
     pub background: Option<Arc<dyn Background>>,
-    /// Limits the folds of past states; only in a long-running process. Default: no limit.
+    /// Limit on folds of past states. Only a long-running process sets it. Without it there is no limit.
     pub past_folds: Option<Arc<PastFolds>>,
-    /// Commands that stop this process and start it again, a line each; only in a long-running process. The failure of
-    /// a team that the process can no longer write names these commands.
+    /// Commands that stop this process and start it again, one per line. Only a long-running process sets it. The error message
+    /// of a team that the process can no longer write shows these commands.
     pub restart: Option<String>,
 }
 
 impl Default for RootOptions {
-    /// The machine's clock and random bits, a lock deadline of 10 s, segments of 64 MiB.
+    /// Returns the default options: the machine's clock and random bits, a lock deadline of 10 s, segments of 64 MiB.
     fn default() -> RootOptions {
         RootOptions {
             clock: Arc::new(SystemClock),
@@ -97,9 +97,9 @@ pub struct Root {
     /// The storage as files, if it is a directory tree.
     files: Option<Arc<Files>>,
     options: RootOptions,
-    /// The open teams of a root whose teams stay open.
+    /// The open teams, if the teams of this root stay open.
     open_teams: Option<Arc<OpenTeams>>,
-    /// The batch of the root's commands.
+    /// The batch to which the commands of this root belong.
     batch: Option<Batch>,
 }
 
@@ -109,12 +109,12 @@ impl Root {
         let files = Files::open(path).map_err(Error::io("open", path))?;
         Ok(Root::of_files(files, options))
     }
-    /// Like [`Root::open`], but creates a missing directory: for commands that create teams (`init`, imports).
+    /// Like [`Root::open`], but creates a missing directory. For commands that create teams (`init`, imports).
     pub fn create(path: &Path, options: RootOptions) -> Result<Root> {
         let files = Files::create(path).map_err(Error::io("create", path))?;
         Ok(Root::of_files(files, options))
     }
-    /// Returns the root of a handle, without its open teams.
+    /// Returns the root of a handle. The returned root has no open teams.
     pub fn of_team(team: &Team) -> Root {
         Root {
             files: team.files.clone(),
@@ -128,7 +128,7 @@ impl Root {
             ..Root::on(files, options)
         }
     }
-    /// Returns a root on any storage.
+    /// Returns a root on the given storage.
     pub fn on(storage: Arc<dyn Storage>, options: RootOptions) -> Root {
         Root {
             storage,
@@ -138,8 +138,8 @@ impl Root {
             batch: None,
         }
     }
-    /// Returns the root for a long-running process: each team's writer, lock and state stay open between commands and
-    /// are shared by all handles.
+    /// Returns the root for a long-running process. In it, each team's writer, lock and state stay open between commands, and all
+    /// handles share them.
     #[must_use]
     pub fn resident(self) -> Root {
         Root {
@@ -147,7 +147,7 @@ impl Root {
             ..self
         }
     }
-    /// Returns a root with the same open teams and other options.
+    /// Returns a root with the same open teams and with other options.
     #[must_use]
     pub fn with_options(&self, options: RootOptions) -> Root {
         Root {
@@ -155,13 +155,13 @@ impl Root {
             ..self.clone()
         }
     }
-    /// Starts a batch of a team; `None` if no writer of the team is open.
+    /// Starts a batch for a team. Returns `None` if the team has no open writer.
     pub fn batch(&self, team: &str) -> Option<Batch> {
         let open_team = self.open_teams.as_ref()?.of(team);
         let log = open_team.log()?;
         Some(Batch::new(open_team, log))
     }
-    /// Returns a root whose commands belong to a batch.
+    /// Returns a root whose commands belong to the batch.
     #[must_use]
     pub fn in_batch(self, batch: Option<Batch>) -> Root {
         Root { batch, ..self }
@@ -169,15 +169,15 @@ impl Root {
     /// Closes the open teams: syncs and unlocks their logs. The next command opens its team again.
     ///
     /// # Errors
-    /// The first error of a log; the other logs are closed nevertheless.
+    /// The first error of a log. The other logs are closed nevertheless.
     pub fn close(&self) -> Result<()> {
         self.open_teams.as_ref().map_or(Ok(()), |all| all.close())
     }
-    /// Gives a team's lock back until the pause is dropped, so that another process can take it. `None` if no team
-    /// stays open.
+    /// Releases a team's lock until the pause is dropped, so that another process can take the lock. Returns `None` if the teams
+    /// of this root do not stay open.
     ///
     /// # Errors
-    /// `sync_failed`: the content of the disk is unknown, so this process must end first.
+    /// `sync_failed` if a sync failed: the content of the disk is unknown, so this process must end first.
     pub fn give_way(&self, team: &str) -> Result<Option<Pause>> {
         let pause = self.pause(team);
         if let Some(pause) = &pause {
@@ -185,8 +185,8 @@ impl Root {
         }
         Ok(pause)
     }
-    /// Keeps the writer of a team away until the pause is dropped, for callers without a handle of the team. `None` if
-    /// no team stays open.
+    /// Keeps the writer of a team closed until the pause is dropped. For callers without a handle of the team. Returns `None` if
+    /// the teams of this root do not stay open.
     pub(crate) fn pause(&self, team: &str) -> Option<Pause> {
         let open_teams = self.open_teams.as_ref()?;
         Some(open_teams.of(team).pause())
@@ -195,7 +195,7 @@ impl Root {
     pub(crate) fn open_teams(&self) -> Option<&OpenTeams> {
         self.open_teams.as_deref()
     }
-    /// Makes the names of the teams durable.
+    /// Syncs the directory of all teams, which makes the names of the teams durable.
     pub(crate) fn sync_teams(&self) -> Result<()> {
         let synced = self.storage.sync_dir(Path::new(TEAMS_DIR));
         Ok(synced.map_err(Error::io("sync", TEAMS_DIR))?)
@@ -214,13 +214,12 @@ impl Root {
     pub fn options(&self) -> &RootOptions {
         &self.options
     }
-    /// Returns true if a directory of that name holds segments: it was a team once, even if its identity is lost.
+    /// Returns true if the team's directory contains segments. The directory then was a team once, even if its identity is lost.
     pub(crate) fn holds_segments(&self, team: &str) -> bool {
         let events = team_dir(team).join(EVENTS_DIR);
         matches!(self.storage.stat(&events), Ok(Some(_)))
     }
-    /// Returns the names of the teams, sorted. Skips other entries: names that break the rule, directories without a
-    /// log.
+    /// Returns the names of the teams, sorted. Skips names that break the rule, and directories without a log.
     pub fn teams(&self) -> Result<Vec<String>> {
         let dir = Path::new(TEAMS_DIR);
         if !self.holds_teams()? {
@@ -232,16 +231,16 @@ impl Root {
         for name in names {
             match Identity::load(self.storage.as_ref(), &team_dir(&name)) {
                 Err(Error::NoLog { .. }) if self.trace_of_log(&name)?.is_none() => {}
-                // A team that cannot be opened is still a team; opening it reports the error.
+                // Counts a team that cannot be opened too, because opening it reports the error.
                 _ => teams.push(name),
             }
         }
         Ok(teams)
     }
-    /// Returns the team of a command that names none: the only team that is not closed.
+    /// Returns the team for a command that names no team: the only team that is not closed.
     ///
     /// # Errors
-    /// `invalid_input` if there is no team, or if there are several, which the hint names; I/O errors.
+    /// `invalid_input` if there is no team, or if there are several teams, which the hint lists; I/O errors.
     pub fn only_team(&self) -> Result<String> {
         let teams = self.teams()?;
         let open: Vec<&String> = teams.iter().filter(|team| !self.is_closed(team)).collect();
@@ -249,7 +248,7 @@ impl Root {
             return Ok((*team).clone());
         }
         let hint = match (teams.is_empty(), open.is_empty()) {
-            // The caller adds a hint if teams may be in another root.
+            // The caller adds a hint if another root may contain teams.
             (true, _) => "there is no team yet".to_owned(),
             (false, true) => {
                 let teams = teams.join(", ");
@@ -264,8 +263,8 @@ impl Root {
         Err(refusal.hint(hint).into())
     }
 
-    /// Returns true if a team was closed. A team whose state cannot be read counts as open; opening it reports the
-    /// error.
+    /// Returns true if a team was closed. Returns false if the state of the team cannot be read, because opening the team
+    /// reports that error.
     pub fn is_closed(&self, team: &str) -> bool {
         let closed = |mut team: Team| team.query(|live, _| Ok(live.is_closed()?));
         self.team(team).and_then(closed).unwrap_or(false)
@@ -278,7 +277,7 @@ impl Root {
         }
     }
 
-    /// Refuses teams other than the authenticated agent's team.
+    /// Refuses every team except the authenticated agent's team.
     fn check_reach(&self, name: &str) -> Result<(), Refusal> {
         match &self.options.authenticated {
             Some(Authenticated { team, .. }) if team != name => {
@@ -327,7 +326,7 @@ impl Root {
         }
     }
 
-    /// Returns the trace of a log in a directory without `log.json`: segments, or a witness of its last event.
+    /// Returns a sign that a directory without `log.json` was a log: segments, or a witness of its last event.
     fn trace_of_log(&self, name: &str) -> Result<Option<String>> {
         let dir = team_dir(name);
         let events = dir.join(EVENTS_DIR);
@@ -352,16 +351,16 @@ impl Root {
         self.options.of_logs()
     }
 
-    /// Returns the kind of file system of the root; `None` in memory.
+    /// Returns the kind of the root's file system; `None` if the root is in memory.
     pub(crate) fn file_system(&self) -> Option<std::io::Result<FileSystemKind>> {
         self.files.as_ref().map(|files| files.file_system())
     }
-    /// Returns the free space of the root; `None` in memory.
+    /// Returns the free space of the root; `None` if the root is in memory.
     pub(crate) fn space(&self) -> Option<std::io::Result<Space>> {
         self.files.as_ref().map(|files| files.space())
     }
 
-    /// Refuses a file system on which two processes could both hold the lock, or a sync might reach no disk.
+    /// Refuses a file system on which two processes could hold the lock at once, or on which a sync might not reach the disk.
     pub(crate) fn check_file_system(&self) -> Result<()> {
         let Some(files) = &self.files else {
             return Ok(());
@@ -387,7 +386,7 @@ impl Root {
         ignored::write_beside_teams(self.storage.as_ref())
     }
 
-    /// Returns the root's directory tree; `None` in memory.
+    /// Returns the root's directory tree; `None` if the root is in memory.
     pub(crate) fn files(&self) -> Option<&Files> {
         self.files.as_deref()
     }

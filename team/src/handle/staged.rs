@@ -1,5 +1,5 @@
-//! A team that is being built in a staging directory and renamed when it is complete, so that a half-built team is
-//! never visible and a crash leaves none.
+//! A team under construction in a staging directory. It is renamed when it is complete, so that no incomplete team is ever
+//! visible, even after a crash.
 
 use crate::handle::ignored;
 use crate::handle::prelude::*;
@@ -7,18 +7,18 @@ use crate::handle::staging::{Purpose, Staging};
 use teamlog_engine::internals::storage::Deferred;
 use teamlog_engine::{LogOptions, NewLog, Writer};
 
-/// A team that is not visible yet. Dropping this value removes the team.
+/// A team that is not visible yet. Dropping this value deletes the team.
 pub(crate) struct StagedTeam {
     root: Root,
     name: String,
     staging: Staging,
-    /// Syncs are deferred until the rename, since the directory does not count before.
+    /// Defers syncs until the rename, because the directory does not count before.
     storage: Deferred,
     settled: bool,
 }
 
 impl StagedTeam {
-    /// Creates an empty log in a staging directory. The handle is for filling the log, and must be dropped before
+    /// Creates an empty log in a staging directory. The returned handle serves to fill the log. Drop it before
     /// [`StagedTeam::settle`].
     pub fn begin(
         root: &Root,
@@ -37,7 +37,7 @@ impl StagedTeam {
         })
     }
 
-    /// Like [`StagedTeam::begin`], with a log that `create` makes.
+    /// Like [`StagedTeam::begin`], but `create` makes the log.
     pub fn begin_with(
         root: &Root,
         name: &str,
@@ -50,8 +50,8 @@ impl StagedTeam {
         Ok((staged, Team::new(log, root.options().clone(), None)))
     }
 
-    /// Imports a new team: `fill` records its events, everything derived is built from them, then the team gets its
-    /// name. Returns `None` if a team of that name exists by then.
+    /// Imports a new team. `fill` records its events; then the derived data is built, and the team gets its name. Returns `None`
+    /// if a team of that name exists by then.
     pub fn import<A>(
         root: &Root,
         name: &str,
@@ -64,13 +64,13 @@ impl StagedTeam {
         let writer = team.lock()?.into_writer(());
         let filled = fill(&writer)?;
         writer.close()?;
-        // Building everything derived at once costs less than folding each event while it is recorded.
+        // Building all derived data at once costs less than folding each event while it is recorded.
         team.rehydrate(Default::default(), &mut |_, _| {})?;
         drop(team);
         Ok(staged.settle()?.then_some(filled))
     }
 
-    /// Reserves a staging directory for a log that the caller will put there.
+    /// Reserves a staging directory for a log. The caller puts the log there.
     pub fn reserve(root: &Root, name: &str, anywhere: bool) -> Result<StagedTeam> {
         let storage = root.storage();
         root.make_teams()?;
@@ -94,16 +94,15 @@ impl StagedTeam {
         self.staging.dir()
     }
 
-    /// Returns the storage to build the team on: it defers syncs until [`StagedTeam::settle`].
+    /// Returns the storage on which to build the team. It defers syncs until [`StagedTeam::settle`].
     pub fn storage(&self) -> &Deferred {
         &self.storage
     }
 
-    /// Gives the team its name. Returns false if another process took the name first; the staging directory is then
-    /// removed.
+    /// Gives the team its name. Returns false if another process took the name first; the staging directory is then removed.
     ///
     /// # Errors
-    /// `team_exists` if a directory of that name is no team; I/O errors.
+    /// `team_exists` if a directory of that name is not a team; I/O errors.
     pub fn settle(mut self) -> Result<bool> {
         let to = team_dir(&self.name);
         ignored::write_in(&self.storage, self.dir())?;
@@ -142,7 +141,7 @@ fn in_the_way(kind: ErrorKind) -> bool {
 impl Drop for StagedTeam {
     fn drop(&mut self) {
         if !self.settled {
-            // A staging directory that cannot be removed is never taken for a team.
+            // If the staging directory cannot be removed, it does no harm: it never counts as a team.
             let _ = self.root.storage().remove_dir_all(self.dir());
         }
     }

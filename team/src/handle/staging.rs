@@ -1,7 +1,7 @@
-//! Staging directories: a team is built in a staging directory before it has its name, and a purged team is moved to a
-//! staging directory until it is deleted. Names of staging directories are no valid names of teams. Beside each
-//! directory lies a lock file, held while a process works in the directory; so the remains of a killed process can be
-//! told from a directory in use.
+//! Staging directories. A team is built in a staging directory before it gets its name. A purged team is moved to a staging
+//! directory until it is deleted. Names of staging directories are not valid as names of teams. Beside each directory lies a
+//! lock file, which the working process holds. By that lock, a directory in use differs from the remains of a killed
+//! process.
 
 use crate::handle::prelude::*;
 use crate::handle::root::{TEAMS_DIR, unsafe_file_system};
@@ -19,7 +19,7 @@ pub enum Purpose {
 }
 
 const LOCK_ENDING: &str = ".lock";
-/// Hex digits at the end of a directory's name.
+/// Number of hex digits at the end of a staging directory's name.
 const DIGITS: usize = 16;
 
 impl Purpose {
@@ -31,14 +31,14 @@ impl Purpose {
     }
 }
 
-/// Returns true if a path is a staging directory, or the lock file beside one.
+/// Returns true if a path is a staging directory or the lock file of one.
 pub(crate) fn is_staging(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let prefixes = [Purpose::New, Purpose::Purged].map(Purpose::prefix);
     name.is_some_and(|name| prefixes.iter().any(|prefix| name.starts_with(prefix)))
 }
 
-/// A staging directory that this process works in. Dropping this value gives the directory up.
+/// A staging directory in use by this process. Dropping this value releases the directory.
 #[derive(Debug)]
 pub(crate) struct Staging {
     root: Root,
@@ -53,7 +53,7 @@ impl Staging {
         let name = format!("{}{team}-{random:016x}", purpose.prefix());
         let dir = Path::new(TEAMS_DIR).join(name);
         Ok(Staging {
-            // `doctor` may hold the lock briefly while it checks.
+            // Waits, because `doctor` may hold the lock briefly for its check.
             _held: hold(root.storage().as_ref(), &dir, root.options().lock_deadline)?,
             root: root.clone(),
             dir,
@@ -81,8 +81,8 @@ impl Staging {
 
 impl Drop for Staging {
     fn drop(&mut self) {
-        // Remove the lock file while it is still locked, so that no other process's lock file is removed. A failure
-        // does no harm.
+        // Removes the lock file while it is still locked, so that it cannot be another process's lock file. A failure does no
+        // harm.
         let _ = self.root.storage().remove_file(&lock_of(&self.dir));
     }
 }
@@ -93,7 +93,7 @@ fn lock_of(dir: &Path) -> PathBuf {
     PathBuf::from(lock)
 }
 
-/// Takes the lock of a staging directory within `wait`. Checks that the locked file is still at its path, since a
+/// Takes the lock of a staging directory within `wait`. Then checks that the locked file is still at its path, because a
 /// clean-up may have removed it.
 fn hold(storage: &dyn Storage, dir: &Path, wait: Duration) -> Result<Box<dyn HeldLock>> {
     let path = lock_of(dir);
@@ -117,7 +117,7 @@ fn hold(storage: &dyn Storage, dir: &Path, wait: Duration) -> Result<Box<dyn Hel
     }
 }
 
-/// A staging directory, or a leftover part of a staging directory.
+/// A staging directory, or what a killed process left of one.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Leftover {
     /// The directory, relative to the data root.
@@ -128,7 +128,7 @@ pub struct Leftover {
     pub team: String,
     /// True if the directory holds a log that can be read.
     pub readable: bool,
-    /// The process that works in the directory, if any; then it is left alone.
+    /// The process that works in the directory, if any. Such a directory is left alone.
     pub holder: Option<String>,
     /// True if the directory was removed.
     pub removed: bool,
@@ -165,15 +165,14 @@ impl Root {
         Ok(leftovers)
     }
 
-    /// Removes the staging directories of processes that have ended; without `yes` only lists them. Directories in use
-    /// stay.
+    /// Removes the staging directories of processes that have ended. Without `yes`, only lists them. Directories in use stay.
     ///
     /// # Errors
-    /// The first I/O error; the other directories are removed nevertheless.
+    /// The first I/O error. The other directories are removed nevertheless.
     pub fn clean(&self, yes: bool) -> Result<CleanAnswer> {
         let mut leftovers = self.leftovers()?;
         let mut status = "unchanged";
-        // A directory that cannot be removed does not stop the others.
+        // If a directory cannot be removed, the others are still removed.
         let mut failed = None;
         for leftover in &mut leftovers {
             if leftover.holder.is_some() {
@@ -204,7 +203,7 @@ impl Root {
         let dir = Path::new(TEAMS_DIR).join(name);
         let mut holder = None;
         for lock in locks(&dir) {
-            // Locking a missing lock file would create the file.
+            // Checks that the lock file exists, because locking a missing file would create it.
             let there = self.storage().stat(&lock);
             if there.is_ok_and(|stat| stat.is_some())
                 && let Err(LockError::Busy(who)) = self.storage().lock(&lock, Duration::ZERO)
@@ -223,7 +222,7 @@ impl Root {
         })
     }
 
-    /// Removes a directory that no process works in; else returns the holder.
+    /// Removes a directory if no process works in it; else returns the process that does.
     fn remove_leftover(&self, dir: &Path) -> Result<Option<String>> {
         let storage = self.storage();
         let [beside, inside] = locks(dir);
@@ -238,7 +237,7 @@ impl Root {
             _ => None,
         };
         let removed = match storage.remove_dir_all(dir) {
-            // The user has a plain file of that name.
+            // The user may have put a plain file there.
             Err(error) if error.kind() == ErrorKind::NotADirectory => storage.remove_file(dir),
             removed => removed,
         };
@@ -253,8 +252,8 @@ impl Root {
     }
 }
 
-/// Returns the locks by which a process shows that it works in a directory: the lock beside the directory, and the
-/// team's own lock.
+/// Returns the two locks of a process that works in a directory: the lock file beside the directory, and the team's own
+/// lock.
 fn locks(dir: &Path) -> [PathBuf; 2] {
     [lock_of(dir), dir.join(LOCK_FILE)]
 }
@@ -266,7 +265,7 @@ fn busy(failure: Failure) -> Result<Option<String>> {
     }
 }
 
-/// Returns purpose and team of a staging directory's name.
+/// Splits the name of a staging directory into purpose and team.
 fn parse(name: &str) -> Option<(Purpose, &str)> {
     [Purpose::New, Purpose::Purged]
         .into_iter()

@@ -1,8 +1,8 @@
-//! A team: load, decide, append, fold.
+//! A team: loads the state, decides, appends events, folds them.
 //!
-//! A mutation takes the log's lock, brings the state up to the head, decides on it, and answers after its events are
-//! durable; input is never read while the lock is held. A query reads up to the head and takes no lock. Work that only
-//! saves time later is done in [`Team::finish`].
+//! A mutation takes the log's lock, brings the state up to the head, and decides on it. It answers after its events are
+//! durable. It reads no input while it holds the lock. A query reads up to the head and takes no lock. [`Team::finish`] does
+//! the work that only saves time later.
 
 use crate::handle::batch::Batch;
 use crate::handle::ignored;
@@ -22,19 +22,19 @@ pub struct Team {
     pub(crate) options: RootOptions,
     /// Directory tree of the root, if the root is a directory tree.
     pub(crate) files: Option<Arc<Files>>,
-    /// State that this handle last loaded; current while the head names its last event.
+    /// State that this handle last loaded. The state is current if its last event is the head's.
     pub(crate) live: Option<Live>,
-    /// The writer that all handles of a long-running process share.
+    /// The open team whose writer all handles of a long-running process share.
     pub(super) open_team: Option<Arc<OpenTeam>>,
-    /// Keeps the shared writer away until this handle is dropped, because the handle took the whole log.
+    /// Keeps the shared writer closed until this handle is dropped, because this handle took the whole log.
     pub(super) pause: Option<Pause>,
-    /// Point of the past, for a handle on such a point.
+    /// Point in the past, if this handle is at such a point.
     pub(super) past: Option<Past>,
-    /// Batch whose sync the answers of this handle wait for.
+    /// Batch of this handle's commands. Answers wait for its sync.
     pub(super) batch: Option<Batch>,
-    /// Caller, key and other terms of the calls of this handle.
+    /// Caller, key and other terms for the calls of this handle.
     pub(crate) control: Control,
-    /// True if the last answer of this handle repeated an earlier one.
+    /// True if the last answer of this handle was stored before and only repeated.
     pub(crate) repeated: bool,
 }
 
@@ -45,7 +45,7 @@ impl std::fmt::Debug for Team {
 }
 
 impl Team {
-    /// Returns a handle, on the shared writer if there is one.
+    /// Returns a handle. If `open_team` is given, the handle uses the shared writer.
     pub(crate) fn new(log: Log, options: RootOptions, open_team: Option<Arc<OpenTeam>>) -> Team {
         Team {
             log,
@@ -72,22 +72,22 @@ impl Team {
             )
         }
     }
-    /// Returns when events of this handle must be durable.
+    /// Returns the time by which events of this handle must be durable.
     pub(crate) fn durability(&self) -> Durability {
         match self.batch {
             Some(_) => Durability::Buffered,
             None => Durability::Synced,
         }
     }
-    /// Returns the shared writer, unless this handle took the whole log or is at a point of the past.
+    /// Returns the open team; `None` if this handle took the whole log or is at a point in the past.
     fn open_team(&self) -> Option<Arc<OpenTeam>> {
         let alone = self.pause.is_some() || self.past.is_some();
         self.open_team.clone().filter(|_| !alone)
     }
-    /// Opens the shared writer, to find out whether the team can be written. Without a shared writer does nothing.
+    /// Opens the shared writer, to find out if the team can be written. Does nothing without a shared writer.
     ///
     /// # Errors
-    /// The errors of a command that records: the log is damaged, or locked by another process, or a sync failed before.
+    /// Those of a command that records: the log is damaged, another process holds the lock, or a sync failed before.
     pub fn writable(&self) -> Result<()> {
         let open_team = self.open_team();
         open_team.map_or(Ok(()), |open_team| open_team.open(self))
@@ -96,7 +96,7 @@ impl Team {
     pub(crate) fn kept_open(&self) -> bool {
         self.open_team().is_some()
     }
-    /// Returns the counts of the shared writer; zero without one.
+    /// Returns the counts of the shared writer; zeros if there is none.
     pub fn counts(&self) -> WriterCounts {
         let counts = self.open_team().map(|open_team| open_team.counts());
         counts.unwrap_or_default()
@@ -120,7 +120,7 @@ impl Team {
     pub fn log(&self) -> &Log {
         &self.log
     }
-    /// Refuses a format that is not the team's.
+    /// Refuses a format other than the team's format.
     pub(crate) fn check_format(&self, asked: Option<Format>) -> Result<(), Refusal> {
         let format = self.log.identity().format;
         let Some(asked) = asked.filter(|asked| *asked != format) else {
@@ -131,8 +131,8 @@ impl Team {
         Err(Refusal::new(Code::FormatMismatch, message).field("format"))
     }
 
-    /// Does work that can follow the answer: flushes and merges derived runs, syncs view files that were not synced
-    /// lately. Call it after the answer is printed; a failure costs time later and loses nothing.
+    /// Does work that can wait until the answer is out: flushes and merges derived runs, and syncs view files that were not
+    /// synced lately. A failure costs time later, but loses nothing.
     pub fn finish(&mut self) -> Result<()> {
         if let Some(open_team) = self.open_team() {
             open_team.sync_views();
@@ -144,13 +144,13 @@ impl Team {
         Ok(live.sync_views_if_due()?)
     }
 
-    /// Merges runs of the derived store regardless of their size, for a caller with time.
+    /// Merges all runs of the derived store regardless of their size. For a caller that has time.
     pub(crate) fn merge_runs(&mut self) -> Result<()> {
         let live = self.live.as_mut();
         live.map_or(Ok(()), |live| Ok(live.merge_runs(u64::MAX)?))
     }
 
-    /// Lets `record` write under the lock, on the state up to the head, and keeps that state.
+    /// Lets `record` write under the lock, on the state up to the head. Stores that state in this handle.
     pub(crate) fn commit<R>(
         &mut self,
         record: impl FnOnce(&Writer<Live>) -> Result<Commit<R>, CommitError<Failure>>,
@@ -170,7 +170,7 @@ impl Team {
         };
         if let Err(failure @ Failure::Failed(_)) = outcome {
             if failure.is_derived() {
-                // The writer's state met the damage, so only it knows which file to rebuild.
+                // The writer's own state found the damage, so only that state knows which file to rebuild.
                 writer.with_state(Live::repair)?;
             }
             return Err(failure);
@@ -179,18 +179,18 @@ impl Team {
         outcome
     }
 
-    /// Refuses a mutation on a handle at a point of the past.
+    /// Refuses a mutation if this handle is at a point in the past.
     pub(crate) fn changeable(&self) -> Result<()> {
         self.past()
             .map_or(Ok(()), |past| Err(past.unchangeable().into()))
     }
 
-    /// Takes the lock, which recovers the log.
+    /// Takes the lock, which also recovers the log.
     pub(crate) fn lock(&mut self) -> Result<LockedLog> {
         self.alone(Team::lock_alone)
     }
 
-    /// Runs work that takes the log's lock directly, and keeps the shared writer away until this handle is dropped.
+    /// Runs work that takes the log's lock directly. Keeps the shared writer closed until this handle is dropped.
     pub(crate) fn alone<A>(&mut self, work: impl FnOnce(&Team) -> Result<A>) -> Result<A> {
         self.changeable()?;
         if let Some(open_team) = self.open_team() {
@@ -208,7 +208,7 @@ impl Team {
             return Err(self.log.rolled_back(rollback).into());
         }
         self.say(exclusive.recovered());
-        // A failure to write the ignore files must not prevent recording.
+        // A failure to write the ignore files does not stop the recording.
         let _ = ignored::keep_current(self.log.storage().as_ref(), self.log.dir());
         Ok(exclusive)
     }
@@ -223,19 +223,19 @@ impl Team {
         Ok((exclusive, live))
     }
 
-    /// Returns a reader up to the current head, or to this handle's point of the past. Opening it may recover the log.
+    /// Returns a reader up to the current head, or up to this handle's point in the past. Opening the reader may recover the log.
     pub(crate) fn reader(&self) -> Result<Reader> {
         if let Some(past) = &self.past {
             return Ok(past.reader.clone());
         }
         let reader = match self.open_team() {
-            // Recovery writes, which this process may no longer do.
+            // Does not recover the log: recovery writes, and this process may no longer write.
             Some(open_team) if open_team.is_dead() => self.log.peek()?,
             _ => self.log.reader()?,
         };
         let reader = rollback::checked(&self.log, reader)?;
         if let (Some(rollback), true) = (reader.rollback(), self.kept_open()) {
-            // A process that stays open shows its callers no notes beside the answer, so it refuses.
+            // Refuses, because a long-running process has no place to show notes beside its answer.
             return Err(self.log.rolled_back(rollback.clone()).into());
         }
         self.say(reader.notes());
@@ -248,7 +248,7 @@ impl Team {
         }
     }
 
-    /// Takes the lock and brings the state up to the head, with views that are kept current.
+    /// Takes the lock and brings the state up to the head. The views of that state are kept current.
     pub(crate) fn exclusive(&mut self) -> Result<(LockedLog, Live)> {
         let exclusive = self.lock()?;
         let reader = exclusive.reader();
@@ -257,7 +257,7 @@ impl Team {
         Ok((exclusive, live))
     }
 
-    /// Keeps a state for the next command of this handle, and notes its errors of views.
+    /// Stores a state for the next command of this handle. Adds errors of its views to the notes.
     pub(crate) fn keep(&mut self, live: Live) {
         if let Some(error) = live.views_error() {
             let notes = &self.options.notes;
@@ -268,28 +268,28 @@ impl Team {
         self.live = Some(live);
     }
 
-    /// Answers from the state up to the current head. Rebuilds a damaged derived file once. The shared writer waits for
-    /// the answer, so long work uses `survey`.
+    /// Answers from the state up to the current head. Rebuilds a damaged derived file once. The shared writer waits during the
+    /// answer; for long work use `survey`.
     pub fn query<A>(&mut self, answer: impl FnMut(&Live, &Reader) -> Result<A>) -> Result<A> {
         answered(answer, |question| self.queried(question))
     }
 
-    // Not generic, so that it is compiled once.
+    // Has no type parameter, so that it is compiled once.
     fn queried(&mut self, answer: Question<'_>) -> Result<()> {
         let open_team = self.open_team();
         let answered = open_team.and_then(|open_team| open_team.query(self, &mut *answer));
         answered.unwrap_or_else(|| self.surveyed(answer))
     }
 
-    /// Like [`Team::query`], from the state alone. In a batch it includes events that are not durable yet, since the
-    /// answer waits for the batch's sync.
+    /// Like [`Team::query`], but answers from the state alone. In a batch, the state includes events that are not durable yet,
+    /// because the answer waits for the sync of the batch.
     pub(crate) fn peek<A>(&mut self, mut answer: impl FnMut(&Live) -> Result<A>) -> Result<A> {
         let open_team = self.open_team().filter(|_| self.batch.is_some());
         let answered = open_team.and_then(|open_team| open_team.peek(&mut answer));
         answered.unwrap_or_else(|| self.query(|live, _| answer(live)))
     }
 
-    /// Like [`Team::query`], from a state of its own, so that a long query does not block the shared writer.
+    /// Like [`Team::query`], but loads its own state, so that a long query does not block the shared writer.
     pub(crate) fn survey<A>(
         &mut self,
         answer: impl FnMut(&Live, &Reader) -> Result<A>,
@@ -303,14 +303,14 @@ impl Team {
         let mut answered = answer(&live, &reader);
         if answered.as_ref().is_err_and(Failure::is_derived) {
             live.repair()?;
-            // The repaired state is at the current head, so read up to there.
+            // The repaired state is at the current head, so the reader must be there too.
             answered = answer(&live, &self.reader()?);
         }
         self.live = Some(live);
         answered
     }
 
-    /// Takes a permit to fold a past state, if folds are limited. Hold it until the answer is complete.
+    /// Takes a permit to fold a past state, if folds are limited. The caller holds it until the answer is complete.
     pub(crate) fn past_fold(&self) -> Result<Option<PastFold>, Refusal> {
         let folds = self.options.past_folds.as_ref();
         folds.map(PastFolds::take).transpose()
@@ -319,7 +319,7 @@ impl Team {
     fn state_at(&mut self, reader: &Reader) -> Result<Live> {
         match self.live.take() {
             Some(live) if live.is_at_head(reader) => Ok(live),
-            // Fold the log and keep the stored state: after a rollback it still knows the lost events.
+            // Folds the log anew. The stored state is not overwritten, because after a rollback it still knows the lost events.
             _ if self.past.is_some() || reader.rollback().is_some() => {
                 let _fold = self.past_fold()?;
                 Ok(Live::at(&self.log, reader, reader.head().last_seq)?)
@@ -328,7 +328,7 @@ impl Team {
         }
     }
 
-    /// Brings the views up to the head under the lock; writes all of them if their cursor is missing.
+    /// Brings the views up to the head under the lock. If their cursor is missing, writes all views.
     pub(crate) fn mend_views(&mut self) -> Result<()> {
         self.mend_views_within(Duration::MAX)
     }
@@ -354,8 +354,8 @@ impl Team {
         Ok(())
     }
 
-    /// Runs [`Team::mend_views`] if the files are older than the log or cannot be trusted. A shared writer does so
-    /// itself.
+    /// Runs [`Team::mend_views`] if the view files are older than the log or cannot be trusted. Does nothing for a shared writer,
+    /// which keeps its views current.
     pub(crate) fn mend_views_if_due(&mut self) -> Result<()> {
         if self.kept_open() {
             return Ok(());
@@ -372,10 +372,10 @@ impl Team {
     }
 }
 
-/// A question to a state and its log.
+/// A query as a closure over a state and its log.
 pub(super) type Question<'a> = &'a mut dyn FnMut(&Live, &Reader) -> Result<()>;
 
-/// Returns the answer that `ask` obtains by passing on the question. `ask` does not know the type of the answer.
+/// Returns the answer that `ask` obtains through the closure. `ask` itself need not know the type of the answer.
 fn answered<A>(
     mut answer: impl FnMut(&Live, &Reader) -> Result<A>,
     ask: impl FnOnce(Question<'_>) -> Result<()>,
@@ -403,7 +403,7 @@ pub(crate) fn open(live: &Live) -> Result<()> {
     Err(refusal.hint(hint).into())
 }
 
-/// Turns a rejected event into a refusal of the input: the engine validates events again, and has written nothing.
+/// Turns an event that the engine rejected into a refusal of the input. The engine validates events before it writes.
 pub(crate) fn input_fault(error: Error) -> Failure {
     match error {
         Error::Invalid { ref field, .. } => {

@@ -1,6 +1,5 @@
-//! `send --wait`: the sender blocks until its message is acknowledged or is a dead letter. A waiting sender records due
-//! steps of its own message, as `tick` does. If the sender dies, `tick` or the next waiting sender continues from the
-//! log.
+//! `send --wait`: blocks the sender until its message is acknowledged or becomes a dead letter. Like `tick`, a waiting
+//! sender records the due steps of its own message. If the sender dies, `tick` or the next waiting sender continues.
 
 use crate::command::deadline::Deadline;
 use crate::lifecycle::tick::Round;
@@ -11,21 +10,21 @@ use crate::operation::prelude::*;
 use crate::projections::delivery::{Delivery, State};
 use teamlog_engine::Watch;
 
-/// Longest wait before the clock is read again, since the clock may jump.
+/// Longest wait before the clock is read again. The clock may jump.
 const LOOK_AGAIN: Duration = Duration::from_secs(5);
-/// Pause before retrying while another process holds the log's lock.
+/// Pause before the next attempt while another process holds the log's lock.
 const WHILE_LOCKED: Duration = Duration::from_millis(100);
 
 impl Team {
-    /// Sends a message that needs an ack, and blocks until it has one or is a dead letter. If a known message still
-    /// waits for its ack, waits for that, so that a killed sender can be started again; a known message that needs no
-    /// ack is answered as a duplicate. After the deadline the message is answered as it is: it is recorded and still
-    /// waits for its ack.
+    /// Sends a message that requires an ack, and blocks until the message is acknowledged or is a dead letter. If the message is
+    /// known and still waits for its ack, waits for that ack, so that a killed sender can be started again. A known message
+    /// that requires no ack is answered as a duplicate. After the deadline the answer has the present state of the message,
+    /// which is recorded and still waits.
     pub fn send_and_wait(&mut self, mut send: Send, deadline: &Deadline) -> Result<SendAnswer> {
         send.delivery.get_or_insert_default();
         let actor = self.acting(self.control.actor.clone())?;
         let actor = actor.unwrap_or_else(|| send.from.clone());
-        // Watch before sending, so that no ack is missed.
+        // The watch starts before the send, so that no ack is missed.
         let mut watch = self.log.watch()?;
         let answer = self.send(send)?;
         match answer.status {
@@ -90,7 +89,7 @@ impl Team {
         };
         match self.rounds(&round) {
             Ok(_) => Ok(()),
-            // The holder of the lock may be recording the ack.
+            // The process that holds the lock may be recording the ack.
             Err(failure) if failure.is_locked() => {
                 watch.wait(Some(WHILE_LOCKED))?;
                 Ok(())
@@ -99,7 +98,7 @@ impl Team {
         }
     }
 
-    /// Waits until the log grows, the time is up or the caller's deadline is over.
+    /// Waits until the log grows, the time `left` is over, or the caller's deadline is over.
     fn doze(&mut self, watch: &mut Watch, left: Duration, deadline: &Deadline) -> Result<()> {
         let since = Instant::now();
         loop {

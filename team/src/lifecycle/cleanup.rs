@@ -1,8 +1,7 @@
-//! `cleanup`, `orphan-cleanup`: close a team. Its log stays, its view files are removed, and it is read-only from then
-//! on.
+//! `cleanup`, `orphan-cleanup`: close a team. The log stays, the view files are removed, and the team becomes read-only.
 //!
-//! A cleanup passes a gate first: failed tasks must be confirmed, no task may be unfinished, and no worker may have
-//! rejected its shutdown. `force` skips the gate, and so does a team whose settings ask for none. An orphan cleanup has
+//! Before a cleanup, a gate checks three conditions: failed tasks are confirmed, no task is unfinished, and no worker has
+//! rejected its shutdown. `force` skips the gate, and so does a team whose settings require no gate. An orphan cleanup has
 //! no gate.
 
 use crate::lifecycle::closing;
@@ -37,7 +36,7 @@ operation! {
     scope = Operate
 }
 
-/// Phase of a team that has recorded no phase.
+/// Phase of a team without a recorded phase.
 const FIRST_PHASE: &str = "team-exec";
 /// Phase of a closed team.
 const LAST_PHASE: &str = "cancelled";
@@ -62,18 +61,18 @@ words! {
 }
 
 impl Team {
-    /// Closes the team if its gate permits it. Closing a closed team only ends work that is still active in it.
+    /// Closes the team if the gate permits it. If the team is closed already, only ends work that is still active.
     pub fn cleanup(&mut self, cleanup: Cleanup) -> Result<CleanupAnswer> {
         self.close(Some(cleanup))
     }
 
-    /// Closes the team without a gate. Closing a closed team only ends work that is still active in it.
+    /// Closes the team without a gate. If the team is closed already, only ends work that is still active.
     pub fn orphan_cleanup(&mut self, _: OrphanCleanup) -> Result<CleanupAnswer> {
         self.close(None)
     }
 
-    /// Closes the team. Active work ends in the same group; work for which the group has no room, and work that a
-    /// closed team of an earlier version left active, ends in groups after it.
+    /// Closes the team. Active work ends in the same group. Later groups end the work that did not fit, and work that an earlier
+    /// version left active in a closed team.
     fn close(&mut self, gate: Option<Cleanup>) -> Result<CleanupAnswer> {
         let answer = self.execute(CloseTeam { gate })?;
         let mut more = self.query(|live, _| Ok(live.is_closed()? && closing::is_due(live)?))?;
@@ -112,8 +111,8 @@ impl Command for CloseTeam {
         CommandTerms::of(Authority::Anyone).when_closed()
     }
 
-    /// The caller is the actor of the three events of closing; events of ended work are consequences, in their own
-    /// traces.
+    /// The caller is the actor of the three events that close the team. The events of ended work are consequences, and keep the
+    /// traces of that work.
     fn is_consequence(&self, event: &NewEvent) -> bool {
         !["shutdown_gated", "phase_changed", "team_closed"].contains(&&*event.kind)
     }
@@ -170,7 +169,7 @@ impl CloseTeam {
 impl Cleanup {
     fn check(&self, live: &Live, counts: &TaskCounts) -> Result<()> {
         let of = |status: Status| counts.by_status.get(status as usize).copied().unwrap_or(0);
-        // A task that waits for its owner counts as pending.
+        // A task that is assigned to an owner counts as pending.
         let pending = of(Status::Pending) + of(Status::Assigned);
         let (blocked, in_progress) = (of(Status::Blocked), of(Status::InProgress));
         let failed = of(Status::Failed);
@@ -203,7 +202,7 @@ impl Cleanup {
     }
 }
 
-/// Returns the first worker that rejected its shutdown, and its reason. Ignores rejections before the last request.
+/// Returns the first worker that rejected its last shutdown request, and the reason.
 fn rejected(live: &Live) -> Result<Option<(String, String)>> {
     for worker in membership::workers(live)? {
         let Some(ack) = live.shutdown_ack(&worker)? else {

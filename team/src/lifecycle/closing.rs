@@ -1,12 +1,11 @@
-//! Ends the active work of a team that closes, since nothing can change in a closed team.
+//! Ends the active work of a team that closes, because nothing can change in a closed team.
 //!
 //! Sessions end, modes are canceled, claims are released, open deliveries become dead letters, and open dispatch
-//! requests fail. Each has an event of its own, with the reason `team_closed` if its kind has a reason, in the trace of
-//! the ended work.
+//! requests fail. Each of these has its own event, in the trace of the ended work. If the kind of event has a reason, the
+//! reason is `team_closed`.
 //!
-//! Bootstrap runs do not end. The contract knows two ends, the fallback, whose reason must be that no team was
-//! available, and the synthesis; neither would be true. In a closed team no event can be recorded in a run, so none is
-//! active.
+//! Bootstrap runs do not end. The contract knows two ends: the fallback, whose reason must be that no team was available,
+//! and the synthesis. Neither would be true. A closed team accepts no events of a run, so no run is active.
 
 use crate::lifecycle::tick;
 use crate::mode::prelude::*;
@@ -16,16 +15,16 @@ use crate::projections::message::{Dispatch, MessageInfo};
 use crate::projections::task::event::TaskAct;
 use crate::task::{blocking, holding};
 
-/// Reason in events.
+/// Reason field of the events.
 pub(crate) const TEAM_CLOSED: &str = "team_closed";
 /// Reason in texts for people.
 const WHY: &str = "the team was closed";
-/// Maximum number of items of each kind that end in one group.
+/// Maximum number of items per kind that one group ends.
 const GROUP_MAX: usize = 1_000;
-/// Maximum number of sessions that end in one group.
+/// Maximum number of sessions that one group ends.
 const SCOPES_MAX: usize = 200;
 
-/// Returns true if something is still active.
+/// Returns true if any work is still active.
 pub(crate) fn is_due(live: &Live) -> Result<bool> {
     let decision = ModeDecision::new(live, Timestamp::default());
     Ok(!decision.open_in(&Scope::Root)?.is_empty()
@@ -35,7 +34,7 @@ pub(crate) fn is_due(live: &Live) -> Result<bool> {
         || !live.open_dispatches(1)?.is_empty())
 }
 
-/// Returns the sessions that have not ended, and ended sessions in which a mode is still active.
+/// Returns the sessions that have not ended, and the ended sessions in which a mode is still active.
 fn open_sessions(live: &Live) -> Result<BTreeSet<String>> {
     let mut open: BTreeSet<String> = live.active_sessions()?.into_iter().collect();
     for session in live.sessions(None, usize::MAX)? {
@@ -47,8 +46,8 @@ fn open_sessions(live: &Live) -> Result<BTreeSet<String>> {
     Ok(open)
 }
 
-/// Appends the events that end active work, as many as fit in one group; `cause` is their cause among the group's
-/// events. Returns true if there may be more.
+/// Appends events that end active work, up to the size of one group. `cause` is the index of their cause in the group.
+/// Returns true if more work may remain.
 pub(crate) fn end(
     live: &Live,
     now: Timestamp,
@@ -119,7 +118,7 @@ fn failed(live: &Live, dispatch: &Dispatch) -> Result<NewEvent> {
         Some(id) => live.message(id)?,
         None => None,
     };
-    // A log from elsewhere may not hold the message, and a request may be about none.
+    // The id may be absent: a request need not be about a message, and an imported log may lack the message.
     let id = request.message_id.as_deref().unwrap_or_default();
     let message = known.unwrap_or_else(|| MessageInfo::unknown(id, &request.to_worker));
     let mut event = MailFact::DispatchFailed(moved).event(DEFAULT_ACTOR, &message);

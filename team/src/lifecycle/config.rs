@@ -1,4 +1,4 @@
-//! `config`: the settings of a team. An event changes a setting; a setting without an event has its default.
+//! `config`: the settings of a team. An event changes a setting. Without such an event a setting has its default.
 
 use crate::Recorded;
 use crate::operation::prelude::*;
@@ -23,7 +23,7 @@ operation! {
     /// Read one setting of a team
     "config-get": Reads(ConfigGet {
         /// Name of the setting, for example `nudge.idle_seconds`
-        // `key` is the key of the request.
+        // The field is not called `key`, because `key` is the idempotency key of the request.
         #[arg(value_name = "KEY")]
         setting: String,
     }) -> ConfigGetAnswer = |team, asked| team.config_get(&asked.setting),
@@ -66,7 +66,7 @@ operation! {
 pub struct ConfigChange {
     /// The setting.
     pub key: String,
-    /// Value as text; `None` restores the default.
+    /// New value as text; `None` restores the default.
     pub value: Option<String>,
 }
 
@@ -79,7 +79,7 @@ pub struct SettingShown {
     pub value: Value,
     /// Default value.
     pub default: Value,
-    /// True if the setting was set.
+    /// True if the value was set; false if it is the default.
     pub set: bool,
     /// Description of the setting.
     pub about: Cow<'static, str>,
@@ -114,7 +114,7 @@ pub struct ConfigListAnswer {
 pub enum ConfigStatus {
     /// The change is recorded.
     Changed,
-    /// The setting had that value already; nothing was recorded.
+    /// The setting has the value already; nothing was recorded.
     Unchanged,
 }
 
@@ -131,7 +131,7 @@ pub struct ConfigChangeAnswer {
     pub value: Value,
     /// Previous value.
     pub previous: Value,
-    /// True if the setting is set, false if it has its default.
+    /// True if the value was set; false if it is the default.
     pub set: bool,
     /// Event that records the change.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -1,23 +1,24 @@
-//! Freshness of the local log, if other hosts record in the team too.
+//! Freshness of the local log in a team with several hosts.
 
 use crate::operation::prelude::*;
 use teamlog_engine::Watch;
 
-/// The JSON object `{seq, checked_at?}`: an answer lacks events after `seq` that other hosts recorded after `checked_at`.
+/// The JSON object `{seq, checked_at?}`. The answer contains the events up to `seq`, and was current at `checked_at`. Later
+/// events of other hosts may be missing.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct AsOf {
-    /// Last local event
+    /// Seq of the last local event
     pub seq: u64,
-    /// Time when the journal was last read from this host
+    /// Time when this host last read the journal
     #[schemars(with = "String", extend("format" = "date-time"))]
     #[serde(skip_serializing_if = "Option::is_none")]
     pub checked_at: Option<String>,
 }
 
-/// Interval at which the journal is read while a process on this host waits for events; one process reads for all.
+/// Interval between reads of the journal while processes on this host wait for events. One process reads for all of them.
 const FOLLOW: Duration = Duration::from_millis(100);
 
-/// Temporary failures of reading the journal, after which a waiting process tries again.
+/// Codes of temporary failures. After one of them a waiting process reads the journal again.
 const PASSES: [&str; 6] = [
     "locked",
     "journal_busy",
@@ -28,8 +29,8 @@ const PASSES: [&str; 6] = [
 ];
 
 impl Team {
-    /// Waits until the log grows, at most `timeout`. Events of other hosts only arrive when the journal is read, so in
-    /// a team with a journal it waits less long and then reads it. Returns true if the log grew.
+    /// Waits until the log grows, at most `timeout`. In a team with a journal, waits a shorter time and then reads the journal,
+    /// because events of other hosts only arrive by reading. Returns true if the log grew.
     pub(crate) fn watched(&mut self, watch: &mut Watch, timeout: Option<Duration>) -> Result<bool> {
         if self.log.identity().journal.is_none() {
             return Ok(watch.wait(timeout)?);
@@ -41,23 +42,23 @@ impl Team {
         }
     }
 
-    /// Fetches the events that the team's journal has and this host lacks. Returns the seq of the last event.
+    /// Fetches the events that the team's journal has and this host lacks. Returns the seq of the last local event.
     ///
     /// # Errors
     /// `Journal`, `Locked`, I/O.
     pub fn catch_up(&mut self) -> Result<u64> {
         if self.log.identity().journal.is_some() {
-            // A command without events still confirms the head with the journal, which fetches new events.
+            // A command without events still confirms the head with the journal, and that fetches new events.
             let terms = CommandTerms::of(Authority::Anyone).when_closed();
             self.execute_unkeyed(act(terms, |_, _| Ok(((), Vec::new()))))?;
         }
         Ok(self.reader()?.head().last_seq)
     }
 
-    /// Fetches events if this host does not have event `seq`. Returns the seq of the last event.
+    /// Fetches events if this host does not have event `seq`. Returns the seq of the last local event.
     ///
     /// # Errors
-    /// `point_unknown` if no host has recorded that event; those of [`Team::catch_up`].
+    /// `point_unknown` if no host has recorded that event; errors of [`Team::catch_up`].
     pub fn know(&mut self, seq: u64) -> Result<u64> {
         let mut last_seq = self.reader()?.head().last_seq;
         if last_seq < seq {
@@ -88,7 +89,7 @@ impl Team {
         }))
     }
 
-    /// Returns true if this host read the journal at most `most` ago. A team without a journal is always current.
+    /// Returns true if this host read the journal within the time `most`. Always true for a team without a journal.
     #[must_use]
     pub fn is_newer_than(&self, most: Duration) -> bool {
         if self.log.identity().journal.is_none() {
@@ -100,7 +101,7 @@ impl Team {
         self.log.journal_read_at().is_some_and(is_new)
     }
 
-    /// Fetches events of other hosts, unless the journal was read at most `most` ago.
+    /// Fetches events of other hosts, unless this host read the journal within the time `most`.
     ///
     /// # Errors
     /// Errors of [`Team::catch_up`].

@@ -1,4 +1,5 @@
-//! The numbers of a team that monitoring reads often. Each is stored, except the running leases, which are counted.
+//! Numbers of a team for monitoring, which reads them often. All numbers are stored, except the running leases, which are
+//! counted.
 
 use crate::attention::{Attention, AttentionKind};
 use crate::backup::notes as backup_notes;
@@ -10,18 +11,17 @@ use teamlog_engine::WriterCounts;
 pub struct Gauges {
     /// Events in the log.
     pub events: u64,
-    /// Events that the state does not cover yet.
+    /// Number of events that the state does not cover yet.
     pub lag: u64,
-    /// True if view files are out of date until the next command.
+    /// True if view files are out of date. The next command updates them.
     pub views_behind: bool,
     /// Tasks by status.
     pub tasks: Vec<(&'static str, u64)>,
-    /// Running leases.
+    /// Number of running leases.
     pub leases: u64,
-    /// Leases that claims were granted, since the team was created.
+    /// Number of leases that were granted since the team was created.
     pub leases_granted: u64,
-    /// Leases that expired before their task was finished or released, since the team was created, if that was
-    /// recorded.
+    /// Number of recorded lease expiries since the team was created.
     pub leases_expired: u64,
     /// Messages without an ack, in all inboxes.
     pub unread: u64,
@@ -29,9 +29,9 @@ pub struct Gauges {
     pub dead_letters: u64,
     /// Attention items by kind, as `attention` counts them.
     pub attention: BTreeMap<AttentionKind, usize>,
-    /// Time of the last backup that the team's directory notes.
+    /// Time of the last backup, as noted in the team's directory.
     pub backed_up_at: Option<Timestamp>,
-    /// Counts of the process's writer, if it stays open.
+    /// Counts of the writer, if this process keeps it open.
     pub written: WriterCounts,
 }
 

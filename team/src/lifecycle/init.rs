@@ -10,20 +10,20 @@ use teamlog_engine::{Format, JournalIdentity, NewLog};
 pub struct Init {
     /// The team's name.
     pub team: String,
-    /// First members of a new team; further members of an existing one.
+    /// First members of a new team, or further members of an existing one.
     pub members: Vec<String>,
-    /// Storage format of events; `None` is `jsonl` for a new team and the present format of an existing one.
+    /// Storage format of events. `None` means `jsonl` for a new team and any format for an existing one.
     pub format: Option<Format>,
-    /// Set to let agents join by acting. A team without members is open in any case.
+    /// True to let agents join by acting. A team without members is open in any case.
     pub open: bool,
-    /// Set to keep no view files.
+    /// True to keep no view files.
     pub no_views: bool,
-    /// Set to accept a network or host-shared file system.
+    /// True to accept a network file system, or one that a virtual machine shares with its host.
     pub allow_network_fs: bool,
-    /// Journal that orders the events of a new team on several hosts; `None` for a team on this host alone.
+    /// Journal of a new team with several hosts; `None` for a team on this host alone.
     #[serde(default)]
     pub journal: Option<JournalIdentity>,
-    /// Actor of the events. Default `teamlog`.
+    /// Actor of the events; `teamlog` if absent.
     pub actor: Option<String>,
 }
 
@@ -46,7 +46,7 @@ pub struct InitAnswer {
 }
 
 impl Init {
-    /// Returns the options of an `init` of that team without any option.
+    /// Returns options for `init` with nothing but the team's name.
     pub fn of(team: impl Into<String>) -> Init {
         Init {
             team: team.into(),
@@ -56,7 +56,7 @@ impl Init {
 }
 
 impl Root {
-    /// Creates a team, or adds members to an existing one. Repeating it does no harm.
+    /// Creates a team, or adds members to an existing one. A repeated call does no harm.
     ///
     /// # Errors
     /// `invalid_input`, `format_mismatch`, `unsafe_file_system`, `team_exists`; I/O.
@@ -70,7 +70,7 @@ impl Root {
         names::check_free_given([("actor", &init.actor)])?;
         if let Some(team) = self.find(&init.team)? {
             let answer = join(team, init)?;
-            // Teams of older versions have no ignore files. A failure to write them does not fail the command.
+            // Teams of older versions have no ignore files yet. A failure to write them does not fail the command.
             let _ = self.write_ignore_files(&answer.team);
             return Ok(answer);
         }
@@ -105,12 +105,12 @@ fn created(init: Init) -> InitAnswer {
     }
 }
 
-/// Carries out `init` on an existing team.
+/// Runs `init` on an existing team.
 fn join(mut team: Team, init: Init) -> Result<InitAnswer> {
     team.check_format(init.format)?;
     check_journal(&team, init.journal.as_ref())?;
     let name = init.team.clone();
-    // A process registered the log in a journal and died before the first event.
+    // The log exists in a journal, but its creator died before the first event.
     if team.query(|live, _| Ok(live.team()?.is_none()))? {
         create(&mut team, &init)?;
         return Ok(created(init));
@@ -128,7 +128,7 @@ fn join(mut team: Team, init: Init) -> Result<InitAnswer> {
     })
 }
 
-/// Refuses to move a team between one host and a journal, or between two journals.
+/// Refuses to change the journal of an existing team: to add one, to remove it, or to replace it.
 fn check_journal(team: &Team, asked: Option<&JournalIdentity>) -> Result<()> {
     let id = |journal: &JournalIdentity| journal.id.clone();
     let there = team.log().identity().journal.as_ref().map(id);
@@ -156,7 +156,7 @@ fn create(team: &mut Team, init: &Init) -> Result<()> {
     }))
 }
 
-/// Returns all members after the call, and the new ones among them.
+/// Returns all members after the call, and the new members among them.
 fn joining(live: &Live, init: &Init) -> Acted<(Vec<String>, Vec<String>)> {
     let mut added = Vec::new();
     for member in &init.members {

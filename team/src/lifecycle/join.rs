@@ -1,4 +1,4 @@
-//! `join`: brings a team that another host created to this one.
+//! `join`: copies a team of another host to this host.
 
 use crate::agent_token::TokenShown;
 use crate::backup::dir::BackupDir;
@@ -11,9 +11,9 @@ use teamlog_engine::Identity;
 pub struct Join {
     /// Identity of the team's log in the journal.
     pub identity: Identity,
-    /// Set to accept a network or host-shared file system.
+    /// True to accept a network file system, or one that a virtual machine shares with its host.
     pub allow_network_fs: bool,
-    /// Set to accept the agent tokens of the log, except those that were revoked on this host.
+    /// True to accept the agent tokens in the log, except those that were revoked on this host.
     pub keep_tokens: bool,
 }
 
@@ -27,19 +27,19 @@ pub struct JoinAnswer {
     pub team: String,
     /// Id of the team's log, the same on all hosts.
     pub log: String,
-    /// Last local event.
+    /// Seq of the last local event.
     pub last_seq: u64,
     /// True if this call brought the team to this host.
     pub joined: bool,
-    /// Tokens of the log that are not valid on this host until they are accepted.
+    /// Agent tokens in the log that this host has not accepted, so that they are not valid here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unaccepted_tokens: Vec<TokenShown>,
 }
 
 impl Root {
-    /// Copies a team from a journal: fetches all of its events, and lets this host record in it. Repeating it fetches
-    /// new events. Events that are in a backup are read from the backup and verified against the journal; later ones
-    /// come from the journal. Calls `progress` with `(events done, events in all)` while folding.
+    /// Copies a team from a journal: fetches all of its events, and lets this host record in it. A repeated call fetches new
+    /// events. Events in a backup are read from the backup and verified against the journal; later events come from the
+    /// journal. While folding, calls `progress` with `(events done, events in all)`.
     ///
     /// # Errors
     /// `invalid_input`; `team_exists` if another log has that name here; `backup_not_found`; `Journal`; `Corrupt`, I/O.
@@ -63,7 +63,7 @@ impl Root {
         };
         let (staged, mut team) =
             StagedTeam::begin_with(self, &name, join.allow_network_fs, create)?;
-        // Fetches all groups, and builds everything derived at once.
+        // Fetches all groups, and builds all derived data at once.
         team.rehydrate(Default::default(), progress)?;
         drop(team);
         self.expect_foreign_tokens(&name)?;
@@ -76,7 +76,7 @@ impl Root {
     }
 }
 
-/// Fetches new events for a team that is here already.
+/// Fetches new events of a team that this host has already.
 fn joined(mut team: Team, identity: &Identity, joined: bool) -> Result<JoinAnswer> {
     let own = team.log().identity();
     if own.log != identity.log || own.journal != identity.journal {

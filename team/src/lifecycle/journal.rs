@@ -1,4 +1,4 @@
-//! `journal adopt`, `leave` and `heal`: move a team to a journal, move it off its journal, and give the journal events
+//! `journal adopt`, `leave` and `heal`. They move a team to a journal, move it off its journal, and send the journal events
 //! that it lost.
 
 use crate::operation::prelude::*;
@@ -34,16 +34,16 @@ pub struct SystemAnswer {
     pub team: String,
     /// The journal's id.
     pub journal: String,
-    /// Id of the database system that this host accepts from now on.
+    /// Id of the database system that this host now accepts.
     pub system: String,
-    /// Id that was accepted before; 0 for none.
+    /// Id of the database system that this host accepted before; 0 if there was none.
     pub was: String,
     /// True if the ids differ.
     pub changed: bool,
 }
 
 impl Team {
-    /// Accepts that the team's journal moved to another database system, see [`Log::accept_system`]. `None` if the team
+    /// Accepts that the team's journal moved to another database system, see [`Log::accept_system`]. Returns `None` if the team
     /// has no journal.
     ///
     /// # Errors
@@ -63,8 +63,8 @@ impl Team {
         }))
     }
 
-    /// Moves the team's log to a journal, so that other hosts can join; takes the whole log. An interrupted call
-    /// continues when it is repeated. Calls `progress` with `(events done, events in all)`.
+    /// Moves the team's log to a journal, so that other hosts can join. Takes the whole log. If the call is interrupted, the
+    /// next call continues. Calls `progress` with `(events done, events in all)`.
     ///
     /// # Errors
     /// `Journal`, `Locked`, `Corrupt`, I/O.
@@ -77,7 +77,7 @@ impl Team {
         self.keep_artifacts(journal, &mut kept)?;
         let adopted = self.alone(|team| Ok(team.log.adopt(journal, progress)?))?;
         self.reopen()?;
-        // Artifacts that were stored meanwhile.
+        // Copies the artifacts that were stored meanwhile.
         self.keep_artifacts(journal, &mut kept)?;
         Ok(JournalAnswer {
             groups: adopted.pushed.groups,
@@ -88,7 +88,7 @@ impl Team {
         })
     }
 
-    /// Moves the team's log off its journal; the team then lives on this host alone. `None` if it has no journal.
+    /// Moves the team's log off its journal. The team is then on this host alone. Returns `None` if it has no journal.
     ///
     /// # Errors
     /// `Journal`, `Locked`, `Corrupt`, I/O.
@@ -96,8 +96,8 @@ impl Team {
         self.left(Log::leave)
     }
 
-    /// Moves the team's log off its journal without asking the journal, see [`Log::leave_offline`]. `None` if it has
-    /// none.
+    /// Moves the team's log off its journal without a connection to the journal, see [`Log::leave_offline`]. Returns `None` if
+    /// the team has no journal.
     ///
     /// # Errors
     /// `Locked`, `Corrupt`, I/O.
@@ -123,7 +123,7 @@ impl Team {
         }))
     }
 
-    /// Sends the team's journal the events that it lacks. `None` if the team has no journal. Calls `progress` with
+    /// Sends the team's journal the events that it lacks. Returns `None` if the team has no journal. Calls `progress` with
     /// `(events done, events in all)`.
     ///
     /// # Errors
@@ -154,7 +154,7 @@ impl Team {
         journal.map(|journal| journal.id.clone())
     }
 
-    /// Opens the log again, since its identity has changed.
+    /// Opens the log again after its identity has changed.
     fn reopen(&mut self) -> Result<()> {
         let log = &self.log;
         let log = Log::open(log.storage().clone(), log.dir(), log.options().clone())?;

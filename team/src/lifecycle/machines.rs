@@ -1,5 +1,5 @@
-//! `list-machines`: the bootstrap contract and each workflow mode as a state machine, for callers that draw them.
-//! Generated from the tables of the rules.
+//! `list-machines`: the bootstrap contract and the workflow modes as state machines, for callers that draw them. The answer
+//! is generated from the tables of the rules.
 
 use crate::bootstrap::events::EVENTS;
 use crate::mode::rules::table::rules;
@@ -30,7 +30,7 @@ pub struct MachinesAnswer {
 /// A state machine.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Machine {
-    /// `bootstrap`, or the mode
+    /// `bootstrap`, or the name of the mode
     pub name: &'static str,
     /// Title for people
     pub title: String,
@@ -38,7 +38,7 @@ pub struct Machine {
     pub initial: &'static str,
     /// The states
     pub states: Vec<MachineState>,
-    /// The transitions; a transition back to the same state only records something
+    /// The transitions; a transition to the same state only records an event
     pub steps: Vec<MachineStep>,
 }
 
@@ -60,13 +60,13 @@ pub struct MachineStep {
     pub to: &'static str,
     /// Event or change that causes the transition
     pub by: &'static str,
-    /// Further condition
+    /// Further condition of the transition
     #[serde(skip_serializing_if = "Option::is_none")]
     pub doc: Option<&'static str>,
 }
 
 impl Team {
-    /// Returns the state machines, which are the same for every team.
+    /// Returns the state machines. They are the same for every team.
     pub fn machines(&self) -> MachinesAnswer {
         let mut machines = vec![bootstrap()];
         machines.extend(Mode::ALL.map(life));

@@ -1,5 +1,5 @@
 //! `read-config`, `read-manifest`: the team's configuration, computed from the log: members, registered workers and
-//! settings. Fields without data in the log have a fixed value that says so.
+//! settings. A field without data in the log has a fixed value.
 
 use crate::operation::prelude::*;
 use crate::projections::worker::WorkerShown;
@@ -39,7 +39,7 @@ pub struct ManifestAnswer {
     pub manifest: Manifest,
 }
 
-/// Fields of both configuration and manifest
+/// Fields that configuration and manifest have in common
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Roster {
     /// Number of members without the leader
@@ -48,7 +48,7 @@ pub struct Roster {
     pub workers: Vec<WorkerShown>,
     /// Time when the team was created
     pub created_at: String,
-    /// Name of the team's terminal session, if it has one
+    /// Name of the team's terminal session
     pub tmux_session: String,
     /// Number of the next task
     pub next_task_id: u64,
@@ -73,7 +73,7 @@ pub struct TeamConfig {
     pub task: String,
     /// Role of the first worker
     pub agent_type: String,
-    /// Launch mode of workers
+    /// Way in which workers are launched
     pub worker_launch_mode: &'static str,
     /// Always `default`
     pub lifecycle_profile: &'static str,
@@ -101,7 +101,7 @@ pub struct Manifest {
     pub governance: Governance,
     /// Always `default`
     pub lifecycle_profile: &'static str,
-    /// Permissions of workers; unknown
+    /// Permissions of workers; teamlog does not know them
     pub permissions_snapshot: Permissions,
     /// Members and counters
     #[serde(flatten)]
@@ -111,7 +111,7 @@ pub struct Manifest {
 /// The leader of a team
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Leader {
-    /// Always empty; unknown
+    /// Always empty, because teamlog does not know the session
     pub session_id: String,
     /// The leader's name as a worker
     pub worker_id: &'static str,
@@ -124,11 +124,11 @@ pub struct Leader {
 pub struct Policy {
     /// Display mode
     pub display_mode: &'static str,
-    /// Launch mode of workers
+    /// Way in which workers are launched
     pub worker_launch_mode: &'static str,
-    /// Mode in which workers are notified of mail
+    /// Way in which workers are notified of mail
     pub dispatch_mode: &'static str,
-    /// Time-out of a notification
+    /// Timeout of a notification, in milliseconds
     pub dispatch_ack_timeout_ms: u32,
 }
 
@@ -139,7 +139,7 @@ pub struct Governance {
     pub delegation_only: bool,
     /// True if plans must be approved
     pub plan_approval_required: bool,
-    /// True if a team may have teams
+    /// True if a team may contain teams
     pub nested_teams_allowed: bool,
     /// True if a leader has one team at a time
     pub one_team_per_leader_session: bool,
@@ -150,9 +150,9 @@ pub struct Governance {
 /// Permissions of workers
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Permissions {
-    /// Unknown
+    /// Always a value for "unknown"
     pub approval_mode: &'static str,
-    /// Unknown
+    /// Always a value for "unknown"
     pub sandbox_mode: &'static str,
     /// True if workers may use the network
     pub network_access: bool,

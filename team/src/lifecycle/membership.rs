@@ -1,4 +1,4 @@
-//! Queries on the members of a team.
+//! Queries about the members of a team.
 
 use crate::operation::prelude::*;
 

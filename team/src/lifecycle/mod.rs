@@ -1,4 +1,4 @@
-//! The life of a team: creating, joining, time-outs, closing, deleting.
+//! The life of a team: creation, joining, timeouts, closing, deletion.
 
 pub(crate) mod await_ack;
 pub mod cleanup;

@@ -1,4 +1,4 @@
-//! `purge`: deletes a closed team with its log. No other command destroys events, and no other code calls this one.
+//! `purge`: deletes a closed team with its log. Only this command destroys events, and no other code calls it.
 
 use crate::handle::staging::{Purpose, Staging};
 use crate::operation::prelude::*;
@@ -13,12 +13,12 @@ pub struct PurgeAnswer {
     pub team: String,
     /// Id of the deleted log.
     pub log: String,
-    /// Events in the deleted log.
+    /// Number of events in the deleted log.
     pub events: u64,
 }
 
 impl Root {
-    /// Deletes a closed team. Takes the lock, and removes the team's name in one step.
+    /// Deletes a closed team. Takes the lock, and frees the team's name in one step.
     ///
     /// # Errors
     /// `invalid_input`, `team_not_found`, `team_open`; errors of the log.
@@ -34,7 +34,7 @@ impl Root {
             log: exclusive.identity().log.to_string(),
             events: exclusive.head().last_seq,
         };
-        // Hold the lock until the name is free: a process that waits for it then finds another lock file, or none.
+        // Holds the lock until the name is free. A process that waits for the lock then finds another lock file, or none.
         let from = team_dir(name);
         let staging = Staging::begin(self, Purpose::Purged, name)?;
         let renamed = self.storage().rename(&from, staging.dir());

@@ -17,7 +17,7 @@ pub struct TeamShown {
     pub team: String,
     /// The members, sorted
     pub agents: Vec<AgentShown>,
-    /// Token budget, if one is set
+    /// Token budget, if set
     #[serde(skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetShown>,
 }
@@ -30,7 +30,7 @@ pub struct AgentShown {
     pub id: String,
     /// Role of the agent
     pub role: String,
-    /// Language model of the agent, if it was reported
+    /// Language model of the agent, if known
     #[serde(skip_serializing_if = "Option::is_none")]
     pub model: Option<String>,
 }

@@ -1,4 +1,4 @@
-//! Sets a team up in one call: its members, their roles and models, and its token budget.
+//! Sets up a team in one call: members, roles, models and token budget.
 
 use crate::operation::prelude::*;
 use crate::projections::worker::event::{Identity, UNREGISTERED_ROLE, WorkerAct};
@@ -7,10 +7,10 @@ use crate::usage::report::SetBudget;
 /// Maximum number of agents in one call.
 pub const AGENTS_MAX: usize = 256;
 
-/// Role of an agent that never reported one.
+/// Role of an agent without a recorded role.
 pub const ROLE: &str = UNREGISTERED_ROLE;
 
-/// Configuration of a team. Absent fields do not change; no agent leaves the team.
+/// Configuration of a team. Absent fields stay unchanged, and no agent is removed.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct TeamSetup {
@@ -39,7 +39,7 @@ pub struct AgentSetup {
 pub struct TeamSetupAnswer {
     /// The team
     pub team: String,
-    /// Agents of the call
+    /// Names of the agents in the call
     pub agents: Vec<String>,
 }
 
@@ -80,7 +80,7 @@ impl Command for TeamSetup {
 }
 
 impl TeamSetup {
-    /// Returns the event by which agents join that are no members yet.
+    /// Returns the event that adds the agents which are not members yet.
     fn joining(&self, live: &Live) -> Result<Vec<NewEvent>> {
         if self.agents.len() > AGENTS_MAX {
             let message = format!("at most {AGENTS_MAX} agents can be given in one call");
@@ -101,7 +101,7 @@ impl TeamSetup {
         })
     }
 
-    /// Returns the events that record new roles and models.
+    /// Returns the events that record changed roles and models.
     fn identities(&self, live: &Live) -> Result<Vec<NewEvent>> {
         let mut events = Vec::new();
         for (index, agent) in (1..).zip(&self.agents) {
@@ -125,7 +125,7 @@ impl TeamSetup {
 }
 
 impl AgentSetup {
-    /// Merges the setup of an agent into its known identity.
+    /// Merges an agent's setup into its recorded identity.
     fn identity(&self, known: Identity) -> Result<Identity> {
         let given = |field, text: &Option<String>| -> Result<Option<String>> {
             let text = text.as_deref().map(|text| names::filled(field, text));
@@ -139,7 +139,7 @@ impl AgentSetup {
     }
 }
 
-/// Moves the event's cause by the number of events that precede it in the group.
+/// Shifts the index of an event's cause by the number of events that precede the event in the group.
 fn shift_cause(mut event: NewEvent, before: usize) -> NewEvent {
     if let Some(Cause::Earlier(at)) = &mut event.cause {
         *at += before;

@@ -1,20 +1,20 @@
-//! A data root that a group shares: its members read and write the same logs, each as their own user.
+//! A data root that a Unix group shares. The group's members read and write the same logs, each as its own user.
 //!
-//! The mode of the directory of all teams marks the root as shared; the engine gives new files the same access.
+//! The mode of the directory of all teams marks the root as shared. The engine gives new files the same access.
 
 use crate::handle::root::{RUNTIME_FILE, TEAMS_DIR};
 use crate::operation::prelude::*;
 use teamlog_engine::storage::{Access, Files, SHARED_DIR, SHARED_FILE};
 
-/// Most nested directories that are visited; teams need four.
+/// Maximum depth of directories to visit. Teams need a depth of four.
 const DEPTH_MAX: usize = 16;
 
-/// Returns true if a file belongs to one user even in a shared root: the token of that user's daemon.
+/// Returns true if a file belongs to one user even in a shared root. This is the token file of a user's daemon.
 pub(crate) fn is_personal(path: &Path) -> bool {
     path.file_name().is_some_and(|name| name == RUNTIME_FILE)
 }
 
-/// Returns the mode of a file or directory in a shared root.
+/// Returns the mode for a file or directory in a shared root.
 pub(crate) fn shared_mode(access: &Access) -> u32 {
     if access.is_dir {
         SHARED_DIR
@@ -24,11 +24,11 @@ pub(crate) fn shared_mode(access: &Access) -> u32 {
 }
 
 impl Root {
-    /// Shares the teams with a group: directories get mode 2770, files 0660, and so do new ones. Repeating it corrects
-    /// modes that differ.
+    /// Shares the teams with a group. Existing and new directories get mode 2770, files 0660. A repeated call corrects modes that
+    /// differ.
     ///
     /// # Errors
-    /// `invalid_input` for a root in memory; I/O, for example a file of another user.
+    /// `invalid_input` for a root in memory; I/O, for example for a file of another user.
     pub fn share(&self, gid: u32) -> Result<()> {
         let Some(files) = self.files() else {
             let message = "only a data root in a directory can be shared";
@@ -41,7 +41,7 @@ impl Root {
 
 fn share(files: &Files, path: &Path, gid: u32, depth: usize) -> Result<()> {
     let found = files.access(path).map_err(Error::io("look at", path))?;
-    // A file may be removed meanwhile.
+    // Skips a file that was removed meanwhile.
     let Some(access) = found.filter(|access| access.is_dir || access.is_file) else {
         return Ok(());
     };

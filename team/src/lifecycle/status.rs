@@ -16,7 +16,7 @@ operation! {
     "read-team-status": Reads(Status) -> StatusAnswer = Team::status
 }
 
-/// The input of `status`.
+/// Input of `status`.
 #[derive(Debug, Clone, Copy, Default, Deserialize, JsonSchema, Serialize)]
 #[serde(deny_unknown_fields)]
 #[cfg_attr(feature = "cli", derive(clap::Args), group(skip))]
@@ -24,7 +24,7 @@ pub struct Status {
     /// Minutes without an update or an ack after which a task or message is stale; 90 if absent
     #[cfg_attr(feature = "cli", arg(long, value_name = "MINUTES", value_parser = crate::argv::whole::<u64>))]
     pub stale_minutes: Option<u64>,
-    /// Also compute the digest of the state, which equals the one of `rehydrate`; reads the whole state
+    /// Also compute the digest of the state, as `rehydrate` does; reads the whole state
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long))]
     pub digest: bool,
@@ -34,7 +34,7 @@ pub struct Status {
     pub limit: Option<usize>,
 }
 
-/// A message that waits too long for its ack: its envelope, and the time it waits.
+/// A message that has waited too long for its ack: its envelope and its age.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct StaleMessage {
     /// Message id.
@@ -60,7 +60,7 @@ pub struct StaleMessage {
     /// Payload of the message.
     #[schemars(with = "serde_json::Map<String, serde_json::Value>")]
     pub payload: Option<Box<RawValue>>,
-    /// Fields that the envelope does not know, unchanged.
+    /// Envelope fields that this version does not know, unchanged.
     #[serde(flatten)]
     #[schemars(with = "BTreeMap<String, serde_json::Value>")]
     pub extra: BTreeMap<String, Option<Box<RawValue>>>,
@@ -68,13 +68,13 @@ pub struct StaleMessage {
     pub message_id: String,
     /// Copy of `to`.
     pub agent: String,
-    /// Whole minutes since it was recorded.
+    /// Whole minutes since the message was recorded.
     pub age_minutes: u64,
 }
 
 impl<'de> Deserialize<'de> for StaleMessage {
     fn deserialize<D: Deserializer<'de>>(from: D) -> std::result::Result<StaleMessage, D::Error> {
-        // Deserialized by hand: a derived flattened field would not keep the text of the payload.
+        // Parses by hand, because a derived flattened field would not keep the original text of the payload.
         let mut fields = BTreeMap::<String, Box<RawValue>>::deserialize(from)?;
         Ok(StaleMessage {
             id: take(&mut fields, "id")?,
@@ -98,7 +98,7 @@ impl<'de> Deserialize<'de> for StaleMessage {
     }
 }
 
-/// Takes a field out of an object; a missing field reads as `null`.
+/// Takes a field out of an object. A missing field reads as `null`.
 fn take<T: DeserializeOwned, E: serde::de::Error>(
     fields: &mut BTreeMap<String, Box<RawValue>>,
     name: &str,
@@ -118,9 +118,9 @@ pub struct ActiveMode {
     pub session_id: Option<String>,
     /// Phase of the mode.
     pub phase: Option<String>,
-    /// Time when it became active.
+    /// Time when the mode became active.
     pub activated_at: Option<Timestamp>,
-    /// Time of its last change.
+    /// Time of the mode's last change.
     pub updated_at: Timestamp,
 }
 
@@ -131,48 +131,48 @@ pub struct BootstrapRun {
     pub run: String,
     /// State of the run.
     pub state: State,
-    /// The team that it works with.
+    /// The team that the run works with.
     pub team_name: Option<String>,
     /// Domains of the run.
     pub domains: Vec<String>,
-    /// Violations of the contract so far.
+    /// Number of breaches of the contract so far.
     pub breaches: u64,
-    /// Time of its next time-out.
+    /// Time of the run's next timeout.
     #[schemars(with = "Option<Timestamp>")]
     pub due_at: Option<String>,
-    /// Time of its last change.
+    /// Time of the run's last change.
     #[schemars(with = "Timestamp")]
     pub updated_at: String,
 }
 
-/// Lines that are no JSON. A checksummed log has none, so the count is always zero.
+/// Count of lines that are not valid JSON. The log has checksums, so the count is always zero.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct MalformedJsonl {
     /// Number of lines.
     pub total: u64,
-    /// Their files.
+    /// Files with such lines.
     pub files: Vec<String>,
 }
 
-/// Answer of `status`: the fields of the protocol, then those of this log.
+/// Answer of `status`: first the fields of the protocol, then teamlog's own fields.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct StatusAnswer {
     /// The team.
     pub team: String,
-    /// Time when the team was closed; absent while it is open.
+    /// Time when the team was closed; absent if it is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub closed_at: Option<String>,
     /// The members, sorted.
     pub members: Vec<String>,
-    /// Unread messages by agent, zeros included.
+    /// Number of unread messages per agent, zeros included.
     pub unread_counts: BTreeMap<String, u64>,
-    /// Unread posts in threads by agent, without zeros.
+    /// Number of unread posts in threads per agent, without zeros.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub unread_posts: BTreeMap<String, u64>,
     /// Blocked tasks, in natural order.
     #[schemars(with = "Vec<Task>")]
     pub blocked_tasks: Vec<Listed>,
-    /// Failed or canceled dependencies of blocked tasks, by task.
+    /// Failed or canceled dependencies of the blocked tasks, per task.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub failed_dependencies: BTreeMap<String, Vec<String>>,
     /// Unfinished tasks without an update for `stale_minutes`, in natural order.
@@ -182,17 +182,17 @@ pub struct StatusAnswer {
     pub stale_messages: Vec<StaleMessage>,
     /// Always zero; kept for readers of the protocol.
     pub malformed_jsonl: MalformedJsonl,
-    /// Active modes: those of the root, then session by session, each in the order in which they became active.
+    /// Active modes: first the modes of the root, then the modes of each session, in the order of their start.
     pub active_modes: Vec<ActiveMode>,
     /// Bootstrap runs, newest first.
     pub bootstrap_runs: Vec<BootstrapRun>,
-    /// Tasks of any status.
+    /// Number of all tasks.
     pub task_count: u64,
-    /// Tasks by status, every status included.
+    /// Number of tasks per status, zeros included.
     pub tasks_by_status: BTreeMap<Cow<'static, str>, u64>,
-    /// Messages of all inboxes.
+    /// Number of messages in all inboxes.
     pub message_count: u64,
-    /// Events of the log.
+    /// Number of events in the log.
     pub events: u64,
     /// Seq of the last event.
     pub last_seq: u64,
@@ -269,7 +269,7 @@ impl Team {
     }
 }
 
-/// Shortens lists to a limit, and collects the names of those it shortened.
+/// A limit on lists, with the names of the lists that were shortened.
 struct ListLimit {
     limit: usize,
     truncated: Vec<Cow<'static, str>>,

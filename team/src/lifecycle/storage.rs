@@ -21,15 +21,15 @@ pub struct ReadStorage {}
 pub struct StorageShown {
     /// The team
     pub team: String,
-    /// Disk of the data root; `null` in memory
+    /// Disk of the data root; `null` if the root is in memory
     pub disk: Option<DiskShown>,
     /// The log
     pub log: LogShown,
-    /// Bytes of files that can be rebuilt from the log
+    /// Size of the files that can be rebuilt from the log, in bytes
     pub derived_bytes: u64,
-    /// Readable backups, in the directories to which backups of the team were made
+    /// Readable backups in all directories to which this team was backed up
     pub backups: Vec<BackupShown>,
-    /// Directories of backups without a readable backup
+    /// Directories to which this team was backed up, but without a readable backup
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub backups_unreadable: Vec<UnreadableShown>,
 }
@@ -40,7 +40,7 @@ pub struct StorageShown {
 pub struct DiskShown {
     /// Free bytes
     pub free_bytes: u64,
-    /// Bytes in all
+    /// Size of the disk in bytes
     pub total_bytes: u64,
 }
 
@@ -52,7 +52,7 @@ pub struct LogShown {
     pub format: &'static str,
     /// The segments, oldest first
     pub segments: Vec<SegmentShown>,
-    /// Bytes of all segments
+    /// Size of all segments in bytes
     pub bytes: u64,
 }
 
@@ -62,13 +62,13 @@ pub struct LogShown {
 pub struct SegmentShown {
     /// File, relative to the team's directory
     pub file: String,
-    /// First event
+    /// Seq of the first event
     pub first_seq: u64,
-    /// Last event; `first_seq - 1` if the segment has no events yet
+    /// Seq of the last event; `first_seq - 1` if the segment has no events yet
     pub last_seq: u64,
-    /// Bytes up to the head
+    /// Size up to the head, in bytes
     pub bytes: u64,
-    /// True if no event is appended to it any more
+    /// True if no more events are appended to the segment
     pub sealed: bool,
 }
 
@@ -80,13 +80,13 @@ pub struct BackupShown {
     pub path: String,
     /// Time of the backup
     pub taken_at: Timestamp,
-    /// Last event in the backup
+    /// Seq of the last event in the backup
     pub last_seq: u64,
-    /// Bytes of its files
+    /// Size of the backup in bytes
     pub bytes: u64,
 }
 
-/// A directory to which a backup was made, but which holds no readable backup.
+/// A directory to which a backup was made, but without a readable backup.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 #[schemars(rename = "UnreadableBackup")]
 pub struct UnreadableShown {
@@ -181,7 +181,7 @@ impl Team {
     }
 }
 
-/// Returns the bytes of the files below a directory, without files that are removed meanwhile.
+/// Returns the size of all files below a directory. Ignores files that are removed meanwhile.
 fn bytes_in(storage: &dyn Storage, dir: &Path) -> std::io::Result<u64> {
     let (mut left, mut bytes) = (vec![dir.to_path_buf()], 0);
     while let Some(path) = left.pop() {

@@ -1,4 +1,4 @@
-//! `teams`: the teams of a data root, one line each.
+//! `teams`: the teams of a data root, with one line per team.
 
 use crate::operation::prelude::*;
 
@@ -7,9 +7,9 @@ use crate::operation::prelude::*;
 pub struct TeamListed {
     /// The team.
     pub team: String,
-    /// True unless the team was closed.
+    /// True if the team is not closed.
     pub open: bool,
-    /// Time when it was closed.
+    /// Time when the team was closed; absent if it is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Timestamp>")]
     pub closed_at: Option<String>,

@@ -1,8 +1,8 @@
-//! `tick`: records events that have become due. Every time-out of a team is recorded by this command.
+//! `tick`: records due events. This command records every timeout of a team.
 //!
-//! The due events follow from the log and one `now`, and are recorded in the order of time; a second tick records
-//! nothing. A late tick skips no delivery attempt: it starts one attempt of each delivery, with the full time-out from
-//! `now`.
+//! The due events follow from the log and one time `now`, and are recorded in the order of their times. A second tick at
+//! `now` records nothing. A late tick skips no delivery attempt: it starts one attempt per delivery, with the full timeout
+//! from `now` on.
 
 use crate::bootstrap::tick::BootstrapTicked;
 use crate::message::mailbox_mark::dispatch;
@@ -15,10 +15,10 @@ use crate::projections::message::event::{DispatchMoved, MailFact};
 use crate::projections::task::event::TaskAct;
 use crate::task::holding;
 
-/// Most delivery events in one group.
+/// Maximum number of delivery events in one group.
 const GROUP_MAX: usize = 256;
 
-/// Most expired leases, and most unblocked tasks, in one group.
+/// Maximum number of expired leases in one group; also of unblocked tasks.
 const SWEPT_MAX: usize = 64;
 
 /// Reason of a dead letter.
@@ -38,41 +38,41 @@ pub struct TickAnswer {
     pub now: String,
     /// Recorded events of deliveries.
     pub delivery: DeliveryTicked,
-    /// Recorded events of claims.
+    /// Recorded lease expiries.
     pub leases: LeasesTicked,
-    /// Recorded events of tasks that waited for others.
+    /// Recorded changes of tasks that waited for dependencies.
     pub tasks: TasksTicked,
-    /// Recorded time-outs of bootstrap runs.
+    /// Recorded timeouts of bootstrap runs.
     pub bootstrap: BootstrapTicked,
-    /// Time when the next event is due; `null` if nothing waits.
+    /// Time when the next event is due; `null` if none is.
     pub next_due_at: Option<String>,
 }
 
 /// The JSON object `{retried, dead_lettered}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct DeliveryTicked {
-    /// Attempts that were started.
+    /// Number of delivery attempts that were started.
     pub retried: u64,
-    /// Messages that became dead letters.
+    /// Number of messages that became dead letters.
     pub dead_lettered: u64,
 }
 
 /// The JSON object `{expired}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LeasesTicked {
-    /// Leases that expired; their tasks are pending again.
+    /// Number of expired leases. The tasks are pending again.
     pub expired: u64,
 }
 
 /// The JSON object `{unblocked}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct TasksTicked {
-    /// Tasks that were still blocked although their dependencies are completed: after an import, or after too many
-    /// completions at once.
+    /// Number of tasks that were still blocked although their dependencies are completed. This happens after an import, or after
+    /// very many completions at once.
     pub unblocked: u64,
 }
 
-/// A request to record due events.
+/// One pass that records due events.
 #[derive(Debug, Clone)]
 pub(crate) struct Round {
     pub now: Timestamp,
@@ -81,7 +81,7 @@ pub(crate) struct Round {
     pub actor: String,
 }
 
-/// Counts of a recorded group.
+/// Counts of one recorded group.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RoundResult {
     pub delivery: DeliveryTicked,
@@ -128,7 +128,7 @@ impl Team {
         })
     }
 
-    /// Records due delivery events, group by group. Takes no lock if none is due.
+    /// Records due delivery events, group by group. Takes no lock if no event is due.
     pub(crate) fn rounds(&mut self, round: &Round) -> Result<DeliveryTicked> {
         let mut sum = DeliveryTicked::default();
         let mut more = self.query(|live, _| Ok(!round.due(live, 1)?.is_empty()))?;
@@ -145,12 +145,12 @@ impl Team {
         Ok(sum)
     }
 
-    /// Records expired leases and unblocked tasks, group by group. Takes no lock if there are none.
+    /// Records lease expiries and unblocked tasks, group by group. Takes no lock if no event is due.
     fn sweep(&mut self, round: &Round) -> Result<(LeasesTicked, TasksTicked)> {
         let mut sum = (LeasesTicked::default(), TasksTicked::default());
         let mut more = self.query(|live, _| round.has_to_sweep(live))?;
-        // Task at which the last group ended. The next group starts after it, because the entries before it are removed
-        // from the list and would only be stepped over again.
+        // Task at which the last group ended. The next group starts after that task. Without it, each group would pass over the
+        // index entries that the earlier groups removed.
         let mut behind = None;
         while more {
             let (round, last) = (round.clone(), behind);
@@ -167,12 +167,12 @@ impl Team {
     }
 }
 
-/// Counts of a recorded group.
+/// Counts of one recorded group.
 #[derive(Debug, Clone)]
 struct SweepResult {
     expired: u64,
     unblocked: u64,
-    /// The last unblocked task.
+    /// Id of the last unblocked task.
     last: Option<String>,
     more: bool,
 }
@@ -186,7 +186,7 @@ impl Round {
         Ok(!expired.is_empty() || !live.freed_tasks(None, 1)?.is_empty())
     }
 
-    /// Returns one group of expired leases and of unblocked tasks after `behind`.
+    /// Returns one group of lease expiries, and of unblocked tasks after `behind`.
     fn swept(&self, live: &Live, behind: Option<&str>) -> Acted<SweepResult> {
         let Round { now, actor, .. } = self;
         let mut events = Vec::new();
@@ -208,7 +208,7 @@ impl Round {
         Ok((swept, events))
     }
 
-    /// Returns due deliveries; none in a closed team.
+    /// Returns the due deliveries. A closed team has none.
     fn due(&self, live: &Live, limit: usize) -> Result<Vec<Due>> {
         if live.is_closed()? {
             return Ok(Vec::new());
@@ -216,8 +216,7 @@ impl Round {
         Ok(live.due_by(self.now, self.message_id.as_deref(), limit)?)
     }
 
-    /// Returns one group of due delivery events. Attempts start at `at`, which is after `now` if the command waited for
-    /// the lock.
+    /// Returns one group of due delivery events. Attempts start at `at`; if the command waited for the lock, `at` is after `now`.
     fn ticked(&self, live: &Live, at: Timestamp) -> Acted<RoundResult> {
         let all = self.due(live, GROUP_MAX)?;
         let mut ticked = RoundResult {
@@ -260,7 +259,7 @@ fn event(live: &Live, due: &Due, now: Timestamp, actor: &str) -> Result<NewEvent
     Ok(event)
 }
 
-/// Returns the event that fails the open dispatch request of a message that became a dead letter.
+/// Returns the event that fails the open dispatch request of a message, because the message became a dead letter.
 fn dispatch_failed(live: &Live, due: &Due, actor: &str) -> Result<Option<NewEvent>> {
     let delivery = &due.delivery;
     if let Step::Retry(_) = due.step {
@@ -276,13 +275,13 @@ fn dispatch_failed(live: &Live, due: &Due, actor: &str) -> Result<Option<NewEven
     ))
 }
 
-/// Returns the message of a delivery. A log from elsewhere may not hold it; the delivery times out nevertheless.
+/// Returns the message of a delivery. In an imported log the message may be missing; the delivery times out nevertheless.
 pub(crate) fn message(live: &Live, delivery: &Delivery) -> Result<MessageInfo> {
     let known = live.message(&delivery.message_id)?;
     Ok(known.unwrap_or_else(|| MessageInfo::unknown(&delivery.message_id, &delivery.to)))
 }
 
-/// Returns the id of a dead letter. It follows from the event that required the ack, so that every tick gives the same
+/// Returns the id of a dead letter. The id is derived from the event that required the ack, so every tick computes the same
 /// id.
 pub(crate) fn dead_letter_id(required: Option<teamlog_engine::EventId>) -> String {
     let bytes = required.map(|id| id.bytes()).unwrap_or_default();
