@@ -1,13 +1,13 @@
-//! Adoption: gives a log to a journal, or takes it off again. Its id, seqs, segments and receipts stay the same.
+//! Adoption: gives a log to a journal, or takes it off again. The log's id, seqs, segments and receipts stay unchanged.
 //!
-//! `Log::adopt` has three steps. (1) Copies all groups to the journal, which does not let other hosts join yet. (2)
-//! Writes the journal's name into `log.json`: from then on every append goes through the journal. This step decides.
-//! (3) Appends the event that opens the log in the journal for all hosts. After an interruption, calling it again
-//! continues.
+//! `Log::adopt` has three steps. (1) It copies all groups to the journal, which does not let other hosts join yet. (2) It writes
+//! the journal's name into `log.json`. After this step every append goes through the journal. (3) It appends the event that opens
+//! the log in the journal for all hosts. If a call was interrupted, the next call continues.
 //!
-//! `Log::leave` has three steps, too. (1) Writes the id of the leaving event into a note. (2) The event closes the log
-//! in the journal. (3) `log.json` no longer names the journal. The note says which host may finish; on all other hosts
-//! the log has ended. The note keeps the ids of earlier attempts, because the journal may record one of them late.
+//! `Log::leave` has three steps, too. (1) It writes the id of the leaving event into a note. (2) It appends the event, which
+//! closes the log in the journal. (3) It removes the journal from `log.json`. The note says which host may finish; on all other
+//! hosts the log has ended. The note also keeps the ids of earlier attempts, because the journal may record an earlier attempt
+//! late.
 
 use crate::journal::cursor::{self, CursorState};
 use crate::journal::{Journal, LogState, PushReport, Replica, Turn, check_prefix, of_read, push};
@@ -31,7 +31,7 @@ pub struct Adoption {
     pub last_seq: u64,
 }
 
-/// Payload of the events about adoption and leaving.
+/// Payload of the events that record an adoption or a leave.
 #[derive(Serialize)]
 struct Named<'a> {
     journal: &'a str,
@@ -80,7 +80,7 @@ impl Log {
         })
     }
 
-    /// Registers the log at its journal, or again if it had left it. Returns the new content of `log.json`.
+    /// Registers the log at its journal, also if the log had left the journal. Returns the new content of `log.json`.
     fn admitted(
         &self,
         reader: &Reader,
@@ -165,11 +165,11 @@ impl Log {
         }
     }
 
-    /// Copies groups to the journal that this host has and the journal lacks: the journal was restored from an older
-    /// state, or a server without all groups took over. The journal compares them, so nothing is recorded twice.
+    /// Copies groups of this host to the journal if the journal lost them: it was restored from an older state, or a server
+    /// without all groups took over. The journal compares the groups, so no group is recorded twice.
     ///
     /// # Errors
-    /// `Journal`: it has another history (and is left unchanged), or it does not answer; `Locked`, `Corrupt`, I/O.
+    /// `Journal`: the journal has another history (and is left unchanged), or does not answer; `Locked`, `Corrupt`, I/O.
     pub fn heal(&self, progress: &mut dyn FnMut(u64, u64)) -> Result<Option<PushReport>> {
         let mut exclusive = self.lock_alone()?;
         let identity = exclusive.identity().clone();
@@ -178,10 +178,10 @@ impl Log {
         };
         let journals = self.journals(journal)?;
         let mut handle = self.journal(journal)?;
-        // The journal may be older than the log, and then gets all of it.
+        // A journal that was restored from a state before the adoption does not know the log, and gets all groups.
         let state = match journals.enroll(&identity, LogState::Loading) {
             Ok(()) => LogState::Loading,
-            // The journal knows the log.
+            // The journal already knows the log.
             Err(error) if error.journal_fault() == Some(JournalFault::Refused) => LogState::Open,
             Err(error) => return Err(error),
         };
@@ -208,7 +208,7 @@ impl Log {
         let last_seq = exclusive.head().last_seq;
         let term = handle.term().map_err(|error| of_read(error, last_seq))?;
         let (storage, identity) = (self.storage().as_ref(), exclusive.identity());
-        // Without a note the next read learns the system id.
+        // If there is no cursor file, the next read of the journal stores the system id.
         let Some(kept) = cursor::read(storage, self.dir(), identity) else {
             return Ok(Some((0, term.system)));
         };
@@ -231,8 +231,8 @@ impl Log {
         push(journal, state, &exclusive.reader(), deadline, progress)
     }
 
-    /// Closes the log in its journal by an event, whose id this host notes before. Tries again if another host appends
-    /// first. The journal may still record an earlier attempt late, so the note keeps all ids.
+    /// Closes the log in its journal by an event, whose id this host notes first. Tries again if another host appended before the
+    /// event. The journal may record an earlier attempt late, so the note keeps all ids.
     fn close_there(&self, exclusive: &mut LockedLog) -> Result<()> {
         let note = self.dir().join(LEAVING_FILE);
         let mut noted = self.noted()?;
@@ -304,7 +304,7 @@ impl LockedLog {
             "log.json must go on naming the same log"
         );
         self.check_lock()?;
-        // Without a journal nothing restores groups that a power loss removes.
+        // A log without a journal cannot get groups back after a power loss, so all groups must be durable now.
         self.core.sync_deferred()?;
         let path = self.core.dir.join(LOG_FILE);
         let storage = self.core.storage.named();
@@ -320,7 +320,7 @@ impl LockedLog {
     fn follow(&mut self, journal: Box<dyn Journal>) -> Result<()> {
         let fold_version = self.core.options.fold_version;
         let mut replica = Replica::open(journal, &self.reader(), fold_version)?;
-        // Without a journal each group was synced.
+        // All groups are durable, because a log without a journal syncs each group.
         replica.mark_synced();
         self.core.replica = Some(replica);
         self.core.catch_up()?;
@@ -339,7 +339,7 @@ impl LockedLog {
         let event = event(JOURNAL_ADOPTED, &self.core.identity)?;
         match self.core.turn(event, &turn, |_| Ok(())) {
             Ok(()) => Ok(true),
-            // An earlier call did it, even if its answer was lost.
+            // An earlier call opened the log, although its answer may have been lost.
             Err(error)
                 if error.is_conflict() || error.journal_fault() == Some(JournalFault::Opened) =>
             {

@@ -5,7 +5,7 @@ use crate::log::Log;
 use crate::prelude::*;
 
 impl Log {
-    /// Stores bytes in the journal before an event names them. Repeating it is harmless.
+    /// Stores bytes in the journal before an event names them. A repeated call changes nothing.
     ///
     /// # Errors
     /// `Journal`: this program cannot open the journal, or the journal does not answer.

@@ -17,7 +17,7 @@ pub struct Comparison {
     pub clock: Option<String>,
     /// True if other hosts fold the events by a newer version.
     pub is_older: bool,
-    /// Hosts with another state at the same event.
+    /// Hosts whose state at the same event differs from the state of this host.
     pub diverged: Vec<String>,
 }
 
@@ -31,11 +31,11 @@ impl Log {
         read_at.filter(|at| *at > Timestamp::default())
     }
 
-    /// Compares the events of a reader with the journal, and `state`, a digest of the folded state, with those of other
-    /// hosts. `None` if the log has no journal. Records nothing.
+    /// Compares the events of a reader with the journal, and `state`, a digest of the folded state, with the digests of other
+    /// hosts. Returns `None` if the log has no journal. Records nothing.
     ///
     /// # Errors
-    /// `Journal`: it lacks events that are here, has another history, or does not answer; `Corrupt`, I/O.
+    /// `Journal`: the journal lacks events of this host, has another history, or does not answer; `Corrupt`, I/O.
     pub fn compare(&self, reader: &Reader, state: Option<&str>) -> Result<Option<Comparison>> {
         let Some(journal) = &self.identity().journal else {
             return Ok(None);

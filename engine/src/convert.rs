@@ -59,7 +59,7 @@ pub struct Conversion {
     pub archive: PathBuf,
 }
 
-/// Payload of the event: describes the original, so that it can be checked.
+/// Payload of the event that records the conversion. Describes the original log, so that the original can be checked.
 #[derive(Serialize)]
 struct Origin<'a> {
     from: &'a Size,

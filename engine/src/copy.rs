@@ -68,7 +68,7 @@ impl Reader {
         Ok(self.lens()?.iter().sum())
     }
 
-    /// Returns the bytes of each segment.
+    /// Returns the length of each segment in bytes.
     pub(crate) fn lens(&self) -> Result<Vec<u64>> {
         let len = |name: String| {
             if name == self.head().name {

@@ -32,7 +32,7 @@ pub enum Error {
     Locked {
         /// The lock file.
         path: PathBuf,
-        /// The process that holds it, for people: `pid 4242 (teamlog serve)`.
+        /// The process that holds the lock, as text for people: `pid 4242 (teamlog serve)`.
         holder: String,
         /// Time waited, in ms.
         waited_ms: u64,
@@ -170,7 +170,7 @@ pub struct Rollback {
     pub known_id: Option<String>,
     /// Seq of the last event of the log now.
     pub last_seq: u64,
-    /// The file that proves it, relative to the log's directory.
+    /// The file that proves the loss, relative to the log's directory.
     pub witness: String,
 }
 
@@ -205,7 +205,7 @@ macro_rules! faults {
         }
 
         impl JournalFault {
-            /// The stable code.
+            /// Returns the stable code of the reason.
             pub fn code(self) -> &'static str {
                 match self {
                     $(JournalFault::$fault => $code,)*
@@ -271,7 +271,7 @@ pub fn is_no_space(kind: io::ErrorKind) -> bool {
     .contains(&kind)
 }
 
-/// Returns true if the system forbids it: a read-only file system, or no permission.
+/// Returns true if the system forbids the access: a read-only file system, or no permission.
 pub fn is_not_permitted(kind: io::ErrorKind) -> bool {
     [
         io::ErrorKind::ReadOnlyFilesystem,

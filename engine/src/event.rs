@@ -19,7 +19,7 @@ pub struct Event<'a> {
     pub created_at: Timestamp,
     /// A past-tense fact in snake_case.
     pub kind: Cow<'a, str>,
-    /// The agent or user that acted.
+    /// The things that the event points at, such as a task or a trace.
     pub actor: Cow<'a, str>,
     /// The things that it points at.
     pub refs: Refs<'a>,
@@ -32,7 +32,7 @@ pub struct Event<'a> {
 }
 
 impl<'a> Event<'a> {
-    /// Converts it into an event that owns its strings.
+    /// Converts the event into an event that owns its strings.
     pub fn into_owned(self) -> Event<'static> {
         Event {
             seq: self.seq,
@@ -53,7 +53,7 @@ impl<'a> Event<'a> {
 pub enum Cause {
     /// An event of the log, by id.
     Event(EventId),
-    /// The event at that index of the same append; it must come earlier.
+    /// The event at this index of the same append. The index must be lower than the index of the new event.
     Earlier(usize),
 }
 
@@ -64,7 +64,7 @@ pub struct NewEvent {
     pub kind: Cow<'static, str>,
     /// The agent or user that acted; 1 to 128 bytes without control characters.
     pub actor: String,
-    /// The things that it points at, except the cause; each 1 to 128 bytes without control characters.
+    /// The things that the event points at, except the cause. Each ref has 1 to 128 bytes without control characters.
     pub refs: Refs<'static>,
     /// The cause; overrides `refs.cause`.
     pub cause: Option<Cause>,

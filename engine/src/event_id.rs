@@ -14,9 +14,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct EventId(u128);
 
-/// The 62 random bits.
+/// Mask of the random bits of an id.
 const RANDOM_MASK: u64 = (1 << 62) - 1;
-/// A fresh id leaves the top random bit 0, so that the ids after it in the same microsecond have room.
+/// Mask of the random bits of a fresh id. The top bit is 0, so that there is room for later ids of the same microsecond.
 const FRESH_MASK: u64 = RANDOM_MASK >> 1;
 /// Maximum random step between two ids of one microsecond. Large enough that the next id cannot be guessed; small
 /// enough that one microsecond has room for half a billion ids.
@@ -58,12 +58,12 @@ impl EventId {
                 | u128::from(random & RANDOM_MASK),
         )
     }
-    /// Returns the id for an event at `at` that follows `previous`: a fresh one, or, within one microsecond, the previous
-    /// one plus a small step, so that ids strictly increase.
+    /// Returns the id for an event at `at` that follows `previous`. If `at` is in the microsecond of `previous`, the id is
+    /// `previous` plus a small step; otherwise the id is fresh. So ids strictly increase.
     ///
-    /// A microsecond has room for at least half a billion ids made here. If an id made elsewhere has used up its
-    /// microsecond, the new id is in the next one; so take `created_at` from [`EventId::created_at`]. Only in the last
-    /// microsecond of 9999 there is no next one, and the id is not above `previous`.
+    /// A microsecond has room for at least half a billion ids of this program. If an imported id has used up its microsecond, the
+    /// new id is in the next microsecond, so take `created_at` from [`EventId::created_at`]. Only in the last microsecond of the
+    /// year 9999 the id may not be above `previous`.
     ///
     /// # Errors
     /// `Random`.
@@ -103,7 +103,8 @@ impl EventId {
     fn fraction(self) -> u64 {
         (self.0 >> 64) as u64 & 0xFFF
     }
-    /// Rounds up, because the encoding rounded down. Up to 1000 for a fraction that is no microsecond.
+    /// Returns the microsecond within its millisecond. Rounds up, because the encoding rounded down. The result is up to 1000 if
+    /// the fraction is not a whole microsecond.
     fn micros_in_milli(self) -> u16 {
         (self.fraction() * 1000).div_ceil(4096) as u16
     }
@@ -134,7 +135,7 @@ pub struct SeededIds(pub AtomicU64);
 /// Random bytes fetched in advance, so that one system call serves 32 ids.
 const STOCK_BYTES: usize = 256;
 
-/// Takes 8 bytes off the stock. Fills an empty stock first; if that fails, it stays empty.
+/// Takes 8 bytes off the stock. Fills an empty stock first. If filling fails, the stock stays empty.
 fn take_word(
     stock: &mut Vec<u8>,
     fill: impl FnOnce(&mut [u8]) -> Result<(), getrandom::Error>,

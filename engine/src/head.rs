@@ -1,9 +1,8 @@
 //! The durable head: the end of the durable log, in one file of two alternating slots.
 //!
-//! Invariants: a slot is written whole, after the sync of the bytes that it names. The newest valid slot counts; the
-//! other one always holds the state before. The file is a lower bound: never less than the acknowledged end while the
-//! machine runs, possibly less after power loss (it is synced only at rotation, before a tail is cut, and at a clean
-//! close).
+//! Invariants: a slot is written whole, after the bytes up to its end were synced. The newest valid slot counts; the other slot
+//! holds the head before. While the machine runs, the head is never before the acknowledged end. After a power loss it may be,
+//! because the file is synced only at rotation, before a tail is cut, and at a clean close.
 
 use crate::error::{Error, Result};
 use crate::event_id::EventId;
@@ -25,7 +24,7 @@ const ROTATING: u32 = 1;
 const QUARANTINING: u32 = 2;
 const CUTTING: u32 = 4;
 
-/// Lower bound of the durable end, and the end for readers.
+/// The head of a log: a lower bound of its durable end, and the end up to which readers read.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Head {
     /// Number of head writes.
@@ -174,7 +173,7 @@ impl Head {
             quarantining: flags & QUARANTINING != 0,
             cutting: flags & CUTTING != 0,
         };
-        // Each number must be able to grow by one.
+        // Refuse numbers that cannot grow by one.
         let countable =
             head.generation < u64::MAX && head.segment < u32::MAX && last_seq < u64::MAX;
         // Accept only bytes that this code would write: no unknown flags, long name or nonzero gap.
@@ -264,7 +263,8 @@ impl HeadFile {
                 Slot::OtherLog => slots.foreign = true,
             }
         }
-        // A slot of another log beside one of this log is left by a conversion. Alone it is the head of another log.
+        // A conversion leaves a slot of another log beside a slot of this log. If no slot is of this log, the file belongs to
+        // another log.
         if slots.foreign && slots.newest.is_none() && slots.damaged == 0 {
             return Err(Error::foreign(
                 &self.file.path,

@@ -13,13 +13,13 @@ pub fn is_kind(text: &str) -> bool {
     let allowed = |byte: u8| byte.is_ascii_lowercase() | byte.is_ascii_digit() | (byte == b'_');
     text.len() <= IDENTIFIER_BYTES_MAX
         && text.starts_with(|first: char| first.is_ascii_lowercase())
-        // No early exit: the compiler checks many bytes at a time.
+        // Without an early exit, the compiler can check many bytes at a time.
         && text.bytes().fold(true, |all, byte| all & allowed(byte))
 }
 
 fn has_control(text: &str) -> bool {
     if text.is_ascii() {
-        // No early exit: the compiler checks many bytes at a time.
+        // Without an early exit, the compiler can check many bytes at a time.
         return text
             .bytes()
             .fold(false, |found, byte| found | (byte < 0x20) | (byte == 0x7F));

@@ -19,10 +19,11 @@ use std::path::Path;
 
 /// Newest format version that this code reads. [`Format::version`] is the version that it writes.
 pub const FORMAT_VERSION: u32 = 2;
-/// Version of `log.json` if the log has a journal, for both formats: a program without journals refuses it, and so
-/// never writes beside the journal.
+/// Version of `log.json` if the log has a journal, for both formats. A program without support for journals refuses this version,
+/// so it never writes to such a log.
 const JOURNAL_VERSION: u32 = 3;
-/// Version of `log.json` if the log declares refs: an older program would give the refs other names.
+/// Version of `log.json` if the log declares refs. A program without support for declared refs must refuse the log, because it
+/// would give the refs other names.
 const REFS_VERSION: u32 = 4;
 /// Largest size of `log.json`.
 const LOG_FILE_BYTES_MAX: u64 = 4096;
@@ -41,8 +42,8 @@ words! {
 }
 
 impl Format {
-    /// Returns the version of a new log. `jsonl` has only version 1: its segments are not filled ahead, so that `tail
-    /// -f` works.
+    /// Returns the format version of a new log. `jsonl` stays at version 1, because its segments are not preallocated, so that
+    /// `tail -f` works.
     pub fn version(self) -> u32 {
         match self {
             Format::Jsonl => 1,

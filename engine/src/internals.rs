@@ -1,7 +1,7 @@
 //! Parts of the engine below its API: bytes, files and the derived store.
 //!
-//! For the crates that are released together with this one, its tests, benchmarks and fuzz targets. They may change in
-//! any release; a program that only keeps a log needs none of them.
+//! They are for the crates that are released together with this crate, and for its tests, benchmarks and fuzz targets. They may
+//! change in any release. A program that only keeps a log needs none of them.
 
 /// Encoding of events.
 pub mod codec {
@@ -53,7 +53,7 @@ pub mod segment {
     pub use crate::segment::*;
 }
 
-/// Storages around another one: they fail at a chosen call, or put off syncs.
+/// Storages that wrap another storage: they fail at a chosen call, or defer syncs.
 pub mod storage {
     pub use crate::storage::deferred::Deferred;
     pub use crate::storage::faulty::{Fault, Faulty};

@@ -101,7 +101,7 @@ fn string_token_len(text: &str) -> usize {
     let mut escaped = true;
     let end = text.bytes().position(|byte| {
         let ends = byte == b'"' && !escaped;
-        // The opening quote counts as escaped.
+        // The opening quote counts as escaped, so that it does not end the string.
         escaped = byte == b'\\' && !escaped;
         ends
     });
@@ -177,7 +177,7 @@ fn escape(byte: u8) -> ([u8; 6], usize) {
 
 /// Encodes a value as one line of JSON that ends with its own CRC: `,"crc":"` with eight digits, `"}` and the newline.
 pub(crate) fn sealed_line(value: &impl serde::Serialize) -> Vec<u8> {
-    // Writing to memory fails only for a map whose keys are no text.
+    // Serialising to memory fails only for a map whose keys are not strings.
     let mut line = serde_json::to_vec(value).unwrap_or_default();
     line.pop();
     let crc = crc32fast::hash(&line);
@@ -218,7 +218,7 @@ impl<'a> Parser<'a> {
     fn slice(&self, from: usize, to: usize) -> &'a str {
         self.text.get(from..to).unwrap_or_default()
     }
-    /// Returns the next byte that is not whitespace, and leaves the whitespace out.
+    /// Returns the next byte that is not whitespace, and drops the whitespace.
     fn peek(&mut self) -> Option<u8> {
         let from = self.at;
         while matches!(self.byte(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
@@ -229,7 +229,7 @@ impl<'a> Parser<'a> {
         }
         self.byte()
     }
-    /// Replaces the text between `from` and here by `canonical`.
+    /// Replaces the text from `from` to the current place by `canonical`.
     fn replace(&mut self, from: usize, canonical: &str) {
         self.out.push_str(self.slice(self.copied, from));
         self.out.push_str(canonical);
@@ -310,7 +310,7 @@ impl<'a> Parser<'a> {
             }
         }
     }
-    /// Steps over a comma (false) or over the closing bracket (true).
+    /// Steps over a comma and returns false, or over the closing bracket and returns true.
     fn closes(&mut self, bracket: u8, expected: &str) -> Result<bool, JsonError> {
         let found = self.peek();
         if found != Some(b',') && found != Some(bracket) {
@@ -329,7 +329,7 @@ impl<'a> Parser<'a> {
         let key = if self.copied == copied {
             Cow::Borrowed(self.slice(from, self.at))
         } else {
-            // The key was rewritten: `out` ends with the unchanged text before it and its first part.
+            // The canonical key differs from the text. It is the end of `out`, and the text that is not copied yet.
             let canonical = self
                 .out
                 .get(rewritten + (from - copied)..)

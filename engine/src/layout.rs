@@ -18,7 +18,7 @@ pub const JOURNAL_FILE: &str = "journal";
 pub(crate) const LEAVING_FILE: &str = "leaving";
 /// Directory of bytes that were cut off because a crash left them incomplete.
 pub const QUARANTINE_DIR: &str = "quarantine";
-/// Directory of originals: files from before the log was changed as a whole.
+/// Directory of the original files from before a change of the whole log.
 pub const ARCHIVE_DIR: &str = "archive";
 /// Prefix of the directory in `archive/` in which a conversion builds; the new log's id follows.
 pub(crate) const CONVERSION_PREFIX: &str = ".new-";

@@ -1,16 +1,16 @@
-//! All limits of the log. The error for exceeding one names it.
+//! All limits of the log. An error for an exceeded limit names the limit.
 
-/// Bytes of one event in canonical JSON (its `jsonl` line without framing).
+/// Largest number of bytes of one event in canonical JSON (its `jsonl` line without framing).
 pub const EVENT_BYTES_MAX: usize = 1 << 20;
-/// Bytes of one group in canonical JSON: the sum over its events.
+/// Largest number of bytes of one group in canonical JSON: the sum over its events.
 pub const GROUP_BYTES_MAX: usize = 4 << 20;
-/// Number of events in one group.
+/// Largest number of events in one group.
 pub const GROUP_EVENTS_MAX: usize = 65_536;
-/// Bytes of an identifier, an actor, a kind or a ref.
+/// Largest number of bytes of an identifier: an actor, a kind or a ref.
 pub const IDENTIFIER_BYTES_MAX: usize = 128;
-/// Nesting depth of a payload.
+/// Largest nesting depth of a payload.
 pub const NESTING_MAX: usize = 64;
-/// Largest difference between a host's clock and the journal's, in microseconds. A host beyond it records nothing.
+/// Largest difference between a host's clock and the journal's, in microseconds. A host with a larger difference records nothing.
 pub const CLOCK_SKEW_MAX: i64 = 2_000_000;
 /// Largest number of bytes that a log with a journal may have written without a sync. Opening the log reads them again.
 pub const UNSYNCED_BYTES_MAX: u64 = 64 << 10;
@@ -18,7 +18,7 @@ pub const UNSYNCED_BYTES_MAX: u64 = 64 << 10;
 pub const SEGMENT_BYTES_MAX: u64 = 64 << 20;
 /// Encoded bytes at which buffered events are written as a group.
 pub const BUFFER_BYTES: usize = 1 << 20;
-/// Zeros that a writer keeps after the written bytes, so that a sync need not write the file's length.
+/// Number of zeros that a writer keeps after the written bytes, so that a sync need not write the file's length.
 pub const AHEAD_BYTES: u64 = 512 << 10;
-/// Number of groups after which a writer starts to work ahead.
+/// Number of groups after which a writer prepares zeros and digests in advance.
 pub const AHEAD_FROM_GROUP: u64 = 16;

@@ -1,8 +1,8 @@
 //! The writer's lock of a log: two `flock`s, one on a file that is never deleted and one on the log's directory.
 //!
-//! Writers wait for the file. If the file is removed, the next writer would create and lock another one. The directory
-//! cannot be removed without the log in it, so its lock excludes such writers. Invariant: the file is locked first and
-//! released last.
+//! Writers wait for the file's lock. If the file were removed, the next writer would create and lock a new file. The lock of the
+//! directory excludes such a writer, because the directory cannot be removed without the log in it. Invariant: the file is locked
+//! first and released last.
 
 use crate::error::REPLACE;
 use crate::layout::LOCK_FILE;
@@ -89,8 +89,8 @@ impl LogLock {
         written.map_err(Error::io(REPLACE, &self.path))
     }
 
-    /// Fails if the lock file is no longer the locked one: another process may have locked a new one. `written` says, for
-    /// the error, if something was written since the last check.
+    /// Fails if the path of the lock file no longer names the locked file: another process may have locked a new file. `written`
+    /// says, for the error, if something was written since the last check.
     ///
     /// # Errors
     /// `LockLost`, I/O.

@@ -99,11 +99,12 @@ impl Log {
         Log::create_from(identity, storage, dir, options)
     }
 
-    /// Creates an empty log whose groups a journal orders. Registers it at the journal first, so that no other host takes
-    /// its name.
+    /// Creates an empty log whose groups a journal orders. Registers the log at the journal first, so that no other host takes
+    /// the name.
     ///
     /// # Errors
-    /// `Journal`: this program cannot open it, it does not answer, or it has a log of that name; `LogExists`, I/O.
+    /// `Journal`: this program cannot open the journal, or the journal does not answer or has a log of that name; `LogExists`,
+    /// I/O.
     pub fn create_shared(
         storage: Arc<dyn Storage>,
         dir: &Path,
@@ -161,7 +162,7 @@ impl Log {
         HeadFile::open(storage.as_ref(), dir, identity.log, OpenMode::Create)?
             .write(&mut head, true)?;
         assert_eq!(head.generation, 1, "a log must begin with its first head");
-        // Written last: a directory with this file is a log.
+        // `log.json` is written last, because a directory with this file is a log.
         storage.named().replace(&path, &identity.encode())?;
         for above in dir.ancestors().skip(1) {
             storage.named().sync_dir(above)?;
@@ -225,8 +226,8 @@ impl Log {
     /// Takes the lock, recovers from a crash, and prepares for writing. If the log has a journal, reads its new groups.
     ///
     /// # Errors
-    /// `Locked` at the deadline, `Corrupt`, I/O; `Journal` if this program cannot open it, it does not answer, or it does
-    /// not continue this log.
+    /// `Locked` at the deadline, `Corrupt`, I/O; `Journal` if this program cannot open the journal, or if the journal does not
+    /// answer or does not continue this log.
     pub fn lock(&self) -> Result<LockedLog> {
         let begun = Instant::now();
         let mut exclusive = self.lock_alone()?;
@@ -243,7 +244,8 @@ impl Log {
         exclusive.core.catch_up()?;
         exclusive.core.confirm_read(begun)?;
         if let Some(replica) = &mut exclusive.core.replica {
-            // The first round decides that: an append is compared, and an answer confirmed.
+            // The new groups were just read, so the first append is decided without reading again. The journal compares its
+            // position.
             replica.leads = true;
         }
         Ok(exclusive)
@@ -493,7 +495,7 @@ impl LockedLog {
         self.core.lock.check(self.core.storage.as_ref(), false)
     }
 
-    /// Records the removal of bytes by recovery, so that the log itself documents it.
+    /// Records the removal of bytes by recovery as an event of the log.
     fn record(
         &mut self,
         mut events: Vec<NewEvent>,

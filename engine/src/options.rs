@@ -24,8 +24,8 @@ pub struct LogOptions {
     /// Zeros that a writer keeps after the written bytes, if the format allows it, and how early a segment of any
     /// format may end. Default [`crate::limits::AHEAD_BYTES`]; 0 for none.
     pub ahead_bytes: u64,
-    /// Number of groups after which a writer works ahead (zeros, the digest). Default
-    /// [`crate::limits::AHEAD_FROM_GROUP`]: a writer of a few groups does not.
+    /// Number of groups after which a writer prepares zeros and digests in advance. Default [`crate::limits::AHEAD_FROM_GROUP`],
+    /// so that a writer of a few groups does not.
     pub ahead_from_group: u64,
     /// Version of this host's folds; all hosts of a log must use the same one. Default 0: not checked.
     pub fold_version: u32,

@@ -14,7 +14,7 @@ pub struct Place {
 }
 
 impl Place {
-    /// Returns the offset after the event. Places also come from disk, so it must not overflow.
+    /// Returns the offset after the event. The addition must not overflow, because places also come from disk.
     pub fn end(&self) -> u64 {
         self.offset.saturating_add(u64::from(self.len))
     }

@@ -1,7 +1,7 @@
-//! Reading a log up to a head: events in order, one by its place, or spans for parallel workers.
+//! Reads a log up to a head: events in order, a single event by its place, or spans for parallel workers.
 //!
-//! Invariants: nothing past the head is shown; everything shown was checked (CRC, order of seqs and ids, whole groups,
-//! chained headers); damage is an error with its place, never the end of the log; a reader changes nothing.
+//! Invariants: a reader returns nothing past the head. Everything that it returns was checked (CRC, order of seqs and ids, whole
+//! groups, chained headers). Damage is an error with its place, never the end of the log. A reader changes nothing.
 
 mod find;
 mod header;
@@ -54,7 +54,7 @@ pub(crate) struct Opening {
     pub notes: Vec<String>,
     /// The rollback that the witness shows.
     pub rollback: Option<Rollback>,
-    /// `true` if other files prove nothing about the log's end: a witness or a journal knows it, or recovery is pending.
+    /// `true` if other files add no evidence about the log's end: a witness or a journal shows the end, or recovery is pending.
     pub end_known: bool,
 }
 
@@ -140,7 +140,7 @@ impl Reader {
         Reader::opened(self.storage(), self.dir(), self.identity(), head, opening)
     }
 
-    /// Returns `true` if other files prove nothing about the log's end, for example because it has a witness.
+    /// Returns `true` if other files add no evidence about the log's end, for example because the log has a witness.
     pub fn is_end_known(&self) -> bool {
         self.inner.opening.end_known
     }
@@ -206,7 +206,7 @@ impl Reader {
         Ok(bytes.and_then(|bytes| self.whole_frame(&bytes)))
     }
 
-    /// Decodes a frame that takes all of `bytes`.
+    /// Decodes `bytes`, which must be exactly one frame.
     fn whole_frame(&self, bytes: &[u8]) -> Option<(Event<'static>, u32)> {
         let frame = codec::decode(&self.inner.identity, bytes).ok()?;
         (frame.len == bytes.len()).then(|| (frame.event.into_owned(), frame.crc))
@@ -386,7 +386,7 @@ impl Reader {
         Ok(self.inner.dir.join(EVENTS_DIR).join(self.name(segment)?))
     }
 
-    /// Returns the name of a segment. The head has the active one's; other names need the directory.
+    /// Returns the name of a segment. The head holds the name of the active segment; other names come from the directory.
     fn name(&self, segment: u32) -> Result<String> {
         if segment == self.head().segment {
             return Ok(self.head().name.clone());

@@ -7,8 +7,7 @@ use crate::reader::{BEFORE_HEAD, Reader};
 
 /// Proof of a log's content up to an event: `head -c LENGTH SEGMENT | b3sum` gives `digest`.
 ///
-/// The segment's header holds the digest of the segment before it, and so on: a receipt proves the whole log up to
-/// `seq`.
+/// The header of each segment holds the digest of the segment before it, so a receipt proves the whole log up to `seq`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(deny_unknown_fields)]
@@ -34,7 +33,7 @@ pub enum ReceiptStatus {
     OtherLog,
     /// The receipt's segment name is not valid.
     Malformed,
-    /// The log is intact but ends with this event, before the receipt's: an older state was restored.
+    /// The log is intact but ends with this event, which is before the event of the receipt: an older state was restored.
     RolledBack(u64),
     /// Bytes that the receipt covers are missing, although the head does not end before them.
     Cut,

@@ -34,7 +34,7 @@ const UNDECLARED_OPENINGS: [&str; REFS_MAX] = [
     ",\"thread_id\":\"",
     ",\"session_id\":\"",
 ];
-/// The other fields of a line.
+/// Fields of a line that are not refs. No ref may have their names.
 const OTHER_FIELDS: [&str; 12] = [
     "seq",
     "id",
@@ -104,8 +104,8 @@ struct Declared {
 pub(crate) static UNDECLARED_NAMES: RefNames = RefNames(None);
 
 impl RefNames {
-    /// Declares names: `^[a-z][a-z0-9_]*$`, at most [`REF_NAME_BYTES_MAX`] bytes each, at most [`REFS_MAX`] of them, none twice and
-    /// none that is another field of an event.
+    /// Declares the names of a log's refs. A name matches `^[a-z][a-z0-9_]*$`, has at most [`REF_NAME_BYTES_MAX`] bytes, occurs
+    /// once, and is not the name of another field of an event. There are at most [`REFS_MAX`] names.
     ///
     /// # Errors
     /// `Invalid`.
@@ -239,7 +239,7 @@ impl<'a> Refs<'a> {
             }
         }
     }
-    /// Converts it into refs that own their strings.
+    /// Converts these refs into refs that own their strings.
     pub fn into_owned(self) -> Refs<'static> {
         Refs {
             names: self

@@ -22,7 +22,7 @@ impl LastEvent {
         }
     }
 
-    /// Returns an unknown event before the one with that seq.
+    /// Returns the event before the event `seq`, with an unknown id.
     pub fn before(seq: u64) -> LastEvent {
         LastEvent {
             seq: seq.saturating_sub(1),
@@ -30,7 +30,7 @@ impl LastEvent {
         }
     }
 
-    /// Returns the next seq. Seqs come from disk, so it must not overflow.
+    /// Returns the next seq. The addition must not overflow, because seqs come from disk.
     pub fn next(&self) -> u64 {
         self.seq.saturating_add(1)
     }

@@ -1,4 +1,4 @@
-//! Reads the end of a segment as evidence after a crash: complete groups, then perhaps a broken one.
+//! Reads the end of a segment as evidence after a crash: complete groups, then perhaps a broken group.
 
 use crate::codec::{self, Encoding, Frame, FrameError};
 use crate::prelude::*;
@@ -15,7 +15,7 @@ pub struct Group {
     pub last_id: EventId,
 }
 
-/// A broken group after the complete ones.
+/// A broken group after the complete groups.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Broken {
     /// Offset of its start, at which to cut.
@@ -35,7 +35,7 @@ pub struct Broken {
 pub struct Tail {
     /// The complete groups, in order.
     pub groups: Vec<Group>,
-    /// The broken group after them, if any.
+    /// The broken group after the complete groups, if any.
     pub broken: Option<Broken>,
 }
 
@@ -54,7 +54,7 @@ pub fn read_tail<'a>(
         match read_group(encoding, bytes, at, last) {
             Ok(frames) => {
                 for (start, frame) in &frames {
-                    // The caller sets the segment's number; places here count from the segment's start.
+                    // The place has the offset in the segment. The caller sets the segment's number.
                     each(
                         Place {
                             segment: 0,

@@ -59,7 +59,7 @@ impl Timestamp {
     }
     /// Returns `YYYY-MM-DDTHH:MM:SS.ffffffZ`, always 27 bytes of ASCII.
     pub fn canonical(self) -> [u8; 27] {
-        // Between 1970 and 9999, so all arithmetic is unsigned and small.
+        // The time is between 1970 and 9999, so all arithmetic is unsigned and small.
         let micros = self.0.unsigned_abs();
         let (year, month, day) = civil_from_days((micros / DAY_MICROS.unsigned_abs()) as u32);
         let in_day = micros % DAY_MICROS.unsigned_abs();
@@ -127,7 +127,7 @@ impl Timestamp {
             return Err(refuse(form));
         }
         let range = "a time must lie in the years 1970 to 9999";
-        // Computed here, because `jiff` has no instants for the last day of 9999.
+        // The sum is computed here, because `jiff` has no instants for the last day of 9999.
         let (date, time) = (pieces.date(), pieces.time().unwrap_or_default());
         let [year, month, day] = [date.year(), date.month().into(), date.day().into()]
             .map(|part| u32::try_from(part).unwrap_or_default());

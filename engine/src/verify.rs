@@ -17,11 +17,11 @@ use crate::segment::written;
 use crate::tail::{self, Broken};
 use crate::witness::Witness;
 
-/// Number of reads of head and segments until they agree: a writer does not rotate that fast.
+/// Largest number of reads of the head and the segment names until both agree. No writer rotates faster.
 const LOOKS_MAX: usize = 3;
 
 impl Log {
-    /// Verifies a whole log. With a receipt, also checks that nothing that it covers was changed or cut.
+    /// Verifies a whole log. If a receipt is given, also checks that no byte that it covers was changed or cut.
     ///
     /// # Errors
     /// `NoLog`, `UnsupportedFormat`, I/O. Damage is not an error here but a [`Problem`].
@@ -35,7 +35,7 @@ impl Log {
         progress: &mut dyn FnMut(u64, u64),
     ) -> Result<Report> {
         let mut check = Check::new(self, None);
-        // Read before the head: a writer updates the witness after the head.
+        // The witness is read before the head, because a writer updates the witness after the head.
         check.witness = self.witness();
         let (slots, mut names) = check.look()?;
         if let Some(head) = slots.newest.as_ref().filter(|head| head.cutting) {
@@ -158,8 +158,7 @@ impl Check<'_> {
         self.log.identity().format
     }
 
-    /// Returns the head if the log has all bytes that it names. Ignores bytes after it that a power loss may have
-    /// damaged.
+    /// Returns the head up to which the log has all bytes. Ignores later bytes, which a power loss may have damaged.
     fn whole(&mut self, newest: Option<Head>) -> Result<Option<Head>> {
         let Some(head) = newest else { return Ok(None) };
         let (whole, notes) = self.log.whole(head)?;
@@ -270,7 +269,7 @@ impl Check<'_> {
         self.report.segments += 1;
         self.report.bytes += bytes.len() as u64;
         let content = self.header(number, &file, path, &bytes)?;
-        // The active segment may continue past the head; every other one must end where the next header says.
+        // The active segment may continue past the head. Every other segment must end where the next header says.
         let head_end = head
             .filter(|_| last)
             .and_then(|head| match head.name == name {
@@ -287,7 +286,8 @@ impl Check<'_> {
         Ok(())
     }
 
-    /// Reads the last segment. Not mapped: a recovering writer may cut it, and touching a cut map kills the process.
+    /// Reads the last segment into memory. A map would be unsafe: a recovering writer may cut the segment, and touching a cut map
+    /// kills the process.
     fn active(&self, path: &Path) -> Result<Bytes> {
         let file = self.log.storage().named().open(path, OpenMode::Read)?;
         let len = file.stat()?.len.min(self.upto.unwrap_or(u64::MAX));

@@ -1,7 +1,7 @@
 //! Waits for a log to grow.
 //!
-//! A watch remembers the bytes of the head and the identity and compares them. A notification of the storage only
-//! triggers a comparison; without notifications it compares at short intervals.
+//! A watch remembers the bytes of the head file and of `log.json`, and compares them with the files. A notification of the
+//! storage only triggers a comparison. Without notifications, the watch compares at short intervals.
 
 use crate::prelude::*;
 use crate::storage::{Watcher, if_long_enough, if_there};
@@ -10,7 +10,7 @@ use std::time::Instant;
 
 /// Interval for reading the files without notifications.
 const POLL: Duration = Duration::from_millis(20);
-/// Interval for reading them with notifications: a layered file system may replace a file without notifying.
+/// Interval for reading the files if there are notifications: a layered file system may replace a file without notifying.
 const RECHECK: Duration = Duration::from_secs(5);
 /// Size limit for both files.
 const BYTES_MAX: u64 = 64 << 10;
@@ -63,7 +63,7 @@ impl Watch {
         }
     }
 
-    /// Returns the number of times it has read the files.
+    /// Returns the number of times that the watch has read the files.
     pub fn looks(&self) -> u64 {
         self.looks
     }

@@ -1,10 +1,11 @@
 //! The witness: the last acknowledged event, kept outside of the log's own files, in the lock file.
 //!
-//! Programs that move files (version control, a copy of an older state) restore `events/`, `head` and `log.json`, but
-//! not the lock file. A log that ends before its witness, or has another event there, was rolled back. Invariants:
-//! written after the head and before the answer, so it is never later than the synced end. A lower bound, because it is
-//! not synced. Synced when it is set to an earlier event, so that no old one reappears. A missing or damaged witness is
-//! unknown.
+//! Programs that move files (version control, a copy of an older state) restore `events/`, `head` and `log.json`, but not the
+//! lock file. If a log ends before its witness, or has another event in its place, the log was rolled back.
+//!
+//! Invariants: the witness is written after the head and before the answer, so it is never later than the synced end. It is not
+//! synced, so it is a lower bound. When it is set to an earlier event, it is synced, so that no later witness reappears. A
+//! missing or damaged witness is unknown.
 
 use crate::error::Rollback;
 use crate::layout::LOCK_FILE;
@@ -73,20 +74,20 @@ impl Witness {
         Witness::decode(&bytes)
     }
 
-    /// Returns the rollback that it proves of a log that ends at `head`, if the head shows one.
+    /// Returns the rollback that the witness proves, if `head` alone shows that the log ends too early.
     pub(crate) fn against(&self, identity: &Identity, head: &Head) -> Option<Rollback> {
         let is_there =
             head.last_seq > self.seq || (head.last_seq, head.last_id) == (self.seq, Some(self.id));
         (self.counts_for(identity, head) && !is_there).then(|| self.rollback(head))
     }
 
-    /// Returns true if it applies to a log that ends at `head`. A cut of the log replaces it, and a journal restores
-    /// missing events.
+    /// Returns true if the witness applies to a log that ends at `head`. A cut of the log replaces the witness, and a journal
+    /// restores missing events.
     pub(crate) fn counts_for(&self, identity: &Identity, head: &Head) -> bool {
         self.log == identity.log && identity.journal.is_none() && !head.cutting
     }
 
-    /// Creates the rollback of a log that ends at `head` and lacks its event.
+    /// Creates the rollback of a log that ends at `head` and lacks the event of the witness.
     pub(crate) fn rollback(&self, head: &Head) -> Rollback {
         Rollback {
             known_seq: self.seq,

@@ -23,7 +23,6 @@ use crate::verify::{ProblemKind, Report, Severity, verify_kept};
 pub const FILES_DIR: &str = "files";
 /// Directories beside a log with data that is not derived from its log.
 pub(crate) const DATA_DIRS: [&str; 2] = ["artifacts", "quarantine"];
-/// Error text for a wrong copy.
 const NOT_READ_BACK: &str = "the copy differs from what was written";
 
 /// A backup of one log.

@@ -16,7 +16,8 @@ use crate::writer::Durability;
 /// Result of a restore.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RestoreReport {
-    /// Number of events in the backup. The log has one more, about the restore, unless a journal orders it.
+    /// Number of events in the backup. The restored log has one more event, which records the restore, unless a journal orders
+    /// the log.
     pub events: u64,
     /// Bytes of its segments.
     pub bytes: u64,
@@ -26,7 +27,7 @@ pub struct RestoreReport {
     pub same_log: bool,
 }
 
-/// Payload of the event: describes the original up to here.
+/// Payload of the event that records the restore. Describes the original log.
 #[derive(Serialize)]
 struct Origin<'a> {
     #[serde(rename = "team")]
@@ -76,7 +77,7 @@ impl Backup {
             }
         };
         self.copy_files(storage.as_ref(), dir)?;
-        // The origin of a replica does not belong into the log, which other hosts share.
+        // A replica gets no event about the restore, because other hosts share the log.
         if log.identity().journal.is_none() {
             self.say_restored(&log)?;
         }
@@ -128,7 +129,6 @@ impl Backup {
         Ok(())
     }
 
-    /// Copies the log's bytes.
     fn copy_bytes(
         &self,
         storage: Arc<dyn Storage>,

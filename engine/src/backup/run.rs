@@ -130,7 +130,7 @@ impl Run<'_> {
         for (index, kept) in before.segments.iter().enumerate() {
             let last = index + 1 == before.segments.len();
             let named = names.get(index) == Some(&kept.name);
-            // The header of the last segment proves the earlier ones.
+            // The header of the last segment holds the digest of the segment before, so it proves all earlier segments.
             let same = !last
                 || self.reader.digest(&kept.name, kept.length)?.as_ref() == Some(&kept.blake3);
             let within = kept.name != head.name || kept.length <= head.end;
@@ -145,8 +145,7 @@ impl Run<'_> {
         Ok(Some(before))
     }
 
-    /// Copies the manifest of another log into that log's directory, so that it is still found after the new one
-    /// replaces it.
+    /// Copies the manifest of another log into that log's directory, because the new manifest replaces it.
     fn set_by(&self, other: &Manifest) -> Result<()> {
         let dir = self.dir.join(&other.log);
         self.to.named().create_dir_below(self.dir, &dir)?;
@@ -231,8 +230,8 @@ impl Run<'_> {
         Ok(())
     }
 
-    /// Compares each segment with the description in the next header: CRCs alone do not show if an event was changed.
-    /// The digests are of the copied bytes, of this run or an earlier one.
+    /// Compares the digest of each copied segment with the digest in the next segment's header, because CRCs alone do not show if
+    /// an event was changed. A segment may have been copied by this run or by an earlier one.
     fn check_chain(&self, manifest: &Manifest) -> Result<()> {
         let mut kept = manifest.segments.iter();
         self.reader.chained(&mut |name| {
@@ -347,8 +346,8 @@ impl Run<'_> {
     }
 }
 
-/// Creates the error for a sealed segment that differs from its backup. Sealed segments never change, so it is damaged;
-/// the backup still holds the original.
+/// Creates the error for a sealed segment that differs from its backup. Sealed segments never change, so the log's segment is
+/// damaged, and the backup holds the original.
 fn not_as_it_was(path: &Path, known: &BackupSegment, offset: u64) -> Error {
     let why = format!(
         "it differs from the {} bytes with digest {} that were backed up; the backup still has these",

@@ -1,7 +1,7 @@
 //! Digests of sealed segments that were hashed before, each with its file's metadata at that time.
 //!
-//! A digest counts only while device, inode, length, `mtime` and `ctime` of the file are unchanged. It is kept only if
-//! the file's `ctime` is earlier than the start of hashing, by the file system's own clock: then every later change
+//! A digest counts only while device, inode, length, `mtime` and `ctime` of the file are unchanged. A digest is stored only if
+//! the file's `ctime` is earlier than the start of hashing. Both times come from the file system's clock, so every later change
 //! gives the file another `ctime`.
 
 use crate::layout::DIGESTS_FILE;
@@ -48,7 +48,7 @@ impl<'a> Digests<'a> {
         }
     }
 
-    /// Returns the digest of a segment if its file is unchanged since.
+    /// Returns the digest of a segment if the segment's file is unchanged since it was hashed.
     pub fn get(&self, name: &str, stat: &Stat) -> Option<Predecessor> {
         let known = self.known.get(name)?;
         let digest = blake3::Hash::from_hex(&known.blake3).ok()?;

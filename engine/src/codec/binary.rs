@@ -1,7 +1,7 @@
 //! The binary format: length and checksum, then a body of little-endian fields.
 //!
-//! The magic holds U+001E, a byte that no stored string and no JSON text can hold. So nothing within a body looks like
-//! the start of a frame, except if four bytes of numbers happen to.
+//! The magic holds U+001E, a byte that occurs in no stored string and in no JSON text. So only the numbers of a body can contain
+//! the magic by chance.
 
 use super::{Envelope, Frame, FrameError, GroupPart};
 use crate::event::Event;
@@ -71,7 +71,7 @@ pub(super) fn write_body(event: &Event<'_>, out: &mut Vec<u8>) {
     out.extend_from_slice(event.payload.as_bytes());
 }
 
-/// Returns the bytes of an event's frame.
+/// Returns the length of an event's frame in bytes.
 pub(super) fn frame_len(event: &Event<'_>) -> usize {
     let names = event.refs.names.iter().flatten();
     let shorts: usize = names.map(|name| 1 + name.len()).sum();
@@ -238,7 +238,7 @@ pub(super) fn decode<'a>(declared: &RefNames, bytes: &'a [u8]) -> Result<Frame<'
     })
 }
 
-/// The rest of a body.
+/// The unread rest of a frame's body.
 pub(super) struct Fields<'a>(pub(super) &'a [u8]);
 
 impl<'a> Fields<'a> {
@@ -298,7 +298,7 @@ impl<'a> Fields<'a> {
     }
     #[inline(always)]
     fn fixed(&mut self) -> Result<Fixed, FrameError> {
-        // Taken at once, so that one check of the length is enough.
+        // Take all fixed fields at once, so that one check of the length is enough.
         let mut fields = Fields(self.take(FIXED_BYTES)?);
         let fixed = Fixed {
             seq: fields.u64()?,
@@ -338,8 +338,8 @@ impl<'a> Fields<'a> {
     }
 }
 
-/// Short texts, each after a byte of length. A length below 128 is ASCII, so together they are nearly always UTF-8,
-/// which is cheap to check at once; if not, each is checked alone.
+/// Short texts, each after one byte with its length. A length below 128 is an ASCII byte, so all texts and lengths together are
+/// nearly always valid UTF-8, and one check is enough. If that check fails, each text is checked separately.
 struct Names<'a> {
     bytes: &'a [u8],
     text: Option<&'a str>,
@@ -363,7 +363,7 @@ impl<'a> Names<'a> {
     }
     #[inline]
     fn identifier(&mut self) -> Result<&'a str, FrameError> {
-        // Reads past the name: whole words are cheaper to check than its last bytes.
+        // The slice extends beyond the name, because whole machine words are cheaper to check than the last bytes of a name.
         let from_here = self.bytes.get(self.at + 1..).unwrap_or_default();
         let text = self.text()?;
         let usual = scan::printable_prefix(from_here) >= text.len();

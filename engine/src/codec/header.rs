@@ -68,8 +68,8 @@ impl SegmentHeader {
         );
         bytes
     }
-    /// Decodes the header at the start of `bytes`; returns it and its length. Magic and version have the same place in
-    /// all versions, also future ones; a newer one is `Newer`.
+    /// Decodes the header at the start of `bytes`. Returns the header and its length. Magic and version have the same place in
+    /// all versions, so a header of a newer version is recognized and gives `Newer`.
     pub fn decode(format: Format, bytes: &[u8]) -> Result<(SegmentHeader, usize), FrameError> {
         match format {
             Format::Jsonl => decode_jsonl(bytes),
@@ -183,7 +183,7 @@ fn decode_jsonl(bytes: &[u8]) -> Result<(SegmentHeader, usize), FrameError> {
     plausible(header).map(|header| (header, len))
 }
 
-/// Returns the version in a line that may be of any version and so may end anywhere.
+/// Returns the version in a `jsonl` header. Reads only the start of the line, because the rest of a newer version is unknown.
 fn jsonl_version(bytes: &[u8], len: Result<usize, FrameError>) -> Result<u32, FrameError> {
     let Some(behind) = bytes.strip_prefix(JSONL_OPENING.as_bytes()) else {
         return Err(len.err().unwrap_or(FrameError::Incomplete));

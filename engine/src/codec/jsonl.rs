@@ -244,7 +244,7 @@ pub(super) fn envelope(bytes: &[u8]) -> Result<Envelope<'_>, FrameError> {
 
 pub(super) fn decode<'a>(names: &RefNames, bytes: &'a [u8]) -> Result<Frame<'a>, FrameError> {
     let frame = decode_known(names, bytes)?;
-    // A frame within a payload ends within that payload, so the part that looks like its payload has an extra bracket.
+    // If the frame lies inside the payload of another event, its supposed payload ends with the closing bracket of that event.
     let payload = frame.event.payload.as_bytes();
     if scan::value_len(payload) != Some(payload.len()) {
         return Err(FrameError::Damaged("the payload is not one JSON value"));
@@ -296,8 +296,8 @@ pub(super) fn decode_known<'a>(names: &RefNames, bytes: &'a [u8]) -> Result<Fram
     })
 }
 
-/// Cuts `,"group":[index,len]` off the end, if present. No JSON value ends like that: its last bracket would be this
-/// one, and it would begin here.
+/// Cuts `,"group":[index,len]` off the end, if present. A payload cannot end like this, because a JSON value that ends with `]`
+/// begins at the matching `[`.
 fn split_group(text: &str) -> Result<(&str, GroupPart), FrameError> {
     let Some((payload, index, len)) = group_suffix(text) else {
         return Ok((text, ALONE));
@@ -325,7 +325,7 @@ fn split_digits(text: &str) -> Option<(&str, &str)> {
     )
 }
 
-/// The rest of a line.
+/// The unread rest of a line.
 pub(super) struct Text<'a>(pub(super) &'a str);
 
 impl<'a> Text<'a> {
@@ -379,7 +379,7 @@ impl<'a> Text<'a> {
         u32::try_from(number)
             .map_err(|_| FrameError::Damaged("a number is out of range or has leading zeros"))
     }
-    /// Reads all the rest as one number.
+    /// Reads the whole rest as one number.
     fn whole_number(mut self) -> Result<u32, FrameError> {
         let number = self.number()?;
         if self.0.is_empty() {

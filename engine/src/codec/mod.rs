@@ -83,10 +83,10 @@ pub struct Envelope<'a> {
     pub len: usize,
 }
 
-/// Reason for which bytes are not a frame.
+/// Reason why bytes are not a frame.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// The bytes end before the frame does (or are empty).
+    /// The bytes end before the frame ends, or there are no bytes.
     #[error("the frame is cut short")]
     Incomplete,
     /// The bytes are wrong.
@@ -97,7 +97,7 @@ pub enum FrameError {
     Newer(u32),
 }
 
-/// The part of an event in a group of one.
+/// The group part of an event that is alone in its group.
 const ALONE: GroupPart = GroupPart { index: 0, len: 1 };
 
 /// Appends the frames of one group to `out`; they are one write. Returns the length of each frame.
@@ -197,8 +197,8 @@ pub fn decode<'a, 'e>(
     }
 }
 
-/// Like [`decode`], for a frame whose start is known, because it follows another frame or a header: does not check that
-/// the payload is one JSON value, which tells a frame from a part of a payload.
+/// Decodes a frame whose start is known, because the frame follows another frame or a header. Unlike [`decode`], does not check
+/// that the payload is one JSON value; only a search for a frame's start needs that check.
 pub fn decode_known<'a, 'e>(
     encoding: impl Into<Encoding<'e>>,
     bytes: &'a [u8],
@@ -210,7 +210,7 @@ pub fn decode_known<'a, 'e>(
     }
 }
 
-/// Checks the CRC of the frame at the start of `bytes` and reads its envelope. For frames whose start is known.
+/// Checks the CRC of the frame at the start of `bytes` and reads its envelope. The caller must know that a frame starts there.
 pub fn envelope(format: Format, bytes: &[u8]) -> Result<Envelope<'_>, FrameError> {
     match format {
         Format::Jsonl => jsonl::envelope(bytes),
@@ -218,7 +218,8 @@ pub fn envelope(format: Format, bytes: &[u8]) -> Result<Envelope<'_>, FrameError
     }
 }
 
-/// Returns the length of the frame at the start of `bytes` from its newline or length field, unchecked; to split work.
+/// Returns the length of the frame at the start of `bytes`, read from its newline or length field without checks. Used to split
+/// bytes for parallel work.
 pub fn extent(format: Format, bytes: &[u8]) -> Result<usize, FrameError> {
     match format {
         Format::Jsonl => jsonl::extent(bytes),

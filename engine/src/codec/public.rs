@@ -22,7 +22,7 @@ pub fn parse_public_json(line: &str) -> Result<Event<'static>, String> {
 /// # Errors
 /// Names the field, its value and the rule.
 pub fn parse_public_json_of(names: &RefNames, line: &str) -> Result<Event<'static>, String> {
-    // The payload is one level down, and may use the whole depth itself.
+    // The payload is one level deep in the line, and may use `NESTING_MAX` levels of its own.
     let text = json::canonical(line, NESTING_MAX + 1).map_err(|error| error.to_string())?;
     let mut fields = Fields::default();
     each_member(&text, |name, value| fields.set(names, name, value))?;

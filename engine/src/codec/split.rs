@@ -6,15 +6,15 @@ use crate::identity::Format;
 /// Number of false candidates for a frame's start that are skipped, before frames are counted from the start instead.
 const CANDIDATES_MAX: usize = 16;
 
-/// Returns the length of a prefix of `bytes` that ends with a frame, about `about` bytes and at least one frame; all
-/// of `bytes` if they are fewer. Frames before the last may be damaged; decoding finds out.
+/// Returns the length of a prefix of `bytes` that ends at the end of a frame. The prefix has at least one frame and about `about`
+/// bytes; it is all of `bytes` if they are fewer. Frames inside the prefix may be damaged, which only decoding detects.
 ///
 /// # Errors
 /// The offset of the first frame whose end cannot be found, and the reason.
 pub fn split(format: Format, bytes: &[u8], about: usize) -> Result<usize, (usize, FrameError)> {
     match format {
         Format::Jsonl => split_lines(bytes, about),
-        // Counting frames would wait for memory at each frame.
+        // Search for a frame near `about`. Following the lengths of all frames would load each of them from memory.
         Format::Binary => match frame_behind(bytes, about) {
             Some(at) => Ok(at),
             None => split_frames(bytes, about),

@@ -249,9 +249,11 @@ pub fn floor(content: &[u8], key: &[u8], strict: bool) -> Result<Option<SearchRe
     let (mut matched, mut index) = (0, 0);
     while let Some(raw) = entries.next()? {
         let order = match raw.shared.cmp(&matched) {
-            // The entry agrees with its predecessor, which is smaller than `key`, beyond the deciding byte.
+            // The entry shares with its predecessor the byte that makes the predecessor smaller than `key`, so the entry is
+            // smaller, too.
             Ordering::Greater => Ordering::Less,
-            // The entry is greater than its predecessor within the part that the predecessor shares with `key`.
+            // The entry is greater than its predecessor at a byte where the predecessor equals `key`, so the entry is greater
+            // than `key`.
             Ordering::Less => Ordering::Greater,
             Ordering::Equal => {
                 let rest = content.get(raw.rest).unwrap_or_default();

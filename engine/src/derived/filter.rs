@@ -60,7 +60,7 @@ pub fn hash(bytes: &[u8]) -> u64 {
     mix(mix(hash, u64::from_le_bytes(last)), 0)
 }
 
-/// Returns the number of pages for that many keys.
+/// Returns the number of filter pages for `keys` keys.
 fn pages_for(keys: u64) -> u64 {
     (keys * BITS_PER_KEY).div_ceil(BITS)
 }

@@ -8,7 +8,7 @@ pub const SERIES: u8 = 0x80;
 /// First namespace of the engine: `POSTINGS ..= POSTINGS + 7` hold the postings of each [`Ref`].
 pub const POSTINGS: u8 = 0xF0;
 
-/// Returns the key of one posting: the event `seq` has `value` as that ref.
+/// Returns the key of a posting, which says that the event `seq` has `value` as its ref `wanted`.
 pub fn posting(wanted: impl Into<Ref>, value: &str, seq: u64) -> Vec<u8> {
     let mut key = series(POSTINGS + wanted.into().index() as u8, value.as_bytes());
     key.extend_from_slice(&seq.to_be_bytes());

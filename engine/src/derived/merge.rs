@@ -14,8 +14,9 @@ use super::store::{RUNS_MAX, Store, WAITING_RUNS_MAX};
 use crate::prelude::*;
 
 impl Store {
-    /// Merges the newest runs if there are more than `RUNS_MAX`. A merge of more than `bytes_max` bytes is left to a
-    /// caller with more time, up to `WAITING_RUNS_MAX` runs. Returns `None` in the cases of [`Store::write`].
+    /// Merges the newest runs if there are more than `RUNS_MAX`. Postpones a merge of more than `bytes_max` bytes until there are
+    /// more than `WAITING_RUNS_MAX` runs. Returns `None` if there is nothing to merge, or if [`Store::write`] would return
+    /// `None`.
     pub fn merge(&self, bytes_max: u64) -> Result<Option<Store>> {
         let Some(_turn) = self.lock()? else {
             return Ok(None);
@@ -30,7 +31,7 @@ impl Store {
             None => Ok(Some(self.clone())),
         }
     }
-    /// Merges all runs into one run. Returns `None` in the cases of [`Store::write`].
+    /// Merges all runs into one run. Returns `None` if [`Store::write`] would return `None`.
     pub fn merge_all(&self) -> Result<Option<Store>> {
         let Some(_turn) = self.lock()? else {
             return Ok(None);
@@ -85,8 +86,8 @@ impl Store {
 /// Level and bytes of a run.
 type Size = (u8, u64);
 
-/// Returns the index of the first run to merge (`runs` begins with the oldest run); `None` if there are few enough
-/// runs, or if the merge is too large for now.
+/// Returns the index of the first run to merge; `runs` begins with the oldest run. Returns `None` if there are few enough runs,
+/// or if the merge is too large for now.
 fn first_merged(runs: &[Size], bytes_max: u64) -> Option<usize> {
     if runs.len() <= RUNS_MAX {
         return None;

@@ -13,7 +13,7 @@ pub const OFFSET_END: u64 = 1 << 40;
 /// Upper limit for an event's bytes.
 pub const LEN_END: u32 = 1 << 24;
 
-/// Returns the number of pages for that many places.
+/// Returns the number of pages for the places of `events` events.
 pub fn pages_for(events: u64) -> u64 {
     events.div_ceil(PER_PAGE)
 }

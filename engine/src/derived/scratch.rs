@@ -24,7 +24,7 @@ impl Scratch {
             storage.create_dir(&dir).ok()?;
             let path = dir.join(LOCK_FILE);
             let held = storage.lock(&path, Duration::ZERO).ok()?;
-            // The previous owner may have removed the file between its opening and its lock.
+            // The previous owner may remove the lock file between the opening and the locking of the file by this process.
             let there = storage.look(&path).ok()??;
             if there.identity != held.identity() {
                 return None;
@@ -50,7 +50,7 @@ impl Scratch {
     /// Removes the directory, once.
     pub fn remove(&self) {
         if !self.removed.swap(true, Ordering::Relaxed) {
-            // The next owner of the number removes leftovers.
+            // If the removal fails, the next owner of the number removes the directory.
             let _ = self.storage.remove_dir_all(&self.dir);
         }
     }

@@ -22,9 +22,9 @@ use std::ffi::OsStr;
 
 /// Largest number of runs after a merge, for any length of the log.
 pub(super) const RUNS_MAX: usize = 8;
-/// Largest number of runs while large merges wait for a caller with time.
+/// Largest number of runs while a merge of many bytes is postponed.
 pub(super) const WAITING_RUNS_MAX: usize = 16;
-/// Largest number of events of a run on level 0: somewhat more than a command leaves.
+/// Largest number of events of a run on level 0: somewhat more than one command records.
 const LEVEL_EVENTS: u64 = 64;
 
 /// The last event that a run covers, to compare the run with the log.
@@ -80,7 +80,7 @@ pub struct Store {
     runs: Arc<[Arc<Run>]>,
     /// The manifest as it was read; `None` if there was no manifest. A writer must find the manifest unchanged.
     base: Arc<Option<Vec<u8>>>,
-    /// True if all runs of this view are open, and new runs will be opened at once.
+    /// True if all runs of this view are open, and later runs are opened when they are added.
     held: bool,
 }
 
@@ -165,8 +165,8 @@ impl Store {
         let damaged = self.runs.iter().find(|run| run.is_damaged());
         damaged.map(|run| run.meta().clone())
     }
-    /// Returns the reason for which runs of the manifest are not in use; `None` if all runs are in use, or if there is
-    /// no manifest. The store is then folded again; the reason is for people.
+    /// Returns the reason, as text for people, why runs of the manifest are not in use. Returns `None` if all runs are in use, or
+    /// if there is no manifest. The owner then folds the store again.
     pub fn left_out(&self) -> Option<String> {
         let manifest = self.base.as_ref().as_deref()?;
         match manifest::decode(manifest) {
@@ -221,8 +221,7 @@ impl Store {
         }
         Ok(None)
     }
-    /// Returns the live entries with `from <= key < to`, ascending, or descending if `reverse`. Errors as
-    /// [`Store::get`].
+    /// Returns the live entries with `from <= key < to`, ascending, or descending if `reverse`. Fails like [`Store::get`].
     pub fn scan(&self, from: &[u8], to: &[u8], reverse: bool) -> Scan {
         Scan::new(Arc::clone(&self.runs), from, to, reverse)
     }
@@ -360,7 +359,8 @@ impl Store {
             held: self.held,
         }
     }
-    /// Takes the right to write over this view: the lock is free, and no process has written since it was opened.
+    /// Takes the derived lock to change this view. Returns `None` if another process holds the lock, or has written since this
+    /// view was opened.
     pub(super) fn lock(&self) -> Result<Option<Turn>> {
         if self.home.aside.is_some() {
             return Ok(Some(Turn { _held: None }));
@@ -518,9 +518,9 @@ fn lock_path(dir: &Path) -> PathBuf {
     path.into()
 }
 
-/// Returns the level at which a run of that many events starts: the level that the run would have as the oldest run, if
-/// merging small runs had made it. On level L that run is made of at most C(L + [`RUNS_MAX`], [`RUNS_MAX`]) small runs
-/// (see `merge.rs`).
+/// Returns the first level of a run of `events` events. A run of this size that was merged from small runs, and is the oldest
+/// run, would have this level. Such a run on level L consists of at most C(L + [`RUNS_MAX`], [`RUNS_MAX`]) small runs (see
+/// `merge.rs`).
 pub(super) fn level_of(events: u64) -> u8 {
     let mut level = 0;
     let mut small_runs = 1_u64;

@@ -27,7 +27,7 @@ pub struct Table {
     slots: Vec<Slot>,
     /// Open addressing, at most half full: 32 bits of the hash above the slot's number plus one; 0 if empty.
     index: Vec<u64>,
-    /// Seeded, because senders of messages choose their ids.
+    /// Randomly seeded, because senders of messages choose the ids, and could choose ids that collide.
     hasher: RandomState,
 }
 
@@ -106,7 +106,6 @@ impl Table {
     fn hash(&self, key: &[u8]) -> u32 {
         self.hasher.hash_one(key) as u32
     }
-    /// Returns the value that a change of the key replaces.
     fn value(&mut self, key: &[u8]) -> Option<&mut Option<Vec<u8>>> {
         let hash = self.hash(key);
         let number = match self.find(key, hash) {

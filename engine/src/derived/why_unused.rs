@@ -34,9 +34,8 @@ pub(super) fn create_dir(storage: &dyn Storage, dir: &Path) -> Result<()> {
     if WhyUnused::from_error(&error) != Some(WhyUnused::NoDirectory) {
         return Err(Error::io("create", dir)(error));
     }
-    // Checks no directory further up: those directories belong to the log, and are not derived.
+    // Directories further up belong to the log and are not derived, so they are not checked.
     for part in dir.parent().into_iter().chain([dir]) {
-        // Paths below a file do not exist.
         if let Ok(Some(stat)) = storage.stat(part)
             && !stat.is_dir
         {

@@ -30,7 +30,7 @@ use crate::prelude::*;
 use crate::words;
 use std::time::Instant;
 
-/// Digest over all groups of a log up to one of them: BLAKE3 of the previous digest and the group's bytes.
+/// Digest over all groups of a log up to a group: BLAKE3 of the previous digest and the group's bytes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct GroupDigest(pub [u8; 32]);
 
@@ -87,7 +87,7 @@ words! {
 }
 
 impl LogState {
-    /// Returns the state from which a log enters this state by a group of its own.
+    /// Returns the state that a log must have before a group of its own moves it into this state.
     pub fn before(self) -> LogState {
         match self {
             LogState::Loading | LogState::Open => LogState::Loading,
@@ -109,15 +109,15 @@ pub struct Append<'a> {
     pub last_id: EventId,
     /// Frames of the group, as in a segment.
     pub bytes: &'a [u8],
-    /// Names of the segments that begin before the group, if they do not follow the common rule of all hosts: a log
-    /// that was written without a journal before has such segments. A segment may be empty.
+    /// Names of the segments that begin before the group, if hosts cannot compute these names: the log was written without a
+    /// journal before. A segment may be empty.
     pub begins: &'a [String],
 }
 
 /// Outcome of an append.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Outcome {
-    /// The journal has the group, as durable as it promises. Also returned if it had the group already: appending the
+    /// The journal has the group, and the group is durable. Also returned if the journal had the group already, so appending the
     /// same bytes again settles an unknown outcome.
     Appended,
     /// Another group is at that position, or no group is there and the journal did not take this group. Read the new
@@ -125,9 +125,9 @@ pub enum Outcome {
     Conflict,
     /// The journal never had the position that the group follows.
     Forked,
-    /// The journal has fewer copies than it promises, so it takes nothing.
+    /// The journal has fewer copies than it promises, so it accepts no groups.
     NotDurable(String),
-    /// The log is in another state in the journal.
+    /// The log has this other state in the journal, so the group was not appended.
     Closed(LogState),
     /// The journal refuses the group for another reason.
     Refused(String),
@@ -139,7 +139,7 @@ pub enum Outcome {
     Unknown(String),
 }
 
-/// Number that rises whenever another server becomes the deciding server.
+/// Term of a journal: its number rises whenever another server becomes the deciding server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Term {
     /// Id of the system of servers; terms of different systems are not comparable.
@@ -237,21 +237,19 @@ pub trait Journals: std::fmt::Debug + Send + Sync {
     /// `Journal`: this program does not know the journal.
     fn open(&self, journal: &JournalIdentity) -> Result<Box<dyn Journal>>;
 
-    /// Registers a log in the journal that its identity names, in the given state, before the log's first group.
-    /// Repeating the call is harmless while the log is in that state; the content of `log.json` may change while the
-    /// log is loading.
+    /// Registers a log in the journal that its identity names, in the given state, before the log's first group. A repeated call
+    /// changes nothing while the log is in that state. While the log is loading, the content of `log.json` may change.
     ///
     /// # Errors
-    /// `Journal`: the journal has another log of that name, or has this log in another state; or the journal does not
-    /// answer.
+    /// `Journal`: the journal has another log of that name, or has this log in another state; or the journal does not answer.
     fn enroll(&self, identity: &Identity, state: LogState) -> Result<()>;
 
-    /// Returns a log that left the journal to the state loading: the host that continued alone copies its new events.
-    /// Returns the content of `log.json` on all hosts, also if an earlier call did so; `None` for a log that did not
+    /// Puts a log that left the journal back into the state loading, so that the host that continued alone copies its new events.
+    /// Returns the content of `log.json` on all hosts, also if an earlier call changed the state; `None` for a log that did not
     /// leave. The caller has checked that its log has all events of the journal.
     ///
     /// # Errors
-    /// `Journal`: it does not answer.
+    /// `Journal`: the journal does not answer.
     fn readmit(&self, _: &Identity) -> Result<Option<Vec<u8>>> {
         Ok(None)
     }
@@ -276,8 +274,8 @@ pub trait Journal: Send {
     /// Appends a group and changes its log's state: both, or neither.
     fn turn(&mut self, group: &Append<'_>, to: LogState) -> Outcome;
 
-    /// Stores bytes that an event of the log will name by their digest, as durably as a group. Repeating the call is
-    /// harmless. A journal may support groups alone.
+    /// Stores bytes that an event of the log will name by their digest, as durably as a group. A repeated call changes nothing. A
+    /// journal need not support this.
     ///
     /// # Errors
     /// [`ReadError`]; the bytes may be stored or not.
@@ -298,8 +296,8 @@ pub trait Journal: Send {
         Ok(Vec::new())
     }
 
-    /// Sets the last term that this host knows. A server in an earlier term is skipped, and a server of another system
-    /// is refused ([`JournalFault::Moved`]). A journal may have no terms.
+    /// Sets the last term that this host knows. A server in an earlier term is skipped, and a server of another system is refused
+    /// ([`JournalFault::Moved`]). The default does nothing, for a journal without terms.
     fn expect_term(&mut self, _: Term) {}
 
     /// Returns the current term, even if it is of another system than expected.
@@ -310,9 +308,9 @@ pub trait Journal: Send {
         Ok(Term::default())
     }
 
-    /// Confirms that the server of the last [`read`](Journal::read) was still the deciding one at some moment after
-    /// `since`, so that the read missed nothing that was acknowledged before `since`. A replaced server can continue to
-    /// answer with an old state. The default is enough for a journal whose every answer comes from the deciding server.
+    /// Confirms that the server of the last [`read`](Journal::read) was still the deciding server at some moment after `since`.
+    /// Then the read missed no group that was acknowledged before `since`. A replaced server can continue to answer with an old
+    /// state. The default is enough for a journal whose every answer comes from the deciding server.
     ///
     /// # Errors
     /// [`ReadError`]: the read proves nothing; repeat it.

@@ -101,8 +101,7 @@ pub(crate) fn check_prefix(journal: &mut dyn Journal, reader: &Reader) -> Result
     Ok(())
 }
 
-/// Returns the last event of the local log that the journal says it has; the last event of the log if the journal has
-/// more.
+/// Returns the seq of the journal's last event, or of the local log's last event if the journal has more events.
 fn has(journal: &mut dyn Journal, log: LogId, end: &End) -> Result<u64> {
     let last_seq = end.position.last_seq;
     match journal.read(log, end.position, 1) {
@@ -203,7 +202,7 @@ impl Push<'_> {
                     }
                     thread::sleep(REPEAT);
                 }
-                // Another host's group follows a position after which this host has groups of its own.
+                // Another host appended a group after a position that this host's own groups follow.
                 Some(Outcome::Conflict) => return Err(forked(behind)),
                 Some(other) => return Err(of_outcome(other, before)),
             }

@@ -12,7 +12,7 @@ use std::time::Instant;
 
 /// Approximate bytes of a page that is read from the journal.
 const PAGE_BYTES: usize = 1 << 20;
-/// Delay before the first repetition of an append with an unknown outcome; doubled for each further one.
+/// Delay before the first repetition of an append with an unknown outcome. Each further repetition doubles the delay.
 const REPEAT_MIN: Duration = Duration::from_millis(1);
 /// Interval at which a long-lived process stores the time of its last read for other processes.
 const KEPT_FOR: Duration = Duration::from_millis(100);
@@ -26,7 +26,7 @@ pub(crate) struct Replica {
     journal: Box<dyn Journal>,
     log: LogId,
     end: End,
-    /// The end up to which the local log was synced at least.
+    /// End of the part of the local log that is known to be synced.
     synced: End,
     /// The segment whose unsynced part other processes wrote, and the end of that part.
     left: Option<(u32, u64)>,
@@ -38,20 +38,20 @@ pub(crate) struct Replica {
     fold_version: u32,
     /// The fold version in the journal.
     named_version: u32,
-    /// The position after a group of the journal that is being written here.
+    /// Position after the group of the journal that is being written to the local log.
     next: Option<Position>,
-    /// The segments that begin before that group, if they do not follow the common rule.
+    /// Like [`Append::begins`], for the group that is being written.
     begins: Vec<String>,
-    /// True if this process made the last append: then the next append is decided without reading first. The journal
-    /// still compares the append's position.
+    /// True if this process made the last append. Then the next append is decided without reading first, because the journal
+    /// compares the append's position anyway.
     pub leads: bool,
     /// True if the last event took the log off its journal: then this host records nothing after it.
     has_left: bool,
     /// Time of the last comparison of clocks, and its result.
     compared: Option<(Instant, Option<String>)>,
-    /// Time of the last read by the host's clock; `None` before the first read of this process.
+    /// Time of the last read of the journal, by this host's clock; `None` before the first read of this process.
     asked_at: Option<Timestamp>,
-    /// Time of the last read that the journal confirmed: by an append after it, or by [`Journal::confirm`].
+    /// Time of the last read that was confirmed to be complete: by a later append, or by [`Journal::confirm`].
     read_at: Timestamp,
     /// Time at which `read_at` was stored for other processes.
     kept: Instant,
@@ -98,7 +98,7 @@ impl Replica {
         self.begins = begins.to_vec();
     }
 
-    /// Takes the segments that begin before the announced group, if they do not follow the common rule.
+    /// Takes the [`Append::begins`] of the announced group.
     pub fn begins(&mut self) -> Vec<String> {
         std::mem::take(&mut self.begins)
     }
@@ -124,7 +124,7 @@ impl Replica {
         self.left = None;
     }
 
-    /// Takes the part of a segment that other processes wrote and may not have synced, once.
+    /// Takes the part of a segment that other processes wrote and may not have synced. Later calls return `None`.
     pub fn take_left(&mut self) -> Option<(u32, Range<u64>)> {
         let (segment, end) = self.left.take()?;
         let start = self.synced_in(segment).map_or(0, |place| place.end());
@@ -164,7 +164,7 @@ impl Replica {
         }
     }
 
-    /// Returns the position after one more group.
+    /// Returns the position after a group that follows the end of the local log.
     pub fn behind(&self, last_seq: u64, bytes: &[u8]) -> Position {
         Position {
             last_seq,
@@ -213,7 +213,7 @@ impl Replica {
                 owed: self.owed,
                 term: self.term,
             };
-            // Only `owed` is not derived; if the write fails, the old value stays.
+            // A failed write is ignored: `owed` keeps its old value in the file, and all other fields are derived.
             let _ = kept.keep(storage, dir, identity, self.owed.is_some());
             self.kept = Instant::now();
         }
@@ -322,8 +322,8 @@ impl Replica {
         }
     }
 
-    /// Sends the group once. If the same bytes were sent before, only another host's group at that position proves that
-    /// they were not recorded and never will be.
+    /// Sends the group once. A group that was sent before may still be recorded. Only another host's group at its position proves
+    /// that it never will be.
     fn append_once(&mut self, append: &Append<'_>, to: Option<LogState>, again: bool) -> Outcome {
         let outcome = match to {
             None => self.journal.append(&[*append], LogState::Open).pop(),
@@ -348,7 +348,7 @@ impl Replica {
     }
 }
 
-/// Checks that the answering server is the deciding one, if the terms are known.
+/// Checks that the answering server is the deciding server, if the terms are known.
 fn check_term(term: Term, seen: Term) -> Result<()> {
     if term.is_of_another_system(seen) {
         return Err(moved(term, seen));
@@ -381,8 +381,8 @@ pub(crate) struct Turn {
     pub begins: Vec<String>,
 }
 
-/// Returns the problem of this host's clock, which showed `asked` before and `answered` after the journal's clock
-/// showed `there`.
+/// Returns the problem of this host's clock, if any. This host's clock showed `asked` before the question and `answered` after
+/// the answer; the journal's clock showed `there` in between.
 pub(crate) fn skew(asked: Timestamp, there: Timestamp, answered: Timestamp) -> Option<String> {
     let ahead = asked.micros() - there.micros();
     let behind = there.micros() - answered.micros();

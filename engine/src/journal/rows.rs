@@ -160,7 +160,7 @@ struct Rows<'a> {
     ended: bool,
 }
 
-/// The row at a group's place.
+/// Result of looking for the row of a group.
 enum Found {
     Row(JournalRow),
     /// No row is at that place, but there are later rows.
@@ -193,7 +193,7 @@ impl Rows<'_> {
             self.fill()?;
             match self.page.front() {
                 None => return Ok(Found::End),
-                // A row that fits no group of this host: the group before it is reported.
+                // The row fits no group of this host. Skip it: it is reported as a difference of the group before.
                 Some(row) if row.first_seq < first_seq => drop(self.page.pop_front()),
                 Some(row) if row.first_seq > first_seq => return Ok(Found::Nothing),
                 Some(_) => {}

@@ -28,7 +28,7 @@ pub struct JournalInfo {
     pub durability: Durability,
     /// Number of servers that must have an event before it is acknowledged.
     pub min_copies: u32,
-    /// Number of servers that have it now, if the servers show it.
+    /// Number of servers that have every event now, if the servers show this number.
     pub copies: u32,
     /// Names of the servers that must have an event.
     pub names: String,
@@ -36,7 +36,7 @@ pub struct JournalInfo {
     pub term: Term,
     /// Version of the server.
     pub version: String,
-    /// Reasons for which it is not durable; then nothing is written.
+    /// Reasons why the journal is not durable. If there are any, nothing is written.
     pub wrong: Vec<String>,
     /// Properties that the server does not show.
     pub unverified: Vec<String>,
@@ -51,7 +51,7 @@ pub struct HostRecord {
     pub name: String,
     /// Seconds since its last contact, by the journal's clock.
     pub seconds_ago: f64,
-    /// Last event of a log that it had at its last contact.
+    /// Last event of a log that the host had at its last contact.
     pub followed: Option<u64>,
 }
 
@@ -68,7 +68,7 @@ pub enum ConfigError {
 
 /// Connects to a journal. The methods return a `Journal` error if the servers do not answer or refuse.
 pub trait Connector: Debug {
-    /// Returns the word for its kind in `log.json`.
+    /// Returns the word for the kind of the journal in `log.json`.
     fn kind(&self) -> &'static str;
 
     /// Returns the layer that keeps the copies, from the user's configuration.
@@ -89,7 +89,7 @@ pub trait Connector: Debug {
     /// Returns the state of the journal.
     fn inspect(&self) -> Result<JournalInfo>;
 
-    /// Upgrades a journal of an older teamlog; older versions are refused from then on. `None` if there is only one
+    /// Upgrades a journal of an older teamlog. Older versions of teamlog are then refused. Returns `None` if there is only one
     /// version so far.
     fn migrate(&self) -> Option<Result<JournalInfo>> {
         None
@@ -101,7 +101,7 @@ pub trait Connector: Debug {
 
 /// A journal on servers. The methods return a `Journal` error if the servers do not answer or refuse.
 pub trait Server: Journals {
-    /// Returns the word for its kind in `log.json`.
+    /// Returns the word for the kind of the journal in `log.json`.
     fn kind(&self) -> &'static str;
 
     /// Returns the content of `log.json` for the log of that name, and the state of the log; `None` if the journal has
@@ -160,8 +160,8 @@ pub trait Trimmer {
     /// `doctor`.
     fn holders(&self, log: LogId, seq: u64) -> Result<Vec<String>>;
 
-    /// Removes the groups of a log that end before an event; returns their number and bytes. Repeating the call is
-    /// harmless. Needs a role that may change the tables. Afterwards no host can join from the journal alone.
+    /// Removes the groups of a log that end before an event; returns their number and bytes. A repeated call removes nothing.
+    /// Needs a role that may change the tables. Afterwards no host can join from the journal alone.
     fn trim(&self, log: LogId, before: u64) -> Result<(u64, u64)>;
 }
 
@@ -200,7 +200,7 @@ impl From<Error> for ReadError {
 }
 
 impl Outcome {
-    /// Returns the outcome of an append that failed; `sent` says if something was sent.
+    /// Returns the outcome of an append that failed; `sent` says if the group was sent.
     pub fn from_error(error: Error, sent: bool) -> Outcome {
         let (fault, why) = told(error);
         match fault {

@@ -22,8 +22,8 @@ pub(crate) fn printable_prefix(text: &[u8]) -> usize {
     })
 }
 
-/// Returns the length of the prefix in which `stops` marks no byte. A mark is the top bit of a byte; marks above the
-/// first one may be wrong, because borrows travel upward.
+/// Returns the length of the prefix in which `stops` marks no byte. A mark is the top bit of a byte. Only the lowest mark is
+/// reliable, because a subtraction borrows from higher bytes.
 #[inline(always)]
 fn prefix(text: &[u8], stops: impl Fn(u64) -> u64) -> usize {
     let mut at = 0;
@@ -34,19 +34,18 @@ fn prefix(text: &[u8], stops: impl Fn(u64) -> u64) -> usize {
         }
         at += 8;
     }
-    // The rest as one word padded with blanks, which never stop.
+    // The rest is checked as one word that is padded with blanks, which are never marked.
     let rest = text.get(at..).unwrap_or_default();
     let found = stops(padded(rest));
     at + ((found.trailing_zeros() / 8) as usize).min(rest.len())
 }
 
-/// Returns fewer than eight bytes as the low bytes of a word, with blanks above. Without a loop, because names are
-/// short.
+/// Returns fewer than eight bytes as the low bytes of a word, with blanks above. Uses no loop, because names are short.
 #[inline(always)]
 fn padded(rest: &[u8]) -> u64 {
     const BLANKS: u64 = ONES * 0x20;
     if let (Some(first), Some(last)) = (rest.first_chunk::<4>(), rest.last_chunk::<4>()) {
-        // The two halves overlap in the same bytes.
+        // If the two halves overlap, they have the same bytes in the overlap.
         let [first, last] = [first, last].map(|half| u64::from(u32::from_le_bytes(*half)));
         let len = rest.len();
         return first | last << (8 * (len - 4)) | BLANKS << (8 * len);
@@ -81,9 +80,9 @@ pub(crate) fn string_len(text: &[u8]) -> Option<usize> {
     }
 }
 
-/// Returns the length of the JSON value at the start of compact `text`: up to its closing bracket or quote, or for a
-/// number or a word up to the first byte that cannot belong to it. Brackets must match; levels deeper than 64 are not
-/// checked. `None` if it does not end, or is no value.
+/// Returns the length of the JSON value at the start of compact `text`: up to its closing bracket or quote, or for a number or a
+/// word up to the first byte that cannot belong to it. Returns `None` if the value does not end, or if the text is no value.
+/// Brackets must match; levels deeper than 64 are not checked.
 pub(crate) fn value_len(text: &[u8]) -> Option<usize> {
     match text.first()? {
         b'"' => string_len(text),
@@ -143,7 +142,7 @@ mod tests {
             assert_eq!((plain_prefix(&plain), printable_prefix(&plain)), (len, len));
             for at in 0..len {
                 for byte in 0..=255_u8 {
-                    // A second stop after it, and bytes that borrow from their neighbours.
+                    // A second stop follows, and then bytes that cause borrows.
                     let mut text = plain.clone();
                     text[at] = byte;
                     text[at + 1..].fill(if at % 2 == 0 { 0x1F } else { b'"' });

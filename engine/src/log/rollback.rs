@@ -52,11 +52,11 @@ pub(super) struct Unchecked {
 }
 
 impl Unchecked {
-    /// Returns the rollback that the witness shows. Looks up the event only after a crash, or after a program that
-    /// writes no witness.
+    /// Returns the rollback that the witness shows. Looks up the event of the witness only after a crash, or if the last writer
+    /// was a program that writes no witness.
     pub fn rollback(&self) -> Result<Option<Rollback>> {
         match self.exclusive.witness {
-            // A cut removes events on an operator's request.
+            // A cut removes events on an operator's request, so missing events are no rollback.
             Some(witness) if self.cut.is_none() => shown_by(&witness, &self.exclusive.reader()),
             _ => Ok(None),
         }
@@ -132,7 +132,7 @@ impl RolledBackLog {
         self.0.rollback()
     }
 
-    /// Returns `true` if the log has a witness of its end or follows a journal: other files then prove nothing.
+    /// Returns `true` if the log has a witness of its end or follows a journal. Other files then add no evidence about the end.
     pub fn is_end_known(&self) -> bool {
         self.0.exclusive.is_end_known()
     }

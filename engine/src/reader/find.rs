@@ -7,9 +7,9 @@ use crate::prelude::*;
 /// A point of a log's past.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub enum Point {
-    /// After the event with that seq was recorded.
+    /// The point after the event with this seq.
     Seq(u64),
-    /// After all events up to that time were recorded.
+    /// The point after all events up to this time.
     Time(Timestamp),
 }
 
@@ -30,8 +30,8 @@ impl Reader {
         Ok(found.map(|(place, ..)| place))
     }
 
-    /// Returns a reader of the log up to `point`, which may be within a group; `None` if no event is that early. For a
-    /// point after the head it reads up to the head.
+    /// Returns a reader of the log up to `point`, which may be within a group; `None` if the log has no event up to `point`. If
+    /// `point` is after the head, the reader reads up to the head.
     pub fn upto(&self, point: Point) -> Result<Option<Reader>> {
         let (last, _) = match point {
             Point::Seq(seq) => self.border(|envelope| envelope.seq > seq)?,
@@ -57,7 +57,8 @@ impl Reader {
         Ok(Some(Reader::new(storage, dir, self.identity(), head)))
     }
 
-    /// Returns the last event that is not `reached` and the first that is; all later events must be reached.
+    /// Returns the last event that is not `reached`, and the first event that is. If an event is reached, all later events must
+    /// be, too.
     fn border(
         &self,
         reached: impl Fn(&Envelope<'_>) -> bool,
@@ -94,8 +95,8 @@ impl Reader {
         Ok((before, found))
     }
 
-    /// Returns the first of these segments that has an event, and if that event is reached. A crash right after a
-    /// rotation leaves a segment without events.
+    /// Returns the first of these segments that has an event, and says if that event is reached. A crash right after a rotation
+    /// leaves a segment without events.
     fn probe(
         &self,
         segments: impl Iterator<Item = u32>,
@@ -114,8 +115,8 @@ impl Reader {
         Ok(None)
     }
 
-    /// Calls `each` with the events of a segment until it returns false; with `about` 1 only with the first of them.
-    /// Returns true if `each` returned false.
+    /// Calls `each` with the events of a segment until it returns false. If `about` is 1, reads only the first event. Returns
+    /// true if `each` returned false.
     fn walk(
         &self,
         segment: u32,

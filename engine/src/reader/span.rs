@@ -98,7 +98,7 @@ impl Chain {
         }
     }
 
-    /// Starts in the middle of a log: the first frame is not checked against the one before.
+    /// Starts in the middle of a log: the first frame is not compared with an earlier frame.
     pub(super) fn from_frame(frame: &Frame<'_>) -> Chain {
         let last = LastEvent::before(frame.event.seq);
         let len = if frame.group.index == 0 {

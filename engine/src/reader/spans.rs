@@ -11,7 +11,7 @@ pub struct Spans {
     pub(super) reader: Reader,
     pub(super) about: usize,
     pub(super) segment: u32,
-    /// Offset of the next span in `segment`; `None` before its header was read.
+    /// Offset of the next span in `segment`; `None` before the header of the segment was read.
     pub(super) offset: Option<u64>,
     pub(super) sealed: Option<Window>,
     pub(super) failed: bool,
@@ -24,7 +24,7 @@ pub(super) struct Window {
     /// Offset of the first byte of `bytes` in the file.
     start: u64,
     bytes: Bytes,
-    /// True if it reaches the segment's end.
+    /// True if the window ends at the segment's end.
     last: bool,
 }
 
@@ -122,7 +122,7 @@ impl Spans {
         Ok(len as u64)
     }
 
-    /// Maps a sealed segment whole; of the active one reads about `len` bytes from `offset` on, never past the head.
+    /// Maps a sealed segment whole. Of the active segment, reads about `len` bytes from `offset`, never past the head.
     fn window(&mut self, segment: u32, len: usize) -> Result<Window> {
         if let Some(sealed) = &self.sealed {
             return Ok(sealed.clone());

@@ -11,12 +11,12 @@ use crate::prelude::*;
 pub(crate) const NOTE: &str = "cut.json";
 const NOTE_BYTES_MAX: u64 = 64 << 10;
 
-/// Payload of the event, and the archive's note.
+/// Description of a cut: the payload of its event, and the content of the note in its archive.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Cut {
     /// Seq of the last event that stayed.
     pub to: u64,
-    /// Directory of the originals, relative to the log's directory; `null` if they are gone.
+    /// Directory of the originals, relative to the log's directory; `null` if they no longer exist.
     pub archive: Option<String>,
     /// Bytes removed.
     pub bytes: u64,
@@ -24,14 +24,14 @@ pub(crate) struct Cut {
     pub events: u64,
     /// The operator that asked for the cut.
     pub actor: String,
-    /// Generation of the head before.
+    /// Generation of the head before the cut.
     pub generation: u64,
     /// Seq of the last acknowledged event, if it was removed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub known_seq: Option<u64>,
 }
 
-/// Returns the archive's name for a cut after that event, unless the name is taken.
+/// Returns the preferred name of the archive for a cut after the event `to`.
 pub(crate) fn archive_name(to: u64) -> String {
     format!("cut-after-{to}")
 }
@@ -98,7 +98,7 @@ fn is_behind(log: &RecoveryContext<'_>, name: &str, last: &str) -> bool {
     parse(name) > parse(last)
 }
 
-/// Returns the archive's note about the cut that ended the log at `head`: among the cuts after that event, the newest.
+/// Returns the archive's newest note about a cut that ended the log at `head`.
 fn found(storage: &dyn Storage, dir: &Path, head: &Head) -> Result<Cut> {
     let archive = dir.join(ARCHIVE_DIR);
     let mut newest: Option<Cut> = None;

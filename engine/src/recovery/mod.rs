@@ -127,7 +127,7 @@ fn recover_unchecked(log: &RecoveryContext<'_>) -> Result<Recovered> {
         }
         let mut rebuilt = whole::rebuild_head(log)?;
         if slots.damaged > 1 {
-            // One write replaces one slot.
+            // Both slots are damaged, and each write replaces one slot.
             log.head_file.write(&mut rebuilt.head, true)?;
         }
         return Ok(rebuilt);
@@ -256,8 +256,8 @@ impl RecoveryContext<'_> {
         Ok(evidence)
     }
 
-    /// Reads a part of the active segment. Maps a part that is longer than a crash leaves, so that it takes no memory;
-    /// no other process cuts the file while the lock is held.
+    /// Reads a part of the active segment. A part that is longer than the tail of a usual crash is mapped, because it may not fit
+    /// into memory. No other process cuts the file while the lock is held.
     fn tail_bytes(&self, file: &NamedFile, range: Range<u64>) -> Result<TailBytes> {
         let len = range.end.saturating_sub(range.start);
         if len > TAIL_BYTES_READ {
@@ -383,7 +383,7 @@ impl RecoveryContext<'_> {
             (Verdict::Adopt, _) => self.adopt(&mut recovered, &evidence.tail)?,
         }
         if recovered.head.rotating {
-            // The rotation did not create its new segment.
+            // The rotation did not create its new segment, so only a temporary file is left.
             self.sweep()?;
             recovered.head.rotating = false;
             self.head_file.write(&mut recovered.head, true)?;
@@ -439,7 +439,7 @@ impl RecoveryContext<'_> {
         recovered.head.quarantining = true;
         self.head_file.write(&mut recovered.head, true)?;
         let quarantine_tail = quarantine::keep(self, &name, broken.start, &bytes)?;
-        // A map must not outlive its bytes.
+        // Drop the map before its bytes are cut off.
         drop(bytes);
         file.set_len(broken.start)?;
         file.sync_all()?;

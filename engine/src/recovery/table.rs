@@ -20,7 +20,7 @@ pub enum HeadFound {
 pub enum Before {
     /// No damage was seen.
     Intact,
-    /// The file ends before the head does or is missing, or a byte before the head is wrong.
+    /// The file is missing or ends before the head's end, or a byte before the head's end is wrong.
     Damaged,
 }
 
@@ -98,7 +98,7 @@ pub const ROWS: [Row; 12] = {
         (None, Some(Before::Damaged), None, None, Verdict::Corrupt),
         (None, None, None, Some(BrokenThenLater), Verdict::Corrupt),
         (None, None, Some(Position::Earlier), None, Verdict::Corrupt),
-        // Without a head nothing tells an un-acknowledged tail from a damaged one.
+        // If there is no head, an un-acknowledged tail cannot be told from a damaged tail.
         (
             Some(HeadFound::None),
             None,
@@ -175,7 +175,7 @@ mod tests {
         Past::BrokenThenLater,
     ];
 
-    /// The table again, cell by cell, in words.
+    /// Returns the expected verdict of each cell, independent of the table.
     fn expected(head: HeadFound, before: Before, position: Position, past: Past) -> Verdict {
         if before == Before::Damaged
             || past == Past::BrokenThenLater

@@ -31,7 +31,7 @@ pub(crate) fn broken(
     identity: &Identity,
     head: &Head,
 ) -> Result<Option<Broken>> {
-    // A segment is synced before the next one starts.
+    // While a rotation is pending, the segment is synced: a segment is synced before the next segment starts.
     if identity.journal.is_none() || head.segment == 0 || head.rotating {
         return Ok(None);
     }
@@ -140,7 +140,7 @@ impl RecoveryContext<'_> {
             owed: before.owed.max(head.last_id.map(|id| (head.last_seq, id))),
             ..before
         };
-        // `owed` is durable before the head forgets the lost event.
+        // `owed` is durable before the head stops naming the lost event.
         owed.keep(storage, self.dir, self.identity, true)?;
         let mut recovered = self.act(evidence)?;
         self.head_file.write(&mut recovered.head, true)?;

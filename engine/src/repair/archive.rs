@@ -47,7 +47,7 @@ pub(super) fn keep(
 
 struct ArchiveName {
     name: String,
-    /// True if it holds exactly these bytes.
+    /// True if the directory already holds exactly these bytes.
     exists: bool,
 }
 

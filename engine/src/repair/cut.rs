@@ -1,7 +1,7 @@
 //! Cuts a log after an event.
 //!
-//! The head decides: written with its flag *cutting*, it ends the log at the cut. The next process that takes the lock
-//! removes the bytes after it and records the event, which clears the flag. Before that write the log is unchanged.
+//! A head with the flag *cutting* ends the log at the cut. Before that head is written, the log is unchanged. After that, the
+//! next process that takes the lock removes the bytes after the head and records the event, which clears the flag.
 
 use super::archive;
 use super::survey::{Finding, Lost, Survey};
@@ -23,9 +23,9 @@ const LOST_MAX: usize = 20;
 pub struct CutPlan {
     /// Seq of the last event that stays.
     pub to: u64,
-    /// Segment of that event.
+    /// Segment of the event `to`.
     pub segment: String,
-    /// End of its group in the segment; later bytes are removed.
+    /// End of the group of the event `to` in the segment. Later bytes are removed.
     pub offset: u64,
     /// Later segments, removed whole.
     pub segments: Vec<String>,
@@ -33,7 +33,7 @@ pub struct CutPlan {
     pub bytes: u64,
     /// Number of removed events that can be read.
     pub events: u64,
-    /// Seq of the last one of them.
+    /// Seq of the last removed event that can be read.
     pub last_seq: Option<u64>,
     /// Removed parts that cannot be read; at most 20.
     pub lost: Vec<Lost>,
@@ -59,12 +59,12 @@ impl Log {
         plan(self.storage().as_ref(), self.dir(), self.identity(), to)
     }
 
-    /// Cuts the log after the event `to`, to get rid of later damage. The removed bytes are kept in `archive/`, and an
-    /// event by `actor` records the cut. Does nothing if no bytes follow that event.
+    /// Cuts the log after the event `to`, to remove later damage. The removed bytes are kept in `archive/`, and an event by
+    /// `actor` records the cut. Does nothing if no bytes follow the event `to`.
     ///
     /// # Errors
-    /// Like [`Log::plan_cut`]; `Locked`, I/O. After an error the log is unchanged, or cut: the next process that opens it
-    /// finishes.
+    /// Like [`Log::plan_cut`]; `Locked`, I/O. After an error the log is either unchanged or cut. If it is cut, the next process
+    /// that opens the log finishes.
     pub fn cut(&self, to: u64, actor: &str) -> Result<(CutPlan, LockedLog)> {
         let (storage, dir) = (self.storage().as_ref(), self.dir());
         let lock = lock::acquire(storage, dir, self.options().lock_deadline)?;
@@ -74,7 +74,7 @@ impl Log {
         let head_file = HeadFile::open(storage, dir, identity.log, OpenMode::Create)?;
         let unfinished = head_file.read()?.newest.is_some_and(|head| head.cutting);
         let lock = match unfinished {
-            // An earlier cut comes first, with its event.
+            // Finish an earlier cut first, and record its event.
             true => self.locked(lock)?.into_lock(),
             false => lock,
         };

@@ -38,7 +38,7 @@ pub struct SalvageReport {
     pub events: u64,
     /// Number of groups copied.
     pub groups: u64,
-    /// Number of lost events, by their seqs.
+    /// Number of lost events, computed from the missing seqs.
     pub lost_events: u64,
     /// Unreadable parts, in order; at most 100.
     pub lost: Vec<Lost>,
@@ -76,7 +76,7 @@ fn is_zero(count: &u64) -> bool {
 }
 
 impl SplitGroup {
-    /// Adds the events after `upto` and before `next` to the missing ones.
+    /// Adds the seqs of the events after `upto` and before `next` to `gone`.
     fn leave_out(&mut self, upto: u64, next: u64) {
         let gone = [upto.saturating_add(1), next.saturating_sub(1)];
         match gone[0] <= gone[1] {
@@ -92,12 +92,12 @@ impl SplitGroup {
 struct Splits {
     noted: Vec<SplitGroup>,
     omitted: u64,
-    /// The current group, and the last event that was copied from it or comes before it.
+    /// The current group, and the last event that was copied from it (at first the event before the group).
     open: Option<(SplitGroup, u64)>,
 }
 
 impl Splits {
-    /// Adds the next copied event; they come in order.
+    /// Adds the next copied event. Events come in order.
     fn take(&mut self, file: String, of: Damaged, seq: u64) {
         assert!(
             (of.first..=of.last).contains(&seq),
@@ -124,7 +124,6 @@ impl Splits {
         *upto = seq;
     }
 
-    /// Ends a group.
     fn end(&mut self) {
         if let Some((mut split, upto)) = self.open.take() {
             split.leave_out(upto, split.to_seq.saturating_add(1));

@@ -82,9 +82,9 @@ impl Group<'_> {
     }
 }
 
-/// Returns true if an event of a damaged group has the same meaning without the others: it is foreign, so it changes no
-/// state; no readable event of its group names it as cause, and its own cause is older than the group (any other cause
-/// may be in the group); and no event that changes state, such as a recorded answer, has its key.
+/// Returns true if an event of a damaged group has the same meaning without the other events. The event must be foreign, so that
+/// it changes no state. It must have no link of causes within the group: no readable event of the group names it as cause, and
+/// its own cause is older than the group. No event that changes state, such as a recorded answer, may have its key.
 fn stands_alone(
     frame: &Frame<'_>,
     readable: &[(usize, Frame<'_>)],
@@ -178,7 +178,7 @@ impl Walk<'_, '_> {
         Ok(())
     }
 
-    /// Starts a loss, and reports the one before it.
+    /// Starts a loss, and reports the loss before it.
     fn lose(&mut self, file: &str, offset: u64, length: u64, why: String) -> Result<()> {
         self.clean = false;
         self.close(None)?;
@@ -292,14 +292,14 @@ impl Walk<'_, '_> {
                 .groups
                 .last()
                 .map_or(position.next(), |group| group.last_seq + 1);
-            // The first event of a later group, with any seq. The event may be right here, if only its seq is wrong.
+            // Find the first event of a later group, with any seq. This event may start right here, if only its seq is wrong.
             let here = broken.start as usize;
             let next = self
                 .next_start(bytes, here)
                 .filter(|next| *next != (here, expected))
                 .or_else(|| self.next_start(bytes, here + 1));
             let end = next.as_ref().map_or(bytes.len(), |(start, _)| *start);
-            // Without broken bytes only a seq is missing, and the events here are taken as usual.
+            // If there are no broken bytes, only a seq is missing, and the events here are read as usual.
             if end > here {
                 self.damaged((number, name, file), bytes, here..end, &broken)?;
             }

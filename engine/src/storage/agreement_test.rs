@@ -70,7 +70,7 @@ fn run(storage: &dyn Storage, step: &Step) -> io::Result<()> {
     }
 }
 
-/// Returns the same step without syncs, and with the same refusals.
+/// Returns the step without its syncs.
 fn hurried(step: &Step) -> Step {
     match step {
         Step::SyncFile(path) => Step::Open(path.clone(), 1),
@@ -116,7 +116,7 @@ proptest! {
         prop_assert_eq!(&now, &tree(&memory.snapshot(), Path::new("")));
         prop_assert_eq!(&now, &tree(&memory.keep_unsynced(), Path::new("")));
 
-        // Any crash is a tree that can be walked, crashes again to itself, and leaves the original unchanged.
+        // After any crash, the tree can be walked, a second crash changes nothing, and the original storage is unchanged.
         let mut random = seed;
         let left = memory.crash(&mut |choices| {
             random = random.wrapping_mul(6364136223846793005).wrapping_add(1442695040888963407);

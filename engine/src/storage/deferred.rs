@@ -1,7 +1,7 @@
 //! A storage that delays every sync, for files that are built apart from the live data and shown only when complete.
 //!
-//! An imported team has a segment for each day of its history. Syncing each as in a live log would cost more than the
-//! import. No reader sees them before the final rename, so one sync per file right before it is enough.
+//! An imported team has a segment for each day of its history. Syncing each segment, as a live log does, would cost more than the
+//! import. No reader sees the segments before the final rename, so one sync per file right before the rename is enough.
 
 use super::{Bytes, File, HeldLock, LockError, OpenMode, Stat, Storage, Watcher};
 use std::collections::BTreeSet;
@@ -77,7 +77,7 @@ impl PendingSyncs {
     }
 }
 
-/// Methods that only call the wrapped storage.
+/// Implements the methods that only call the wrapped storage.
 macro_rules! pass_on {
     ($($name:ident($($argument:ident: $type:ty),*) -> $answer:ty;)*) => {
         $(fn $name(&self, $($argument: $type),*) -> $answer {

@@ -1,7 +1,7 @@
 //! A storage that fails on request: every call has a number, and faults are armed by number.
 //!
-//! Run once to count the calls, then once per number and fault until the fault is no longer reached. This covers every
-//! way in which the run could fail.
+//! A test runs its code once to count the calls. Then it runs the code again for each number and fault, until the fault is no
+//! longer reached. This covers every way in which the code could fail.
 
 use super::{Bytes, File, HeldLock, LockError, OpenMode, Stat, Storage, Watcher};
 use rustix::io::Errno;
@@ -79,8 +79,9 @@ impl Faulty {
         self.plan().meanwhile.insert(index, deed);
     }
 
-    /// Returns every call so far with its name and path (of a rename, the old one; of a call on an open file, the one
-    /// it was opened by). Names are those of the trait; `file_stat` is the one of an open file.
+    /// Returns the name and the path of every call so far. Names are the methods of the trait; a `stat` of an open file is
+    /// `file_stat`. The path of a rename is the old path, and the path of a call on an open file is the path by which the file
+    /// was opened.
     pub fn calls(&self) -> Vec<(&'static str, PathBuf)> {
         self.plan().calls.clone()
     }
@@ -124,7 +125,7 @@ impl Faulty {
     }
 }
 
-/// Methods that are counted before they call the wrapped storage.
+/// Implements the methods that count a call, then call the wrapped storage.
 macro_rules! counted {
     ($($name:ident($path:ident $(, $to:ident)?) -> $answer:ty;)*) => {
         $(fn $name(&self, $path: &Path $(, $to: &Path)?) -> io::Result<$answer> {
@@ -176,7 +177,7 @@ impl Storage for Faulty {
     }
 }
 
-/// The held lock of a file, whose content is read and written through it.
+/// A held lock, through which the content of its file is read and written.
 #[derive(Debug)]
 struct FaultyLock {
     faulty: Faulty,

@@ -34,7 +34,7 @@ impl HeldLock for FileLock {
 
 impl Drop for FileLock {
     fn drop(&mut self) {
-        // If this fails, the following close still releases it.
+        // If the unlock fails, closing the file still releases the lock.
         let _ = self.file.unlock();
     }
 }
@@ -61,8 +61,8 @@ pub(super) fn lock(
     }
 }
 
-/// `flock` has no time limit, so a thread waits in it. The channel holds nothing: the lock either passes to the caller
-/// or, if the caller has gone, stays with the thread, which drops it. There is no moment in between.
+/// `flock` has no time limit, so a thread waits in it. The channel has no buffer: the lock either passes to the caller or, if the
+/// caller has given up, stays with the thread, which drops it. So no lock is left without an owner.
 fn wait(file: File, identity: (u64, u64), deadline: Duration) -> Result<FileLock, LockError> {
     let (give, take) = crossbeam_channel::bounded(0);
     let waiter = move || {

@@ -31,7 +31,7 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Depth to which [`Storage::remove_dir_all`] removes; teams need four.
+/// Depth to which [`Storage::remove_dir_all`] removes. The directory of a team needs four levels.
 const REMOVED_DEPTH: usize = 64;
 
 /// A directory tree.
@@ -61,7 +61,7 @@ impl Files {
         file_system::kind(self.root_dir.root())
     }
 
-    /// Returns the space of that file system.
+    /// Returns the free and total space of the root's file system.
     pub fn space(&self) -> io::Result<Space> {
         file_system::space(self.root_dir.root())
     }
@@ -82,7 +82,7 @@ impl Files {
         self.ownership.at(&self.root_dir, path)
     }
 
-    /// Opens a regular file with one name. Two system calls.
+    /// Opens a regular file with one name, by two system calls.
     fn regular(&self, path: &Path, how: OpenMode) -> io::Result<(fs::File, Stat)> {
         let may_create = matches!(how, OpenMode::Create | OpenMode::CreateNew);
         let how = match how {
@@ -102,7 +102,7 @@ impl Files {
             FileType::Directory => return Err(io::ErrorKind::IsADirectory.into()),
             _ => return Err(relative::refused(path, "must be a regular file")),
         }
-        // Zero names are fine: the file was replaced between the two calls.
+        // A file with zero names is allowed: it was replaced between the two calls.
         if stat.st_nlink > 1 {
             return Err(relative::refused(
                 path,
@@ -194,15 +194,16 @@ impl Storage for Files {
         }
     }
 
-    /// One call instead of three. Follows a link in place of a directory, but not in place of the file. Does not ask
-    /// for times: the system would then give the next write its own time, and each sync would have to write it.
+    /// Makes one system call instead of three. Follows a link in place of a directory, but not in place of the file. Does not ask
+    /// for times: after such a request, the system would change the time at the next write, and each sync would have to write the
+    /// new time.
     fn look(&self, path: &Path) -> io::Result<Option<FileId>> {
         relative::names(path)?;
         let root = self.root_dir.root();
         let asked = StatxFlags::TYPE | StatxFlags::INO | StatxFlags::SIZE;
         match retry_on_intr(|| statx(&root, path, AtFlags::SYMLINK_NOFOLLOW, asked)) {
             Err(Errno::NOENT) => Ok(None),
-            // A sandbox may know only the older call.
+            // A sandbox may allow only the older system call.
             Err(Errno::NOSYS | Errno::PERM) => Ok(self.stat(path)?.map(FileId::from)),
             found => {
                 let found = found?;
@@ -257,7 +258,7 @@ impl Storage for Files {
         let (dir, name) = self.root_dir.parent(path)?;
         let aside = format!("{name}.tmp");
         let file = match create_new(&dir, &aside) {
-            // A killed process left it.
+            // A killed process left the temporary file.
             Err(Errno::EXIST) => {
                 unlinkat(&dir, &aside, AtFlags::empty())?;
                 create_new(&dir, &aside)
@@ -307,7 +308,7 @@ impl Storage for Files {
         let (file, stat) = self
             .regular(path, OpenMode::Create)
             .map_err(LockError::Io)?;
-        // Before anything is created.
+        // An error must end the call before anything is created.
         let new = self.new_access(path).map_err(LockError::Io)?;
         new.give(&file).map_err(LockError::Io)?;
         Ok(Box::new(file_lock::lock(file, stat.identity, deadline)?))
@@ -326,14 +327,14 @@ impl Storage for Files {
     }
 
     fn watch(&self, paths: &[&Path]) -> io::Result<Box<dyn Watcher>> {
-        // The system reports changes by this machine, not by others.
+        // The system does not report changes that other machines make on a network file system.
         if let FileSystemKind::Network(_) = self.file_system()? {
             return Err(io::ErrorKind::Unsupported.into());
         }
         Ok(Box::new(InotifyWatcher::new(self.root_dir.clone(), paths)?))
     }
 
-    /// As every storage reads, but opening the file also returns its length.
+    /// Reads like the default method, but saves a call, because opening the file also returns its length.
     fn read(&self, path: &Path, max: u64) -> io::Result<Vec<u8>> {
         let (file, stat) = self.regular(path, OpenMode::Read)?;
         if stat.len > max {
@@ -349,8 +350,8 @@ fn sync(fd: impl AsFd) -> io::Result<()> {
     Ok(retry_on_intr(|| fsync(fd.as_fd()))?)
 }
 
-/// Empties a directory. Opens each directory from its parent and refuses links, so a swap while this runs cannot lead
-/// it elsewhere.
+/// Empties a directory. Opens each directory from its parent and refuses links, so that a directory that is replaced meanwhile
+/// cannot redirect the removal.
 fn remove_below(dir: OwnedFd, depth: usize) -> io::Result<()> {
     if depth == 0 {
         return Err(io::Error::other(format!(

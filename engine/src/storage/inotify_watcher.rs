@@ -21,8 +21,8 @@ const LOOK_AGAIN: Duration = Duration::from_millis(20);
 
 /// Events for a replaced or removed name.
 const NAMES: WatchFlags = WatchFlags::MOVE_SELF.union(WatchFlags::DELETE_SELF);
-/// Events for a file: also writes, and its removal while it is open (which changes its count of names, an attribute).
-/// For a directory these would report every file in it.
+/// Events to watch on a file. They include writes, and the removal of an open file (which changes its number of names, an
+/// attribute). On a directory, they would report every file in it.
 const CONTENT: WatchFlags = WatchFlags::MODIFY.union(WatchFlags::ATTRIB);
 
 #[derive(Debug)]
@@ -56,7 +56,7 @@ impl InotifyWatcher {
         Ok(())
     }
 
-    /// Watches the file at `path`; false if it is missing. Watching it twice is harmless.
+    /// Watches the file at `path`; returns false if the file is missing. A second watch on a file changes nothing.
     fn add(&self, path: &Path) -> io::Result<bool> {
         let thing = match self.root_dir.open(path, OFlags::PATH) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(false),
@@ -66,7 +66,7 @@ impl InotifyWatcher {
             FileType::Directory => NAMES,
             _ => NAMES | CONTENT,
         };
-        // Through the handle: the path itself could lead out of the root by now.
+        // Watch through the handle, because the path could lead out of the root by now.
         let handle = format!("/proc/self/fd/{}", thing.as_raw_fd());
         match inotify::add_watch(&self.queue, handle, flags) {
             // Without /proc there are no notifications.
@@ -102,7 +102,7 @@ impl Watcher for InotifyWatcher {
             tv_nsec: timeout.subsec_nanos().into(),
         };
         let mut fds = [PollFd::new(&self.queue, PollFlags::IN)];
-        // A signal may interrupt the wait: then it wakes for nothing.
+        // If a signal interrupts the wait, the caller wakes without a change.
         match poll(&mut fds, Some(&timeout)) {
             Ok(_) | Err(Errno::INTR) => {}
             Err(error) => return Err(error.into()),

@@ -7,8 +7,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const NOW: Duration = Duration::ZERO;
-/// Deadline for a free lock: a process that another test starts holds copies of this one's locks until it runs its own
-/// program.
+/// Deadline for a lock that is free. A process that another test starts holds copies of the locks of this process until it runs
+/// its own program.
 const SOON: Duration = Duration::from_secs(5);
 
 fn busy(storage: &dyn Storage, deadline: Duration) -> String {
@@ -77,7 +77,7 @@ fn an_abandoned_waiter_leaves_nothing_locked(storage: &Arc<dyn Storage>) {
     }
     drop(held);
     drop(storage.lock(Path::new("lock"), SOON).unwrap());
-    // All five have taken and released it: from now on it stays free.
+    // All five threads have taken and released the lock, so it stays free from now on.
     thread::sleep(Duration::from_millis(50));
     for _ in 0..20 {
         drop(storage.lock(Path::new("lock"), SOON).unwrap());
@@ -91,7 +91,7 @@ fn a_release_at_the_deadline_loses_nothing(storage: &Arc<dyn Storage>) {
             thread::sleep(Duration::from_micros(900 + round));
             drop(held);
         });
-        // Both answers are right; a lock without a holder is not.
+        // The call may get the lock or not. But no lock may be left without a holder.
         let answer = storage.lock(Path::new("lock"), Duration::from_millis(1));
         drop(answer);
         holder.join().unwrap();

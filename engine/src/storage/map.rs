@@ -18,7 +18,7 @@ impl Content for Mapped {
             Reads::Scattered => Advice::Random,
             Reads::InOrder => Advice::Normal,
         };
-        // Advice that the system ignores only costs time.
+        // If the system ignores the advice, reading is only slower.
         let _ = self.0.advise(advice);
     }
 }
@@ -37,11 +37,11 @@ pub(super) fn map(file: &File, len: u64) -> io::Result<Bytes> {
         // The system cannot map zero bytes.
         return Ok(Bytes::new([]));
     }
-    // SAFETY: The map is read-only, and its length was the file's a moment ago. Only sealed files come
-    // here: teamlog itself neither writes nor cuts them again, it only unlinks them, which leaves the map whole.
-    // What another program does is out of reach for any map: if it overwrites the file the bytes change under us,
-    // and every reader checks them (CRC, BLAKE3) and holds no promise about them that memory safety needs;
-    // if it cuts the file, touching the lost pages ends this process with SIGBUS, it never reads foreign memory.
+    // SAFETY: The map is read-only, and its length was the file's a moment ago. Only sealed files are mapped. teamlog never
+    // writes or cuts them again; it only unlinks them, which leaves the map whole. Another program can change any mapped file. If
+    // it overwrites the file, the mapped bytes change; every reader checks them (CRC, BLAKE3), and memory safety does not depend
+    // on their values. If it cuts the file, access to the lost pages ends this process with SIGBUS and never reads foreign
+    // memory.
     let map = unsafe { MmapOptions::new().len(len).map(file)? };
     Ok(Bytes(Arc::new(Mapped(map))))
 }

@@ -1,10 +1,10 @@
 //! Storage in memory that models power loss: every change may be lost that the rules below do not protect.
 //!
-//! A file's bytes and length become durable only by its sync, a name only by the sync of its directory.
-//! [`Memory::crash`] returns any state that a power loss could leave. The rules: an unsynced write reaches the disk in
-//! any subset of its 512-byte sectors, in any order with others. A change of length reaches it or not (growth also up
-//! to any sector of the write), before or after the bytes, and missing bytes read as zero. The unsynced names of a
-//! directory reach it in order up to any point. The root always exists.
+//! A file's bytes and length become durable only by its sync, a name only by the sync of its directory. [`Memory::crash`] returns
+//! any state that a power loss could leave. The rules: any subset of the 512-byte sectors of an unsynced write reaches the disk,
+//! in any order with other writes. A change of length reaches the disk or not (growth also up to any sector of the write), before
+//! or after the bytes, and missing bytes read as zero. The unsynced names of a directory reach the disk in order up to any point.
+//! The root always exists.
 
 mod changes;
 mod content;
@@ -36,8 +36,8 @@ pub struct Memory {
 
 #[derive(Debug)]
 struct Shared {
-    /// Held exclusively by operations that change names or read the whole tree; of two directories or files never more
-    /// than one is locked at a time.
+    /// Lock that is held exclusively by operations that change names or read the whole tree. No operation locks more than one
+    /// directory or file at a time.
     world: RwLock<()>,
     root: Arc<DirNode>,
     /// Next number for files and renames.
@@ -59,7 +59,7 @@ struct DirNode {
     names: Mutex<Names>,
 }
 
-/// Locks, also after another thread panicked: tests panic on purpose.
+/// Locks a mutex, also after another thread panicked, because tests panic on purpose.
 fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -153,7 +153,7 @@ impl Memory {
         *guard(&self.shared.calls).entry(call).or_default() += 1;
     }
 
-    /// Wakes waiting watchers. Called after the change, or they would check too early.
+    /// Wakes waiting watchers. The caller calls it after the change, because watchers check at once.
     fn changed(&self) {
         self.shared.changes.tell();
     }
@@ -240,7 +240,8 @@ impl Memory {
         dirs
     }
 
-    /// Makes all names of a directory durable, with the other halves of renames and the changes before those.
+    /// Makes all names of a directory durable. If another directory has the other half of a rename, that half and the changes
+    /// before it become durable, too.
     fn sync_names(&self, dir: &Arc<DirNode>) {
         let mut pairs: Vec<u64> = numbers(guard(&dir.names).sync(usize::MAX));
         while let Some(pair) = pairs.pop() {

@@ -38,13 +38,13 @@ pub(crate) use named::{NamedFile, if_long_enough, if_there};
 /// Mode of opening a file.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum OpenMode {
-    /// Existing, to read.
+    /// Opens an existing file to read.
     Read,
-    /// Existing, to read and write.
+    /// Opens an existing file to read and write.
     Write,
-    /// New, to read and write; `AlreadyExists` otherwise.
+    /// Creates a file to read and write; fails with `AlreadyExists` if the file exists.
     CreateNew,
-    /// New or existing, to read and write; an existing one keeps its content.
+    /// Opens a file to read and write, and creates it if it is missing. An existing file keeps its content.
     Create,
 }
 
@@ -111,7 +111,7 @@ pub trait File: Send + Sync {
     /// Reads exactly `buf.len()` bytes.
     ///
     /// # Errors
-    /// `UnexpectedEof` if the file ends first, else as [`File::read_at`].
+    /// `UnexpectedEof` if the file ends first, and the errors of [`File::read_at`].
     fn read_exact_at(&self, buf: &mut [u8], offset: u64) -> io::Result<()> {
         let mut done = 0;
         while done < buf.len() {
@@ -125,7 +125,7 @@ pub trait File: Send + Sync {
     /// Writes all of `buf`.
     ///
     /// # Errors
-    /// `WriteZero` if the file takes no more, else as [`File::write_at`].
+    /// `WriteZero` if no more bytes can be written, and the errors of [`File::write_at`].
     fn write_all_at(&self, buf: &[u8], offset: u64) -> io::Result<()> {
         let mut done = 0;
         while done < buf.len() {
@@ -188,14 +188,14 @@ impl std::fmt::Debug for Bytes {
     }
 }
 
-/// A held lock; dropping it releases it. The file stays.
+/// A held lock. Dropping the value releases the lock; the file stays.
 pub trait HeldLock: Send + Sync + std::fmt::Debug {
-    /// Returns the identity of the locked file, to compare it with its path's.
+    /// Returns the identity of the locked file, to compare it with the identity of the file at its path.
     fn identity(&self) -> (u64, u64);
-    /// Reads the beginning of the locked file; returns how many bytes there were.
+    /// Reads the beginning of the locked file; returns the number of bytes read.
     ///
     /// # Errors
-    /// `Unsupported` for a directory, else as the system reports.
+    /// `Unsupported` for a directory; errors of the system.
     fn read(&self, _: &mut [u8]) -> io::Result<usize> {
         Err(io::ErrorKind::Unsupported.into())
     }
@@ -217,7 +217,7 @@ fn overwrite(file: &dyn File, bytes: &[u8], durable: bool) -> io::Result<()> {
 /// Reason for which a lock was not taken.
 #[derive(Debug)]
 pub enum LockError {
-    /// Another process holds it; the text names the holder, for people.
+    /// Another process holds the lock; the text names the holder, for people.
     Busy(String),
     /// The system failed.
     Io(io::Error),
@@ -241,7 +241,7 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     fn stat(&self, path: &Path) -> io::Result<Option<Stat>>;
     /// Returns the names in a directory, sorted.
     fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
-    /// Creates a directory (0700) in an existing one; succeeds if it exists.
+    /// Creates a directory (0700) in an existing directory; succeeds if the new directory exists already.
     ///
     /// # Errors
     /// `NotFound` if its parent is missing: see [`Storage::create_dir_below`] and [`Storage::create_dir_all`].
@@ -272,8 +272,8 @@ pub trait Storage: Send + Sync + std::fmt::Debug {
     /// `Unsupported` if there are no notifications: check the paths at intervals. Else as the system reports.
     fn watch(&self, paths: &[&Path]) -> io::Result<Box<dyn Watcher>>;
 
-    /// Creates a directory and the missing ones between it and `base`, never `base` itself. Every command except the four
-    /// that create teams uses this, so that a moved or removed team's directory does not reappear.
+    /// Creates a directory and the missing directories between it and `base`, never `base` itself. Every command except the four
+    /// that create teams uses this method, so that a moved or removed team's directory does not reappear.
     ///
     /// # Errors
     /// `NotFound` if `base` is missing or is no ancestor of `path`.

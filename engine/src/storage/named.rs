@@ -14,7 +14,7 @@ const PIECE_BYTES: u64 = 1 << 20;
 pub(crate) struct Named<'a>(&'a dyn Storage);
 
 impl<'a> dyn Storage + 'a {
-    /// Returns the same calls with errors that name the file.
+    /// Returns the calls of this storage with errors that name the action and the file.
     pub(crate) fn named(&self) -> Named<'_> {
         Named(self)
     }
@@ -101,7 +101,7 @@ impl Named<'_> {
         self.0.sealed(path).map_err(Error::io("read", path))
     }
 
-    /// Returns BLAKE3 of a file's first `len` bytes, as hex; `None` if it has fewer or is missing.
+    /// Returns BLAKE3 of a file's first `len` bytes, as hex; `None` if the file is missing or has fewer bytes.
     pub fn digest(self, path: &Path, len: u64) -> Result<Option<String>> {
         let Some(file) = self.open_if_there(path, OpenMode::Read)? else {
             return Ok(None);
@@ -172,7 +172,7 @@ impl NamedFile {
         Ok(bytes)
     }
 
-    /// Calls back with these bytes in pieces, each with its offset.
+    /// Reads a range of the file and calls back with each piece and its offset.
     pub fn pieces(
         &self,
         range: Range<u64>,
@@ -202,8 +202,8 @@ impl NamedFile {
         written.map_err(Error::io("write", &self.path))
     }
 
-    /// Writes these bytes again and syncs, if they may not be on the disk: after a failed sync the page cache may hold
-    /// bytes that the disk does not.
+    /// Writes the bytes of a range again and syncs. Needed after a failed sync, because the page cache may hold bytes that the
+    /// disk does not have.
     pub fn write_again(&self, range: Range<u64>) -> Result<()> {
         let bytes = self.read_range(range.clone())?;
         assert_eq!(

@@ -1,7 +1,7 @@
 //! Opens files below a directory without ever leaving it: no `..`, no absolute path, no symbolic link.
 //!
-//! `openat2` does it in one system call. If the kernel or a sandbox lacks it, every component is opened on its own with
-//! `O_NOFOLLOW`, which gives the same guarantee in more calls.
+//! `openat2` checks this in one system call. If the kernel or a sandbox lacks `openat2`, every component is opened separately
+//! with `O_NOFOLLOW`, which gives the same guarantee in more calls.
 
 use super::relative;
 use rustix::fs::{CWD, Mode, OFlags, ResolveFlags, open, openat, openat2};
@@ -49,7 +49,7 @@ impl RootDir {
                 path
             };
             match self.resolve(whole, flags, mode) {
-                // A sandbox answers EPERM for unknown calls; a real EPERM comes back from the walk.
+                // A sandbox answers EPERM for unknown calls. If access is really forbidden, the walk returns EPERM, too.
                 Err(Errno::PERM) => {}
                 Err(Errno::NOSYS) => self.walks.store(true, Relaxed),
                 answer => return Ok(answer?),

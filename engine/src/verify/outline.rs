@@ -20,7 +20,8 @@ impl Log {
         let head = reader.head();
         let slots = head::read_slots(self.storage().as_ref(), self.dir(), self.identity().log)?;
         let clean = slots.damaged == 0 && slots.newest.as_ref() == Some(head);
-        // Only a further segment would show a rotation that has begun, and a segment's end is compared with the head.
+        // `head.rotating` needs no check: a rotation that has begun shows as a further segment, and the end of the segment is
+        // compared with the head.
         if !clean || head.quarantining || head.cutting || reader.rollback().is_some() {
             return Err(self.unclear(HEAD_FILE));
         }

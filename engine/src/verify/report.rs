@@ -12,7 +12,7 @@ words! {
     #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
     #[serde(rename_all = "snake_case")]
     pub enum ProblemKind {
-        /// Bytes before the head are no event, or not the expected one.
+        /// Bytes before the head are no event, or not the expected event.
         DamagedEvent = "damaged_event",
         /// A segment's header cannot be read.
         DamagedHeader = "damaged_header",
@@ -24,7 +24,7 @@ words! {
         StaleHead = "stale_head",
         /// The head names an event that the log does not have.
         LostEvents = "lost_events",
-        /// The log ends before an event that was acknowledged, or has another one there: an older state was restored.
+        /// The log ends before an event that was acknowledged, or has another event in its place: an older state was restored.
         RolledBack = "rolled_back",
         /// A segment is missing.
         MissingSegment = "missing_segment",
@@ -151,7 +151,7 @@ impl Report {
         );
     }
 
-    /// Adds a rollback: `file` shows that the log lacks the event `seq` or has another one there.
+    /// Adds a rollback: `file` shows that the log lacks the event `seq` or has another event in its place.
     pub fn add_rollback(&mut self, file: &str, seq: u64, message: String) {
         self.push(Problem {
             kind: ProblemKind::RolledBack,

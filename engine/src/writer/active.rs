@@ -57,8 +57,8 @@ impl ActiveSegment {
         self.len.load(Relaxed)
     }
 
-    /// Writes at `start`; if the bytes end after the zeros ahead, writes zeros up to `ahead` after them. The sync of
-    /// the bytes also syncs the zeros.
+    /// Writes `bytes` at `start`. If they end after the zeros ahead, also writes zeros up to `ahead` after them. The sync of the
+    /// bytes also syncs the zeros.
     pub fn write(&self, bytes: &[u8], start: u64, ahead: u64) -> io::Result<()> {
         self.file.write_all_at(bytes, start)?;
         let end = start + bytes.len() as u64;
@@ -70,7 +70,7 @@ impl ActiveSegment {
             let zeros = vec![0; ahead as usize];
             match self.file.write_all_at(&zeros, end) {
                 Ok(()) => self.len.store(end + ahead, Relaxed),
-                // There may be no space for the zeros, but there was for the bytes.
+                // There may be no space for the zeros, although there was space for the bytes.
                 Err(_) => self.file.set_len(end)?,
             }
         }
@@ -99,8 +99,8 @@ impl ActiveSegment {
         self.hashed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Continues hashing after `len` bytes were written up to `end`: whole pieces, about as much as was written. Hashes
-    /// older bytes only with `catches_up`.
+    /// Continues hashing after `len` bytes were written up to `end`. Hashes whole pieces, about as many bytes as were written.
+    /// Hashes older bytes only with `catches_up`.
     pub fn hash_written(&self, end: u64, len: u64, catches_up: bool) {
         let mut hashed = self.hashed();
         let lag = end.saturating_sub(hashed.end);

@@ -1,8 +1,8 @@
-//! The only place that writes events: stamp, check, encode, write, sync, head.
+//! The only place that writes events. The steps are: stamp, check, encode, write, sync, write the head.
 //!
-//! Invariants: a group is written in one piece after a synced group, and synced before its head is written. Nothing is
-//! retried after a failed write or sync. Seqs have no gap; ids and times do not run backward. Before each group and
-//! each head, the writer checks the lock, and checks that the log ends where this writer ended it.
+//! Invariants: a group is written in one piece after a synced group, and synced before its head is written. Nothing is retried
+//! after a failed write or sync. Seqs have no gap; ids and times do not run backward. Before each group and each head, the writer
+//! checks the lock, and checks that the log ends where this writer ended it.
 
 use super::active::ActiveSegment;
 use super::checks::{behind, check_group, check_strings, earlier, greater, live_time, not_before};
@@ -43,7 +43,7 @@ pub(crate) struct Core<S> {
     pub collect_events: bool,
     /// This host's side of the log's journal, if the log has a journal.
     pub replica: Option<Replica>,
-    /// Reason for which nothing more of this round is recorded; the log is unchanged.
+    /// Error that ended this round: the other jobs of the round are not recorded. The log is unchanged.
     pub ended: Option<Error>,
     /// Number of jobs with events in the next group.
     pub jobs: usize,
@@ -88,7 +88,7 @@ impl<S: State> Core<S> {
     pub fn guarded<T>(&mut self, step: impl FnOnce(&mut Self) -> Result<T>) -> Result<T> {
         self.usable()?;
         let result = step(self);
-        // A group that the journal refused is not in the local log either.
+        // An error of the journal does not end the writer, because a group that the journal refused is not in the local log.
         if let Err(error) = &result
             && error.journal_fault().is_none()
         {
@@ -204,7 +204,7 @@ impl<S: State> Core<S> {
         Ok(())
     }
 
-    /// Stamps new events and the places after them; returns the events' size in canonical bytes.
+    /// Stamps new events and the reserved places after them; returns the events' size in canonical bytes.
     fn stamp_and_reserve(
         &mut self,
         now: Timestamp,
@@ -288,7 +288,7 @@ impl<S: State> Core<S> {
                     EventId::after(last, created_at, self.options.ids.as_ref())?,
                 )?,
             };
-            // An id whose random bits are used up is in the next microsecond.
+            // If the random bits of the current microsecond are used up, the id is in the next microsecond.
             let created_at = id.created_at();
             live = created_at.plus_micros(1);
             seq += 1;
@@ -450,7 +450,7 @@ impl<S: State> Core<S> {
         }))
     }
 
-    /// Returns true for a long-lived writer, which works ahead.
+    /// Returns true for a long-lived writer, which prepares zeros and digests in advance.
     pub(super) fn stays(&self) -> bool {
         self.counts.groups >= self.options.ahead_from_group
     }

@@ -19,9 +19,9 @@ impl<S: State> Core<S> {
         }
     }
 
-    /// Fails unless the lock file is the locked one, the segment's path still names the open file, that file ends at
-    /// `head`, and, before a group is `written`, the head's path names the open file. Bytes in a removed file have no
-    /// reader, and bytes of another process must not be overwritten.
+    /// Fails unless all paths still lead to this writer's files: the lock file is the locked file; the segment's path names the
+    /// open file, and that file ends at `head`; and, before a group is `written`, the head's path names the open file. Otherwise
+    /// the writer would write to a removed file, which has no reader, or overwrite bytes of another process.
     pub(super) fn check_ours(&self, head: &Head, written: bool) -> Result<()> {
         self.lock.check(self.storage.as_ref(), written)?;
         let Some(active) = &self.active else {

@@ -9,7 +9,7 @@ use std::sync::mpsc;
 use std::thread::{self, JoinHandle};
 use std::time::Instant;
 
-/// Buffers for a group; reused for the next one.
+/// Buffers for a group; reused for the next group.
 #[derive(Default)]
 pub(crate) struct Buffers {
     pub events: Vec<Event<'static>>,
@@ -41,7 +41,7 @@ pub(super) struct Group {
     pub active: ActiveSegment,
     pub path: PathBuf,
     pub start: u64,
-    /// True for a long-lived writer, which works ahead.
+    /// True for a long-lived writer, which prepares zeros and digests in advance.
     pub stays: bool,
     /// Number of zeros to keep after the group.
     pub ahead: u64,
@@ -108,14 +108,14 @@ impl Group {
     }
 }
 
-/// A group that a thread writes and syncs while the next one fills.
+/// A group that a thread writes and syncs while the next group fills.
 pub(crate) struct InFlightGroup {
     pub last: (u64, EventId),
     thread: Option<JoinHandle<Result<WrittenGroup>>>,
 }
 
 impl InFlightGroup {
-    /// Starts a thread; returns the group if none can be started.
+    /// Starts a thread that writes the group; returns the group if no thread can be started.
     pub(super) fn start(
         last: (u64, EventId),
         group: Group,

@@ -15,7 +15,7 @@ struct Slot<T> {
 enum Value<T> {
     Awaited,
     There(T),
-    /// The giver was dropped.
+    /// The giver was dropped without a value.
     Never,
 }
 

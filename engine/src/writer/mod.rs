@@ -32,11 +32,11 @@ use std::time::Instant;
 /// Time at which an append is acknowledged.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Durability {
-    /// After the sync and the head write. The default.
+    /// Acknowledged after the sync and the head write. The default.
     #[default]
     Synced,
-    /// At once. The events are written in a group of at least 1 MiB (while the next group fills), with the next synced
-    /// append, on `sync`, on `close`, or before the log is read. In-process only.
+    /// Acknowledged at once. The events are written in a group of at least 1 MiB (while the next group fills), with the next
+    /// synced append, on `sync`, on `close`, or before the log is read. In-process only.
     Buffered,
 }
 
@@ -182,7 +182,7 @@ impl<S: State> Writer<S> {
         mut job: Job<S, R, E>,
     ) -> Result<Commit<R>, CommitError<E>> {
         if self.journaled {
-            // A group that is not in the journal does not count.
+            // A log with a journal has no buffered answers, because a group counts only after the journal has it.
             job.wait_for_sync();
         }
         if let Some(waiting) = self.enqueue(&mut job) {

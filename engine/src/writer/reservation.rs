@@ -14,8 +14,8 @@ pub struct Room {
     pub bytes: usize,
 }
 
-/// Reserved places: their stamps are drawn and their bytes counted before the job's first events are folded, so that
-/// neither a clock nor a limit can separate them.
+/// Reserved places. Their stamps are drawn and their bytes counted before the job's first events are folded, so that neither the
+/// clock nor a limit can force the later events into another group.
 pub(super) struct Reservation {
     places: Vec<(u64, EventId, Timestamp)>,
     /// Maximum number of bytes of the events in canonical JSON.

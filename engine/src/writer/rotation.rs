@@ -17,12 +17,12 @@ impl<S: State> Core<S> {
     pub(super) fn is_last_of_segment(&self, end: u64) -> bool {
         let max = self.options.segment_bytes_max;
         let margin = self.options.ahead_bytes.min(max / LAST_PART);
-        // On all hosts of a journal a segment ends after the same group.
+        // In a log with a journal, a segment must end after the same group on all hosts, so no host may end it early.
         self.replica.is_none() && self.stays() && end + margin > max
     }
 
-    /// Starts the next segment if the active segment is over, or if the group belongs to another day or would not fit.
-    /// Returns true if a segment was started.
+    /// Starts the next segment if the active segment has ended, or if the group belongs to another day or would not fit. Returns
+    /// true if a segment was started.
     pub(super) fn rotate_if_needed(&mut self, at: Timestamp, bytes: u64) -> Result<bool> {
         let format = self.identity.format;
         let mut begun = false;
@@ -109,12 +109,12 @@ impl<S: State> Core<S> {
         self.write_head(begun, true)
     }
 
-    /// Seals the active segment, unless its last group sealed it. All of its bytes are durable: each group was synced
-    /// before the next group, or is now.
+    /// Seals the active segment, unless its last group sealed it. Afterwards all of its bytes are durable: each group is synced
+    /// before the next group, and an unsynced last group is synced now.
     fn seal(&mut self) -> Result<()> {
         self.sync_deferred()?;
-        // The next segment's header names the length of this segment, so a cut (perhaps by recovery) must be durable
-        // before.
+        // The next segment's header names the length of this segment, so a cut of its zeros (perhaps by recovery) must be durable
+        // first.
         if self.identity.may_prewrite()
             && let Some(active) = &self.active
         {
@@ -131,7 +131,7 @@ impl<S: State> Core<S> {
         self.write_head(rotating, true)
     }
 
-    /// Returns the description of the active segment for the next one's header.
+    /// Returns the description of the active segment for the header of the next segment.
     fn predecessor(&self) -> Result<Option<codec::Predecessor>> {
         let Some(active) = &self.active else {
             return Ok(None);

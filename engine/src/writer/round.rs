@@ -29,7 +29,7 @@ impl<S> Default for Queue<S> {
     }
 }
 
-/// A job whose types the leader does not know.
+/// A queued job. The leader does not know its types.
 pub(super) trait Queued<S>: Send {
     fn durability(&self) -> Durability;
     fn run(&mut self, core: &mut Core<S>);
@@ -40,7 +40,7 @@ pub(super) trait Queued<S>: Send {
     fn promote(self: Box<Self>);
 }
 
-/// The outcome of a round: some of its groups may be durable although a later one failed.
+/// The outcome of a round: some of its groups may be durable although a later group failed.
 pub(super) struct Round {
     /// Seq of the last durable event.
     pub durable: u64,
@@ -191,7 +191,7 @@ impl<S: State, R, E> Job<S, R, E> {
             .filter(|error| round.unconfirmed || error.journal_fault().is_some());
         let decided = match self.outcome {
             Some(Ok(decided)) => decided,
-            // After a lost round, the refusal does not count: its state did not come about, or was withdrawn.
+            // If the round failed, the refusal does not count, because the state on which it was decided was withdrawn.
             Some(Err(CommitError::Refused(refused))) => {
                 return Err(lost.map_or(CommitError::Refused(refused), |lost| lost.again().into()));
             }

@@ -1,4 +1,4 @@
-//! A round of several groups, in which a later one fails.
+//! Tests of a round of several groups in which a later group fails.
 
 use super::{CommitError, Durability, State};
 use crate::json::Json;

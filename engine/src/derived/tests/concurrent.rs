@@ -3,7 +3,7 @@
 use super::*;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-/// Round `round` sets every key to its number: a reader must see a single round.
+/// Returns changes that set every key to `round`. A reader must never see values of two rounds.
 fn round_of(round: u64) -> Changes {
     (0..200_u8)
         .map(|key| (vec![1, key], Some(round.to_be_bytes().to_vec())))

@@ -52,7 +52,6 @@ impl Truth {
             return true;
         }
         assert_eq!(store.left_out(), None);
-        // A newly opened store.
         let checked = open(storage).check();
         assert_eq!(store.runs().len(), self.runs);
         match self.ask(&store) {

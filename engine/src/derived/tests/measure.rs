@@ -26,7 +26,7 @@ fn trace(number: u64) -> String {
     format!("trace-{:012x}", filter_like(number) >> 16)
 }
 
-/// Changes of one flush: each event is a message in a trace of 20, to one of 50 agents.
+/// Returns the changes of one flush. Each event is a message to one of 50 agents, in a trace of 20 messages.
 fn changes(first: u64) -> Changes {
     let mut changes = Changes::new();
     for seq in first..first + FLUSH {

@@ -30,7 +30,7 @@ fn nine_runs_become_fewer_and_hold_the_same() {
     assert_eq!(shapes[8], [1]);
     assert_eq!(shapes[15], [1, 0, 0, 0, 0, 0, 0, 0]);
     assert_eq!(shapes[16], [1, 1]);
-    // 45 is C(2 + 8, 8): all runs become one of level 2.
+    // C(2 + 8, 8) is 45: after 45 small runs, all runs are merged into one run of level 2.
     assert_eq!(shapes[43], [1; 8]);
     assert_eq!(shapes[44], [2]);
     assert_eq!(live(&store), folded((0..45).map(|round| sample(round, 10))));

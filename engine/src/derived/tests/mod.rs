@@ -22,7 +22,7 @@ const DIR: &str = "teams/demo/derived/v1";
 /// Changes for a model.
 type Changes = BTreeMap<Vec<u8>, Option<Vec<u8>>>;
 
-/// Creates a storage for one test; its directory exists as long as the first part.
+/// Creates a storage in a temporary directory, which is removed when the `TempDir` is dropped.
 fn files() -> (tempfile::TempDir, Arc<dyn Storage>) {
     let dir = tempfile::tempdir().unwrap();
     let files = Files::open(dir.path()).unwrap();
@@ -66,7 +66,7 @@ fn held(storage: &Arc<dyn Storage>) -> Store {
     Store::open_held(Arc::clone(storage), Path::new(DIR), &mut |_| Ok(true)).unwrap()
 }
 
-/// Writes `changes` as those of the next `events` events; panics if the lock is taken.
+/// Writes a run with `changes` for the next `events` events. Panics if the lock is taken.
 fn flush(store: &Store, events: u64, changes: &Changes) -> Store {
     let first = store.runs().last().map_or(1, |run| run.last.seq + 1);
     write(store, first, first + events - 1, changes).unwrap()
@@ -116,7 +116,7 @@ fn sample(round: u64, keys: u64) -> Changes {
     changes
 }
 
-/// Returns the result of the changes in order.
+/// Applies the changes in order, and returns the live entries.
 fn folded(rounds: impl IntoIterator<Item = Changes>) -> BTreeMap<Vec<u8>, Vec<u8>> {
     let mut model = BTreeMap::new();
     for (key, value) in rounds.into_iter().flatten() {

@@ -1,4 +1,4 @@
-//! Random histories against a plain map.
+//! Compares the store with a plain map after random histories.
 
 use super::*;
 use proptest::prelude::*;

@@ -1,4 +1,4 @@
-//! The overlay against a plain map.
+//! Compares the overlay with a plain map.
 
 use super::*;
 use crate::derived::Overlay;

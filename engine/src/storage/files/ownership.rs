@@ -1,8 +1,8 @@
 //! Owner, group and mode of new files: 0600 and 0700 of the caller, unless the team's directory sets others.
 //!
-//! The team's directory is given by the first two names of a path (`teams/NAME`), or by the first one for a path of two
-//! names. Root gives new files there to the owner of that directory. If its mode is [`SHARED_DIR`], a group shares it:
-//! files get [`SHARED_FILE`], directories [`SHARED_DIR`], with any umask.
+//! The team's directory is given by the first two names of a path (`teams/NAME`), or by the first name if the path has two. Root
+//! gives new files in the team's directory to the owner of that directory. If the directory has the mode [`SHARED_DIR`], a group
+//! shares it: files get [`SHARED_FILE`], directories [`SHARED_DIR`], with any umask.
 
 use super::{RootDir, relative};
 use rustix::fs::{AtFlags, FileType, Mode, OFlags, StatxFlags, fchmod, fstat, statx};
@@ -46,7 +46,7 @@ impl Access {
 /// Changes of owner and mode for new files and directories.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct NewAccess {
-    /// Owner and group to which root gives them.
+    /// Owner and group to which root gives new files and directories.
     give_to: Option<(u32, u32)>,
     /// `true` if a group shares the new files and directories.
     is_shared: bool,
@@ -79,8 +79,8 @@ impl NewAccess {
         Ok(())
     }
 
-    /// Gives a file to the owner of the team, even if it belongs to that owner already: if that is impossible, root
-    /// could give nothing that it creates.
+    /// Gives a file to the owner of the team. Makes the call even if the file belongs to that owner already, because an error
+    /// shows that root cannot give files away here.
     pub fn give(self, fd: impl AsFd) -> io::Result<()> {
         let Some((uid, gid)) = self.give_to else {
             return Ok(());
@@ -101,7 +101,7 @@ impl NewAccess {
         if !self.is_shared || found.st_mode & 0o7777 == SHARED_FILE {
             return Ok(());
         }
-        // Only its owner may change another member's file.
+        // Only its owner may change a file, so a file of another member is left unchanged.
         if found.st_uid == geteuid().as_raw() {
             fchmod(fd, Mode::from_raw_mode(SHARED_FILE))?;
         }
@@ -119,7 +119,7 @@ impl NewAccess {
 pub(super) struct Ownership(Mutex<Option<(PathBuf, NewAccess)>>);
 
 impl Ownership {
-    /// Returns owner and mode for a new file at that path. One system call for each change of the team.
+    /// Returns owner and mode for a new file at that path. Makes a system call only if the team is not the team of the last call.
     pub fn at(&self, root: &RootDir, path: &Path) -> io::Result<NewAccess> {
         let names = relative::names(path)?;
         let deciding = names.len().saturating_sub(1).min(DECIDING_NAMES);
@@ -158,7 +158,7 @@ pub(super) fn access(root: &RootDir, path: &Path) -> io::Result<Option<Access>> 
             found.stx_mode.into(),
         ))),
         Err(Errno::NOENT) => Ok(None),
-        // A sandbox may know only the older call.
+        // A sandbox may allow only the older system call.
         Err(Errno::NOSYS | Errno::PERM) => match root.open(path, OFlags::PATH) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(None),
             opened => {
@@ -192,7 +192,7 @@ pub(super) fn set_access(root: &RootDir, path: &Path, gid: u32, mode: u32) -> io
     if found.st_gid != gid {
         fchown(&fd, None, Some(gid))?;
     }
-    // After the group, because a change of owner or group clears set-group-id.
+    // The mode is set after the group, because a change of owner or group clears set-group-id.
     Ok(fchmod(fd, Mode::from_raw_mode(mode))?)
 }
 

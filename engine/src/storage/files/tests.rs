@@ -451,7 +451,7 @@ fn the_lock_survives_other_opens_and_closes_of_its_file() {
     ));
 }
 
-/// Another process that holds the lock of `file` until its input ends.
+/// Starts another process that holds the lock of `file` until its input ends.
 fn other_process(file: &Path) -> std::process::Child {
     let mut child = Command::new("flock")
         .arg(file)
@@ -487,7 +487,7 @@ fn another_process_excludes_is_named_and_gives_way() {
         files.stat(path("lock")).unwrap().unwrap().identity
     );
     child.wait().unwrap();
-    // And the reverse: our lock excludes the other process.
+    // In reverse, the lock of this process excludes the other process.
     let status = |_: ()| {
         Command::new("flock")
             .arg("-n")

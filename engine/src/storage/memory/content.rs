@@ -17,7 +17,7 @@ struct Change {
     len: Option<(usize, usize)>,
 }
 
-/// Both images share their memory with copies until one is written.
+/// Content of a file. Both images share their memory with copies until one of them is written.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Content {
     now: Arc<Vec<u8>>,
@@ -139,7 +139,6 @@ fn land(image: &mut Vec<u8>, change: &Change, choose: &mut dyn FnMut(usize) -> u
     }
 }
 
-/// Copies the bytes within the image.
 fn put(image: &mut [u8], offset: usize, bytes: &[u8]) {
     if let Some(room) = image.get_mut(offset..) {
         let fits = room.len().min(bytes.len());

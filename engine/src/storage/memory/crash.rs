@@ -60,7 +60,7 @@ impl Memory {
         }
     }
 
-    /// Reduces the changes until every rename between directories reached both or none.
+    /// Reduces the changes until every rename between two directories is in both of them or in none.
     fn part_no_rename(&self, landed: &mut HashMap<u64, usize>) {
         let halves: Vec<(u64, usize, u64)> = self
             .dirs()
@@ -167,7 +167,7 @@ impl CrashCopy<'_> {
 #[derive(Debug)]
 pub struct Crashes {
     memory: Memory,
-    /// First answers; the rest are 0. `None` at the end.
+    /// The first answers of the next crash; all further answers are 0. `None` at the end.
     next: Option<Vec<usize>>,
 }
 

@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex};
 #[derive(Debug)]
 pub(super) struct FileNode {
     pub(super) inode: u64,
-    /// Number of its last change.
+    /// Number of the file's last change.
     pub(super) changed: AtomicU64,
     pub(super) content: Mutex<Content>,
 }

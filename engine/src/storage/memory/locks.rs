@@ -44,7 +44,7 @@ impl Locks {
 pub(super) struct MemoryLock {
     locks: Arc<Locks>,
     inode: u64,
-    /// `None` for a directory.
+    /// The locked file; `None` if a directory is locked.
     file: Option<MemoryFile>,
 }
 

@@ -1,8 +1,7 @@
-//! The names in one directory in memory: as programs see them, as a power loss would leave them, and the changes in
-//! between.
+//! The names in one directory in memory: as programs see them, as a power loss would leave them, and the changes in between.
 //!
-//! Unsynced changes reach the disk in order, up to any point. A rename between two directories is a change in each,
-//! with one number; both reach it or neither, as every journalling file system promises.
+//! Unsynced changes reach the disk in order, up to any point. A rename between two directories is a change in each of them, with
+//! the same number. Both changes reach the disk or neither does, as every journalling file system promises.
 
 use super::Node;
 use std::collections::BTreeMap;
@@ -12,7 +11,7 @@ use std::collections::BTreeMap;
 pub(super) struct NameChange {
     pub(super) removes: Option<String>,
     pub(super) adds: Option<(String, Node)>,
-    /// Number of a rename whose other half is in another directory.
+    /// Number of the rename, if its other half is in another directory.
     pub(super) pair: Option<u64>,
 }
 

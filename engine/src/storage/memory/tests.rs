@@ -111,7 +111,7 @@ fn fill_subset(bytes: &mut [u8], subset: usize, pieces: [std::ops::Range<usize>;
 #[test]
 fn an_overwrite_lands_in_any_subset_of_its_sectors() {
     let (memory, file) = with_file(&[b'a'; 3 * 512]);
-    // From the middle of the first sector to the middle of the third: three pieces.
+    // The write covers three pieces: it goes from the middle of the first sector to the middle of the third sector.
     file.write_all_at(&[b'b'; 1024], 256).unwrap();
     let mut expected = BTreeSet::new();
     for subset in 0..8 {
@@ -230,7 +230,7 @@ fn a_replaced_file_is_the_old_or_the_new_one() {
     let memory = Memory::new();
     memory.replace(path("f"), b"old", true).unwrap();
     assert_eq!(trees(&memory), set([&["f=old"]]));
-    // Synced, but its name is not.
+    // The file is synced, but its name is not.
     let file = memory.open(path("f.tmp"), OpenMode::Create).unwrap();
     file.write_all_at(b"new", 0).unwrap();
     file.sync_all().unwrap();
@@ -239,7 +239,7 @@ fn a_replaced_file_is_the_old_or_the_new_one() {
         trees(&memory),
         set([&["f=old"], &["f=old", "f.tmp=new"], &["f=new"]])
     );
-    // Neither is synced: an empty file may replace the old one.
+    // Neither the content nor the name is synced, so an empty file may replace the old file.
     memory.replace(path("f"), b"third", false).unwrap();
     assert!(trees(&memory).contains(&vec!["f=".to_owned()]));
     memory.replace(path("f"), b"fourth", true).unwrap();
@@ -284,7 +284,7 @@ fn a_rename_between_directories_lands_whole() {
             &["a/", "a/after=", "b/", "b/before=", "b/f="],
         ])
     );
-    // Syncing one side syncs the rename, the earlier changes of the other side, and nothing after.
+    // The sync of one directory also makes the rename and earlier changes of the other directory durable, but no later changes.
     memory.sync_dir(path("b")).unwrap();
     assert_eq!(
         tree(&memory.lose_unsynced(), path("")),
@@ -332,7 +332,7 @@ fn a_snapshot_keeps_one_file_one() {
     let (memory, file) = with_file(b"a");
     memory.rename(path("f"), path("g")).unwrap();
     let copy = memory.snapshot();
-    // The file has its durable name and its new one; a write through the new one is visible under the durable one.
+    // The file has its durable name and a new name. A write through the new name is visible through the durable name.
     let written = copy.open(path("g"), OpenMode::Write).unwrap();
     written.write_all_at(b"z", 0).unwrap();
     written.sync_data().unwrap();
@@ -403,7 +403,7 @@ fn a_forgotten_write_reads_well_until_the_crash_whatever_is_synced() {
         outcomes(&memory),
         [b"old\0\0\0\0\0\0\0\0\0!".to_vec()].into()
     );
-    // Writing it again makes it durable.
+    // Writing the bytes again makes them durable.
     file.write_all_at(b"NEW and more", 0).unwrap();
     file.sync_data().unwrap();
     assert_eq!(outcomes(&memory), [b"NEW and more!".to_vec()].into());
@@ -498,7 +498,7 @@ fn a_crash_copies_only_what_was_not_synced() {
         .unwrap()
         .write_all_at(&[2; 600], 1000)
         .unwrap();
-    // Only the file with an unsynced write is copied, the others are shared.
+    // Only the file with an unsynced write is copied. The other files are shared.
     let bytes =
         |left: &Memory, at: &str| guard(&left.file(path(at)).unwrap().content).now().clone();
     let all: Vec<Memory> = memory.crashes().collect();
