@@ -48,7 +48,7 @@ pub struct AppendAnswer {
     /// Id of the event
     #[schemars(with = "String")]
     pub id: EventId,
-    /// Time when it was recorded
+    /// Time when the event was recorded
     pub created_at: Timestamp,
 }
 
@@ -63,11 +63,11 @@ impl AppendAnswer {
     }
 }
 
-/// Version of the payload's shape. Foreign payloads have no known versions, so it is fixed.
+/// Version of the payload's shape. Always 1, because foreign payloads have no known versions.
 const SCHEMA_VERSION: u32 = 1;
 
 impl Team {
-    /// Records a fact of a foreign vocabulary. For a known key with the same content returns the first answer and
+    /// Records a fact of a foreign vocabulary. If the key is known and has the same content, returns the first answer and
     /// records nothing.
     ///
     /// # Errors
@@ -83,7 +83,7 @@ impl Team {
 }
 
 impl Append {
-    /// Fills absent fields from the control.
+    /// Fills the absent fields of the input from the call's control fields.
     fn completed(self, control: &Control) -> Append {
         let doer = || control.actor.clone().or_else(|| control.user.clone());
         Append {
@@ -94,7 +94,7 @@ impl Append {
         }
     }
 
-    /// Checks that a text can be a payload, before it is sent elsewhere.
+    /// Checks that a text is a valid payload, before a caller sends it elsewhere.
     ///
     /// # Errors
     /// `invalid_input`.
@@ -102,7 +102,7 @@ impl Append {
         payload(text).map(drop)
     }
 
-    /// Returns the event, with every field checked.
+    /// Checks every field and returns the event.
     pub(crate) fn event(self) -> Result<NewEvent, Refusal> {
         check_kind(&self.kind)?;
         let actor = self.actor.unwrap_or_else(|| DEFAULT_ACTOR.to_owned());

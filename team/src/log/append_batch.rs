@@ -13,9 +13,9 @@ use teamlog_engine::limits::{EVENT_BYTES_MAX, GROUP_BYTES_MAX, GROUP_EVENTS_MAX}
 /// message_id?, thread_id?, session_id?, key?, cause?, payload?}`.
 #[derive(Debug, Clone, Default)]
 pub struct AppendBatch {
-    /// Events per atomic group; `None` is 1,000.
+    /// Number of events per atomic group; `None` means 1,000.
     pub batch_size: Option<usize>,
-    /// Actor of lines without one; default `teamlog`.
+    /// Actor for lines without an actor; `teamlog` if absent.
     pub actor: Option<String>,
 }
 
@@ -24,11 +24,11 @@ pub struct AppendBatch {
 pub struct BatchAnswer {
     /// Number of lines whose events are recorded.
     pub count: u64,
-    /// Seq of the first event; `null` if there is none.
+    /// Seq of the first event; `null` if no event is recorded.
     pub first_seq: Option<u64>,
     /// Seq of the last event.
     pub last_seq: Option<u64>,
-    /// Lines whose event was recorded earlier under the line's key; absent if there are none.
+    /// Number of lines whose event was recorded earlier under the line's key. Left out if it is 0.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub replayed_lines: u64,
 }
@@ -42,7 +42,7 @@ fn is_zero(number: &u64) -> bool {
 }
 
 impl BatchAnswer {
-    /// Adds the answer for a line.
+    /// Adds the result of one line to the answer.
     pub(crate) fn add(&mut self, appended: &FactAnswer) {
         let seq = appended.answer.seq;
         self.count = self.count.saturating_add(1);
@@ -52,7 +52,7 @@ impl BatchAnswer {
         self.replayed_lines = self.replayed_lines.saturating_add(replayed);
     }
 
-    /// Returns true if the fields can be an answer for the lines before a group.
+    /// Returns true if the fields fit together as an answer for the earlier lines of an input.
     fn is_consistent(&self) -> bool {
         let seqs = match (self.count, self.first_seq, self.last_seq) {
             (0, None, None) => true,
@@ -67,7 +67,7 @@ impl BatchAnswer {
         self.count > 0 && self.replayed_lines == self.count
     }
 
-    /// Returns the part of a failure's message that names the recorded events; empty if there are none.
+    /// Returns the part of an error message that names the recorded events. The text is empty if none are recorded.
     pub fn told(&self) -> String {
         self.last_seq.map_or_else(String::new, |last| {
             format!("; {} recorded before, up to event {last}", self.count)
@@ -75,21 +75,21 @@ impl BatchAnswer {
     }
 }
 
-/// The failure of a batch, with the part that is recorded.
+/// The failure of a batch, with the answer for the lines that are recorded.
 #[derive(Debug, thiserror::Error)]
 #[error("{failure}{}", recorded.told())]
 pub struct BatchFailure {
     /// The failure.
     pub failure: Failure,
-    /// Answer for the lines that were recorded before.
+    /// Answer for the lines that were recorded before the failure.
     pub recorded: BatchAnswer,
-    /// First line that may not be recorded.
+    /// Number of the first line that may not be recorded.
     pub next_line: u64,
 }
 
 /// Default number of events per atomic group.
 pub const BATCH_SIZE: usize = 1_000;
-/// Upper limit of the bytes that framing adds to an event's line.
+/// Maximum number of bytes that framing adds to an event's line.
 const FRAMING_BYTES: usize = 512;
 
 #[derive(Deserialize)]
@@ -110,7 +110,7 @@ struct Fields<'a> {
 }
 
 impl AppendBatch {
-    /// Returns the groups of an input.
+    /// Splits an input into groups.
     pub fn groups(self, source: &mut dyn BufRead) -> Groups<'_> {
         Groups {
             batch: self,
@@ -128,7 +128,7 @@ operation! {
     refuses = [ReservedKind, PartlyAppended]
 }
 
-/// Input of `append-batch`: facts that are recorded together or not at all.
+/// Input of `append-batch`: facts that are recorded all together or not at all.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct AppendFacts {
@@ -140,23 +140,23 @@ pub struct AppendFacts {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<u64>>")]
     lines: Vec<u64>,
-    /// Actor of facts that name none; the caller if absent
+    /// Actor of facts without an actor; the caller if absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     actor: Option<String>,
     /// Answer for the earlier lines of the same file; the new answer includes it
     #[serde(default, skip_serializing_if = "Option::is_none")]
     before: Option<BatchAnswer>,
-    /// The facts as events, if they were read in this process.
+    /// The facts as parsed events, if this process read them from a file.
     #[serde(skip)]
     read: Vec<Fact>,
     #[serde(skip)]
     bytes: usize,
-    /// Number of lines with a key.
+    /// Number of lines with an idempotency key.
     #[serde(skip)]
     keys: usize,
 }
 
-/// The groups of an input, read one at a time.
+/// The groups of an input. They are read one at a time.
 pub struct Groups<'a> {
     batch: AppendBatch,
     lines: Lines<&'a mut dyn BufRead>,
@@ -164,7 +164,7 @@ pub struct Groups<'a> {
     begun: AppendFacts,
     /// Answer for the groups that are recorded so far.
     recorded: BatchAnswer,
-    /// First line that may not be recorded.
+    /// Number of the first line that may not be recorded.
     next_line: u64,
 }
 
@@ -201,14 +201,14 @@ impl Groups<'_> {
         }
     }
 
-    /// Notes that the group that was read last is recorded.
+    /// Notes that the last group is recorded.
     pub fn advance(&mut self, last_line: u64, recorded: BatchAnswer) {
         self.recorded = recorded;
         self.next_line = last_line + 1;
     }
 
     fn stopped(&self, failure: Failure) -> Box<BatchFailure> {
-        // Boxed, since it is much larger than the answer.
+        // Boxed, because it is much larger than the answer.
         Box::new(BatchFailure {
             failure,
             recorded: self.recorded,
@@ -216,13 +216,13 @@ impl Groups<'_> {
         })
     }
 
-    /// Returns the answer for the recorded groups, and the first line that may not be recorded.
+    /// Returns the answer for the recorded groups, and the number of the first line that may not be recorded.
     pub fn so_far(&self) -> (BatchAnswer, u64) {
         (self.recorded, self.next_line)
     }
 }
 
-/// Serializes facts as their original texts.
+/// Serialization of facts as their original texts.
 mod texts {
     use serde::Deserialize;
     use serde::de::Deserializer;
@@ -247,7 +247,7 @@ mod texts {
 }
 
 impl AppendFacts {
-    /// Returns true if the group has room for a line and for the answers that are stored under keys.
+    /// Returns true if the group has room for one more line and for the stored answers of lines with keys.
     fn has_room(&self, fact: &Fact, text: &str) -> bool {
         let keys = self.keys + usize::from(fact.key().is_some());
         let bytes = self.bytes + text.len() + FRAMING_BYTES;
@@ -266,7 +266,7 @@ impl AppendFacts {
         self.lines.push(line.number);
     }
 
-    /// Returns true if every line has a key, so that the group can be appended again.
+    /// Returns true if every line has a key. Such a group can be appended again without harm.
     pub fn is_keyed(&self) -> bool {
         self.keys == self.read.len()
     }
@@ -285,7 +285,7 @@ impl AppendFacts {
         self.lines.get(place).copied().unwrap_or(counted)
     }
 
-    /// Checks the input's line numbers and its earlier answer.
+    /// Checks the line numbers of the input and its answer for earlier lines.
     fn check(&self) -> Result<(), Refusal> {
         let invalid = |field: &'static str, rule: &str| {
             Err(Refusal::new(Code::InvalidInput, format!("{field} {rule}")).field(field))
@@ -302,7 +302,7 @@ impl AppendFacts {
         }
     }
 
-    /// Takes the facts, and checks each.
+    /// Takes the facts out of the input and checks each of them.
     fn take_facts(&mut self, control: &Control) -> Result<Vec<Fact>, Refusal> {
         if !self.read.is_empty() {
             return Ok(std::mem::take(&mut self.read));
@@ -319,8 +319,8 @@ impl AppendFacts {
 }
 
 impl Team {
-    /// Records the facts of JSON lines, in bounded memory. If a line is bad, all batches before its batch are recorded,
-    /// and the refusal's details say how many events.
+    /// Records the facts of JSON lines, in bounded memory. If a line is wrong, the batches before its batch are recorded, and
+    /// the details of the refusal contain the number of recorded events.
     pub fn append_batch(
         &mut self,
         batch: AppendBatch,
@@ -339,7 +339,7 @@ impl Team {
         }
     }
 
-    /// Records a group. Returns the answer for all recorded lines, `before` included.
+    /// Records a group. The answer covers all recorded lines, including those of `before`.
     ///
     /// # Errors
     /// `invalid_input`, `reserved_kind`, `too_large`, `team_closed`, each with the lines; `partly_appended`; errors of
@@ -369,7 +369,7 @@ impl Team {
             return Ok(known);
         }
         appended.each.iter().for_each(|line| answer.add(line));
-        // Flush, so that the tail does not grow with the input.
+        // Flushes after each group, so that the part without a run does not grow with the input.
         let finished = self.finish();
         finished.map_err(|failure| cut_short(failure, last.saturating_add(1), &answer))?;
         Ok(answer)
@@ -402,7 +402,7 @@ fn read_line(text: &str, actor: Option<&str>) -> Result<NewEvent, Refusal> {
     .event()
 }
 
-/// Adds the line to a refusal's message, and the recorded part to its details.
+/// Adds the line number to the message of a refusal, and the answer for the recorded lines to its details.
 fn so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
     let mut refusal = match failure {
         Failure::Refused(refusal) => refusal,
@@ -415,8 +415,8 @@ fn so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
     refusal.detail("last_seq", answer.last_seq).into()
 }
 
-/// Turns a lost lock after the first group into `partly_appended` instead of `locked`: a caller that repeats the whole
-/// input would record that group twice.
+/// Turns `locked` into `partly_appended` if the lock is lost after the first group. A caller that repeats the whole input
+/// after `locked` would record the first group twice.
 fn cut_short(failure: Failure, from: u64, answer: &BatchAnswer) -> Failure {
     let hint = match failure.engine() {
         Some(engine::Error::Locked { .. } | engine::Error::LockLost { written: false, .. }) => {
@@ -435,13 +435,13 @@ fn cut_short(failure: Failure, from: u64, answer: &BatchAnswer) -> Failure {
     so_far(refusal.detail("first_line", from).into(), answer)
 }
 
-/// Adds the recorded part to the failure of an input that cannot be read further.
+/// Adds the answer for the recorded lines to the failure of an unreadable input.
 fn read_so_far(failure: Failure, answer: &BatchAnswer) -> Failure {
     let Some(engine::Error::Io { source, .. }) = failure.engine() else {
         return so_far(failure, answer);
     };
     let recorded = match answer.last_seq {
-        // Every failure names the recorded part already.
+        // The failure already names the recorded lines.
         Some(_) => "",
         None => "; no line was recorded",
     };

@@ -1,4 +1,4 @@
-//! `append-event`: records a report of a worker for others to read. A report of any type changes no state.
+//! `append-event`: records a worker's report for other agents to read. A report changes no state, whatever its type.
 
 use crate::command::unrecorded;
 use crate::log::event_type::EventType;

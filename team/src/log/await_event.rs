@@ -1,4 +1,4 @@
-//! `await-event`: waits until an event is recorded in a team, by any process. Does not poll.
+//! `await-event`: waits until any process records an event in a team. It does not poll.
 
 use crate::handle::follower::Follower;
 use crate::log::event_type::EventType;
@@ -10,12 +10,12 @@ use crate::operation::prelude::*;
 operation! {
     /// Wait until an event is recorded in a team
     "await-event": Waits(AwaitEvent {
-        /// Last known event; the newest event if absent, so that only later events count
+        /// Id of the last event that the caller knows; the newest event if absent, so that only later events count
         #[arg(long = "after", value_name = "EVENT_ID", alias = "after-event-id")]
         after_event_id: Option<String>,
         /// True if only events that wake a waiting agent count; false if absent
         wakeable_only: Option<bool>,
-        /// Only events of this type, or reported as this type
+        /// Only events with this type, either as recorded or as reported
         #[serde(rename = "type")]
         #[arg(long = "type", value_name = "EVENT_TYPE")]
         kind: Option<EventType>,
@@ -28,7 +28,7 @@ operation! {
         /// Longest wait in milliseconds; 30000 if absent
         #[arg(long, value_name = "MILLISECONDS", value_parser = crate::argv::whole::<u64>)]
         timeout_ms: Option<u64>,
-        /// Ignored: nothing is polled
+        /// Ignored, because the operation does not poll
         poll_ms: Option<u64>,
     }) -> AwaitEventAnswer = |team, asked| team.await_event(&asked),
     refuses = [LogReplaced],
@@ -50,18 +50,18 @@ pub enum AwaitStatus {
 pub struct AwaitEventAnswer {
     /// Result of the wait
     pub status: AwaitStatus,
-    /// Cursor for the next call (`after_event_id`), which then misses no event
+    /// Cursor for the next call, to pass as `after_event_id`; the next call then misses no event
     pub cursor: String,
-    /// The event in canonical form; `null` after a time-out
+    /// The event in canonical form; `null` after a timeout
     pub event: Option<TeamEvent>,
 }
 
 impl Team {
-    /// Waits until an event is recorded, or the caller is gone. Takes no lock.
+    /// Waits until an event is recorded, or until the caller disconnects. Takes no lock.
     pub fn await_event(&mut self, wait: &AwaitEvent) -> Result<AwaitEventAnswer> {
         let deadline = self.control.deadline.clone();
         let timeout = deadline.wait(wait.timeout_ms)?;
-        // A time-out that is too large to add means no time-out.
+        // If the timeout is too large to add, waits without a limit.
         let end = Instant::now().checked_add(timeout);
         let known = wait.after_event_id.as_deref().map(str::trim);
         let known = known.filter(|known| !known.is_empty());
@@ -72,7 +72,7 @@ impl Team {
                 Some(id) => place_of(live, reader, id)?.map(|(seq, _)| (seq, id.to_owned())),
                 None => None,
             };
-            // A cursor that names no event only waits for events after the present ones.
+            // If the cursor names no event, waits only for events after the present ones.
             let newest = || head.last_id.map(|id| id.to_string()).unwrap_or_default();
             let (seq, id) = known.unwrap_or_else(|| (head.last_seq, newest()));
             cursor = id;

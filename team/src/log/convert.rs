@@ -7,36 +7,36 @@ use teamlog_engine::Size;
 /// The answer `{status, team, format, events, groups, from, to, archive, original_receipt, …}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ConvertAnswer {
-    /// `converted`, or `unchanged` if the log has that format already.
+    /// `converted`; or `unchanged` if the log already has the format.
     #[schemars(extend("enum" = ["converted", "unchanged"]))]
     pub status: &'static str,
     /// The team.
     pub team: String,
     /// The new format.
     pub format: &'static str,
-    /// Copied events; the log has one more, which records the conversion.
+    /// Number of copied events. The log has one more event, which records the conversion.
     pub events: u64,
-    /// Copied groups.
+    /// Number of copied groups.
     pub groups: u64,
-    /// Size of the log before; `null` if it was not converted.
+    /// Size of the log before the conversion; `null` if the log was not converted.
     pub from: Option<Size>,
-    /// Size of the log now.
+    /// Size of the log after the conversion.
     pub to: Option<Size>,
-    /// Directory of the original, relative to the team's directory.
+    /// Directory of the original log, relative to the team's directory.
     pub archive: Option<String>,
-    /// Last receipt of the original.
+    /// Last receipt of the original log.
     pub original_receipt: Option<Receipt>,
-    /// Digest of the state, which the conversion does not change.
+    /// Digest of the state. The conversion does not change it.
     pub state_digest: Option<String>,
-    /// Duration in ms.
+    /// Duration in milliseconds.
     pub elapsed_ms: u64,
 }
 
 impl Team {
-    /// Converts the log under its lock, and builds everything derived anew.
+    /// Converts the log under its lock, and rebuilds all derived data.
     pub fn convert(&mut self, format: Format) -> Result<ConvertAnswer> {
         let started = Instant::now();
-        // Taking the lock recovers the log and notes that.
+        // Taking the lock recovers the log and adds a note about the recovery.
         drop(self.lock()?);
         let converted = self.alone(|team| Ok(team.log.convert(format)?))?;
         let mut answer = ConvertAnswer {

@@ -1,6 +1,6 @@
 //! `diff`: the changes between two points of the log.
 //!
-//! Its cost grows with the history before the points and with the number of events between them.
+//! The cost grows with the history before the points and with the number of events between them.
 
 use crate::handle::past::{Moment, Past};
 use crate::operation::prelude::*;
@@ -14,15 +14,15 @@ use teamlog_engine::Point;
 pub struct Diff {
     /// First point.
     pub from: Point,
-    /// Last point; `None` is the present.
+    /// Last point; `None` means the present.
     pub to: Option<Point>,
-    /// Most tasks on the page; `None` is 50, 0 is all.
+    /// Maximum number of tasks on the page; `None` means 50, 0 means all.
     pub limit: Option<usize>,
-    /// Last task id of the previous page.
+    /// Id of the last task on the previous page.
     pub cursor: Option<String>,
 }
 
-/// Kind of change to a task.
+/// Kind of change of a task between the points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Change {
@@ -57,23 +57,23 @@ pub struct TaskChange {
 pub struct InboxChange {
     /// Owner of the inbox.
     pub agent: String,
-    /// Messages that arrived.
+    /// Number of messages that arrived.
     pub received: u64,
-    /// Messages that were acknowledged.
+    /// Number of messages that were acknowledged.
     pub acked: u64,
-    /// Unread messages at the last point.
+    /// Number of unread messages at the last point.
     pub unread: u64,
 }
 
-/// Kind of change to a mode.
+/// Kind of change of a mode between the points.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ModeTurn {
-    /// Active only at the last point.
+    /// The mode is active only at the last point.
     Started,
-    /// Active only at the first point.
+    /// The mode is active only at the first point.
     Ended,
-    /// In another phase, or started anew.
+    /// The mode is in another phase, or was started again.
     Changed,
 }
 
@@ -87,9 +87,9 @@ pub struct ModeChange {
     pub session_id: Option<String>,
     /// Kind of change.
     pub change: ModeTurn,
-    /// Phase before; `null` without a state.
+    /// Phase before; `null` if the mode had no state.
     pub from: Option<String>,
-    /// Phase after; `null` without a state.
+    /// Phase after; `null` if the mode has no state.
     pub to: Option<String>,
 }
 
@@ -98,11 +98,11 @@ pub struct ModeChange {
 pub struct RunChange {
     /// The run.
     pub run: String,
-    /// State before; `null` if it had not started.
+    /// State of the run before; `null` if the run had not started.
     pub from: Option<State>,
     /// State after.
     pub to: State,
-    /// Violations of the contract between the points.
+    /// Number of breaches of the contract between the points.
     pub breaches: u64,
 }
 
@@ -112,13 +112,13 @@ pub struct RunChange {
 pub struct DiffAnswer {
     /// The team.
     pub team: String,
-    /// First point; its own event is not counted.
+    /// First point. Events up to this point are not counted.
     pub from: Moment,
-    /// Last point; its own event is counted.
+    /// Last point. Its event is counted.
     pub to: Moment,
     /// Events between the points.
     pub events: u64,
-    /// Number of events by kind; foreign ones are counted as `foreign`.
+    /// Number of events per kind. All foreign kinds are counted together as `foreign`.
     pub kinds: BTreeMap<String, u64>,
     /// New members, sorted.
     pub members_added: Vec<String>,
@@ -126,34 +126,34 @@ pub struct DiffAnswer {
     pub tasks_created: u64,
     /// Number of changed tasks.
     pub tasks_changed: u64,
-    /// The page of these tasks, in natural order of ids.
+    /// New and changed tasks of the page, in natural order of ids.
     pub tasks: Vec<TaskChange>,
     /// Tasks on the page.
     pub count: usize,
-    /// Last id of the page if more tasks follow.
+    /// Cursor of the next page: the last id of this page; `null` on the last page.
     pub next_cursor: Option<String>,
     /// Inboxes in which a message arrived or was acknowledged, by agent.
     pub inboxes: Vec<InboxChange>,
-    /// Modes that started, ended or changed their phase: those of the root, then session by session.
+    /// Modes that started, ended or changed their phase: first the modes of the root, then the modes of each session.
     pub modes: Vec<ModeChange>,
-    /// Bootstrap runs that started, moved or were violated, in natural order of their ids.
+    /// Bootstrap runs that started, changed their state or had a breach, in natural order of their ids.
     pub runs: Vec<RunChange>,
 }
 
-/// Objects that events between the points name.
+/// Ids of the objects that the events between the points name.
 #[derive(Default)]
 struct TouchedIds {
     events: u64,
     kinds: BTreeMap<String, u64>,
-    /// By natural key, for natural order.
+    /// Task ids by their natural sort key.
     tasks: BTreeMap<Vec<u8>, String>,
     agents: BTreeSet<String>,
     modes: BTreeSet<(Scope, Mode)>,
-    /// By natural key, for natural order.
+    /// Run ids by their natural sort key.
     runs: BTreeMap<Vec<u8>, String>,
 }
 
-/// Fields of a mode's event that identify the mode.
+/// The fields of an event that identify its mode.
 #[derive(Deserialize)]
 struct ModeKey {
     mode: Mode,
@@ -161,7 +161,7 @@ struct ModeKey {
     session_id: Option<String>,
 }
 
-/// Fields of a run's event that identify the run.
+/// The fields of an event that identify its run.
 #[derive(Deserialize)]
 struct RunKey {
     run: String,
@@ -171,7 +171,7 @@ impl Team {
     /// Returns the changes between two points.
     ///
     /// # Errors
-    /// `point_unknown`, `invalid_input` for points in the wrong order, `cursor_unknown`; errors of the log.
+    /// `point_unknown`; `invalid_input` if the points are in the wrong order; `cursor_unknown`; errors of the log.
     pub fn diff(&mut self, diff: &Diff) -> Result<DiffAnswer> {
         let from = self.look_back("from", self.not_before_first(diff.from)?)?;
         let to = match diff.to {
@@ -197,7 +197,7 @@ impl Team {
         answer
     }
 
-    /// Replaces a time before the first event by the first event, so that the span begins with the log.
+    /// Replaces a time before the first event by the first event.
     fn not_before_first(&self, point: Point) -> Result<Point> {
         let Point::Time(time) = point else {
             return Ok(point);
@@ -269,7 +269,7 @@ fn touched(from: &Reader, to: &Reader) -> Result<TouchedIds> {
 }
 
 impl TouchedIds {
-    /// Notes the object of an event.
+    /// Adds the object of an event to the touched ids.
     fn note(&mut self, event: &Event<'_>) {
         if let Some(task) = event.refs.get(RefKind::Task) {
             let known = self.tasks.entry(natural::key(task));
@@ -293,7 +293,7 @@ impl TouchedIds {
     }
 }
 
-/// The page of tasks that differ, and their number in all.
+/// A page of tasks that differ, with the total number of new and of changed tasks.
 #[derive(Default)]
 struct TaskPage {
     tasks: Vec<TaskChange>,
@@ -302,11 +302,11 @@ struct TaskPage {
     changed: u64,
 }
 
-/// Compares the touched tasks one by one; only those of the page stay in memory.
+/// Compares the touched tasks one after the other. Keeps only the tasks of the page in memory.
 fn task_page(diff: &Diff, touched: &TouchedIds, before: &Live, after: &Live) -> Result<TaskPage> {
     let limit = page::limit(diff.limit, page::PAGE);
     let mut page = TaskPage::default();
-    // The task of the cursor, until it is passed.
+    // The task of the cursor; `None` after it was passed.
     let mut awaited = diff.cursor.as_deref();
     for id in touched.tasks.values() {
         let full = page.tasks.len() >= limit;
@@ -315,12 +315,12 @@ fn task_page(diff: &Diff, touched: &TouchedIds, before: &Live, after: &Live) -> 
             continue;
         };
         let is_listed = awaited.is_none() && !full;
-        // A new task outside the page is only counted, so its fields are not compared.
+        // Does not compare the fields of a new task outside the page, because that task is only counted.
         let fields = match old.is_none() && !is_listed {
             true => None,
             false => Some(field_changes(old.as_ref(), &new)),
         };
-        // A message that came too late touches a task without changing it.
+        // Skips a task without a difference. A superseded message touches its task without changing it.
         if old.is_some() && fields.as_ref().is_some_and(BTreeMap::is_empty) {
             continue;
         }
@@ -350,7 +350,7 @@ fn task_page(diff: &Diff, touched: &TouchedIds, before: &Live, after: &Live) -> 
     }
 }
 
-/// Returns the fields of a task that differ, by name.
+/// Returns the fields of a task with a different value, by name.
 fn field_changes(old: Option<&Task>, new: &Task) -> BTreeMap<String, FieldChange> {
     let old = old.map(fields).unwrap_or_default();
     let new = fields(new);
@@ -367,7 +367,7 @@ fn field_changes(old: Option<&Task>, new: &Task) -> BTreeMap<String, FieldChange
     differ
 }
 
-/// Aliases of other fields, and fields that every change moves.
+/// Fields that are left out: aliases of other fields, and fields that every change sets.
 const LEFT_OUT: [&str; 15] = [
     "schema_version",
     "schemaVersion",

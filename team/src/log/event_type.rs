@@ -1,4 +1,4 @@
-//! The types of team events and their notice, in one table.
+//! The types of team events, and the callers that get to see each type, in one table.
 
 use crate::operation::prelude::*;
 
@@ -16,7 +16,7 @@ words! {
         TaskFailed = "task_failed",
         /// A worker's state changed.
         WorkerStateChanged = "worker_state_changed",
-        /// Only reported: a worker became idle. Read as a changed state.
+        /// A worker became idle. Occurs only in reports; its canonical form is a changed state.
         WorkerIdle = "worker_idle",
         /// A worker stopped.
         WorkerStopped = "worker_stopped",
@@ -77,24 +77,24 @@ words! {
     }
 }
 
-/// Recipients of an event.
+/// Visibility of an event for brokers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Notice {
-    /// Wakes callers that wait.
+    /// Visible, and wakes waiting callers.
     Wakes,
-    /// Visible to callers that read.
+    /// Visible, but wakes no caller.
     Silent,
-    /// Visible to auditors only.
+    /// Visible for audits only.
     Audit,
 }
 
 impl EventType {
-    /// Returns the notice of the type.
+    /// Returns the visibility of the type.
     pub fn notice(self) -> Notice {
         use EventType as T;
         match self {
             T::WorkerDiffReport | T::WorkerMergeReport => Notice::Audit,
-            // The canonical form of this type, a changed state, wakes callers.
+            // In canonical form this type is a changed state, which wakes callers.
             T::WorkerIdle => Notice::Silent,
             T::TaskCompleted
             | T::TaskFailed
@@ -118,7 +118,7 @@ impl EventType {
     }
 }
 
-/// Returns true if an event of that type, in canonical form, wakes callers that wait. Foreign types wake none.
+/// Returns true if an event of this canonical type wakes waiting callers. Foreign types wake no caller.
 pub fn is_wakeable(kind: &str) -> bool {
     EventType::from_name(kind).is_some_and(|kind| kind.notice() == Notice::Wakes)
 }

@@ -1,6 +1,7 @@
-//! `events`: pages of the log, forward or backward from a seq, for callers over a network.
+//! `events`: pages of the log for callers over a network, forward or backward from a seq.
 //!
-//! A page examines a bounded number of events. It says up to which event it looked, and the next page continues there.
+//! Each page examines a bounded number of events. The answer names the last examined event, and the next page continues
+//! there.
 
 mod newest;
 
@@ -13,11 +14,11 @@ use teamlog_engine::Place;
 
 /// Default number of events on a page.
 pub const EVENTS: usize = 100;
-/// Most events on a page.
+/// Maximum number of events on a page.
 pub const EVENTS_MAX: usize = 1_000;
-/// Maximum number of events that a call examines.
+/// Maximum number of events that one call examines.
 const EXAMINED: u64 = 20_000;
-/// Payload bytes after which a page ends.
+/// Number of payload bytes after which a page ends.
 const PAGE_BYTES: usize = 4 << 20;
 
 operation! {
@@ -30,7 +31,7 @@ operation! {
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Events {
-    /// Last known seq; a page without it starts at the beginning
+    /// Seq of the last event that the caller knows; from the beginning if absent
     pub after: Option<u64>,
     /// Only events before this seq, newest first: `next_before` of the previous page
     pub before: Option<u64>,
@@ -51,7 +52,7 @@ pub struct Events {
     pub actor: Option<String>,
     /// Only events with this text in their kind, actor, refs or payload, ignoring case
     pub q: Option<String>,
-    /// Set to false to leave out answers that are stored for retries, as `teamlog tail` does; true if absent
+    /// False to leave out stored answers for retries, as `teamlog tail` does; true if absent
     pub bookkeeping: Option<bool>,
 }
 
@@ -72,21 +73,21 @@ pub struct EventsAnswer {
     pub events: Vec<Recorded>,
     /// Number of events
     pub count: usize,
-    /// `after` of the next page: the log was examined up to this event
+    /// `after` for the next page: the last event that was examined
     pub next_after: u64,
     /// Seq of the last event of the log
     pub last_seq: u64,
-    /// True if there are more events after the page or, newest first, before it
+    /// True if more events exist after the page; with the newest first, before the page
     pub more: bool,
-    /// Newest first: `before` of the next page; `null` at the end
+    /// With the newest first, `before` for the next page; `null` at the end
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<u64>")]
     pub next_before: Option<Option<u64>>,
 }
 
-/// Places of the events to examine.
+/// The part of the log to examine.
 enum Plan {
-    /// All events after the place, up to the seq.
+    /// All events after the place, up to and including the seq.
     Behind(Option<Place>, u64),
     At(Vec<Place>),
 }
@@ -99,7 +100,7 @@ impl Team {
         if asked.is_newest_first()? {
             return newest::page(self, asked);
         }
-        // Read outside of the query, so that the open writer is not blocked.
+        // Reads the log after the query, so that the open writer is not blocked.
         let (reader, to, plan) = self.query(|live, reader| {
             let head = reader.head().last_seq;
             if after > head {
@@ -130,7 +131,7 @@ impl Team {
 }
 
 impl Events {
-    /// Returns the events to show.
+    /// Returns the filter of this request.
     pub fn filter(&self) -> Replay {
         Replay {
             kind: self.kind.clone(),
@@ -147,7 +148,7 @@ impl Events {
     /// Returns true if the order is newest first.
     ///
     /// # Errors
-    /// `invalid_input` if the order contradicts `before`.
+    /// `invalid_input` if `order` contradicts `before`.
     pub fn is_newest_first(&self) -> Result<bool> {
         match (self.order, self.before) {
             (Some(Order::Oldest), Some(_)) => {
@@ -181,7 +182,7 @@ struct Page {
     limit: usize,
     events: Vec<Recorded>,
     bytes: usize,
-    /// Last event of a full page.
+    /// Seq of the last event, if the page is full.
     stopped: Option<u64>,
 }
 
@@ -221,7 +222,7 @@ impl Page {
     }
 }
 
-/// Returns the refusal of a cursor after the end of the log; `field` names the cursor.
+/// Returns the refusal for a cursor after the end of the log. `field` names the cursor.
 pub fn ahead(field: &str, seq: u64, head: u64) -> Refusal {
     let message = format!("{field} must be at most {head}, the end of the log, but is {seq}");
     Refusal::new(Code::CursorAhead, message)

@@ -1,5 +1,5 @@
-//! `export`: every event as its public JSON line, which `import --events` reads back without loss; or as a line of an
-//! audit log in the shape of the HTTP protocol.
+//! `export`: every event as its public JSON line, which `import --events` reads back without loss. `export` can also write
+//! an audit log, with the lines of the HTTP protocol.
 
 use crate::log::replay::BOOKKEEPING;
 use crate::log::replay::Replay;
@@ -7,18 +7,17 @@ use crate::operation::prelude::*;
 use crate::time::milliseconds;
 use teamlog_projections::task::transitions::{Transition, Transitions};
 
-/// Type of a change of a task's status in an audit log.
+/// Type of an audit line about a change of a task's status.
 const STATUS_CHANGED: &str = "task_status_changed";
 
 impl Team {
-    /// Passes every event to `each` as its public JSON line (without newline), until it breaks. Returns the number of
-    /// events.
+    /// Passes every event to `each` as its public JSON line without newline, until `each` breaks. Returns the number of events.
     pub fn export(&mut self, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<u64> {
         self.replay(Replay::default(), &mut |_, line| each(line))
     }
 
-    /// Like [`Team::export`], with lines of an audit log. A change of a task's status has the old and the new status,
-    /// so the statuses of all tasks are kept in memory meanwhile.
+    /// Like [`Team::export`], but passes lines of an audit log. A line about a change of status contains the old and the new
+    /// status, so this function keeps the statuses of all tasks in memory.
     pub fn export_audit(&mut self, each: &mut dyn FnMut(&[u8]) -> ControlFlow<()>) -> Result<u64> {
         let mut transitions = Transitions::default();
         let (mut given, mut failed) = (0, None);
@@ -38,7 +37,7 @@ impl Team {
     }
 }
 
-/// `{schemaVersion, id, actor, type, refs, data, ts}`.
+/// A line of an audit log: `{schemaVersion, id, actor, type, refs, data, ts}`.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
 struct AuditLine<'a> {
@@ -99,7 +98,7 @@ fn line(event: &Event<'_>, transitions: &mut Transitions) -> Result<Option<Vec<u
             trace_id: refs(RefKind::Trace),
             cause: event.refs.cause.map(|cause| cause.to_string()),
         },
-        // All parts are JSON, so the whole is.
+        // Always valid, because all parts are JSON.
         data: RawValue::from_string(data).unwrap_or_default(),
         ts: milliseconds(event.created_at),
     };

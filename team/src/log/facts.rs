@@ -1,7 +1,7 @@
-//! Records facts of a foreign vocabulary: one group, each fact under its own idempotency key if it has one.
+//! Records facts of a foreign vocabulary as one group. Each fact may have its own idempotency key.
 //!
-//! An event that an older version appended under a key has no stored answer. Such an event is its own answer: the same
-//! content returns it, other content is refused.
+//! Events that an older version appended under a key have no stored answer. Such an event itself serves as the answer: a fact
+//! with the same content returns it, a fact with other content is refused.
 
 use crate::command::unrecorded;
 use crate::handle::execute::{KeyScope, first_answer, key_reused, unread};
@@ -14,21 +14,21 @@ use std::collections::HashMap;
 use teamlog_engine::Room;
 use teamlog_projections::response::event::{ResponseFact, ResponseStored};
 
-/// The operation under which answers are stored.
+/// Name of the operation under which answers are stored.
 const OPERATION: &str = Append::NAME;
 const BATCH: &str = AppendFacts::NAME;
-/// Maximum number of events of a key that are compared with a fact, newest first.
+/// Maximum number of events under a key that are compared with a fact, newest first.
 const COMPARED: usize = 64;
-/// Upper limit of the bytes that a stored answer adds to a group.
+/// Maximum number of bytes that a stored answer adds to a group.
 pub(crate) const ANSWER_BYTES: usize = 1_024;
 
-/// A checked fact.
+/// A fact whose fields are checked.
 #[derive(Debug, Clone)]
 pub(crate) struct Fact {
     event: NewEvent,
-    /// Line of the fact in the batch.
+    /// Line number of the fact in its batch.
     line: Option<u64>,
-    /// The event that an older version appended under the key.
+    /// The event that an older version appended under the fact's key, if any.
     earlier: Option<AppendAnswer>,
 }
 
@@ -55,7 +55,7 @@ impl Fact {
         blake3::hash(&request).to_hex().to_string()
     }
 
-    /// Returns true if a recorded event has the same content. Its trace may be inherited, and its actor be the
+    /// Returns true if a recorded event has the content of the fact. The event's trace may be inherited, and its actor may be the
     /// authenticated agent.
     fn equals(&self, recorded: &Event<'_>) -> bool {
         let event = &self.event;
@@ -70,7 +70,7 @@ impl Fact {
             && cause(event.cause) == recorded.refs.cause.map(|id| id.to_string())
     }
 
-    /// Adds the line to a refusal.
+    /// Adds the fact's line number to a refusal.
     fn located(&self, failure: Failure) -> Failure {
         match (failure, self.line) {
             (Failure::Refused(refusal), Some(line)) => refusal.detail("line", line).into(),
@@ -79,7 +79,7 @@ impl Fact {
     }
 }
 
-/// Refs that a fact may have beside its key.
+/// Kinds of refs that a fact may have, besides its key.
 const REFS: [RefKind; 6] = [
     RefKind::Trace,
     RefKind::Task,
@@ -96,31 +96,31 @@ fn cause(cause: Option<Cause>) -> Option<String> {
     }
 }
 
-/// Answer for one fact.
+/// The answer for one fact.
 #[derive(Debug, Clone)]
 pub(crate) struct FactAnswer {
     pub answer: AppendAnswer,
-    /// True if it was recorded earlier under the same key.
+    /// True if the fact was recorded earlier under the same key.
     pub replayed: bool,
 }
 
-/// Facts that are recorded together or not at all.
+/// Facts that are recorded all together or not at all.
 #[derive(Debug, Clone)]
 pub(crate) struct Facts {
     facts: Vec<Fact>,
-    /// The authenticated agent, to which the keys belong.
+    /// The authenticated agent, which owns the keys.
     agent: Option<String>,
-    /// Key of the batch.
+    /// Idempotency key of the whole batch.
     batch: Option<BatchKey>,
 }
 
-/// Key of a batch.
+/// Idempotency key of a whole batch.
 #[derive(Debug, Clone)]
 pub(crate) struct BatchKey {
     pub key: String,
     /// Bytes that identify the request.
     pub request: Vec<u8>,
-    /// Answer for the lines before the batch.
+    /// Answer for the input lines before the batch.
     pub before: BatchAnswer,
 }
 
@@ -130,17 +130,17 @@ impl BatchKey {
     }
 }
 
-/// Decision on facts.
+/// The decision on a group of facts.
 pub(crate) struct FactDecision {
     outcomes: Vec<Outcome>,
-    /// First answer under the key of the batch, if it is known.
+    /// First answer under the batch's key; `None` for a new key.
     first: Option<BatchAnswer>,
 }
 
-/// Answers for facts.
+/// The answers for a group of facts.
 pub(crate) struct FactAnswers {
     pub each: Vec<FactAnswer>,
-    /// First answer under the key of the batch, if it is known.
+    /// First answer under the batch's key; `None` for a new key.
     pub first: Option<BatchAnswer>,
 }
 
@@ -148,7 +148,7 @@ pub(crate) struct FactAnswers {
 pub(crate) enum Outcome {
     /// A new event, by its index in the group.
     New(usize),
-    /// The event of an equal fact of the same call, by its index in the group.
+    /// The event of an equal fact in the same call, by its index in the group.
     Again(usize),
     /// An event that was recorded earlier.
     Known(AppendAnswer),
@@ -163,7 +163,7 @@ impl Facts {
         }
     }
 
-    /// Sets the key of the batch.
+    /// Sets the idempotency key of the batch.
     pub fn under(self, batch: Option<BatchKey>) -> Facts {
         Facts { batch, ..self }
     }
@@ -174,7 +174,7 @@ impl Facts {
 }
 
 impl Team {
-    /// Records facts as one group, except those with a known key. Answers each.
+    /// Records facts as one group, except facts with a known key. Returns an answer for each fact.
     pub(crate) fn append_facts(&mut self, mut facts: Facts) -> Result<FactAnswers> {
         let known = self.options.authenticated.as_ref();
         facts.agent = known.map(|known| known.agent.clone());
@@ -184,8 +184,8 @@ impl Team {
         self.execute_unkeyed(facts)
     }
 
-    /// Finds events that an older version appended under the facts' keys. Needs no lock, since no version appends such
-    /// events any more.
+    /// Finds the events that an older version appended under the facts' keys. Takes no lock, because no present version appends
+    /// such events.
     fn find_unanswered(&mut self, facts: &mut Facts) -> Result<()> {
         let found = self.query(|live, reader| {
             let each = facts.facts.iter();
@@ -218,13 +218,13 @@ fn unanswered(
             Some(event) if event.foreign => facts.push(event),
             Some(event) => match answered_fact(&event) {
                 Some(seq) => drop(answered.insert(seq)),
-                // The key belongs to a command that stored its answer.
+                // The key belongs to a command with a stored answer.
                 None => return Ok(None),
             },
             None => {}
         }
     }
-    // Skip facts with a stored answer, which is found otherwise, and keys of other agents.
+    // Skips facts with a stored answer, which another look-up finds, and keys of other agents.
     facts.retain(|event| !answered.contains(&event.seq));
     facts.retain(|event| agent.is_none_or(|agent| event.actor == agent));
     match facts.iter().find(|event| fact.equals(event)) {
@@ -234,7 +234,7 @@ fn unanswered(
     }
 }
 
-/// Returns the seq of the fact whose answer is stored.
+/// Returns the seq of the fact to which a stored answer belongs.
 fn answered_fact(event: &Event<'_>) -> Option<u64> {
     let stored: Value = serde_json::from_str(&event.payload).ok()?;
     let about_fact = stored.get("operation")? == OPERATION;
@@ -324,7 +324,7 @@ impl Command for Facts {
 }
 
 impl Facts {
-    /// Returns the first answer under the key of the batch.
+    /// Returns the first answer under the batch's key.
     fn first_of_batch(&self, live: &Live) -> Result<Option<BatchAnswer>> {
         let Some(batch) = &self.batch else {
             return Ok(None);
@@ -337,7 +337,7 @@ impl Facts {
         first.map(|text| read(&text)).transpose()
     }
 
-    /// Returns the event that stores the answer under the key of the batch.
+    /// Returns the event that stores the answer under the batch's key.
     fn stored_batch(&self, decided: &FactDecision, after: &After<'_>) -> Option<NewEvent> {
         let batch = self.batch.as_ref().filter(|_| decided.first.is_none())?;
         let mut answer = batch.before;
@@ -381,7 +381,7 @@ fn known(
     if let Some(earlier) = &fact.earlier {
         return Ok(Some(earlier.clone()));
     }
-    // Older versions stored no answers of `append`, so there are none under a team's key.
+    // Under a team's key there is no answer of `append`, because older versions stored none.
     let scope = KeyScope {
         agent,
         ..KeyScope::default()
@@ -396,7 +396,7 @@ fn recorded(after: &After<'_>, place: usize) -> Result<AppendAnswer> {
     event.map(AppendAnswer::new).ok_or_else(unrecorded)
 }
 
-/// Gives an event without a trace the trace of its message, else of its task.
+/// Gives an event without a trace the trace of its message; without a message, the trace of its task.
 pub(crate) fn inherit_trace(live: &Live, event: &mut NewEvent) -> Result<()> {
     if event.refs.get(RefKind::Trace).is_some() {
         return Ok(());

@@ -1,19 +1,19 @@
-//! Lines of an input, numbered, in bounded memory.
+//! Numbered lines of an input, read in bounded memory.
 
 use crate::operation::prelude::*;
 use std::io::{self, BufRead, Read};
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 
-/// Maximum number of bytes of a line: an event of the largest size, with spaces and escapes.
+/// Maximum length of a line in bytes. It leaves room for an event of maximum size with spaces and escapes.
 pub const LINE_BYTES_MAX: usize = 4 * EVENT_BYTES_MAX;
 
-/// Byte order mark that some programs write before a text.
+/// Byte order mark. Some programs write it at the start of a text.
 const BYTE_ORDER_MARK: &[u8] = "\u{feff}".as_bytes();
 
 /// A line that is not blank.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Line {
-    /// Number, from 1.
+    /// Line number; the first line has number 1.
     pub number: u64,
     /// Byte offset in the input.
     pub offset: u64,
@@ -39,8 +39,8 @@ impl<R: BufRead> Lines<R> {
     /// Returns the next line that is not blank; `None` at the end.
     ///
     /// # Errors
-    /// `too_large`, `invalid_input` for a line that is not UTF-8 (both with the line; the next call continues after
-    /// it); errors of the source.
+    /// `too_large`; `invalid_input` for a line that is not UTF-8. Both contain the line number, and the next call continues after
+    /// that line. Errors of the source.
     pub fn next(&mut self) -> Result<Option<Line>> {
         loop {
             let offset = self.offset;

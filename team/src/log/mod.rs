@@ -1,4 +1,4 @@
-//! The log: append, read, follow, compare, export, verify and rebuild.
+//! The log: appending, reading, following, comparing, exporting, verifying and rebuilding.
 
 pub mod append;
 pub mod append_batch;

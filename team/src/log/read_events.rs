@@ -1,4 +1,4 @@
-//! `read-events`: team events for brokers, from a cursor on.
+//! `read-events`: team events after a cursor, for brokers.
 
 use crate::log::event_type::EventType;
 use crate::log::team_event::TeamEvent;
@@ -6,7 +6,7 @@ use crate::operation::prelude::*;
 use page::event_cursor;
 use teamlog_engine::Place;
 
-/// Rules of operations that filter events: a wrong filter has the code `operation_failed`, as in the contract.
+/// Rules of operations that filter events. A wrong filter has the code `operation_failed`, as the contract requires.
 pub(crate) const FILTERS: Rules = Rules {
     lookups: &["wakeable_only", "type", "timeout_ms", "poll_ms"],
     never_null: &["wakeable_only", "type", "timeout_ms", "poll_ms"],
@@ -16,11 +16,11 @@ pub(crate) const FILTERS: Rules = Rules {
 operation! {
     /// Read the events of a team, from a cursor on
     "read-events": Reads(ReadEvents {
-        /// Id of the last known event; only events after it are read
+        /// Id of the last event that the caller knows; only later events are read
         after_event_id: Option<String>,
         /// Only events that wake waiting callers; default false
         wakeable_only: Option<bool>,
-        /// Only events of this type, or reported with it
+        /// Only events with this type, either as recorded or as reported
         #[serde(rename = "type")]
         kind: Option<EventType>,
         /// Only events of this worker
@@ -38,7 +38,7 @@ operation! {
     empty = |asked, _| asked.empty()
 }
 
-/// Most of the newest events that are read at once.
+/// Maximum value of `last`.
 const LAST_MAX: usize = 1_000;
 
 /// The answer `{count, cursor, events}`.
@@ -46,7 +46,7 @@ const LAST_MAX: usize = 1_000;
 pub struct ReadEventsAnswer {
     /// Number of events
     pub count: usize,
-    /// Id of the last event; without events, the given cursor
+    /// Id of the last event; without events, the cursor of the request
     pub cursor: String,
     /// The events in canonical form, oldest first
     pub events: Vec<TeamEvent>,
@@ -60,12 +60,12 @@ pub(crate) struct Filter {
     pub task_id: Option<String>,
 }
 
-/// The team events of a log from a cursor on: canonical, without repetitions, filtered.
+/// The team events of a log after a cursor: in canonical form, without repetitions, filtered.
 #[derive(Debug)]
 pub(crate) struct Stream {
     team: String,
     filter: Filter,
-    /// The last team event, also if the filter dropped it.
+    /// The previous team event, even if the filter dropped it.
     before: Option<TeamEvent>,
 }
 
@@ -88,7 +88,7 @@ impl Stream {
         }
     }
 
-    /// Returns the team event of the log's next event, if it passes the filter.
+    /// Returns the next event as a team event; `None` if the filter drops it.
     pub fn take(&mut self, event: &Event<'_>) -> Option<TeamEvent> {
         let says = TeamEvent::of(event, &self.team)?.canonical();
         let repeats = |before: &TeamEvent| says.repeats(before);
@@ -101,7 +101,7 @@ impl Stream {
     }
 }
 
-/// Returns the place of the event that a cursor names; `None` if no event has that id.
+/// Returns the place of the cursor's event; `None` if no event has that id.
 pub(crate) fn place_of(live: &Live, reader: &Reader, id: &str) -> Result<Option<(u64, Place)>> {
     let Some(seq) = event_cursor(live, reader, id)? else {
         return Ok(None);
@@ -109,8 +109,8 @@ pub(crate) fn place_of(live: &Live, reader: &Reader, id: &str) -> Result<Option<
     Ok(live.place(seq)?.map(|place| (seq, place)))
 }
 
-/// Returns the newest events that pass the filter, oldest first, by reading backward from the end of the log to
-/// `after`. Drops an event that repeats the event before it, as reading forward does.
+/// Returns the newest events that pass the filter, oldest first. Reads backward from the end of the log to `after`. Like
+/// forward reading, drops an event that repeats the previous one.
 fn newest(
     team: &str,
     filter: &Filter,
@@ -120,7 +120,7 @@ fn newest(
 ) -> Result<Vec<TeamEvent>> {
     let first = after.map_or(0, |(seq, _)| seq);
     let mut found: Vec<TeamEvent> = Vec::new();
-    // The last event read; it is kept or dropped when the event before it is known.
+    // The last event read. When the event before it is known, it is either kept or dropped.
     let mut open: Option<TeamEvent> = None;
     let mut settle = |open: Option<TeamEvent>, before: Option<&TeamEvent>| {
         let kept = open.filter(|event| !before.is_some_and(|before| event.repeats(before)));
@@ -174,7 +174,7 @@ impl ReadEvents {
 }
 
 impl Team {
-    /// Returns the team events after a cursor; none if the cursor names no event.
+    /// Returns the team events after a cursor. Returns none if the cursor names no event.
     pub fn read_events(&mut self, read: &ReadEvents) -> Result<ReadEventsAnswer> {
         if let (Some(_), Some(_)) = (read.last, read.limit) {
             let message = "last cannot be combined with limit: last counts from the end, limit from the cursor";

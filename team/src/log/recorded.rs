@@ -1,4 +1,4 @@
-//! An event in answers: its public JSON line, the same for both storage formats.
+//! An event in an answer: its public JSON line, which does not depend on the storage format.
 
 use crate::operation::prelude::*;
 use crate::redaction::REDACTED;
@@ -7,8 +7,7 @@ use serde::de::Error as _;
 use serde::{Deserializer, Serializer};
 use teamlog_engine::internals::codec;
 
-/// An event with marks from the team's state. Serializes to the event's public JSON, with each true mark as a further
-/// field.
+/// An event with marks from the team's state. Serializes to the event's public JSON with an extra field per true mark.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Recorded {
     /// The event.
@@ -17,30 +16,30 @@ pub struct Recorded {
     pub marks: Marks,
 }
 
-/// Marks that the team's state gives an event.
+/// Marks of an event, which come from the team's state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Marks {
-    /// A task message that came too late and changed nothing.
+    /// The event is a task message that came too late and changed nothing.
     pub superseded: bool,
-    /// A repetition that changed nothing.
+    /// The event is a repetition that changed nothing.
     pub duplicate: bool,
-    /// The record of a refusal.
+    /// The event records a refusal.
     pub refused: bool,
-    /// A message that its recipient has acknowledged.
+    /// The event is a message that its recipient has acknowledged.
     pub acked: bool,
-    /// An event without the token of another agent's claim, which was removed.
+    /// The event lacks the claim token of another agent, which was removed.
     pub redacted: bool,
 }
 
 impl Recorded {
-    /// Returns an event without marks.
+    /// Wraps an event without marks.
     pub fn plain(event: Event<'static>) -> Recorded {
         Recorded {
             event,
             marks: Marks::default(),
         }
     }
-    /// Returns an event with the marks of the state.
+    /// Adds the marks of the state to an event.
     pub(crate) fn marked(live: &Live, event: Event<'static>) -> Result<Recorded> {
         let mut marks = Marks::default();
         if !event.foreign {
@@ -56,7 +55,7 @@ impl Recorded {
         }
         Ok(Recorded { event, marks })
     }
-    /// Returns the events with these seqs, in that order, with their marks.
+    /// Returns the events with the given seqs, in the given order, with their marks.
     pub(crate) fn all(live: &Live, reader: &Reader, seqs: Vec<u64>) -> Result<Vec<Recorded>> {
         let events = seqs.into_iter().map(|seq| page::event(live, reader, seq));
         events.map(|event| Recorded::marked(live, event?)).collect()
@@ -108,7 +107,7 @@ impl<'de> Deserialize<'de> for Recorded {
             }
             set
         };
-        // Marks are the last fields, so remove the last one first.
+        // Marks are the last fields, so the last mark is removed first.
         let marks = Marks {
             redacted: take(REDACTED),
             acked: take("acked"),
@@ -130,7 +129,7 @@ struct PublicEvent {
     seq: u64,
     /// Id, a UUID that holds the time and grows with `seq`
     id: String,
-    /// Time when it was recorded
+    /// Time when the event was recorded
     created_at: Timestamp,
     /// Kind, a past-tense fact
     kind: String,
@@ -142,7 +141,7 @@ struct PublicEvent {
     /// Task
     #[serde(skip_serializing_if = "Option::is_none")]
     task_id: Option<String>,
-    /// Agent; of messages the recipient
+    /// Agent; for messages the recipient
     #[serde(skip_serializing_if = "Option::is_none")]
     agent: Option<String>,
     /// Message
@@ -154,7 +153,7 @@ struct PublicEvent {
     /// Session
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<String>,
-    /// Id of the event that caused it
+    /// Id of the event that caused this event
     #[serde(skip_serializing_if = "Option::is_none")]
     cause: Option<String>,
     /// Idempotency key
@@ -184,7 +183,7 @@ struct PublicEvent {
     redacted: Option<True>,
 }
 
-/// A mark; marks that are not true are absent.
+/// A mark. Marks that are false are left out.
 struct True;
 
 impl JsonSchema for True {

@@ -1,4 +1,4 @@
-//! `rehydrate`: builds everything derived anew from the log.
+//! `rehydrate`: rebuilds all derived data from the log.
 
 use crate::operation::prelude::*;
 use crate::projections::rebuild::{Progress, rehydrate};
@@ -7,11 +7,11 @@ use teamlog_engine::repair::SalvageReport;
 /// Options of `rehydrate`.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Rehydrate {
-    /// Decoding threads; `None` is the number of cores. The result does not depend on it.
+    /// Number of decoding threads; `None` means the number of cores. The number does not affect the result.
     pub workers: Option<usize>,
 }
 
-/// Answer of `rehydrate`: the fields of the protocol, then those of this log.
+/// Answer of `rehydrate`: first the fields of the protocol, then teamlog's own fields.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct RehydrateAnswer {
     /// Always `ok`.
@@ -19,27 +19,27 @@ pub struct RehydrateAnswer {
     pub status: &'static str,
     /// The team.
     pub team: String,
-    /// Messages of all inboxes.
+    /// Number of messages in all inboxes.
     pub message_count: u64,
-    /// Events read, foreign ones included.
+    /// Number of events read, foreign events included.
     pub event_count: u64,
-    /// Acknowledged messages.
+    /// Number of acknowledged messages.
     pub ack_count: u64,
-    /// Tasks.
+    /// Number of tasks.
     pub task_count: u64,
-    /// Duration in ms.
+    /// Duration in milliseconds.
     pub elapsed_ms: u64,
     /// Events per second.
     pub events_per_second: u64,
     /// Digest of the new state.
     pub state_digest: String,
-    /// Result of the salvage, if there was one.
+    /// Result of the salvage, if the log was salvaged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub salvaged: Option<SalvageReport>,
 }
 
 impl Team {
-    /// Builds everything derived anew, under the lock. Calls `progress` with `(events done, events in all)`.
+    /// Rebuilds all derived data under the lock. Calls `progress` with `(events done, events in all)`.
     pub fn rehydrate(
         &mut self,
         options: Rehydrate,
@@ -68,7 +68,7 @@ impl Team {
     }
 }
 
-/// Returns the number of worker threads.
+/// Returns the number of cores, which is the default number of decoding threads.
 pub(crate) fn cores() -> usize {
     std::thread::available_parallelism().map_or(1, usize::from)
 }

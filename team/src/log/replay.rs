@@ -1,25 +1,25 @@
-//! `replay`: events in order, filtered, streamed.
+//! `replay`: streams events in order through a filter.
 //!
-//! With a ref in the filter, the ref's postings give the events to read; times are found by bisection. Without either
-//! the log is read from the first seq on, so that a replay works (up to the damage) even if the state cannot be loaded.
+//! If the filter has a ref, the ref's postings name the events to read. A binary search finds times. Without a ref or a time,
+//! the log is read from its first seq on. So a replay works up to any damage, even if the state cannot be loaded.
 
 use crate::log::text::Text;
 use crate::operation::prelude::*;
 use page::{event, first_not};
 use teamlog_engine::{Place, internals::codec};
 
-/// A filter of events; absent fields match every event.
+/// A filter for events. An absent field matches every event.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Replay {
-    /// First seq.
+    /// Seq of the first event in the range.
     pub from_seq: Option<u64>,
-    /// Last seq.
+    /// Seq of the last event in the range.
     pub to_seq: Option<u64>,
     /// Earliest `created_at`.
     pub since: Option<Timestamp>,
     /// Latest `created_at`.
     pub until: Option<Timestamp>,
-    /// Kind, or several separated by commas.
+    /// Kind, or several kinds separated by commas.
     pub kind: Option<String>,
     /// Actor.
     pub actor: Option<String>,
@@ -29,20 +29,20 @@ pub struct Replay {
     pub task_id: Option<String>,
     /// Agent.
     pub agent: Option<String>,
-    /// Most events; `None` and 0 are all.
+    /// Maximum number of events; `None` and 0 mean all.
     pub limit: Option<u64>,
-    /// Set for newest first.
+    /// True for the newest event first.
     pub reverse: bool,
     /// Text that the event must contain.
     pub text: Option<Text>,
-    /// Set to leave out answers that are stored for retries (`response_stored`).
+    /// True to leave out stored answers for retries (`response_stored`).
     pub without_bookkeeping: bool,
 }
 
-/// Kind of events that only store an answer for retries.
+/// Kind of the events that only store an answer for retries.
 pub(super) const BOOKKEEPING: &str = "response_stored";
 
-/// Seqs per page of postings.
+/// Number of seqs per page of postings.
 const PAGE: usize = 1_024;
 /// Maximum number of kinds in a filter.
 const KINDS_MAX: usize = 64;
@@ -51,8 +51,9 @@ const KINDS_MAX: usize = 64;
 pub type Sink<'a> = &'a mut dyn FnMut(&Event<'_>, &[u8]) -> ControlFlow<()>;
 
 impl Team {
-    /// Passes the matching events to `each`, in order, decoded and as public JSON (without newline), until it breaks.
-    /// Returns the number of events passed.
+    /// Passes the matching events to `each` in order, decoded and as public JSON without newline, until `each` breaks. Returns
+    /// the
+    /// number of events.
     pub fn replay(&mut self, replay: Replay, each: Sink<'_>) -> Result<u64> {
         replay.check()?;
         let mut output = Output::new(&replay, each);
@@ -61,7 +62,7 @@ impl Team {
             return Ok(output.given);
         }
         match self.survey(|live, reader| replay.run_on_state(live, reader, &mut output)) {
-            // The state cannot be loaded up to the head, but the events can be read in sequence.
+            // The state cannot be loaded up to the head, but the log can still be read forward.
             Err(failure) if failure.is_newer() && !replay.reverse => {
                 replay.run_on_log(&self.reader()?, &mut output)?;
             }
@@ -98,7 +99,7 @@ impl Replay {
         self.reverse || self.since.is_some() || self.until.is_some() || self.posting().is_some()
     }
 
-    /// Returns the ref to look up; the most selective first.
+    /// Returns the most selective ref of the filter, to look up its postings.
     pub(super) fn posting(&self) -> Option<(RefKind, &str)> {
         let refs = [
             (RefKind::Trace, &self.trace_id),
@@ -124,7 +125,7 @@ impl Replay {
             && self.text.as_ref().is_none_or(|text| text.is_in(event))
     }
 
-    /// Reads the whole log, however long it is.
+    /// Reads the whole log without the state.
     fn run_on_log(&self, reader: &Reader, output: &mut Output<'_>) -> Result<()> {
         let behind = match self.from_seq.unwrap_or(1) {
             0 | 1 => None,
@@ -186,7 +187,7 @@ impl Replay {
         }
     }
 
-    /// Returns the first and the last seq in the filter's range of seqs and times.
+    /// Returns the first and the last seq that the filter's seqs and times allow.
     fn range(&self, live: &Live, reader: &Reader) -> Result<Option<(u64, u64)>> {
         let head = reader.head().last_seq;
         let mut first = self.from_seq.unwrap_or(1).max(1);
@@ -213,7 +214,7 @@ pub(super) fn postings(live: &Live, of: (RefKind, &str), range: (u64, u64)) -> R
     Ok(all)
 }
 
-/// Passes the seqs of a ref in the range to `more`, page by page, the newest page first, while `more` returns true.
+/// Passes the seqs of a ref in the range to `more`. Pages come newest first, and the passing ends when `more` returns false.
 fn newest_first(
     live: &Live,
     (kind, value): (RefKind, &str),
@@ -246,7 +247,7 @@ pub(super) fn each(
     Ok(())
 }
 
-/// Filters, counts and renders events. Passes no event twice, even if a query is repeated.
+/// Output of a replay: filters, counts and renders events. Passes no event twice, even if a query runs again.
 pub(super) struct Output<'a> {
     replay: &'a Replay,
     each: Sink<'a>,

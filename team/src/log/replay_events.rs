@@ -7,7 +7,7 @@ use crate::operation::prelude::*;
 operation! {
     /// Read the events after a seq, in order
     "replay-events": Reads(ReplayEvents {
-        /// Last known seq; 0 if absent
+        /// Seq of the last event that the caller knows; 0 if absent
         #[serde(default)]
         since: u64,
         /// Only events of this kind
@@ -34,7 +34,7 @@ pub struct ReplayEventsAnswer {
     pub events: Vec<Recorded>,
     /// Number of events
     pub count: usize,
-    /// `since` of the next call
+    /// Seq to pass as `since` to the next call
     pub last_seq: u64,
 }
 

@@ -1,5 +1,5 @@
-//! `sync-views`: waits until the view files hold all events recorded before the call. A daemon writes the files after
-//! its answers.
+//! `sync-views`: waits until the view files contain all events that were recorded before the call. A daemon writes the files
+//! after its answers.
 
 use crate::operation::prelude::*;
 use crate::projections::views::ViewsSource;
@@ -29,7 +29,6 @@ pub enum SyncViewsStatus {
 /// The answer `{team, status, seq}`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SyncViewsAnswer {
-    /// The team
     pub team: String,
     /// Result of the wait
     pub status: SyncViewsStatus,
@@ -38,11 +37,11 @@ pub struct SyncViewsAnswer {
 }
 
 const LOOK: Duration = Duration::from_millis(5);
-/// Time after which no process is writing the files: a daemon takes at most 250 ms.
+/// Time without progress after which no process is taken to be writing the files. A daemon needs at most 250 ms.
 const NOBODY: Duration = Duration::from_millis(300);
 
 impl Team {
-    /// Waits until the view files hold every event recorded before the call. If no process is writing them, for example
+    /// Waits until the view files contain every event that was recorded before the call. If no process writes them, for example
     /// after a crash, writes them under the lock.
     pub fn sync_views(&mut self, sync: &SyncViews) -> Result<SyncViewsAnswer> {
         let deadline = self.control.deadline.clone();
@@ -53,7 +52,7 @@ impl Team {
             Ok((live.seq(), kept, reader.rollback().cloned()))
         })?;
         if let Some(rollback) = rollback {
-            // After a rollback the files still hold lost events, and are left alone.
+            // After a rollback the view files still contain lost events and must stay as they are.
             return Err(self.log.rolled_back(rollback).into());
         }
         let source = ViewsSource::new(self.log());
@@ -61,7 +60,7 @@ impl Team {
             if !kept {
                 break SyncViewsStatus::None;
             }
-            // An open writer repaired the views when it opened the team, so their cursor can be trusted.
+            // An open writer repaired the views when it opened the team, so their cursor is right.
             let cursor = match self.kept_open() {
                 true => source.cursor()?,
                 false => source.current()?,
@@ -81,8 +80,7 @@ impl Team {
         Ok(SyncViewsAnswer { team, status, seq })
     }
 
-    /// Writes the views, unless another process has the lock: that process writes them. Waits for the lock at most
-    /// `left`.
+    /// Writes the views. If another process holds the lock, leaves the views to it. Waits for the lock at most `left`.
     fn mend_unless_locked(&mut self, left: Duration) -> Result<()> {
         match self.mend_views_within(left) {
             Err(failure) if failure.is_locked() => Ok(()),

@@ -1,4 +1,4 @@
-//! `tail` and the other ways to follow a log: the newest events, then new ones.
+//! `tail` and other ways to follow a log: shows the newest events, then new events.
 
 use crate::handle::follower::Follower;
 use crate::log::replay::Replay;
@@ -10,11 +10,11 @@ use crate::operation::prelude::*;
 pub struct Tail {
     /// Filter of events.
     pub filter: Replay,
-    /// Number of present events to show, the newest ones; `None` is all.
+    /// Number of newest events to show first; `None` means all events.
     pub last: Option<u64>,
 }
 
-/// Default number of present events.
+/// Default number of newest events.
 pub const LAST: u64 = 10;
 
 impl Team {
@@ -26,11 +26,11 @@ impl Team {
         Ok(output.given)
     }
 
-    /// Like [`Team::tail`]; then passes on every matching event when it is appended, until `each` or `idle` breaks.
-    /// Calls `idle` before each wait. Takes no lock, and ends if the log is replaced or removed.
+    /// Like [`Team::tail`], but then also passes on each matching new event, until `each` or `idle` breaks. Calls `idle` before
+    /// each wait. Takes no lock, and ends if the log is replaced or removed.
     ///
     /// # Errors
-    /// `invalid_input` for a filter that has an end or is newest first, `log_replaced`; errors of the log.
+    /// `invalid_input` if the filter has an end or is newest first; `log_replaced`; errors of the log.
     pub fn follow(
         &mut self,
         tail: &Tail,

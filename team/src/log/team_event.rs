@@ -1,7 +1,7 @@
-//! Team events: the log's events in the form that brokers read. Each is another form of one event of the log, which was
-//! either reported with `append-event` or recorded by an operation.
+//! Team events: the log's events in the form for brokers. Each team event shows one event of the log, which was either
+//! reported with `append-event` or recorded by an operation.
 //!
-//! In canonical form a reported `worker_idle` is a changed state, and fields of the wrong type are left out.
+//! In canonical form, a reported `worker_idle` becomes a changed state, and fields of the wrong type are left out.
 
 use crate::log::event_type::{self, EventType};
 use crate::operation::prelude::*;
@@ -10,17 +10,17 @@ use crate::projections::worker::event::WorkerState;
 
 pub(crate) const REPORTED: &str = "worker_event_reported";
 
-/// The JSON object `{event_id, team, type, worker, task_id?, message_id, …, created_at}` and further reported fields.
+/// The JSON object `{event_id, team, type, worker, task_id?, message_id, …, created_at}` with further reported fields.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct TeamEvent {
     /// Id of the log's event
     pub event_id: String,
     /// The team
     pub team: String,
-    /// Type; a foreign type is passed on unchanged
+    /// Type of the event; a foreign type is passed on unchanged
     #[serde(rename = "type")]
     pub kind: String,
-    /// Worker; of messages the recipient
+    /// Worker that the event concerns; for messages the recipient
     pub worker: String,
     /// Task
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -46,13 +46,13 @@ pub struct TeamEvent {
     /// Another worker
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub to_worker: Option<String>,
-    /// Type as reported, if it differs in canonical form
+    /// Reported type, if the canonical type differs
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub source_type: Option<String>,
     /// Further data, as reported
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub metadata: Option<Map<String, Value>>,
-    /// Time when it was recorded
+    /// Time when the event was recorded
     pub created_at: String,
     /// Further fields, as reported
     #[serde(flatten)]
@@ -60,7 +60,7 @@ pub struct TeamEvent {
 }
 
 impl TeamEvent {
-    /// Returns the team event of an event of the log, as reported; `None` if the event is none for brokers.
+    /// Returns a log event as team event, in the reported form; `None` if brokers do not see the event.
     pub fn of(event: &Event<'_>, team: &str) -> Option<TeamEvent> {
         if event.foreign {
             return None;
@@ -85,7 +85,7 @@ impl TeamEvent {
         })
     }
 
-    /// Converts it to canonical form.
+    /// Converts the event to canonical form.
     #[must_use]
     pub fn canonical(mut self) -> TeamEvent {
         let known = |state: &String| WorkerState::from_name(state).is_some();
@@ -99,7 +99,7 @@ impl TeamEvent {
         self
     }
 
-    /// Returns true if it is a report that a worker is idle and the event before it says so already.
+    /// Returns true if both this event and the previous one report the same worker as idle.
     pub fn repeats(&self, before: &TeamEvent) -> bool {
         self.is_source(EventType::WorkerIdle)
             && before.kind == EventType::WorkerStateChanged.name()
@@ -108,19 +108,19 @@ impl TeamEvent {
             && (&self.state, &self.prev_state) == (&before.state, &before.prev_state)
     }
 
-    /// Returns true if it has that type, or was reported with it.
+    /// Returns true if the event has this type, either in canonical form or as reported.
     pub fn is(&self, kind: EventType) -> bool {
         self.kind == kind.name() || (kind == EventType::WorkerIdle && self.is_source(kind))
     }
 
-    /// Returns true if it is about that worker, as the agent concerned or as a recipient.
+    /// Returns true if the event concerns the worker, as its agent or as one of its recipients.
     pub fn concerns(&self, worker: &str) -> bool {
         let recipients = self.extra.get(TO_WORKERS).and_then(Value::as_array);
         let mut recipients = recipients.into_iter().flatten();
         self.worker == worker || recipients.any(|one| one == worker)
     }
 
-    /// Returns true if it wakes callers that wait.
+    /// Returns true if the event wakes waiting callers.
     pub fn is_wakeable(&self) -> bool {
         event_type::is_wakeable(&self.kind)
     }
@@ -154,7 +154,7 @@ fn reference(event: &Event<'_>, kind: RefKind) -> Option<String> {
     event.refs.get(kind).map(str::to_owned)
 }
 
-/// Returns the team event of a report: known fields of the right type, all others unchanged.
+/// Returns the team event of a report. Known fields of the right type become fields, and all others stay as they are.
 fn reported(payload: &Map<String, Value>) -> TeamEvent {
     let mut says = TeamEvent::default();
     for (name, value) in payload {
@@ -172,7 +172,7 @@ fn reported(payload: &Map<String, Value>) -> TeamEvent {
             "source_type" => says.source_type = text(),
             "worker_count" => says.worker_count = value.as_u64(),
             "metadata" => says.metadata = value.as_object().cloned(),
-            // Set by the log.
+            // Only the log sets these fields.
             "event_id" | "team" | "created_at" => {}
             _ => drop(says.extra.insert(name.clone(), value.clone())),
         }
@@ -189,11 +189,11 @@ fn of_message(event: &Event<'_>) -> TeamEvent {
     }
 }
 
-/// Further field of a team event: the recipients of a post.
+/// Extra field of a team event: the recipients of a post.
 const TO_WORKERS: &str = "to_workers";
 
-/// Returns the team event of a post in a thread, which each addressed agent receives; `None` if it is addressed to
-/// none.
+/// Returns the team event of a post in a thread, which each addressed agent receives. Returns `None` if the post addresses no
+/// agent.
 fn of_post(event: &Event<'_>) -> Option<TeamEvent> {
     let payload = payload(event);
     let recipients = payload.get("to").cloned()?;

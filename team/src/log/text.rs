@@ -1,18 +1,18 @@
-//! Searches events for a text, ignoring case.
+//! Search for a text in events, ignoring case.
 
 use crate::operation::prelude::*;
 
-/// Text that an event must contain: in its kind, its actor, a ref or its payload.
+/// A text that an event must contain in its kind, actor, refs or payload.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Text {
-    /// In lower case.
+    /// The text in lower case.
     wanted: String,
-    /// The text as it is escaped in a JSON string.
+    /// The text in the escaped form of a JSON string.
     in_payload: String,
 }
 
 impl Text {
-    /// Returns a search for that text.
+    /// Creates a search for the text.
     pub fn new(text: &str) -> Text {
         let wanted = text.to_lowercase();
         Text {
@@ -35,7 +35,7 @@ impl Text {
             || self.is_said(&event.payload.to_lowercase())
     }
 
-    /// Returns true if a payload contains the text. A match must not start at the second character of an escape (`\n`).
+    /// Returns true if a payload contains the text. A match that starts inside an escape such as `\n` does not count.
     fn is_said(&self, payload: &str) -> bool {
         payload.match_indices(&self.in_payload).any(|(at, _)| {
             let before = payload.as_bytes().get(..at).unwrap_or_default();

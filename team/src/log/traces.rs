@@ -1,5 +1,5 @@
-//! `traces`: the traces of the newest events, newest first. Examines a bounded number of events, however long the log
-//! is.
+//! `traces`: the traces of the newest events, newest first. Examines a bounded number of events, regardless of the length of
+//! the log.
 
 use crate::log::replay::Replay;
 use crate::operation::prelude::*;
@@ -7,11 +7,11 @@ use crate::operation::prelude::*;
 /// Default number of traces.
 const LISTED: usize = 20;
 const LISTED_MAX: usize = 200;
-/// Newest events in which traces are looked for.
+/// Number of newest events in which the traces are searched.
 const LOOKED_AT: u64 = 10_000;
-/// Maximum number of events of a trace that are counted.
+/// Maximum number of events that are counted per trace.
 const COUNTED: usize = 1_000;
-/// Newest events of a trace whose actors are read.
+/// Number of newest events per trace whose actors are read.
 const READ: usize = 50;
 
 operation! {
@@ -29,11 +29,11 @@ operation! {
 pub struct TracesAnswer {
     /// The team.
     pub team: String,
-    /// The traces, the one with the newest event first.
+    /// The traces, ordered by their newest event, newest first.
     pub traces: Vec<TraceListed>,
     /// Number of traces.
     pub count: usize,
-    /// True if there may be older traces: beyond the limit, or before the newest 10,000 events.
+    /// True if older traces may exist, beyond the limit or before the newest 10,000 events.
     pub more: bool,
 }
 
@@ -42,20 +42,20 @@ pub struct TracesAnswer {
 pub struct TraceListed {
     /// Id of the trace.
     pub trace_id: String,
-    /// Time of its first event; of a trace with more than 1,000 events, the first of the newest 1,000.
+    /// Time of the trace's first event. If the trace has more than 1,000 events, the first of the newest 1,000 counts.
     pub first_at: Timestamp,
-    /// Time of its last event.
+    /// Time of the trace's last event.
     pub last_at: Timestamp,
-    /// Milliseconds between the two.
+    /// Milliseconds from the first event to the last.
     pub span_ms: u64,
-    /// Number of events, at most 1,000.
+    /// Number of the trace's events, at most 1,000.
     pub events: usize,
-    /// True if it has more events.
+    /// True if the trace has more than 1,000 events.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub events_more: bool,
-    /// Actors of its newest 50 events, sorted.
+    /// Actors of the trace's newest 50 events, sorted.
     pub agents: Vec<String>,
-    /// Outcome of the tasks of its newest 50 events.
+    /// Outcome of the tasks that the trace's newest 50 events name.
     pub outcome: TraceOutcome,
 }
 
@@ -128,7 +128,7 @@ impl Team {
     }
 }
 
-/// Returns a summary; `None` if the state does not have the trace yet because it was recorded after the state was read.
+/// Returns the summary of a trace. Returns `None` if the state lacks the trace, which is then newer than the state.
 fn listed(live: &Live, reader: &Reader, trace: &str) -> Result<Option<TraceListed>> {
     let page = live.with_ref(RefKind::Trace, trace, None, COUNTED)?;
     let (Some(first), Some(last)) = (page.seqs.first(), page.seqs.last()) else {

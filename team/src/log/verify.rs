@@ -1,11 +1,11 @@
-//! `verify`: checks every byte of the log, and an old receipt.
+//! `verify`: checks every byte of the log, and compares the log with an older receipt.
 
 use crate::handle::rollback::shown_by_files;
 use crate::operation::prelude::*;
 pub use teamlog_engine::verify::{Problem, Report as VerifyAnswer, Severity};
 
 impl Team {
-    /// Checks every byte of the log and, if a receipt is given, that no event that it covers was changed or cut.
+    /// Checks every byte of the log. If a receipt is given, also checks that no event under the receipt was changed or cut.
     /// Changes nothing.
     ///
     /// # Errors
@@ -16,7 +16,7 @@ impl Team {
         Ok(report)
     }
 
-    /// Adds a rollback that only derived files show.
+    /// Adds to the report a rollback that only derived files show.
     pub(crate) fn add_rollback(&self, report: &mut VerifyAnswer) {
         let shown = self.log.peek().ok().filter(|_| report.ok);
         let shown = shown.and_then(|reader| shown_by_files(&self.log, &reader).ok()?);

@@ -1,7 +1,7 @@
 //! `mode-clear`: removes the state of a mode, active or not.
 //!
-//! In a session, a tombstone is left if the root has a state of the mode too: without the tombstone, the root's state
-//! would then count for the session.
+//! If both a session and the root have a state of the mode, clearing the session leaves a tombstone. Without it, the root's
+//! state would then count for the session.
 
 use crate::mode::prelude::*;
 
@@ -31,7 +31,7 @@ pub struct ModeCleared {
     pub cleared: bool,
     /// The mode
     pub mode: Mode,
-    /// The session, if one was named
+    /// The session, if the request named one
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub session_id: Option<String>,
     /// True if all sessions were cleared
@@ -47,7 +47,7 @@ pub struct ModeCleared {
 }
 
 impl ModeClear {
-    /// Returns the scopes to clear, and true if a tombstone is left.
+    /// Returns the scopes to clear. The flag is true if a tombstone remains.
     fn scopes(
         &self,
         acting: &Scope,

@@ -1,4 +1,4 @@
-//! `mode-complete`, `mode-fail`, `mode-cancel`: end an active mode.
+//! `mode-complete`, `mode-fail`, `mode-cancel`: end an active mode. They set these values:
 //!
 //! | operation | phase | `run_outcome` | `lifecycle_outcome` |
 //! |---|---|---|---|

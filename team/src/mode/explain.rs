@@ -1,4 +1,4 @@
-//! `mode-explain`: tells what starting a mode would do, without doing it.
+//! `mode-explain`: explains the effect of starting a mode, without starting it.
 
 use crate::mode::prelude::*;
 
@@ -15,7 +15,7 @@ operation! {
 }
 
 impl ModeExplain {
-    /// A denial is an answer here, not an error.
+    /// Here a denial is an answer, not an error.
     fn answer(&self, live: &Live) -> Result<Transition> {
         let mode = skill::mode(&self.mode)?;
         let scope = scope(self.session_id.as_deref())?;
@@ -30,7 +30,7 @@ impl ModeExplain {
     }
 }
 
-/// Explains a start beside a given set of modes, without a team. Unknown names in `active` are ignored.
+/// Explains the start of a mode beside the given active modes, without a team. Ignores unknown names in `active`.
 pub fn explain(active: &[&str], mode: &str, review: Review) -> Result<Transition, Refusal> {
     let active: Vec<Mode> = active
         .iter()

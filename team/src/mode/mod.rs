@@ -1,4 +1,4 @@
-//! Workflow modes: starting, changing, ending and showing them. Their rules are pure ([`rules`]).
+//! Workflow modes: starting, changing, ending and showing them. Their rules are pure functions in [`rules`].
 
 pub mod clear;
 pub mod end;

@@ -1,4 +1,4 @@
-//! Common imports of the files about modes.
+//! Imports for the files about modes.
 
 pub(crate) use crate::command::Origin;
 pub(crate) use crate::mode::rules::decision::{

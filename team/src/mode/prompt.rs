@@ -1,5 +1,4 @@
-//! `mode-prompt`: carries out the skills that a prompt requests. The whole prompt is decided before anything is
-//! recorded.
+//! `mode-prompt`: starts the skills that a prompt requests. Decides on the whole prompt before it records any event.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::answer::{Keyword, PromptAnswer, Started};
@@ -26,7 +25,7 @@ operation! {
 }
 
 impl Team {
-    /// Carries out the skills that a prompt requests: all of them or none.
+    /// Starts the skills that a prompt requests: all of them or none.
     ///
     /// # Errors
     /// `mode_denied`, with the whole [`PromptAnswer`] in its details; `invalid_input`, `team_closed`; errors of the
@@ -35,7 +34,8 @@ impl Team {
         self.execute(prompt)
     }
 
-    /// Returns the answer to a prompt without recording anything; `None` if the prompt would change something.
+    /// Returns the answer to a prompt that changes nothing, and records nothing. Returns `None` if the prompt would change
+    /// something.
     ///
     /// # Errors
     /// `invalid_input`; errors of the log.
@@ -53,12 +53,12 @@ impl Team {
 }
 
 impl PromptAnswer {
-    /// Reads the answer from the refusal of a prompt.
+    /// Parses the answer out of a prompt's refusal.
     pub fn of_refusal(refusal: &Refusal) -> Option<PromptAnswer> {
         refusal.told(Code::ModeDenied)
     }
 
-    /// Reads the answer from the details of a refusal with the code `mode_denied`.
+    /// Parses the answer out of the details of a refusal with the code `mode_denied`.
     pub fn from_details(details: &Map<String, Value>) -> Option<PromptAnswer> {
         serde_json::from_value(Value::Object(details.clone())).ok()
     }
@@ -88,7 +88,7 @@ impl Command for ModePrompt {
                 decision.decision.into_events(),
             )),
             Err(Failure::Refused(refusal)) if refusal.code == Code::ModeDenied => {
-                // A denied prompt changes nothing, so the same modes are still active.
+                // A denied prompt changes nothing, so the active modes stay the same.
                 let active = decision::active(live, &decision.scope)?;
                 let refusal = decision.told.denied(live.team_name(), refusal, active);
                 Ok(Decision::Denied(refusal, Vec::new()))
@@ -103,7 +103,7 @@ impl Command for ModePrompt {
 }
 
 impl ModePrompt {
-    /// Adds the active modes, the input lock and the agent's paragraph to an answer.
+    /// Adds three fields to an answer: the active modes, the input lock and the paragraph for the agent.
     fn completed(
         &self,
         mut told: PromptAnswer,
@@ -146,7 +146,7 @@ impl PromptAnswer {
     }
 }
 
-/// The decision on a prompt, in progress.
+/// A decision on a prompt, step by step.
 struct PromptDecision<'a> {
     prompt: &'a ModePrompt,
     live: &'a Live,
@@ -206,7 +206,7 @@ impl PromptDecision<'_> {
         Ok(self.told.continued.is_some())
     }
 
-    /// Returns the primary mode among the active ones.
+    /// Returns the primary one of the active modes.
     fn primary(&self, active: &[Mode]) -> Result<Option<Mode>> {
         for scope in visible_from(&self.scope) {
             let own = self.live.mode_scope(&scope)?;
@@ -218,7 +218,7 @@ impl PromptDecision<'_> {
         Ok(active.first().copied())
     }
 
-    /// Returns the state of the plan, for the gate.
+    /// Returns the state of the plan, on which the gate decides.
     fn planned(&self) -> Result<Planned> {
         let blueprint = self.decision.visible(&self.scope, Mode::Blueprint)?;
         let active = self.decision.active(&self.scope)?;
@@ -228,7 +228,7 @@ impl PromptDecision<'_> {
         })
     }
 
-    /// Cancels an interview in each scope; `cancel` in a prompt cancels no other mode.
+    /// Cancels the interview in each scope. The word `cancel` in a prompt cancels no other mode.
     fn call_off(&mut self) -> Result<()> {
         let mode = Mode::DeepInterview;
         for scope in visible_from(&self.scope) {
@@ -249,7 +249,7 @@ impl PromptDecision<'_> {
         self.told.deferred_skills.clone_from(&plan.deferred);
         if let Some(denied) = plan.denied() {
             if let [only] = &*plan.steps {
-                // A mode that starts at the root may be denied by sessions too; ask them for a complete denial.
+                // Sessions may also deny a mode that starts at the root. Asking them too makes the denial complete.
                 let at = self.place(only.requested);
                 self.decision
                     .reconcile(&at, only.requested, Source::Prompt)?;
@@ -273,12 +273,12 @@ impl PromptDecision<'_> {
         self.record()
     }
 
-    /// Returns true if a mode is already active in the scope where it would start; its state is kept then.
+    /// Returns true if a mode is already active in the scope where the prompt would start it. Its state is then kept.
     fn is_on(&self, at: &Scope, mode: Mode) -> Result<bool> {
         Ok(self.decision.already_active(at, mode)?.is_some())
     }
 
-    /// Clears an ended state of the session that would hide a mode started at the root.
+    /// Clears an ended state of the session if it would hide a mode that starts at the root.
     fn uncover(&mut self, at: &Scope, mode: Mode) -> Result<()> {
         if *at != self.scope && self.decision.state(&self.scope, mode)?.is_some() {
             let scope = self.scope.clone();
@@ -287,7 +287,7 @@ impl PromptDecision<'_> {
         Ok(())
     }
 
-    /// Returns the scope in which a mode starts: the session, but the root for `team`.
+    /// Returns the scope in which a mode starts: the root for `team`, else the session.
     fn place(&self, mode: Mode) -> Scope {
         match mode {
             Mode::Team => Scope::Root,
@@ -295,7 +295,7 @@ impl PromptDecision<'_> {
         }
     }
 
-    /// Starts a mode, unless it is already active.
+    /// Starts a mode unless it is active already.
     fn start(&mut self, mode: Mode, plan: &Plan) -> Result<()> {
         let at = self.place(mode);
         self.uncover(&at, mode)?;
@@ -308,7 +308,7 @@ impl PromptDecision<'_> {
         let step = plan.steps.iter().find(|step| step.requested == mode);
         let handed = step.filter(|step| !step.auto_completed.is_empty());
         let message = handed.and_then(|step| step.message.clone());
-        // Modes in other sessions also hand over to a mode that starts at the root.
+        // A mode that starts at the root also ends modes in other sessions.
         let message = message.or(match decided.kind {
             Kind::AutoComplete => decided.message,
             _ => None,
@@ -328,7 +328,7 @@ impl PromptDecision<'_> {
         Ok(())
     }
 
-    /// Records the decision, if it changes something.
+    /// Records the decision if it changes a state.
     fn record(&mut self) -> Result<()> {
         if !self.told.changes_something() {
             return Ok(());
@@ -359,7 +359,7 @@ impl PromptDecision<'_> {
         self.decision.record(decided.event(DEFAULT_ACTOR, None))
     }
 
-    /// Returns the scopes in which a mode started; without any, the scope of the prompt.
+    /// Returns the scopes in which a mode started. If none started, returns the scope of the prompt.
     fn touched(&self) -> Vec<Scope> {
         let mut touched = Vec::new();
         let started = self.told.started.iter();
@@ -373,7 +373,7 @@ impl PromptDecision<'_> {
         touched
     }
 
-    /// Returns the metadata of the list of skills. All fields are set, so that none is left from an earlier prompt.
+    /// Returns the metadata for the list of skills. Sets every field, so that no field of an earlier prompt remains.
     fn metadata(&self) -> Fields {
         let (told, prompt) = (&self.told, self.prompt);
         let first = told.started.first();
@@ -396,7 +396,7 @@ impl PromptDecision<'_> {
     }
 }
 
-/// Returns the lock on input that applies to a prompt in a scope.
+/// Returns the input lock that a prompt in this scope meets.
 fn held_lock(decision: &ModeDecision<'_>, scope: &Scope) -> Result<Option<Fields>> {
     for scope in visible_from(scope) {
         let interview = decision.state(&scope, Mode::DeepInterview)?;
@@ -409,7 +409,7 @@ fn held_lock(decision: &ModeDecision<'_>, scope: &Scope) -> Result<Option<Fields
     Ok(None)
 }
 
-/// Returns true if a state of blueprint contains a complete plan.
+/// Returns true if a state of blueprint has a complete plan.
 fn is_complete(blueprint: &Fields) -> bool {
     if let Some(Value::Bool(complete)) = blueprint.get("planning_complete")
         && *complete

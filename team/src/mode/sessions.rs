@@ -25,16 +25,16 @@ operation! {
     }) -> SessionEndedAnswer as mode_end_session
 }
 
-/// A session.
+/// A session of a team.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SessionShown {
     /// Id of the session
     pub session_id: String,
-    /// Time of the session's first activity; after an end, of the first activity since
+    /// Time of the session's first activity; if it ended before, of the first activity after that end
     pub started_at: String,
     /// Time of the session's last activity
     pub last_seen_at: String,
-    /// Time of the session's end; `null` without one
+    /// Time of the session's end; `null` if it has not ended
     pub ended_at: Option<String>,
     /// True if the session has not ended and was active within `modes.session_stale_seconds`
     pub live: bool,

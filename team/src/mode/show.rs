@@ -1,4 +1,4 @@
-//! `mode-show`, `mode-list`: show the states of modes as a session sees them: its own states before those of the root.
+//! `mode-show`, `mode-list`: show the states of modes for a session. The session's own states hide the root's.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::shown::ModeShown;
@@ -95,11 +95,11 @@ impl ModeList {
         })
     }
 
-    /// Returns the states of the root, of sessions with active modes, and of a page of the other sessions.
+    /// Returns the states of the root, of all sessions with active modes, and of a page of the other sessions.
     fn everywhere(&self, live: &Live) -> Result<(Vec<ModeState>, Option<String>)> {
         let limit = page::limit(self.limit, page::PAGE);
         let after = self.cursor.as_deref();
-        // Only few sessions have active modes, so all are read.
+        // Reads all sessions with active modes, because there are few.
         let mut active = live.active_sessions()?;
         let mut sessions = match self.active {
             true => {
@@ -117,7 +117,7 @@ impl ModeList {
         let more = page::cut(&mut sessions, limit);
         let next = sessions.last().filter(|_| more).cloned();
         let root = after.is_none().then_some(Scope::Root);
-        // The first page has every session with an active mode, regardless of the order.
+        // The first page contains every session with an active mode, regardless of the order.
         if after.is_none() {
             sessions.extend(active);
             sessions.sort_unstable();

@@ -26,7 +26,7 @@ operation! {
     refuses = [UnsupportedMode, ModeDenied]
 }
 
-/// Fields that the log sets itself, and the caller's working directory, which the log does not need.
+/// Fields that a caller cannot set: the log sets them, or does not need them (the working directory).
 const OWN: [&str; 7] = [
     "workingDirectory",
     "mode",
@@ -37,7 +37,7 @@ const OWN: [&str; 7] = [
     "seq",
 ];
 
-/// Returns the caller's fields without those in [`OWN`].
+/// Returns the caller's fields without the fields in [`OWN`].
 pub(crate) fn given(mut fields: Fields) -> Fields {
     fields.retain(|field, _| !OWN.contains(&field.as_str()));
     fields

@@ -1,6 +1,6 @@
-//! The state operations for hooks and displays: `read`, `write`, `clear`, `list-active`, `get-status`, with the
-//! payloads that they expect. They follow the same rules as the commands about modes. They also know `skill-active`,
-//! the list of active skills; only the metadata beside that list can be written.
+//! State operations for hooks and displays: `read`, `write`, `clear`, `list-active`, `get-status`. They have the payloads
+//! that these callers expect, and follow the rules of the commands about modes. They also accept `skill-active`, the list of
+//! active skills; only the metadata beside that list can be written.
 
 use crate::mode::clear::ModeClear;
 use crate::mode::prelude::*;
@@ -46,11 +46,11 @@ pub struct StateWrite {
     /// The mode, or `skill-active`
     #[serde(deserialize_with = "typed::mode")]
     pub mode: String,
-    /// The session; else the state of the root is written
+    /// The session of the state; the root if absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(deserialize_with = "typed::session_id")]
     pub session_id: Option<String>,
-    /// Fields of the state, which count for more than those beside it
+    /// Fields of the state; they take precedence over the outer fields
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(deserialize_with = "typed::state")]
     pub state: Option<Fields>,
@@ -108,7 +108,7 @@ operation! {
 /// A state in the form of its file, or `{exists: false, mode}`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct StateShown {
-    /// False if there is no state; else absent
+    /// False if the mode has no state; else absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exists: Option<bool>,
     /// Fields of the state
@@ -128,7 +128,7 @@ pub struct StateWritten {
     /// Message about modes that were completed because of the write; absent without any
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transition: Option<String>,
-    /// Remarks on outdated spellings, with the value that they were read as
+    /// Warnings about outdated spellings, with the values that they stand for
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }
@@ -184,7 +184,7 @@ pub struct StateStatus {
     pub data: Fields,
 }
 
-/// A name that has a state.
+/// A name in a state operation: a mode or the list of active skills.
 enum Named {
     Mode(Mode),
     Skills,
@@ -308,7 +308,7 @@ impl Team {
     }
 }
 
-/// Returns the state that counts in a scope, and the scope that holds it.
+/// Returns the state that counts for a caller in the scope, and the scope of that state.
 fn found(live: &Live, named: &Named, scope: &Scope) -> Result<Option<(Scope, Fields)>> {
     match named {
         Named::Mode(mode) => {
@@ -380,7 +380,7 @@ fn write_skills(write: ModeWrite, live: &Live, now: Timestamp) -> Acted<StateWri
     Ok((written, decision.into_events()))
 }
 
-/// Returns the fields to store beside the list of active skills. Refuses a list that names inactive modes.
+/// Returns the metadata to store beside the list of active skills. Refuses a list that contains inactive modes.
 fn metadata(write: ModeWrite, decision: &ModeDecision<'_>, scope: &Scope) -> Result<Fields> {
     let mut given = write.fields;
     put(&mut given, "state", write.state);

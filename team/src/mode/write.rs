@@ -1,8 +1,8 @@
-//! `mode-write`: writes the state of a mode, active or not; and `mode-update`, which changes the state of an active
-//! mode.
+//! `mode-write` and `mode-update`. `mode-write` writes the state of a mode, active or not; `mode-update` changes the state of
+//! an active mode.
 //!
-//! Order of the steps: merge the call's fields into the old state, check the mode's rules, settle the outcome, decide
-//! on the other active modes if the mode becomes active, write. A call that breaks a rule writes nothing.
+//! The steps are: merge the call's fields into the old state, check the mode's rules, settle the outcome, decide on the other
+//! active modes if the mode becomes active, write. A call that breaks a rule writes nothing.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::contract::Written;
@@ -51,11 +51,11 @@ pub struct ModeWrite {
     #[schemars(with = "Mode")]
     #[serde(deserialize_with = "typed::mode")]
     pub mode: String,
-    /// The session; else the state of the root is written
+    /// The session of the state; the root if absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(deserialize_with = "typed::session_id")]
     pub session_id: Option<String>,
-    /// Fields of the state, which count for more than those beside it
+    /// Fields of the state; they take precedence over the outer fields
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[serde(deserialize_with = "typed::state")]
     pub state: Option<Fields>,
@@ -101,7 +101,7 @@ impl Command for ModeWrite {
             true => {
                 let told = decision.reconcile(&scope, mode, Source::Write)?;
                 let mut state = written.state;
-                // A mode that becomes active drops the origin of an earlier start.
+                // A mode that becomes active drops the origin of its earlier start.
                 state.retain(|field, _| given.contains_key(field) || !ORIGIN.contains(&&**field));
                 seed::fill(&mut state, now);
                 if !told.auto_completed.is_empty() {
@@ -183,7 +183,7 @@ impl Command for ModeUpdate {
     }
 }
 
-/// Records the difference between the old and the new state; returns true if there is one.
+/// Records the difference between the old and the new state. Returns true if they differ.
 fn settle(
     decision: &mut ModeDecision<'_>,
     scope: &Scope,
@@ -215,7 +215,8 @@ fn settle(
     Ok(true)
 }
 
-/// Returns the change that an outcome means for an active mode. A mode that waits for its user keeps its input lock.
+/// Returns the change of an active mode that an outcome means, and the reason to release its lock. If the mode waits for its
+/// user, it keeps the lock.
 fn ending(run: RunOutcome) -> (Change, Option<Exit>) {
     match run {
         RunOutcome::Finish => (Change::Completed, Some(Exit::Success)),
@@ -227,7 +228,7 @@ fn ending(run: RunOutcome) -> (Change, Option<Exit>) {
     }
 }
 
-/// Returns the fields to set and to remove that turn `before` into `after`.
+/// Returns the fields to set and the fields to remove in order to turn `before` into `after`.
 fn difference(before: &Fields, after: &Fields) -> (Fields, Vec<String>) {
     let set = after
         .iter()

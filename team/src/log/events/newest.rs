@@ -1,7 +1,7 @@
-//! Pages of the log from its end, or from a seq, backward.
+//! Pages of the log backward, from its end or from a seq.
 //!
-//! Without a ref a page reads blocks of the log, each found by one look-up in the index; with a ref it reads the ref's
-//! postings. It examines a bounded number of events in either case, however long the log is.
+//! Without a ref, a page reads blocks of the log; one look-up in the index finds each block. With a ref, a page reads the
+//! postings of that ref. In both cases a page examines a bounded number of events, regardless of the length of the log.
 
 use super::{EVENTS, EVENTS_MAX, EXAMINED, Events, EventsAnswer, PAGE_BYTES, ahead};
 use crate::log::recorded::Recorded;
@@ -10,9 +10,9 @@ use crate::operation::prelude::*;
 use std::collections::VecDeque;
 use teamlog_engine::Place;
 
-/// Events of the first and of the largest block.
+/// Number of events in the first and in the largest block.
 const BLOCK: (u64, u64) = (64, 4_096);
-/// Postings per look-up.
+/// Number of postings per look-up.
 const POSTINGS: u64 = 1_024;
 
 pub(super) fn page(team: &mut Team, asked: &Events) -> Result<EventsAnswer> {
@@ -54,9 +54,9 @@ struct Page {
     limit: usize,
     events: Vec<Recorded>,
     bytes: usize,
-    /// Seq of the last event that is not wanted.
+    /// Seq of the last event before the range.
     after: u64,
-    /// Newest seq that was not examined.
+    /// Highest seq that was not examined yet.
     end: u64,
     /// Number of events that may still be examined.
     left: u64,
@@ -71,18 +71,18 @@ impl Page {
         self.end > self.after && self.left > 0 && self.has_room()
     }
 
-    /// Takes an event, and notes that newer ones are done.
+    /// Adds an event to the page, and marks all newer events as examined.
     fn take(&mut self, event: Event<'static>) {
         self.end = event.seq - 1;
         self.bytes += event.payload.len();
         self.events.push(Recorded::plain(event));
     }
 
-    /// Reads the block of at most `block` events that ends at the page's position.
+    /// Reads a block of at most `block` events that ends at the page's position.
     fn read_back(&mut self, team: &mut Team, filter: &Replay, block: u64) -> Result<()> {
         let count = block.min(self.left).min(self.end - self.after);
         let (first, end) = (self.end - count + 1, self.end);
-        // Read outside of the query, so that the open writer is not blocked.
+        // Reads the log after the query, so that the open writer is not blocked.
         let (reader, behind) = team.query(|live, reader| {
             let behind = match first {
                 1 => None,
@@ -101,7 +101,7 @@ impl Page {
                 bytes += event.payload.len();
                 wanted.push_back(event.clone().into_owned());
             }
-            // Without room, drop the oldest events of the block.
+            // If the page has no room, drops the oldest events of the block.
             while wanted.len() + self.events.len() > self.limit
                 || (bytes > PAGE_BYTES && wanted.len() > 1)
             {
@@ -114,7 +114,7 @@ impl Page {
         for event in wanted.into_iter().rev() {
             self.take(event);
         }
-        // Dropped events are examined again for the next page.
+        // The next page examines the dropped events again.
         if !dropped {
             self.end = first - 1;
         }

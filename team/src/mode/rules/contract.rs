@@ -1,24 +1,24 @@
-//! Merges a write into the state of a mode: the old fields, the call's fields over them, and the outcome.
+//! Merges a write into the state of a mode. The steps:
 //!
-//! 1. The fields of the call replace the old ones; an old outcome is dropped.
-//! 2. A state of forge is checked ([`crate::mode::rules::phase`]).
-//! 3. The outcome is taken from the call, else from the state's other fields ([`crate::mode::rules::reading`]); without any,
-//!    the mode runs.
-//! 4. If the mode ended, the state is inactive and has a `completed_at`; else it is active and has none.
+//! 1. The fields of the call replace the old fields; the old outcome is dropped.
+//! 2. The phase of forge is checked ([`crate::mode::rules::phase`]).
+//! 3. The outcome comes from the call, else from other fields of the state ([`crate::mode::rules::reading`]). If no field
+//!    tells an outcome, the mode runs.
+//! 4. If the mode has ended, the state is inactive and gets a `completed_at`; else the state is active and has none.
 //!
-//! A call without outcome, phase and `active` keeps the outcome of an ended state. A call that makes an ended state active
-//! without a phase starts the mode anew.
+//! If the call has no outcome, phase or `active`, an ended state keeps its outcome. If the call makes an ended state active
+//! without a phase, the mode starts again.
 //!
-//! A call that sets `active` and also ends the mode is refused. If only the old state was active, an ending phase or
-//! outcome ends the mode.
+//! A call that sets `active` and also ends the mode is refused. If `active` comes only from the old state, an ending phase
+//! or outcome ends the mode.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::phase::{check_forge, fill};
 use crate::mode::rules::reading::{canonical, filled, inferred, said_active};
 
-/// Fields that an earlier state never passes on.
+/// Fields that a new state never takes over from the old state.
 const OUTCOMES: [&str; 3] = ["run_outcome", "lifecycle_outcome", "terminal_outcome"];
-/// Fields about the end and the rounds of an earlier run.
+/// Fields about the end and the rounds of a previous run.
 const ENDINGS: [&str; 8] = [
     "started_at",
     "iteration",
@@ -29,7 +29,7 @@ const ENDINGS: [&str; 8] = [
     "transition_source",
     "transition_target_mode",
 ];
-/// Field of a call whose fields take precedence over those beside it.
+/// Name of a nested object in a call. Its fields take precedence over the outer ones.
 const STATE: &str = "state";
 
 #[derive(Debug, Clone, PartialEq)]
@@ -37,9 +37,9 @@ pub struct Written {
     pub state: Map<String, Value>,
     /// Outcome of the mode; `None` while it runs.
     pub lifecycle: Option<Lifecycle>,
-    /// The outcome as a `run_outcome`.
+    /// The outcome in the words of `run_outcome`.
     pub run: RunOutcome,
-    /// Remarks on outdated spellings.
+    /// Warnings about outdated spellings.
     pub warnings: Vec<String>,
 }
 
@@ -49,7 +49,7 @@ impl Written {
     }
 }
 
-/// Returns the fields of a call; fields inside `state` take precedence over those beside it.
+/// Returns the fields of a call in one object. Fields inside `state` take precedence over the outer ones.
 pub fn flattened(mut fields: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
     match fields.remove(STATE) {
         None | Some(Value::Null) => Ok(fields),
@@ -98,7 +98,7 @@ pub fn write(
 
 fn merged(before: Option<&Map<String, Value>>, given: &Map<String, Value>) -> Map<String, Value> {
     let mut state = before.cloned().unwrap_or_default();
-    // A call without outcome, phase and `active` keeps the outcome of an ended state.
+    // If the call has no outcome, phase or `active`, an ended state keeps its outcome.
     let told = OUTCOMES.iter().chain(&["active", "current_phase"]);
     let asked = is_asked(given);
     if asked || !is_over(&state) || told.into_iter().any(|field| says(given, field)) {
@@ -107,7 +107,7 @@ fn merged(before: Option<&Map<String, Value>>, given: &Map<String, Value>) -> Ma
         }
     }
     for (field, value) in given {
-        // `null` counts as not given.
+        // `null` counts as absent.
         if field == "active" && value.is_null() {
             continue;
         }
@@ -124,7 +124,7 @@ fn is_over(state: &Map<String, Value>) -> bool {
     state.get("active") == Some(&Value::Bool(false))
 }
 
-/// Returns true if a state waits for its user in a running phase, in which it will continue.
+/// Returns true if a state waits for its user in a running phase. The mode will continue in that phase.
 fn only_waits(before: &Map<String, Value>) -> bool {
     let text = |field: &str| before.get(field).and_then(Value::as_str);
     let phase = text("current_phase");
@@ -132,7 +132,7 @@ fn only_waits(before: &Map<String, Value>) -> bool {
     midst && text("run_outcome") == Some(RunOutcome::BlockedOnUser.name())
 }
 
-/// Restarts a mode that ended: drops the fields of its end.
+/// Restarts an ended mode: removes the fields about its end.
 fn begin_again(state: &mut Map<String, Value>, given: &Map<String, Value>) {
     for field in ENDINGS {
         if !says(given, field) {
@@ -142,7 +142,7 @@ fn begin_again(state: &mut Map<String, Value>, given: &Map<String, Value>) {
     state.insert("current_phase".to_owned(), phase::STARTING.into());
 }
 
-/// Returns the outcome of a state, and true if it comes from the state's `run_outcome`.
+/// Returns the outcome of a state. The flag is true if the outcome comes from `run_outcome`.
 fn settled(state: Map<String, Value>) -> Result<(Written, bool), Refusal> {
     let asked = is_asked(&state);
     let mut warnings = Vec::new();
@@ -211,7 +211,7 @@ mod tests {
         write(mode, before, &object(given), noon()).map_err(|refusal| refusal.message)
     }
 
-    /// Returns the state after writing `given` over no state of ultrawork, without its `mode`.
+    /// Returns the result of writing `given` when ultrawork has no state, without the field `mode`.
     fn made(given: Value) -> Value {
         let mut state = written(Mode::Ultrawork, json!(null), given).unwrap().state;
         assert_eq!(state.remove("mode"), Some("ultrawork".into()));

@@ -1,5 +1,5 @@
-//! The states of modes during a decision: the recorded ones, overlaid with the changes that the command is about to
-//! record. Each step of a longer decision thus sees the steps before it.
+//! The states of modes during a decision. Changes of the current command lie over the recorded states, so each step of a
+//! decision sees the effects of the steps before it.
 
 use crate::mode::prelude::*;
 use crate::projections::mode::SessionLife;
@@ -13,7 +13,7 @@ use teamlog_engine::JsonError;
 /// Maximum size of a state as JSON text, in bytes.
 pub const STATE_BYTES_MAX: usize = 256 << 10;
 
-/// Fields that describe the origin of a state's activation.
+/// Fields about the origin of a mode's activation.
 pub(crate) const ORIGIN: [&str; 5] = [
     "tmux_pane_id",
     "tmux_pane_set_at",
@@ -22,13 +22,13 @@ pub(crate) const ORIGIN: [&str; 5] = [
     "owner_codex_thread_id",
 ];
 
-/// Number of activity events that a quiet session records until it counts as stale.
+/// Number of activity events that an idle session records before it counts as stale.
 const SIGNS: u64 = 24;
 
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct WorkingState {
     pub fields: Fields,
-    /// Seq of the event that activated the mode; orders the active modes.
+    /// Seq of the event that activated the mode. Active modes are ordered by it.
     activated: u64,
     pub trace: Option<String>,
 }
@@ -42,11 +42,11 @@ impl WorkingState {
 pub(crate) struct ModeDecision<'a> {
     live: &'a Live,
     now: Timestamp,
-    /// States that the command changed so far; `None` for a removed state.
+    /// States that the command has changed so far; `None` if it removed the state.
     changed: BTreeMap<(Scope, Mode), Option<WorkingState>>,
     events: Vec<NewEvent>,
     origin: Origin,
-    /// Sessions for which an event of this command already counts as activity.
+    /// Sessions that already have an event of this command as activity.
     seen: BTreeSet<Scope>,
 }
 
@@ -61,7 +61,7 @@ impl<'a> ModeDecision<'a> {
             seen: BTreeSet::new(),
         }
     }
-    /// The states as the command of a call sees them: what becomes active keeps where the call came from.
+    /// Creates the decision for the command of a call. A mode that becomes active gets the origin of the call.
     pub fn for_call(ctx: &Ctx, live: &'a Live) -> ModeDecision<'a> {
         ModeDecision {
             origin: ctx.control.origin.clone(),
@@ -96,7 +96,7 @@ impl<'a> ModeDecision<'a> {
         Ok(self.state(scope, mode)?.filter(WorkingState::is_active))
     }
 
-    /// Returns the state that a caller in this scope sees, and its scope: the session, else the root.
+    /// Returns the state that a caller in this scope sees, with its scope: the session's state, else the root's.
     pub fn visible(&self, scope: &Scope, mode: Mode) -> Result<Option<(Scope, WorkingState)>> {
         for scope in visible_from(scope) {
             if let Some(state) = self.state(&scope, mode)? {
@@ -106,8 +106,8 @@ impl<'a> ModeDecision<'a> {
         Ok(None)
     }
 
-    /// Returns the active state of a mode for a caller in a scope: the session's, else the root's, even if an ended
-    /// state of the session hides it.
+    /// Returns the active state of a mode for a caller in a scope: the session's, else the root's. An ended state of the session
+    /// does not hide the root's active state here.
     pub fn already_active(
         &self,
         scope: &Scope,
@@ -121,7 +121,7 @@ impl<'a> ModeDecision<'a> {
         Ok(None)
     }
 
-    /// Returns the modes that are active in exactly this scope, with the seq of their activation.
+    /// Returns the modes that are active in exactly this scope, each with the seq of its activation.
     fn active_in(&self, scope: &Scope) -> Result<Vec<(u64, Mode)>> {
         let mut active: Vec<(u64, Mode)> = Vec::new();
         if let Some(own) = self.live.mode_scope(scope)? {
@@ -156,8 +156,8 @@ impl<'a> ModeDecision<'a> {
         Ok(active.into_iter().map(|(_, mode)| mode).collect())
     }
 
-    /// Returns the modes that a new mode in this scope can conflict with, in the order of their starts: those of the
-    /// session, and those of the root even if a state of the session hides them.
+    /// Returns the modes with which a new mode in this scope can conflict, in the order of their starts. These are the modes of
+    /// the session and the modes of the root. A mode of the root counts even if a state of the session hides it.
     pub fn beside(&self, scope: &Scope) -> Result<Vec<Mode>> {
         let mut all = Vec::new();
         for scope in visible_from(scope) {
@@ -169,7 +169,7 @@ impl<'a> ModeDecision<'a> {
         Ok(modes)
     }
 
-    /// Returns the modes that [`ModeDecision::beside`] names, each with the scope in which it is active.
+    /// Returns the modes of [`ModeDecision::beside`], each with the scope in which it is active.
     pub fn places(&self, scope: &Scope) -> Result<Vec<ActiveMode>> {
         let mut places = Vec::new();
         for scope in visible_from(scope) {
@@ -194,7 +194,7 @@ impl<'a> ModeDecision<'a> {
         Ok(found)
     }
 
-    /// Returns true if a session has ended, or was inactive for so long that it no longer blocks other modes.
+    /// Returns true if a session has ended, or if it was inactive for so long that it no longer blocks other modes.
     pub fn is_stale(&self, session: &str) -> Result<bool> {
         let life = self.live.session_life(session)?;
         let limit = self.live.setting(Setting::SessionStale)?.0.number();
@@ -203,8 +203,8 @@ impl<'a> ModeDecision<'a> {
 
     // --- changing -------------------------------------------------------------------------------
 
-    /// Records activity in a scope, if a mode is active in the session, no other event of this command shows the
-    /// activity, and the last recorded activity is not recent.
+    /// Records activity in a scope. Records nothing if no mode is active in the session, if another event of this command counts
+    /// as activity, or if the last recorded activity is recent.
     pub fn see(&mut self, scope: &Scope) -> Result<()> {
         let Some(session) = scope.session() else {
             return Ok(());
@@ -214,7 +214,7 @@ impl<'a> ModeDecision<'a> {
         }
         let limit = self.live.setting(Setting::SessionStale)?.0.number();
         let life = self.live.session_life(session)?;
-        // A time ahead of now stems from a wrong clock, and would keep the session alive for too long.
+        // A time in the future comes from a wrong clock, and would keep the session alive for too long.
         let sound = |life: &SessionLife| !self.is_ahead(life.seen_at);
         if life.is_some_and(|life| sound(&life) && life.is_live(self.now, limit / SIGNS)) {
             return Ok(());
@@ -227,19 +227,19 @@ impl<'a> ModeDecision<'a> {
         self.record(seen.event(DEFAULT_ACTOR, None))
     }
 
-    /// Returns the time of an activity if the event cannot carry it: the log's times are ahead because of a wrong
-    /// clock.
+    /// Returns the time of an activity if the event's own time is wrong. It is wrong if the log's times are ahead because of a
+    /// wrong clock.
     fn seen_at(&self, scope: &Scope) -> Option<Timestamp> {
         let ahead = self.live.last_at().is_some_and(|last| self.is_ahead(last));
         (ahead && *scope != Scope::Root).then_some(self.now)
     }
 
-    /// Returns true if a time of the log is further ahead than events in quick succession explain.
+    /// Returns true if a time in the log is in the future by more than events in quick succession explain.
     fn is_ahead(&self, at: Timestamp) -> bool {
         at > self.now.plus_micros(AHEAD_TOLERATED_MICROS)
     }
 
-    /// Ends a session: cancels its modes that are active or wait for their user. Returns those that were active.
+    /// Ends a session: cancels its modes that are active or wait for their user. Returns the modes that were active.
     pub fn end_session(
         &mut self,
         session: &str,
@@ -267,7 +267,7 @@ impl<'a> ModeDecision<'a> {
         Ok(canceled)
     }
 
-    /// Records an event that changes no state.
+    /// Records an event without effect on the states.
     pub fn record(&mut self, made: Result<NewEvent, JsonError>) -> Result<()> {
         self.events.push(made.map_err(unstorable)?);
         Ok(())
@@ -320,7 +320,7 @@ impl<'a> ModeDecision<'a> {
         self.record(changed.event(DEFAULT_ACTOR, trace.as_deref()))
     }
 
-    /// Removes a state, or leaves a tombstone in its place.
+    /// Removes a state. With `tombstone`, leaves a tombstone in its place.
     pub fn clear(&mut self, scope: &Scope, mode: Mode, tombstone: bool) -> Result<()> {
         let trace = self.state(scope, mode)?.and_then(|state| state.trace);
         let left = tombstone.then(|| WorkingState {
@@ -337,7 +337,7 @@ impl<'a> ModeDecision<'a> {
         self.record(cleared.event(DEFAULT_ACTOR, trace.as_deref()))
     }
 
-    /// Changes the input lock in a state.
+    /// Changes the input lock of a state.
     pub fn lock(&mut self, scope: &Scope, mode: Mode, locked: bool, lock: Fields) -> Result<()> {
         let Some(mut state) = self.state(scope, mode)? else {
             return Ok(());
@@ -359,7 +359,7 @@ impl<'a> ModeDecision<'a> {
         self.record(changed.event(DEFAULT_ACTOR, trace.as_deref()))
     }
 
-    /// Records the metadata of a scope's list of active skills, together with the current list.
+    /// Records the metadata of a scope's list of active skills, with the present list.
     pub fn sync(&mut self, scope: &Scope, metadata: Fields, trace: Option<&str>) -> Result<()> {
         check_size("metadata", &metadata)?;
         let mut active = self.active_in(scope)?;
@@ -372,7 +372,7 @@ impl<'a> ModeDecision<'a> {
         self.record(synced.event(DEFAULT_ACTOR, trace))
     }
 
-    /// Adds the fields about the origin to a state that becomes active; fields from the caller win.
+    /// Adds the fields about the origin to a state that becomes active. Fields of the caller take precedence.
     fn own(&self, scope: &Scope, mode: Mode, fields: &mut Fields) {
         let thread = fields.get("thread_id").and_then(Value::as_str);
         let thread = thread.map(str::to_owned);
@@ -407,7 +407,7 @@ impl<'a> ModeDecision<'a> {
         check_size("state", &fields)?;
         let activated = match self.state(scope, mode)? {
             Some(before) if !anew => before.activated,
-            // This command's events follow all recorded ones, in this order.
+            // The command's events get the next seqs after the recorded events, in this order.
             _ => self.live.seq() + 1 + self.events.len() as u64,
         };
         let state = WorkingState {
@@ -420,7 +420,7 @@ impl<'a> ModeDecision<'a> {
     }
 }
 
-/// Returns the scopes that a caller in a scope sees, the nearest first.
+/// Returns the scopes that a caller in a scope sees, nearest scope first.
 pub(crate) fn visible_from(scope: &Scope) -> Vec<Scope> {
     match scope {
         Scope::Root => vec![Scope::Root],
@@ -439,7 +439,7 @@ fn check_size(field: &'static str, fields: &Fields) -> Result<(), Refusal> {
     Err(Refusal::new(Code::TooLarge, message).field(field))
 }
 
-/// Refuses JSON that is nested too deeply to be stored.
+/// Returns the refusal for JSON that is nested too deeply to be stored.
 fn unstorable(error: JsonError) -> Refusal {
     let message = format!("state cannot be stored: {error}");
     Refusal::new(Code::InvalidInput, message).field("state")
@@ -460,7 +460,7 @@ pub(crate) fn object(value: Value) -> Fields {
     }
 }
 
-/// Returns true if a state only records that the mode was cleared.
+/// Returns true if a state is only a tombstone: it records that the mode was cleared.
 pub(crate) fn is_tombstone(state: &WorkingState) -> bool {
     let phase = state.fields.get("current_phase").and_then(Value::as_str);
     state.fields.is_empty() || (!state.is_active() && phase == Some("cleared"))

@@ -1,15 +1,15 @@
-//! The text of a denial: the requested mode, the active modes, and the commands that clear the blocking ones.
+//! The text of a denial. It names the requested mode, the active modes, and the commands that clear the blocking modes.
 //!
 //! | denial | sentences |
 //! |---|---|
 //! | generic | `Cannot start team: …` `Unsupported workflow overlap: a + team.` `Current state is unchanged.` and how to clear |
 //! | rollback | `Cannot start blueprint: …` `Execution-to-planning rollback auto-complete is not allowed.` `First clear current state first and retry if this action is intended.` and how to clear |
 //!
-//! Text between backticks can be run as it is.
+//! Commands between backticks can be run unchanged.
 
 use crate::mode::prelude::*;
 
-/// Name under which `setup` installs the MCP server. Agents call its tools `mcp__teamlog__…`.
+/// Name under which `setup` installs the MCP server. Its tools are called `mcp__teamlog__…` by agents.
 pub const MCP_SERVER: &str = "teamlog";
 
 /// An active mode and its scope.
@@ -21,7 +21,7 @@ pub struct ActiveMode {
     pub scope: Scope,
 }
 
-/// Writes the sentences of a denial into its message; leaves other transitions unchanged.
+/// Writes the sentences of a denial into the message of a transition. Leaves other transitions unchanged.
 ///
 /// `places` lists the active modes of the team with their scopes. Without a team, all modes count as active at the
 /// root.
@@ -50,7 +50,7 @@ pub fn word(
     transition.message = Some(format!("{opening} {middle} {clearing}"));
 }
 
-/// Describes the active modes, and the modes that the same prompt requests, which are not active.
+/// Describes the active modes. Also describes modes that are not active but requested by the same prompt.
 fn standing(modes: &[Mode], team: Option<&str>, places: &[ActiveMode]) -> String {
     let is_active = |mode: &Mode| team.is_none() || places.iter().any(|place| place.mode == *mode);
     let (there, asked): (Vec<Mode>, Vec<Mode>) = modes.iter().partition(|mode| is_active(mode));
@@ -98,7 +98,7 @@ fn clearing(blocking: &[Mode], team: Option<&str>, places: &[ActiveMode]) -> Str
         }
     }
     if commands.is_empty() {
-        // All blocking modes were requested by the same prompt.
+        // The same prompt requested all blocking modes.
         return format!(
             "They do not go together: name only one of them, then retry. There is nothing to clear \
              with `rcs state clear` or `mcp__{MCP_SERVER}__state_clear`."
@@ -110,8 +110,8 @@ fn clearing(blocking: &[Mode], team: Option<&str>, places: &[ActiveMode]) -> Str
     )
 }
 
-/// Returns the command that clears a mode in its scope. With a team, the root is named explicitly; otherwise the
-/// session of the environment would be used.
+/// Returns the command that clears a mode in its scope. If a team is given, the command names the root explicitly; otherwise
+/// the session of the environment would be used.
 pub fn command(mode: Mode, team: Option<&str>, scope: &Scope) -> String {
     let place = match (scope, team) {
         (Scope::Session(session), _) => session_option(session),
@@ -123,7 +123,8 @@ pub fn command(mode: Mode, team: Option<&str>, scope: &Scope) -> String {
     format!("rcs state clear --mode {mode}{team}{place}")
 }
 
-/// Returns the option that names a session, after a space. A name that looks like an option follows an equals sign.
+/// Returns the option that names a session, with a leading space. If the name looks like an option, an equals sign precedes
+/// it.
 pub fn session_option(session: &str) -> String {
     match session.starts_with('-') {
         true => format!(" --session={session}"),
@@ -137,12 +138,12 @@ struct Arguments<'a> {
     mode: Mode,
     #[serde(skip_serializing_if = "Option::is_none")]
     team: Option<&'a str>,
-    /// The session; `Some(None)` is the root.
+    /// The session; `Some(None)` means the root.
     #[serde(skip_serializing_if = "Option::is_none")]
     session_id: Option<Option<&'a str>>,
 }
 
-/// Returns the call of a state tool for a mode in its scope. With a team, the root is named explicitly, as in
+/// Returns the call of a state tool for a mode in its scope. If a team is given, the call names the root explicitly, as in
 /// [`command`].
 pub fn tool_call(tool: &str, mode: Mode, team: Option<&str>, scope: &Scope) -> String {
     let arguments = Arguments {

@@ -1,5 +1,4 @@
-//! Outcomes of modes: the words of `lifecycle_outcome`, the older ones of `run_outcome`, and all other spellings of
-//! both.
+//! Outcomes of modes: the words of `lifecycle_outcome`, the older words of `run_outcome`, and all other spellings.
 
 use crate::mode::prelude::*;
 
@@ -12,7 +11,7 @@ words! {
         Blocked = "blocked",
         /// The workflow failed.
         Failed = "failed",
-        /// The user intervened.
+        /// The user ended or interrupted the workflow.
         UserInterlude = "userinterlude",
         /// The workflow asked its user a question.
         AskUserQuestion = "askuserQuestion",
@@ -20,9 +19,9 @@ words! {
 }
 
 words! {
-    /// Status of a run, in the older vocabulary.
+    /// Status of a run, in the older words.
     pub enum RunOutcome in json {
-        /// The run continues, with progress.
+        /// The run continues and has made progress.
         Progress = "progress",
         /// The run continues.
         Continue = "continue",
@@ -38,7 +37,7 @@ words! {
 }
 
 impl Lifecycle {
-    /// Returns the corresponding `run_outcome`.
+    /// Returns the `run_outcome` for this outcome.
     pub fn run(self) -> RunOutcome {
         match self {
             Lifecycle::Finished => RunOutcome::Finish,
@@ -50,7 +49,7 @@ impl Lifecycle {
 }
 
 impl RunOutcome {
-    /// Returns the corresponding `lifecycle_outcome`; `None` if the run continues. `asked` is true if a question is
+    /// Returns the `lifecycle_outcome` for this status; `None` if the run continues. `asked` is true if a question to the user is
     /// pending.
     pub fn lifecycle(self, asked: bool) -> Option<Lifecycle> {
         match self {
@@ -62,7 +61,7 @@ impl RunOutcome {
             RunOutcome::Cancelled => Some(Lifecycle::UserInterlude),
         }
     }
-    /// Returns true if the run is over.
+    /// Returns true if the run has ended.
     pub fn is_terminal(self) -> bool {
         !matches!(self, RunOutcome::Progress | RunOutcome::Continue)
     }
@@ -71,11 +70,12 @@ impl RunOutcome {
 /// Meaning of a word.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Word {
-    /// An end with this `lifecycle_outcome`, and with this `run_outcome` if the word is valid there.
+    /// The word ends the mode with this `lifecycle_outcome`. If the word is also valid as `run_outcome`, it has this
+    /// `run_outcome`.
     Ends(Lifecycle, Option<RunOutcome>),
-    /// The user must act: answer a question if one is pending.
+    /// The mode waits for its user; if a question is pending, for the answer.
     Waits,
-    /// The run continues.
+    /// The run continues with this status.
     Goes(RunOutcome),
 }
 
@@ -123,7 +123,7 @@ fn word(text: &str) -> Option<Word> {
     found.map(|(_, meaning)| *meaning)
 }
 
-/// A word in its current spelling, and a remark if it was spelled otherwise.
+/// A word in its present spelling, with a warning if the input had another spelling.
 type Spelled<T> = (T, Option<String>);
 
 /// Reads a `lifecycle_outcome`. `asked` is true if a question is pending.
@@ -150,7 +150,7 @@ pub fn run(text: &str) -> Result<Spelled<RunOutcome>, Refusal> {
     Ok((outcome, remark("run_outcome", text, outcome.name())))
 }
 
-/// Returns the outcome that a phase implies; most phases imply none.
+/// Returns the outcome that a phase implies; `None` for a running phase.
 pub fn of_phase(text: &str, asked: bool) -> Option<Lifecycle> {
     match word(text)? {
         Word::Ends(outcome, _) => Some(outcome),
@@ -159,7 +159,7 @@ pub fn of_phase(text: &str, asked: bool) -> Option<Lifecycle> {
     }
 }
 
-/// Returns all words that name an end.
+/// Returns all words for an ended mode.
 pub fn words() -> Vec<&'static str> {
     let ends = |(_, meaning): &&(&str, Word)| !matches!(meaning, Word::Goes(_));
     WORDS.iter().filter(ends).map(|(word, _)| *word).collect()

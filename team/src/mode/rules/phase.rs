@@ -1,4 +1,4 @@
-//! The phases of forge, which are the only enforced ones, and further checks of forge's states.
+//! The phases of forge, and further checks of forge's states. Only forge's phases are enforced.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::reading::filled;
@@ -62,7 +62,7 @@ const FORGE_SPELLINGS: [(&str, &str); 13] = [
     ("cancel", "cancelled"),
 ];
 
-/// Field that keeps the caller's spelling.
+/// Field that keeps the phase as the caller spelled it.
 const NORMALIZED_FROM: &str = "forge_phase_normalized_from";
 /// Fields that must hold times.
 const TIMES: [&str; 4] = ["started_at", "updated_at", "completed_at", "last_turn_at"];
@@ -76,7 +76,7 @@ pub fn of_ended(phase: &str, asked: bool) -> Result<Option<Lifecycle>, Refusal> 
     if let Some(outcome) = outcome::of_phase(&word, asked) {
         return Ok(Some(outcome));
     }
-    // A clear counts as an end by the user.
+    // `cleared` counts as an end by the user.
     if word == "cleared" {
         return Ok(Some(Lifecycle::UserInterlude));
     }
@@ -103,7 +103,7 @@ pub fn of_ended(phase: &str, asked: bool) -> Result<Option<Lifecycle>, Refusal> 
         )))
 }
 
-/// Returns a phase of forge in its current spelling.
+/// Returns a phase of forge in its present spelling.
 pub fn forge(phase: &str) -> Result<&'static str, Refusal> {
     let word = phase.trim().to_lowercase();
     let known = FORGE.iter().find(|known| **known == word);
@@ -115,8 +115,8 @@ pub fn forge(phase: &str) -> Result<&'static str, Refusal> {
     })
 }
 
-/// Checks a state of forge, and fills in required fields of an active one. `resumed` is true if the call itself sets
-/// `active`: then an ending phase is a contradiction. Without it, an ending phase ends the mode.
+/// Checks a state of forge. If the state is active, fills in missing required fields. If `resumed` is true, the call itself
+/// sets `active`, and an ending phase is a contradiction; otherwise an ending phase ends the mode.
 pub fn check_forge(
     state: &mut Map<String, Value>,
     resumed: bool,
@@ -153,7 +153,7 @@ pub fn check_forge(
     Ok(())
 }
 
-/// Checks the fields that must be numbers or times, if present.
+/// Checks that certain fields, if present, are numbers or times.
 fn check_fields(state: &Map<String, Value>) -> Result<(), Refusal> {
     let counts = |value: &Value, least| value.as_u64().is_some_and(|number| number >= least);
     let is_time = |text: &str| Timestamp::parse(text).is_ok();

@@ -1,4 +1,4 @@
-//! Skills that a prompt requests: reading them, the gate, and the decision on the whole prompt.
+//! Skills that a prompt requests: how they are found, the gate, and the decision on the whole prompt.
 //!
 //! | step | module |
 //! |---|---|
@@ -20,35 +20,35 @@ pub(crate) mod token;
 use crate::mode::prelude::*;
 use gate::Planned;
 
-/// `ulw`, typed with a Korean keyboard layout.
+/// The word `ulw`, typed with a Korean keyboard layout.
 const KOREAN_ULW: &str = "ㅕㅣㅈ";
-/// Prefix of the name of another prompt; words in such a prompt start nothing.
+/// Prefix of the name of another prompt. The words of such a prompt start no skill.
 const PROMPTS: &str = "/prompts:";
 
 /// A word of a prompt, and the skill that it names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct KeywordMatch {
-    /// The word as it was typed.
+    /// The word as the user typed it.
     pub keyword: String,
-    /// The skill that it names.
+    /// The skill that the word names.
     pub skill: Skill,
 }
 
 /// The skills that a prompt names.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Named {
-    /// The skills in their order, each once.
+    /// The skills in the order of the prompt, without duplicates.
     pub found: Vec<KeywordMatch>,
-    /// True if the skills are `$skill` tokens.
+    /// True if the prompt names the skills by `$skill` tokens.
     pub explicit: bool,
 }
 
-/// The other words that may name a skill: `cancel` and go-aheads always, phrases if the team allows them.
+/// Options for words without `$`. `cancel` and go-aheads always count; phrases count if the team allows them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Words {
     /// True if phrases start modes.
     pub phrases: bool,
-    /// State of the plan to which a go-ahead would refer.
+    /// State of the plan that a go-ahead refers to.
     pub planned: Planned,
 }
 
@@ -71,7 +71,7 @@ impl Words {
 }
 
 impl Named {
-    /// Reads the skills that a prompt names.
+    /// Finds the skills that a prompt names.
     pub fn of(prompt: &str, words: Words) -> Named {
         let prompt = typed(prompt);
         let found = token::at_head(&prompt);
@@ -97,7 +97,7 @@ impl Named {
     }
 }
 
-/// Replaces `ulw` typed with a Korean layout.
+/// Replaces `ulw` that was typed with a Korean keyboard layout.
 pub fn typed(prompt: &str) -> Cow<'_, str> {
     match prompt.contains(KOREAN_ULW) {
         true => prompt.replace(KOREAN_ULW, "ulw").into(),

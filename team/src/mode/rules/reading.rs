@@ -1,4 +1,4 @@
-//! Reads from a state if its mode ended, and how. The first field in this order that is present decides:
+//! Reads from a state if its mode has ended, and with which outcome. The first present field in this order decides:
 //!
 //! | field | outcome |
 //! |---|---|
@@ -10,14 +10,14 @@
 //! | `error` | failed |
 //! | `completed_at`, or `active` is false | finished |
 //!
-//! An unknown word is refused; the fields below it are not read then. An unknown phase is refused too, unless the state is
-//! active: a running mode may use any phase.
+//! An unknown word is refused, and later fields are not read. An unknown phase is refused only in an inactive state, because
+//! a running mode may use any phase.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::outcome::{lifecycle, of_phase, run};
 
 words! {
-    /// Field that decided a [`Reading`].
+    /// Field of a state that decided the outcome.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum Evidence {
@@ -42,18 +42,18 @@ words! {
     }
 }
 
-/// Outcome of a state.
+/// Outcome that was read from a state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reading {
-    /// Outcome; `null` while the mode runs or if no field tells
+    /// Outcome; `null` if the mode runs or if no field tells an outcome
     pub lifecycle_outcome: Option<Lifecycle>,
-    /// Outcome in the older vocabulary; `null` if no field tells
+    /// Outcome in the older words; `null` if no field tells an outcome
     pub run_outcome: Option<RunOutcome>,
     /// True if the mode ended
     pub terminal: bool,
     /// Field that decided
     pub evidence: Evidence,
-    /// Remarks on outdated spellings
+    /// Warnings about outdated spellings
     pub warnings: Vec<String>,
 }
 
@@ -101,13 +101,13 @@ pub fn read(state: &Map<String, Value>) -> Result<Reading, Refusal> {
     })
 }
 
-/// Checks the types of the fields below the outcomes; returns true if the state is active.
+/// Checks the types of the fields after the outcomes. Returns true if the state is active.
 fn check_types(state: &Map<String, Value>) -> Result<bool, Refusal> {
     filled(state, "completed_at")?;
     Ok(said_active(state)?.unwrap_or_default())
 }
 
-/// Reads `active`, if given.
+/// Reads the field `active`; `None` if absent.
 pub(super) fn said_active(state: &Map<String, Value>) -> Result<Option<bool>, Refusal> {
     match state.get("active") {
         None | Some(Value::Null) => Ok(None),
@@ -133,7 +133,7 @@ fn ended(
 
 type Canonical<'a> = (&'static str, Evidence, &'a str);
 
-/// Returns the outcome field of a state and its text.
+/// Returns the outcome field of a state with its text.
 pub(super) fn canonical(state: &Map<String, Value>) -> Result<Option<Canonical<'_>>, Refusal> {
     for (field, evidence) in [
         ("lifecycle_outcome", Evidence::LifecycleOutcome),
@@ -146,7 +146,7 @@ pub(super) fn canonical(state: &Map<String, Value>) -> Result<Option<Canonical<'
     Ok(None)
 }
 
-/// Returns the outcome by phase, question, `active`, `error` and `completed_at`, and the field that decided.
+/// Returns the outcome from the phase, the question, `active`, `error` and `completed_at`, and the field that decided.
 pub(super) fn inferred(state: &Map<String, Value>, asked: bool) -> (Option<Lifecycle>, Evidence) {
     let phase = state.get("current_phase").and_then(Value::as_str);
     if let Some(outcome) = phase.and_then(|phase| of_phase(phase, asked)) {
@@ -229,7 +229,6 @@ mod tests {
     fn each_row_decides_before_those_below_it() {
         let question = QUESTION;
         for (state, told, old, evidence) in [
-            // lifecycle_outcome, then terminal_outcome
             (
                 r#"{"lifecycle_outcome":"failed","terminal_outcome":"finished","run_outcome":"finish","current_phase":"complete","active":true}"#.to_owned(),
                 "failed", "failed", "lifecycle_outcome",
@@ -238,7 +237,6 @@ mod tests {
                 r#"{"lifecycle_outcome":" ","terminal_outcome":"done","run_outcome":"failed"}"#.to_owned(),
                 "finished", "finish", "terminal_outcome",
             ),
-            // run_outcome
             (
                 r#"{"run_outcome":"cancelled","current_phase":"complete","completed_at":"2026-11-21T12:00:00Z"}"#.to_owned(),
                 "userinterlude", "cancelled", "run_outcome",
@@ -247,27 +245,22 @@ mod tests {
             (r#"{"run_outcome":"failed","active":true}"#.to_owned(), "failed", "failed", "run_outcome"),
             (r#"{"run_outcome":"blocked_on_user"}"#.to_owned(), "blocked", "blocked_on_user", "run_outcome"),
             (format!(r#"{{"run_outcome":"blocked_on_user",{question}}}"#), "askuserQuestion", "blocked_on_user", "run_outcome"),
-            // a running run_outcome decides nothing
+            // A running `run_outcome` decides nothing.
             (r#"{"run_outcome":"continue","current_phase":"failed"}"#.to_owned(), "failed", "failed", "current_phase"),
             (r#"{"run_outcome":"progress","active":true}"#.to_owned(), "", "progress", "active"),
             (r#"{"run_outcome":"continue","active":false}"#.to_owned(), "finished", "finish", "active"),
             (r#"{"run_outcome":"continue"}"#.to_owned(), "", "continue", "none"),
-            // current_phase
             (r#"{"current_phase":"complete","active":true}"#.to_owned(), "finished", "finish", "current_phase"),
             (format!(r#"{{"current_phase":"cancelled",{question}}}"#), "userinterlude", "cancelled", "current_phase"),
             (format!(r#"{{"current_phase":"blocked_on_user",{question}}}"#), "askuserQuestion", "blocked_on_user", "current_phase"),
-            // a pending question
             (format!(r#"{{"current_phase":"executing","active":true,{question}}}"#), "askuserQuestion", "blocked_on_user", "question_enforcement"),
-            // active
             (r#"{"active":true,"error":"boom","completed_at":"2026-11-21T12:00:00Z"}"#.to_owned(), "", "continue", "active"),
-            // error
             (r#"{"active":false,"error":"boom","completed_at":"2026-11-21T12:00:00Z"}"#.to_owned(), "failed", "failed", "error"),
             (r#"{"error":"boom"}"#.to_owned(), "failed", "failed", "error"),
             (r#"{"error":" ","active":false}"#.to_owned(), "finished", "finish", "active"),
-            // completed_at, or active is false
             (r#"{"completed_at":"2026-11-21T12:00:00Z"}"#.to_owned(), "finished", "finish", "completed_at"),
             (r#"{"active":false}"#.to_owned(), "finished", "finish", "active"),
-            // no field tells
+            // No field tells an outcome.
             (r#"{"current_phase":"executing"}"#.to_owned(), "", "", "none"),
             (r#"{"completed_at":""}"#.to_owned(), "", "", "none"),
             ("{}".to_owned(), "", "", "none"),
@@ -353,7 +346,7 @@ mod tests {
             assert_eq!(reading.lifecycle_outcome.map_or("", Lifecycle::name), told);
             assert_eq!(reading.evidence, Evidence::CurrentPhase);
         }
-        // A skipped stage is followed by another one.
+        // A skipped stage is no end, because another stage follows.
         for phase in ["forge:skipped", "planning", "team-exec", "code-review"] {
             let state = format!(r#"{{"current_phase":{phase:?},"active":false}}"#);
             assert_eq!(reading(&state).evidence, Evidence::Active, "{state}");

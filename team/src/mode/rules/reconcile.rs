@@ -1,15 +1,15 @@
-//! Reconciles the active modes with a mode that starts: decides, completes the modes that hand over (in the session,
-//! then at the root), and updates the list of skills. The caller then starts the mode.
+//! Reconciles the active modes with a mode that starts. Decides, completes the modes that hand over, first in sessions and
+//! then at the root, and updates the list of skills. The caller then starts the mode.
 //!
-//! A mode that starts at the root is active for every session, so it is checked against every session with active
-//! modes, and one denial refuses it. A stale session is ended instead.
+//! A mode at the root is active for every session. So its start is checked against every session with active modes, and one
+//! denial refuses the start. A stale session is ended instead of checked.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::lock;
 use crate::projections::mode::event::ModeTransitioned;
 
 words! {
-    /// The request that starts a mode, as named in events.
+    /// The request that starts a mode. Events contain its name.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub enum Source {
         /// A prompt.
@@ -22,7 +22,7 @@ words! {
 }
 
 impl Source {
-    /// Returns the verb for a denial.
+    /// Returns the verb for the text of a denial.
     pub fn verb(self) -> &'static str {
         match self {
             Source::Prompt => "activate",
@@ -48,8 +48,8 @@ words! {
 }
 
 impl ModeDecision<'_> {
-    /// Decides if a mode may become active in a scope, and ends the modes that hand over to it. Starting the mode is
-    /// left to the caller. The answer names every mode that was completed, also in sessions.
+    /// Decides if a mode may become active in a scope, and ends the modes that hand over to it. The caller starts the mode. The
+    /// answer names every completed mode, also the modes of sessions.
     pub fn reconcile(&mut self, scope: &Scope, mode: Mode, source: Source) -> Result<Transition> {
         let mut all = vec![(scope.clone(), self.decided(scope, mode)?)];
         if *scope == Scope::Root {
@@ -75,7 +75,7 @@ impl ModeDecision<'_> {
                 self.record(told.event(DEFAULT_ACTOR, trace.as_deref()))?;
             }
         }
-        // Sessions first: their states hide those of the root.
+        // Sessions come first, because their states hide the states of the root.
         for (at, transition) in all.iter().rev() {
             self.complete_sources(at, transition, source)?;
         }
@@ -87,7 +87,7 @@ impl ModeDecision<'_> {
         Ok(decide(&self.beside(scope)?, mode, self.review(scope)?))
     }
 
-    /// Returns a refusal if the transition is denied in any scope. It names every blocking mode and its scope.
+    /// Refuses the start if any scope denies the transition. The refusal names every blocking mode with its scope.
     fn check_denied(&self, all: &[(Scope, Transition)], source: Source) -> Result<()> {
         let mut whole: Option<Transition> = None;
         let mut places: Vec<ActiveMode> = Vec::new();
@@ -122,8 +122,8 @@ impl ModeDecision<'_> {
         .into())
     }
 
-    /// Ends an interview that waits for its answer. It is not active but keeps its lock and question, until a mode
-    /// starts that does not overlap with it.
+    /// Ends an interview that waits for its answer. Such an interview is inactive, but keeps its lock and question until a mode
+    /// starts with which it does not overlap.
     fn take_over(&mut self, scope: &Scope, mode: Mode) -> Result<()> {
         let interview = Mode::DeepInterview;
         let beside = decide(&[interview], mode, Review::Unknown).kind == Kind::Overlap;
@@ -142,7 +142,7 @@ impl ModeDecision<'_> {
         Ok(())
     }
 
-    /// Returns the modes of a scope that are active or wait for their user, and true for the active ones.
+    /// Returns the modes of a scope that are active or wait for their user. The flag is true for active modes.
     pub fn open_in(&self, scope: &Scope) -> Result<Vec<(Mode, bool)>> {
         let mut open = Vec::new();
         for mode in Mode::ALL {
@@ -155,7 +155,7 @@ impl ModeDecision<'_> {
         Ok(open)
     }
 
-    /// Returns the review recorded in autopilot's state: clean only if both verdicts say so.
+    /// Returns the review in autopilot's state. It is clean only if both verdicts are clean.
     pub fn review(&self, scope: &Scope) -> Result<Review> {
         for scope in visible_from(scope) {
             if let Some(state) = self.active_state(&scope, Mode::Autopilot)? {
@@ -165,7 +165,7 @@ impl ModeDecision<'_> {
         Ok(Review::Unknown)
     }
 
-    /// Returns the trace of a hand-off: the trace of the first mode that hands over.
+    /// Returns the trace of a hand-off, which is the trace of the first mode that hands over.
     fn story(&self, scope: &Scope, transition: &Transition) -> Result<Option<String>> {
         let Some(mode) = transition.auto_completed.first() else {
             return Ok(None);
@@ -174,7 +174,7 @@ impl ModeDecision<'_> {
         Ok(state.and_then(|(_, state)| state.trace))
     }
 
-    /// Ends the modes that hand over, each in every scope where it is active, and updates the lists of skills.
+    /// Ends the modes that hand over, in every scope where they are active. Updates the lists of skills.
     fn complete_sources(
         &mut self,
         scope: &Scope,
@@ -197,7 +197,7 @@ impl ModeDecision<'_> {
         Ok(())
     }
 
-    /// Ends an active mode: changes its state, and releases its lock. An earlier `completed_at` is kept.
+    /// Ends an active mode: changes its state and releases its lock. Keeps an earlier `completed_at`.
     pub fn end(&mut self, scope: &Scope, mode: Mode, mut ending: Ending) -> Result<()> {
         let Some(state) = self.state(scope, mode)? else {
             return Ok(());
@@ -221,7 +221,7 @@ impl ModeDecision<'_> {
         }
     }
 
-    /// Cancels the ultrawork that a canceled forge is linked to.
+    /// Cancels the ultrawork to which a canceled forge is linked.
     pub fn cancel_linked(&mut self, scope: &Scope, mode: Mode, fields: &Fields) -> Result<()> {
         let linked =
             mode == Mode::Forge && fields.get("linked_ultrawork") == Some(&Value::Bool(true));
@@ -232,7 +232,7 @@ impl ModeDecision<'_> {
         self.end(scope, Mode::Ultrawork, Ending::canceled(Some(reason)))
     }
 
-    /// Locks input for a mode that has just become active, if its kind locks input.
+    /// Locks the input of a mode that has just become active, if the mode has an input lock.
     pub fn lock_input(&mut self, scope: &Scope, mode: Mode) -> Result<()> {
         match mode.locks_input() {
             true => self.lock(scope, mode, true, seed::lock(self.now())),
@@ -251,7 +251,7 @@ impl ModeDecision<'_> {
         self.lock(scope, mode, false, lock)
     }
 
-    /// Returns the active state of a mode that a caller in a scope sees, and its scope.
+    /// Returns the active state of a mode for a caller in a scope, and the scope of that state.
     pub fn running(&self, acting: &Scope, mode: Mode) -> Result<(Scope, WorkingState)> {
         let visible = self.visible(acting, mode)?;
         let scope = visible.as_ref().map_or(acting, |(scope, _)| scope);
@@ -267,7 +267,7 @@ impl ModeDecision<'_> {
     }
 }
 
-/// Adds the mode and its session to the refusal of a mode that is not active.
+/// Adds the mode and its session to a refusal with the code `mode_not_active`.
 pub fn not_active_in(refusal: Refusal, scope: &Scope, mode: Mode) -> Refusal {
     let refusal = refusal.detail("mode", mode.name());
     match scope.session() {
@@ -276,8 +276,7 @@ pub fn not_active_in(refusal: Refusal, scope: &Scope, mode: Mode) -> Refusal {
     }
 }
 
-/// Combines the transitions of all scopes into one. It names hand-offs in sessions too, even if the root hands nothing
-/// over.
+/// Combines the transitions of all scopes into one. The result names hand-offs in sessions too, even if the root has none.
 fn all_told(all: &[(Scope, Transition)], mode: Mode) -> Transition {
     let own = all.first().map(|(_, own)| own.clone());
     let mut told = own.unwrap_or_else(|| decide(&[], mode, Review::Unknown));
@@ -292,7 +291,7 @@ fn all_told(all: &[(Scope, Transition)], mode: Mode) -> Transition {
     told
 }
 
-/// Returns true if an inactive state holds its lock on input, or a question to the user.
+/// Returns true if an inactive state has an input lock or a question to the user.
 pub(crate) fn is_waiting(state: &WorkingState) -> bool {
     !state.is_active() && (lock::held(&state.fields).is_some() || is_asked(&state.fields))
 }
@@ -355,7 +354,7 @@ pub(crate) fn ended(phase: &str, outcome: Lifecycle) -> Fields {
     }))
 }
 
-/// The way in which an active mode ends.
+/// The way in which a mode ends.
 pub(crate) struct Ending {
     pub change: Change,
     /// Reason for releasing the input lock; `None` keeps the lock.
@@ -382,7 +381,7 @@ impl Ending {
     }
 }
 
-/// Returns a pending question after the end: satisfied on success, else cleared.
+/// Returns the pending question in its state after the end: satisfied after a success, else cleared.
 fn settled_question(now: Timestamp, fields: &Fields, exit: Exit) -> Option<Value> {
     let Some(Value::Object(question)) = fields.get("question_enforcement") else {
         return None;

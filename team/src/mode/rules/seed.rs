@@ -1,7 +1,7 @@
 //! Initial states of modes, and the input lock of an interview.
 //!
-//! [`ModeRules`](super::table::ModeRules) holds the differences between the modes. A command starts every mode in the
-//! phase `starting`.
+//! [`ModeRules`](super::table::ModeRules) has the differences between the modes. Every mode that a command starts begins in
+//! the phase `starting`.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::table::rules;
@@ -47,7 +47,7 @@ fn begun(phase: &str, now: Timestamp, iteration: u64, most: u64) -> Fields {
     }))
 }
 
-/// Adds required fields to a state that becomes active by a write.
+/// Adds the required fields to a state that becomes active by a write.
 pub(crate) fn fill(state: &mut Fields, now: Timestamp) {
     for (field, value) in begun(phase::STARTING, now, 0, ITERATIONS_MAX) {
         state.entry(field).or_insert(value);

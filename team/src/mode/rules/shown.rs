@@ -6,16 +6,16 @@ use crate::projections::mode::is_session_id;
 /// Directory of the states, relative to a team's directory.
 pub const MODES_DIR: &str = "modes";
 
-/// Name of the list of active skills in the state operations; it is not a mode.
+/// Name of the list of active skills in the state operations. The list is not a mode.
 pub const SKILL_ACTIVE: &str = "skill-active";
 
 /// Scope of a state: `root` or `session`
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum ScopeName {
-    /// For all sessions.
+    /// Valid for all sessions.
     Root,
-    /// For one session.
+    /// Valid for one session.
     Session,
 }
 
@@ -43,10 +43,10 @@ pub struct ModeShown {
     pub state: Fields,
 }
 
-/// Result of a request, with the state that it left.
+/// Result of a request about a mode, with the resulting state.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct ModeAnswer {
-    /// Kind of the transition; a denial is a refusal
+    /// Kind of the transition; never a denial, which is a refusal
     pub kind: Kind,
     /// True if an event was recorded
     pub changed: bool,
@@ -56,14 +56,14 @@ pub struct ModeAnswer {
     pub message: Option<String>,
     /// Modes that are active now, in the order of their starts
     pub active_modes: Vec<Mode>,
-    /// Remarks on outdated spellings, with the value that they were read as
+    /// Warnings about outdated spellings, with the values that they stand for
     pub warnings: Vec<String>,
     /// The state
     #[serde(flatten)]
     pub shown: ModeShown,
 }
 
-/// The decision on a request, before it is recorded.
+/// A decision on a request that is not recorded yet.
 pub(crate) struct Decided {
     pub mode: Mode,
     /// Scope of the state in the answer.
@@ -86,7 +86,7 @@ pub fn scope(session: Option<&str>) -> Result<Scope, Refusal> {
     }
 }
 
-/// Returns the path of a name's state, relative to the data root.
+/// Returns the path of a state, relative to the data root. `name` is a mode or `skill-active`.
 pub fn path(team: &str, scope: &Scope, name: &str) -> String {
     let teams = crate::handle::root::TEAMS_DIR;
     let session = scope
@@ -156,7 +156,7 @@ impl Decided {
     }
 }
 
-/// Refuses a mode that has no state in the scope.
+/// Returns the refusal for a mode without a state in the scope.
 pub(crate) fn missing(mode: Mode, scope: &Scope) -> Refusal {
     let place = match scope.session() {
         None => "at the root".to_owned(),

@@ -1,4 +1,4 @@
-//! Names of skills in prompts: the modes, their other names, and skills that are no modes.
+//! Names of skills in prompts: the modes, their aliases, and skills that are not modes.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::table;
@@ -7,21 +7,21 @@ use crate::mode::rules::table;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Skill {
     Mode(Mode),
-    /// A skill that is no mode and starts nothing.
+    /// A skill that is not a mode and starts nothing.
     Other(&'static str),
 }
 
 /// The skill that cancels an interview.
 pub const CANCEL: Skill = Skill::Other("cancel");
 
-/// Skills that are no modes.
+/// Skills that are not modes.
 const OTHERS: [Skill; 2] = [Skill::Other("analyze"), CANCEL];
 
 /// Maximum number of characters of a name in a message.
 const SHOWN_MAX: usize = 80;
 
 impl Skill {
-    /// Returns the skill with the given name, in any case.
+    /// Returns the skill with this name, ignoring case.
     pub fn from_name(name: &str) -> Option<Skill> {
         let name = name.to_ascii_lowercase();
         let of = |list: table::NamesOf| table::named(&name, list);
@@ -45,7 +45,7 @@ impl Skill {
     }
 }
 
-/// Returns the mode with exactly this name; refuses other names, with a hint if it is another name of a mode.
+/// Returns the mode with exactly this name. Refuses other names; if the name is an alias of a mode, the refusal has a hint.
 pub fn mode(name: &str) -> Result<Mode, Refusal> {
     if let Some(mode) = Mode::from_name(name) {
         return Ok(mode);

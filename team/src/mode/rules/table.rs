@@ -1,4 +1,4 @@
-//! The differences between the modes: a row of rules per mode. A new mode needs a row here and a name in [`Mode`].
+//! The differences between the modes: one row of rules per mode. A new mode needs a row here and a name in [`Mode`].
 
 use crate::mode::prelude::*;
 use crate::mode::rules::phase::STARTING;
@@ -12,11 +12,11 @@ pub struct ModeRules {
     pub prompted_rounds: (u64, u64),
     /// Phase of the completed mode.
     pub completed_phase: &'static str,
-    /// Fields that only this mode has when it starts; `null` for none.
+    /// Extra fields of the mode's initial state; `null` if it has none.
     pub fields: fn() -> Value,
-    /// True if the gate holds the mode back until there is a plan.
+    /// True if the gate defers the mode until a plan exists.
     pub gated: bool,
-    /// Names that have no other meaning.
+    /// Names that are no ordinary words.
     pub coined: &'static [&'static str],
     /// Names that are also ordinary words.
     pub ordinary: &'static [&'static str],
@@ -28,7 +28,7 @@ pub struct ModeRules {
     pub overlaps: &'static [Mode],
 }
 
-/// Rules of a mode without special rules.
+/// Rules of a mode without peculiarities.
 const PLAIN: ModeRules = ModeRules {
     prompted_phase: STARTING,
     prompted_rounds: (0, ITERATIONS_MAX),
@@ -129,10 +129,10 @@ pub fn rules(mode: Mode) -> &'static ModeRules {
     }
 }
 
-/// A list of names in the rules of a mode.
+/// A function that returns one list of names from the rules of a mode.
 pub type NamesOf = fn(&ModeRules) -> &'static [&'static str];
 
-/// Returns the mode that has `name` in a list of its rules.
+/// Returns the mode whose list contains `name`.
 pub fn named(name: &str, list: NamesOf) -> Option<Mode> {
     let mut modes = Mode::ALL.into_iter();
     modes.find(|mode| list(rules(*mode)).contains(&name))

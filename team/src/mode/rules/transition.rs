@@ -1,5 +1,5 @@
-//! Decides if a mode may start, and which active modes the start completes. Pure: takes the active modes, the requested
-//! mode and the review of autopilot's code.
+//! Decides if a mode may start, and which active modes its start completes. The rules are pure: they take the active modes,
+//! the requested mode and the review of autopilot's code.
 //!
 //! The first matching row decides:
 //!
@@ -18,9 +18,9 @@ words! {
     /// Result of a request to start a mode.
     #[schemars(rename = "TransitionKind")]
     pub enum Kind in json {
-        /// The mode becomes or is active; other modes do not change.
+        /// The mode becomes active or is active already; other modes do not change.
         Allow = "allow",
-        /// The mode becomes active beside others.
+        /// The mode becomes active beside other modes.
         Overlap = "overlap",
         /// The mode becomes active, and modes that hand off to it are completed.
         AutoComplete = "auto-complete",
@@ -34,7 +34,7 @@ words! {
     pub enum Denial in json {
         /// The mode plans, but a mode that executes is active.
         Rollback = "rollback",
-        /// The mode may not be active beside the others.
+        /// The mode may not be active beside the active modes.
         Generic = "generic",
     }
 }
@@ -53,7 +53,7 @@ words! {
     }
 }
 
-/// A decision on a start, before it is recorded.
+/// A decision on the start of a mode that is not recorded yet.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Transition {
     /// Kind of the decision
@@ -90,13 +90,13 @@ fn overlaps(one: Mode, other: Mode) -> bool {
     rules(one).overlaps.contains(&other) || rules(other).overlaps.contains(&one)
 }
 
-/// Returns true if starting `to` completes `from`. After a clean review, autopilot does not hand off to a new plan.
+/// Returns true if the start of `to` completes `from`. After a clean review, autopilot does not hand off to a new plan.
 fn hands_off(from: Mode, to: Mode, review: Review) -> bool {
     let needless = (from, to) == (Mode::Autopilot, Mode::Blueprint) && review == Review::Clean;
     rules(from).hands_off_to.contains(&to) && !needless
 }
 
-/// Decides if a mode may start. `active` is in the order of the starts; duplicates count once.
+/// Decides if a mode may start. `active` lists the active modes in the order of their starts; duplicates count once.
 pub fn decide(active: &[Mode], requested: Mode, review: Review) -> Transition {
     let mut current: Vec<Mode> = Vec::new();
     join(&mut current, active.iter().copied());
@@ -128,7 +128,7 @@ pub fn decide(active: &[Mode], requested: Mode, review: Review) -> Transition {
     }
 }
 
-/// Appends the items that the list does not contain yet.
+/// Appends the items that the list lacks.
 pub(crate) fn join<T: PartialEq>(all: &mut Vec<T>, more: impl IntoIterator<Item = T>) {
     for one in more {
         if !all.contains(&one) {
@@ -170,8 +170,8 @@ fn denied(current: Vec<Mode>, requested: Mode, blocking: Vec<Mode>) -> Transitio
     transition
 }
 
-/// Returns every set of active modes that can be reached from the empty set, each in canonical order, smaller sets
-/// first.
+/// Returns every reachable set of active modes, beginning with the empty set. The modes of a set are in canonical order.
+/// Smaller sets come first.
 pub fn reachable() -> Vec<Vec<Mode>> {
     let mut found: Vec<Vec<Mode>> = vec![Vec::new()];
     let mut at = 0;
@@ -193,8 +193,9 @@ pub fn reachable() -> Vec<Vec<Mode>> {
 mod tests {
     use super::*;
 
-    /// The expected results, one letter per cell, in the order autopilot, autoresearch, team, forge, ultrawork,
-    /// ultraqa, blueprint, deep-interview: S start, N no change, O overlap, A hand-off, D denied, R denied as rollback.
+    /// The expected decisions, one letter per requested mode. The modes are in the order autopilot, autoresearch, team, forge,
+    /// ultrawork, ultraqa, blueprint, deep-interview. S means start, N no change, O overlap, A hand-off, D denied, R denied as
+    /// rollback.
     const MATRIX: [(&str, &str); 18] = [
         ("", "SSSSSSSS"),
         ("autopilot", "NRDDODAR"),

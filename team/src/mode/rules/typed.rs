@@ -1,11 +1,11 @@
-//! Readers for the fields of calls about modes: a value of the wrong type is refused with the field's name. Calls from
-//! a command line or a tool were not checked against a schema before.
+//! Parsers for fields of calls about modes. A value of the wrong type is refused with the name of the field. The parsers are
+//! needed because no schema has checked calls from a command line or a tool.
 
 use crate::mode::prelude::*;
 use serde::Deserializer;
 use serde::de::Error;
 
-/// Reads the text of an optional field.
+/// Parses an optional text field.
 fn text<'de, D: Deserializer<'de>>(name: &str, from: D) -> Result<Option<String>, D::Error> {
     match Value::deserialize(from)? {
         Value::Null => Ok(None),
@@ -16,23 +16,19 @@ fn text<'de, D: Deserializer<'de>>(name: &str, from: D) -> Result<Option<String>
     }
 }
 
-/// Reads an optional `session_id`.
 pub(crate) fn session_id<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     text("session_id", from)
 }
 
-/// Reads an optional `mode`.
 pub(crate) fn maybe_mode<'de, D: Deserializer<'de>>(from: D) -> Result<Option<String>, D::Error> {
     text("mode", from)
 }
 
-/// Reads a required `mode`.
 pub(crate) fn mode<'de, D: Deserializer<'de>>(from: D) -> Result<String, D::Error> {
     let mode = text("mode", from)?;
     mode.ok_or_else(|| D::Error::custom("mode must be a string, but is null"))
 }
 
-/// Reads an optional `state`.
 pub(crate) fn state<'de, D: Deserializer<'de>>(from: D) -> Result<Option<Fields>, D::Error> {
     match Value::deserialize(from)? {
         Value::Null => Ok(None),

@@ -1,4 +1,4 @@
-//! The answer to a prompt, for programs; the module `text` writes the same as a paragraph for agents.
+//! The answer to a prompt, for programs. The module `text` writes its content as a paragraph for agents.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::gate::Gate;
@@ -27,7 +27,7 @@ pub struct Started {
 /// Result of a prompt.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 pub struct PromptAnswer {
-    /// The words that name skills, in their order
+    /// The words that name skills, in the order of the prompt
     pub keywords: Vec<Keyword>,
     /// Requested skills after the gate
     pub requested_skills: Vec<String>,
@@ -37,13 +37,13 @@ pub struct PromptAnswer {
     pub active_skills: Vec<Mode>,
     /// Modes that became active
     pub started: Vec<Started>,
-    /// Modes that were completed because of them
+    /// Modes that were completed because other modes started
     pub auto_completed: Vec<Mode>,
     /// Messages about the hand-offs
     pub transition_messages: Vec<String>,
     /// Decision of the gate; `null` if the prompt requests no gated mode
     pub gate: Option<Gate>,
-    /// The mode to continue, if the prompt only asks for that
+    /// The mode to continue, if the prompt only asks to continue
     pub continued: Option<Mode>,
     /// The mode that was canceled
     pub canceled: Option<Mode>,

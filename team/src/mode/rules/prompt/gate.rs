@@ -1,35 +1,35 @@
-//! The gate: a plan before execution. If a prompt names a mode that executes but does not describe the work,
-//! `blueprint` replaces that mode.
+//! The gate: a plan before execution. If a prompt names a mode that executes but does not describe the work, `blueprint`
+//! replaces that mode.
 //!
-//! Explicit decisions of the user pass: `$skill` tokens never come here, and `force:` or `!` in front, a concrete
-//! prompt, and a short go-ahead for a complete plan are let through.
+//! Explicit decisions of the user pass the gate: a prompt with `force:` or `!` in front, a concrete prompt, and a short
+//! go-ahead for a complete plan. Prompts with `$skill` tokens never reach the gate.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::keyword::{is_forced, plain};
 use crate::mode::rules::prompt::{is_word, typed};
 use crate::mode::rules::table::rules;
-/// Maximum number of words in an underspecified prompt.
+/// Maximum number of words in a prompt that counts as underspecified.
 const WORDS_MAX: usize = 15;
-/// Go-aheads for a complete plan.
+/// Prompts that count as a go-ahead for a complete plan.
 pub const GO_AHEADS: [&str; 4] = ["team", "team please", "forge", "forge please"];
 
-/// State of the plan, for the gate.
+/// State of the plan, on which the gate decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Planned {
-    /// True if there is a complete plan.
+    /// True if a complete plan exists.
     pub complete: bool,
     /// The primary active mode.
     pub prior: Option<Mode>,
 }
 
 impl Planned {
-    /// Returns true if a go-ahead may refer to the plan.
+    /// Returns true if a go-ahead can refer to the plan.
     fn is_ready(self) -> bool {
         self.complete && self.prior.is_none_or(|prior| prior == Mode::Blueprint)
     }
 }
 
-/// Returns the mode that a short go-ahead names, if the plan is complete.
+/// Returns the mode that a short go-ahead names, if a complete plan exists.
 pub fn go_ahead(prompt: &str, planned: Planned) -> Option<KeywordMatch> {
     let said = plain(prompt);
     if !planned.is_ready() || !GO_AHEADS.contains(&&*said) {
@@ -50,7 +50,7 @@ words! {
         Forced = "forced",
         /// The prompt is a go-ahead for a complete plan.
         Approved = "approved",
-        /// The prompt asks for a plan itself.
+        /// The prompt itself asks for a plan.
         Blueprint = "blueprint",
         /// The prompt cancels a mode.
         Cancel = "cancel",
@@ -58,13 +58,13 @@ words! {
 }
 
 impl Why {
-    /// Returns true if the user bypassed the gate on purpose.
+    /// Returns true if the user passed the gate on purpose.
     pub fn is_bypass(self) -> bool {
         matches!(self, Why::Forced | Why::Approved)
     }
 }
 
-/// Decision of the gate on a prompt that names modes that need a plan.
+/// The gate's decision on a prompt that names modes which need a plan.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Gate {
     /// True if the modes were held back
@@ -75,8 +75,8 @@ pub struct Gate {
     pub modes: Vec<Mode>,
 }
 
-/// Returns the skills to start and the gate's decision; `None` if no skill needs a plan. If the gate applies, blueprint
-/// replaces the skills that need a plan.
+/// Returns the skills to start, and the gate's decision. The decision is `None` if no skill needs a plan. If the gate
+/// applies, blueprint replaces the skills that need a plan.
 pub fn gated(prompt: &str, found: &[KeywordMatch], planned: Planned) -> (Vec<Skill>, Option<Gate>) {
     let skills: Vec<Skill> = found.iter().map(|found| found.skill).collect();
     let waits = |skill: &Skill| skill.mode().is_some_and(|mode| rules(mode).gated);
@@ -119,7 +119,7 @@ fn reason(prompt: &str, rest: &[Skill], planned: Planned) -> Why {
     }
 }
 
-/// Returns true if a prompt has few words besides names of modes, and nothing concrete.
+/// Returns true if a prompt names nothing concrete and has few words besides the names of modes.
 pub fn is_underspecified(prompt: &str) -> bool {
     let words: Vec<&str> = prompt
         .split_whitespace()
@@ -162,7 +162,7 @@ const ENDINGS: [&str; 44] = [
     "svelte", "lua", "luau", "md", "txt", "json", "jsonl", "yaml", "yml", "toml", "xml", "ini",
     "cfg", "env", "lock", "proto", "log",
 ];
-/// First directories of paths without an extension.
+/// First directories of paths that count as concrete without a file extension.
 const DIRECTORIES: [&str; 12] = [
     "src", "lib", "test", "tests", "docs", "app", "cmd", "pkg", "crates", "scripts", "packages",
     "benches",
@@ -246,7 +246,7 @@ fn has_code(prompt: &str) -> bool {
     closed.any(|block| block.trim().chars().count() >= CODE_MIN)
 }
 
-/// Phrases about tests, errors and expected results.
+/// Phrases about tests, errors or expected results.
 const PHRASES: [&str; 27] = [
     "acceptance criteria",
     "acceptance test",
@@ -276,16 +276,16 @@ const PHRASES: [&str; 27] = [
     "mocha",
     "error:",
 ];
-/// First word of an expectation.
+/// First words of an expectation, such as "should".
 const EXPECTING: [&str; 3] = ["should", "must", "shall"];
-/// Second word of an expectation.
+/// Second words of an expectation, such as "return".
 const EXPECTED: [&str; 19] = [
     "return", "throw", "render", "display", "create", "delete", "update", "reject", "accept",
     "print", "fail", "pass", "be", "not", "exit", "show", "respond", "equal", "contain",
 ];
-/// Words before a number.
+/// Words that may precede a number, such as "issue 12".
 const NUMBERED: [&str; 5] = ["pr", "issue", "commit", "mr", "ticket"];
-/// Length of a commit's hash, shortest to longest.
+/// Minimum and maximum length of a commit hash.
 const COMMIT: std::ops::RangeInclusive<usize> = 7..=40;
 
 /// Returns true if a text contains one of the phrases as whole words.
@@ -330,7 +330,7 @@ fn has_commit(lower: &str) -> bool {
 mod tests {
     use super::*;
 
-    /// Returns the skills that a prompt names, each once.
+    /// Returns the skills that a prompt names, without duplicates.
     fn named(prompt: &str) -> Vec<KeywordMatch> {
         let mut all: Vec<KeywordMatch> = Vec::new();
         for word in prompt.split_whitespace() {

@@ -1,30 +1,30 @@
-//! Words that name a skill without a `$`: phrases of a verb and a name at the start of a prompt, `cancel` alone, and
-//! words that ask to continue. A bare name starts nothing, wherever it is.
+//! Words that name a skill without a `$`. These are phrases of a verb and a name at the start of a prompt, the single word
+//! `cancel`, and words that ask to continue. A name alone starts nothing, wherever it is in the prompt.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::table::rules;
 
-/// First words of a phrase.
+/// Verbs that begin a phrase.
 pub const VERBS: [&str; 5] = ["use", "run", "start", "activate", "enter"];
 /// Word after a name that marks it as a mode.
 pub const MODE: &str = "mode";
-/// Optional word before the verb.
+/// Optional word before the verb of a phrase.
 pub const PLEASE: &str = "please";
-/// Optional words after the name.
+/// Optional words after the name of a phrase.
 pub const BEHIND: [&str; 2] = ["please", "now"];
 /// Words between the name and the task.
 pub const LEADING: [&str; 3] = ["on", "to", "for"];
-/// Prefixes that bypass the gate.
+/// Prefixes that pass the gate.
 pub const FORCING: [&str; 2] = ["force:", "!"];
 /// Words that ask to continue.
 pub const GOING_ON: [&str; 3] = ["keep going", "continue", "resume"];
 
-/// The word that calls an interview off, as the whole prompt.
+/// Returns the match if the whole prompt is the word `cancel`, which cancels an interview.
 pub fn cancel(prompt: &str) -> Option<KeywordMatch> {
     (plain(prompt) == CANCEL.name()).then(|| KeywordMatch::new(CANCEL.name(), CANCEL))
 }
 
-/// The mode that the phrase calls for with which a prompt begins.
+/// Returns the mode that a phrase at the start of the prompt names.
 pub fn phrase(prompt: &str) -> Option<KeywordMatch> {
     let lower = prompt.to_ascii_lowercase();
     let text = behind_force(&lower).trim();
@@ -48,35 +48,33 @@ pub fn phrase(prompt: &str) -> Option<KeywordMatch> {
     (ends || goes_on).then(|| KeywordMatch::new(name, skill))
 }
 
-/// Returns the names of modes that mean nothing else.
+/// Returns the names of modes that are no ordinary words.
 pub fn coined() -> Vec<&'static str> {
     let rows = Mode::ALL.into_iter().map(rules);
     rows.flat_map(|rules| rules.coined).copied().collect()
 }
 
-/// Returns the names of modes that are ordinary words: prompts that begin with a verb and one of these often mean
-/// something
-/// else.
+/// Returns the names of modes that are also ordinary words. A prompt with a verb and such a name often means something else.
 pub fn ordinary() -> Vec<&'static str> {
     let rows = Mode::ALL.into_iter().map(rules);
     rows.flat_map(|rules| rules.ordinary).copied().collect()
 }
 
-/// Returns the text after `word`, if a text begins with that word.
+/// Returns the text after `word`; `None` if the text does not begin with that word.
 fn word<'a>(text: &'a str, word: &str) -> Option<&'a str> {
     let behind = text.strip_prefix(word)?;
     let begins = behind.starts_with(char::is_whitespace);
     begins.then(|| behind.trim_start())
 }
 
-/// Returns true if the prompt ends here, except for a polite word.
+/// Returns true if the prompt ends here or only a polite word follows.
 fn is_end(behind: &str) -> bool {
     let bare = behind.trim_end_matches(['.', '!']);
     let courtesy = BEHIND.iter().any(|word| bare.trim_start() == *word);
     bare.is_empty() || (courtesy && bare.starts_with(char::is_whitespace))
 }
 
-/// Returns true if the text states a task. A question does not.
+/// Returns true if the text describes a task. A question does not count.
 fn is_task(behind: &str) -> bool {
     let line = behind.strip_prefix(['.', '!']).unwrap_or(behind);
     if line.starts_with(['\n', '\r']) {
@@ -92,12 +90,12 @@ fn is_task(behind: &str) -> bool {
     leads && !behind.lines().next().unwrap_or_default().contains('?')
 }
 
-/// Returns true if a prompt begins with `force:` or `!`, which bypasses the gate.
+/// Returns true if a prompt begins with `force:` or `!`, which passes the gate.
 pub fn is_forced(prompt: &str) -> bool {
     forced(prompt).is_some()
 }
 
-/// Returns a prompt without white space, `force:` or `!` in front.
+/// Returns a prompt without leading white space, `force:` and `!`.
 pub fn behind_force(prompt: &str) -> &str {
     forced(prompt).unwrap_or(prompt).trim_start()
 }
@@ -110,7 +108,7 @@ fn forced(prompt: &str) -> Option<&str> {
     })
 }
 
-/// Returns the mode to continue, if a prompt only asks for that; `Some(None)` if the prompt names no mode.
+/// Returns the mode to continue if a prompt only asks to continue. `Some(None)` means that the prompt names no mode.
 pub fn going_on(prompt: &str) -> Option<Option<Skill>> {
     let plain = plain(prompt);
     let said = plain.trim_start_matches(['/', '\\']).trim_start();
@@ -125,7 +123,7 @@ pub fn going_on(prompt: &str) -> Option<Option<Skill>> {
     None
 }
 
-/// Returns a prompt in lower case, with single spaces and without punctuation at its end.
+/// Returns a prompt in lower case, with single spaces and without punctuation at the end.
 pub(super) fn plain(prompt: &str) -> String {
     let lower = prompt.to_lowercase();
     let words: Vec<&str> = lower.split_whitespace().collect();
@@ -158,7 +156,7 @@ mod tests {
                 ] {
                     assert_eq!(named(&prompt), skill, "{prompt}");
                 }
-                // An ordinary word needs `mode` after it if more text follows.
+                // If more text follows, an ordinary word needs `mode` after it.
                 let coined = if coined().contains(&name) { skill } else { "" };
                 for lead in LEADING {
                     let prompt = format!("{verb} {name} {lead} the login");

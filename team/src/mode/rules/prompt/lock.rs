@@ -1,15 +1,15 @@
-//! The input lock of an interview: words of consent alone do not count as answers to its questions.
+//! The input lock of an interview. A prompt that only consists of words of consent does not answer a question.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::keyword::plain;
 
-/// Returns the lock of a state, if it is not released.
+/// Returns the input lock of a state, unless it is released.
 pub fn held(state: &Fields) -> Option<&Fields> {
     let lock = state.get("input_lock")?.as_object()?;
     (lock.get("active") == Some(&Value::Bool(true))).then_some(lock)
 }
 
-/// Returns the input that the lock blocks, if a prompt consists of it.
+/// Returns the prompt if the lock blocks it as an answer.
 pub fn kept_back(lock: &Fields, prompt: &str) -> Option<String> {
     let words = lock.get("blocked_inputs")?.as_array()?;
     let said = plain(prompt);

@@ -1,16 +1,16 @@
-//! The plan for a prompt's skills, decided as a whole: planning before execution, then one transition after the other,
-//! each based on the result of the one before. One denial denies the whole prompt.
+//! The plan for the skills of a prompt, decided as a whole. Planning comes before execution. Transitions follow one after the
+//! other, each based on the result of the previous one. If one is denied, the whole prompt is denied.
 
 use crate::mode::prelude::*;
 
 /// The decision on the skills of a prompt.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Plan {
-    /// The modes to start, in their order.
+    /// The modes to start, in this order.
     pub requested: Vec<Mode>,
     /// The deferred modes, in the order of the prompt.
     pub deferred: Vec<Mode>,
-    /// The transitions, up to the first that is denied.
+    /// The transitions, up to the first denied one.
     pub steps: Vec<Transition>,
     pub before: Vec<Mode>,
     pub after: Vec<Mode>,
@@ -20,8 +20,8 @@ impl Plan {
     pub fn denied(&self) -> Option<&Transition> {
         self.steps.last().filter(|step| step.kind == Kind::Deny)
     }
-    /// Returns the modes that become active and stay active. `visible` are the modes that the caller sees as active: a
-    /// requested mode that is not among them is started for the caller, even if it is active elsewhere.
+    /// Returns the modes that become active and stay active. `visible` are the modes that the caller sees as active. A requested
+    /// mode outside of `visible` is started for the caller, even if it is active elsewhere.
     pub fn started(&self, visible: &[Mode]) -> Vec<Mode> {
         let starts = |mode: &&Mode| {
             let is_new = !self.before.contains(mode);
@@ -29,11 +29,11 @@ impl Plan {
         };
         self.after.iter().filter(starts).copied().collect()
     }
-    /// Returns the modes that were active and no longer are.
+    /// Returns the modes that were active before and are completed by the plan.
     pub fn completed(&self) -> Vec<Mode> {
         without(&self.before, &self.after)
     }
-    /// Returns the messages of the hand-offs, each once.
+    /// Returns the messages about hand-offs, without duplicates.
     pub fn messages(&self) -> Vec<String> {
         let mut messages = Vec::new();
         let handed = |step: &&Transition| step.kind == Kind::AutoComplete;
@@ -51,7 +51,7 @@ fn without(modes: &[Mode], others: &[Mode]) -> Vec<Mode> {
     kept.copied().collect()
 }
 
-/// Decides on the skills of a prompt. `active` are the modes before it, in the order of their starts.
+/// Decides on the skills of a prompt. `active` are the modes that are active before it, in the order of their starts.
 pub fn plan(skills: &[Skill], active: &[Mode], review: Review) -> Plan {
     let (requested, deferred) = split(skills);
     let mut plan = Plan {
@@ -74,8 +74,8 @@ pub fn plan(skills: &[Skill], active: &[Mode], review: Review) -> Plan {
     plan
 }
 
-/// Splits the modes into those to start and those to defer: if planning and execution are both requested, only the
-/// first planning mode starts.
+/// Splits the modes into those to start and those to defer. If both planning and execution are requested, only the first
+/// planning mode starts.
 fn split(skills: &[Skill]) -> (Vec<Mode>, Vec<Mode>) {
     let mut modes: Vec<Mode> = Vec::new();
     join(&mut modes, skills.iter().filter_map(|skill| skill.mode()));
@@ -226,12 +226,12 @@ mod tests {
     fn check(skills: &[Skill], active: &[Mode]) -> Result<(), TestCaseError> {
         let plan = plan(skills, active, Review::Unknown);
         let asked: Vec<Mode> = skills.iter().filter_map(|skill| skill.mode()).collect();
-        // Every requested mode is either started or deferred.
+        // Each requested mode is either started or deferred.
         for mode in &asked {
             prop_assert!(plan.requested.contains(mode) != plan.deferred.contains(mode));
         }
         prop_assert_eq!(plan.requested.len() + plan.deferred.len(), asked.len());
-        // If planning and execution are both requested, no new mode that executes starts.
+        // If both planning and execution are requested, no executing mode starts.
         let both = asked.iter().any(|mode| mode.plans()) && asked.iter().any(|mode| !mode.plans());
         if both {
             prop_assert!(plan.started(active).iter().all(|mode| mode.plans()));

@@ -8,7 +8,7 @@ const WHO: &str = "RCS native UserPromptSubmit";
 const CLOSING: &str =
     "Follow AGENTS.md routing and preserve workflow transition and planning-safety rules.";
 
-/// Returns the paragraph; empty if the prompt requests nothing.
+/// Returns the paragraph. It is empty if the prompt requests nothing.
 pub fn paragraph(team: &str, answer: &PromptAnswer) -> String {
     let mut parts = opening(answer);
     if parts.is_empty() {
@@ -81,7 +81,7 @@ fn outcome(team: &str, answer: &PromptAnswer) -> Vec<String> {
     parts
 }
 
-/// Describes a started mode and the call that changes its state. The call names the scope, because the MCP server may
+/// Describes a started mode and the tool call that changes its state. The call names the scope, because the MCP server may
 /// use another session.
 fn activated(team: &str, started: &Started) -> String {
     let scope = Scope::of(started.session_id.as_deref());
@@ -108,7 +108,7 @@ fn gate(answer: &PromptAnswer) -> Option<String> {
         .then(|| format!("blueprint-first gate bypassed for {modes} ({reason})."))
 }
 
-/// Describes the hand-offs; a hand-off to several modes is one sentence.
+/// Describes the hand-offs. A hand-off to several modes becomes one sentence.
 fn transitions(answer: &PromptAnswer) -> Vec<String> {
     let several = answer.keywords.len() > 1 && answer.started.len() > 1;
     match answer.auto_completed.first() {
@@ -124,7 +124,7 @@ fn transitions(answer: &PromptAnswer) -> Vec<String> {
     }
 }
 
-/// Ends a text with a full stop.
+/// Adds a full stop to a text if it has none.
 fn sentence(text: &str) -> String {
     let text = text.trim_end();
     match text.ends_with(['.', '!', '?']) {

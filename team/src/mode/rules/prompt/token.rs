@@ -1,8 +1,8 @@
-//! `$skill` tokens: `$`, a letter, then letters, digits and hyphens; after a `:` the name within a namespace.
+//! `$skill` tokens. A token is `$`, a letter, then letters, digits and hyphens. After a `:` follows the name in a namespace.
 //!
-//! Only the run of tokens at the start of a prompt counts, after white space and a prefix that bypasses the gate.
-//! Variables in prose, code and logs look the same, so other tokens are ignored, and so is a run followed by an
-//! operator. An unknown token within the run is skipped.
+//! Only tokens in a row at the start of a prompt count, after white space and a prefix that passes the gate. Variables in
+//! prose, code and logs look like tokens, so later tokens are ignored. A row that precedes an operator is ignored too. An
+//! unknown token in the row is skipped.
 
 use crate::mode::prelude::*;
 use crate::mode::rules::prompt::is_word;
@@ -10,9 +10,9 @@ use crate::mode::rules::prompt::keyword::behind_force;
 
 /// Namespaces of skills.
 const NAMESPACES: [&str; 2] = ["rcs", "roblox-ai-os-creator-skills"];
-/// Punctuation that may end a token, before white space or the end of the prompt.
+/// Punctuation that may follow a token before white space or the end of the prompt.
 const MARKS: [char; 4] = [':', ',', '.', '!'];
-/// Operators of programming languages: a run of tokens followed by one is code.
+/// Operators of programming languages. A row of tokens before an operator is code.
 const OPERATORS: [&str; 18] = [
     "=", "!=", "->", "-=", "?", "|", "&", ";", "<", ">", "+", "*", "%", ". ", ",", ")", "]", "}",
 ];
@@ -22,13 +22,13 @@ const OPERATORS: [&str; 18] = [
 struct Token<'a> {
     /// Text of the token, with the `$`.
     text: &'a str,
-    /// The rest of the prompt after it.
+    /// The rest of the prompt after the token.
     behind: &'a str,
 }
 
 impl Token<'_> {
-    /// Returns true if white space, the end of the prompt or punctuation follows: `$team->x` and `$team[0]` are
-    /// expressions.
+    /// Returns true if white space, punctuation or the end of the prompt follows the token. `$team->x` and `$team[0]` are
+    /// expressions, not tokens.
     fn is_whole(&self) -> bool {
         let behind = self.behind.trim_start_matches(MARKS);
         behind.is_empty() || behind.starts_with(char::is_whitespace)
@@ -47,7 +47,7 @@ impl Token<'_> {
     }
 }
 
-/// Returns true if a text contains anything that looks like a token, known or not.
+/// Returns true if a text contains a token of a known or unknown skill.
 pub fn has_token(text: &str) -> bool {
     let mut before = None;
     text.char_indices().any(|(at, letter)| {
@@ -85,7 +85,7 @@ fn name_length(text: &str) -> Option<usize> {
     begins.then(|| end.unwrap_or(text.len()))
 }
 
-/// Reads the skills that the run of tokens at the head of a prompt names, each once, in their order.
+/// Returns the skills that the tokens at the start of a prompt name, in order and without duplicates.
 pub fn at_head(prompt: &str) -> Vec<KeywordMatch> {
     let mut found: Vec<KeywordMatch> = Vec::new();
     let mut behind = behind_force(prompt);
