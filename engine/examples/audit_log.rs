@@ -1,4 +1,4 @@
-//! The audit log of an agent harness: each tool call is recorded once, under the id of the call, and found by session:
+//! The audit log of an agent harness. Each tool call is recorded once, under the id of the call, and can be found by session:
 //! `cargo run -p teamlog-engine --example audit_log -- DIRECTORY`
 #![allow(clippy::print_stdout, reason = "the output of a program")]
 

@@ -1,4 +1,4 @@
-//! The log inside of a program: create it in a directory that is new, append durably, read it back.
+//! A log inside a program: creates a log in a new directory, appends durably, and reads the log back.
 //!
 //! `cargo run -p teamlog-engine --example embed -- notes`
 #![allow(clippy::print_stdout, reason = "what a program is for")]
@@ -27,7 +27,7 @@ pub fn noted(dir: &Path, text: &str) -> Result<Vec<String>, Box<dyn Error>> {
     let note = NewEvent::new("note_taken", "me", Json::from_value(&text)?);
     let writer = log.lock()?.into_writer(());
     writer.append(vec![note], Durability::Synced)?;
-    // From here on the power may fail.
+    // After this call the event survives a power failure.
     writer.close()?;
     let events = log.reader()?.events(None);
     let lines = events.map(|event| {

@@ -1,4 +1,4 @@
-//! A log that is given to a journal and taken off again: no event is lost or changed, at any interruption, and at most
+//! Tests of a log that is given to a journal and taken off again. No event is lost or changed, at any interruption, and at most
 //! one of several hosts continues alone.
 
 mod line;
@@ -20,7 +20,7 @@ fn named() -> JournalIdentity {
     }
 }
 
-/// Options of a host with that journal.
+/// Returns the options of a host with that journal.
 fn of(journal: &Line, seed: u64) -> LogOptions {
     let mut options = given!(LogOptions, ahead_from_group: 1, ahead_bytes: 300,
         lock_deadline: Duration::ZERO, ..small(seed));
@@ -28,14 +28,14 @@ fn of(journal: &Line, seed: u64) -> LogOptions {
     options
 }
 
-/// A log of several days and segments that one host wrote alone; its last group is as a crash left it.
+/// Creates a log of several days and segments that one host wrote alone. `crash` says how its last group ended.
 fn alone(format: Format, crash: usize) -> Memory {
     let memory = Memory::new();
     let clock = Arc::new(ManualClock::new(start()));
     let options = given!(LogOptions, clock: clock.clone(), ..of(&Line::default(), 3));
     let log = create(&arc(&memory), format, &options);
     for day in 0..3 {
-        // A writer that works ahead ends its segments earlier.
+        // A writer that prepares zeros in advance ends its segments earlier.
         let ahead_from_group = [1_000, 1, 1][day];
         let writer = writer(&log.clone().with_options(LogOptions {
             ahead_from_group,
@@ -45,7 +45,7 @@ fn alone(format: Format, crash: usize) -> Memory {
             say(&writer, &format!("{day}-{number} {}", "x".repeat(20)));
         }
         match day {
-            // State after a killed process.
+            // Dropping the writer leaves the state of a killed process.
             1 => drop(writer),
             _ => writer.close().unwrap(),
         }
@@ -65,7 +65,7 @@ fn reopened(memory: &Memory, line: &Line, seed: u64) -> Log {
     open(&arc(memory), &of(line, seed))
 }
 
-/// Another host joins the log.
+/// Creates another host that joins the log.
 fn join(line: &Line, seed: u64) -> (Memory, Log) {
     let memory = Memory::new();
     let identity = line.journal.find("demo").unwrap();
@@ -109,7 +109,7 @@ fn fault<T>(result: Result<T, Error>) -> Option<JournalFault> {
     }
 }
 
-/// Both hosts record and have the same bytes.
+/// Lets both hosts record, and checks that they have the same bytes.
 fn both_record(line: &Line, first: (&Memory, &Log), second: (&Memory, &Log)) {
     let writer = writer(second.1);
     say(&writer, "of the second");
@@ -215,7 +215,7 @@ fn an_adoption_goes_on_wherever_the_line_was_cut() {
 #[test]
 fn nobody_else_records_before_an_adoption_is_finished() {
     let (memory, journal) = (alone(Format::Jsonl, 1_000), MemoryJournal::default());
-    // The last call opens the log.
+    // The last call to the journal opens the log.
     let calls = (0..).find(|call| {
         let memory = memory.snapshot();
         let line = Line::at(&MemoryJournal::default(), *call, false);
@@ -262,7 +262,7 @@ fn another_journal_or_another_log_of_that_name_is_refused_and_nothing_changes() 
     assert_eq!(fault(adopted), Some(JournalFault::OtherJournal));
 }
 
-/// Two hosts of one log.
+/// Creates two hosts of one log.
 fn two(format: Format, line: &Line) -> [Memory; 2] {
     let memory = alone(format, 1_000);
     let log = reopened(&memory, line, 1);
@@ -299,7 +299,7 @@ fn a_journal_that_cannot_be_opened_is_left_without_asking_it() {
     }
 }
 
-/// The first host continues alone, and the other one is closed.
+/// Checks that the first host continues alone, and that the log is closed for the other host.
 fn finish_leaving(hosts: &[Memory; 2], line: &Line) {
     line.mend();
     let log = reopened(&hosts[0], line, 3);
@@ -380,12 +380,11 @@ fn what_comes_to_stand_there_late_is_known_all_the_same() {
 
         let whole = Line::default();
         let hosts = two(format, &whole);
-        // Another process has other ids.
         let log = reopened(&hosts[0], &whole, 8);
         whole.delays.store(true, Ordering::SeqCst);
         assert_eq!(fault(log.leave()), Some(JournalFault::Unknown));
         whole.delays.store(false, Ordering::SeqCst);
-        // The first attempt arrives before the second one, which then does not count.
+        // The first attempt arrives before the second attempt, which then does not count.
         finish_leaving(&hosts, &whole);
     }
 }

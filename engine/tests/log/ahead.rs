@@ -29,7 +29,7 @@ fn zeros_stand_behind_what_a_writer_that_stays_wrote_and_go_when_it_closes() {
             say(&writer, &format!("number {n}"));
             let zeros = behind(&storage, &log);
             assert!(zeros.iter().all(|byte| *byte == 0), "{zeros:?}");
-            // The first group has started the segment, and fills nothing.
+            // The first group starts the segment without zeros ahead.
             assert_eq!(zeros.is_empty(), format == Format::Jsonl || n == 0, "{n}");
             assert!(zeros.len() as u64 <= AHEAD);
             assert_eq!(texts(&log).len(), n + 1);
@@ -122,7 +122,7 @@ fn where_there_is_no_room_for_zeros_events_are_recorded_without() {
     let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
     let log = create(&storage, Format::Binary, &ahead());
     let writer = writer(&log);
-    // After these events the segment exists, with zeros ahead.
+    // These events create the segment and its zeros ahead.
     say(&writer, "one");
     say(&writer, "two");
     let before = faulty.count();
@@ -136,7 +136,7 @@ fn where_there_is_no_room_for_zeros_events_are_recorded_without() {
     let [write, zeros] = writes[..] else {
         panic!("{writes:?}");
     };
-    // Again: of its two writes the second one fails.
+    // Fail the second of the two writes in another run.
     faulty.arm(faulty.count() + zeros - before, Fault::ShortWrite);
     assert!(write < zeros);
     say(&writer, &text);
@@ -145,7 +145,7 @@ fn where_there_is_no_room_for_zeros_events_are_recorded_without() {
     assert_eq!(texts(&log).len(), 5);
 }
 
-/// A long-lived writer that has just ended its segment, whose last 500 bytes may stay free.
+/// Creates a long-lived writer that has just ended its segment. The last 500 bytes of a segment may stay free.
 fn at_the_end(log: &Log) -> Writer<()> {
     let writer = writer(log);
     for _ in 0..40 {
@@ -174,7 +174,6 @@ fn the_last_group_of_a_segment_ends_it_and_the_next_begins_another() {
         let ended = head_of(&log);
         assert!((3_500..=4_000).contains(&ended.end), "{ended:?}");
         assert!(behind(&storage, &log).is_empty(), "{format:?}");
-        // Verification reports nothing.
         let report = log.verify(None).unwrap();
         assert!(report.ok && report.problems.is_empty(), "{report:?}");
         let reader = log.reader().unwrap();
@@ -251,7 +250,7 @@ fn a_group_larger_than_what_is_filled_ahead_is_adopted_whole() {
         let group = vec![said(&large), said(&large), said("last")];
         writer.append(group, Durability::Synced).unwrap();
         drop(writer);
-        // The head is as it was after the group became durable and before its head was written.
+        // Restore the head from before the last group: the group is durable, but its head was not written.
         forge::write(&*storage, &head, &before);
         assert!(behind(&storage, &log).len() > 1_800_000);
         let lock = log.lock().unwrap();

@@ -1,4 +1,4 @@
-//! The log as its users see it: append, order, rotation, reading.
+//! Tests of the log through its API: append, order, rotation, reading.
 
 #[allow(dead_code, reason = "a test calls what main calls")]
 #[path = "../../examples/audit_log.rs"]
@@ -88,7 +88,7 @@ fn ids_and_times_increase_whatever_the_clock_does() {
     }
 }
 
-/// The digest of the segment is updated as it grows; a second writer catches up with the bytes of the first one.
+/// The digest of a segment is updated as the segment grows. A second writer first hashes the bytes of the first writer.
 #[test]
 fn a_segment_that_is_hashed_while_it_grows_is_sealed_as_it_is() {
     let text = "x".repeat(20_000);
@@ -135,7 +135,7 @@ fn a_day_and_a_full_segment_begin_a_new_one() {
         let report = log.verify(None).unwrap();
         assert!(report.ok && report.problems.is_empty(), "{report:?}");
         assert_eq!((report.events, report.segments), (80, names.len() as u64));
-        // The whole group that would have crossed midnight is stamped after it.
+        // A group that would cross midnight is stamped after midnight, whole.
         let events = events(&log);
         for event in &events[60..62] {
             assert_eq!(event.created_at.day(), "2026-11-22", "{event:?}");
@@ -152,7 +152,7 @@ fn the_log_is_read_from_any_place() {
         let log = create(&storage, format, &options);
         let writer = writer(&log);
         for n in 0..100 {
-            // Days of several segments, of one, and of none.
+            // Some days have several segments, some have one segment, some have none.
             clock.advance(if n < 50 { 60_000_000 } else { 40_000_000_000 });
             say(&writer, &n.to_string());
         }
@@ -339,7 +339,7 @@ fn a_segment_that_is_no_longer_there_takes_nothing() {
             let before = std::fs::read(&path).ok();
             let refused = append("two").unwrap_err();
             assert!(matches!(refused, Error::Corrupt { .. }), "{refused}");
-            // This writer does not try again, even if the file is back.
+            // The writer does not try again, even if the file is back.
             assert!(matches!(append("three").unwrap_err(), Error::Poisoned(_)));
             assert_eq!(std::fs::read(&path).ok(), before);
             drop(writer);

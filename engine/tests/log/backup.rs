@@ -1,4 +1,5 @@
-//! Backups: the same bytes, only new ones copied, and after a stop at any call the old backup or the new one.
+//! Tests of backups: the backup has the log's bytes, only new bytes are copied, and after a stop at any call the old backup or
+//! the new one is there.
 
 use crate::support::*;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -101,7 +102,7 @@ fn a_backup_holds_what_the_log_held_and_gives_it_back() {
         assert_eq!((kept.files_copied, kept.before), (3, None));
         assert!(kept.segments_copied > 3, "{kept:?}");
         assert_eq!(kept.bytes_copied, kept.manifest.bytes() + 4 + 2 + 4);
-        // Later events are not in it.
+        // Later events are not in the backup.
         world.say(20..25);
         let late = world.log.reader().unwrap().receipt().unwrap().unwrap();
         let backup = sound(&to, "whole");
@@ -116,7 +117,7 @@ fn a_backup_holds_what_the_log_held_and_gives_it_back() {
         say(&writer(&log), "new life");
         let report = log.verify(receipt.as_ref()).unwrap();
         assert!(report.ok && report.problems.is_empty(), "{report:?}");
-        // The original continued: its later receipts do not hold here.
+        // Receipts of events that the original recorded later do not hold for the restored log.
         assert!(!log.verify(Some(&late)).unwrap().ok);
 
         for (team, to_format) in [("other", None), ("demo", Some(other(format)))] {
@@ -168,7 +169,7 @@ fn an_empty_log_is_backed_up_and_restored() {
     sound(&to, "no longer empty");
 }
 
-/// Checks that the old backup or the new one is there; the next run completes, and all can be restored.
+/// Checks that the old backup or the new backup is there, that the next run completes it, and that it can be restored.
 fn check(world: &World, to: &Memory, old: Option<u64>, what: &str) -> bool {
     let now = world.log.reader().unwrap().head().last_seq;
     let new = match Backup::open(arc(to), at(), small(9)) {
@@ -295,7 +296,7 @@ fn a_backup_of_something_else_is_never_written_over() {
     let past = world.memory.snapshot();
     world.say(4..9);
     let kept = world.keep(&to).unwrap();
-    // The log went back to an earlier state, and then had another history.
+    // The log was reset to an earlier state, and then got another history.
     let back = given!(World; clock: world.clock.clone(), log: open(&arc(&past), &small(77)),
         memory: past);
     for more in [0..0, 30..40] {
@@ -304,7 +305,7 @@ fn a_backup_of_something_else_is_never_written_over() {
         assert!(matches!(error, Error::ForeignFile { .. }), "{error}");
     }
     assert_eq!(sound(&to, "untouched").manifest(), &kept.manifest);
-    // A converted log is another one, with a backup beside the old.
+    // A converted log is another log, and gets a backup beside the old backup.
     world.log.convert(Format::Binary).unwrap().unwrap();
     let converted = given!(World; clock: world.clock.clone(),
         log: open(&arc(&world.memory), &small(78)), memory: world.memory.clone());
@@ -357,7 +358,7 @@ fn backups_beside_a_writer_are_prefixes() {
         let mut seen = 0;
         loop {
             let last = done.load(Ordering::SeqCst);
-            // The first writer creates the head; before that a reader beside a writer finds nothing.
+            // Before the first writer creates the head, a reader finds no log.
             let reader = match log.reader() {
                 Err(Error::Locked { .. }) => continue,
                 reader => reader.unwrap(),
@@ -432,7 +433,7 @@ fn a_backup_of_the_log_before_stays_beside_that_of_the_log_after() {
         world.say(0..12);
         let to = Memory::new();
         let old = world.keep(&to).unwrap().manifest;
-        // Another log of the team, as after a salvage.
+        // Creates another log of the same name, as a salvage does.
         let storage = arc(&Memory::new());
         let new = create(
             &storage,
@@ -463,7 +464,7 @@ fn a_backup_of_the_log_before_stays_beside_that_of_the_log_after() {
         };
         let other = new.identity().log.to_string();
         assert_eq!(both(), [(other.clone(), 2), (old.log.clone(), old.seq)]);
-        // The first log again: its backup is known, and must be a prefix of it.
+        // The first log must still continue its own backup.
         world.say(12..20);
         let again = world.keep(&to).unwrap();
         assert_eq!(again.before, Some(old.seq));

@@ -1,4 +1,4 @@
-//! The chain of digests detects a sealed segment that was changed together with its CRCs.
+//! Tests of the chain of digests: it shows that a sealed segment was changed, even if its CRCs were corrected.
 
 use crate::support::forge::{self, chain_again, change_an_event};
 use crate::support::*;
@@ -9,7 +9,7 @@ fn opts() -> LogOptions {
     given!(LogOptions, segment_bytes_max: 2_000, ..options().1)
 }
 
-/// A log of four segments, or five once it has grown.
+/// Creates a log of four segments. It has five once it has grown.
 fn log(storage: &Arc<dyn Storage>, format: Format) -> Log {
     let log = create(storage, format, &opts());
     grow(&log, 4);
@@ -43,7 +43,7 @@ fn a_changed_sealed_segment_is_noticed_by_all_who_rely_on_it() {
         let receipt = receipt(&log(&arc(&whole), format));
         let names = forge::names(&whole);
         for changed in 0..3 {
-            // Repair this many of the later headers.
+            // Update the digests in this many of the later headers.
             for chained in 0..3 - changed {
                 let what = format!("{format:?}: segment {changed}, {chained} headers");
                 let memory = whole.snapshot();
@@ -59,7 +59,7 @@ fn a_changed_sealed_segment_is_noticed_by_all_who_rely_on_it() {
 
                 change_an_event(&memory, format, &names[changed]);
                 (0..chained).for_each(|index| chain_again(&memory, format, changed + 1 + index));
-                // Every event can be read without an error.
+                // All events can be read without an error, although one was changed.
                 assert!(!events(&log).is_empty(), "{what}");
                 let status = log.check_receipt(&receipt).unwrap();
                 let ReceiptStatus::ChangedBefore { file, .. } = &status else {
@@ -77,7 +77,7 @@ fn a_changed_sealed_segment_is_noticed_by_all_who_rely_on_it() {
                 }
                 assert!(!log.verify(Some(&receipt)).unwrap().ok, "{what}");
             }
-            // With all of them, the receipt's own segment differs; without a receipt nothing shows the change.
+            // If all later headers are updated, the segment of the receipt differs. Without a receipt, nothing shows the change.
             let memory = whole.snapshot();
             let log = open(&arc(&memory), &opts());
             change_an_event(&memory, format, &names[changed]);
@@ -86,7 +86,7 @@ fn a_changed_sealed_segment_is_noticed_by_all_who_rely_on_it() {
             assert!(!log.verify(Some(&receipt)).unwrap().ok);
             log.reader().unwrap().check_chain().unwrap();
         }
-        // A missing segment, and one of another log.
+        // Damage 0 removes a segment; damage 1 replaces it by a segment of another log.
         for damage in [0, 1] {
             let memory = whole.snapshot();
             match damage {
@@ -121,11 +121,12 @@ fn what_was_hashed_is_not_hashed_again_until_its_file_changes() {
             memory.calls()["read_at"] - before
         };
         let (first, second) = (reads(), reads());
-        // There are three sealed segments before the receipt's; the file of their digests is read instead.
+        // Three sealed segments precede the segment of the receipt. The second check reads their digests from the file of
+        // digests.
         assert_eq!(first, second + 2, "{format:?}");
         let digests = dir().join(DIGESTS_FILE);
         let kept = forge::read(&memory, &digests);
-        // Any other content of that file is ignored.
+        // A damaged file of digests is ignored.
         for bad in [&b""[..], b"nonsense", &kept[..kept.len() - 2]] {
             forge::write(&memory, &digests, bad);
             assert_eq!(reads(), first + u64::from(!bad.is_empty()), "{format:?}");
@@ -136,7 +137,7 @@ fn what_was_hashed_is_not_hashed_again_until_its_file_changes() {
         forged[digit] = if forged[digit] == b'0' { b'1' } else { b'0' };
         forge::write(&memory, &digests, &forged);
         assert_eq!(reads(), first + 1, "{format:?}: its checksum does not fit");
-        // A segment that was written again, with the same bytes, is hashed again.
+        // A segment that was written again is hashed again, even if its bytes are the same.
         let path = forge::path(&forge::names(&memory)[1]);
         forge::write(&memory, &path, &forge::read(&memory, &path));
         assert_eq!(reads(), second + 1, "{format:?}");
@@ -151,7 +152,7 @@ fn setting_the_time_of_a_changed_file_back_hides_nothing() {
         let storage: Arc<dyn Storage> = Arc::new(Files::open(root.path()).unwrap());
         let log = log(&storage, format);
         let receipt = receipt(&log);
-        // The system's clock for files is coarse, and digests of files younger than its last tick are not kept.
+        // The file system's clock is coarse, and digests of files younger than its last tick are not kept, so wait for a tick.
         let digests = root.path().join(dir()).join(DIGESTS_FILE);
         for _ in 0..1_000 {
             assert_eq!(log.check_receipt(&receipt).unwrap(), ReceiptStatus::Holds);

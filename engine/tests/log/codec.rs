@@ -1,4 +1,4 @@
-//! The codec from outside: known bytes, round trips, hostile bytes, ids and times, canonical JSON.
+//! Tests of the codec from outside: known bytes, round trips, hostile bytes, ids and times, canonical JSON.
 
 mod events;
 mod headers;

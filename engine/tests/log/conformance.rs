@@ -1,4 +1,4 @@
-//! Rules for every journal: the test suite for the journal in memory, and for those in other crates, which include this
+//! Rules for every journal: the test suite for the journal in memory, and for the journals of other crates, which include this
 //! file.
 
 use std::thread;
@@ -8,7 +8,7 @@ use teamlog_engine::journal::{
 };
 use teamlog_engine::{Clock, EventId, Format, Identity, JournalIdentity, SystemClock, Timestamp};
 
-/// Returns an identity of that log.
+/// Returns an identity of the log with this number.
 pub fn identity(log: u8, journal: &str) -> Identity {
     Identity {
         log: LogId([log; 16]),
@@ -30,7 +30,7 @@ pub fn last_id() -> EventId {
     EventId::from_text(b"019ab000-0000-7000-8000-000000000001").unwrap()
 }
 
-/// Returns the position after one more group of `events` events.
+/// Returns the position after another group of `events` events.
 pub fn behind(after: Position, events: u64, bytes: &[u8]) -> Position {
     Position {
         last_seq: after.last_seq + events,
@@ -81,7 +81,7 @@ pub fn texts(journal: &mut dyn Journal, log: u8, mut after: Position, max: usize
     }
 }
 
-/// Tests the journal with that id, which knows no log yet; groups race for `places` positions.
+/// Tests the journal with this id, which must be empty. Groups race for `places` positions.
 pub fn conforms(journals: &dyn Journals, id: &str, places: u64) {
     for log in 1..=5 {
         for _ in 0..2 {
@@ -97,13 +97,12 @@ pub fn conforms(journals: &dyn Journals, id: &str, places: u64) {
     names_are_unique(journals, id);
 }
 
-/// Opens a new handle.
 pub fn open(journals: &dyn Journals, id: &str) -> Box<dyn Journal> {
     let journal = identity(1, id).journal.unwrap();
     journals.open(&journal).unwrap()
 }
 
-/// Logs 1 to 4 are known to the journal and empty.
+/// Tests the order of groups. Logs 1 to 4 are known to the journal and empty.
 fn orders(journal: &mut dyn Journal) {
     let start = Position::default();
     assert!(texts(journal, 1, start, 1000).is_empty());
@@ -122,7 +121,7 @@ fn orders(journal: &mut dyn Journal) {
     assert_eq!(texts(journal, 1, a.position, 1000), ["b"]);
     assert!(texts(journal, 1, b.position, 1000).is_empty());
 
-    // A position ahead, and one of another history of the same length.
+    // Position `ahead` is after the end of the log; the other position is of another history of the same length.
     let ahead = behind(b.position, 1, b"never appended");
     assert_eq!(one(journal, group(1, ahead, b"c")), Outcome::Forked);
     assert_eq!(
@@ -139,7 +138,7 @@ fn orders(journal: &mut dyn Journal) {
         Err(ReadError::Forked)
     );
 
-    // A group of several events, empty and larger than a page.
+    // Append a group of several events, an empty group, and a group larger than a page.
     let large = vec![b'l'; 300_000];
     let three = Append {
         position: behind(b.position, 3, &large),
@@ -156,7 +155,7 @@ fn orders(journal: &mut dyn Journal) {
     many_logs(journal, three.position);
 }
 
-/// One call for several logs: a failure for one log does not affect the others.
+/// Tests one call with groups of several logs: a failure for one log does not affect the others.
 fn many_logs(journal: &mut dyn Journal, of_first: Position) {
     let start = Position::default();
     let forked = Position {
@@ -182,7 +181,7 @@ fn many_logs(journal: &mut dyn Journal, of_first: Position) {
     assert!(texts(journal, 3, start, 10).is_empty());
 }
 
-/// A log is loaded while no other host may write it, is opened by a group, and closed by one.
+/// Tests the states of a log: no other host may write it while it is loading, one group opens it, and another group closes it.
 fn states(journals: &dyn Journals, journal: &mut dyn Journal, id: &str) {
     journals
         .enroll(&identity(6, id), LogState::Loading)
@@ -245,7 +244,7 @@ fn states(journals: &dyn Journals, journal: &mut dyn Journal, id: &str) {
     assert_eq!(texts(journal, 6, opens.position, 1000), ["d", "closes"]);
 }
 
-/// Bytes beside a log are stored under their digest, separately for each log.
+/// Tests that bytes beside a log are stored under their digest, separately for each log.
 fn keeps_blobs(journal: &mut dyn Journal) {
     let large = vec![7; 2 << 20];
     for _ in 0..2 {
@@ -260,7 +259,7 @@ fn keeps_blobs(journal: &mut dyn Journal) {
     assert_eq!(blob(journal, 2, "d1"), None);
 }
 
-/// Many logs append at once: a failure for one log does not affect the others.
+/// Tests that many logs append at once, and that a failure for one log does not affect the others.
 fn many_at_once(journals: &dyn Journals, id: &str) {
     let logs = 20..52;
     for log in logs.clone() {
@@ -294,7 +293,7 @@ fn many_at_once(journals: &dyn Journals, id: &str) {
     });
 }
 
-/// Tests a journal with fold versions; the log is known to it. The version only rises.
+/// Tests a journal with fold versions. The journal knows the log. The version only rises.
 #[allow(dead_code, reason = "an experimental journal does not say it")]
 pub fn names_a_fold_version(journal: &mut dyn Journal) {
     let (first, second) = (LogId([1; 16]), LogId([2; 16]));
@@ -315,11 +314,11 @@ pub fn tells_the_time(journal: &mut dyn Journal) {
         .read(LogId([1; 16]), Position::default(), 10)
         .unwrap();
     let off = page.now.unwrap().micros() - SystemClock.now().micros();
-    // One machine has one clock.
+    // The journal and the test run on one machine, so their clocks agree.
     assert!(off.abs() < 1_000_000, "{off}");
 }
 
-/// Of all groups that race for one position exactly one is taken.
+/// Tests that exactly one of all groups that race for one position is accepted.
 fn one_wins(journals: &dyn Journals, id: &str, log: u8, places: u64) {
     let won: Vec<Vec<u64>> = thread::scope(|scope| {
         let racers = (0..4).map(|racer| {
@@ -355,7 +354,7 @@ fn one_wins(journals: &dyn Journals, id: &str, log: u8, places: u64) {
     assert!(all.len() as u64 >= places, "{won:?}");
 }
 
-/// A team has one log.
+/// Tests that a journal has one log per name.
 fn names_are_unique(journals: &dyn Journals, id: &str) {
     let second = Identity {
         log: LogId([77; 16]),

@@ -1,12 +1,12 @@
-//! Conversion: the same groups in the other format; after a stop at any call, the old log or the new one is there,
-//! whole.
+//! Tests of conversion: the new log has the same groups in the other format. After a stop at any call, the old log or the new log
+//! is there, whole.
 
 use crate::support::*;
 use std::collections::HashSet;
 use teamlog_engine::internals::layout::{ARCHIVE_DIR, CONVERTED, EVENTS_DIR};
 use teamlog_engine::internals::segment::SegmentName;
 
-/// A log of two days with groups of one to four events.
+/// Creates a log of two days with groups of one to four events.
 fn history(storage: &Arc<dyn Storage>, format: Format) -> Log {
     let (clock, _) = options();
     let with = given!(LogOptions, clock: clock.clone(), ..small(1));
@@ -87,7 +87,7 @@ fn every_event_and_group_is_kept_and_the_original_is_archived() {
         let report = archived.verify(Some(&receipt)).unwrap();
         assert!(report.ok && report.problems.is_empty(), "{report:?}");
         assert!(strays(&storage, other(format)).is_empty());
-        // The old handle finds the new log; converting back works the same way.
+        // The old handle reads the new log.
         assert_eq!(public(&log), after);
         assert!(new.convert(other(format)).unwrap().is_none());
         let back = new.convert(format).unwrap().unwrap();
@@ -115,7 +115,7 @@ fn an_empty_log_is_converted_too() {
     assert!(new.verify(None).unwrap().ok);
 }
 
-/// Checks the state after a conversion of `before` was stopped at any call; then repeats it, and it completes.
+/// Checks the state after a conversion of `before` was stopped at any call. Then repeats the conversion, which must complete.
 fn check(memory: &Memory, format: Format, before: &[String], what: &str) {
     let storage = &arc(memory);
     let log = Log::open(storage.clone(), &dir(), small(7))
@@ -180,7 +180,7 @@ fn check(memory: &Memory, format: Format, before: &[String], what: &str) {
     );
 }
 
-/// Converts the log, with a fault at each call, and checks every resulting state; returns their number.
+/// Converts the log with a fault at each call, and checks every resulting state. Returns the number of states.
 fn failing(
     format: Format,
     fault: Fault,
@@ -199,7 +199,7 @@ fn failing(
                 true => old += 1,
                 false => new += 1,
             }
-            // Power is lost again in the check, so the durable state counts too.
+            // The check loses power again, so states with equal files but other durable files count as different.
             let durable = tree(&left.lose_unsynced(), Path::new(""));
             if seen.insert((tree(&left, Path::new("")), durable)) {
                 check(
@@ -277,8 +277,8 @@ fn readers_beside_a_conversion_see_one_log_or_the_other() {
         });
         while !done.load(std::sync::atomic::Ordering::SeqCst) {
             let log = open(&storage, &LogOptions::default());
-            // The log's files may move away under a reader, which then reports an error; the reader never takes the
-            // files of one log for the files of the other.
+            // A conversion may move the files away while they are read. The reader then returns an error, and never mixes the
+            // files of both logs.
             let read: Result<Vec<_>, Error> = log
                 .reader()
                 .and_then(|reader| reader.events(None).collect());

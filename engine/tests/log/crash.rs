@@ -1,5 +1,5 @@
-//! Power loss and death at every call to the storage: acknowledged events are there, events that are there were
-//! attempted, appends are whole or absent, and the log continues.
+//! Tests of power loss and death at every call to the storage. Acknowledged events are in the log, all events in the log were
+//! attempted, appends are whole or absent, and the log can continue.
 
 mod again;
 mod table;
@@ -12,10 +12,10 @@ use teamlog_engine::internals::recovery::Quarantined;
 use teamlog_engine::internals::segment::SegmentName;
 use teamlog_engine::verify::ProblemKind;
 
-/// Actions of a history before it stopped.
+/// The appends of a history before it stopped.
 #[derive(Default, Debug, Hash)]
 struct Outcome {
-    /// Texts of the attempted appends, in order; each inner list is one append.
+    /// Texts of the attempted appends, in order. Each inner list is one append.
     attempted: Vec<Vec<String>>,
     /// Number of appends that were acknowledged as durable.
     acked: usize,
@@ -23,9 +23,9 @@ struct Outcome {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// A synced append of that many events of about that many bytes.
+    /// Appends this many events of about this many bytes, synced.
     Append(usize, usize),
-    /// A buffered append.
+    /// Appends this many events, buffered.
     Buffer(usize),
     Sync,
     /// Moves the clock to the next day.
@@ -34,7 +34,7 @@ enum Step {
     Reopen(bool),
 }
 
-/// Small segments, so that rotation happens within a day too.
+/// Returns options with small segments, so that rotation also happens within a day.
 fn small(options: &LogOptions) -> LogOptions {
     given!(LogOptions, segment_bytes_max: 4_000, ..options.clone())
 }
@@ -93,7 +93,7 @@ fn run_with(storage: &Arc<dyn Storage>, steps: &[Step], ahead_bytes: u64) -> Out
                     }
                     outcome.acked = outcome.attempted.len();
                 } else {
-                    // A writer that is not closed loses its buffered events: they were never acknowledged as durable.
+                    // A writer that is not closed loses its buffered events, which were never acknowledged as durable.
                     if writer.sync().is_err() {
                         return outcome;
                     }
@@ -108,12 +108,12 @@ fn run_with(storage: &Arc<dyn Storage>, steps: &[Step], ahead_bytes: u64) -> Out
     outcome
 }
 
-/// Compares the log with the attempted and acknowledged appends; then appends once more.
+/// Compares the log with the attempted and acknowledged appends, then appends once more.
 fn check(memory: &Arc<dyn Storage>, outcome: &Outcome, what: &str) {
     let (_, options) = options();
     let log = Log::open(memory.clone(), &dir(), small(&options))
         .unwrap_or_else(|error| panic!("{what}: {error}"));
-    // A crash or a power loss is not taken for a rollback, also not by readers that recover nothing.
+    // A crash or a power loss is not reported as a rollback, also not by readers that recover nothing.
     if let Ok(reader) = log.peek() {
         assert_eq!(reader.rollback(), None, "{what}");
     }
@@ -223,11 +223,11 @@ fn death_and_power_loss_at_every_call() {
     }
 }
 
-/// A long-lived writer ends its segment with one append and begins the next with the following one.
+/// A long-lived writer ends its segment with one append, and the next append begins another segment.
 #[test]
 fn death_and_power_loss_around_a_segment_that_is_ended_early() {
     use Step::{Append, Buffer, Reopen, Sync};
-    // Each append is smaller than the part of a segment that may stay free, so one of them ends in it.
+    // Each append is smaller than the part of a segment that may stay free, so one append ends in that part.
     let fills = [Append(1, 250); 14];
     let ends = [Buffer(1), Sync, Append(1, 100), Reopen(false), Append(1, 0)];
     let steps = [&fills[..], &ends[..], &fills[..5]].concat();
@@ -253,7 +253,7 @@ fn death_and_power_loss_around_a_segment_that_is_ended_early() {
     }
 }
 
-/// Recovery removed the zeros of another writer; the next segment's header names the resulting length.
+/// Recovery removed the zeros of another writer. The next segment's header holds the resulting length.
 #[test]
 fn zeros_that_were_cut_do_not_come_back_behind_a_sealed_segment() {
     use Step::{Append, NextDay, Reopen};
@@ -311,7 +311,7 @@ fn death_at_every_call_of_a_recovery() {
                 return;
             }
             for (how, left) in stopped.crashes(3) {
-                // The durable state counts too: the next crash removes the rest.
+                // The durable state is checked too, because the next crash removes the rest.
                 let durable = left.lose_unsynced();
                 if !crashed.insert((tree(&left, Path::new("")), tree(&durable, Path::new("")))) {
                     continue;
@@ -341,15 +341,15 @@ fn any_subset_of_the_sectors_of_an_unacknowledged_group() {
         let before = [Step::Append(1, 300)];
         let outcome = run(&arc(&memory), &before);
         assert_eq!(outcome.acked, 1);
-        // Seven sectors, stopped right before the sync: any subset of them may be on the disk.
+        // The history stops right before the sync of seven sectors, so any subset of them may be on the disk.
         let faulty = Faulty::new(arc(&memory));
         let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
         let ahead = given!(LogOptions, ahead_bytes: 8_000, ahead_from_group: 0, ..options().1);
         let log = open(&storage, &ahead);
         let writer = log.lock().unwrap().into_writer(());
         say(&writer, "zeros behind");
-        // Four checks come first, of the lock, of the segment (in `binary` also of the bytes ahead) and two of the
-        // head, then the write.
+        // Four checks precede the write: one of the lock, one of the segment (in `binary` also one of the bytes ahead), and two
+        // of the head.
         let looks = 4 + usize::from(format == Format::Binary);
         faulty.arm(faulty.count() + looks + 1, Fault::Stop);
         let torn: Vec<String> = (0..5)
@@ -405,7 +405,7 @@ mod model {
     proptest! {
         #![proptest_config(ProptestConfig { cases: 150, ..ProptestConfig::default() })]
 
-        /// Random histories compared with a plain list, dying at every call in turn.
+        /// Compares random histories with a plain list. Each history stops at every call in turn.
         #[test]
         fn random_histories(steps in prop::collection::vec(step(), 1..14), seed in any::<u64>(), binary in any::<bool>()) {
             let format = if binary { Format::Binary } else { Format::Jsonl };
@@ -424,7 +424,7 @@ mod model {
         }
     }
 
-    /// Number of appends that were not made durable before the history ended.
+    /// Returns the number of appends that were not durable when the history ended.
     fn buffered_at_the_end(steps: &[Step]) -> usize {
         let open = steps
             .iter()

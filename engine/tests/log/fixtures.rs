@@ -1,6 +1,7 @@
-//! Golden directories: logs of every released format version can always be opened, and damage keeps its name.
+//! Tests of golden directories. Logs of every released format version can always be opened, and damage is always reported under
+//! its name.
 //!
-//! `fixtures/README.md` describes how each was made. The tests open a copy.
+//! `fixtures/README.md` describes how each directory was made. The tests open a copy.
 
 use crate::support::*;
 
@@ -8,7 +9,7 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures")
 }
 
-/// The sets: a version and a format of it.
+/// The sets of fixtures: a format version and a format.
 const SETS: [(u32, Format); 3] = [(1, Format::Jsonl), (1, Format::Binary), (2, Format::Binary)];
 
 fn name((version, format): (u32, Format), state: &str) -> String {
@@ -94,7 +95,7 @@ fn damage_in_the_middle_is_named() {
     }
 }
 
-/// As a killed writer leaves it: zeros after its last segment.
+/// A killed writer leaves zeros after its last segment.
 #[test]
 fn zeros_ahead_are_nothing() {
     let (copy, log) = opened("v2-binary-killed");
@@ -108,8 +109,8 @@ fn zeros_ahead_are_nothing() {
     assert!(lock.recovered().is_empty() && len() == lock.head().end);
 }
 
-/// Makes the fixtures of the current format version. Run by hand, once per version: `cargo test -p teamlog-engine
-/// --test log -- --ignored fixtures::make`.
+/// Creates the fixtures of the current format version. Run it by hand once per version: `cargo test -p teamlog-engine --test log
+/// -- --ignored fixtures::make`.
 #[test]
 #[ignore = "writes into fixtures/"]
 fn make() {
@@ -165,7 +166,7 @@ fn make() {
     }
 }
 
-/// An event with every field, escapes and a foreign mark.
+/// Returns an event with every field, escapes and a foreign mark.
 fn varied(n: u64) -> NewEvent {
     let payload = teamlog_engine::Json::parse(
         r#"{"text":"\"quoted\" ünï\ncode","n":1e3,"deep":[[{}]],"none":null}"#,

@@ -1,12 +1,12 @@
-//! Logs with every bit flipped in turn, and cut at every byte: every damage is detected.
+//! Tests of logs with every bit flipped in turn, and cut at every byte: every damage is detected.
 
 use crate::support::*;
 
 /// Number of events in each log.
 const EVENTS: usize = 10;
 
-/// Twenty logs, in groups of one to three events, the last acknowledged. Each flip reads the bytes before it again, so
-/// one long log would cost twenty times as much and show no more.
+/// Creates twenty logs with groups of one to three events; the last group is acknowledged. Each flip reads all bytes before it
+/// again, so one long log would cost twenty times as much and would not show more.
 fn golden(format: Format) -> impl Iterator<Item = Memory> {
     (0..20).map(move |log| {
         let memory = Memory::new();
@@ -26,7 +26,7 @@ fn open(memory: &Memory) -> Log {
     Log::open(arc(memory), &dir(), options().1).unwrap()
 }
 
-/// Returns true if a reader of the whole log reports the damage.
+/// Returns true if a reader of the whole log reports damage.
 fn meets(memory: &Memory) -> bool {
     let read = open(memory).reader().and_then(|reader| {
         reader.each(None, |_| {
@@ -36,7 +36,7 @@ fn meets(memory: &Memory) -> bool {
     read.is_err()
 }
 
-/// Returns true if `verify` names the damage.
+/// Returns true if `verify` reports damage.
 fn names(memory: &Memory) -> bool {
     !open(memory).verify(None).is_ok_and(|report| report.ok)
 }
@@ -56,7 +56,7 @@ fn every_flipped_bit_is_reported() {
     }
 }
 
-/// Flips each bit of a byte and back, and once more for a reader.
+/// Flips each bit of a byte and restores it, and once more for a reader.
 fn flip_byte(memory: &Memory, path: &Path, offset: u64) {
     let flip = |bit: u64| memory.corrupt(path, offset, 1 << bit).unwrap();
     for bit in 0..8 {
@@ -136,7 +136,7 @@ fn a_damaged_slot_of_the_head_is_written_again_by_whoever_opens_the_log() {
             assert_eq!(slots().damaged, 1, "{format:?}, slot {slot}");
             drop(log.lock().unwrap());
             assert_eq!(slots().damaged, 0, "{format:?}, slot {slot}");
-            // Both slots can be used again: without either of them the log is unchanged.
+            // Both slots are valid, and without either of them the log is unchanged.
             for lost in [0, 1] {
                 let again = damaged.snapshot();
                 again.corrupt(&head, lost * 512 + 40, 1).unwrap();

@@ -1,5 +1,5 @@
-//! A log on several hosts: each acknowledged job is recorded once, in the order of the answers, decided on the newest
-//! state; every host has the same bytes.
+//! Tests of a log on several hosts. Each acknowledged job is recorded once, in the order of the answers, and decided on the
+//! newest state. Every host has the same bytes.
 
 mod world;
 
@@ -79,7 +79,7 @@ fn groups_of(memory: &Memory, format: Format) -> Vec<u8> {
     segments.flat_map(behind).collect()
 }
 
-/// Compares the log with the callers' history.
+/// Compares the order of the log with the start and end times of the callers' jobs.
 fn in_order(log: &[String], done: &[Done]) -> Result<(), String> {
     let mut claims = Claims::default();
     for (place, text) in log.iter().enumerate() {

@@ -1,4 +1,4 @@
-//! Events that an append refuses: too large, malformed, or earlier than the log's end.
+//! Tests of events that an append refuses: too large, malformed, or earlier than the log's end.
 
 use crate::support::*;
 use std::sync::atomic::Ordering;
@@ -48,7 +48,7 @@ fn limits_are_exact_and_named() {
     say(&writer, "still here");
 }
 
-/// Checks that the events are refused because of that field.
+/// Checks that the events are refused because of the named field.
 fn refused(writer: &Writer<()>, events: Vec<NewEvent>, because_of: &str) {
     let what = format!("{events:?}");
     match writer.append(events, Durability::Synced).unwrap_err() {
@@ -112,7 +112,7 @@ fn nothing_is_appended_behind_the_last_id_there_is() {
     }
 }
 
-/// A source of random bits that runs out.
+/// A source of random bits that fails after some calls.
 #[derive(Debug)]
 struct GivingOut {
     left: AtomicU64,

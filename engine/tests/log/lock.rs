@@ -1,5 +1,5 @@
-//! Exclusion: after any change of the lock file, there is one writer at a time, and a writer acknowledges nothing after
-//! it lost its lock or another process wrote to its segment.
+//! Tests of the exclusive lock. After any change of the lock file, there is one writer at a time. A writer acknowledges nothing
+//! after it lost its lock, or after another process wrote to its segment.
 
 use crate::support::*;
 use teamlog_engine::internals::layout::LOCK_FILE;
@@ -24,7 +24,7 @@ const HARMS: [Harm; 2] = [Harm::Removed, Harm::Replaced];
 
 impl Harm {
     fn befall(self, storage: &dyn Storage) {
-        // The lock file may have been changed before.
+        // An error is ignored: the other process may already have removed the lock file.
         let _ = storage.remove_file(&lock_file());
         if matches!(self, Harm::Replaced) {
             storage.open(&lock_file(), OpenMode::Create).unwrap();
@@ -32,7 +32,7 @@ impl Harm {
     }
 }
 
-/// Changes the lock file, and starts a second writer: it must find the log locked.
+/// Changes the lock file, and starts a second writer, which must find the log locked.
 fn intrude(storage: &Arc<dyn Storage>, harm: Harm) {
     harm.befall(&**storage);
     let log = open(storage, &eager(&options().1));
@@ -44,7 +44,7 @@ fn intrude(storage: &Arc<dyn Storage>, harm: Harm) {
     );
 }
 
-/// A log with one event, in memory.
+/// Creates a log with one event, in memory.
 fn with_one(format: Format) -> Memory {
     let memory = Memory::new();
     let log = create(&arc(&memory), format, &options().1);
@@ -54,7 +54,7 @@ fn with_one(format: Format) -> Memory {
     memory
 }
 
-/// Checks that the log continues, and holds all of `acked` and only `attempted` texts.
+/// Checks that the log continues, and holds all texts of `acked` and only texts of `attempted`.
 fn goes_on(storage: &Arc<dyn Storage>, acked: &[String], attempted: &[String], what: &str) {
     let log = open(storage, &options().1);
     let exclusive = log.lock().unwrap_or_else(|error| panic!("{what}: {error}"));
@@ -246,7 +246,6 @@ fn both_parts_of_the_lock_are_waited_for_and_name_their_holder() {
             storage.lock_dir(&dir(), Duration::ZERO).unwrap(),
         ];
         for part in held {
-            // The other lock is gone by now, or still free.
             let error = log.lock().err();
             let Some(Error::Locked {
                 path,
@@ -293,7 +292,7 @@ fn a_lock_counts_only_while_it_is_the_one_that_stands_there() {
     ];
     for format in FORMATS {
         for (what, deed) in deeds {
-            // Directly after each of the two locks, before the check of the path.
+            // The directory is replaced directly after one of the two locks is taken, before the path is checked.
             for behind in 1..3 {
                 let root = tempfile::tempdir().unwrap();
                 let files: Arc<dyn Storage> = Arc::new(Files::open(root.path()).unwrap());
@@ -336,10 +335,10 @@ fn a_lock_file_that_is_replaced_all_the_time_is_not_waited_for_without_end() {
     log.lock().unwrap();
 }
 
-/// An operation that replaces the log by another one, or by a part of it.
+/// An operation that replaces the log by another log, or by a part of itself.
 struct Change {
     name: &'static str,
-    /// The last call before the decision: its name, and the name of its file.
+    /// The last call before the decision: the name of the call, and the name of its file.
     decisive: (&'static str, &'static str),
     damaged: bool,
     make: fn(&Log) -> Result<(), Error>,
@@ -375,7 +374,7 @@ const CHANGES: [Change; 3] = [
     },
 ];
 
-/// A log of three events, with the last one damaged if `damaged`.
+/// Creates a log of three events; damages the last event if `damaged`.
 fn for_change(format: Format, damaged: bool) -> Memory {
     let memory = with_one(format);
     let log = open(&arc(&memory), &options().1);
@@ -400,13 +399,13 @@ fn a_change_of_the_whole_log_is_not_decided_without_the_lock() {
                 let memory = for_change(format, change.damaged);
                 let faulty = Faulty::new(arc(&memory));
                 let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-                // Other ids than those of the existing log.
+                // The ids differ from the ids of the existing log.
                 let options = given!(LogOptions, ids: Arc::new(SeededIds(43.into())),
                     ..options().1);
                 let log = open(&storage, &options);
                 let first = faulty.count();
                 let theirs = arc(&memory);
-                // Before the lock is taken it cannot be lost.
+                // The lock can be lost only after it is taken.
                 faulty.meanwhile(first + 4 + call, move || intrude(&theirs, Harm::Removed));
                 let made = (change.make)(&log);
                 let calls = faulty.calls();
@@ -432,7 +431,7 @@ fn a_change_of_the_whole_log_is_not_decided_without_the_lock() {
                         assert_eq!(texts(&log), ["one", "two", "three"], "{what}");
                     }
                 }
-                // Damage stays until the decision.
+                // The damage stays until the decision.
                 if decided || !change.damaged {
                     drop(log.lock().unwrap_or_else(|error| panic!("{what}: {error}")));
                     let found = texts(&open(&arc(&memory), &options));

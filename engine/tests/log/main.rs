@@ -1,4 +1,4 @@
-//! The log from outside, in both formats: its bytes, its promises, and its recovery from crashes and damage.
+//! Tests of the log from outside, in both formats: its bytes, its promises, and its recovery from crashes and damage.
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 #[macro_use]

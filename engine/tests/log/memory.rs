@@ -1,4 +1,4 @@
-//! The journal in memory, tested by the rules for every journal.
+//! Tests the journal in memory by the rules for every journal.
 
 use crate::conformance::{conforms, names_a_fold_version};
 use teamlog_engine::journal::memory::MemoryJournal;

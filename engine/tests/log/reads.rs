@@ -1,5 +1,5 @@
-//! A read never needs to write: if a write fails while a reader opens a log, it still reads up to the head, and the
-//! next writer loses nothing.
+//! Tests that a read never needs to write. If a write fails while a reader opens a log, the reader still reads up to the head,
+//! and the next writer loses nothing.
 
 use crate::support::*;
 use teamlog_engine::Place;
@@ -24,7 +24,7 @@ fn append(log: &Log, said_in_it: &[&str]) {
     writer(log).append(events, Durability::Synced).unwrap();
 }
 
-/// A log of two events, with each possible rest after a crash: a torn group, a whole one, one of each.
+/// Creates a log of two events with each possible rest after a crash: a torn group, a whole group, and both.
 fn left_behind(format: Format) -> Vec<(&'static str, Memory)> {
     let memory = Memory::new();
     let log = create(&arc(&memory), format, &options().1);
@@ -81,7 +81,7 @@ fn a_reader_answers_whichever_write_of_its_recovery_fails() {
                         .collect();
                     assert!(read.starts_with(&[1, 2]), "{told}: {read:?}");
                     assert_eq!(reader.beyond() > 0, !reader.notes().is_empty(), "{told}");
-                    // The next writer recovers the rest.
+                    // The next writer recovers the bytes after the head.
                     let log = open(&arc(&memory), &options().1);
                     let texts = recorded(&log);
                     assert!(
@@ -106,7 +106,7 @@ fn open_on(faulty: &Faulty) -> teamlog_engine::Result<Log> {
     Log::open(storage, &dir(), options().1)
 }
 
-/// Returns the events after a writer opened the log.
+/// Lets a writer open the log, and returns the events.
 fn recorded(log: &Log) -> Vec<String> {
     drop(log.lock().unwrap());
     texts(log)
@@ -118,7 +118,7 @@ fn a_reader_that_cannot_recover_says_how_much_lies_beyond_and_why() {
         let (_, memory) = left_behind(format).remove(0);
         let len = arc(&memory).stat(&segment(format)).unwrap().unwrap().len;
         let faulty = Faulty::new(arc(&memory));
-        // The first write is the head with the quarantine flag.
+        // The first write sets the quarantine flag in the head.
         for call in 0..50 {
             faulty.arm(call, Fault::ShortWrite);
         }
@@ -132,13 +132,13 @@ fn a_reader_that_cannot_recover_says_how_much_lies_beyond_and_why() {
             note.starts_with(&beyond) && note.contains("cannot write"),
             "{note}"
         );
-        // Bytes are cut only after their copy is durable.
+        // Bytes are cut off only after their copy is durable.
         let now = arc(&memory).stat(&segment(format)).unwrap().unwrap().len;
         assert_eq!(now, len);
     }
 }
 
-/// Returns the reader's errors when each of its writes fails with `errno` in turn.
+/// Returns the reader's errors. Each of its writes fails with `errno` in turn.
 fn refusals(memory: &Memory, errno: i32) -> Vec<Error> {
     let mut refusals = Vec::new();
     for call in 0.. {
@@ -155,7 +155,7 @@ fn refusals(memory: &Memory, errno: i32) -> Vec<Error> {
     refusals
 }
 
-/// A reader reports a failing disk; without write permission it reports the state that a writer would have recovered.
+/// Checks that a reader reports a failing disk. Without write permission it reports the state that a writer would have recovered.
 fn assert_told(memory: &Memory, unmended: fn(&Error) -> bool) {
     // EIO, EMFILE, ENOSPC.
     for errno in [5, 24, 28] {
@@ -185,7 +185,7 @@ fn a_log_without_a_head_is_damaged_only_for_who_may_not_write() {
     }
 }
 
-/// A log whose salvage was interrupted directly after its decision.
+/// Creates a log whose salvage was interrupted directly after its decision.
 fn salvage_cut_short(format: Format) -> Memory {
     let memory = Memory::new();
     let log = create(&arc(&memory), format, &options().1);
@@ -226,7 +226,7 @@ fn what_keeps_a_salvage_from_being_finished_is_told() {
 fn a_salvage_that_cannot_be_looked_at_is_not_taken_for_none() {
     for format in FORMATS {
         let memory = salvage_cut_short(format);
-        // Without a head only the salvage shows that the segments are not the whole log.
+        // If there is no head, only the unfinished salvage shows that the segments are not the whole log.
         arc(&memory).remove_file(&dir().join("head")).unwrap();
         let built = dir().join("salvage").join("log.json");
         let mut looked = 0;
@@ -258,7 +258,7 @@ fn what_does_not_fit_is_no_space_whatever_the_limit_is_called() {
         Error::io("write", "teams/demo/head")(source).is_no_space()
     });
     assert_eq!(errors, [true, true, true, false, false]);
-    // A file over its size limit does not mean a full disk.
+    // A file above its size limit does not mean that the disk is full.
     let long = std::io::ErrorKind::FileTooLarge.into();
     assert!(!Error::io("read", "teams/demo/head")(long).is_no_space());
 }
@@ -279,7 +279,7 @@ fn what_could_not_be_written_whole_takes_up_no_room() {
     );
 }
 
-/// The events of a sealed segment are read through one map; those of the active one, which a writer may cut, are not.
+/// The events of a sealed segment are read through one map. The active segment is not mapped, because a writer may cut it.
 #[test]
 fn single_events_of_a_sealed_segment_take_one_map() {
     for format in FORMATS {
@@ -310,7 +310,7 @@ fn single_events_of_a_sealed_segment_take_one_map() {
             .count() as u32;
         assert_eq!(count("sealed"), last - 1, "{calls:?}");
         assert_eq!((count("open"), count("list")), (1, 1), "{calls:?}");
-        // One byte further the last event reaches past the head.
+        // The end is one byte too far, so the last event would reach past the head.
         assert_eq!(count("read_at"), 3 * active - 1, "{calls:?}");
         let gone = Place {
             offset: u64::MAX - 1,

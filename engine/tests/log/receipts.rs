@@ -1,4 +1,4 @@
-//! Receipts, and files of other logs.
+//! Tests of receipts, and of files of other logs.
 
 use crate::support::*;
 use teamlog_engine::verify::Problem;
@@ -34,13 +34,13 @@ fn a_receipt_shows_what_was_changed_or_cut() {
             let report = log.verify(Some(receipt)).unwrap();
             assert!(report.ok, "{report:?}");
         }
-        // A restored backup is a valid log, but not the receipt's.
+        // A restored backup is a valid log, but not the log of the receipt.
         let restored: Arc<dyn Storage> = Arc::new(Files::open(backup.path()).unwrap());
         let restored = open(&restored, &options);
         assert!(restored.verify(None).unwrap().ok);
         let report = restored.verify(Some(&second)).unwrap();
         assert_eq!(report.problems[0].kind, "cut_below_receipt", "{report:?}");
-        // Other history of the same length.
+        // The other log has another history of the same length.
         {
             let writer = restored.lock().unwrap().into_writer(());
             for _ in 5..9 {

@@ -1,4 +1,4 @@
-//! A log whose creator declares refs of its own.
+//! Tests of a log whose creator declares refs.
 
 use crate::support::*;
 use teamlog_engine::backup::{self, Backup};
@@ -12,7 +12,7 @@ fn names() -> RefNames {
     RefNames::new(["order_id", "customer"]).unwrap()
 }
 
-/// Options of a program whose logs have these refs.
+/// Returns the options of a program that declares these refs.
 fn declaring(seed: u64) -> LogOptions {
     given!(LogOptions, refs: names(), ..small(seed))
 }
@@ -26,7 +26,7 @@ fn order(number: u64) -> NewEvent {
         .with_ref(Ref::KEY, format!("k-{number}"))
 }
 
-/// A log of twelve events in several segments.
+/// Creates a log of twelve events in several segments.
 fn orders(memory: &Memory, format: Format) -> Log {
     let log = create(&arc(memory), format, &declaring(1));
     let writer = writer(&log);
@@ -43,7 +43,7 @@ fn reopened(memory: &Memory) -> Log {
     open(&arc(memory), &declaring(2))
 }
 
-/// Returns the refs of the twelve orders' events.
+/// Returns the refs of the twelve events.
 fn pointed(log: &Log) -> Vec<(String, String, String)> {
     let texts = |event: &Event<'_>| {
         let text = |wanted: Ref| event.refs.get(wanted).unwrap_or_default().to_owned();

@@ -1,4 +1,4 @@
-//! Cutting and salvaging: originals are kept, a crash at any call leaves the old log or the new one, and the result
+//! Tests of cutting and salvaging. The originals are kept, a crash at any call leaves the old log or the new log, and the result
 //! verifies.
 
 mod batches;
@@ -10,12 +10,12 @@ use std::collections::BTreeMap;
 use teamlog_engine::repair::SalvageReport;
 use teamlog_engine::verify::Report;
 
-/// Small segments.
+/// Returns options with small segments.
 fn opts() -> LogOptions {
     given!(LogOptions, segment_bytes_max: 4_000, ..options().1)
 }
 
-/// 24 events in groups of 1, 3, 1, 3 … over several segments and two days.
+/// Creates a log of 24 events in groups of 1, 3, 1, 3 … events, over several segments and two days.
 fn log(format: Format) -> Memory {
     let memory = Memory::new();
     let (clock, options) = options();
@@ -54,7 +54,7 @@ fn kinds(memory: &Memory, kind: &str) -> usize {
     all.iter().filter(|event| event.kind == kind).count()
 }
 
-/// Returns the segment and the offset of an event, to damage it.
+/// Returns the segment and the offset of an event.
 fn place(memory: &Memory, seq: u64) -> (PathBuf, u64) {
     let log = opened(memory);
     let reader = log.reader().unwrap();
@@ -64,7 +64,7 @@ fn place(memory: &Memory, seq: u64) -> (PathBuf, u64) {
     (dir().join("events").join(name), place.offset)
 }
 
-/// Runs `act` stopped at every call, and checks every state after a crash; returns their number.
+/// Runs `act` stopped at every call, and checks every state after a crash. Returns the number of states.
 fn stopped(
     memory: &Memory,
     act: impl Fn(&Arc<dyn Storage>) -> Result<(), Error>,
@@ -82,16 +82,16 @@ fn stopped(
     checked.met
 }
 
-/// Returns the files without the lock file, whose witness changes and is not synced.
+/// Returns the files without the lock file, because the witness in the lock file changes and is not synced.
 fn without_lock(files: &BTreeMap<PathBuf, Vec<u8>>) -> BTreeMap<PathBuf, Vec<u8>> {
     let mut files = files.clone();
     files.retain(|path, _| !path.ends_with("lock"));
     files
 }
 
-/// Salvages, and adds an event of its own.
+/// Salvages the log, and adds an event.
 fn salvaged(storage: &Arc<dyn Storage>) -> Result<Option<SalvageReport>, Error> {
-    // Other random bits than the log's: its successor has another id.
+    // The random bits differ from those of the log, so that its successor gets another id.
     let options = given!(LogOptions, ids: Arc::new(SeededIds(4_242.into())), ..opts());
     salvage(storage, &dir(), &options, "lead", &mut |reader| {
         assert!(reader.head().last_seq > 0);
@@ -129,7 +129,7 @@ fn an_error_at_every_call_loses_nothing() {
                         "{format:?} {fault:?} cutting {cutting} call {} {}",
                         failed.call, failed.name
                     );
-                    // Repeating it succeeds in any state, and every original byte is there.
+                    // Repeating the operation succeeds in any state, and every original byte is in the archive.
                     act(&arc(&now)).unwrap_or_else(|error| panic!("{what}: {error}"));
                     verified(&now, &what);
                     let after = tree(&now, &dir());

@@ -1,4 +1,5 @@
-//! A host beside its journal: groups in the journal that do not continue its log, and the host's own notes.
+//! Tests of a host and its journal: groups in the journal that do not continue the host's log, and the files that the host keeps
+//! about the journal.
 
 mod deferred;
 
@@ -53,7 +54,7 @@ impl Hosts {
         writer.close().unwrap();
     }
 
-    /// Restores the journal to its first group.
+    /// Restores a state of the journal that has only its first group.
     fn put_back(&self) {
         self.journal.put_back(self.log(0).identity().log, 1);
     }
@@ -88,7 +89,7 @@ fn a_host_that_is_ahead_of_an_old_journal_is_told_so_and_writes_nothing() {
     }
 }
 
-/// Returns the error of a host that continues to write after another history of the same length replaced its own.
+/// Lets the journal get another history of the same length, and returns the error of a host that continues to write.
 fn after_another_history(compares: Compares, format: Format) -> Option<JournalFault> {
     let hosts = Hosts::new(format, compares);
     let first = hosts.writer(0);
@@ -108,7 +109,7 @@ fn another_history_of_the_same_length_is_refused_where_positions_are_compared() 
             after_another_history(Compares::Position, format),
             Some(JournalFault::Forked)
         );
-        // A journal that compares only seqs acknowledges a group that continues neither history.
+        // A journal that compares only seqs accepts a group that continues neither history.
         assert_eq!(after_another_history(Compares::FirstSeq, format), None);
     }
 }
@@ -259,7 +260,7 @@ fn a_host_whose_clock_is_too_far_from_the_journals_records_nothing() {
             clock.advance(off);
             let options = given!(LogOptions, clock: Arc::new(clock), ..small(1));
             let log = open(&arc(&hosts.hosts[0]), &through(journal.clone(), &options));
-            // Groups of other hosts are taken in anyway.
+            // The writer still takes in the groups of other hosts.
             let writer = writer(&log);
             fault(writer.append(vec![said(text)], Durability::Synced))
         };
@@ -317,7 +318,7 @@ fn a_round_ends_with_the_first_group_that_the_journal_does_not_take() {
             let first = scope.spawn(|| {
                 writer.commit(Durability::Synced, move |(), _| {
                     first_runs.send(()).unwrap();
-                    // The others queue meanwhile, for the same round.
+                    // The other jobs queue meanwhile, for the same round.
                     std::thread::sleep(Duration::from_millis(300));
                     Ok::<_, ()>(((), large()))
                 })
@@ -347,7 +348,7 @@ fn a_round_ends_with_the_first_group_that_the_journal_does_not_take() {
     }
 }
 
-/// A journal that always fails to read, with this error.
+/// A journal whose reads always fail with this error.
 #[derive(Clone)]
 struct Silent(ReadError);
 
@@ -384,7 +385,7 @@ fn a_journal_says_why_it_tells_nothing() {
     }
 }
 
-/// A journal that answers in a term, after a delay.
+/// A journal that answers after a delay, and names this term.
 #[derive(Clone)]
 struct Answering {
     journal: MemoryJournal,
@@ -434,7 +435,7 @@ fn a_server_that_decided_once_is_known_by_every_later_process() {
         say(&writer, "c");
         drop(writer);
         assert_eq!(texts(&hosts.log(0)), ["a", "b", "c"]);
-        // Another system of servers may have a copy: an operator accepts it.
+        // Another system of servers may have a copy of the journal. The operator accepts that system.
         let other = hosts.through(0, in_term(8, 1));
         assert_eq!(fault(other.lock()), Some(JournalFault::Moved));
         assert_eq!(other.accept_system().unwrap(), Some((7, 8)));

@@ -1,5 +1,5 @@
-//! A log whose files were restored to an older state, while its lock file stayed: writers refuse, readers report it,
-//! nothing is changed, and an operator may accept it. States after crashes and older programs are no rollback.
+//! Tests of a log whose files were reset to an older state, except the lock file. Writers refuse the log, readers report the
+//! rollback, nothing is changed, and an operator may accept it. States after crashes and older programs are no rollback.
 
 use crate::support::*;
 use teamlog_engine::internals::layout::{EVENTS_DIR, HEAD_FILE, LOCK_FILE, LOG_FILE, ROLLED_BACK};
@@ -8,7 +8,7 @@ use teamlog_engine::verify::ProblemKind;
 use teamlog_engine::{AcceptedRollback, LostEvent};
 use teamlog_engine::{Rollback, internals::Witness};
 
-/// The files that version control keeps of a log.
+/// Returns the files of a log that version control keeps.
 fn kept(storage: &Arc<dyn Storage>) -> Vec<(PathBuf, Vec<u8>)> {
     let events = dir().join(EVENTS_DIR);
     let segments = storage.list(&events).unwrap();
@@ -18,7 +18,7 @@ fn kept(storage: &Arc<dyn Storage>) -> Vec<(PathBuf, Vec<u8>)> {
     segments.chain(others).map(read).collect()
 }
 
-/// Restores them, and removes later segments.
+/// Restores the files, and removes later segments.
 fn put_back(storage: &Arc<dyn Storage>, files: &[(PathBuf, Vec<u8>)]) {
     let events = dir().join(EVENTS_DIR);
     for name in storage.list(&events).unwrap() {
@@ -29,7 +29,7 @@ fn put_back(storage: &Arc<dyn Storage>, files: &[(PathBuf, Vec<u8>)]) {
     }
 }
 
-/// A log with three events that was rolled back to its first one.
+/// Creates a log of three events that was rolled back to its first event.
 fn rolled_back(format: Format) -> Arc<dyn Storage> {
     let storage = arc(&Memory::new());
     let log = create(&storage, format, &options().1);
@@ -307,7 +307,7 @@ fn readers_beside_a_writer_raise_no_alarm() {
     }
 }
 
-/// The lock file of a removed log does not apply to a new one in its place.
+/// The lock file of a removed log does not apply to a new log in its directory.
 #[test]
 fn a_new_log_begins_without_witness() {
     let storage = rolled_back(Format::Jsonl);

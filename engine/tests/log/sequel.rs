@@ -1,4 +1,4 @@
-//! Jobs in two steps: the second one sees the events of the first one, and both are in one group.
+//! Tests of jobs in two steps: the second step sees the events of the first step, and all events are in one group.
 
 use crate::support::*;
 use std::ops::ControlFlow;
@@ -9,13 +9,13 @@ use teamlog_engine::journal::memory::{Compares, MemoryJournal};
 use teamlog_engine::limits::{EVENT_BYTES_MAX, GROUP_BYTES_MAX};
 use teamlog_engine::{Clock, Commit, CommitError, Event, EventId, Place, State, Writer};
 
-/// Room for the event of a second step.
+/// Room for the event of the second step.
 const ROOM: Room = Room {
     events: 1,
     bytes: EVENT_BYTES_MAX,
 };
 
-/// Remembers the text of every folded event.
+/// State that remembers the text of every folded event.
 #[derive(Default)]
 struct Seen(Vec<String>);
 
@@ -40,7 +40,7 @@ fn writing(log: &Log) -> Writer<Seen> {
     log.lock().unwrap().into_writer(Seen::default())
 }
 
-/// Returns the groups of a log, as their events' texts.
+/// Returns the texts of the events of each group.
 fn groups(log: &Log) -> Vec<Vec<String>> {
     let mut groups: Vec<Vec<String>> = Vec::new();
     let reader = log.reader().unwrap();
@@ -144,7 +144,7 @@ fn many_threads_keep_their_steps_together() {
 fn large_steps_that_share_a_round_are_not_torn_apart() {
     let (_dir, log) = world();
     let writer = writing(&log);
-    // Of three jobs that fill a group, the last one's first step would fit and its second one would not.
+    // Three jobs fill a group: the first step of the last job would fit, and its second step would not.
     let large = || {
         let filler = "x".repeat(750_000);
         let payload = Json::parse(&format!("{{\"text\":\"{filler}\"}}")).unwrap();
@@ -171,7 +171,7 @@ fn large_steps_that_share_a_round_are_not_torn_apart() {
     assert!(sizes.iter().all(|size| size % 2 == 0), "{sizes:?}");
 }
 
-/// A clock that moves by the same step at every reading.
+/// A clock that advances by `step` at every reading.
 #[derive(Debug)]
 struct Moving {
     micros: AtomicI64,
@@ -187,7 +187,7 @@ impl Clock for Moving {
 
 const HOUR: i64 = 3_600_000_000;
 
-/// A log with a clock of its own.
+/// Creates a log with its own clock.
 fn moving(format: Format, micros: i64, step: i64) -> (Arc<dyn Storage>, Log) {
     let storage: Arc<dyn Storage> = arc(&Memory::new());
     create(&storage, format, &options().1);
@@ -203,7 +203,7 @@ fn moving(format: Format, micros: i64, step: i64) -> (Arc<dyn Storage>, Log) {
 
 type Done = Result<Commit<()>, CommitError<()>>;
 
-/// Commits a job with these two steps.
+/// Commits a job with the two given steps.
 fn commit<S: State>(
     writer: &Writer<S>,
     durability: Durability,
@@ -214,13 +214,13 @@ fn commit<S: State>(
     writer.commit_with(durability, ROOM, decide, move |_, (), _| vec![second])
 }
 
-/// A job of three events with its name as their text.
+/// Commits a job of three events with `name` as their text.
 fn three(writer: &Writer<Seen>, durability: Durability, name: &str) -> Done {
     let first = vec![said(name), said(name)];
     commit(writer, durability, first, said(name))
 }
 
-/// Asserts that the log holds `jobs` jobs of three events, none of them in two groups.
+/// Checks that the log holds `jobs` jobs of three events, and that no job is in two groups.
 fn assert_whole(log: &Log, jobs: usize) {
     let groups = groups(log);
     let of_jobs: Vec<&[String]> = groups.iter().flat_map(|group| group.chunks(3)).collect();
@@ -299,7 +299,7 @@ fn a_host_beside_a_journal_parts_no_job_at_midnight() {
     }
 }
 
-/// An event of that length in canonical JSON, if its seq has one digit.
+/// Returns an event of this length in canonical JSON, if its seq has one digit.
 fn sized(len: usize) -> NewEvent {
     let new = said("");
     let event = given!(Event; seq: 1, id: EventId::new(start(), 0), created_at: start(),
@@ -310,7 +310,7 @@ fn sized(len: usize) -> NewEvent {
 
 #[test]
 fn a_job_that_does_not_fit_the_open_group_goes_whole_into_the_next() {
-    // A job is pending; the events of the next one fit with it, but its answer does not.
+    // A job is pending. The first events of the next job fit into its group, but the answer of that job does not.
     let kib = 1 << 10;
     for format in FORMATS {
         let (_storage, log) = moving(format, start().micros(), 1);

@@ -1,10 +1,10 @@
-//! A failed sync is recognised everywhere, and ends the handle: the content of the disk is unknown then.
+//! Tests that every failed sync is recognised and ends the handle, because the content of the disk is then unknown.
 
 use crate::support::*;
 use teamlog_engine::backup::{self, Backup};
 use teamlog_engine::{Clock, NewLog};
 
-/// A log of six groups in several segments.
+/// Creates a log of six groups in several segments.
 fn log(format: Format) -> Memory {
     let memory = Memory::new();
     let writer = writer(&create(&arc(&memory), format, &small(1)));
@@ -16,7 +16,7 @@ fn log(format: Format) -> Memory {
     memory
 }
 
-/// Like `log`, with damage in the fifth event.
+/// Like `log`, but the fifth event is damaged.
 fn damaged(format: Format) -> Memory {
     let memory = log(format);
     let reader = open(&arc(&memory), &small(1)).reader().unwrap();
@@ -27,8 +27,8 @@ fn damaged(format: Format) -> Memory {
     memory
 }
 
-/// Fails each call of `act` in turn, and checks that every failed sync is recognised. Returns how many of them were
-/// part of a durable replacement.
+/// Fails each call of `act` in turn, and checks that every failed sync is recognised. Returns the number of failed syncs that
+/// were part of a durable replacement.
 fn known(
     what: &str,
     start: &Memory,
@@ -81,7 +81,7 @@ fn in_what_changes_or_makes_a_whole_log() {
             let restored = backup.restore(storage.clone(), &dir(), "demo", None, small(4));
             restored.map(drop)
         });
-        // Each replaces files, so the test covers the case.
+        // Each operation replaces files durably, so each must have failed there.
         let replaced = [cut, salvaged, converted, created, kept, restored];
         assert!(replaced.iter().all(|count| *count > 0), "{replaced:?}");
     }
@@ -94,7 +94,7 @@ fn a_writer_remembers_that_a_sync_failed_in_it_whoever_asks_later() {
             let memory = log(format);
             let faulty = Faulty::new(arc(&memory));
             let storage: Arc<dyn Storage> = Arc::new(faulty.clone());
-            // Segments with free space, so that each append makes the same calls.
+            // The segments have enough space, so that each append makes the same calls.
             let segment_bytes_max = LogOptions::default().segment_bytes_max;
             let roomy = given!(LogOptions, segment_bytes_max, ..small(2));
             let writer = writer(&open(&storage, &roomy));
@@ -107,7 +107,7 @@ fn a_writer_remembers_that_a_sync_failed_in_it_whoever_asks_later() {
             faulty.arm(calls.len() + at.unwrap(), Fault::Os(5));
             let first = append("two").unwrap_err();
             assert_eq!(first.is_sync_error(), unsynced, "{first}");
-            // Later callers only hear that the handle is dead.
+            // Later callers get the error that the handle is dead.
             let later = append("three").unwrap_err();
             assert!(matches!(later, Error::Poisoned(_)), "{later}");
             assert!(!later.is_sync_error());

@@ -1,4 +1,5 @@
-//! Makes every kind of problem that `verify` knows on a real log, in both formats: it is found, and nothing else.
+//! Tests of every kind of problem that `verify` reports, in both formats: each is made on a real log, and exactly this problem is
+//! found.
 
 use crate::support::forge::{self, Segment, chain_again, change_an_event};
 use crate::support::*;
@@ -11,13 +12,13 @@ fn opts() -> LogOptions {
     given!(LogOptions, segment_bytes_max: 2_000, ..options().1)
 }
 
-/// A log of three segments of one day and one of the next.
+/// A log of three segments of one day and a segment of the next day.
 struct World {
     format: Format,
     memory: Memory,
-    /// The head during the first segment.
+    /// The head when the first segment was active.
     first_head: Vec<u8>,
-    /// The log at that time.
+    /// The log when the first segment was active.
     before: Memory,
     receipt: Receipt,
 }
@@ -57,7 +58,7 @@ impl World {
         let storage: Arc<dyn Storage> = Arc::new(self.memory.clone());
         open(&storage, &opts()).reader().unwrap().head().clone()
     }
-    /// Returns the report after `damage` was done to a copy.
+    /// Damages a copy of the log by `damage`, and returns the report.
     fn after(&self, damage: impl FnOnce(&Memory)) -> Report {
         self.against(None, damage)
     }
@@ -71,7 +72,7 @@ impl World {
         let file = head.file(open(&storage, &opts()).identity().log);
         self.after(|memory| forge::write(memory, &dir().join("head"), &file))
     }
-    /// Returns the report after a change of the last segment.
+    /// Changes the last segment of a copy by `change`, and returns the report.
     fn with_last(&self, change: impl FnOnce(&mut Segment)) -> Report {
         self.after(|memory| {
             let mut segment = Segment::read(memory, self.format, &self.last());
@@ -101,19 +102,19 @@ fn report(memory: &Memory, receipt: Option<&Receipt>) -> Report {
     open(&storage, &opts()).verify(receipt).unwrap()
 }
 
-/// Returns ways to cause that kind of problem: a description, the report, and every expected kind, in order.
+/// Returns ways to cause a kind of problem: a description, the report, and every expected kind, in order.
 fn cases(world: &World, kind: ProblemKind) -> Vec<(&'static str, Report, Vec<ProblemKind>)> {
     let (format, names) = (world.format, world.names());
     let last = forge::path(&world.last());
     let (sealed, head) = (forge::path(&names[1]), dir().join("head"));
-    // A byte of the first event.
+    // Damage a byte of the first event.
     let first = |path: &Path| {
         let bytes = forge::read(&world.memory, path);
         let (_, header) = SegmentHeader::decode(format, &bytes).unwrap();
         header as u64 + 60
     };
     let one = |what, report| vec![(what, report, vec![kind])];
-    // No match-all arm: a new kind does not compile without a case.
+    // There is no catch-all arm, so that a new kind does not compile without a case.
     match kind {
         ProblemKind::DamagedEvent => vec![
             (
@@ -357,7 +358,7 @@ fn every_kind_of_problem_is_found_and_nothing_but_it() {
     }
 }
 
-/// Returns a segment's bytes with one more group, whose second frame names another group size.
+/// Returns a segment's bytes with an additional group of two frames that name different group sizes.
 fn disagreeing(
     format: Format,
     bytes: &[u8],
@@ -394,7 +395,7 @@ fn frames_of_one_group_that_disagree_on_its_size_are_no_group() {
             let events = events(&log).split_off(1);
             let bytes = disagreeing(format, &sound[..start], &events, sizes);
             forge::write(&memory, &path, &bytes);
-            // With the old head, the group is an unnamed tail: recovery moves it to quarantine.
+            // If the old head stays, the group is a tail after the head, which recovery moves to quarantine.
             let torn = memory.snapshot();
             forge::write(&torn, &head, &before);
             forget_witness(&torn);
@@ -403,7 +404,7 @@ fn frames_of_one_group_that_disagree_on_its_size_are_no_group() {
             shows!(lock.recovered()[0] => starts "moved ");
             drop(lock);
             assert_eq!(texts(&log), ["one"]);
-            // With a head that names the group, the group is damage: the reader and verification both report it.
+            // If the head covers the group, the group is damage, which a reader and the verification report.
             let named = memory.snapshot();
             let id = log.identity().log;
             let slots = teamlog_engine::internals::head::read_slots(&named, &dir(), id);

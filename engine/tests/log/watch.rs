@@ -1,4 +1,4 @@
-//! Waiting for a log to grow: nothing is missed, nothing is polled, even if the files are replaced.
+//! Tests of waiting for a log to grow: no change is missed and no watch polls, even if the files are replaced.
 
 use crate::support::{FORMATS, create, dir, events, options, say, writer, *};
 use std::io::ErrorKind;
@@ -13,12 +13,12 @@ const LONG: Duration = Duration::from_secs(60);
 struct World {
     log: Log,
     storage: Arc<dyn Storage>,
-    /// Set if the storage has no notifications.
+    /// The storage, if it has no notifications.
     blind: Option<Faulty>,
     _disk: Option<tempfile::TempDir>,
 }
 
-/// Logs on a disk, in memory, and on a storage without notifications.
+/// Creates logs on a disk, in memory, and on a storage without notifications.
 fn worlds(format: Format, options: &LogOptions) -> Vec<World> {
     let disk = tempfile::tempdir().unwrap();
     let faulty = Faulty::new(Arc::new(Memory::new()));
@@ -152,7 +152,7 @@ fn it_goes_on_across_rotation() {
             for n in 0..12 {
                 world.append();
                 assert!(stirred(&mut watch), "event {n}");
-                // Past midnight, too.
+                // The clock passes midnight, so a new segment starts.
                 clock.advance(8 * 3_600_000_000);
             }
             assert!(world.log.reader().unwrap().head().segment >= 4);
@@ -168,7 +168,7 @@ fn a_head_that_was_replaced_is_followed_on() {
         for _ in 0..3 {
             let bytes = world.storage.read(&path, 4096).unwrap();
             world.storage.replace(&path, &bytes, false).unwrap();
-            // The content is unchanged: at most a needless wake.
+            // The content is unchanged, so the watch may wake once in vain.
             stirred(&mut watch);
             thread::scope(|scope| {
                 let waiting = scope.spawn(|| watch.wait(Some(LONG)).unwrap());
@@ -176,7 +176,7 @@ fn a_head_that_was_replaced_is_followed_on() {
                 let started = Instant::now();
                 world.append();
                 assert!(waiting.join().unwrap());
-                // Not by the regular check every five seconds.
+                // The notification woke the watch, and not the regular check every five seconds.
                 assert!(started.elapsed() < Duration::from_secs(4));
             });
         }
@@ -188,7 +188,7 @@ fn another_log_in_the_place_of_this_one_is_told() {
     each(|world| {
         let other = create_aside(&world.storage, world.log.identity().format, 1);
         let mut watch = world.watch();
-        // As a conversion does: the identity last.
+        // A conversion replaces the head first and `log.json` last.
         for name in [HEAD_FILE, LOG_FILE] {
             world
                 .storage
@@ -196,7 +196,7 @@ fn another_log_in_the_place_of_this_one_is_told() {
                 .unwrap();
             assert!(stirred(&mut watch), "{name}");
         }
-        // As a restored directory: whole.
+        // A restore replaces the directory as a whole.
         let whole = create_aside(&world.storage, world.log.identity().format, 2);
         thread::scope(|scope| {
             let waiting = scope.spawn(|| watch.wait(Some(LONG)).unwrap());
@@ -212,7 +212,7 @@ fn another_log_in_the_place_of_this_one_is_told() {
     });
 }
 
-/// Creates a log beside the first, with its own id.
+/// Creates a log with its own id beside the first log.
 fn create_aside(storage: &Arc<dyn Storage>, format: Format, seed: u64) -> Log {
     let new = given!(teamlog_engine::NewLog; name: "demo", format, origin: "restore");
     let options = given!(LogOptions, ids: Arc::new(teamlog_engine::SeededIds(seed.into())),

@@ -1,6 +1,6 @@
-//! Compares the documents with the code: the worked example of `docs/format.md` equals the engine's bytes, every
-//! constant that it names has that value, the reader that was written from it reads real logs, and `docs/durability.md`
-//! prints the table of recovery.
+//! Compares the documents with the code. The worked example of `docs/format.md` equals the engine's bytes, and every constant in
+//! the document has the value of the code. A reader that was written from the document alone reads real logs.
+//! `docs/durability.md` prints the table of recovery.
 
 use crate::support::*;
 use std::path::{Path, PathBuf};
@@ -34,7 +34,7 @@ fn block(document: &str, name: &str) -> String {
     content.to_owned()
 }
 
-/// Returns the rows of the table after a marker, each cell without blanks and back quotes around it.
+/// Returns the rows of the table after a marker. Blanks and back quotes around the cells are removed.
 fn table(document: &str, name: &str) -> Vec<Vec<String>> {
     let marker = format!("<!-- table: {name} -->");
     let (_, behind) = document
@@ -106,7 +106,7 @@ fn undump(dump: &str) -> Vec<u8> {
     bytes
 }
 
-/// The worked example: a group of two events, then one alone.
+/// Writes the worked example: a group of two events, then a group of one event.
 fn write_example(storage: &Arc<dyn Storage>, format: Format) -> Log {
     let (clock, options) = options();
     let log = create(storage, format, &options);
@@ -142,7 +142,7 @@ fn write_example(storage: &Arc<dyn Storage>, format: Format) -> Log {
     log
 }
 
-/// The files of the example, by the path that the document uses.
+/// Returns the files of the example, in the order of the paths in the document.
 fn example_files(format: Format) -> [String; 3] {
     [
         "log.json".to_owned(),
@@ -222,7 +222,7 @@ fn constant(file: &str, name: &str) -> String {
     value.split_once(';').unwrap().0.trim().to_owned()
 }
 
-/// Evaluates an expression of the source as a number.
+/// Evaluates an expression of the source code as a number.
 fn number(expression: &str) -> Option<u128> {
     let digits = expression.replace('_', "");
     if let Some((base, shift)) = digits.split_once("<<") {
@@ -279,8 +279,8 @@ fn the_recovery_table_of_the_document_is_that_of_the_code() {
     assert_eq!(shown, expected);
 }
 
-/// A log that uses everything in the format: several days and segments, groups, all refs, strings of every kind, a tail
-/// in quarantine.
+/// Writes a log that uses everything in the format: several days and segments, groups, all refs, strings of every kind, and a
+/// tail in quarantine.
 fn write_rich_log(storage: &Arc<dyn Storage>, format: Format, refs: &RefNames) -> Log {
     let (clock, options) = options();
     let options = given!(LogOptions, segment_bytes_max: 6_000, refs: refs.clone(), ..options);
@@ -326,7 +326,7 @@ fn write_rich_log(storage: &Arc<dyn Storage>, format: Format, refs: &RefNames) -
     log
 }
 
-/// Runs the reader that was written from the document alone on a team's directory.
+/// Runs the reader in Python, which was written from the document alone, on a team's directory.
 fn read_with_python(team: &Path) -> Option<(bool, String, String)> {
     let python = Command::new("python3")
         .arg("--version")
@@ -367,7 +367,7 @@ fn a_reader_written_from_the_document_reads_what_the_engine_writes() {
         assert!(done, "{format:?}: {said}");
         assert!(lines == expected, "{format:?}: the lines differ");
 
-        // The reader must not accept everything.
+        // The reader must refuse damaged logs.
         let segment = team.join("events").join(&head.name);
         let sound = std::fs::read(&segment).unwrap();
         for at in [0, 30, sound.len() / 2, sound.len() - 3] {

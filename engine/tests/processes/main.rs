@@ -1,5 +1,5 @@
-//! Tests that start other processes, apart from tests with locks: between its fork and its exec, a child holds every
-//! lock of its parent.
+//! Tests that start other processes. They are apart from tests with locks, because a child holds every lock of its parent between
+//! fork and exec.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stderr,

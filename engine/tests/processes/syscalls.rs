@@ -1,7 +1,7 @@
-//! System calls of an append, a rotation and a read, counted under strace.
+//! Counts the system calls of an append, a rotation and a read under strace.
 //!
-//! The test starts itself again under strace as [`traced_steps`]. Counts do not depend on how busy the machine is. If
-//! strace is missing or may not trace, the tests print that and pass.
+//! The test starts itself again under strace as [`traced_steps`]. Counts do not depend on the load of the machine. If strace is
+//! missing or may not trace, the tests print that and pass.
 
 use crate::support::{FORMATS, create, open, options, say, writer};
 use std::path::Path;
@@ -14,20 +14,20 @@ use tempfile::TempDir;
 const ROOT: &str = "TEAMLOG_TRACED_ROOT";
 const STEPS: &str = "TEAMLOG_TRACED_STEPS";
 const SYSCALLS: &str = "trace=write,pwrite64,writev,pwritev,pwritev2,fsync,fdatasync,sync,syncfs,sync_file_range,msync";
-/// System calls that wait for no disk.
+/// System calls that never wait for the disk.
 const LOOKS: &str = "openat,openat2,stat,fstat,newfstatat,statx,close,flock";
 const THREADS: usize = 32;
 const EACH: usize = 25;
-/// Segment size that rotates every few events.
+/// Segment size at which a segment ends after a few events.
 const SMALL_SEGMENT: u64 = 1_000;
 
-/// Segment size that rotates with a long-lived writer.
+/// Segment size at which a long-lived writer ends segments during the test.
 const MIDDLING_SEGMENT: u64 = 12_000;
 const MANY: usize = 160;
 /// Path that separates two appends in the trace.
 const BETWEEN: &str = "teams/between";
 
-/// Calls in strace's format, on files of the log only.
+/// Calls in strace's format. Only calls on files of the log are kept.
 struct Calls(Vec<String>);
 
 impl Calls {
@@ -67,7 +67,7 @@ impl Calls {
     }
 }
 
-/// A directory on the disk of the build: on a file system in memory nothing waits for a sync.
+/// Creates a directory on the disk of the build. A file system in memory would not show the cost of a sync.
 fn directory() -> TempDir {
     tempfile::tempdir_in(env!("CARGO_TARGET_TMPDIR")).unwrap()
 }
@@ -86,7 +86,7 @@ fn existing(format: Format) -> TempDir {
     root
 }
 
-/// Runs `steps` in a process of its own; `None` if tracing is not possible.
+/// Runs `steps` in another process under strace; returns `None` if tracing is not possible.
 fn traced(steps: &str, root: &Path) -> Option<Calls> {
     let trace = root.join("trace");
     let strace = || {
@@ -119,7 +119,7 @@ fn traced(steps: &str, root: &Path) -> Option<Calls> {
     assert!(output.status.success(), "{output:?}");
     let text = std::fs::read_to_string(&trace).unwrap();
     let teams = root.join("teams").display().to_string();
-    // A check names its file from the root on.
+    // A check names its file by the path from the root.
     let looks = |line: &str| line.contains("statx(") && line.contains("\"teams/");
     let ours = text
         .lines()
@@ -127,7 +127,7 @@ fn traced(steps: &str, root: &Path) -> Option<Calls> {
     Some(Calls(ours.map(str::to_owned).collect()))
 }
 
-/// The steps that run under strace; alone the test does nothing.
+/// Runs the steps that the other tests trace. Without their environment variables the test does nothing.
 #[test]
 #[ignore = "started by the other tests"]
 fn traced_steps() {
@@ -211,8 +211,8 @@ fn a_synced_append_is_one_write_one_sync_one_head_and_one_witness() {
     }
 }
 
-/// Cost of a group beside its write, sync and head: a check of the lock file and of the segment, before it is written
-/// and before its head is, and two of the head before it is written.
+/// A group costs these calls beside its write, its sync and its head: checks of the lock file and of the segment before the group
+/// is written and before its head is written, and two checks of the head before the group is written.
 #[test]
 fn a_group_looks_twice_whether_the_log_is_still_ours() {
     for format in FORMATS {
@@ -241,7 +241,7 @@ fn threads_share_syncs() {
             THREADS * EACH
         );
         assert_eq!(calls.syncs("/"), syncs, "{:#?}", calls.0);
-        // Zeros ahead are written once, without a sync of their own.
+        // Zeros ahead are written once, without a separate sync.
         let filled = usize::from(format == Format::Binary && syncs > 16);
         assert_eq!(
             (calls.writes("/events/"), calls.writes("/head>")),
@@ -250,7 +250,7 @@ fn threads_share_syncs() {
     }
 }
 
-/// The last append of a segment and the first of the next share the syncs of a rotation.
+/// The last append of a segment and the first append of the next segment share the syncs of a rotation.
 #[test]
 fn the_appends_around_a_rotation_share_its_syncs() {
     for format in FORMATS {
@@ -293,7 +293,7 @@ fn the_appends_around_a_rotation_share_its_syncs() {
     }
 }
 
-/// Names the call that waited, and its file.
+/// Returns the name of the call that waited, and its file.
 fn waited(line: &str, format: Format) -> String {
     let call = ["fdatasync", "fsync"]
         .into_iter()
@@ -309,7 +309,7 @@ fn waited(line: &str, format: Format) -> String {
     format!("{call} {}", of.map_or("something else", |(_, what)| what))
 }
 
-/// Returns the result of a call.
+/// Returns the number of bytes that a call reports.
 fn bytes(line: &str) -> usize {
     let answer = line.rsplit("= ").next().unwrap_or_default();
     answer.trim().parse().unwrap_or(0)
@@ -329,8 +329,8 @@ fn directories_are_synced_at_rotation_only() {
             .unwrap()
             .count();
         assert!(segments > 2, "{segments} segments");
-        // One sync per append, and one for the header of each new segment. In `binary`, also one for a segment that was
-        // not ended by its last group.
+        // There is one sync per append, and one for the header of each new segment. In `binary`, there is one more for a segment
+        // that was not ended by its last group.
         let others = calls.syncs("/events/") - EACH;
         let most = (segments - 1) * if format == Format::Binary { 2 } else { 1 };
         assert!((segments - 1..=most).contains(&others), "{:#?}", calls.0);

@@ -19,7 +19,7 @@ macro_rules! has {
     }};
 }
 
-/// The rows of a table, with JSON objects written as literals: `cases![("send", {"to": "dev"}, 3), ...]`. Instead of a
+/// Creates the rows of a table, with JSON objects written as literals: `cases![("send", {"to": "dev"}, 3), ...]`. Instead of a
 /// comma, `=>` may separate input and expectation.
 macro_rules! cases {
     (@row ($($done:expr,)*)) => { ($($done,)*) };

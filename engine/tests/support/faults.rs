@@ -1,4 +1,4 @@
-//! Faults at every call in turn, and states after a crash.
+//! Runs operations with a fault at every call in turn, and creates states after a crash.
 
 use super::{arc, dir};
 use std::collections::hash_map::DefaultHasher;
@@ -15,7 +15,7 @@ use teamlog_engine::storage::{Memory, Storage};
 pub struct Failed<T> {
     /// Number of the call.
     pub call: usize,
-    /// Name and path of the call.
+    /// Name of the call; `path` is its path.
     pub name: &'static str,
     pub path: PathBuf,
     /// The storage after the run.
@@ -24,8 +24,8 @@ pub struct Failed<T> {
     pub done: T,
 }
 
-/// Runs `act` on copies of `start`, failing at each call in turn, and calls back with every such run. Returns the
-/// result without faults.
+/// Runs `act` on copies of `start`, and fails another call in each run. Calls back with every such run. Returns the result of a
+/// run without faults.
 pub fn at_every_call<T>(
     start: &Memory,
     fault: Fault,
@@ -73,8 +73,8 @@ impl<T> Failed<T> {
     }
 }
 
-/// Returns the states after the process died (but not the machine), and after a power loss with all, none or any part
-/// of the unsynced changes kept.
+/// Returns the states after the process died (but not the machine), and after a power loss that keeps all, none or any part of
+/// the unsynced changes.
 pub fn crashes(memory: &Memory, seed: u64, random: usize) -> Vec<(String, Memory)> {
     let mut states = vec![
         ("all lost".to_owned(), memory.lose_unsynced()),
@@ -109,8 +109,8 @@ pub fn tree(storage: &dyn Storage, dir: &Path) -> BTreeMap<PathBuf, Vec<u8>> {
     found
 }
 
-/// States that were checked before. Most calls change no file, and most crashes lose nothing or everything: a check
-/// that depends on the files alone need not run again on the same files.
+/// States that were checked before. Most calls change no file, and most crashes lose nothing or everything. So a check that
+/// depends on the files alone runs once for equal files.
 #[derive(Default)]
 pub struct Checked {
     seen: HashSet<u64>,
@@ -119,7 +119,7 @@ pub struct Checked {
 }
 
 impl Checked {
-    /// Returns true if these files were not seen before together with `beside`, the check's other input.
+    /// Returns true if these files were not seen before together with `beside`, the other input of the check.
     pub fn is_new(&mut self, memory: &Memory, beside: impl Hash) -> bool {
         self.met += 1;
         let mut hasher = DefaultHasher::new();

@@ -25,7 +25,7 @@ pub fn read(storage: &dyn Storage, path: &Path) -> Vec<u8> {
     storage.read(path, 1 << 24).unwrap()
 }
 
-/// Writes a file in place: it stays the same file.
+/// Writes a file in place, so that its identity stays.
 pub fn write(storage: &dyn Storage, path: &Path, bytes: &[u8]) {
     let file = storage.open(path, OpenMode::Create).unwrap();
     file.set_len(bytes.len() as u64).unwrap();
@@ -66,7 +66,7 @@ pub fn change_an_event(storage: &dyn Storage, format: Format, name: &str) {
     segment.write(storage, format, name);
 }
 
-/// Updates the header of segment `index` (from 0) to describe the segment before it as it is now.
+/// Updates the header of segment `index` (from 0), so that it describes the segment before as that segment is now.
 pub fn chain_again(storage: &dyn Storage, format: Format, index: usize) {
     let names = names(storage);
     let before = read(storage, &path(&names[index - 1]));

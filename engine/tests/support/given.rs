@@ -6,7 +6,7 @@ use teamlog_engine::Clock;
 use teamlog_engine::IdSource;
 use teamlog_engine::{ManualClock, SeededIds};
 
-/// Conversion for a field of type `T`: plain text for a string, a value for an `Option` that holds it.
+/// Conversion for a field of type `T`: a text for a string, a value for an `Option` of that value.
 pub trait Given<T> {
     fn given(self) -> T;
 }
@@ -89,8 +89,8 @@ impl<const N: usize> Given<Option<Vec<String>>> for [&str; N] {
     }
 }
 
-/// Builds a struct from the fields that matter: `given!(Type, field: value, field)`. The others come from `..base` at
-/// the end, or are the default ones. After `Type;` all fields are given.
+/// Builds a struct from the fields that matter: `given!(Type, field: value, field)`. The other fields come from `..base` at the
+/// end, or have default values. After `Type;` all fields are given.
 macro_rules! given {
     (@of $field:ident) => { $crate::given::Given::given($field) };
     (@of $field:ident $value:expr) => { $crate::given::Given::given($value) };

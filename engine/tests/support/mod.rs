@@ -41,7 +41,7 @@ pub fn dir() -> PathBuf {
     PathBuf::from("teams/demo")
 }
 
-/// Options with a fixed clock and seeded ids.
+/// Returns options with a fixed clock and seeded ids.
 pub fn options() -> (Arc<ManualClock>, LogOptions) {
     let clock = Arc::new(ManualClock::new(start()));
     let options = given!(LogOptions, clock: clock.clone(), ids: Arc::new(SeededIds(42.into())),
@@ -54,7 +54,7 @@ pub fn create(storage: &Arc<dyn Storage>, format: Format, options: &LogOptions) 
     Log::create(storage.clone(), &dir(), new, options.clone()).unwrap()
 }
 
-/// A log whose groups a journal orders.
+/// Creates a log whose groups a journal orders.
 pub fn create_shared(storage: &Arc<dyn Storage>, format: Format, options: &LogOptions) -> Log {
     let identity = Identity {
         log: LogId::new(options.ids.as_ref()).unwrap(),
@@ -73,7 +73,7 @@ pub fn create_shared(storage: &Arc<dyn Storage>, format: Format, options: &LogOp
     Log::create_from(identity, storage.clone(), &dir(), options.clone()).unwrap()
 }
 
-/// Options with which every log is written through clones of this journal.
+/// Returns options with which every log is written through clones of this journal.
 pub fn through<J>(journal: J, options: &LogOptions) -> LogOptions
 where
     J: Journal + Clone + Sync + 'static,
@@ -108,7 +108,7 @@ pub fn writer(log: &Log) -> Writer<()> {
     log.lock().unwrap().into_writer(())
 }
 
-/// An event with `text`.
+/// Returns an event with `text`.
 pub fn said(text: &str) -> NewEvent {
     let payload = Json::from_value(&serde_json::json!({ "text": text })).unwrap();
     NewEvent::new("note_said", "lead", payload).with_ref(undeclared::TRACE, "tr_1")
@@ -141,13 +141,13 @@ pub fn segment(format: Format) -> PathBuf {
     Path::new("teams/demo/events").join(format!("2026-11-21.{}", format.extension()))
 }
 
-/// Options with small segments, so that there are several, and different ids for each seed.
+/// Returns options with small segments, so that there are several segments, and with other ids for each seed.
 pub fn small(seed: u64) -> LogOptions {
     given!(LogOptions, segment_bytes_max: 2_000, ids: Arc::new(SeededIds(seed.into())),
         ..options().1)
 }
 
-/// Makes the acknowledged end of the log unknown, for states that no crash leaves.
+/// Removes the witness, so that the acknowledged end of the log is unknown. No crash leaves such a state.
 pub fn forget_witness(memory: &Memory) {
     memory.truncate(&dir().join(LOCK_FILE), 0).unwrap();
 }
@@ -169,14 +169,14 @@ pub fn say<S: State>(writer: &Writer<S>, text: &str) -> AppendedGroup {
     appended.unwrap().unwrap()
 }
 
-/// A storage on a disk of its own.
+/// Creates a storage in a temporary directory.
 pub fn files() -> (tempfile::TempDir, Arc<dyn Storage>) {
     let dir = tempfile::tempdir().unwrap();
     let storage: Arc<dyn Storage> = Arc::new(Files::open(dir.path()).unwrap());
     (dir, storage)
 }
 
-/// A log on a disk of its own.
+/// Creates a log in a temporary directory.
 pub fn on_disk(format: Format) -> (tempfile::TempDir, Log) {
     let (dir, storage) = files();
     let log = create(&storage, format, &options().1);

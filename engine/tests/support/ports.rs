@@ -3,8 +3,8 @@
 use std::net::TcpListener;
 use std::sync::atomic::{AtomicU32, Ordering};
 
-/// Lowest port to try; below those that Linux gives to outgoing connections (32,768 and up): one of those could take
-/// the port of a stopped server, which then would not start again.
+/// Lowest port to try. Ports from 32,768 on are excluded, because Linux gives them to outgoing connections: such a connection
+/// could take the port of a stopped server, which then could not start again.
 const FIRST: u32 = 10_000;
 const COUNT: u32 = 22_000;
 
@@ -13,7 +13,7 @@ static LOOKED_AT: AtomicU32 = AtomicU32::new(0);
 
 /// Returns a loopback port without a listener.
 pub fn free_port() -> u16 {
-    // Test programs that run at the same time start far from each other.
+    // Test programs that run at the same time start at distant ports.
     let begin = std::process::id().wrapping_mul(2_654_435_761) >> 16;
     let next = |_| {
         let at = begin + LOOKED_AT.fetch_add(1, Ordering::Relaxed);

@@ -1,13 +1,13 @@
-//! Waits for conditions, never for a guessed time.
+//! Waits for conditions, and never for a guessed time.
 
 use std::time::{Duration, Instant};
 
-/// Longer than anything takes that does not hang.
+/// A timeout that is longer than any operation that does not hang.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(60);
-/// The time between two looks.
+/// Time between two checks of a condition.
 const LOOK: Duration = Duration::from_millis(5);
 
-/// Looks until the condition holds; `what` names it if it never does.
+/// Checks `holds` until it returns true. `what` names the condition in the panic after the timeout.
 #[track_caller]
 pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     until_some(what, || match holds() {
@@ -16,7 +16,7 @@ pub fn until(what: &str, mut holds: impl FnMut() -> bool) {
     });
 }
 
-/// Looks until there is a value, and returns it; the last reason why there is none is told with `what`.
+/// Calls a function until it returns a value, and returns the value. After the timeout, panics with `what` and the last error.
 #[track_caller]
 pub fn until_some<T, E: std::fmt::Display>(
     what: &str,

@@ -14,12 +14,12 @@ use teamlog_engine::{Identity, JournalFault, JournalIdentity};
 #[derive(Debug, Clone, Default)]
 pub struct Line {
     pub journal: MemoryJournal,
-    /// Number of calls until the cut, and true if that call is carried out.
+    /// Number of calls until the cut, and true if the last of these calls is carried out.
     cut: Arc<Mutex<Option<(usize, bool)>>>,
     happened: Arc<AtomicBool>,
-    /// A group that was sent, and arrives with the next one.
+    /// A group that was sent, and arrives with the next group.
     late: Arc<Mutex<Option<LateTurn>>>,
-    /// True if the next group that changes the log's state is late.
+    /// True if the next group that changes the log's state arrives late.
     pub delays: Arc<AtomicBool>,
 }
 
@@ -39,7 +39,7 @@ impl Line {
         *self.cut.lock().unwrap() = None;
     }
 
-    /// A connection without faults.
+    /// Creates a connection without faults.
     pub fn to(journal: MemoryJournal) -> Line {
         Line {
             journal,
@@ -56,7 +56,7 @@ impl Line {
         }
     }
 
-    /// Returns if a call is carried out, and if it is answered.
+    /// Returns two flags: the call is carried out, and the call is answered.
     fn call(&self) -> (bool, bool) {
         match &mut *self.cut.lock().unwrap() {
             None => (true, true),
@@ -71,7 +71,7 @@ impl Line {
         }
     }
 
-    /// Returns true if it was cut.
+    /// Returns true if the connection was cut.
     pub fn is_cut(&self) -> bool {
         self.happened.load(Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! Events to encode: random valid ones, and a few fixed ones.
+//! Events to encode: random valid events, and a few fixed events.
 
 use proptest::prelude::*;
 use std::borrow::Cow;
@@ -11,14 +11,14 @@ pub fn id(at: &str, random: u64) -> EventId {
     EventId::new(Timestamp::from_canonical(at.as_bytes()).unwrap(), random)
 }
 
-/// An event with only the mandatory fields.
+/// Returns an event with only the mandatory fields.
 pub fn bare(seq: u64) -> Event<'static> {
     let id = id("2026-11-21T10:00:00.000001Z", seq);
     given!(Event; seq, id, created_at: id.created_at(), kind: "note", actor: "ann",
         refs: Refs::default(), schema_version: 1, foreign: false, payload: "{}")
 }
 
-/// An event with every field, names that need escapes and a payload with one of everything.
+/// Returns an event with every field, names that need escapes, and a payload with every kind of value.
 pub fn full(seq: u64) -> Event<'static> {
     let mut refs = Refs::default();
     for (kind, name) in Ref::ALL.into_iter().zip([
@@ -47,7 +47,7 @@ pub fn part(index: u32, len: u32) -> GroupPart {
     GroupPart { index, len }
 }
 
-/// A name that the engine accepts: any characters except controls, 1 to 128 bytes.
+/// Returns any name that the engine accepts: 1 to 128 bytes without control characters.
 pub fn identifier() -> impl Strategy<Value = Cow<'static, str>> {
     let any = proptest::collection::vec(
         prop_oneof![4 => proptest::char::range(' ', '~'), 1 => any::<char>(), 1 => Just('"'), 1 => Just('\\')],
@@ -66,7 +66,7 @@ pub fn identifier() -> impl Strategy<Value = Cow<'static, str>> {
     })
 }
 
-/// Canonical JSON of any shape up to a few levels.
+/// Returns canonical JSON of any shape, a few levels deep.
 pub fn payload() -> impl Strategy<Value = Cow<'static, str>> {
     let text =
         any::<String>().prop_map(|text| Json::from_value(&text).unwrap().as_str().to_owned());

@@ -1,4 +1,4 @@
-//! Bytes that are not frames: none panics, none is accepted.
+//! Tests of bytes that are not frames: none causes a panic, and none is accepted.
 
 use super::events::{FORMATS, alone, bare, event, full};
 use crate::support::*;
@@ -14,7 +14,7 @@ fn read_all(format: Format, bytes: &[u8]) -> bool {
     let _ = SegmentHeader::decode(format, bytes);
     if let Ok(frame) = &decoded {
         assert!(frame.len <= bytes.len());
-        // An accepted frame is exactly our own output.
+        // An accepted frame equals the encoder's output for its event.
         let mut again = Vec::new();
         teamlog_engine::internals::codec::encode_body(format, &frame.event, &mut again);
         let mut sealed = Vec::new();
@@ -48,7 +48,8 @@ proptest! {
         }
     }
 
-    /// Changed bytes with a corrected checksum: an accepted frame is still our own output.
+    /// Some bytes are changed and the checksum is corrected. If the frame is accepted, it equals the encoder's output for its
+    /// event.
     #[test]
     fn changed_frames_with_right_checksums_are_still_checked(
         event in event(), at in any::<proptest::sample::Index>(), byte in any::<u8>(), cut in any::<bool>(),
@@ -63,7 +64,7 @@ proptest! {
     }
 }
 
-/// Returns the same bytes with a correct length and checksum.
+/// Returns the bytes with a correct length and checksum.
 fn with_right_checksum(format: Format, mut bytes: Vec<u8>) -> Vec<u8> {
     match format {
         Format::Jsonl => {
@@ -105,7 +106,7 @@ fn golden(format: Format) -> Vec<Vec<u8>> {
 fn every_flipped_bit_is_seen() {
     for format in FORMATS {
         for frame in golden(format) {
-            // Another frame after it, so that the search for a lost newline finds another one.
+            // A second frame follows, so that the search for a lost newline finds the newline of that frame.
             let mut bytes = [&frame[..], &frame[..]].concat();
             for bit in 0..frame.len() * 8 {
                 bytes[bit / 8] ^= 1 << (bit % 8);
@@ -140,7 +141,7 @@ fn every_cut_is_incomplete() {
     }
 }
 
-/// Lines with a correct checksum that no writer would write.
+/// The lines have correct checksums, but no writer would write them.
 #[test]
 fn only_the_one_way_of_writing_is_read() {
     let line = String::from_utf8(alone(Format::Jsonl, &full(2))).unwrap();
@@ -245,7 +246,7 @@ fn binary_fields_are_checked_behind_a_right_checksum() {
         assert_ne!(broken[at], byte, "{what}");
         broken[at] = byte;
         let broken = with_right_checksum(Format::Binary, broken);
-        // Without its foreign mark the frame is a valid one of another meaning, so that flag is no fault.
+        // If this flag is set, the frame is valid after its foreign mark is removed, so the flag alone is no fault.
         if what != "flag of a ref that is not there" {
             assert!(
                 matches!(decode(Format::Binary, &broken), Err(FrameError::Damaged(_))),
@@ -283,7 +284,7 @@ fn bytes_that_cannot_become_a_frame_are_damaged_at_once() {
     ));
 }
 
-/// A payload that is a stored line, as an object, as a string, deep inside and followed by a line of its own.
+/// Returns payloads that contain a stored line: as an object, as a string, deep inside, and followed by a line of its own.
 fn smuggled() -> Vec<String> {
     let line = String::from_utf8(alone(Format::Jsonl, &bare(1))).unwrap();
     let object = line.trim_end();
@@ -326,8 +327,7 @@ fn content_that_holds_a_frame_is_not_taken_for_one() {
     }
 }
 
-/// Tests payloads that the checksum does not protect: the inner line ends in the checksum that the outer line would
-/// need.
+/// The checksum does not protect these payloads, because the inner line ends with the checksum that the outer line needs.
 #[test]
 fn a_frame_within_a_payload_is_refused_even_if_its_checksum_matches() {
     for payload in ["{}", "[]", "{\"x\":[{}]}"] {

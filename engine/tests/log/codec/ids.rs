@@ -1,11 +1,11 @@
-//! Event ids: they encode the time, and they strictly increase.
+//! Tests of event ids: they encode the time, and strictly increase.
 
 use super::events::event_id;
 use proptest::prelude::*;
 use std::sync::atomic::AtomicU64;
 use teamlog_engine::{EventId, IdSource, RandomIds, SeededIds, Timestamp};
 
-/// Always returns the same bits.
+/// A source that always returns the same bits.
 #[derive(Debug)]
 struct Stuck(u64);
 
@@ -98,7 +98,7 @@ fn a_burst_within_one_microsecond_has_room() {
         assert!(id > previous && id.created_at() == now);
         previous = id;
     }
-    // Equal random bits still give another id.
+    // The random bits are equal, but the next id differs.
     let next = EventId::after(Some(previous), now, &Stuck(0)).unwrap();
     assert_eq!(random_part(next), random_part(previous) + 1);
 }
@@ -127,7 +127,7 @@ fn random_bits_differ_and_seeded_ones_repeat() {
     drawn.sort_unstable();
     drawn.dedup();
     assert_eq!(drawn.len(), 1000);
-    // The first words of SplitMix64 from seed 0 are published in many places.
+    // The first outputs of SplitMix64 for seed 0 are published in many places.
     let ids = SeededIds(AtomicU64::new(0));
     assert_eq!(
         [ids.random(), ids.random(), ids.random()],

@@ -1,4 +1,4 @@
-//! Canonical JSON: results, and refused texts.
+//! Tests of canonical JSON: results, and refused texts.
 
 use proptest::prelude::*;
 use teamlog_engine::Json;
@@ -182,7 +182,8 @@ fn value() -> impl Strategy<Value = serde_json::Value> {
 }
 
 proptest! {
-    /// Compact, spaced out, and with every character escaped: one canonical text with the same meaning.
+    /// A compact text, a text with whitespace, and a text with every character escaped have one canonical text with the same
+    /// meaning.
     #[test]
     fn one_value_has_one_text(value in value()) {
         let compact = serde_json::to_string(&value).unwrap();
@@ -195,7 +196,7 @@ proptest! {
         prop_assert_eq!(meaning(&canonical), meaning(&compact));
     }
 
-    /// Accepts the same texts as another parser, except for our limits.
+    /// The parser accepts the texts that another parser accepts, except for the limits of the engine.
     #[test]
     fn what_is_accepted_is_json(text in "[\\[\\]{}\",:\\\\utrfalsn0-9 eE.+-]{0,24}") {
         let theirs = serde_json::from_str::<serde_json::Value>(&text).is_ok();
@@ -206,7 +207,7 @@ proptest! {
     }
 }
 
-/// Returns the same JSON with every character of every string as `\u` escapes.
+/// Returns the JSON with every character of every string as a `\u` escape.
 fn all_escaped(compact: &str) -> String {
     let (mut out, mut rest) = (String::new(), compact);
     while let Some(quote) = rest.find('"') {

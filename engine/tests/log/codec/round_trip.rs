@@ -1,4 +1,4 @@
-//! Encoded events decode to the same events, in both formats, with the same meaning.
+//! Tests that encoded events decode to the same events, in both formats.
 
 use super::events::{FORMATS, alone, bare, event, full, part};
 use crate::support::*;
@@ -29,7 +29,7 @@ proptest! {
                 let end = ends.iter().copied().find(|end| *end >= about).unwrap_or(out.len());
                 prop_assert_eq!(split(format, &out, about), Ok(end), "{:?} {}", format, about);
             }
-            // A damaged frame is still in the piece; decoding it finds the damage.
+            // The piece contains the damaged frame; only decoding finds the damage.
             out[30] ^= 1;
             prop_assert_eq!(split(format, &out, ends[0]), Ok(ends[0]));
         }
@@ -77,7 +77,7 @@ proptest! {
     fn exported_lines_read_back(event in event(), rotate in 0_usize..20) {
         let line = public(&event);
         prop_assert_eq!(parse_public_json(&line), Ok(event.clone()));
-        // Another order of the fields, with whitespace between them.
+        // Write the fields in another order, with whitespace between them.
         let members: Vec<(String, Box<serde_json::value::RawValue>)> = members(&line);
         let mut texts: Vec<String> = members.iter().map(|(name, value)| format!(" \"{name}\" : {value}\t")).collect();
         let middle = rotate % texts.len();
@@ -102,7 +102,7 @@ proptest! {
     }
 }
 
-/// Returns the members of an object in their order, without our own parser.
+/// Returns the members of an object in their order, read by another parser than the engine's.
 fn members(line: &str) -> Vec<(String, Box<serde_json::value::RawValue>)> {
     struct InOrder(Vec<(String, Box<serde_json::value::RawValue>)>);
     impl<'de> serde::Deserialize<'de> for InOrder {
@@ -142,7 +142,7 @@ fn strings_without_escapes_are_borrowed() {
             .flatten()
             .filter(|name| matches!(name, Cow::Owned(_)))
             .collect();
-        // Two of them have escapes, in `jsonl` only.
+        // Two of the payloads have escapes, in `jsonl` only.
         assert_eq!(
             owned.len(),
             if format == Format::Jsonl { 2 } else { 0 },

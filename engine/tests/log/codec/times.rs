@@ -1,4 +1,4 @@
-//! Times: the canonical text, compared with another calendar, and texts that people write.
+//! Tests of times: the canonical text, compared with another calendar, and texts that people write.
 
 use proptest::prelude::*;
 use teamlog_engine::Timestamp;

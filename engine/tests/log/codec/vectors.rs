@@ -1,5 +1,5 @@
-//! Frames and headers written out by hand, so that no change of the code changes the formats unnoticed. The checksums
-//! were computed with another implementation of CRC-32 (`zlib`).
+//! Tests with frames and headers that were written by hand, so that every change of the formats is noticed. Their checksums were
+//! computed with another implementation of CRC-32 (`zlib`).
 
 use super::events::{alone, bare, full, part};
 use crate::support::*;

@@ -1,10 +1,10 @@
-//! Crash, recover, and crash again: events that a recovery showed are as durable as acknowledged ones, its quarantine
-//! is kept, and it continues only in a segment that follows.
+//! Tests of a crash, a recovery, and a second crash. Events that a recovery showed are as durable as acknowledged events. The
+//! quarantine of a recovery is kept. A recovery continues only in a segment that follows.
 
 use super::*;
 use teamlog_engine::internals::codec::{Predecessor, SegmentHeader};
 
-/// The possible states after a first crash in the history, each with and without its head.
+/// Returns the possible states after a first crash in the history, each with and without its head.
 fn after_a_crash(format: Format) -> Vec<(String, Memory)> {
     let (mut states, mut seen) = (Vec::new(), HashSet::new());
     for fault in [Fault::Stop, Fault::Os(5)] {
@@ -67,7 +67,7 @@ fn a_torn_tail_is_kept_whatever_its_recovery_is_stopped_at() {
     for format in FORMATS {
         let (memory, now, next) = with_next_group(format);
         let first_group = group_len(format, &next);
-        // A torn group alone, and one after a complete group.
+        // The torn group is alone, or follows a complete group.
         for (start, end) in [(0, first_group / 2), (first_group, next.len() - 3)] {
             let torn = &next[start..end];
             let count = if start == 0 { 3 } else { 5 };
@@ -107,7 +107,7 @@ fn a_torn_tail_is_kept_whatever_its_recovery_is_stopped_at() {
     }
 }
 
-/// The bytes of every quarantine file.
+/// Returns the bytes of every quarantine file.
 fn quarantined(storage: &Arc<dyn Storage>) -> Vec<Vec<u8>> {
     let place = dir().join(QUARANTINE_DIR);
     let files = storage.list(&place).unwrap_or_default();
@@ -118,7 +118,7 @@ fn quarantined(storage: &Arc<dyn Storage>) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// A fault in a header or in the segment before it.
+/// Damages a header or the segment before it.
 type Harm = fn(&mut SegmentHeader, &mut Vec<u8>);
 
 fn previous(header: &mut SegmentHeader) -> &mut Predecessor {
@@ -147,7 +147,7 @@ fn a_segment_that_does_not_continue_the_one_before_is_not_gone_on_in() {
         let read = |path: &Path| arc(&memory).read(path, 1 << 20).unwrap();
         let (before, bytes) = (read(&first), read(&second));
         let (header, header_len) = SegmentHeader::decode(format, &bytes).unwrap();
-        // A rotation without its last head, and no head at all.
+        // The rotation has no last head, or there is no head at all.
         let rotating = given!(Head, segment: 1,
             name: first.file_name().unwrap().to_str().unwrap().to_owned(), end: before.len() as u64,
             last_seq: 2, last_id, rotating: true, ..head);

@@ -1,4 +1,4 @@
-//! The rows of the recovery table, and other states after a crash, made byte by byte.
+//! Tests of the rows of the recovery table, and of other states after a crash. The states are written byte by byte.
 
 use super::*;
 use teamlog_engine::verify::Report;
@@ -9,7 +9,7 @@ fn problems(report: &Report) -> Vec<&'static str> {
     problems.map(|problem| problem.kind.name()).collect()
 }
 
-/// Returns a log with `acked` appends acknowledged, and the bytes that one more append would add.
+/// Returns a log with `acked` acknowledged appends, and the bytes that another append would add.
 pub fn with_next_group(format: Format) -> (Memory, Vec<u8>, Vec<u8>) {
     let memory = fresh(format);
     run(&arc(&memory), &[Step::Append(2, 40), Step::Append(1, 20)]);
@@ -41,7 +41,7 @@ fn a_failed_sync_is_known_as_one_wherever_it_is() {
             &segment(format),
             &[&now, &next[..next.len() - 1]].concat(),
         );
-        // Moves the torn tail to quarantine, then rotates.
+        // Opening the log moves the torn tail to quarantine, and then rotates.
         let fail = |call: usize, fault: Fault| {
             let faulty = Faulty::new(arc(&memory.snapshot()));
             faulty.arm(call, fault);
@@ -94,7 +94,7 @@ fn the_table_on_real_bytes() {
         let (_, log, opened) = state(&next);
         shows!(opened.unwrap()[0] => has "adopted complete events 4 to 6");
         assert_eq!(texts(&log).len(), 6);
-        // Cut anywhere inside the first group: torn, moved to quarantine, named by an event.
+        // A cut inside the first group leaves a torn group: it is moved to quarantine, and an event names the file.
         for cut in 1..first_group {
             let (memory, log, opened) = state(&next[..cut]);
             assert!(
@@ -108,7 +108,7 @@ fn the_table_on_real_bytes() {
                 .read(&dir().join(QUARANTINE_DIR).join(&kept[0]), 1 << 20)
                 .unwrap();
             let torn = &next[..cut];
-            // In `binary` zeros at the end are ignored.
+            // In `binary`, zeros at the end are ignored.
             let written = match format {
                 Format::Binary => torn.iter().rposition(|byte| *byte != 0).unwrap() + 1,
                 Format::Jsonl => cut,
@@ -117,13 +117,13 @@ fn the_table_on_real_bytes() {
             every_quarantine_file_is_named(&arc(&memory), &log, "cut");
             assert!(log.verify(None).unwrap().ok);
         }
-        // Cut inside the second: the first is adopted, the rest moved to quarantine.
+        // After a cut inside the second group, the first group is adopted, and the rest is moved to quarantine.
         for cut in first_group + 1..next.len() {
             let (_, log, opened) = state(&next[..cut]);
             assert_eq!(opened.unwrap().len(), 2, "{format:?} {cut}");
             assert_eq!(texts(&log).len(), 5);
         }
-        // The first event of the group is damaged, the second is whole: parts of one write, so torn.
+        // The first event of the group is damaged and the second is whole. Both are parts of one write, so the group is torn.
         for at in 0..10 {
             let mut tail = next[..first_group].to_vec();
             tail[at + 20] ^= 0x10;
@@ -134,7 +134,7 @@ fn the_table_on_real_bytes() {
             );
             assert_eq!(texts(&log).len(), 3);
         }
-        // A damaged group before a later one had been synced: corrupt, and nothing is changed.
+        // A damaged group before a later group had been synced, so the log is corrupt and nothing is changed.
         for at in 0..first_group {
             let mut tail = next.clone();
             tail[at] ^= 0x10;
@@ -150,7 +150,7 @@ fn the_table_on_real_bytes() {
             );
             assert!(log.reader().is_err() && !log.verify(None).unwrap().ok);
         }
-        // Zeros are ignored in `binary`, and a torn write in `jsonl`.
+        // In `binary`, zeros are ignored; in `jsonl`, they are a torn write.
         let (_, log, opened) = state(&[0; 700]);
         assert_eq!(opened.unwrap().is_empty(), format == Format::Binary);
         assert_eq!(texts(&log).len(), 3);
@@ -163,7 +163,7 @@ fn the_table_on_real_bytes() {
             assert!(opened.unwrap()[0].contains("to quarantine"), "{format:?}");
             assert_eq!(texts(&log).len(), 3);
         }
-        // The file ends before the head.
+        // The file ends before the end in the head.
         for cut in 1..40 {
             let memory = memory.snapshot();
             put(&memory, &path, &now[..now.len() - cut]);
@@ -206,7 +206,7 @@ fn without_a_head_only_a_clean_log_is_opened() {
         let log = open(&arc(&memory), &options().1);
         let error = log.lock().err().unwrap();
         assert!(error.to_string().contains("no valid head"), "{error}");
-        // One damaged slot loses nothing.
+        // If one slot is damaged, no event is lost.
         let memory = self::fresh(format);
         run(
             &arc(&memory),
@@ -243,7 +243,7 @@ fn a_reader_stops_at_the_head_while_somebody_writes() {
     }
 }
 
-/// Returns a log of two segments, and the bytes of its first one and of its head before it had a second event.
+/// Returns a log of two segments, and the bytes of its first segment and of its head before the second event.
 pub fn two_segments(format: Format) -> (Memory, Vec<u8>) {
     let memory = fresh(format);
     run(&arc(&memory), &[Step::Append(1, 5)]);
@@ -292,7 +292,7 @@ fn a_tail_torn_right_behind_a_rotation_is_a_warning() {
         let head = log.reader().unwrap().head().clone();
         let first = storage.read(&segment(format), 1 << 20).unwrap();
         let last_id = events(&log)[1].id;
-        // The state while the first group of the second segment was being written.
+        // Restore the head from the time when the first group of the second segment was being written.
         let rotating = given!(Head, segment: 1,
             name: format!("2026-11-21.{}", format.extension()), end: first.len() as u64,
             last_seq: 2, last_id, rotating: true, ..head.clone());

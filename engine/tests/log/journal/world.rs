@@ -1,5 +1,5 @@
-//! Three hosts that write one log through one journal, in one thread. Before each call to the journal other hosts may
-//! act; answers are lost, groups arrive late, processes die and disks forget, all by one seed.
+//! Three hosts that write one log through one journal, in one thread. Before each call to the journal, other hosts may act. One
+//! seed decides which answers are lost, which groups arrive late, which processes die, and which disks lose unsynced bytes.
 
 use crate::support::*;
 use std::sync::{Mutex, MutexGuard};
@@ -11,7 +11,7 @@ use teamlog_engine::{
 
 pub const HOSTS: usize = 3;
 
-/// State that a host folds: every claim takes the next epoch, and only its holder releases it.
+/// State that a host folds: every claim gets the next epoch, and only the holder of a claim releases it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Claims {
     pub texts: Vec<String>,
@@ -67,32 +67,32 @@ pub struct Done {
 pub enum CameTo {
     /// Recorded with this seq.
     Acked(u64),
-    /// Refused on a state of that many events.
+    /// Refused on a state with this many events.
     Refused(u64),
     /// The job recorded nothing.
     Nothing,
-    /// The job recorded its events or not.
+    /// The outcome is unknown: the job may have recorded its events or not.
     Unknown,
 }
 
-/// Settings of a world.
+/// Settings of a test world.
 #[derive(Debug, Clone, Copy)]
 pub struct Plan {
     pub seed: u64,
     pub format: Format,
     pub steps: usize,
-    /// A call of the first host before which it dies.
+    /// The point at which the first host dies, if any.
     pub death: Option<Death>,
 }
 
 /// The point at which the first host dies.
 #[derive(Debug, Clone, Copy)]
 pub enum Death {
-    /// Before the call of its storage with this number.
+    /// Before the call to its storage with this number.
     Storage(usize),
-    /// Before the call of its journal with this number.
+    /// Before the call to its journal with this number.
     BeforeJournal(usize),
-    /// After the call of its journal with this number.
+    /// After the call to its journal with this number.
     BehindJournal(usize),
 }
 
@@ -108,15 +108,15 @@ pub struct World {
     /// True if no more faults happen.
     calm: Mutex<bool>,
     jobs: AtomicU64,
-    /// Calls of the first host to its journal.
+    /// Number of calls of the first host to its journal.
     pub calls: AtomicU64,
 }
 
-/// The end of a process.
+/// Way in which a process ends.
 enum End {
-    /// Like a long-lived process.
+    /// Closes the writer, like a long-lived process.
     Close,
-    /// Like a command.
+    /// Releases the writer, like a command.
     Release,
     Death,
 }
@@ -165,7 +165,6 @@ impl World {
         })
     }
 
-    /// Runs all steps.
     pub fn run(self: &Arc<World>) {
         if let Some(Death::Storage(call)) = self.plan.death
             && let Some(host) = guard(&self.hosts[0]).as_mut()
@@ -192,7 +191,7 @@ impl World {
         self.time.fetch_add(1, std::sync::atomic::Ordering::SeqCst)
     }
 
-    /// One host acts, unless it is in the middle of an action.
+    /// Lets one host act, unless it is in the middle of an action.
     fn step(self: &Arc<World>) {
         let slot = &self.hosts[self.pick(HOSTS as u64) as usize];
         let Some(mut host) = guard(slot).take() else {
@@ -243,7 +242,7 @@ impl World {
         }
     }
 
-    /// Returns every host's log at the end, without help of the other hosts.
+    /// Returns every host's log at the end. Each host gets all events without the other hosts.
     pub fn logs(self: &Arc<World>) -> Vec<(Log, Memory)> {
         let ended = |slot: &Mutex<Option<Host>>| {
             let host = guard(slot).take().unwrap();
@@ -262,7 +261,7 @@ impl World {
 impl Host {
     fn new(number: usize, memory: Memory, seed: u64) -> Host {
         let clock = Arc::new(ManualClock::new(start()));
-        // A second apart: within the allowed difference of clocks.
+        // The clocks differ by up to a second, which is within the limit.
         clock.advance(number as i64 * 500_000);
         let options = given!(LogOptions, clock: clock.clone(), segment_bytes_max: 2_000,
             ids: Arc::new(SeededIds((seed * 31 + number as u64).into())), ahead_from_group: 1,
@@ -277,7 +276,6 @@ impl Host {
         }
     }
 
-    /// Ends the process.
     fn end(mut self, world: &World, end: End) -> Host {
         match (self.writer.take(), end) {
             (Some(writer), End::Close) => drop(writer.close()),
@@ -357,7 +355,7 @@ impl Host {
         }
     }
 
-    /// Claims a free task, or releases its own claim; else it is refused.
+    /// Claims a free task, or releases the host's own claim. If another host holds the task, the job is refused.
     fn job(&self, world: &World, writer: &Writer<Claims>) {
         let number = world.jobs.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         let host = self.number;
@@ -409,7 +407,7 @@ struct Line {
 }
 
 impl Line {
-    /// Runs the faults before a call; `None` if the caller is dead.
+    /// Runs the faults that are due before a call; `None` if the caller is dead.
     fn before(&self) -> Option<u64> {
         if !*guard(&self.world.calm) {
             for _ in 0..self.world.pick(3) {
@@ -468,7 +466,7 @@ impl Journal for Line {
         let outcome = match groups {
             _ if world.one_in(12) => vec![Outcome::Unreachable(gone())],
             _ if world.one_in(12) => vec![Outcome::Unknown(gone())],
-            // Like a server that does not count by log.
+            // Some servers report a conflict for a call as a whole, and not per log.
             _ if world.one_in(20) => vec![Outcome::Conflict],
             [group] if world.one_in(10) => {
                 guard(&world.late).push(Late {
@@ -508,7 +506,7 @@ impl Journal for Line {
         if self.world.one_in(15) {
             return Err(ReadError::Unreachable(gone()));
         }
-        // Sometimes a page of one group.
+        // The page is sometimes so small that it holds one group.
         let bytes_max = bytes_max.min(1 << (10 * self.world.pick(3)));
         let page = self.world.journal.clone().read(log, after, bytes_max);
         self.behind(call);

@@ -1,18 +1,18 @@
-//! Salvage of a damaged group, event by event.
+//! Tests of the salvage of single events of a damaged group.
 
 use super::*;
 use teamlog_engine::internals::layout::SALVAGED;
 use teamlog_engine::{Cause, Ref};
 
-/// A foreign event of a batch.
+/// Returns a foreign event for the batch.
 fn noted(text: &str) -> NewEvent {
     let mut event = said(text);
     event.foreign = true;
     event
 }
 
-/// One event, a batch of 12, one event. In the batch: 5 causes 6, 8 is not foreign, 10 is caused by the first event of
-/// the log, 11 has the key of 8.
+/// Creates a log of one event, a batch of 12 events, and one event. In the batch, event 5 causes 6, 8 is not foreign, 10 is
+/// caused by the first event of the log, and 11 has the key of 8.
 fn batch(format: Format) -> Memory {
     let memory = Memory::new();
     let log = create(&arc(&memory), format, &options().1);
@@ -35,7 +35,8 @@ fn foreign_events_of_a_damaged_batch_are_kept_one_by_one() {
     for format in FORMATS {
         let whole = batch(format);
         let before = events(&opened(&whole));
-        // For any damage, 5 and 6 are lost, because one causes the other, and so are 8 and 11.
+        // For any damage, events 5 and 6 are lost, because 5 causes 6. Events 8 and 11 are lost too, because they have the same
+        // key.
         let bound = [5u64, 6, 8, 11];
         for damaged in 2..=13u64 {
             let what = format!("{format:?}, event {damaged}");
@@ -43,7 +44,7 @@ fn foreign_events_of_a_damaged_batch_are_kept_one_by_one() {
             let (path, offset) = place(&whole, damaged);
             memory.corrupt(&path, offset + 60, 4).unwrap();
             let mut gone: Vec<u64> = bound.to_vec();
-            // If the second of two related events cannot be read, the first one is not known to be related.
+            // If the second of two related events cannot be read, nothing shows that the first event is related to it.
             match damaged {
                 6 => gone.retain(|seq| *seq != 5),
                 8 => gone.retain(|seq| *seq != 11),
@@ -52,7 +53,7 @@ fn foreign_events_of_a_damaged_batch_are_kept_one_by_one() {
             gone.push(damaged);
             gone.sort_unstable();
             gone.dedup();
-            // A cut stays refused inside the group and after the damage.
+            // A cut inside the group or after the damage is still refused.
             for to in 2..=14 {
                 opened(&memory).plan_cut(to).unwrap_err();
             }
@@ -98,7 +99,7 @@ fn foreign_events_of_a_damaged_batch_are_kept_one_by_one() {
                 serde_json::json!(split.gone),
                 "{what}"
             );
-            // Each event is now a group of its own, so the log can be cut after any event.
+            // Each event is a group of its own now, so the log can be cut after any event.
             let taken = report.events;
             assert_eq!(report.groups, taken, "{what}");
             (1..=taken).for_each(|to| assert_eq!(log.plan_cut(to).unwrap().to, to, "{what}"));
@@ -117,7 +118,7 @@ fn nothing_of_a_torn_batch_past_the_head_is_salvaged() {
         let log = open(&arc(&ahead), &options().1);
         writer(&log).append(torn, Durability::Synced).unwrap();
         let (known, whole) = (read(&acknowledged), read(&ahead));
-        // The damage is well before the torn batch, or directly before it and over its first event.
+        // The damage is either far before the torn batch, or directly before the batch and over its first event.
         let seam = vec![place(&ahead, 14).1, place(&ahead, 15).1];
         for (damaged, kept) in [(vec![place(&ahead, 1).1], 13), (seam, 13)] {
             for (headless, torn) in [(false, 0), (true, 6 - damaged.len() as u64)] {
@@ -134,7 +135,7 @@ fn nothing_of_a_torn_batch_past_the_head_is_salvaged() {
                     arc(&memory).replace(&head, &[0; 1024], true).unwrap();
                 }
                 let report = salvaged(&arc(&memory)).unwrap().unwrap();
-                // Without a head nothing tells a torn batch from a damaged one.
+                // If there is no head, a torn batch cannot be told from a damaged batch.
                 assert_eq!(report.events, kept + torn, "{what}: {report:?}");
                 let said = texts(&opened(&memory));
                 let found = said.iter().filter(|text| text.starts_with("torn"));

@@ -1,4 +1,4 @@
-//! Cutting a log after an event: before the deciding write it is unchanged, after it cut.
+//! Tests of cutting a log after an event. Before the deciding write the log is unchanged, afterwards it is cut.
 
 use super::*;
 use teamlog_engine::internals::layout::CUT;
@@ -20,7 +20,7 @@ fn a_log_is_cut_after_a_group_and_the_originals_are_kept() {
         for to in 1..=24u64 {
             let memory = whole.snapshot();
             let log = opened(&memory);
-            // Groups end at 1, 4, 5, 8, 9 …
+            // Groups end at the events 1, 4, 5, 8, 9 …
             if to % 4 > 1 {
                 let error = log.plan_cut(to).unwrap_err();
                 let (low, high) = (to / 4 * 4 + 1, to / 4 * 4 + 4);
@@ -53,7 +53,7 @@ fn a_log_is_cut_after_a_group_and_the_originals_are_kept() {
                 (payload["to"].as_u64(), payload["events"].as_u64()),
                 (Some(to), Some(24 - to))
             );
-            // All changed or removed bytes are in the archive.
+            // The archive has all changed or removed bytes.
             let archive = dir().join(payload["archive"].as_str().unwrap());
             let kept = tree(&memory, &archive);
             let after = tree(&memory, &dir());
@@ -61,7 +61,7 @@ fn a_log_is_cut_after_a_group_and_the_originals_are_kept() {
                 let same = after.get(path) == Some(bytes) || kept.get(path) == Some(bytes);
                 assert!(same, "{what}: {} is lost", path.display());
             }
-            // An old receipt no longer holds, also after the log has grown past it.
+            // An old receipt no longer holds, also after the log has grown past the event of the receipt.
             assert!(!log.verify(Some(&old)).unwrap().ok, "{what}");
             let writer = log.lock().unwrap().into_writer(());
             for _ in 0..30 {
@@ -135,7 +135,7 @@ fn death_and_power_loss_at_every_call_of_a_cut() {
         };
         let check = |after: &Memory, what: &str| {
             let what = &format!("{format:?}, {what}");
-            // Unchanged, or cut: nothing in between.
+            // The log is either unchanged or cut.
             let seen = opened(after).verify(None).unwrap();
             drop(
                 opened(after)
@@ -163,7 +163,7 @@ fn death_and_power_loss_at_every_call_of_a_cut() {
                     assert_eq!(now.get(path), Some(bytes), "{what}: {}", path.display());
                 }
             }
-            // Repeating it cuts only once.
+            // A repeated cut changes nothing.
             drop(opened(after).cut(9, "lead").unwrap());
             assert_eq!(texts(&opened(after)).len(), 9, "{what}");
             verified(after, what);

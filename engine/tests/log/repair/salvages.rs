@@ -1,4 +1,4 @@
-//! Copies readable events into a new log, by whole groups.
+//! Tests of copying the readable events into a new log, by whole groups.
 
 use super::*;
 use teamlog_engine::internals::layout::SALVAGED;
@@ -53,7 +53,7 @@ fn what_can_be_read_is_salvaged_by_whole_groups() {
         let head = dir().join("head");
         let identity = dir().join("log.json");
         type Damage<'a> = Box<dyn Fn(&Memory) + 'a>;
-        // The damage, the lost events, and the expected count of lost events.
+        // Each case: the damage, the lost events, and the expected count of lost events.
         let cases: Vec<(&str, Damage<'_>, Vec<u64>)> = vec![
             ("one event", Box::new(|m| spoil(m, 5)), vec![5]),
             (
@@ -119,7 +119,7 @@ fn what_can_be_read_is_salvaged_by_whole_groups() {
                 "{what}"
             );
         }
-        // A missing segment: first, middle and last.
+        // Remove the first, a middle, or the last segment.
         for index in 0..names.len() {
             let what = format!("{format:?}: segment {index} is missing");
             let memory = whole.snapshot();
@@ -187,13 +187,13 @@ fn death_and_power_loss_at_every_call_of_a_salvage() {
         let check = |after: &Memory, what: &str| {
             let what = &format!("{format:?}, {what}");
             if opened(after).identity().log == old {
-                // Unchanged: nothing is missing.
+                // The log is unchanged, because nothing is missing.
                 let now = tree(after, &dir());
                 for (path, bytes) in &original {
                     assert_eq!(now.get(path), Some(bytes), "{what}: {}", path.display());
                 }
             } else {
-                // The next process, reader or writer, finishes.
+                // The next process, a reader or a writer, finishes the salvage.
                 let reading = after.snapshot();
                 assert_eq!(texts(&opened(&reading)).len(), expected.len() + 1, "{what}");
                 drop(

@@ -1,11 +1,10 @@
-//! A replica is written without syncs: after a power loss the rest is fetched from the journal, and after a failed sync
-//! the bytes are written again.
+//! Tests of a replica that is written without syncs. After a power loss the lost part is fetched from the journal. After a failed
+//! sync the bytes are written again.
 
 use super::*;
 use teamlog_engine::limits::UNSYNCED_BYTES_MAX;
 
-/// Creates two hosts with five events. If unsynced replica writes are allowed, the first host did not sync the last
-/// four.
+/// Creates two hosts with five events. If unsynced replica writes are allowed, the first host did not sync the last four events.
 fn written(format: Format) -> Hosts {
     let hosts = Hosts::new(format, Compares::Position);
     let writer = hosts.writer(0);
@@ -60,7 +59,7 @@ fn a_journal_that_lost_what_a_power_loss_took_is_refused() {
         for _ in 0..2 {
             assert_eq!(texts(&hosts.log(0)), ["a"]);
             assert_eq!(fault(hosts.lock(0)), Some(JournalFault::Behind));
-            // A second power loss does not remove the note.
+            // The second power loss does not remove `owed`.
             hosts.hosts[0] = hosts.hosts[0].lose_unsynced();
         }
         for (before, group) in groups.iter().zip(&groups[1..]) {
@@ -105,7 +104,7 @@ fn what_a_failed_sync_leaves_in_doubt_is_written_again() {
             }
             assert!(closed.is_err_and(|error| error.is_sync_error()));
             failed += 1;
-            // The system treats bytes as written although their write failed.
+            // The system treats the bytes as written although their write failed.
             hosts.hosts[0]
                 .forget_unsynced(&faulty.calls()[at].1)
                 .unwrap();
@@ -153,7 +152,7 @@ fn a_bounded_part_of_a_segment_waits_for_its_sync() {
     }
 }
 
-/// A log with segments of the usual size.
+/// Creates a log with segments of the default size.
 fn large(format: Format) -> (Log, Memory) {
     let memory = Memory::new();
     let small = create_shared(&arc(&Memory::new()), format, &options().1);
@@ -222,8 +221,8 @@ fn a_sync_that_fails_while_a_log_is_opened_is_made_up_for() {
     assert!(failed > 0);
 }
 
-/// The first host's head reached the disk, and of its bytes only the first group did; the rest is missing, or partly
-/// there.
+/// Creates hosts after a power loss. The first host's head is on the disk, but of its groups only the first group is; the other
+/// groups are missing or incomplete.
 fn broken(format: Format, is_missing: bool) -> Hosts {
     let hosts = written(format);
     let groups = hosts.journal.groups(hosts.log(0).identity().log);
@@ -275,7 +274,7 @@ fn what_is_there_is_read_whoever_else_recovers_and_whatever_cannot_be_written() 
             "{report:?}"
         );
         drop(held);
-        // At any point of another process's recovery.
+        // Another process is stopped at each call of its recovery.
         for call in 0..60 {
             let memory = hosts.hosts[0].snapshot();
             let faulty = Faulty::new(arc(&memory));
