@@ -11,20 +11,20 @@ pub struct Envelope<'a> {
     pub schema_version: &'static str,
     /// Start of the operation: RFC 3339 in UTC, with milliseconds.
     pub timestamp: String,
-    /// The command; without the operation if the call could not be parsed.
+    /// The command line; without the operation if the call could not be parsed.
     pub command: String,
     /// True if the operation was carried out.
     pub ok: bool,
     /// The operation; `unknown` if the call could not be parsed.
     pub operation: &'a str,
-    /// True if an earlier request with the same key recorded the answer; this request did nothing.
+    /// True if the answer was recorded by an earlier request with the same key. This request then did nothing.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
     /// The answer's data.
     #[serde(skip_serializing_if = "Option::is_none")]
     #[schemars(with = "Option<Map<String, Value>>")]
     pub data: Option<&'a RawValue>,
-    /// The reason if there is no answer.
+    /// The reason for the failure, if there is no answer.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error: Option<&'a Fault>,
 }
@@ -34,7 +34,7 @@ const SCHEMA_VERSION: &str = "1.0";
 const UNKNOWN: &str = "unknown";
 
 impl<'a> Envelope<'a> {
-    /// Returns the envelope of an answer. `program` is the command without the operation.
+    /// Returns the envelope of an answer. `program` is the command line without the operation.
     pub fn done(
         program: &str,
         operation: &'a str,
@@ -48,7 +48,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// Returns the envelope of a fault; `operation` is `None` if the call could not be parsed.
+    /// Returns the envelope of a fault. `operation` is `None` if the call could not be parsed.
     pub fn failed(
         program: &str,
         operation: Option<&'a str>,
@@ -61,7 +61,7 @@ impl<'a> Envelope<'a> {
         }
     }
 
-    /// Marks the answer as the repetition of an earlier one if `replayed` is set.
+    /// Sets the mark `replayed`, which says that the answer repeats an earlier one.
     #[must_use]
     pub fn replayed(self, replayed: bool) -> Envelope<'a> {
         Envelope { replayed, ..self }

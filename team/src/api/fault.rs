@@ -1,7 +1,7 @@
-//! The reason why an operation has no data, as the envelope shows it.
+//! The reason why an operation has no data, in the form of the envelope.
 //!
-//! The outer code is the contract's code for such a fault: `invalid_input`, `operation_failed`, or the code of the
-//! refusal. If a more precise code is known, it is in `details.code`.
+//! The outer code is the contract's code: `invalid_input`, `operation_failed`, or the code of the refusal. If a more precise
+//! code is known, it is in `details.code`.
 
 use super::rules::TEAM;
 use crate::failure::{code_of, details_of};
@@ -16,12 +16,12 @@ pub struct Fault {
     pub code: String,
     /// Message for people.
     pub message: String,
-    /// Details for programs, by name: `code` if it is more precise than the outer code, `field`, `hint` …
+    /// Details for programs: `field`, `hint` and others, and `code` if a more precise code is known.
     #[serde(skip_serializing_if = "Map::is_empty")]
     pub details: Map<String, Value>,
 }
 
-/// Code of a fault that is no refusal of the contract.
+/// Code of any fault without a code in the contract.
 const FAILED: &str = "operation_failed";
 
 impl Fault {
@@ -41,7 +41,7 @@ impl Fault {
         self
     }
 
-    /// Returns the fault of a failed command. `mutates` is true if the command might have recorded something.
+    /// Returns the fault of a failed command. `mutates` is true if the command may have recorded events.
     pub(super) fn from_failure(failure: &Failure, mutates: bool) -> Fault {
         let error = match failure {
             Failure::Refused(refusal) => return Fault::refused(refusal),
@@ -64,10 +64,10 @@ impl Fault {
         fault.detail("code", code)
     }
 
-    /// Returns the fault of a refusal. The outer code is the refusal's, unless the contract has another.
+    /// Returns the fault of a refusal. The outer code is the refusal's code, unless the contract prescribes another one.
     pub fn refused(refusal: &Refusal) -> Fault {
         match refusal.code {
-            // The contract reports a gate as a failure, and tells gates apart by their message.
+            // The contract reports all gates with one code, so only their messages differ.
             Code::ShutdownGateBlocked | Code::ShutdownConfirm | Code::ShutdownRejected => {
                 Fault::failed(refusal)
             }
@@ -96,7 +96,7 @@ impl Fault {
         let mut details = refusal.details.clone();
         let mut message = refusal.message.clone();
         if let Some(field) = &refusal.field {
-            // The field of the team has another name in the contract.
+            // In the contract the field for the team has another name.
             let field = match &**field {
                 "team" => TEAM,
                 field => field,

@@ -1,8 +1,8 @@
-//! Reads an input. Every fault names the field, the value and the rule.
+//! Parser for the input of an operation. Every fault names the field, the value and the rule.
 //!
-//! Faults are looked for in this order: unknown fields; invalid names, even if another field is missing (`worker`,
-//! `from_worker`, `to_worker`, `task_id`, `team_name`); missing fields; values of the wrong type. For a required text a
-//! number counts as its text; `null`, `false`, `0` and blank text count as missing.
+//! Faults are checked in this order: unknown fields; invalid names (`worker`, `from_worker`, `to_worker`, `task_id`,
+//! `team_name`), even if another field is missing; missing fields; values of the wrong type. For a required text, a number
+//! counts as its text, and `null`, `false`, `0` and blank text count as missing.
 
 use super::fault::Fault;
 use super::operation::{Operation, Shapes};
@@ -17,22 +17,22 @@ use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// Accepted by every operation and ignored.
+/// Field that every operation accepts and ignores.
 const WORKING_DIRECTORY: &str = "workingDirectory";
 const EXPECTED_VERSION: &str = "expected_version";
-/// Read like a required text, although the field is optional (an epoch can replace it).
+/// Field that is read like a required text, although an epoch can replace it.
 const TOKEN: &str = "claim_token";
 
-/// Names, in the order in which they are checked.
+/// Fields with names, in the order of their checks.
 const NAMES: [&str; 5] = ["worker", "from_worker", "to_worker", "task_id", TEAM];
 
-/// Lists of names of tasks.
+/// Fields with lists of task ids.
 const TASK_LISTS: [&str; 3] = ["blocked_by", "depends_on", "deps"];
 
-/// Most letters by which an unknown field may differ from a known one to be refused as a misspelling.
+/// Maximum number of differing letters by which an unknown field counts as a misspelling of a known one.
 const LOOKALIKE: usize = 2;
 
-/// A checked input, without the fields that every operation takes.
+/// A checked input, without the fields that all operations have in common.
 #[derive(Debug)]
 pub struct Request {
     pub team: String,
@@ -61,7 +61,7 @@ impl Request {
         Ok(reader.into_request(control))
     }
 
-    /// Returns the worker of the input, or the owner by which tasks are listed.
+    /// Returns the worker in the input; for a list of tasks, the owner in the filter.
     pub fn worker(&self) -> Option<String> {
         let named = ["worker", "owner"]
             .iter()
@@ -74,7 +74,7 @@ impl Request {
         read(Value::Object(self.own.clone())).map_err(|error| self.unreadable(&error))
     }
 
-    /// Returns the fault of an input whose types are right but that cannot be parsed: a choice has an unknown word.
+    /// Returns the fault of an input with the right types that cannot be parsed. The cause is an unknown word for a choice.
     fn unreadable(&self, error: &serde_json::Error) -> Fault {
         for field in &self.shapes.own.fields {
             let (Kind::Choice(words), Some(Value::String(word))) =
@@ -98,7 +98,7 @@ impl Request {
     }
 }
 
-/// Returns the text of a reading error in terms of JSON: an object instead of the name of a type.
+/// Returns the text of a parsing error in terms of JSON, with `object` instead of the name of a Rust type.
 fn plain(error: &str) -> String {
     match error.split_once("expected struct ") {
         Some((before, rest)) => {
@@ -148,10 +148,10 @@ impl InputReader<'_> {
         }
     }
 
-    /// Returns true if an unknown field that would be kept looks like a misspelled known field.
+    /// Returns true if an unknown field looks like a misspelled known field. Such a field is not kept.
     fn is_lookalike(&self, name: &str) -> bool {
         let near = spelling::nearest(name, self.known());
-        // In a short name fewer letters may differ, or most of the name would.
+        // In a short name fewer letters may differ, because else the whole name could.
         let bound = LOOKALIKE.min(name.len().saturating_sub(1) / 2);
         !self.rules().keeps_lookalikes && near.is_some_and(|(_, far)| far <= bound)
     }
@@ -224,7 +224,7 @@ impl InputReader<'_> {
     }
 
     fn check_missing(&mut self) -> Result<(), Fault> {
-        // Words of JSON that count as missing in place of a text.
+        // JSON literals that count as missing if a text is required.
         let mut empty = BTreeMap::new();
         for field in &self.shapes.whole.fields {
             let Some(value) = self.input.get(&field.name) else {
@@ -311,7 +311,7 @@ impl InputReader<'_> {
         Ok(())
     }
 
-    /// Takes a field that every operation has out of the input, unless the operation declares it itself.
+    /// Takes a common field out of the input, unless the operation declares a field of that name itself.
     fn take_common(&mut self, name: &str) -> Option<String> {
         match self.shapes.own.field(name) {
             Some(_) => None,
@@ -347,7 +347,7 @@ impl InputReader<'_> {
     }
 }
 
-/// Most unknown fields that a message lists.
+/// Maximum number of unknown fields in a message.
 const LISTED_MAX: usize = 20;
 /// Maximum number of characters of a field's name that a message repeats.
 const CUT: usize = 80;
@@ -374,7 +374,7 @@ fn mistyped(rules: Rules, field: &Field, rule: &str, value: &Value) -> Fault {
     }
 }
 
-/// Returns true if a field counts as absent.
+/// Returns true if the field's value counts as absent.
 fn lacks(field: &Field, value: &Value) -> bool {
     match (field.required, &field.kind) {
         (true, Kind::Text | Kind::Choice(_) | Kind::Any) => is_missing(value),
@@ -383,7 +383,7 @@ fn lacks(field: &Field, value: &Value) -> bool {
     }
 }
 
-/// Returns true if a value counts as absent where a text is required.
+/// Returns true if a value counts as absent when a text is required.
 fn is_missing(value: &Value) -> bool {
     match value {
         Value::Null | Value::Bool(false) => true,

@@ -1,7 +1,7 @@
-//! The operations of the mutation contract: one table from which every surface is built.
+//! The operations of the mutation contract, in one table from which every surface is built.
 //!
-//! An operation is the type of its input, with a record in the file that carries it out; see `operation!`.
-//! [`OPERATIONS`] lists each once; names, schemas and documents are generated from it, and [`call`] is the one entry
+//! An operation is the type of its input; its record is in the file that carries it out, see `operation!`. [`OPERATIONS`]
+//! lists each operation once. Names, schemas and documents are generated from that table, and [`call`] is the only entry
 //! point.
 
 mod envelope;
@@ -29,11 +29,11 @@ use serde_json::{Map, Value};
 pub struct OperationAnswer {
     /// The data, as JSON.
     pub data: Box<RawValue>,
-    /// The team. Call [`Team::finish`] on it after the answer is sent.
+    /// The open team. Call [`Team::finish`] on it after the answer is sent.
     pub team: Option<Team>,
 }
 
-/// Carries out an operation. `control` gives `key`, `trace_id` and `actor` if the input has none.
+/// Carries out an operation. If the input has no `key`, `trace_id` or `actor`, `control` provides them.
 pub fn call(
     root: &Root,
     operation: &Operation,

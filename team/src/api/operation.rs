@@ -19,7 +19,7 @@ use std::sync::{Mutex, PoisonError};
 
 /// Refusal codes of every operation.
 const REFUSALS: &[Code] = &[Code::InvalidInput, Code::TeamNotFound];
-/// Refusal codes of every operation that records.
+/// Refusal codes of every operation that records events.
 const RECORDING_REFUSALS: &[Code] = &[
     Code::TeamClosed,
     Code::TooLarge,
@@ -30,7 +30,7 @@ const RECORDING_REFUSALS: &[Code] = &[
     Code::ActorMismatch,
 ];
 
-/// Returns the refusal codes of an operation, given its own.
+/// Returns all refusal codes of an operation. `own` are the codes in its record.
 pub fn refusals(records: bool, own: &[Code]) -> impl Iterator<Item = Code> {
     let recording = RECORDING_REFUSALS.iter().filter(move |_| records);
     REFUSALS.iter().chain(recording).chain(own).copied()
@@ -38,9 +38,9 @@ pub fn refusals(records: bool, own: &[Code]) -> impl Iterator<Item = Code> {
 
 #[derive(Debug)]
 pub(super) struct Shapes {
-    /// All fields, with those that every operation takes.
+    /// All fields, including the common ones.
     pub whole: Shape,
-    /// The operation's own fields.
+    /// The fields without the common ones.
     pub own: Shape,
 }
 
@@ -52,7 +52,7 @@ pub struct Operation {
     pub doc: &'static str,
     /// Effect on the log.
     pub effect: Effect,
-    /// Refusal codes, beside those of every operation.
+    /// Refusal codes of this operation. The codes that every operation has are not listed here.
     pub refusals: &'static [Code],
     /// Scope that an agent token needs.
     pub scope: AgentScope,
@@ -65,11 +65,11 @@ pub struct Operation {
 }
 
 impl Operation {
-    /// Carries out the operation on an open team, under the team's control. The input has only the operation's own
-    /// fields, under their own names.
+    /// Carries out the operation on an open team, with the team's control. The input contains the operation's own fields under
+    /// their own names, and no common fields.
     ///
     /// # Errors
-    /// `invalid_input` for an input that does not parse; errors of the operation.
+    /// `invalid_input` if the input does not parse; errors of the operation.
     pub fn execute(&self, team: &mut Team, input: &str) -> Result<Box<RawValue>> {
         let input = (self.read_text)(input);
         let invalid = |error| Refusal::new(Code::InvalidInput, format!("input: {error}"));
@@ -88,7 +88,7 @@ impl Operation {
                     Ok((data, warning.transpose()?.flatten(), Some(team)))
                 })
             }
-            // An operation that records cannot succeed without a team.
+            // An operation that records events fails without a team.
             Err(failure) => match failure.refusal() {
                 Some(missing) if missing.code == Code::TeamNotFound && !self.mutates() => {
                     let meant = missing.details.get("nearest").and_then(Value::as_str);
@@ -123,7 +123,7 @@ impl Operation {
     pub fn mutates(&self) -> bool {
         self.effect == Effect::Records
     }
-    /// Returns the JSON schema of the input, with the fields that every operation takes.
+    /// Returns the JSON schema of the input, including the common fields.
     pub fn input_schema(&self) -> Schema {
         rules::complete(self.own_schema(), self.mutates())
     }
@@ -134,8 +134,7 @@ impl Operation {
     pub fn shape(&self) -> Shape {
         Shape::of(&self.input_schema())
     }
-    /// Returns all fields and the operation's own fields. Computed from the schemas once, because that takes longer
-    /// than most operations.
+    /// Returns the shapes of the input. They are computed from the schemas once, because that takes longer than most operations.
     pub(super) fn shapes(&self) -> Arc<Shapes> {
         static READ: Mutex<BTreeMap<&str, Arc<Shapes>>> = Mutex::new(BTreeMap::new());
         let mut read = READ.lock().unwrap_or_else(PoisonError::into_inner);
@@ -217,7 +216,7 @@ fn input_schema<T: JsonSchema>() -> Schema {
 struct WithWarning<D> {
     #[serde(flatten)]
     data: D,
-    /// Names the missing team or worker, and similar names
+    /// Sentence about a missing team or worker, with similar names
     #[schemars(skip_serializing_if = "Option::is_none")]
     warning: Option<String>,
 }
@@ -235,7 +234,7 @@ fn warned(data: &RawValue, warning: &str) -> serde_json::Result<Box<RawValue>> {
     RawValue::from_string(format!("{fields}{comma}\"warning\":{warning}}}"))
 }
 
-/// Returns the operation of that name: in any case, with `_` or `-`, with or without a leading `team_`.
+/// Returns the operation with the given name. Case does not matter, `_` and `-` are equal, and a leading `team_` is ignored.
 pub fn find(name: &str) -> Option<&'static Operation> {
     let lower = name.trim().to_lowercase();
     let bare = lower.strip_prefix("team_").unwrap_or(&lower);
@@ -243,7 +242,7 @@ pub fn find(name: &str) -> Option<&'static Operation> {
     OPERATIONS.iter().find(|operation| operation.name == kebab)
 }
 
-/// Returns the name of the operation that `name` probably misspells.
+/// Returns the name of an operation that `name` probably misspells.
 pub fn meant(name: &str) -> Option<&'static str> {
     let lower = name.trim().to_lowercase();
     let bare = lower.strip_prefix("team_").unwrap_or(&lower);
@@ -252,7 +251,7 @@ pub fn meant(name: &str) -> Option<&'static str> {
 
 /// All operations, in the order of the documents.
 pub static OPERATIONS: &[Operation] = &[
-    // messages and their delivery
+    // Messages and their delivery.
     row::<message::send_message::SendMessage>(),
     row::<message::broadcast::Broadcast>(),
     row::<message::send::Send>(),
@@ -266,7 +265,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<message::dead_letter::DeadLetterList>(),
     row::<message::dead_letter::DeadLetterRequeue>(),
     row::<message::nudge::Nudge>(),
-    // tasks
+    // Tasks.
     row::<task::create::TaskCreate>(),
     row::<task::read::ReadTask>(),
     row::<task::list::Tasks>(),
@@ -283,7 +282,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<task::release::TaskRelease>(),
     row::<task::cancel::TaskCancel>(),
     row::<task::reopen::TaskReopen>(),
-    // threads, and the feed of agents
+    // Threads, and the feed of agents.
     row::<thread::start::ThreadStart>(),
     row::<thread::post::ThreadPost>(),
     row::<thread::list::ThreadList>(),
@@ -294,16 +293,16 @@ pub static OPERATIONS: &[Operation] = &[
     row::<message::prime::Prime>(),
     row::<resource::can_write::CanWrite>(),
     row::<resource::refused::RefusedWrites>(),
-    // tokens
+    // Tokens.
     row::<usage::report::ReportUsage>(),
     row::<usage::report::SetBudget>(),
     row::<usage::report::Usage>(),
     row::<usage::series::UsageSeries>(),
-    // artifacts
+    // Artifacts.
     row::<artifact::ArtifactPut>(),
     row::<artifact::ArtifactGet>(),
     row::<artifact::ArtifactList>(),
-    // the team
+    // The team.
     row::<lifecycle::read_team::ReadTeam>(),
     row::<lifecycle::manifest::ReadConfig>(),
     row::<lifecycle::manifest::ReadManifest>(),
@@ -315,14 +314,14 @@ pub static OPERATIONS: &[Operation] = &[
     row::<agent_token::TokenAdd>(),
     row::<agent_token::TokenList>(),
     row::<agent_token::TokenRevoke>(),
-    // workers
+    // Workers.
     row::<worker::record::WriteIdentity>(),
     row::<worker::status::ReadStatus>(),
     row::<worker::status::WriteStatus>(),
     row::<worker::record::ReadHeartbeat>(),
     row::<worker::record::UpdateHeartbeat>(),
     row::<worker::record::WriteInbox>(),
-    // events
+    // Events.
     row::<log::append_event::AppendEvent>(),
     row::<log::append::Append>(),
     row::<log::append_batch::AppendFacts>(),
@@ -334,7 +333,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<story::trace::Trace>(),
     row::<log::traces::Traces>(),
     row::<log::points::ReadDiff>(),
-    // verification
+    // Verification.
     row::<integrity::verify::Verify>(),
     row::<integrity::verify::VerifyLast>(),
     row::<integrity::verify::VerifyStart>(),
@@ -343,7 +342,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<receipt::head::ReadHead>(),
     row::<receipt::check::CheckReceipt>(),
     row::<lifecycle::storage::ReadStorage>(),
-    // supervision
+    // Supervision.
     row::<worker::summary::GetSummary>(),
     row::<lifecycle::status::Status>(),
     row::<worker::who::Who>(),
@@ -355,7 +354,7 @@ pub static OPERATIONS: &[Operation] = &[
     row::<worker::attention::WriteAttention>(),
     row::<task::approval::ReadApproval>(),
     row::<task::approval::WriteApproval>(),
-    // modes
+    // Modes.
     row::<mode::prompt::ModePrompt>(),
     row::<mode::explain::ModeExplain>(),
     row::<lifecycle::machines::Machines>(),
@@ -376,14 +375,14 @@ pub static OPERATIONS: &[Operation] = &[
     row::<mode::state::StateGetStatus>(),
     row::<mode::state::StateWrite>(),
     row::<mode::state::StateClear>(),
-    // the bootstrap
+    // The bootstrap contract.
     row::<bootstrap::start::BootstrapStart>(),
     row::<bootstrap::record::BootstrapRecord>(),
     row::<bootstrap::list::BootstrapList>(),
     row::<bootstrap::show::BootstrapShow>(),
     row::<bootstrap::show::BootstrapEvidence>(),
     row::<bootstrap::record::BootstrapExplain>(),
-    // the end
+    // Shutdown and cleanup.
     row::<worker::shutdown::RequestShutdown>(),
     row::<worker::shutdown::ReadAck>(),
     row::<worker::shutdown::WriteAck>(),

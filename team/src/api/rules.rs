@@ -1,4 +1,4 @@
-//! The fields that every input has.
+//! The common fields of all inputs.
 
 use schemars::{JsonSchema, Schema};
 use serde_json::{Map, Value};
@@ -16,11 +16,11 @@ struct Common {
     working_directory: Option<String>,
 }
 
-/// Fields that every operation takes that records events.
+/// Common fields of all operations that record events.
 #[derive(JsonSchema)]
 #[allow(dead_code, reason = "only its schema is used")]
 struct Controls {
-    /// Idempotency key: a request with the same key is carried out once; later ones get the first answer
+    /// Idempotency key: a request with the same key is carried out once; later requests get the first answer
     key: Option<String>,
     /// Trace that the events belong to. Default: the trace of the task or the message
     trace_id: Option<String>,
@@ -31,7 +31,7 @@ struct Controls {
     expected_version: Option<u64>,
 }
 
-/// Adds the fields that every operation takes to the schema of an operation's own fields.
+/// Adds the common fields to the schema of an operation's own fields.
 pub(super) fn complete(mut own: Schema, mutates: bool) -> Schema {
     let mut properties = properties_of(&own);
     let mut add = |more: Schema| {

@@ -1,21 +1,21 @@
-//! The JSON schema of a type, as a document of its own.
+//! JSON schemas of types, each as a document of its own.
 
 use schemars::generate::SchemaSettings;
 use schemars::{JsonSchema, Schema, SchemaGenerator};
 use std::borrow::Cow;
 
-/// Returns the schema of `T`, with the schemas of the types that it names.
+/// Returns the schema of `T` together with the schemas of the types that it refers to.
 pub fn of<T: JsonSchema>(generator: &mut SchemaGenerator) -> Schema {
     document(generator, T::schema_name, T::json_schema)
 }
 
-/// Returns the schema of an answer: fields that can be left out are not required.
+/// Returns the schema of an answer, in which fields that can be left out are not required.
 pub fn of_answer<T: JsonSchema>() -> Schema {
     let settings = SchemaSettings::draft2020_12().for_serialize();
     of::<T>(&mut settings.into_generator())
 }
 
-// Not generic, so that it is compiled once.
+// Has no type parameter, so that it is compiled once.
 fn document(
     generator: &mut SchemaGenerator,
     name: fn() -> Cow<'static, str>,

@@ -1,4 +1,5 @@
-//! The fields of an input, read from its schema: required fields as declared, then the others by name.
+//! The fields of an input, read from its schema. Required fields come first, in the order of their declaration; the other
+//! fields follow by name.
 
 use schemars::Schema;
 use serde_json::{Map, Value};
@@ -19,7 +20,7 @@ pub struct Field {
     pub name: String,
     /// True if it is required.
     pub required: bool,
-    /// Kind of its values.
+    /// Kind of the field's values.
     pub kind: Kind,
     /// One line of documentation.
     pub doc: String,
@@ -54,7 +55,7 @@ pub enum Kind {
 }
 
 impl Shape {
-    /// Reads a schema of an object.
+    /// Reads the fields out of an object's schema.
     pub fn of(schema: &Schema) -> Shape {
         let schema = schema.as_value();
         let required = strings(schema.get("required"));
@@ -94,7 +95,7 @@ impl Shape {
     }
 }
 
-/// Depth to which references are followed.
+/// Maximum depth to which schema references are followed.
 const DEPTH_MAX: usize = 8;
 
 impl Kind {
@@ -144,7 +145,7 @@ impl Kind {
         }
     }
 
-    /// Returns the noun for such a value in messages: "must be …".
+    /// Returns the description of a valid value for messages: "must be …".
     pub fn rule(&self) -> String {
         match self {
             Kind::Text => "a string".to_owned(),
@@ -166,7 +167,7 @@ impl Kind {
         }
     }
 
-    /// Returns true if a value is of this kind. Accepts any text for a choice: the reader of the input also knows other
+    /// Returns true if a value has this kind. Every text passes as a choice, because the reader of the input knows other
     /// spellings of the words.
     pub fn holds(&self, value: &Value) -> bool {
         match self {
@@ -189,7 +190,7 @@ impl Kind {
     }
 }
 
-/// Returns the words of a choice, which is an `enum` or an `anyOf` of constants.
+/// Returns the words of a choice. In a schema a choice is an `enum` or an `anyOf` of constants.
 fn words(property: &Map<String, Value>, root: &Value, depth: usize) -> Option<Vec<String>> {
     if let Some(Value::String(word)) = property.get("const") {
         return Some(vec![word.clone()]);

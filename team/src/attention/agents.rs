@@ -1,4 +1,4 @@
-//! Attention items about agents: open questions, spent budgets, unknown owners, and agents that stopped.
+//! Attention items about agents: open questions, spent budgets, unknown owners, and stopped agents.
 
 use super::{AttentionItem, AttentionKind, AttentionScan};
 use crate::doubts;
@@ -8,7 +8,7 @@ use crate::shell::quoted;
 /// Maximum number of task ids in the text of an item.
 const LISTED_MAX: usize = 8;
 
-/// Finds the team and the agents that used as many tokens as they may.
+/// Finds a spent budget of the team or of an agent.
 pub(super) fn budget_used(look: &mut AttentionScan<'_>) -> Result<()> {
     for over in budget::spent(look.live, look.asked())? {
         let text = format!("budget used up: {}", over.message());
@@ -21,7 +21,7 @@ pub(super) fn budget_used(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds questions without an answer, but for those about a finished task.
+/// Finds unanswered questions, except those about a finished task.
 pub(super) fn questions(look: &mut AttentionScan<'_>) -> Result<()> {
     let open = look.live.open_questions(look.asked())?;
     for question in look.bounded(open) {
@@ -78,7 +78,7 @@ pub(super) fn unknown_owners(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds agents that stopped, with their unread messages and unfinished tasks.
+/// Finds stopped agents with unread messages or unfinished tasks.
 pub(super) fn gone(look: &mut AttentionScan<'_>) -> Result<()> {
     for agent in membership::workers(look.live)? {
         let Some(at) = doubts::gone_since(look.live, &agent)? else {

@@ -1,12 +1,12 @@
-//! Attention items about approvals: rejected ones, and missing ones of tasks in progress.
+//! Attention items about approvals: rejected ones, and missing ones for tasks in progress.
 
 use super::{AttentionItem, AttentionKind, AttentionScan};
 use crate::operation::prelude::*;
 use crate::projections::worker::ApprovalShown;
 use crate::task::approval;
 
-/// Finds rejected approvals of tasks that were neither failed nor canceled, then tasks in progress that are not completed
-/// without a decision.
+/// Finds tasks with a rejected approval, unless the task failed or was canceled. Then finds tasks in progress that cannot be
+/// completed because a required decision is missing.
 pub(super) fn approvals(look: &mut AttentionScan<'_>) -> Result<()> {
     let rejected = look.live.rejected_tasks(look.asked())?;
     for id in look.bounded(rejected) {
@@ -56,7 +56,7 @@ fn rejection(team: &str, task: &Task, last: &ApprovalShown) -> AttentionItem {
     }
 }
 
-/// The command that shows a task with the decision on it.
+/// Returns the command that shows a task with the decision on it.
 fn show(team: &str, task: &Task) -> String {
     format!("teamlog task show {team} {}", task.task_id)
 }

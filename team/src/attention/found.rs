@@ -1,4 +1,4 @@
-//! Searches for attention items. Each uses an index of open entries and never reads the log's history.
+//! Searches for attention items. Each search uses an index of open entries and does not read the log's history.
 
 use super::approvals::approvals;
 use super::{AttentionItem, AttentionKind, AttentionScan, AttentionWaitsFor, agents, tasks};
@@ -9,7 +9,7 @@ use crate::resource::refused;
 use crate::shell::quoted;
 use crate::task::blocking;
 
-/// Searches, one function per kind. To add a kind, add its function.
+/// The searches, one function per kind. A new kind needs a function here.
 pub(super) const FINDERS: &[fn(&mut AttentionScan<'_>) -> Result<()>] = &[
     waits_in_vain,
     tasks::failed,
@@ -32,10 +32,10 @@ pub(super) const FINDERS: &[fn(&mut AttentionScan<'_>) -> Result<()>] = &[
 
 /// Time for which a refused write is listed.
 const REFUSED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
-/// Number of refused writes requested: one more than the events that are read, to detect further ones.
+/// Number of refused writes to request: one more than are used, to learn if there are further ones.
 const REFUSED_ASKED: usize = 101;
 
-/// Finds blocked tasks, and tasks of workers, whose dependencies failed or were canceled.
+/// Finds tasks that wait for a failed or canceled dependency: blocked tasks, and unfinished tasks of workers.
 fn waits_in_vain(look: &mut AttentionScan<'_>) -> Result<()> {
     let asked = look.asked();
     let mut waiting = look.live.blocked_tasks(None, asked)?.tasks;
@@ -87,7 +87,7 @@ fn in_words(dependency: &AttentionWaitsFor) -> String {
     format!("{} ({})", dependency.task_id, dependency.status.name())
 }
 
-/// Returns the command that removes the lost dependencies from a task.
+/// Returns the command that removes the failed and canceled dependencies from a task.
 pub(super) fn without(team: &str, task: &Task, lost: &[String]) -> String {
     let others = task.deps.iter().filter(|dep| !lost.contains(dep));
     let others: Vec<&String> = others.collect();
@@ -122,7 +122,7 @@ fn dead_letters(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds the newest run if a violation caused its last change.
+/// Finds the newest run if its last change was a breach of the contract.
 fn bootstrap_breached(look: &mut AttentionScan<'_>) -> Result<()> {
     let Some(run) = look.live.newest_bootstrap_runs(1)?.pop() else {
         return Ok(());
@@ -145,7 +145,7 @@ fn bootstrap_breached(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds tasks whose lease expired: before an event records the expiry, and after it while the task is ready.
+/// Finds unclaimed tasks whose lease has expired, both before and after an event records the expiry.
 fn leases_expired(look: &mut AttentionScan<'_>) -> Result<()> {
     let mut tasks = look.live.expired_tasks(look.now, look.asked())?;
     let left = look.asked().saturating_sub(tasks.len());
@@ -159,7 +159,7 @@ fn leases_expired(look: &mut AttentionScan<'_>) -> Result<()> {
             "lease expired: {}, last claimed by {}",
             task.task_id, claim.owner
         );
-        // The command only shows the task: whether the former holder continues is not known.
+        // The command only shows the task, because the former holder may still continue.
         let command = next::show(look.team, &task.task_id);
         look.items.push(AttentionItem {
             agent: Some(claim.owner.clone()),
@@ -180,7 +180,7 @@ fn overdue_acks(look: &mut AttentionScan<'_>) -> Result<()> {
         }
         let (id, to) = (&delivery.message_id, &delivery.to);
         let text = format!("ack overdue: {to} has not acknowledged {id}");
-        // Only the recipient can acknowledge; others can only wake it.
+        // Only the recipient can acknowledge the message, but other agents can wake the recipient.
         let command = format!("teamlog nudge {}", look.team);
         look.items.push(AttentionItem {
             agent: Some(to.clone()),
@@ -193,8 +193,8 @@ fn overdue_acks(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds writes that the guard refused in the last day, the newest per agent and path. The command of an item tells if
-/// the refusal still holds.
+/// Finds writes that the guard refused in the last day, the newest one per agent and path. The item's command tells if the
+/// refusal still holds.
 fn writes_refused(look: &mut AttentionScan<'_>) -> Result<()> {
     let since = look.now.plus_micros(-REFUSED_MICROS);
     let newest = refused::newest(look.live, look.reader, REFUSED_ASKED)?;
@@ -227,7 +227,7 @@ fn writes_refused(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds tasks in progress or assigned that are ready, but had no update or report for long.
+/// Finds ready tasks in progress or assigned that have had no update or report for long.
 fn stale_tasks(look: &mut AttentionScan<'_>) -> Result<()> {
     for status in [Status::InProgress, Status::Assigned] {
         let filter = TaskFilter {

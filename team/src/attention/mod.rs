@@ -1,5 +1,5 @@
-//! `attention`: lists problems that a person or leader should act on, each with a command that helps. It reads indexes
-//! of open entries, up to a bound per kind, and never the log's history.
+//! `attention`: lists problems for a person or leader, each with a command that helps. It reads indexes of open entries, up
+//! to a bound per kind, and not the log's history.
 
 mod agents;
 mod approvals;
@@ -35,7 +35,7 @@ const STALE_MINUTES: u64 = 90;
 pub struct AttentionAnswer {
     /// Name of the team
     pub team: String,
-    /// Time for which leases and deadlines are judged
+    /// Time at which leases and deadlines are compared
     pub now: Timestamp,
     /// Items that need attention, most severe first
     pub items: Vec<AttentionItem>,
@@ -45,7 +45,7 @@ pub struct AttentionAnswer {
     pub total: usize,
     /// Number of items per kind
     pub by_kind: BTreeMap<AttentionKind, usize>,
-    /// True if there may be more items than are shown
+    /// True if there may be more items than the list shows
     pub more: bool,
 }
 
@@ -60,7 +60,7 @@ words! {
         TaskFailed = "task_failed",
         /// A message became a dead letter
         DeadLetter = "dead_letter",
-        /// The last event of a bootstrap run is a violation of the contract
+        /// The last event of a bootstrap run is a breach of the contract
         BootstrapBreached = "bootstrap_breached",
         /// The team or an agent has used up its token budget
         BudgetUsed = "budget_used",
@@ -95,9 +95,9 @@ words! {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum AttentionSeverity {
-    /// The problem does not solve itself
+    /// The problem does not go away by itself
     Error,
-    /// The problem may solve itself
+    /// The problem may go away by itself
     Warning,
 }
 
@@ -126,7 +126,7 @@ impl AttentionKind {
         }
     }
 
-    /// Returns the kind in words, as a heading over its items.
+    /// Returns the kind as a heading over its items.
     pub fn cause(self) -> &'static str {
         match self {
             AttentionKind::Damaged => "damaged",
@@ -160,7 +160,7 @@ pub struct AttentionItem {
     pub severity: AttentionSeverity,
     /// Description in one line
     pub text: String,
-    /// Command line that helps, ready to run
+    /// Command line that helps; it can be run unchanged
     pub command: String,
     /// Id of the task that the item is about
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -180,7 +180,7 @@ pub struct AttentionItem {
     /// Seq of the event that caused the item
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
-    /// Time since which the problem exists
+    /// Time at which the problem began
     #[serde(skip_serializing_if = "Option::is_none")]
     pub since: Option<Timestamp>,
     /// Failed or canceled tasks that the task depends on
@@ -216,7 +216,7 @@ impl AttentionItem {
         }
     }
 
-    /// Creates an item about a task; its `seq` is the task's last event.
+    /// Creates an item about a task. Its `seq` is that of the task's last event.
     fn of_task(kind: AttentionKind, task: &Task, text: String, command: String) -> AttentionItem {
         AttentionItem {
             task_id: Some(task.task_id.clone()),
@@ -250,7 +250,7 @@ impl AttentionAnswer {
         answer
     }
 
-    /// Adds an item at the front; if the list is full, drops its last item.
+    /// Adds an item at the front. If the list is then too long, drops its last item.
     pub fn add_first(&mut self, item: AttentionItem, asked: &Attention) {
         *self.by_kind.entry(item.kind).or_default() += 1;
         self.total += 1;
@@ -271,7 +271,7 @@ impl AttentionAnswer {
 }
 
 impl Team {
-    /// Lists items that need attention. A closed team has none, because nothing can be changed there.
+    /// Lists items that need attention. A closed team has none, because nothing can change in it.
     pub fn attention(&mut self, asked: &Attention) -> Result<AttentionAnswer> {
         let limit = match asked.limit {
             Some(0) => usize::MAX,
@@ -313,22 +313,22 @@ struct AttentionScan<'a> {
     reader: &'a Reader,
     team: &'a str,
     now: Timestamp,
-    /// Tasks without an update or report since this time are stale.
+    /// Time before which a task's last update or report must be for the task to be stale.
     stale_before: Timestamp,
     /// Maximum number of entries examined per kind.
     most: usize,
     items: Vec<AttentionItem>,
-    /// True if a kind has more entries than are examined.
+    /// True if a kind has more entries than the scan examines.
     more: bool,
 }
 
 impl AttentionScan<'_> {
-    /// Returns one more than the maximum number of examined entries, to learn if there are more.
+    /// Returns the number of entries to request: one more than the scan examines, to learn if there are more.
     fn asked(&self) -> usize {
         self.most.saturating_add(1)
     }
 
-    /// Cuts entries to the maximum, and notes if there were more.
+    /// Cuts entries to the maximum, and notes if some were cut off.
     fn bounded<T>(&mut self, mut found: Vec<T>) -> Vec<T> {
         self.more |= page::cut(&mut found, self.most);
         found

@@ -1,14 +1,14 @@
-//! Attention items about tasks: failed ones, unknown dependencies, and reports that were not applied. Each search uses
-//! an index.
+//! Attention items about tasks: failed tasks, unknown dependencies, and reports that were not applied. Each search uses an
+//! index.
 
 use super::found::without;
 use super::{AttentionItem, AttentionKind, AttentionScan};
 use crate::operation::prelude::*;
 use crate::projections::task::Concern;
 
-/// Time for which a superseded message is listed, unless its task changes earlier.
+/// Time for which a superseded message is listed, unless its task changes sooner.
 const SUPERSEDED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
-/// Number of superseded messages requested: one more than the events that are read, to detect further ones.
+/// Number of superseded messages to request: one more than are used, to learn if there are further ones.
 const SUPERSEDED_ASKED: usize = 101;
 
 /// Returns the command that shows a task.
@@ -16,7 +16,7 @@ fn show(team: &str, task: &str) -> String {
     format!("teamlog task show {team} {task}")
 }
 
-/// Finds failed tasks, except those that an earlier item names in `waits_for`.
+/// Finds failed tasks, except tasks that an earlier item names in `waits_for`.
 pub(super) fn failed(look: &mut AttentionScan<'_>) -> Result<()> {
     let waited_for = look.items.iter().flat_map(|item| &item.waits_for);
     let waited_for: BTreeSet<String> = waited_for.map(|one| one.task_id.clone()).collect();
@@ -66,7 +66,7 @@ pub(super) fn reported_blocked(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds reports that did not move their claim-governed tasks, and dependencies that were left out.
+/// Finds reports that did not change their claim-governed tasks, and dependencies that an assignment could not set.
 pub(super) fn not_applied(look: &mut AttentionScan<'_>) -> Result<()> {
     for task in concerning(look, Concern::Unapplied)? {
         let (id, status, reported) = (&task.task_id, task.status.name(), &task.reported);
@@ -102,7 +102,7 @@ pub(super) fn not_applied(look: &mut AttentionScan<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Finds the newest messages that came too late, of the last day and as long as their tasks did not change since.
+/// Finds the newest messages of the last day that came too late. Skips a message if its task has changed since.
 pub(super) fn superseded(look: &mut AttentionScan<'_>) -> Result<()> {
     let since = look.now.plus_micros(-SUPERSEDED_MICROS);
     let newest = look.live.newest_superseded(SUPERSEDED_ASKED)?.seqs;

@@ -1,23 +1,23 @@
-//! Violations of the bootstrap contract: the codes, when each applies, and the state to which the run is rolled back.
-//! If several apply, the first counts.
+//! Breaches of the bootstrap contract: the codes, their conditions, and the state to which each rolls the run back. If
+//! several apply, the first counts.
 
 use super::*;
 
-/// A row of the table.
+/// A breach in the table of breaches.
 #[derive(Debug)]
 pub struct BreachRow {
-    /// The code of the violation.
+    /// Code of the breach.
     pub code: Code,
-    /// Condition, for the documents.
+    /// Text of the condition, for the documents.
     pub when: &'static str,
-    /// State after the rollback, for the documents.
+    /// Name of the state after the rollback, for the documents.
     pub back_to: &'static str,
-    /// Returns the reason if the violation applies.
+    /// Returns the reason if the breach applies to the report.
     fits: fn(&Run, &Report) -> Option<String>,
     target: fn(&Run, &Report) -> State,
 }
 
-/// All codes of violations. If several apply, the first counts.
+/// The table of breaches. If several apply, the first counts.
 pub const BREACHES: [BreachRow; 6] = [
     BreachRow {
         code: Code::BreachInitialTaskLaunch,
@@ -68,7 +68,7 @@ pub const BREACHES: [BreachRow; 6] = [
     },
 ];
 
-/// Returns the violation of the contract in a report, if there is one.
+/// Returns the breach in a report: code, state after the rollback, reason. `None` if the report has no breach.
 pub fn found(run: &Run, report: &Report) -> Option<(Code, State, String)> {
     BREACHES.iter().find_map(|row| {
         let why = (row.fits)(run, report)?;

@@ -1,12 +1,12 @@
-//! Events that can be reported of a run: their names, the states in which each is legal, and their fields. The reader
-//! of payloads, the rules and the documents all use this table.
+//! The reportable events of a run: their names, the states in which each is legal, and their fields. The reader of payloads,
+//! the rules and the documents all use this table.
 //!
-//! A signal between members counts as the event with the same meaning, if there is one.
+//! A signal between members counts as an event if an event with the same meaning exists.
 
 use super::*;
 use State::{CoreReady, Fallback, Init, MembersReady, Running, TeamProbed, TeamReady};
 
-/// A row of the table.
+/// An event in the table of events.
 #[derive(Debug)]
 pub struct EventRow {
     /// The event.
@@ -49,7 +49,7 @@ const fn may(name: &'static str, aliases: &'static [&'static str]) -> Field {
     }
 }
 
-/// Fields that are kept with every event, with any value.
+/// Fields that every event may have, with any value. They are only stored.
 pub const KEPT: [&str; 2] = ["note", "details"];
 
 const DOMAIN: Field = must("domain", &["d", "domain_key"]);
@@ -173,7 +173,7 @@ table! {
         "takes whatever else is said with it";
 }
 
-/// A signal, the event that it counts as, and the field whose value it implies.
+/// A signal, its event, and the field with a value that the signal implies.
 pub type SignalRow = (&'static str, Event, Option<(&'static str, &'static str)>);
 
 const OBSTRUCTION: &str = "obstruction-theorist";
@@ -201,7 +201,7 @@ pub const SIGNALS: &[SignalRow] = &[
     ("SYNTHESIS_RESULT_JSON", Event::SynthesisResult, Some(("by", SYNTHESIZER))),
 ];
 
-/// Signals that are only recorded.
+/// Signals without an event, which are only recorded.
 pub const OTHER_SIGNALS: &[&str] = &[
     "OBSTRUCTION_DIAGNOSIS",
     "SCHEMA_REJECTED",
@@ -223,7 +223,7 @@ impl Event {
     pub fn name(self) -> &'static str {
         self.row().name
     }
-    /// Returns true if only a core member may report the event; a lead that reports it acts in place of the core.
+    /// Returns true if only a core member may report the event. If the lead reports it, the lead acts in place of the core.
     pub(super) fn is_of_core(self) -> bool {
         matches!(
             self,
@@ -234,7 +234,7 @@ impl Event {
                 | Event::SynthesisResult
         )
     }
-    /// Returns true if the event can violate the contract without regard to its data.
+    /// Returns true if the event can be a breach of the contract regardless of its data.
     pub(super) fn is_too_early_by_itself(self) -> bool {
         matches!(
             self,
@@ -247,10 +247,10 @@ impl Event {
     }
 }
 
-/// The event or signal that a name refers to.
+/// Meaning of a name: an event or a signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Named {
-    /// An event, and the field whose value the name implies.
+    /// An event, and the field with a value that the name implies.
     Event(Event, Option<(&'static str, &'static str)>),
     /// A signal that is only recorded.
     Signal(&'static str),

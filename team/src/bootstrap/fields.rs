@@ -1,4 +1,4 @@
-//! Reads the data of an event field by field: every error names the field, the value and the rule.
+//! Reader for the data of an event. Every error names the field, the value and the rule.
 
 use super::events::{Field, KEPT};
 use super::*;
@@ -33,15 +33,15 @@ pub struct Fields {
     is_message: bool,
 }
 
-/// Field under which the unknown rest of a message is kept.
+/// Field under which the unknown fields of a message are kept.
 const MESSAGE: &str = "message";
-/// An unknown name in a message counts as a mistyped field if it differs by at most the first number of letters and has
-/// at least the second number of letters.
+/// Bounds for an unknown name in a message to count as a mistyped field: it differs by at most the first number of letters,
+/// and has at least the second number of letters.
 const LOOKALIKE: (usize, usize) = (1, 4);
 
 impl Fields {
-    /// Returns the fields with aliases resolved, and the fields that are only kept: for a message, every field that the
-    /// event does not have.
+    /// Returns the fields with aliases resolved, and the fields that are only kept. In a message, every field that the event does
+    /// not have is only kept.
     pub fn read(
         event: Event,
         data: &Map<String, Value>,
@@ -50,7 +50,7 @@ impl Fields {
     ) -> Result<(Fields, Map<String, Value>), Refusal> {
         let known = event.row().fields;
         let (mut fields, mut beside, mut rest) = (Map::new(), Map::new(), Map::new());
-        // If `signal` is given, `name` is an ordinary field.
+        // If the data has a field `signal`, then `name` is an ordinary field.
         let is_named =
             event == Event::Signal && data.get("signal").is_some_and(|name| !name.is_null());
         for (name, value) in data {
@@ -95,7 +95,7 @@ impl Fields {
         }
     }
 
-    /// Checks the field whose value the signal's name implies. A lead that signs for the core passes: that violation is
+    /// Checks the field whose value the name of the signal implies. A lead that signs for the core passes, because that breach is
     /// checked later.
     pub fn agree(
         &self,
@@ -136,26 +136,26 @@ impl Fields {
         let read = |value| read(value).ok_or_else(|| invalid(name, value, rule));
         self.fields.get(name).map(read).transpose()
     }
-    /// Returns a text that is not blank.
+    /// Returns a text field; refuses a blank text.
     pub fn text(&self, name: &str) -> Result<Option<String>, Refusal> {
         let text = |value: &Value| value.as_str().map(|text| text.trim().to_owned());
         let text = self.typed(name, "must be text", text)?;
         Ok(text.filter(|text| !text.is_empty()))
     }
-    /// Returns the name of a domain, a message or a team; the field is required.
+    /// Returns the name of a domain, a message or a team. The field is required.
     pub fn id(&self, name: &'static str) -> Result<String, Refusal> {
         let text = self.text(name)?.unwrap_or_default();
         named(name, &text)?;
         Ok(text)
     }
-    /// Like [`Fields::id`], for an optional field.
+    /// Like [`Fields::id`], but for an optional field.
     pub fn maybe_id(&self, name: &'static str) -> Result<Option<String>, Refusal> {
         self.text(name)?
             .is_some()
             .then(|| self.id(name))
             .transpose()
     }
-    /// Returns a whole number from 1.
+    /// Returns a whole number of at least 1.
     pub fn whole(&self, name: &str) -> Result<Option<u32>, Refusal> {
         self.typed(name, "must be a whole number from 1", |value| {
             let number = u32::try_from(value.as_u64()?).ok();
@@ -166,7 +166,7 @@ impl Fields {
         let on = self.typed(name, "must be true or false", Value::as_bool)?;
         Ok(on.unwrap_or_default())
     }
-    /// Returns names, given as an array or as one text with commas.
+    /// Returns a list of names. The field is an array or a text with commas.
     pub fn list(&self, name: &'static str) -> Result<Option<Vec<String>>, Refusal> {
         let Some(value) = self.fields.get(name) else {
             return Ok(None);
@@ -188,7 +188,7 @@ impl Fields {
         let core = |value: String| core_named(&value).ok_or_else(|| not_core(name, &value));
         self.text(name)?.map(core).transpose()
     }
-    /// Returns core members, given as an array or as one name; `both` and `core` mean both.
+    /// Returns core members. The field is an array or one name; `both` and `core` mean both members.
     pub fn cores(&self, name: &'static str) -> Result<Option<Vec<Core>>, Refusal> {
         let Some(names) = self.list(name)? else {
             return Ok(None);
@@ -209,7 +209,7 @@ impl Fields {
     }
 }
 
-/// Reads names, given as an array or as one text with commas.
+/// Reads a list of names from an array or from a text with commas.
 pub fn names_in<'a>(field: &'static str, value: &'a Value) -> Result<Vec<String>, Refusal> {
     let fault = |value: &Value| invalid(field, value, "must be an array of names");
     let texts: Vec<&str> = match value {
@@ -273,7 +273,7 @@ fn not_core(field: &str, value: &str) -> Refusal {
     }
 }
 
-/// Returns the event's field whose name is nearest to `name`, and the distance.
+/// Returns the event's field with the most similar name, and the distance to `name`.
 fn nearest(event: Event, name: &str) -> Option<(&'static str, usize)> {
     let known = event.row().fields.iter().map(|field| field.name);
     spelling::nearest(name, known.chain(KEPT))
@@ -304,7 +304,7 @@ pub enum How {
     ByTask,
 }
 
-/// Words that mark a launch of single members.
+/// Words for a launch of single members by tasks.
 const BY_TASK: [&str; 6] = [
     "task",
     "per_member",
@@ -314,7 +314,7 @@ const BY_TASK: [&str; 6] = [
     "individual",
 ];
 
-/// Reads the launch method and mode: a launch of the whole team, or by tasks.
+/// Reads launch method and mode: a launch of the whole team, or by tasks.
 pub fn how(fields: &Fields) -> Result<Option<How>, Refusal> {
     let by_task = |text: &str| {
         let lower = text.to_lowercase();

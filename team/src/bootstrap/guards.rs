@@ -1,8 +1,8 @@
-//! Rules for reports between `INIT` and `RUNNING`: their conditions and effects.
+//! Rules for reports between `INIT` and `RUNNING`, with their conditions and effects.
 
 use super::*;
 
-/// Records the answer of TeamCreate. A second answer is accepted only if the first led to no branch.
+/// Records the answer of TeamCreate. Accepts a second answer only if the first answer led to no branch.
 pub fn probed(run: &Run, probe: &Probe) -> Ruled {
     let leads = run.probe.as_ref().is_some_and(|known| {
         known.outcome == Outcome::Unavailable
@@ -28,7 +28,7 @@ pub fn probed(run: &Run, probe: &Probe) -> Ruled {
     Ok(Accepted::one(BootstrapAct::Probed(probe.clone())).warned(warning))
 }
 
-/// Takes the branch for the outcome of TeamCreate.
+/// Takes the branch that belongs to the outcome of TeamCreate.
 pub fn branched(run: &Run, asked: Option<Case>, name: Option<&str>) -> Ruled {
     let mismatch =
         |message: String| Err(Refusal::new(Code::BranchMismatch, message).field("data.case"));
@@ -93,7 +93,7 @@ pub fn blocked(run: &Run, raw: Option<&String>) -> Ruled {
     Ok(Accepted::one(blocked).despite(code, None, why))
 }
 
-/// Checks that the roster holds the core and all selected domains, each once.
+/// Checks that the roster contains the core and all selected domains, without duplicates.
 pub fn roster(run: &Run, core: Option<&[Core]>, domains: Option<&[String]>) -> Ruled {
     let incomplete = |field, rule: &str| Err(broken(Code::RosterIncomplete, field, rule));
     if let Some(core) = core {
@@ -130,7 +130,7 @@ pub fn roster(run: &Run, core: Option<&[Core]>, domains: Option<&[String]>) -> R
     }))
 }
 
-/// Launches the whole roster at once. [`super::breach`] has already checked that no member is left out.
+/// Launches the whole roster at once. [`super::breach`] has checked that no member is missing.
 pub fn launched(run: &Run, how: How, members: &[String]) -> Ruled {
     let How::Team(method) = how else {
         let why = "members are launched by tasks";
@@ -150,7 +150,7 @@ pub fn launched(run: &Run, how: How, members: &[String]) -> Ruled {
     }))
 }
 
-/// An ack of this launch, from one of the core.
+/// Records an ack of this launch from a core member.
 pub fn ready(run: &Run, from: &Participant, launch: Option<u32>) -> Ruled {
     let event = "core_ready_ack";
     let Participant::Core(from) = from else {
@@ -167,7 +167,7 @@ pub fn ready(run: &Run, from: &Participant, launch: Option<u32>) -> Ruled {
     }
 }
 
-/// Launches the core members again whose acks are missing.
+/// Launches again the core members whose acks are missing.
 pub fn relaunched(run: &Run, missing: Option<&[Core]>) -> Ruled {
     let missing = match missing {
         Some(missing) => missing.to_vec(),

@@ -25,7 +25,7 @@ pub struct BootstrapListed {
     pub next_cursor: Option<String>,
 }
 
-/// A run among others
+/// A run in the list
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RunListed {
     /// Id of the run
@@ -36,7 +36,7 @@ pub struct RunListed {
     pub case: Option<Case>,
     /// Name of the team to work with
     pub team_name: Option<String>,
-    /// Number of violations of the contract so far
+    /// Number of breaches of the contract so far
     pub breaches: u64,
     /// Time at which the run began
     pub started_at: String,
@@ -73,7 +73,7 @@ impl BootstrapList {
     }
 }
 
-/// Reads the cursor: the event that began the last run of the page before.
+/// Parses the cursor. It names the event that began the last run of the previous page.
 fn begun_at(cursor: &str) -> Result<u64, Refusal> {
     let rule = "must be the next_cursor of the previous page";
     let seq = cursor.trim().parse().ok();

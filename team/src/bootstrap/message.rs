@@ -1,20 +1,21 @@
-//! Reports in the form of a member's message: named after a signal, and possibly with more fields than the event has.
+//! Reports in the form of a member's message. Such a message is named after a signal, and may have more fields than the
+//! event.
 //!
-//! A report of an event with an unknown field is refused. In a message, unknown fields are kept, unless one looks like
-//! a mistyped field.
+//! In other reports, an unknown field is refused. In a message, unknown fields are kept, unless one looks like a mistyped
+//! field.
 
 use super::events::{Named, SIGNALS, named};
 use super::*;
 
-/// Field of a message that names its signal.
+/// Field of a message with the name of its signal.
 pub const SIGNAL: &str = "signal";
-/// The signal whose fields may be wrapped in an object, and the name of that object.
+/// A signal whose fields may be inside an object, and the name of that object.
 const REVIEW: (&str, &str) = ("OBSTRUCTION_FEEDBACK", "obstruction_review");
 
-/// The name of an event or signal, and the fields of its data.
+/// A report: the name of its event or signal, and the fields of its data.
 type Opened<'a> = (&'a str, Map<String, Value>);
 
-/// Removes the signal's name from the data, and checks it against the name of the report.
+/// Removes the signal's name from the data, and checks that it agrees with the name of the report.
 pub fn opened<'a>(name: &'a str, data: &'a Map<String, Value>) -> Result<Opened<'a>, Refusal> {
     let mut rest = data.clone();
     rest.remove(SIGNAL);
@@ -38,7 +39,7 @@ pub fn opened<'a>(name: &'a str, data: &'a Map<String, Value>) -> Result<Opened<
     Ok((name, rest))
 }
 
-/// Returns the name under which the report is read: the signal's, if the report names the event of that signal.
+/// Returns the name that decides how the report is read. If the report names the event of its signal, this is the signal.
 fn agreed<'a>(name: &'a str, signal: &'a str) -> Result<&'a str, Refusal> {
     if name == signal {
         return Ok(name);
@@ -58,7 +59,7 @@ fn agreed<'a>(name: &'a str, signal: &'a str) -> Result<&'a str, Refusal> {
     Err(Refusal::new(Code::InvalidInput, message).field("data.signal"))
 }
 
-/// Returns true if a signal has this name, so that the report is a message.
+/// Returns true if the name is that of a signal, so that the report is a message.
 pub fn is_signal(name: &str) -> bool {
     match named(name) {
         Ok(Named::Event(Event::Signal, _)) | Err(_) => false,

@@ -1,4 +1,4 @@
-//! Reads a report, the name of an event and its data, into the payload for the rules.
+//! Parser from a report, which is the name of an event and its data, to the payload for the rules.
 
 use super::events::{KEPT, Named, named};
 use super::message::SIGNAL;
@@ -6,32 +6,32 @@ use super::*;
 
 pub struct Report {
     pub event: Event,
-    /// The payload, or the error in the data. An error is kept only if the event violates the contract regardless of
-    /// its data: it comes too early, or the lead signs what only the core may report.
+    /// The payload, or the error in the data. The error is kept only if the event is a breach of the contract regardless of its
+    /// data: it comes too early, or the lead signs for the core.
     pub said: Result<Payload, Box<Refusal>>,
-    /// Fields that are only kept with the event.
+    /// Fields that are only stored with the event.
     pub beside: Map<String, Value>,
 }
 
-/// The data of an event: the fields that violations depend on, and the rule for the event.
+/// The data of an event: the fields that breaches depend on, and the rule for the event.
 pub struct Payload {
     /// Participant that reports the event.
     pub by: Option<Participant>,
-    /// The way in which members are launched.
+    /// The way in which the members are launched.
     pub how: Option<How>,
-    /// The members that are launched.
+    /// Names of the launched members.
     pub members: Vec<String>,
-    /// The branch that is taken.
+    /// Branch that the report names.
     pub case: Option<Case>,
     /// Role in which the lead writes.
     pub role: Option<String>,
     /// True if the lead calls its text a simulation of other members.
     pub simulation: bool,
-    /// Effect on a run in which the event is legal.
+    /// Rule for the report, for runs in which its event is legal.
     pub rule: Rule,
 }
 
-/// Effect of a report on a run in which its event is legal.
+/// Function that computes the effect of a report on a run in which the event is legal.
 type Rule = Box<dyn Fn(&Run) -> Ruled>;
 
 impl Payload {
@@ -47,7 +47,7 @@ impl Payload {
         }
     }
 
-    /// Returns a payload with the reporting participant, which the rule takes too.
+    /// Returns a payload with its reporter. The rule also gets the reporter.
     fn by(by: Participant, rule: impl Fn(&Run, &Participant) -> Ruled + 'static) -> Payload {
         let who = by.clone();
         Payload {
@@ -57,7 +57,7 @@ impl Payload {
     }
 }
 
-/// A domain's result, as it is delivered.
+/// A result that a domain delivers.
 pub struct Mapping {
     pub domain: String,
     pub message_id: String,
@@ -67,14 +67,14 @@ pub struct Mapping {
     pub path_origin: Option<String>,
 }
 
-/// The obstruction theorist's report that round 1 is complete.
+/// A report of the obstruction theorist that round 1 is complete.
 pub struct Round1 {
     pub reviewed: Option<Covered>,
     pub active: Option<Covered>,
     pub verdicts: Option<Map<String, Value>>,
 }
 
-/// Domains that a reviewer has covered, as names or as a count.
+/// Domains that a reviewer has covered: their names or their number.
 pub enum Covered {
     Names(Vec<String>),
     Count(u64),
@@ -106,7 +106,7 @@ pub fn read(name: &str, data: &Map<String, Value>) -> Result<Report, Refusal> {
     })
 }
 
-/// Reads `signal {signal, …}`. A signal that counts as an event is read as that event.
+/// Parses `signal {signal, …}`. If the signal counts as an event, parses it as that event.
 fn signalled(data: &Map<String, Value>) -> Result<Report, Refusal> {
     let (fields, beside) = Fields::read(Event::Signal, data, None, true)?;
     let signal = fields.id(SIGNAL)?;
@@ -114,7 +114,7 @@ fn signalled(data: &Map<String, Value>) -> Result<Report, Refusal> {
         && event != Event::Signal
     {
         let mut rest = data.clone();
-        // Without `signal`, the signal's name was given as `name`.
+        // Without a field `signal`, the name of the signal is in `name`.
         if rest.remove(SIGNAL).is_none_or(|signal| signal.is_null()) {
             rest.remove("name");
         }
@@ -232,7 +232,7 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
         }
         Event::ObstructionFeedback => {
             let by = by(obstruction)?;
-            // Round 0 means the domain's current round.
+            // Round 0 stands for the current round of the domain.
             let review = Feedback {
                 domain: fields.id("domain")?,
                 round: fields.whole("round")?.unwrap_or_default(),
@@ -285,7 +285,7 @@ fn said(event: Event, fields: Fields, data: &Map<String, Value>) -> Result<Paylo
     })
 }
 
-/// Returns the payload of a report that is only recorded, and changes no state.
+/// Returns the payload of a report that is only recorded and changes no state.
 fn reported(event: Event, data: &Map<String, Value>) -> Payload {
     let mut said = data.clone();
     for taken in KEPT.iter().chain(&["run", SIGNAL]) {
@@ -301,7 +301,7 @@ fn recorded(signal: String, said: Map<String, Value>, warning: Option<&'static s
     Payload::of(move |_| Ok(Accepted::one(act.clone()).warned(warning)))
 }
 
-/// Reads the outcome of TeamCreate: a word, an object with one field, or the literal answer.
+/// Parses the outcome of TeamCreate. It is a word, an object with one field, or the literal answer.
 fn probed(fields: &Fields) -> Result<Probe, Refusal> {
     let mut probe = match (fields.value("outcome"), fields.value("raw")) {
         (Some(Value::String(word)), raw) => {
@@ -343,7 +343,7 @@ fn probed(fields: &Fields) -> Result<Probe, Refusal> {
     Ok(probe)
 }
 
-/// Reads `{"ok": "x"}`, `{"already_leading": {"name": "x"}}` or `{"unavailable": "why"}`; any other object is the
+/// Parses `{"ok": "x"}`, `{"already_leading": {"name": "x"}}` or `{"unavailable": "why"}`. Any other object counts as the
 /// literal answer.
 fn in_object(one: &Map<String, Value>) -> Result<Probe, Refusal> {
     let mut entries = one.iter();
@@ -378,7 +378,7 @@ fn in_object(one: &Map<String, Value>) -> Result<Probe, Refusal> {
     Ok(probe)
 }
 
-/// Returns an outcome without further data.
+/// Returns an outcome without data.
 fn bare(outcome: Outcome) -> Probe {
     Probe {
         outcome,
@@ -396,10 +396,10 @@ fn case(fields: &Fields) -> Result<Option<Case>, Refusal> {
     fields.text("case")?.map(read).transpose()
 }
 
-/// The core members and the domains, if they are named.
+/// The core members and the domains of a roster, if named.
 type Roster = (Option<Vec<Core>>, Option<Vec<String>>);
 
-/// Reads `core` and `domains`, or `members` with both.
+/// Parses `core` and `domains`, or `members` with both.
 fn roster(fields: &Fields) -> Result<Roster, Refusal> {
     let (mut core, mut domains) = (None, fields.list("domains")?);
     if let Some(names) = fields.list("core")? {
@@ -421,7 +421,7 @@ fn roster(fields: &Fields) -> Result<Roster, Refusal> {
     Ok((core, domains))
 }
 
-/// Returns the evidence: the field `evidence`, or else the data itself.
+/// Returns the evidence. It is in the field `evidence`, or the data itself is the evidence.
 fn evidence(fields: Fields) -> Result<Option<Map<String, Value>>, Refusal> {
     let given = fields.map("evidence")?;
     let own = fields.all();
@@ -471,7 +471,7 @@ fn round1(fields: &Fields) -> Result<Round1, Refusal> {
     })
 }
 
-/// Reads names, or a count.
+/// Parses a list of names, or a number.
 fn covered(field: &'static str, value: &Value) -> Result<Covered, Refusal> {
     match value {
         Value::Number(number) => number.as_u64().map(Covered::Count).ok_or_else(|| {
@@ -482,7 +482,7 @@ fn covered(field: &'static str, value: &Value) -> Result<Covered, Refusal> {
     }
 }
 
-/// Reads a verdict in any case.
+/// Parses a verdict, ignoring case.
 pub fn verdict(field: &str, value: Option<&Value>) -> Result<Verdict, Refusal> {
     let text = value.map(as_text).unwrap_or_default();
     Verdict::from_any_case(text.trim())
@@ -533,7 +533,7 @@ fn check_path(path: Option<&str>, origin: Option<&str>, of_message: bool) -> Res
     Err(invalid(field, path, rule))
 }
 
-/// Returns true if a path after its directory names a file inside the directory.
+/// Returns true if the rest of a path names a file inside its directory.
 fn inside(rest: &str) -> bool {
     !rest.is_empty() && !rest.split(['/', '\\']).any(|part| part == "..")
 }

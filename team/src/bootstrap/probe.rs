@@ -1,4 +1,4 @@
-//! Reads the outcome of an attempt to create a team from the platform's answer.
+//! Parser for the platform's answer to an attempt to create a team.
 //!
 //! | case | answer |
 //! |---|---|
@@ -6,11 +6,11 @@
 //! | B | a text that says that the caller already leads a team; usually it names the team |
 //! | C | a text that says that teams are not available |
 //!
-//! Any other answer is unrecognised; the outcome is never guessed.
+//! Any other answer counts as unrecognised; the outcome is never guessed.
 
 use super::*;
 
-/// Words of an answer that no teams are available.
+/// Phrases of an answer which says that teams are not available.
 const UNAVAILABLE: &[&str] = &[
     "not available",
     "not yet available",
@@ -37,7 +37,7 @@ const UNAVAILABLE: &[&str] = &[
     "无法使用",
 ];
 
-/// Words before the name of the team that the caller already leads.
+/// Phrase before the name of the team that the caller already leads.
 const LEADING: &str = "already leading team";
 
 /// Quotes around a name.
@@ -51,7 +51,7 @@ const QUOTES: [(char, char); 5] = [
 /// Brackets around a one-word name.
 const BRACKETS: [(char, char); 3] = [('(', ')'), ('[', ']'), ('<', '>')];
 
-/// Words before and after the name of a created team.
+/// Phrases before and after the name of a created team.
 const CREATED: [(&str, &[&str]); 5] = [
     ("created team", &[]),
     ("created the team", &[]),
@@ -63,15 +63,15 @@ const CREATED: [(&str, &[&str]); 5] = [
     ),
 ];
 
-/// Fields that name the team.
+/// JSON fields that contain the name of the team.
 const NAMES: [&str; 3] = ["team_name", "teamName", "name"];
-/// Fields with a text about the result or an error.
+/// JSON fields that contain a text about the result or an error.
 const TEXTS: [&str; 4] = ["error", "message", "msg", "content"];
 
 /// Maximum length of the stored message, in characters.
 const KEPT_CHARS: usize = 2_000;
 
-/// Reads a literal answer: JSON, or a text that may contain JSON.
+/// Parses a literal answer: JSON, or a text that may contain JSON.
 pub fn read(answer: &Value) -> Probe {
     match answer {
         Value::String(text) => of_text(text),
@@ -90,7 +90,7 @@ fn of_object(fields: &Map<String, Value>) -> Option<Probe> {
     let said = TEXTS.iter().find_map(|name| said_in(fields.get(*name)?));
     let said = said.map(of_text);
     if failed {
-        // A failed call created no team, even if its answer names one.
+        // A failed call created no team, even if its answer contains the name of a team.
         return said.filter(|probe| probe.outcome != Outcome::Ok);
     }
     let nested = fields.get("team").and_then(Value::as_object);
@@ -102,7 +102,7 @@ fn of_object(fields: &Map<String, Value>) -> Option<Probe> {
     }
 }
 
-/// Returns the text of a field: the value itself, an error's `message`, or the first part of a tool's result.
+/// Returns the text in a field: the value itself, an error's `message`, or the first part of a tool's result.
 fn said_in(value: &Value) -> Option<&str> {
     match value {
         Value::String(text) => Some(text),
@@ -131,8 +131,8 @@ fn of_text(text: &str) -> Probe {
     }
 }
 
-/// Returns the name of the team that the caller already leads. It must follow the words in quotes or brackets, or be a
-/// single bare word at the end of the text or sentence; another bare word could be part of a sentence.
+/// Returns the name of the team that the caller already leads. The name follows the phrase in quotes or brackets, or is a
+/// single word at the end of the text or sentence. Any other word could be part of a sentence.
 fn led(text: &str, lower: &str) -> Option<String> {
     let rest = text.get(lower.find(LEADING)? + LEADING.len()..)?;
     let apart = |c: char| c.is_whitespace() || QUOTES.iter().chain(&BRACKETS).any(|one| one.0 == c);
@@ -160,7 +160,7 @@ fn is_mark(c: char) -> bool {
     marks.any(|one| one.0 == c || one.1 == c)
 }
 
-/// Returns the first word if it ends the text or a sentence.
+/// Returns the first word if it is the last one of the text or of a sentence.
 fn bare_word(text: &str) -> Option<&str> {
     let end = text.find(char::is_whitespace).unwrap_or(text.len());
     let (word, behind) = text.split_at_checked(end)?;
@@ -169,7 +169,7 @@ fn bare_word(text: &str) -> Option<&str> {
     (ends && !bare.contains([',', ';', ':'])).then_some(bare)
 }
 
-/// Returns the name of the team that a text reports as created.
+/// Returns the name of the created team in a text.
 fn created(text: &str, lower: &str) -> Option<String> {
     for (before, after) in CREATED {
         let Some(at) = lower.find(before) else {
@@ -186,7 +186,7 @@ fn created(text: &str, lower: &str) -> Option<String> {
     None
 }
 
-/// Returns the name at a position, quoted or as a bare word, and its end.
+/// Returns the name at a position, quoted or not, and the position after it.
 fn name_at(text: &str, at: usize) -> Option<(String, usize)> {
     let rest = text.get(at..)?;
     let start = at + (rest.len() - rest.trim_start_matches([' ', ':', '\t']).len());
@@ -231,7 +231,7 @@ mod tests {
     use super::*;
     use serde_json::json;
 
-    /// Outcome, team name, and literal answer.
+    /// Test data: outcome, team name, and literal answer per line.
     const ANSWERS: &str = r#"
         ok           | alpha   | {"team_name": "alpha"}
         ok           | alpha   | {"team": {"name": "alpha"}}

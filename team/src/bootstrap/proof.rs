@@ -1,9 +1,9 @@
-//! Checks the evidence of a launch: it must be complete, have the right form, and agree with the log.
+//! Checks of launch evidence: it must be complete, have the right form, and agree with the log.
 
 use super::*;
 use crate::projections::bootstrap::CoreReadyAck;
 
-/// Fields of the evidence.
+/// Required fields of the evidence.
 pub const FIELDS: [&str; 6] = [
     "launch_mode",
     "launch_method",
@@ -13,7 +13,7 @@ pub const FIELDS: [&str; 6] = [
     "core_ready_ack",
 ];
 
-/// Returns the evidence if it is valid; else refuses with the first faulty field, and with all faults in the details.
+/// Returns the evidence if it is valid. Otherwise refuses with the first wrong field, and with all faults in the details.
 pub fn checked(run: &Run, given: Option<&Map<String, Value>>) -> Result<Evidence, Refusal> {
     let Some(given) = given else {
         let rule = "is required to enter RUNNING";
@@ -86,7 +86,7 @@ fn method(given: &Map<String, Value>, logged: Option<&Evidence>, faults: &mut Fa
     fault(faults, "launch_method", value, &rule);
 }
 
-/// Checks that a field holds exactly the wanted names, in any order, each once.
+/// Checks that a field contains exactly the wanted names, in any order and without duplicates.
 fn names(given: &Map<String, Value>, field: &'static str, wanted: &[String], faults: &mut Faults) {
     let value = given.get(field);
     let array = value.filter(|value| value.is_array());

@@ -1,7 +1,7 @@
 //! `bootstrap-record`, `bootstrap-explain`: report an event of a run, or explain the effect of a report.
 //!
-//! A violation of the contract is recorded, and the run is rolled back. A report that breaks another rule records
-//! nothing. Both answers contain the state of the run.
+//! If a report is a breach of the contract, it is recorded, and the run is rolled back. A report that breaks another rule
+//! records nothing. Both answers contain the state of the run.
 
 use super::breach::BREACHES;
 use super::show::run_of;
@@ -77,7 +77,7 @@ pub struct BootstrapRecorded {
     pub next: Vec<String>,
 }
 
-/// Result of a report, and the events that it would record.
+/// Effect of a report, and the events that it would record.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapExplained {
     /// The reported event
@@ -95,7 +95,7 @@ impl Team {
     /// Reports an event of a run.
     ///
     /// # Errors
-    /// `invalid_input`, `too_large`, `run_not_found`, `team_closed`; errors of the log. Any other refusal is an answer
+    /// `invalid_input`, `too_large`, `run_not_found`, `team_closed`; errors of the log. Any other refusal becomes an answer
     /// with `accepted: false`.
     pub fn bootstrap_record(&mut self, record: BootstrapRecord) -> Result<BootstrapRecorded> {
         match self.execute(record) {
@@ -116,7 +116,7 @@ impl Team {
     }
 }
 
-/// Turns a refusal that contains the run's state into an answer.
+/// Turns a refusal with the run's state into an answer.
 fn answered(refusal: Refusal) -> Result<BootstrapRecorded, Refusal> {
     let (code, message) = (refusal.code.as_str(), &refusal.message);
     let answer = BootstrapRecorded::from_refusal(code, message, &refusal.details);
@@ -124,7 +124,7 @@ fn answered(refusal: Refusal) -> Result<BootstrapRecorded, Refusal> {
 }
 
 impl BootstrapRecorded {
-    /// Reads the answer from a refusal's details; `None` if the refusal does not contain the run's state.
+    /// Parses the answer out of a refusal's details; `None` if the refusal lacks the run's state.
     pub fn from_refusal(
         code: &str,
         message: &str,
@@ -151,7 +151,7 @@ impl BootstrapRecorded {
         Some(refusal)
     }
 
-    /// Returns the answer as details, without its code and message.
+    /// Returns the fields of the answer except its code and message.
     fn details(&self) -> Map<String, Value> {
         let Ok(Value::Object(mut fields)) = serde_json::to_value(self) else {
             return Map::new();
@@ -172,7 +172,7 @@ impl BootstrapRecord {
         read(&self.event, &self.data)
     }
 
-    /// Decides on a report; returns the decision and the events that record it.
+    /// Decides on a report. Returns the decision with the events that record it.
     fn decided(&self, run: &Run, now: Timestamp) -> Result<(Accepted, Vec<NewEvent>), Refusal> {
         let standing = |refusal| standing(run, refusal);
         let report = self.report().map_err(standing)?;
@@ -206,7 +206,7 @@ impl BootstrapRecord {
     }
 }
 
-/// Adds the run's state to a refusal. A refusal of unreadable data stays unchanged.
+/// Adds the run's state to a refusal. A refusal of unreadable data stays as it is.
 fn standing(run: &Run, refusal: Refusal) -> Refusal {
     if matches!(refusal.code, Code::InvalidInput | Code::TooLarge) {
         return refusal;

@@ -55,7 +55,7 @@ impl BootstrapEvidence {
     }
 }
 
-/// Returns the run with the given id, else the run that began last.
+/// Returns the run with the given id; without an id, the run that began last.
 pub(crate) fn run_of(live: &Live, id: Option<&str>) -> Result<Run> {
     let found = match id {
         Some(id) => live.bootstrap_run(id)?,

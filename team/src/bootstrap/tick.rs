@@ -3,20 +3,20 @@
 use super::start::event;
 use super::*;
 
-/// Maximum number of runs per group of timeouts.
+/// Maximum number of runs per group of timeout events.
 const RUNS_MAX: usize = 8;
 
 /// The JSON object `{handshakes, deliveries}`.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BootstrapTicked {
-    /// Handshakes with the core that timed out.
+    /// Number of handshakes with the core that timed out.
     pub handshakes: u64,
-    /// Deliveries that were not confirmed in time.
+    /// Number of deliveries that were not confirmed in time.
     pub deliveries: u64,
 }
 
 impl Team {
-    /// Records the timeouts due at `now`, group by group. Takes no lock if nothing is due.
+    /// Records the timeouts that are due at `now`, group by group. Takes no lock if none is due.
     pub(crate) fn bootstrap_sweep(
         &mut self,
         now: Timestamp,

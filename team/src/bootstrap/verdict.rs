@@ -1,30 +1,30 @@
-//! Decisions on reports. A refused report records nothing; a report that violates the contract is recorded with its
-//! violation.
+//! Decisions on reports. A refused report records nothing. A report with a breach of the contract is recorded together with
+//! the breach.
 
 use super::*;
 
-/// The acts that a report records, and the words for the reporter.
+/// The acts that an accepted report records, with remarks for the reporter.
 #[derive(Debug, Clone, Default)]
 pub struct Accepted {
-    /// Acts to record; empty if the report is already known.
+    /// Acts to record. Empty if the report repeats a known one.
     pub acts: Vec<BootstrapAct>,
     /// Warnings, for people.
     pub warnings: Vec<String>,
-    /// The violation of the contract, or the obstacle, if there is one.
+    /// The breach or the obstacle in the report, if any.
     pub against: Option<Against>,
 }
 
-/// A violation or obstacle that is recorded together with the report.
+/// A breach of the contract, or an obstacle, which is recorded together with the report.
 #[derive(Debug, Clone)]
 pub struct Against {
     pub code: Code,
-    /// State to which the run is rolled back, if it is.
+    /// State to which the run is rolled back; `None` without a rollback.
     pub rolled_back_to: Option<State>,
     /// Reason, for people.
     pub why: String,
 }
 
-/// Decision of a rule.
+/// Decision of a rule on a report.
 pub type Ruled = Result<Accepted, Refusal>;
 
 impl Accepted {
@@ -34,7 +34,7 @@ impl Accepted {
             ..Accepted::default()
         }
     }
-    /// Accepts a report that is already known, and records nothing.
+    /// Accepts a report that repeats a known one. Records nothing.
     pub fn known(what: &str) -> Accepted {
         Accepted::default().warned(Some(what))
     }
@@ -44,7 +44,7 @@ impl Accepted {
         self.warnings.extend(warning.map(str::to_owned));
         self
     }
-    /// Marks the report as a violation of the contract, or as blocked.
+    /// Marks an accepted report as a breach of the contract, or as blocked.
     #[must_use]
     pub fn despite(self, code: Code, rolled_back_to: Option<State>, why: String) -> Accepted {
         let against = Against {
@@ -59,13 +59,13 @@ impl Accepted {
     }
 }
 
-/// Refuses a field that breaks a rule with a code of its own.
+/// Returns the refusal of a field, with a specific code.
 pub fn broken(code: Code, field: &str, rule: &str) -> Refusal {
     let field = format!("data.{field}");
     Refusal::new(code, format!("{field} {rule}")).field(field)
 }
 
-/// Refuses an event that is not legal in the run's state.
+/// Returns the refusal of an event that is not legal in the run's state.
 pub fn illegal(run: &Run, event: &str, why: &str) -> Refusal {
     let message = format!("{event} is not legal in {}: {why}", run.state.name());
     Refusal::new(Code::IllegalEvent, message).field("event")

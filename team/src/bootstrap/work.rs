@@ -1,4 +1,4 @@
-//! Rules for reports in `RUNNING`: their conditions and effects.
+//! Rules for reports in `RUNNING`, with their conditions and effects.
 
 use super::payload::{Covered, Mapping, Round1, verdict};
 use super::*;
@@ -6,16 +6,16 @@ use crate::projections::bootstrap::checklist::round_is_complete;
 
 /// Required fields of the summary of a cleared gate.
 pub const SUMMARY: [&str; 4] = ["pass_domains", "revised_domains", "excluded_domains", RISKS];
-/// The field of the summary that may hold any values; the others hold names.
+/// Field of the summary with any values. The other fields contain names.
 const RISKS: &str = "residual_risks";
 
 const OBSTRUCTION: Participant = Participant::Core(Core::Obstruction);
-/// Maximum number of times that a round's result is sent to the same member of the core.
+/// Maximum number of times that a result is sent to a core member per round.
 const SENT_MAX: u32 = 2;
 /// Hint for a run without active domains.
 const NOBODY: &str = "no active domain is left; continue with member_added";
 
-/// Returns an active domain, or refuses the event.
+/// Returns an active domain; refuses the event if the domain is not active.
 fn active<'a>(run: &'a Run, event: &str, name: &str) -> Result<&'a Domain, Refusal> {
     run.active_domain(name).ok_or_else(|| {
         let active = names(run.active()).join(", ");
@@ -34,8 +34,8 @@ pub fn started(run: &Run, name: &str) -> Ruled {
     }
 }
 
-/// Records that a domain sent its result to one or both core members. After a review without PASS, the new result
-/// begins the next round.
+/// Records that a domain sent its result to one or both core members. If the review was not PASS, the new result begins the
+/// next round.
 pub fn delivered(run: &Run, mapping: &Mapping) -> Ruled {
     let event = "mapping_result";
     let domain = active(run, event, &mapping.domain)?;
@@ -156,7 +156,7 @@ pub fn ack_missed(run: &Run, missing: Option<Core>, name: &str, message_id: Opti
     Ok(Accepted::one(act).warned(Some(&warning)))
 }
 
-/// Returns the timeout of a delivery: after the first one the result is sent again, the second one blocks the domain.
+/// Returns the act for a timed-out delivery: the first timeout repeats the delivery, the second one blocks the domain.
 pub fn timed_out(domain: &Domain, missing_ack: Core) -> BootstrapAct {
     BootstrapAct::DeliveryTimedOut {
         domain: domain.domain.clone(),
@@ -166,7 +166,7 @@ pub fn timed_out(domain: &Domain, missing_ack: Core) -> BootstrapAct {
     }
 }
 
-/// Refuses a report that only another participant may make.
+/// Refuses a report from any participant except `allowed`.
 fn only(allowed: &Participant, run: &Run, event: &str, by: &Participant) -> Result<(), Refusal> {
     let name = match allowed {
         _ if by == allowed => return Ok(()),
@@ -303,7 +303,7 @@ pub fn round_completed(run: &Run, by: &Participant, round: &Round1) -> Ruled {
     }))
 }
 
-/// Clears the gate before the final synthesis, if no obstacle is left.
+/// Clears the gate before the final synthesis if no obstacle remains.
 pub fn cleared(
     run: &Run,
     by: &Participant,
@@ -360,7 +360,7 @@ fn is_name(value: &Value) -> bool {
     value.as_str().is_some_and(|name| !name.trim().is_empty())
 }
 
-/// Returns a warning if the summary disagrees with the log; the log counts.
+/// Returns a warning if the summary disagrees with the log. The log decides.
 fn disagreement(run: &Run, summary: &Map<String, Value>) -> Option<String> {
     let said = |key: &str| -> BTreeSet<&str> {
         let values = summary.get(key).and_then(Value::as_array);

@@ -1,5 +1,4 @@
-//! `write-leader-attention`: records the observed state of the leader's session. `read-stall-state` uses the last
-//! record.
+//! `write-leader-attention`: records an observation of the leader's session. `read-stall-state` uses the last observation.
 
 use crate::command;
 use crate::operation::prelude::*;
@@ -17,13 +16,13 @@ operation! {
 pub enum AttentionSource {
     /// A notification hook
     NotifyHook,
-    /// The leader's program, when it stopped
+    /// The leader's program, at its stop
     NativeStop,
-    /// The leader's program, when its session ended
+    /// The leader's program, at the end of its session
     NativeSessionEnd,
 }
 
-/// Input of `write-leader-attention`; unknown fields of the observation are left out.
+/// Input of `write-leader-attention`. Unknown fields are dropped.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct WriteAttention {
@@ -40,7 +39,7 @@ pub struct WriteAttention {
     /// Decision that the leader has to make
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leader_decision_state: Option<Decision>,
-    /// True if something waits for the leader
+    /// True if the leader has something to attend to
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leader_attention_pending: Option<bool>,
     /// Main reason why the leader is needed
@@ -49,7 +48,7 @@ pub struct WriteAttention {
     /// All reasons why the leader is needed
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub attention_reasons: Option<Vec<String>>,
-    /// True if the leader was considered stopped
+    /// True if the leader was seen to have stopped
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leader_stale: Option<bool>,
     /// Number of the leader's undelivered messages
@@ -74,13 +73,13 @@ pub struct AttentionShown {
     pub source: AttentionSource,
     /// Decision that the leader has to make
     pub leader_decision_state: Decision,
-    /// True if something waits for the leader
+    /// True if the leader had something to attend to
     pub leader_attention_pending: bool,
     /// Main reason why the leader is needed
     pub leader_attention_reason: Option<String>,
     /// All reasons why the leader is needed
     pub attention_reasons: Vec<String>,
-    /// True if the leader was considered stopped
+    /// True if the leader was seen to have stopped
     pub leader_stale: bool,
     /// True if the leader's session was running
     pub leader_session_active: bool,
@@ -101,7 +100,7 @@ pub struct AttentionShown {
 pub struct AttentionWritten {}
 
 impl AttentionShown {
-    /// Reads an observation from its event; absent fields get their empty values.
+    /// Reads an observation from its event. Absent fields get empty values.
     fn of(event: &Event<'_>, team: &str) -> Result<AttentionShown> {
         let said: WriteAttention = attention(event)?;
         let decision = said.leader_decision_state;
@@ -128,14 +127,14 @@ impl AttentionShown {
     }
 }
 
-/// Returns the last observation of the leader, and true if the leader stopped and has done nothing since.
+/// Returns the last observation of the leader. The flag is true if the leader stopped and has recorded nothing since.
 pub(crate) fn last(live: &Live, reader: &Reader) -> Result<Option<(AttentionShown, bool)>> {
     let Some(seq) = live.leader_attention()? else {
         return Ok(None);
     };
     let event = page::event(live, reader, seq)?;
     let shown = AttentionShown::of(&event, &reader.identity().name)?;
-    // The event that records the stop is no activity of the leader, even if the leader recorded it.
+    // The event of the stop itself does not count as activity of the leader, even if the leader recorded it.
     let acted = live.activity(LEADER)?;
     let acted = acted.is_some_and(|acted| acted.seq > seq);
     let stopped = shown.tells_of_stop() && !acted;

@@ -1,5 +1,5 @@
 //! `read-idle-state`: returns the idle workers. A worker's state comes from its last status or from the monitor's
-//! snapshot, whichever is later.
+//! snapshot, whichever is newer.
 
 use crate::log::team_event::TeamEvent;
 use crate::operation::prelude::*;
@@ -28,7 +28,7 @@ pub struct IdleAnswer {
     pub all_workers_idle: bool,
     /// The last event that reported each worker as idle; `null` without one
     pub last_idle_transition_by_worker: BTreeMap<String, Option<TeamEventBrief>>,
-    /// The last report that all were idle
+    /// The last report that all workers were idle
     pub last_all_workers_idle_event: Option<TeamEventBrief>,
     /// Data that the idle state is based on
     pub source: IdleSource,
@@ -53,9 +53,9 @@ pub struct TeamEventBrief {
     /// Type of the event
     #[serde(rename = "type")]
     pub kind: String,
-    /// The worker that the event is about
+    /// The worker that the event concerns
     pub worker: String,
-    /// Task that the event is about
+    /// Task that the event concerns
     pub task_id: Option<String>,
     /// Time at which the event was recorded
     pub created_at: String,
@@ -65,7 +65,7 @@ pub struct TeamEventBrief {
     pub intent: Option<String>,
     /// The worker's new state
     pub state: Option<String>,
-    /// The worker's state before
+    /// The worker's previous state
     pub prev_state: Option<String>,
     /// Type under which the event was reported
     pub source_type: Option<String>,
@@ -87,7 +87,7 @@ const TEAM_EVENTS: [&str; 8] = [
 const RECENT_MAX: u64 = 50;
 
 impl TeamEventBrief {
-    /// Returns a team event in brief, in its canonical form.
+    /// Returns a team event in brief; `None` if the event is not for brokers. The event has its canonical form.
     fn of(event: &Event<'_>, team: &str) -> Option<TeamEventBrief> {
         let said = TeamEvent::of(event, team)?.canonical();
         Some(TeamEventBrief {

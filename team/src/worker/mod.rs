@@ -1,4 +1,4 @@
-//! Workers and their supervision: identity, status and heartbeat; activity, stalls and shutdown.
+//! Workers and their supervision: identity, status, heartbeat, activity, stalls and shutdown.
 
 pub mod attention;
 pub mod idle;

@@ -11,7 +11,7 @@ operation! {
     "write-worker-identity": Records(WriteIdentity {
         /// The worker
         worker: String,
-        /// Position of the worker among the workers, from 1
+        /// Number of the worker, from 1
         index: u32,
         /// Role of the worker
         role: String,
@@ -81,7 +81,7 @@ operation! {
 pub struct WorkerAnswer {
     /// Name of the worker
     pub worker: String,
-    /// Doubts about the worker's name
+    /// Warnings about the worker's name
     #[serde(flatten)]
     pub doubts: RecipientDoubts,
 }

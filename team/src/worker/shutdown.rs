@@ -48,7 +48,7 @@ operation! {
 pub struct AckAnswer {
     /// Name of the worker
     pub worker: String,
-    /// The worker's answer; `null` if there is none, or only one older than `min_updated_at`
+    /// The worker's answer; `null` if there is none, or if it is older than `min_updated_at`
     pub ack: Option<ShutdownAckShown>,
 }
 
@@ -63,7 +63,7 @@ impl AckAnswer {
 }
 
 impl Team {
-    /// Returns a worker's last answer to a shutdown request. If `min_updated_at` is no valid time, no answer counts.
+    /// Returns a worker's last answer to a shutdown request. If `min_updated_at` is not a valid time, returns no answer.
     pub fn read_shutdown_ack(&mut self, read: ReadAck) -> Result<AckAnswer> {
         names::check_known("worker", &read.worker)?;
         let counts = |at: Timestamp| match &read.min_updated_at {

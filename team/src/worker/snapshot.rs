@@ -1,5 +1,5 @@
-//! `write-monitor-snapshot`, `read-monitor-snapshot`: the last snapshot of the team's monitor. It is stored unchanged;
-//! reading keeps the known fields of the right type and adds the tasks completed since.
+//! `write-monitor-snapshot`, `read-monitor-snapshot`: the last snapshot of the team's monitor. It is stored unchanged.
+//! Reading it keeps the known fields of the right type, and adds tasks that were completed after the snapshot.
 
 use crate::operation::prelude::*;
 use crate::projections::worker::supervision::{snapshot, snapshot_written};
@@ -29,32 +29,32 @@ pub struct SnapshotAnswer {
     pub snapshot: Option<MonitorSnapshot>,
 }
 
-/// A monitor's snapshot; missing parts are empty
+/// A monitor's snapshot; missing fields are empty
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct MonitorSnapshot {
-    /// Status by task
+    /// Status per task
     pub task_status_by_id: Map<String, Value>,
-    /// True or false by worker: alive or not
+    /// True or false per worker: alive or not
     pub worker_alive_by_name: Map<String, Value>,
-    /// State by worker
+    /// State per worker
     pub worker_state_by_name: Map<String, Value>,
-    /// Turns by worker
+    /// Number of turns per worker
     pub worker_turn_count_by_name: Map<String, Value>,
-    /// Task by worker
+    /// Task per worker
     pub worker_task_id_by_name: Map<String, Value>,
-    /// Time of the notification by message
+    /// Time of the notification per message
     pub mailbox_notified_by_message_id: Map<String, Value>,
-    /// Tasks whose completion was reported: those in the snapshot, and those completed since
+    /// Tasks whose completion was reported: in the snapshot, or by events after it
     pub completed_event_task_ids: Map<String, Value>,
-    /// Integration state of the work by worker
+    /// Integration state per worker
     pub integration_by_worker: Map<String, Value>,
-    /// Timings of the monitor; absent unless complete
+    /// Timings of the monitor; absent if incomplete
     #[serde(skip_serializing_if = "Option::is_none")]
     pub monitor_timings: Option<Map<String, Value>>,
 }
 
-/// Integration states of a worker's work.
+/// Known integration states.
 const INTEGRATION: [&str; 5] = [
     "idle",
     "integrated",
@@ -63,7 +63,7 @@ const INTEGRATION: [&str; 5] = [
     "rebase_conflict",
 ];
 
-/// Fields of the timings.
+/// Required fields of the timings.
 const TIMINGS: [&str; 4] = [
     "list_tasks_ms",
     "worker_scan_ms",

@@ -1,5 +1,5 @@
-//! `read-stall-state`: tells if the team makes progress, and which decision its leader has to make. It moves no
-//! baseline.
+//! `read-stall-state`: tells if the team makes progress, and which decision its leader has to make. Unlike a summary, it
+//! changes no baseline.
 
 use crate::operation::prelude::*;
 use crate::worker::attention::{self, AttentionShown};
@@ -11,7 +11,7 @@ operation! {
     "read-stall-state": Reads(ReadStall {}) -> StallAnswer = Team::stall_state
 }
 
-/// Phases in which no decision is left.
+/// Phases in which the leader has no decision to make.
 const TERMINAL_PHASES: [&str; 3] = ["complete", "failed", "cancelled"];
 
 /// Progress of a team
@@ -21,17 +21,17 @@ pub struct StallAnswer {
     pub team_name: String,
     /// True if the team makes no progress
     pub team_stalled: bool,
-    /// True if the leader was seen to stop and has done nothing since
+    /// True if the leader was seen to stop and has recorded nothing since
     pub leader_stale: bool,
-    /// True if something waits for the leader
+    /// True if the leader has something to attend to
     pub leader_attention_pending: bool,
     /// Decision that the leader has to make
     pub leader_decision_state: Decision,
     /// Workers that are alive and working, but make no progress
     pub stalled_workers: Vec<String>,
-    /// Workers without a heartbeat, or whose last heartbeat reported their end, unless they hold a live lease
+    /// Workers without a heartbeat, and workers whose last heartbeat says "not alive"; a worker with a live lease is not listed
     pub dead_workers: Vec<String>,
-    /// The other workers
+    /// Workers that are not dead
     pub live_workers: Vec<String>,
     /// Number of unfinished tasks
     pub pending_task_count: u64,
@@ -47,11 +47,11 @@ pub struct StallAnswer {
     pub reasons: Vec<String>,
     /// Last observation of the leader; `null` without one
     pub leader_attention_state: Option<AttentionShown>,
-    /// The last report that all were idle
+    /// The last report that all workers were idle
     pub last_all_workers_idle_event: Option<TeamEventBrief>,
     /// The last report that the leader was nudged
     pub last_team_leader_nudge_event: Option<TeamEventBrief>,
-    /// The last report that the leader was to be told later
+    /// The last report that a notification of the leader was deferred
     pub last_leader_notification_deferred_event: Option<TeamEventBrief>,
     /// Data that the stall state is based on
     pub source: StallSource,
@@ -92,7 +92,7 @@ impl Decision {
     }
 }
 
-/// Data about the workers and the leader's mail.
+/// Facts about the workers and about the leader's mail.
 struct Findings {
     stalled: Vec<String>,
     dead: Vec<String>,
@@ -108,7 +108,7 @@ struct Findings {
 impl Findings {
     fn of(live: &Live, idle: &IdleAnswer, stopped: bool, now: Timestamp) -> Result<Findings> {
         let mut polled = poll(live, |worker| recorded(live, worker))?;
-        // A live lease proves that its holder is alive, even if the heartbeats say otherwise.
+        // A live lease proves that its holder is alive, even if the heartbeat says otherwise.
         let holders = live.lease_holders(now)?;
         for polled in &mut polled {
             polled.summary.alive |= holders.contains(&polled.summary.name);

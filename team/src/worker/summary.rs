@@ -1,5 +1,5 @@
-//! `get-summary`: counts tasks and describes every worker. A worker without progress is found by its turns since the
-//! last summary, so each summary of an open team records new baselines if they changed.
+//! `get-summary`: counts tasks and describes every worker. Progress of a worker is measured by its turns since the last
+//! summary. So a summary of an open team records new baselines if they changed.
 
 use crate::operation::prelude::*;
 use crate::projections::task::TaskCounts;
@@ -11,7 +11,7 @@ operation! {
     "get-summary": Records(GetSummary {}) -> SummaryAnswer = Team::summary
 }
 
-/// Turns on one task after which a worker counts as not reporting.
+/// Number of turns on one task after which a worker counts as not reporting.
 const TURNS_MAX: u32 = 5;
 /// Maximum number of baselines in one event.
 const BASELINES_MAX: usize = 2_000;
@@ -23,7 +23,7 @@ pub struct SummaryAnswer {
     pub summary: Summary,
 }
 
-/// A team in numbers
+/// Counts of a team
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct Summary {
@@ -31,7 +31,7 @@ pub struct Summary {
     pub team_name: String,
     /// Number of workers
     pub worker_count: usize,
-    /// Tasks by status; the counts add up to the total
+    /// Number of tasks per status; the counts add up to the total
     pub tasks: TaskNumbers,
     /// The workers
     pub workers: Vec<WorkerSummary>,
@@ -46,7 +46,7 @@ pub struct Summary {
 pub struct TaskNumbers {
     /// Number of all tasks
     pub total: u64,
-    /// Tasks without an owner at work
+    /// Pending tasks
     pub pending: u64,
     /// Tasks that wait for other tasks
     pub blocked: u64,
@@ -62,7 +62,7 @@ pub struct TaskNumbers {
     pub canceled: u64,
 }
 
-/// A worker in numbers
+/// A worker in a summary
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub struct WorkerSummary {
@@ -72,7 +72,7 @@ pub struct WorkerSummary {
     pub alive: bool,
     /// Time of the last heartbeat; `null` without one
     pub last_turn_at: Option<String>,
-    /// Turns since the last summary, if all were on one unfinished task
+    /// Turns since the last summary, if the worker has stayed on one unfinished task; else 0
     pub turns_without_progress: u32,
 }
 
@@ -81,9 +81,9 @@ pub struct WorkerSummary {
 pub struct Performance {
     /// Total time
     pub total_ms: u64,
-    /// Time for counting tasks
+    /// Time for the count of the tasks
     pub tasks_loaded_ms: u64,
-    /// Time for reading workers
+    /// Time for reading the workers
     pub workers_polled_ms: u64,
     /// Number of tasks counted
     pub task_count: u64,
@@ -110,7 +110,7 @@ impl TaskNumbers {
     }
 }
 
-/// Data of one worker for a summary.
+/// Data of a worker for a summary.
 pub(crate) struct Polled {
     pub summary: WorkerSummary,
     pub working: bool,
@@ -124,7 +124,7 @@ impl Polled {
     }
 }
 
-/// Reads the data of every worker; progress is measured from the baselines in `before`.
+/// Reads the data of every worker. Progress is measured from the baselines in `before`.
 pub(crate) fn poll(
     live: &Live,
     before: impl Fn(&str) -> Result<Option<Baseline>>,
@@ -154,7 +154,7 @@ pub(crate) fn poll(
     Ok(all)
 }
 
-/// Returns the turns since the last summary if the worker is still at the same unfinished task; else 0.
+/// Returns the number of turns since the last summary; 0 if the worker has changed or finished its task.
 fn turns_without_progress(
     live: &Live,
     status: Option<&StatusChange>,
@@ -181,7 +181,7 @@ pub(crate) fn recorded(live: &Live, worker: &str) -> Result<Option<Baseline>> {
 }
 
 impl Team {
-    /// Summarizes the team and moves the baselines for the next summary.
+    /// Summarizes the team and records new baselines for the next summary.
     pub fn summary(&mut self, summary: GetSummary) -> Result<SummaryAnswer> {
         let clock = Arc::clone(&self.options.clock);
         let start = clock.now();
@@ -201,7 +201,7 @@ impl Command for GetSummary {
     type Answer = SummaryAnswer;
 
     fn terms(&self) -> CommandTerms<'_> {
-        // A closed team keeps its baselines.
+        // In a closed team the baselines stay unchanged.
         CommandTerms::of(Authority::Anyone).when_closed()
     }
 

@@ -1,5 +1,5 @@
-//! `who`: lists each agent's tasks with their leases, its last event, its reports and its blockers. Reads in proportion
-//! to the number of agents and their unfinished tasks, regardless of the log's length.
+//! `who`: lists each agent's tasks with their leases, its last event, its reports and its blockers. The cost depends on the
+//! number of agents and unfinished tasks, not on the length of the log.
 
 use crate::operation::prelude::*;
 use crate::projections::worker::event::WorkerState;
@@ -28,7 +28,7 @@ const DEPS_MAX: usize = 8;
 pub struct WhoAnswer {
     /// Name of the team
     pub team: String,
-    /// Time for which the leases are shown
+    /// Time at which the leases are compared
     pub now: Timestamp,
     /// The agents, by name
     pub agents: Vec<WhoAgent>,
@@ -98,13 +98,13 @@ pub struct WhoTask {
     /// Last report on the task, in words
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported: Option<String>,
-    /// Author of the report, if it is another agent
+    /// Author of the report, if it is not the owner
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reported_by: Option<String>,
-    /// Tasks that it waits for, the first 8
+    /// The first 8 tasks that the task waits for
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waits_for: Vec<WaitsFor>,
-    /// Number of tasks that it waits for
+    /// Number of tasks that the task waits for
     #[serde(default, skip_serializing_if = "crate::shapes::is_zero")]
     pub waits_for_total: usize,
 }

@@ -1,4 +1,4 @@
-//! Each kind of fault, in the order in which they are looked for.
+//! Tests for each kind of fault, in the order of the checks.
 
 use super::super::operation::row;
 use super::*;
@@ -82,7 +82,7 @@ fn read<O: Op>(input: Value) -> Result<(Request, O), Fault> {
     Ok((request, own))
 }
 
-/// Returns a valid input of `turn`, overwritten with these fields.
+/// Returns a valid input of `turn`, with the fields of `over` replacing its own.
 fn turn(over: Value) -> Value {
     let mut input = json!({"team_name": "demo", "worker": "dev", "task_id": "1", "to": "failed"});
     let fields = input.as_object_mut().unwrap();
@@ -122,13 +122,13 @@ fn what_every_operation_takes_is_taken_off() {
     assert_eq!(control.actor.as_deref(), Some("boss"));
     assert_eq!(own.expected_version, Some(3));
     assert_eq!(own.confirm, Some(true));
-    // An operation on something without a version ignores the expected version.
+    // An operation on an object without a version ignores `expected_version`.
     let more = json!({"team_name": "demo", "body": "b", "index": 1, "alive": false,
         "snapshot": {}, "expected_version": 3, "more": [null], "lane": 7});
     let (_, own) = read::<Keep>(more).unwrap();
     let kept: Vec<&str> = own.extra.keys().map(String::as_str).collect();
     assert_eq!(kept, ["lane", "more"]);
-    // An operation that reads takes neither trace nor key.
+    // An operation that only reads accepts neither a trace nor a key.
     let fault = refused::<Look>(json!({"team_name": "demo", "key": "k"}));
     assert!(fault.message.contains("\"key\""), "{fault:?}");
     read::<Look>(json!({"team_name": "demo", "workingDirectory": "/"})).unwrap();
@@ -151,7 +151,7 @@ fn the_same_request_is_known_by_its_bytes_whatever_its_spelling() {
 
 #[test]
 fn faults_are_looked_for_in_their_order() {
-    // First all faults at once, then one fewer each time.
+    // The first input has all faults, and each further input has one fault less.
     said(
         "invalid_input",
         "lifecycle fields",
@@ -226,7 +226,7 @@ fn unknown_fields_are_refused_with_the_nearest_known_one() {
             .message
             .contains("it takes team_name, worker, task_id, to,")
     );
-    // The message stays short for many and for long names.
+    // The message stays short even if there are many names or long ones.
     let many: Map<String, Value> = (0..5_000)
         .map(|n| (format!("{n}{}", "x".repeat(1_000)), Value::Null))
         .collect();
@@ -297,7 +297,7 @@ fn scalars_stand_for_required_text_and_are_trimmed() {
         (&*own.task_id, &*own.worker, own.to),
         ("17", "dev", Word::Failed)
     );
-    // An optional text is not converted.
+    // A value for an optional text keeps its form.
     let (_, own) = read::<Turn>(turn(json!({"result": " r "}))).unwrap();
     assert_eq!(own.result.as_deref(), Some(" r "));
     said(
@@ -342,7 +342,7 @@ fn each_type_has_its_words() {
     ] {
         said("invalid_input", part, turn(over));
     }
-    // An unknown word of a choice may still be accepted: the reader of the input knows other spellings.
+    // The reader of the input may know another spelling of a choice, so an unknown word passes.
     let (_, own) = read::<Turn>(turn(json!({"to": "broken"}))).unwrap();
     assert_eq!(own.to, Word::Failed);
 }
