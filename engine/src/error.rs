@@ -166,7 +166,7 @@ pub enum Error {
 pub struct Rollback {
     /// Seq of the last event that was acknowledged.
     pub known_seq: u64,
-    /// Id of that event, if the witness has it.
+    /// Id of the last acknowledged event, if the witness has it.
     pub known_id: Option<String>,
     /// Seq of the last event of the log now.
     pub last_seq: u64,

@@ -15,7 +15,7 @@ use crate::prelude::*;
 use std::ops::ControlFlow;
 use teamlog_engine::internals::reader::LocatedFrame;
 
-/// Most faults reported of each kind.
+/// Largest number of faults of each kind that are reported.
 const FAULTS_MAX: usize = 20;
 
 /// Result of one part of the audit.
@@ -25,7 +25,7 @@ pub struct Finding {
     pub checked: u64,
     /// Descriptions of faults, at most 20.
     pub faults: Vec<String>,
-    /// Number of faults beyond these.
+    /// Number of further faults, which are not listed.
     pub omitted: u64,
 }
 
@@ -51,9 +51,9 @@ pub struct Audit {
     pub index: Finding,
     /// Message index compared with inboxes and inbox views, for a sample of messages.
     pub inbox: Finding,
-    /// Compares all acks in the index and all unread counts (not only a sample).
+    /// Result of comparing all acks and all unread counts with the log.
     pub acks: Finding,
-    /// Compares every task snapshot with the newest message of its task (not only a sample).
+    /// Result of comparing every task snapshot with the newest message of its task.
     pub snapshots: Finding,
 }
 
@@ -82,7 +82,7 @@ fn indexed(live: &Live, event: &Event<'_>, place: Place, index: &mut Finding) ->
     Ok(())
 }
 
-/// Checks that a message is in its recipient's inbox, and listed as unread if it is.
+/// Checks that a message is in its recipient's inbox, and that an unread message is listed as unread.
 fn in_inbox(
     live: &Live,
     (seq, sent): (u64, &Sent),
@@ -232,7 +232,7 @@ impl Pass<'_> {
         if !self.messages.is_multiple_of(self.message_stride) {
             return Ok(());
         }
-        // If the log has two messages with one id, the index has the first.
+        // If the log has two messages with one id, the index has the first message.
         let indexed = known
             .as_ref()
             .is_some_and(|known| known.seq <= event.seq && known.to == sent.to);
@@ -269,7 +269,7 @@ impl Pass<'_> {
         Ok(())
     }
 
-    /// Compares the totals, after the pass.
+    /// Compares the totals of the log with the state, after the pass over the log.
     fn totals(&mut self) -> Result<()> {
         for agent in self.live.agents()? {
             let mail = self.mail.remove(&agent.name).unwrap_or_default();

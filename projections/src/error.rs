@@ -31,7 +31,7 @@ impl Error {
 }
 
 impl From<Error> for teamlog_engine::Error {
-    /// Used in callbacks of the engine: an undecodable event becomes `Invalid`.
+    /// Converts an error for callbacks of the engine. An undecodable event becomes `Invalid`.
     fn from(error: Error) -> Self {
         match error {
             Error::Engine(error) => error,

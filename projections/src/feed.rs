@@ -24,7 +24,7 @@ const TOLD_ALL: u8 = 0xB3;
 pub struct FeedPage {
     /// Seqs of the events, ascending.
     pub seqs: Vec<u64>,
-    /// True if there are newer ones.
+    /// True if the feed has newer events.
     pub more: bool,
 }
 
@@ -75,7 +75,7 @@ impl TeamState {
             seqs.extend(first(self.rows(), series, since, limit)?);
         }
         seqs.sort_unstable();
-        // A claim is announced, and is also news for the previous owner of the task.
+        // The event of a claim can occur twice: it is announced to all, and is news for the previous owner of the task.
         seqs.dedup();
         let more = seqs.len() > limit;
         seqs.truncate(limit);

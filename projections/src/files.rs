@@ -9,9 +9,9 @@ use teamlog_engine::storage::{File, OpenMode, Storage};
 const CHANGES_BYTES_MAX: usize = 64 << 20;
 /// Approximate size of pieces in which lines are compared and written.
 const PIECE_BYTES: usize = 1 << 20;
-/// Largest file that is compared; larger ones are written without comparison.
+/// Largest file that is compared, in bytes. Larger files are written without comparison.
 const COMPARED_BYTES_MAX: u64 = 4 << 20;
-/// Most reported faults.
+/// Largest number of faults that are reported.
 const FAULTS_MAX: usize = 20;
 
 /// Result of updating view files.
@@ -64,7 +64,7 @@ pub struct ViewsComparison {
     pub files: u64,
     /// Faults, at most 20.
     pub faults: Vec<Fault>,
-    /// Number of faults beyond these.
+    /// Number of further faults, which are not listed.
     pub omitted: u64,
 }
 
@@ -93,7 +93,7 @@ pub(crate) enum Compared {
     Differs,
 }
 
-/// Receives a piece of a text; returns true if it wants more.
+/// Receives a piece of a text. Returns true if it wants more pieces.
 pub(crate) type Take<'a> = &'a mut dyn FnMut(&[u8]) -> Result<bool>;
 
 /// Passes the text that `add` appends for each item to `take`, in pieces, while `take` wants more.
@@ -151,7 +151,7 @@ pub(crate) fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error)
 #[derive(Default)]
 pub(crate) struct Changes {
     pub replaced: BTreeMap<PathBuf, Vec<u8>>,
-    /// Lines to append to a file, and its length with them.
+    /// Lines to append to a file, and the length of the file after that.
     pub grown: BTreeMap<PathBuf, (Vec<u8>, u64)>,
     bytes: usize,
 }
@@ -290,8 +290,8 @@ impl Home {
         let replaced = self.storage.replace(path, text, false);
         replaced.map_err(failed("write", path))
     }
-    /// Appends lines to a file, now or delayed; `whole` is the length with them. `false` if the file has an unexpected
-    /// length.
+    /// Appends lines to a file, now or delayed; `whole` is the length of the file after that. Returns `false` if the file has an
+    /// unexpected length.
     pub fn grow(&self, path: &Path, lines: &[u8], whole: u64) -> Result<bool> {
         if let Some(mut changes) = self.kept()
             && changes.has_room(lines)
@@ -321,7 +321,7 @@ impl Home {
         }
         Ok(true)
     }
-    /// Writes a file if its content differs; returns true if it did.
+    /// Writes a file if its content differs; returns true if the file was written.
     pub fn put(&self, path: &Path, text: &[u8]) -> Result<bool> {
         match self.storage.read(path, COMPARED_BYTES_MAX) {
             Ok(there) if there == text => return Ok(false),

@@ -4,8 +4,8 @@
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// Returns each character of a text, and true if it is hidden: a control character (including line ends and tabs), a
-/// character that turns or hides text, or one without width. Joiners and selectors count as visible if scripts and
+/// Returns each character of a text, and true if it is hidden. Hidden characters are control characters (including line ends and
+/// tabs), characters that turn or hide text, and characters without width. Joiners and selectors count as visible if scripts and
 /// emoji need them: `👩‍💻`, `❤️`, `می‌خواهم`.
 pub fn marks(text: &str) -> impl Iterator<Item = (char, bool)> {
     let mut base = None;

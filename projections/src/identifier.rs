@@ -14,8 +14,8 @@ pub enum Names {
     New,
     /// Names of existing things, which may begin with `-` if they are old.
     Known,
-    /// Names in imported history, which is accepted whole: a task field with an invalid value is ignored, while a new
-    /// message with one is refused.
+    /// Names in imported history, which is accepted whole. If a task field in it has an invalid value, the field is ignored; a
+    /// new message with an invalid value is refused.
     Imported,
 }
 

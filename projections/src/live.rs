@@ -27,11 +27,11 @@ use teamlog_engine::{Head, State};
 pub const TAIL_BYTES_MAX: u64 = 256 << 10;
 /// Events after which the tail becomes a run.
 pub const TAIL_EVENTS_MAX: usize = 32;
-/// Events after which the tail becomes a run in a long-running process: every other reader of the team has to fold the
-/// tail.
+/// Events after which the tail becomes a run in a long-running process. Every other reader of the team has to fold the tail, so
+/// it must stay short.
 pub const STAYING_TAIL_EVENTS_MAX: usize = 512;
 
-/// Largest merge made by a command; `tick` and the daemon make larger ones.
+/// Largest merge made by a command, in bytes. `tick` and the daemon make larger merges.
 const MERGE_BYTES_MAX: u64 = 16 << 20;
 
 /// The state of a team, and its maintenance. Its queries are methods of [`TeamState`].
@@ -116,9 +116,8 @@ impl Live {
             && self.last().map(|anchor| anchor.id) == head.last_id
     }
 
-    /// Repairs the views that a crash left older than the head, and keeps them up to date from now on. The caller holds
-    /// the
-    /// log's lock. Writes none for a team without views. A view that cannot be written does not fail the command;
+    /// Repairs the views that a crash left older than the head, and keeps them up to date from now on. The caller holds the log's
+    /// lock. A team without views gets no view files. A view that cannot be written does not fail the command;
     /// [`Live::views_error`] returns the reason.
     pub fn keep_views(&mut self, reader: &Reader) -> Result<ViewUpdate> {
         self.bring_views(reader, false)
@@ -133,7 +132,7 @@ impl Live {
     fn bring_views(&mut self, reader: &Reader, compare: bool) -> Result<ViewUpdate> {
         self.views_error = None;
         let mended = match self.catch_up_views(reader, compare) {
-            // This read may be the first to meet a damaged part of the derived store.
+            // This read may be the first that needs a damaged part of the derived store.
             Err(error) if error.is_derived() => {
                 self.repair()?;
                 self.catch_up_views(reader, compare)
@@ -206,7 +205,7 @@ impl Live {
         }
     }
 
-    /// Returns the due sync of view files, if one is due: for [`ViewsSync::run`] and then [`Live::views_synced`].
+    /// Returns the sync of view files, if it is due. The caller runs it by [`ViewsSync::run`], then calls [`Live::views_synced`].
     pub fn views_sync_due(&self) -> Option<ViewsSync> {
         let now = self.log.options().clock.now().micros();
         self.views.as_ref()?.sync_due(now)
@@ -219,7 +218,7 @@ impl Live {
         }
     }
 
-    /// Makes the due sync of view files, if one is due.
+    /// Syncs the view files, if that is due.
     pub fn sync_views_if_due(&mut self) -> Result<()> {
         let Some(sync) = self.views_sync_due() else {
             return Ok(());
@@ -267,13 +266,13 @@ impl Live {
         self.merge_runs(MERGE_BYTES_MAX)
     }
 
-    /// Merges runs if there are too many; while they are few, at most `bytes_max` bytes at once. Takes only the lock of
-    /// the derived store.
+    /// Merges runs if there are too many. Postpones a merge of more than `bytes_max` bytes while there are few runs. Takes only
+    /// the lock of the derived store.
     pub fn merge_runs(&mut self, bytes_max: u64) -> Result<()> {
         match self.state.overlay.store().merge(bytes_max) {
             Ok(Some(store)) => self.state.overlay.rebased(store),
             Ok(None) => {}
-            // Merging reads data that no answer needed, and may be the first to meet damage there.
+            // A merge reads data that no answer needed, and may be the first to find damage there.
             Err(teamlog_engine::Error::Derived { .. }) => self.repair()?,
             Err(error) => return Err(error.into()),
         }
@@ -292,7 +291,7 @@ impl Live {
         self.state.overlay.store().clone()
     }
 
-    /// Replaces the store by a merged one, unless it has new runs since.
+    /// Replaces the store by the merged store, unless the store got new runs meanwhile.
     pub fn adopt(&mut self, merged: Store) {
         if merged.covered() == self.state.overlay.store().covered() {
             self.state.overlay.rebased(merged);

@@ -9,7 +9,7 @@ pub const NUMBER_DIGITS_MAX: usize = 15;
 
 /// Appends the key of a name.
 ///
-/// Names have at most 128 bytes; in a longer one a run of more than 255 digits counts as several numbers.
+/// Names have at most 128 bytes. In a longer name, a run of more than 255 digits counts as several numbers.
 pub fn encode(name: &str, key: &mut Vec<u8>) {
     let mut rest = name.as_bytes();
     while let Some((&first, tail)) = rest.split_first() {
@@ -40,7 +40,7 @@ pub fn key(name: &str) -> Vec<u8> {
     key
 }
 
-/// Returns the number in a name that is a number, unless it has too many digits.
+/// Returns the value of a name that is a number, unless it has too many digits.
 pub(crate) fn number(name: &str) -> Option<u64> {
     let digits = name.len() <= NUMBER_DIGITS_MAX && name.bytes().all(|byte| byte.is_ascii_digit());
     digits.then(|| name.parse().ok()).flatten()

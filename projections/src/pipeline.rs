@@ -26,7 +26,7 @@ use teamlog_engine::internals::reader::{Chain, LocatedFrame, SPAN_BYTES, Span};
 /// Bytes of log per run; the tables then take about twice as much memory.
 const RUN_BYTES: u64 = 32 << 20;
 
-/// Events that one thread folds alone, and changes that it sorts alone, without starting others.
+/// Largest number of events that one thread folds, and of changes that one thread sorts, without starting other threads.
 const ALONE_MAX: u64 = 512;
 
 /// Settings of a bulk fold.
@@ -38,7 +38,7 @@ pub struct Bulk {
     pub span_bytes: usize,
     /// Bytes of log per run.
     pub run_bytes: u64,
-    /// Events up to which this thread folds alone. Does not affect the result.
+    /// Largest number of events that this thread folds alone. Does not affect the result.
     pub alone_max: u64,
 }
 
@@ -155,7 +155,7 @@ type Step<'a> = Box<dyn FnMut(&mut Table, &Batch) -> Result<()> + Send + 'a>;
 
 enum Order {
     Fold(Arc<Batch>),
-    /// Hand over the table, and continue with the next one received.
+    /// Hand over the table, and continue with the next received table.
     Cut(Sender<Table>, Receiver<Table>),
 }
 
@@ -192,7 +192,7 @@ fn side_by_side(
 ) -> Result<Result<Folded>, NoThread> {
     let failing = &AtomicBool::new(false);
     let covered = store.covered().map(|anchor| anchor.place);
-    // Started threads end when their channels close, on the early return.
+    // On an early return the channels close, and the started threads end.
     thread::scope(|scope| {
         let (spans, batches) = decoding(scope, reader, covered, bulk)?;
         let mut workers = Vec::new();
@@ -357,7 +357,7 @@ enum Hands<'a, 'step> {
 }
 
 impl Hands<'_, '_> {
-    /// Folds a batch; false if a worker has ended, whose handle has the error.
+    /// Folds a batch. Returns false if a worker has ended; the handle of the worker has the error.
     fn fold(&mut self, batch: &Arc<Batch>) -> Result<bool> {
         match self {
             Hands::Workers(orders, _) => Ok(orders
@@ -372,7 +372,7 @@ impl Hands<'_, '_> {
         }
     }
 
-    /// Returns the tables as filled so far; `None` if a worker failed, whose handle has the error.
+    /// Returns the tables as filled so far; `None` if a worker failed. The handle of the worker has the error.
     fn tables(&mut self) -> Option<Vec<Table>> {
         match self {
             Hands::Workers(orders, backs) => {

@@ -1,5 +1,5 @@
-//! Names that most nouns use: the state, facts, rows, and [`crate::common`]. The modules below the nouns do not import
-//! it.
+//! Names that most nouns use: the state, facts, rows, and [`crate::common`]. The modules below the nouns do not import this
+//! module.
 
 pub(crate) use crate::common::*;
 pub(crate) use crate::event::{Sent, event, write};

@@ -3,7 +3,7 @@
 use teamlog_engine::{Ref, words};
 
 words! {
-    /// The refs, named by their fields, in the order in which a log stores them. A log that declares no refs has these.
+    /// The refs, named by their fields, in the order in which a log stores them. A log that declares no refs has these refs.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
     #[repr(u8)]
     pub enum RefKind {

@@ -1,6 +1,6 @@
 //! Suggestions for mistyped names.
 
-/// Most compared letters of the input; known names are shorter.
+/// Largest number of letters of the input that are compared. Known names are shorter.
 const LOOKED_AT_MAX: usize = 128;
 
 /// Returns the edit distance: the fewest letters to add, remove or change.
@@ -28,7 +28,7 @@ pub fn nearest<'a>(
         .min_by_key(|(_, far)| *far)
 }
 
-/// Most different letters for which a name counts as a misspelling of another one.
+/// Largest number of different letters for a name to count as a misspelling of another name.
 const LOOKALIKE: usize = 2;
 
 /// Returns the known name that was probably meant: a name that contains the input (`team` of `team_name`), or else the

@@ -1,5 +1,5 @@
 //! The state of a team: the rows in the derived store, and the later events folded in memory. The nouns add queries;
-//! [`Live`](crate::Live) keeps it up to date.
+//! [`Live`](crate::Live) keeps the state up to date.
 
 use crate::common::*;
 use crate::tx::{Rows, SeqPage};

@@ -18,7 +18,7 @@ pub const LOST_EVENTS_MAX: usize = 1_000;
 pub struct AcceptedRollback {
     /// Seq of the last event that was acknowledged.
     pub known_seq: u64,
-    /// Id of that event; `null` if no file has it.
+    /// Id of the last acknowledged event; `null` if no file has it.
     pub known_id: Option<String>,
     /// Seq of the last event of the log before this event.
     pub last_seq: u64,

@@ -43,7 +43,7 @@ pub fn id(digest: &str) -> &str {
     digest.get(..ID_DIGITS).unwrap_or(digest)
 }
 
-/// Folds an event. If two tokens have the same digest, the first one counts.
+/// Folds an event. If two tokens have the same digest, the first token counts.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let Fact::AgentToken(fact) = recorded.fact else {
         return Ok(());
@@ -79,7 +79,7 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
 }
 
 impl TeamState {
-    /// Returns the token of an id.
+    /// Returns the token with this id.
     pub fn agent_token(&self, id: &str) -> Result<Option<AgentToken>> {
         self.rows().get(&key_of(TOKEN, id.as_bytes()))
     }

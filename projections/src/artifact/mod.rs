@@ -16,7 +16,7 @@ const BY_KIND: u8 = 0x4F;
 pub struct Artifact {
     /// Event that recorded the last version.
     pub seq: u64,
-    /// Time of that event.
+    /// Time of the event that recorded the last version.
     pub at: Timestamp,
     /// Number of versions so far.
     pub versions: u64,
@@ -53,7 +53,7 @@ fn by_kind(kind: ArtifactKind, name: &str) -> Vec<u8> {
     [&kind_prefix(kind), name.as_bytes()].concat()
 }
 
-/// Returns the key prefix of a kind; its number never changes.
+/// Returns the key prefix of a kind. The number of a kind in the prefix never changes.
 fn kind_prefix(kind: ArtifactKind) -> [u8; 2] {
     let number = match kind {
         ArtifactKind::Summaries => 1,

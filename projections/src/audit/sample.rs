@@ -91,7 +91,7 @@ impl Sample {
         self.audit.inbox.expect(known.is_some(), || {
             format!("the index has no message {} of event {seq}", sent.id)
         });
-        // If the log has two messages with one id, the index has the first.
+        // If the log has two messages with one id, the index has the first message.
         if let Some(known) = known.filter(|known| known.seq == seq) {
             let inbox = &mut self.audit.inbox;
             in_inbox(live, (seq, sent), known.acked.is_none(), inbox)?;

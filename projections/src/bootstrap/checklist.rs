@@ -146,7 +146,7 @@ fn after_probe(run: &Run) -> Vec<&'static str> {
     match run.probe.as_ref().and_then(|probe| probe.outcome.case()) {
         Some(Case::C) => vec!["branch_taken", "fallback_entered"],
         Some(_) => vec!["branch_taken"],
-        // The outcome is unknown: the lead must look and report it.
+        // The outcome is unknown. The lead must find out and report the outcome.
         None => vec!["team_create_returned"],
     }
 }
@@ -173,7 +173,7 @@ fn while_running(run: &Run) -> Vec<&'static str> {
         return vec!["member_added"];
     }
     let any = |test: fn(&super::Domain) -> bool| run.active().any(test);
-    // A domain whose result was sent knows the categories, whether or not that was reported.
+    // A domain that sent its result got the category skeleton, even if that was not reported.
     let is_delivering =
         |domain: &super::Domain| domain.message_id.is_some() || !domain.earlier_ids.is_empty();
     let begun = run.domains.iter().any(is_delivering);

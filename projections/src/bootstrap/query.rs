@@ -4,7 +4,7 @@ use super::{BEGUN, DUE, Id, NUMBERED, RUN, Run};
 use crate::prelude::*;
 
 impl TeamState {
-    /// Returns a run of an id.
+    /// Returns the run with this id.
     pub fn bootstrap_run(&self, id: &str) -> Result<Option<Run>> {
         self.rows().get(&key_of(RUN, id.as_bytes()))
     }

@@ -1,6 +1,6 @@
 //! State of a run, and the effect of each event on it.
 //!
-//! Events are applied without checks, which were made before they were recorded. Returning to an earlier state discards
+//! Events are applied without checks, because they were checked before they were recorded. Returning to an earlier state discards
 //! the data of later states: acks belong to one launch, reviews to one period of `RUNNING`.
 
 use super::{Case, Core, DELIVERY_MICROS, Evidence, HANDSHAKE_MICROS, Method, State, Verdict};
@@ -11,9 +11,9 @@ use serde_json::{Map, Value};
 /// A run. Times are microseconds since 1970.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Run {
-    /// Id.
+    /// Id of the run.
     pub run: String,
-    /// State.
+    /// State of the run.
     pub state: State,
     /// Domains given at the start.
     pub selected: Vec<String>,
@@ -178,7 +178,7 @@ impl Run {
         self.seq = seq;
     }
 
-    /// Applies events that change the state of the run; returns true if the event is one.
+    /// Applies an event that changes the state of the run. Returns false if the event is of another kind.
     fn enters(&mut self, act: &BootstrapAct, at: i64) -> bool {
         match act {
             BootstrapAct::Probed(probe) => {
@@ -227,7 +227,7 @@ impl Run {
         true
     }
 
-    /// Applies events between launch and `RUNNING`; returns true if the event is one.
+    /// Applies an event between launch and `RUNNING`. Returns false if the event is of another kind.
     fn shakes_hands(&mut self, act: &BootstrapAct, at: i64) -> bool {
         match act {
             BootstrapAct::CorePinged { to } => self.handshake_mut(*to).pinged = true,
@@ -255,7 +255,7 @@ impl Run {
         true
     }
 
-    /// Applies events of the running team.
+    /// Applies an event of the running team.
     fn runs(&mut self, act: &BootstrapAct, at: i64) {
         match act {
             BootstrapAct::SwarmDeclared {} => self.declared = true,
@@ -350,7 +350,7 @@ impl Run {
         } else if self.team_name.is_none()
             && let Some(probe) = &self.probe
         {
-            // The name is known and there is only one branch.
+            // The name of the team is known and only one branch is possible, so the branch is taken again.
             self.team_name.clone_from(&probe.team_name);
             self.case = probe.outcome.case();
         }
@@ -411,7 +411,7 @@ impl Run {
     }
 }
 
-/// Returns the deadline of a wait: the event's, or in logs of earlier versions the event's time plus `micros`.
+/// Returns the deadline of a wait: the deadline in the event, or in logs of earlier versions the event's time plus `micros`.
 fn until(due_at: Option<Timestamp>, at: i64, micros: i64) -> i64 {
     due_at.map_or(at.saturating_add(micros), Timestamp::micros)
 }

@@ -10,7 +10,7 @@ pub struct DeadLetter {
     /// Event that recorded the dead letter.
     #[rkyv(with = Skip)]
     pub seq: u64,
-    /// Id of that event.
+    /// Id of the event that recorded the dead letter.
     #[rkyv(with = As<[u8; 16]>)]
     pub event: Option<EventId>,
     /// Id of the dead letter.
@@ -85,7 +85,7 @@ impl DeadLetter {
     }
 }
 
-/// Folds a new dead letter; `false` if its id is known, since an id counts once.
+/// Folds a new dead letter. Returns `false` if its id is known, because each id counts once.
 pub(super) fn keep(tx: &mut Tx<'_>, event: &Event<'_>, dead: &DeliveryDead) -> Result<bool> {
     let key = key_of(DEAD_LETTER, dead.id.as_bytes());
     if tx.has(&key)? {
@@ -145,7 +145,7 @@ fn mark(tx: &mut Tx<'_>, id: &str, change: impl Fn(&mut DeadLetter)) -> Result<(
 }
 
 impl TeamState {
-    /// Returns a dead letter of an id.
+    /// Returns the dead letter with this id.
     pub fn dead_letter(&self, id: &str) -> Result<Option<DeadLetter>> {
         let seq: Option<u64> = self.rows().get(&key_of(DEAD_LETTER, id.as_bytes()))?;
         seq.map_or(Ok(None), |seq| self.dead_letter_at(seq))
@@ -164,7 +164,7 @@ pub(crate) fn days(rows: Rows<'_>) -> Result<Vec<String>> {
         .collect()
 }
 
-/// Returns the dead letters of a day before event `before`, in either order.
+/// Returns the dead letters of a day before event `before`, in ascending or descending order.
 pub(crate) fn of_day<'a>(
     rows: Rows<'a>,
     day: &str,

@@ -1,9 +1,9 @@
 //! Deliveries: messages that wait for an ack, their deadlines, and the dead letters.
 //!
-//! The schedule follows from the log alone. Each attempt gets a full timeout from the time of its decision, and its
-//! event has the end: the event's own time may be later than the decision, since times of the log never decrease. So no
-//! attempt is shortened by a period in which no tick runs. An index in order of time finds the due deliveries, so that
-//! the cost depends on their number and not on the number of waiting ones.
+//! The schedule follows from the log alone. Each attempt gets a full timeout from the time of its decision. The event of the
+//! attempt stores the end, because the event's own time may be later than the decision: times of the log never decrease. So a
+//! period without ticks shortens no attempt. An index in order of time finds the due deliveries, so the cost depends on their
+//! number, not on the number of waiting deliveries.
 
 use crate::event::delivery::{DeliveryAttempt, DeliveryDead, DeliveryFact, DeliveryRequired};
 use crate::event::message::MessageFact;
@@ -56,7 +56,7 @@ pub struct Delivery {
     pub message_id: String,
     /// Event that required the delivery; 0 if only the dead letter is known.
     pub required: u64,
-    /// Id of that event.
+    /// Id of the event that required the delivery.
     #[rkyv(with = As<[u8; 16]>)]
     pub required_id: Option<EventId>,
     /// Start of the first attempt.

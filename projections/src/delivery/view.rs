@@ -1,6 +1,6 @@
 //! `dead-letter/YYYY-MM-DD.jsonl`: one line per dead letter of that UTC day, append-only.
 //!
-//! Before appending, a writer compares the last line of the file with the dead letter before; if they differ, it
+//! Before appending, a writer compares the last line of the file with the preceding dead letter. If they differ, the writer
 //! rebuilds the file. A later ack or requeue of a dead letter appears in answers, but not in the file.
 
 use crate::delivery::{self, DeadLetter};
@@ -29,7 +29,7 @@ fn line(
     letter: &DeadLetter,
     out: &mut Vec<u8>,
 ) -> Result<()> {
-    // Lines never change, so a line has only the fields known at the time of writing.
+    // Lines never change, so a line has only the fields that are known when it is written.
     let message = live.message(&letter.message_id)?;
     let message = match message.filter(|message| message.seq < letter.seq) {
         Some(message) => live.event(reader, message.seq)?,

@@ -45,7 +45,7 @@ words! {
 }
 
 impl ArtifactFact {
-    /// Builds the event; `trace` is the task's.
+    /// Builds the event; `trace` is the trace id of the task.
     pub fn event(&self, actor: &str, trace: Option<&str>) -> NewEvent {
         let ArtifactFact::Stored(stored) = self;
         let refs = [

@@ -15,7 +15,8 @@ events! {
             /// Ack timeout and number of retries.
             #[serde(flatten)]
             pub policy: Policy,
-            /// End of the first attempt. Absent in logs of earlier versions: there it is one timeout after the event.
+            /// End of the first attempt. Logs of earlier versions do not have this field; there the first attempt ends one
+            /// timeout after the event.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub due_at: Option<Timestamp>,
             /// True if the message was a dead letter and is delivered again.
@@ -30,11 +31,11 @@ events! {
             pub message_id: String,
             /// Number of the attempt; the first retry is 2.
             pub attempt: u32,
-            /// End of the attempt before.
+            /// End of the previous attempt.
             #[serde(skip_serializing_if = "Option::is_none")]
             pub due_at: Option<String>,
-            /// End of this attempt. Absent in logs of earlier versions: there it is one timeout after the attempt
-            /// before.
+            /// End of this attempt. Logs of earlier versions do not have this field; there the attempt ends one timeout after the
+            /// end of the previous attempt.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub ends_at: Option<Timestamp>,
         },

@@ -156,12 +156,12 @@ words! {
 /// `message_suppressed`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Suppressed {
-    /// Recipient whose wake-up was withheld because of an unread one. Absent if the message was suppressed for another
-    /// reason.
+    /// Recipient whose wake-up was withheld because an earlier wake-up is unread. Absent if the message was suppressed for
+    /// another reason.
     pub withheld: Option<String>,
 }
 
-/// A mark of a message; the two are independent.
+/// A mark of a message. The two marks are independent of each other.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Mark {
     /// The recipient was notified.
@@ -170,7 +170,7 @@ pub enum Mark {
     Delivered,
 }
 
-/// Reason of a suppressed wake-up: the recipient has an unread one.
+/// Reason of a suppressed wake-up: the recipient has an unread wake-up.
 pub(crate) const UNREAD: &str = "unread";
 
 impl Decode for Suppressed {
@@ -218,7 +218,7 @@ impl DispatchMoved {
 }
 
 impl MessageAcked {
-    /// Builds the `message_acked` event; `trace` and `task` are the message's.
+    /// Builds the `message_acked` event; `trace` and `task` are the trace id and the task of the message.
     pub fn event(&self, trace: Option<&str>, task: Option<&str>) -> NewEvent {
         let mut event = self.record(&MessageFact::Acked(self.clone()), self);
         let refs = [(RefKind::Trace, trace), (RefKind::Task, task)];

@@ -1,9 +1,8 @@
 //! The stored events of every noun: their kinds, their payloads, and the enumerations in them.
 //!
-//! There is one file per noun. Only these files know the JSON of a payload. Reading tolerates unknown fields; a missing
-//! or mistyped one is [`Error::Undecodable`]. Names that become part of a path are checked again here, because a log
-//! may come from anywhere. These files know neither rows nor folds: [`crate::fact`] lists their events, and the nouns
-//! fold them.
+//! There is one file per noun. Only these files know the JSON of a payload. Reading tolerates unknown fields; a missing or
+//! mistyped field is [`Error::Undecodable`]. Names that become part of a path are checked again here, because a log may come from
+//! anywhere. These files know neither rows nor folds: [`crate::fact`] lists their events, and the nouns fold them.
 
 pub mod agent_token;
 pub mod artifact;

@@ -65,5 +65,5 @@ impl ResponseFact {
     }
 }
 
-/// Largest stored answer; the difference is room for the event's other fields.
+/// Largest stored answer in bytes. It is smaller than an event, to leave room for the event's other fields.
 const RESPONSE_BYTES_MAX: usize = teamlog_engine::limits::EVENT_BYTES_MAX - 4096;

@@ -155,8 +155,8 @@ pub(crate) fn sender(event: &Event<'_>, envelope: &str) -> Result<String> {
     Ok(from.from)
 }
 
-/// Returns the envelope of a payload that seems to hold no other field. If it holds one, the returned text is not one
-/// JSON value and does not parse.
+/// Returns the envelope of a payload that seems to hold no other field. If the payload has another field, the returned text is
+/// not one JSON value and does not parse.
 fn sole_envelope(payload: &str) -> Option<&str> {
     let text = payload.strip_prefix(SENT_OPENING)?.strip_suffix('}')?;
     (text.starts_with('{') && text.ends_with('}')).then_some(text)

@@ -1,5 +1,5 @@
-//! Events of the team as a whole: approvals, monitor snapshots, summary baselines, phases, reports of workers; and the
-//! JSON of their payloads.
+//! Events of the team as a whole (approvals, monitor snapshots, summary baselines, phases, reports of workers), and the JSON of
+//! their payloads.
 
 use super::stored::name;
 use super::task::{Status, TaskCounts};
@@ -30,7 +30,7 @@ events! {
         },
         /// The leader's attention state changed.
         "leader_attention_set" by "teamlog api write-leader-attention" => Attention:
-        /// The fields that every such event has; the others stay in the event.
+        /// The fields that every event of this kind has. Other fields stay in the event.
         AttentionSet {
             /// Source of the observation.
             pub source: String,
@@ -127,7 +127,7 @@ impl Decode for Reported {
     fn decode(text: &str) -> Decoded<Reported> {
         let value: serde_json::Value = read(text)?;
         let text = |field: &str| value.get(field).and_then(serde_json::Value::as_str);
-        // A text that is no valid name is no worker's key.
+        // Ignore a worker whose name is not valid, because the name would be a key.
         let worker = text("worker").filter(|worker| name("worker", *worker).is_ok());
         Ok(Reported {
             kind: text("type").unwrap_or_default().to_owned(),
@@ -143,7 +143,7 @@ impl Approval {
         self.required && self.status == ApprovalStatus::Rejected
     }
 
-    /// Builds the event; `trace` is the task's.
+    /// Builds the event; `trace` is the trace id of the task.
     pub fn event(&self, trace: Option<&str>) -> NewEvent {
         let kind = SupervisionFact::Approval(self.clone()).kind();
         let refs = [

@@ -41,19 +41,19 @@ impl Status {
 /// The number of tasks in each state.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct TaskCounts {
-    /// By [`Status`] as index.
+    /// Number of tasks of each status, indexed by [`Status`].
     pub by_status: [u64; 7],
 }
 
 impl TaskCounts {
-    /// All tasks.
+    /// Returns the number of all tasks.
     pub fn total(&self) -> u64 {
         self.by_status.iter().sum()
     }
 }
 
 events! {
-    /// One thing that happens to a task.
+    /// An event of a task.
     #[derive(Serialize)]
     #[serde(untagged)]
     pub enum TaskAct of TaskFact { task_id } {
@@ -69,7 +69,7 @@ events! {
             /// The agent that is to take the task.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub owner: Option<String>,
-            /// The tasks it waits for.
+            /// The tasks that the task waits for.
             pub depends_on: Vec<String>,
             /// Attributes of the task.
             #[serde(flatten)]
@@ -108,7 +108,7 @@ events! {
         },
         /// A task's dependencies changed.
         "task_deps_changed" by "teamlog api update-task" => DepsChanged: DepsChanged [id depends_on] {
-            /// The tasks it waits for.
+            /// The tasks that the task waits for.
             pub depends_on: Vec<String>,
         },
         /// A task's holder may write other paths than before.
@@ -125,7 +125,7 @@ events! {
         },
         /// A task began to wait for others.
         "task_blocked" by "teamlog api update-task" => Blocked: TaskBlocked [id waits_for] {
-            /// The tasks it waits for.
+            /// The tasks that the task waits for.
             pub waits_for: Vec<String>,
         },
         /// The last dependency of a task was completed.
@@ -138,17 +138,17 @@ events! {
             pub token: String,
             /// The number of the claim among the task's claims, from 1.
             pub epoch: u64,
-            /// The claim counts before that moment.
+            /// End of the claim. The claim counts before this moment.
             pub leased_until: Timestamp,
         },
         /// A lease was prolonged.
         "task_renewed" by "teamlog task renew TEAM ID" => Renewed:
-        /// A claim for a time.
+        /// A claim with an end.
         Lease [payload held] {
             /// The holder and the number of its claim.
             #[serde(flatten)]
             pub held: ClaimRef,
-            /// The claim counts before that moment.
+            /// End of the claim. The claim counts before this moment.
             pub leased_until: Timestamp,
         },
         /// A task was completed by the holder of its claim.
@@ -203,7 +203,7 @@ fn is_normal(priority: &Priority) -> bool {
     *priority == Priority::Normal
 }
 
-/// `blocked`, stored as the status that it begins with.
+/// Stores the field `blocked` as the status with which the task begins.
 mod blocked {
     use super::*;
 
@@ -250,7 +250,8 @@ impl TaskFact {
         TaskFact { task_id, act }
     }
 
-    /// The event that records it. `agent` is whom it concerns: the holder or the owner; `trace` is the task's story.
+    /// Builds the event that records the fact. `agent` is the agent that the event concerns, the holder or the owner; `trace` is
+    /// the trace id of the task.
     pub fn event(&self, actor: &str, agent: Option<&str>, trace: Option<&str>) -> NewEvent {
         let refs = [
             (RefKind::Task, Some(&*self.task_id)),

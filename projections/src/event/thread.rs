@@ -37,7 +37,7 @@ events! {
 }
 
 impl ThreadFact {
-    /// Builds the event; `task` and `trace` are the thread's.
+    /// Builds the event; `task` and `trace` are the task and the trace id of the thread.
     pub fn event(&self, actor: &str, task: Option<&str>, trace: Option<&str>) -> NewEvent {
         let refs = [
             (RefKind::Thread, Some(&*self.thread_id)),

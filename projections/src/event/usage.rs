@@ -59,7 +59,7 @@ impl Budget {
 }
 
 impl UsageFact {
-    /// Builds the event; `trace` is the task's.
+    /// Builds the event; `trace` is the trace id of the task.
     pub fn event(&self, actor: &str, trace: Option<&str>) -> NewEvent {
         let refs = match self {
             UsageFact::Reported(reported) => [

@@ -1,5 +1,5 @@
-//! Events of workers: identity, heartbeat, status, instructions, shutdown; and the JSON of their payloads. The time of
-//! each is the event's.
+//! Events of workers (identity, heartbeat, status, instructions, shutdown), and the JSON of their payloads. The time of each is
+//! the time of its event.
 
 use super::*;
 
@@ -167,7 +167,7 @@ impl WorkerAct {
 }
 
 impl StatusChange {
-    /// Builds the event; `trace` is the task's.
+    /// Builds the event; `trace` is the trace id of the task.
     pub fn event(self, worker: &str, trace: Option<&str>) -> NewEvent {
         let task = self.current_task_id.clone();
         let mut event = WorkerAct::Status(self).event(worker, worker);

@@ -35,7 +35,7 @@ pub struct PostCounts {
     pub read: u64,
     /// Event of the last acknowledged post.
     pub read_seq: u64,
-    /// Id of that event.
+    /// Id of the event of the last acknowledged post.
     read_id: [u8; 16],
     /// Event of the newest post.
     pub last_seq: u64,
@@ -75,7 +75,7 @@ pub(super) fn receive(
     Ok(())
 }
 
-/// Acknowledges a post and all earlier ones. An id that is no post changes nothing.
+/// Acknowledges a post and all earlier posts. An id that is no post changes nothing.
 pub(super) fn acknowledge(tx: &mut Tx<'_>, agent: &str, message_id: &str) -> Result<()> {
     let Some(id) = thread::event_of_post(message_id) else {
         return Ok(());
@@ -95,7 +95,7 @@ pub(super) fn acknowledge(tx: &mut Tx<'_>, agent: &str, message_id: &str) -> Res
 }
 
 impl TeamState {
-    /// Returns a post of an id, if it is addressed to that agent.
+    /// Returns the post with this id, if it is addressed to the agent.
     pub fn post_to(&self, agent: &str, message_id: &str) -> Result<Option<PostInfo>> {
         match thread::event_of_post(message_id) {
             Some(id) => self.rows().get(&post_key(agent, id.bytes())),

@@ -1,4 +1,4 @@
-//! States for checks: the stored one, and one folded again from the whole log. Neither writes runs or views.
+//! States for checks: the stored state, and a state that is folded again from the whole log. Neither writes runs or views.
 
 use super::Live;
 use super::load::{derived_dir, open, open_held, past};
@@ -8,11 +8,11 @@ use crate::state::Tail;
 use teamlog_engine::internals::derived::Store;
 use teamlog_engine::storage::Storage;
 
-/// Longest tail that a check folds in memory: after a longer one, hardly any stored data can be compared.
+/// Longest tail that a check folds in memory, in events. If the tail is longer, too little stored data is left to compare.
 const TAIL_EVENTS_MAX: u64 = 65_536;
 /// Maximum number of events that a check folds in memory; a longer log is folded into a scratch store.
 const SCRATCH_EVENTS_MIN: u64 = 65_536;
-/// Longest tail that a quick check folds: writers leave no longer one.
+/// Longest tail that a quick check folds, in events. Writers leave no longer tail.
 const QUICK_TAIL_EVENTS_MAX: u64 = 4_096;
 
 /// Condition of a log's derived store.

@@ -47,7 +47,7 @@ fn anchors(log: &Log) -> Result<Vec<Anchor>> {
     let storage = Arc::clone(log.storage());
     match Store::open(storage, &derived_dir(log.dir()), &mut |_| Ok(true)) {
         Ok(store) => Ok(store.runs().iter().map(|run| run.last).collect()),
-        // A file in place of the directory has no runs.
+        // If a file is in place of the directory, there are no runs.
         Err(teamlog_engine::Error::Io { .. }) => Ok(Vec::new()),
         Err(error) => Err(error.into()),
     }

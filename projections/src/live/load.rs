@@ -31,7 +31,7 @@ pub fn fold_version() -> u32 {
     pipeline::FOLD_VERSION
 }
 
-/// Returns the stores of older versions, which are no longer read; without those of newer versions.
+/// Returns the directories of the stores of older versions, which are no longer read. Leaves out the stores of newer versions.
 pub fn old_derived(storage: &dyn Storage, log: &Path) -> io::Result<Vec<PathBuf>> {
     let dir = log.join(DERIVED_DIR);
     let names = match storage.list(&dir) {
@@ -97,7 +97,7 @@ impl Live {
         };
         let store = open(&cut)?;
         match past(log, &cut, store.clone()) {
-            // A run was damaged, or another process merged and removed it.
+            // A run was damaged, or another process merged and removed the run.
             Err(error) if error.is_derived() => past(log, &cut, sound(&cut, &store)?),
             loaded => loaded,
         }
@@ -115,8 +115,8 @@ impl Live {
         }
     }
 
-    /// Reloads the state after an error that [`is_derived`](crate::Error::is_derived): replaces damaged runs by new
-    /// ones, and opens all runs.
+    /// Reloads the state after an error for which [`is_derived`](crate::Error::is_derived) is true. Replaces damaged runs by new
+    /// runs, and opens all runs.
     pub fn repair(&mut self) -> Result<()> {
         let log = self.log.clone();
         let reader = log.reader()?;
@@ -135,8 +135,8 @@ impl Live {
         Ok(())
     }
 
-    /// Writes a run in place of a damaged one. If that fails, the state is still right, and the next command folds
-    /// again; so a read-only log can be queried.
+    /// Writes a run in place of a damaged run. If that fails, the state is still right, and the next command folds again. So a
+    /// read-only log can be queried.
     fn mend(&mut self) -> Result<()> {
         match self.flush() {
             Err(Error::Engine(teamlog_engine::Error::Io { .. })) => Ok(()),
@@ -186,7 +186,7 @@ fn sound(reader: &Reader, store: &Store) -> Result<Store> {
     })
 }
 
-/// Returns the state from the usable part of `store`, with a new run for the rest.
+/// A run was damaged, or another process merged and removed the run.
 fn afresh(log: &Log, reader: &Reader, store: &Store) -> Result<Live> {
     let mut live = over(log, reader, sound(reader, store)?)?;
     live.mend()?;

@@ -1,15 +1,15 @@
-//! Losses of the log's events. Lost events may include claims, so later claims get epochs above all epochs granted
-//! there.
+//! Losses of the log's events. Lost events may include claims, so later claims get epochs above all epochs that lost claims may
+//! have.
 
 pub use crate::event::loss as event;
 
 use crate::event::loss::LossFact;
 use crate::prelude::*;
 
-/// Single row: no epoch granted in a lost part is larger.
+/// Namespace of a single row: the largest epoch that a lost claim may have.
 const EPOCH_FLOOR: u8 = 0x4A;
 
-/// Every claim is an event, so a lost part up to event `known_seq` raised epochs by at most that number.
+/// Folds a loss. Every claim is an event, so the lost events up to `known_seq` raised epochs by at most this number.
 pub(crate) fn apply(tx: &mut Tx<'_>, lost: &LossFact) -> Result<()> {
     match lost.known_seq() {
         0 => Ok(()),
@@ -20,8 +20,8 @@ pub(crate) fn apply(tx: &mut Tx<'_>, lost: &LossFact) -> Result<()> {
 }
 
 impl TeamState {
-    /// Returns the epoch of the next claim on a task: larger than the last claim's, and than all epochs granted in a
-    /// lost part.
+    /// Returns the epoch of the next claim on a task. It is larger than the epoch of the last claim, and than all epochs that
+    /// lost claims may have.
     pub fn next_epoch(&self, last: u64) -> Result<u64> {
         let floor: Option<u64> = self.rows().get(&[EPOCH_FLOOR])?;
         Ok(last.max(floor.unwrap_or_default()).saturating_add(1))

@@ -64,7 +64,7 @@ pub struct Dispatch {
 
 row!(Dispatch);
 
-/// Folds a request; an id counts once.
+/// Folds a request. A second request with the same id changes nothing.
 pub(super) fn request(
     tx: &mut Tx<'_>,
     event: &Event<'_>,
@@ -149,7 +149,7 @@ impl TeamState {
         }
         Ok(open)
     }
-    /// Returns a dispatch request of an id.
+    /// Returns the dispatch request with this id.
     pub fn dispatch(&self, id: &str) -> Result<Option<Dispatch>> {
         let mut found: Option<Dispatch> = self.rows().get(&key_of(DISPATCH, id.as_bytes()))?;
         if let Some(found) = &mut found {
@@ -160,7 +160,7 @@ impl TeamState {
 }
 
 impl Dispatch {
-    /// Makes a step, if it is possible; returns true if it was.
+    /// Changes the status if the step is possible; returns true if the status changed.
     fn advance(&mut self, to: DispatchStatus, at: Timestamp) -> bool {
         if !self.status.leads_to(to) {
             return false;

@@ -13,25 +13,25 @@ use teamlog_engine::limits::NESTING_MAX;
 /// An envelope as callers pass it: unchecked, every field optional.
 #[derive(Debug, Clone, Default)]
 pub struct Envelope {
-    /// `id`.
+    /// Field `id`.
     pub id: Option<String>,
-    /// `type`.
+    /// Field `type`.
     pub kind: Option<String>,
-    /// `from`.
+    /// Field `from`.
     pub from: Option<String>,
-    /// `to`.
+    /// Field `to`.
     pub to: Option<String>,
-    /// `task_id`.
+    /// Field `task_id`.
     pub task_id: Option<String>,
-    /// `trace_id`.
+    /// Field `trace_id`.
     pub trace_id: Option<String>,
-    /// `priority`.
+    /// Field `priority`.
     pub priority: Option<String>,
-    /// `created_at`.
+    /// Field `created_at`.
     pub created_at: Option<String>,
-    /// `schema_version`.
+    /// Field `schema_version`.
     pub schema_version: Option<u64>,
-    /// `payload` as JSON text.
+    /// Field `payload`, as JSON text.
     pub payload: Option<String>,
     /// Unknown fields, in order; kept unchanged.
     pub extra: Vec<(String, Json)>,

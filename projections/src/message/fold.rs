@@ -1,8 +1,8 @@
 //! Fold of messages: by id, in inboxes, unread, undelivered, and the last message to each recipient.
 //!
-//! Inboxes are series of seqs; the messages themselves stay in the log. An ack counts as a delivery, so every
-//! undelivered message is unread: the unread messages are the undelivered ones and those that are delivered and wait
-//! for their ack.
+//! Inboxes are series of seqs; the messages themselves stay in the log. An ack counts as a delivery, so every undelivered message
+//! is unread. Two series hold the unread messages of an agent: the undelivered messages, and the delivered messages that wait for
+//! their ack.
 
 use super::row::{
     AGENT, AgentInfo, INBOX, LastSent, MESSAGE, MessageInfo, UNACKED, UNDELIVERED, Unacked,
@@ -65,7 +65,7 @@ fn receive(tx: &mut Tx<'_>, event: &Event<'_>, sent: &Sent) -> Result<()> {
         &cooldown_key(&sent.to, sent.task_id.as_deref(), sent.kind),
         &LastSent {
             seq: event.seq,
-            // The event's own time may be later than its recording, since times of the log never decrease.
+            // The event's own time may be later than its recording, because times of the log never decrease.
             at: sent.sent_at.min(event.created_at),
         },
     );

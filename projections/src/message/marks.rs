@@ -1,5 +1,5 @@
-//! Marks of a message besides its ack: its recipient was notified, or has it. The first of each counts; neither implies
-//! the other, but an ack counts as a delivery.
+//! Marks of a message besides its ack: the recipient was notified of the message, or has the message. The first mark of each kind
+//! counts. Neither mark implies the other, but an ack counts as a delivery.
 //!
 //! Undelivered plain mail is indexed by sender, recipient and body, so that it is not sent twice.
 
@@ -126,7 +126,7 @@ fn deliver(
     recount(tx, &message.to, |counts| counts.delivered += 1)
 }
 
-/// Notes a request for a message; the newest counts.
+/// Notes a request for a message. The newest request counts.
 pub(super) fn requested(tx: &mut Tx<'_>, message_id: &str, request: &str) -> Result<()> {
     let id = message_id.as_bytes();
     if !tx.has(&key_of(MESSAGE, id))? {
@@ -151,7 +151,8 @@ fn recount(tx: &mut Tx<'_>, agent: &str, change: impl FnOnce(&mut CountsRow)) ->
     tx.change(&key_of(MAIL_COUNTS, agent.as_bytes()), change)
 }
 
-/// Separated by zero bytes, which names cannot contain, so that different parts never give the same text.
+/// Returns the digest that indexes plain mail. Zero bytes separate the parts. Names cannot contain them, so different parts never
+/// give the same text.
 fn digest(from: &str, to: &str, body: &str) -> String {
     let mut hasher = blake3::Hasher::new();
     for part in [from, "\0", to, "\0", body] {

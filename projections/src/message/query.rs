@@ -14,12 +14,12 @@ pub struct InboxQuery {
     pub unread: bool,
     /// Limit to messages recorded before this event (the cursor).
     pub before: Option<u64>,
-    /// Most messages.
+    /// Largest number of messages.
     pub limit: usize,
 }
 
 impl TeamState {
-    /// Returns a message of an id.
+    /// Returns the message with this id.
     pub fn message(&self, id: &str) -> Result<Option<MessageInfo>> {
         let message: Option<MessageInfo> = self.rows().get(&key_of(MESSAGE, id.as_bytes()))?;
         let id = id.to_owned();
@@ -67,7 +67,7 @@ impl TeamState {
         unread.older |= delivered.older || surplus > 0;
         Ok(unread)
     }
-    /// Returns a page of undelivered messages: the newest `limit` before `before`, oldest first.
+    /// Returns a page of undelivered messages: the newest `limit` messages before event `before`, oldest first.
     pub fn undelivered(&self, agent: &str, before: Option<u64>, limit: usize) -> Result<SeqPage> {
         let series = key::series(UNDELIVERED, agent.as_bytes());
         self.rows().page(&series, before, limit)

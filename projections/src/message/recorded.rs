@@ -81,7 +81,7 @@ impl Message {
         self.held_back("cooldown", remaining_seconds)
     }
 
-    /// Builds the `message_suppressed` event of a wake-up whose recipient has an unread one.
+    /// Builds the `message_suppressed` event of a wake-up whose recipient has an unread wake-up.
     pub fn withheld(&self) -> Result<NewEvent, InvalidMessage> {
         self.held_back(UNREAD, 0)
     }

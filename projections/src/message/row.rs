@@ -31,7 +31,7 @@ pub(super) const SAME: u8 = 0x84;
 /// Indexed fields of a message, available without reading the log.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct MessageInfo {
-    /// Id.
+    /// Id of the message.
     #[rkyv(with = Skip)]
     pub id: String,
     /// Event that recorded the message.
@@ -39,7 +39,7 @@ pub struct MessageInfo {
     /// Event that acknowledged the message.
     #[rkyv(with = As<u64>)]
     pub acked: Option<u64>,
-    /// Type.
+    /// Type of the message.
     pub kind: MessageType,
     /// Recipient.
     pub to: String,
@@ -94,7 +94,7 @@ pub struct Unacked {
     pub seq: u64,
     /// Time of recording.
     pub recorded_at: Timestamp,
-    /// Id.
+    /// Id of the message.
     pub id: String,
     /// Recipient.
     pub to: String,

@@ -31,7 +31,7 @@ pub(super) fn check(message: &Message, names: Names) -> Result<(), InvalidMessag
             return Err(wrong.rule);
         }
     }
-    // Inside the envelope, the payload is nested deeper than alone.
+    // The payload is nested deeper in the envelope than alone, so the depth of the whole envelope counts.
     match message.is_shallow() {
         true => Ok(()),
         false => message.to_json().map(drop),

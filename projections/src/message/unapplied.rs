@@ -52,7 +52,7 @@ impl Unapplied {
 }
 
 impl Message {
-    /// Returns the fields that are not applied to a task. If the message names no task, these are all.
+    /// Returns the fields that are not applied to a task. If the message names no task, returns all fields.
     pub fn unapplied(&self) -> Vec<Unapplied> {
         if !self.is_about_a_task() {
             return Vec::new();

@@ -12,7 +12,7 @@ use std::io::ErrorKind;
 use teamlog_engine::storage::OpenMode;
 
 pub(crate) const DIR: &str = "inboxes";
-/// Directory in which a missing directory is rebuilt.
+/// Directory in which a missing directory of inboxes is built before it is renamed.
 const ASIDE: &str = "inboxes.new";
 
 /// Bytes that wait in memory while all inboxes are built.
@@ -98,7 +98,7 @@ fn file_name(agent: &str) -> String {
     format!("{agent}.jsonl")
 }
 
-/// Appends lines to an inbox; `whole` is its length with them. `false` if the file has an unexpected length.
+/// Appends lines to an inbox; `whole` is the length of the file after that. Returns `false` if the file has an unexpected length.
 pub(crate) fn append(home: &Home, agent: &str, lines: &[u8], whole: u64) -> Result<bool> {
     home.grow(&home.path(DIR).join(file_name(agent)), lines, whole)
 }

@@ -20,7 +20,7 @@ impl TeamState {
             trace_id: row.trace_id,
         }))
     }
-    /// Returns the summary of a scope's states; `None` if there is none.
+    /// Returns the summary of a scope's states; `None` if the scope has no states.
     pub fn mode_scope(&self, scope: &Scope) -> Result<Option<ModeScope>> {
         let row: Option<ScopeRow> = self.rows().get(&scope_key(scope))?;
         Ok(row.map(|row| ModeScope {

@@ -30,7 +30,7 @@ pub struct ModeState {
     pub fields: Fields,
     /// Last event that changed the state.
     pub seq: u64,
-    /// Event that made the mode active; 0 if it never was.
+    /// Event that made the mode active; 0 if the mode was never active.
     pub activated: u64,
     /// Trace id, if any.
     pub trace_id: Option<String>,
@@ -73,7 +73,7 @@ pub struct ModeScope {
     pub metadata: Fields,
     /// Last event that changed the scope.
     pub seq: u64,
-    /// Time of that event.
+    /// Time of the last event that changed the scope.
     pub at: Timestamp,
 }
 
@@ -90,13 +90,13 @@ pub struct ModeEntry {
     pub thread_id: Option<String>,
     /// Field `turn_id` of the state.
     pub turn_id: Option<String>,
-    /// Event that made the mode active; 0 if it never was.
+    /// Event that made the mode active; 0 if the mode was never active.
     pub activated: u64,
-    /// Time of that event.
+    /// Time of the event that made the mode active.
     pub(super) activated_at: Timestamp,
     /// Last event that changed the state.
     pub seq: u64,
-    /// Time of that event.
+    /// Time of the last event that changed the state.
     pub at: Timestamp,
 }
 

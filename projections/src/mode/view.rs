@@ -15,7 +15,7 @@ use crate::prelude::*;
 pub(crate) const DIR: &str = "modes";
 /// Directory of the sessions' directories.
 const SESSIONS: &str = "modes/sessions";
-/// Name of that directory in [`DIR`].
+/// Name of the directory [`SESSIONS`] within [`DIR`].
 const SESSIONS_NAME: &str = "sessions";
 /// Name of the list of active skills.
 pub(crate) const SKILLS: &str = "skill-active-state.json";
@@ -87,7 +87,7 @@ fn sessions_of_root(live: &TeamState, home: &Home) -> Result<BTreeSet<Scope>> {
     Ok(sessions.into_iter().map(Scope::Session).collect())
 }
 
-/// Returns the time in the root's list of skills; `None` if there is no readable one.
+/// Returns the time in the root's list of skills; `None` if there is no readable list.
 fn written_at(home: &Home) -> Option<Timestamp> {
     #[derive(serde::Deserialize)]
     struct Written {
@@ -134,7 +134,7 @@ fn walk_scope(to: &mut Walk<'_>, scope: &Scope, files: &BTreeMap<String, Vec<u8>
     to.end(&dir)
 }
 
-/// Updates the files of a scope: writes those that differ, removes those without a state.
+/// Updates the files of a scope: writes files that differ, and removes files without a state.
 fn mend_scope(live: &TeamState, home: &Home, scope: &Scope) -> Result<ViewUpdate> {
     let files = files(live, scope)?;
     match files.is_empty() && *scope != Scope::Root {

@@ -1,5 +1,5 @@
-//! Writes that the guard refused: the newest, and the recent ones of each agent, so that a repeat is not recorded
-//! again. They change no other state.
+//! Writes that the guard refused: the newest writes of the team, and the recent writes of each agent, so that a repeated refusal
+//! is not recorded again. Refused writes change no other state.
 
 pub use crate::event::refused as event;
 
@@ -11,7 +11,7 @@ const LAST: u8 = 0x46;
 /// Series of all refused writes, under the empty name.
 const ALL: u8 = 0xB4;
 
-/// Most stored paths per agent; the newest are kept.
+/// Largest number of stored paths per agent. The newest paths are kept.
 pub const KEPT_MAX: usize = 16;
 
 /// A refused path.

@@ -15,7 +15,7 @@ pub struct FirstAnswer {
     pub operation: String,
     /// BLAKE3 of the request, as lower-case hex: the key is valid for this request only.
     pub request: String,
-    /// Data of the answer, as JSON text; `None` if they were too large to be stored.
+    /// Data of the answer, as JSON text; `None` if the data were too large to be stored.
     pub response: Option<String>,
 }
 
@@ -48,7 +48,8 @@ pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Neither names nor keys contain a zero byte, so an agent's key never equals a key of the team.
+/// Returns the key of a response's row. Neither names nor keys contain a zero byte, so an agent's key never equals a key of the
+/// team.
 fn row_key(agent: Option<&str>, key: &str) -> Vec<u8> {
     match agent {
         Some(agent) => key_of(RESPONSE, format!("{agent}\0{key}").as_bytes()),
@@ -62,7 +63,7 @@ impl TeamState {
         self.rows().get(&row_key(agent, key))
     }
 
-    /// Returns the event with the answer under a key. Searches the key's events from the newest, which usually is the
+    /// Returns the event with the answer under a key. Searches the events of the key from the newest event, which usually has the
     /// answer.
     pub fn response_event(
         &self,

@@ -1,7 +1,7 @@
-//! The fold of the commands on tasks. Validation happened in `decide`; this only applies the events.
+//! The fold of the commands on tasks. Validation happened in `decide`; the fold only applies the events.
 //!
-//! `version` counts commands. Events that follow from another event (a task becomes blocked or unblocked, a lease runs
-//! out) do not raise it.
+//! `version` counts commands. Events that follow from another event (a task becomes blocked or unblocked, a lease runs out) do
+//! not raise it.
 
 use super::fold::{store, unborn};
 use super::row::task_key;
@@ -59,7 +59,7 @@ pub(super) fn apply(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) -> Resu
     store(tx, id, old.as_ref(), &new)
 }
 
-/// Returns true if the act is a command, and does not follow from one.
+/// Returns true if the act is a command; false if it follows from another event.
 fn counts(act: &TaskAct) -> bool {
     !matches!(
         act,

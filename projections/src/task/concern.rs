@@ -5,12 +5,12 @@ use super::row::task_key;
 use super::{Status, Task, TaskPage};
 use crate::prelude::*;
 
-/// By concern and task, in natural order.
+/// Namespace of the concerns of tasks; key: concern and task, in natural order.
 const CONCERN: u8 = 0x68;
-/// By unfinished task and dependency: dependencies that are no tasks of the team.
+/// Namespace of dependencies that are no tasks of the team; key: unfinished task and dependency.
 const UNKNOWN_DEP: u8 = 0x69;
 
-/// A reason to look at an unfinished task that the task's row shows.
+/// A reason why a person should look at an unfinished task. The task's row shows the reason.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Concern {

@@ -1,21 +1,20 @@
-//! The check of dependencies for cycles. A task that no other waits for cannot close a cycle, so nothing is read for
-//! it.
+//! The check of dependencies for cycles. If no other task waits for a task, the task cannot close a cycle, so nothing is read.
 
 use super::row::task_key;
 use super::{Task, ready};
 use crate::prelude::*;
 
-/// Maximum number of tasks that are read when following one dependency. A longer way counts as a cycle, so that the cost of an
-/// assignment has a bound.
+/// Largest number of tasks that are read when following one dependency. A longer chain of tasks counts as a cycle, so that the
+/// cost of an assignment is bounded.
 const DEPENDENCY_WALK_MAX: usize = 4096;
 
-/// The end of the way through the dependencies of a task.
+/// Result of following the dependencies of a task.
 enum Way {
-    /// The way ends without a cycle.
+    /// The dependencies end without a cycle.
     Out,
-    /// The way leads back to the task: the tasks on it, from the dependency to the task.
+    /// The dependencies lead back to the task. Holds the tasks from the dependency to the task.
     Back(Vec<String>),
-    /// The way is longer than [`DEPENDENCY_WALK_MAX`] tasks.
+    /// There are more than [`DEPENDENCY_WALK_MAX`] tasks to follow.
     Far,
 }
 
@@ -45,8 +44,8 @@ pub(super) fn split(
 }
 
 impl TeamState {
-    /// Returns the first of the wanted dependencies that `split` would leave out, as a cycle from the task back to it.
-    /// The cycle has only the task and the dependency if the way is too long to follow.
+    /// Returns the first of the wanted dependencies that `split` would leave out, as a cycle from the task back to the task. The
+    /// cycle has only the task and the dependency if there are too many tasks to follow.
     pub fn dependency_cycle(&self, id: &str, wanted: &[String]) -> Result<Option<Vec<String>>> {
         let can_close = self.rows().has(&ready::waited_for(id))?;
         for dep in wanted.iter().filter(|dep| can_close || *dep == id) {
@@ -63,7 +62,7 @@ impl TeamState {
 
 /// Follows the dependencies of `from` until they end or reach `to`.
 fn way(from: &str, to: &str, row: impl Fn(&[u8]) -> Result<Option<Task>>) -> Result<Way> {
-    // Each task on the way, and the task that led to it.
+    // Maps each visited task to the task whose dependency it is.
     let mut met = BTreeMap::from([(from.to_owned(), None)]);
     let mut open = vec![from.to_owned()];
     while let Some(id) = open.pop() {

@@ -1,7 +1,7 @@
 //! Forms of a task in the protocols.
 //!
-//! A dialect is a table of names at the edge that speaks it: the view file (`projections/src/task/view.rs`), the team
-//! API and HTTP. A field that a table neither names nor leaves out appears under its own name, so none is forgotten.
+//! A dialect is a table of names, in the code that uses it: the view file (`projections/src/task/view.rs`), the team API and
+//! HTTP. A field that a table neither names nor leaves out appears under its own name, so no field is forgotten.
 
 use super::Task;
 use super::field::{Field, TaskContext};
@@ -14,18 +14,18 @@ use serde_json::{Map, Value, json};
 use std::borrow::Cow;
 use std::sync::OnceLock;
 
-/// When a dialect shows a field.
+/// Condition on which a dialect shows a field.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shown {
-    /// Always; `null` if the field holds nothing.
+    /// The field is always shown; `null` if it has no value.
     Always,
-    /// Shown only if the field has a value.
+    /// The field is shown only if it has a value.
     IfSet,
-    /// Always; an empty text if the field holds nothing.
+    /// The field is always shown; an empty text if it has no value.
     OrEmpty,
 }
 
-/// Writes a time.
+/// Function that writes a time as text.
 pub type Times = fn(Timestamp) -> String;
 
 /// A row of a table: a name, and its value.
@@ -54,20 +54,20 @@ enum How {
 /// A value that a dialect makes of several fields.
 #[derive(Clone, Copy)]
 pub struct Special {
-    /// The fields that it shows.
+    /// The fields from which the value is made.
     pub of: &'static [Field],
-    /// Makes the value; the row is left out for `None`.
+    /// Function that makes the value. If it returns `None`, the row is left out.
     pub value: fn(&Task, &TaskContext) -> Option<Box<RawValue>>,
-    /// Makes its schema.
+    /// Function that makes the schema of the value.
     pub schema: fn(&mut SchemaGenerator) -> Schema,
-    /// The field that the value is read back into.
+    /// The field into which the value is read back.
     pub reads: Option<Field>,
     /// True if the row may be missing.
     pub optional: bool,
 }
 
 impl FieldRow {
-    /// A field under a name.
+    /// Creates a row that shows a field under a name.
     pub const fn new(name: &'static str, field: Field, shown: Shown) -> FieldRow {
         FieldRow::with(name, How::Field(field, shown))
     }
@@ -79,15 +79,15 @@ impl FieldRow {
     pub const fn number(name: &'static str, number: u32, about: &'static str) -> FieldRow {
         FieldRow::with(name, How::Number(number, about))
     }
-    /// A value that is made of several fields.
+    /// Creates a row for a value that is made of several fields.
     pub const fn special(name: &'static str, special: Special) -> FieldRow {
         FieldRow::with(name, How::Special(special))
     }
-    /// The members of a field that holds a JSON object, beside the others.
+    /// Creates a row that shows the members of a field, which holds a JSON object, beside the other rows.
     pub const fn flatten(field: Field) -> FieldRow {
         FieldRow::with("", How::Flatten(field))
     }
-    /// The place of the fields that no other row names.
+    /// Creates the row that is replaced by all fields without a row of their own.
     pub const fn rest() -> FieldRow {
         FieldRow::with("", How::Rest)
     }
@@ -111,16 +111,16 @@ pub struct Dialect {
     table: &'static [FieldRow],
     left_out: &'static [Field],
     times: Times,
-    /// Makes the name of a field that no row names.
+    /// Function that makes the name of a field that no row names.
     rename: Rename,
     rows: OnceLock<Vec<NamedRow>>,
 }
 
-/// Makes a name of a field's own name.
+/// Function that turns a field's own name into its name in a dialect.
 pub type Rename = fn(&'static str) -> Cow<'static, str>;
 
 impl Dialect {
-    /// The dialect of a table, which leaves some fields out on purpose.
+    /// Creates the dialect of a table, which leaves some fields out on purpose.
     pub const fn new(
         table: &'static [FieldRow],
         left_out: &'static [Field],
@@ -136,7 +136,7 @@ impl Dialect {
         }
     }
 
-    /// The fields that the dialect does not show.
+    /// Returns the fields that the dialect does not show.
     pub fn left_out(&self) -> &'static [Field] {
         self.left_out
     }
@@ -146,7 +146,7 @@ impl Dialect {
         self.rows().iter().any(|row| row.how.shows(field))
     }
 
-    /// The names that the dialect uses, in order.
+    /// Returns the names that the dialect uses, in order.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         let names = self.rows().iter().map(|row| &*row.name);
         names.filter(|name| !name.is_empty())
@@ -229,11 +229,11 @@ impl Dialect {
         members
     }
 
-    /// Reads a task back. Values that the dialect leaves out are lost: how a claim ended, and the message that was not
-    /// applied. A token that was hidden from the reader is empty.
+    /// Reads a task back. Values that the dialect leaves out are lost: how a claim ended, and the message that was not applied. A
+    /// token that was hidden from the reader is empty.
     ///
     /// # Errors
-    /// Malformed JSON, or a field that is missing.
+    /// Malformed JSON, or a missing field.
     pub fn read<'de, D: Deserializer<'de>>(
         &self,
         from: D,
@@ -269,7 +269,7 @@ impl Dialect {
         Ok((task, context))
     }
 
-    /// The schema of a task in this dialect.
+    /// Returns the schema of a task in this dialect.
     pub fn schema(&self, about: &str, generator: &mut SchemaGenerator) -> Schema {
         let (mut properties, mut required) = (Map::new(), Vec::new());
         let mut open = false;
@@ -310,12 +310,12 @@ impl Dialect {
     }
 }
 
-/// The field's own name.
+/// Returns the field's own name.
 pub fn same_name(name: &'static str) -> Cow<'static, str> {
     name.into()
 }
 
-/// The field's own name in camel case.
+/// Returns the field's own name in camel case.
 pub fn camel_case(name: &'static str) -> Cow<'static, str> {
     let mut upper = false;
     let mut text = String::with_capacity(name.len());
@@ -329,7 +329,7 @@ pub fn camel_case(name: &'static str) -> Cow<'static, str> {
     text.into()
 }
 
-/// A time in full.
+/// Returns a time with all its digits.
 pub fn micros(time: Timestamp) -> String {
     time.to_string()
 }

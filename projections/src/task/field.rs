@@ -14,11 +14,11 @@ pub struct TaskContext {
     pub unmet: UnmetDeps,
     /// The last decision of a reviewer.
     pub approval: Option<ApprovalShown>,
-    /// True if the lease of the claim ran out, which no event says yet.
+    /// True if the lease of the claim ran out, but no event records the end yet.
     pub lease_expired: bool,
 }
 
-/// The fields of a task: name, place and description.
+/// Declares the fields of a task: name, place and description.
 macro_rules! fields {
     (($task:ident, $context:ident) $($(#[doc = $about:literal])+ $field:ident $name:literal = $($place:ident).+;)*) => {
         /// A field of a task.

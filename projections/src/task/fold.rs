@@ -98,7 +98,7 @@ pub(super) fn store(tx: &mut Tx<'_>, id: &str, old: Option<&Task>, new: &Task) -
     ready::follow(tx, id, &natural, old, new)
 }
 
-/// Returns true if the message is newer than the last one applied, by `(created_at, id)`.
+/// Returns true if the message is newer than the last applied message, by `(created_at, id)`.
 fn is_newer(sent: &Sent, old: &Task) -> bool {
     (sent.created_at, sent.id.as_str())
         > (old.last_message_created_at, old.last_message_id.as_str())
@@ -152,7 +152,7 @@ fn set<T: Clone>(field: &mut Option<T>, value: &Option<T>) {
     }
 }
 
-/// Keeps a message about a claim-governed task as a report. Neither version counts it.
+/// Keeps a message about a claim-governed task as a report. Neither `version` nor `snapshot_version` counts it.
 fn report(task: &mut Task, seq: u64, sent: &Sent, change: &TaskChange) {
     if sent.kind == MessageType::TaskAssign {
         let differs = task.owner.as_ref() != Some(&sent.to);
@@ -172,7 +172,7 @@ fn report(task: &mut Task, seq: u64, sent: &Sent, change: &TaskChange) {
     reported.at = Some(sent.created_at);
 }
 
-/// Replaces the index keys of the old row by those of the new one.
+/// Replaces the index keys of the old row by the index keys of the new row.
 fn reindex(tx: &mut Tx<'_>, natural: &[u8], old: Option<&Task>, new: &Task) -> Result<()> {
     let before = old.map(|old| old.index_keys(natural)).unwrap_or_default();
     let after = new.index_keys(natural);

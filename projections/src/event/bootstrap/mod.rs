@@ -346,7 +346,7 @@ impl Events for BootstrapFact {
 }
 
 impl BootstrapAct {
-    /// Checks the domains: they become refs, and text output shows one per line.
+    /// Checks the names of the domains, because they become refs, and text output shows one domain per line.
     fn check(&self) -> Decoded<()> {
         match self {
             BootstrapAct::Started { domains } | BootstrapAct::RosterBuilt { domains, .. } => {
@@ -356,8 +356,8 @@ impl BootstrapAct {
         }
     }
 
-    /// Returns the act as it starts now: sets the deadline if the act begins a wait. The event's own time may be later
-    /// than the clock, so the deadline counts from `now`.
+    /// Returns the act as it starts now: sets the deadline if the act begins a wait. The deadline counts from `now`, because the
+    /// event's own time may be later than the clock.
     #[must_use]
     pub fn starting(mut self, now: Timestamp) -> BootstrapAct {
         let (due_at, micros) = match &mut self {
@@ -414,7 +414,7 @@ impl BootstrapAct {
 }
 
 impl BootstrapFact {
-    /// Builds the event; `beside` holds the caller's extra fields, `trace` is the run's.
+    /// Builds the event; `beside` holds the caller's extra fields, `trace` is the trace id of the run.
     ///
     /// # Errors
     /// If the caller's data are nested too deep for an event, or have numbers that an event cannot hold.

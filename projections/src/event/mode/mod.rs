@@ -104,7 +104,7 @@ events! {
             pub session: String,
             /// Reason of the end.
             pub reason: SessionEnd,
-            /// Last sign of life; the end of the session's modes does not count as one.
+            /// Last sign of life of the session. The end of its modes is no sign of life.
             #[serde(default, skip_serializing_if = "Option::is_none")]
             pub last_seen_at: Option<Timestamp>,
             /// Explanation for people.

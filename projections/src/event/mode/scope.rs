@@ -9,14 +9,14 @@ const SESSION_ID_MAX: usize = 64;
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(try_from = "Stored", into = "Stored")]
 pub enum Scope {
-    /// Shared by all sessions.
+    /// The scope that all sessions share.
     Root,
-    /// One session; its id satisfies [`is_session_id`].
+    /// The scope of a session, whose id satisfies [`is_session_id`].
     Session(String),
 }
 
 impl Scope {
-    /// Returns the scope of an optional session.
+    /// Returns the scope of a session; the root if there is none.
     pub fn of(session: Option<&str>) -> Scope {
         match session {
             None => Scope::Root,

@@ -28,7 +28,7 @@ words! {
 }
 
 impl Mode {
-    /// Returns the mode's number in the keys of rows. It is no order and never changes.
+    /// Returns the mode's number in the keys of rows. The number never changes, and does not give the order of modes.
     pub(crate) fn number(self) -> u8 {
         match self {
             Mode::Autopilot => 1,
@@ -48,7 +48,7 @@ impl Mode {
             Mode::DeepInterview | Mode::Blueprint | Mode::Autoresearch
         )
     }
-    /// Returns true if the mode locks input that would answer for the user.
+    /// Returns true if the mode locks input, so that a short prompt does not answer an interview for the user.
     pub fn locks_input(self) -> bool {
         self == Mode::DeepInterview
     }
