@@ -1,17 +1,17 @@
-//! Coding agents: their configuration files, and the entries with which they work with teamlog.
+//! Coding agents: their configuration files, and the entries in those files that connect the agents with teamlog.
 //!
 //! | file | owns |
 //! |---|---|
-//! | [`mod@file`] | a configuration file: read, replaced whole, removed |
-//! | [`json_text`] | JSON of a person, changed in place |
-//! | [`block`] | lines of teamlog between two marks in a person's text |
+//! | [`mod@file`] | reads, replaces and removes a configuration file |
+//! | [`json_text`] | edits a JSON text in place |
+//! | [`block`] | edits teamlog's lines between two marks in a text |
 //! | [`settings`] | hooks in JSON settings |
-//! | [`guard_hook`] | the command line with which an agent asks the guard |
-//! | [`extension`] | the extension of `pi` for that |
-//! | [`event`] | input of an agent's hook, and its answers |
+//! | [`guard_hook`] | the command line of the guard's hook |
+//! | [`extension`] | the extension that asks the guard from `pi` |
+//! | [`event`] | input and answers of an agent's hook |
 //! | [`subagent`] | the name under which a subagent acts |
 //!
-//! The formats are described, with dates and sources, in `docs/agents.md`.
+//! `docs/agents.md` describes the formats, with dates and sources.
 
 pub mod block;
 pub mod event;
@@ -44,7 +44,7 @@ pub enum Agent {
 }
 
 impl Agent {
-    /// Returns the file of its hooks.
+    /// Returns the path of the file with the agent's hooks.
     pub fn hooks_file(
         self,
         context: &Context,
@@ -52,8 +52,8 @@ impl Agent {
         user: bool,
     ) -> Result<PathBuf, CommandError> {
         let name = match (self, user) {
-            // The settings hold paths of this machine, so they go into the local file, not into the file that a project
-            // shares.
+            // The settings hold paths of this machine. They go into the local file, because other machines share the project's
+            // settings file.
             (Agent::Claude, false) => ".claude/settings.local.json",
             (Agent::Claude, true) => ".claude/settings.json",
             (Agent::Codex, _) => ".codex/hooks.json",
@@ -64,13 +64,13 @@ impl Agent {
     }
 }
 
-/// Returns the command line's word for a choice.
+/// Returns the word that selects a value on the command line.
 pub fn typed(choice: &impl ValueEnum) -> String {
     let value = choice.to_possible_value();
     value.map_or_else(String::new, |value| value.get_name().to_owned())
 }
 
-/// Returns the directory above an agent's files: the project's, or the user's home.
+/// Returns the directory that holds an agent's files: the project directory, or the user's home.
 pub fn top(context: &Context, dir: Option<&Path>, user: bool) -> Result<PathBuf, CommandError> {
     let home = || {
         let home = context.env().var_set("HOME");
@@ -96,11 +96,10 @@ pub fn top(context: &Context, dir: Option<&Path>, user: bool) -> Result<PathBuf,
     }
 }
 
-/// Makes a path absolute.
 pub fn absolute(context: &Context, path: &Path) -> Result<PathBuf, CommandError> {
     let here = context.env().here();
     let here = here.map_err(|error| CommandError::io("find", "the working directory", &error))?;
-    // Normalises `.` and double slashes.
+    // Removes `.` and double slashes from the path.
     Ok(here.join(path).components().collect())
 }
 
@@ -113,7 +112,7 @@ pub fn text(context: &Context, path: &Path) -> Result<String, CommandError> {
     })
 }
 
-/// Returns the data root's canonical path.
+/// Returns the canonical path of the data root.
 pub fn data_root(context: &Context) -> Result<String, CommandError> {
     text(
         context,
@@ -121,7 +120,7 @@ pub fn data_root(context: &Context) -> Result<String, CommandError> {
     )
 }
 
-/// Returns a note if the commands that agents are told to type would start another program, or none.
+/// Returns a note if agents would start another program, or no program, when they type a teamlog command.
 pub fn path_note(context: &Context) -> Result<Option<String>, CommandError> {
     let name = context.called().name();
     let own = PathBuf::from(program(context)?);
@@ -148,7 +147,7 @@ fn is_program(file: &Path) -> bool {
     found.is_ok_and(|found| found.is_file() && found.permissions().mode() & 0o111 != 0)
 }
 
-/// Returns this program's path, for an agent with any working directory.
+/// Returns the absolute path of this program, because the working directory of an agent is unknown.
 pub fn program(context: &Context) -> Result<String, CommandError> {
     let program = std::env::current_exe()
         .map_err(|error| CommandError::io("find", "this program", &error))?;

@@ -40,18 +40,19 @@ Exit codes:
 /// Parses argv.
 pub fn typed(argv: &[OsString]) -> Result<Args, clap::Error> {
     quick(argv).or_else(|error| match error.kind() {
-        // The version is the same with any list of subcommands.
+        // The version is in every definition.
         ErrorKind::DisplayVersion => Err(error),
         _ => parse(Args::command(), argv),
     })
 }
 
-/// Parses by the definition of the typed subcommands. Errors and help come from the whole definition; the version does not.
+/// Parses with the definition of the subcommands in argv only. If this fails, the caller parses with the whole
+/// definition, which has complete errors and help.
 fn quick(argv: &[OsString]) -> Result<Args, clap::Error> {
     parse(definition_of(argv), argv)
 }
 
-/// Returns the definition of the global options and of the subcommands whose names are among the words.
+/// Returns a definition with the global options and the subcommands whose names occur in argv.
 pub fn definition_of(argv: &[OsString]) -> clap::Command {
     let teamlog = Global::augment_args(clap::Command::new("teamlog"))
         .version(env!("CARGO_PKG_VERSION"))
@@ -66,7 +67,7 @@ fn parse(definition: clap::Command, argv: &[OsString]) -> Result<Args, clap::Err
     Args::from_arg_matches(&matches)
 }
 
-/// Returns the subcommand's name in argv: `teamlog task show`.
+/// Returns the words of the subcommand in argv, for example `teamlog task show`.
 pub fn subcommand(argv: &[OsString]) -> String {
     let mut root = Args::command();
     root.build();
@@ -95,8 +96,8 @@ mod tests {
         Args::command().debug_assert();
     }
 
-    /// Prints the parsed arguments, without the names of arguments that were not typed: only the whole definition has
-    /// the option `--team`.
+    /// Formats the parsed arguments without clap's list of valid arguments, because that list differs between the two
+    /// definitions.
     fn shown(parsed: &Result<Args, String>) -> String {
         let text = format!("{parsed:?}");
         let mut parts = text.split("valid_args: [");

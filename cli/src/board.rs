@@ -1,7 +1,7 @@
-//! The board in a terminal: the agents and their work, the tasks, the items that need attention, and the newest events.
+//! The board in a terminal. It shows agents, tasks, items that need attention, and the newest events.
 //!
-//! `load` reads a team, `state` changes with each key, each second and each load, and `view` draws a state onto cells.
-//! Only `terminal` knows that there is a terminal.
+//! `load` reads a team. `state` changes the state at each key, each second and each load. `view` draws the state onto
+//! cells. Only `terminal` uses the terminal.
 
 mod clock;
 mod cursor;

@@ -1,6 +1,6 @@
-//! Id of the machine's current start.
+//! Reads the boot id, which changes with each start of the machine.
 
-/// Returns the id of this start of the machine; `None` if the system has none.
+/// Returns the boot id, or `None` if the system has none.
 pub fn id() -> Option<[u8; 16]> {
     let text = std::fs::read("/proc/sys/kernel/random/boot_id").ok()?;
     teamlog_team::engine::internals::uuid::from_text(text.trim_ascii())

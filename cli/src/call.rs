@@ -1,6 +1,5 @@
-//! A call: an operation, or another request to a team, with its input and its answer. It is carried out in this
-//! process, or in the daemon that serves the team, which finds it by its name: the operations in [`teamlog_team::api`],
-//! the few others in `forward/transport.rs`.
+//! A call: a request to a team with a name, an input and an answer. A call is an operation of [`teamlog_team::api`] or one of
+//! the transports in `forward/transport.rs`. It runs in this process, or in the daemon, which finds the call by name.
 
 use crate::exit::{CommandError, Exit};
 use serde::de::DeserializeOwned;
@@ -15,47 +14,47 @@ use teamlog_team::engine::{Point, Receipt, Timestamp};
 use teamlog_team::projections::agent_token::event::AgentScope;
 use teamlog_team::{Root, Team};
 
-/// The caller and its key.
+/// The caller and its idempotency key.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Who {
     pub actor: Option<String>,
-    /// The caller's user name in the operating system; empty for a call without an actor.
+    /// User name of the caller in the operating system. Empty for a call without an actor.
     pub user: String,
     pub origin: Origin,
     pub key: Option<String>,
     pub trace_id: Option<String>,
 }
 
-/// The root, team and caller of a call.
+/// Data root, team and caller of a call.
 pub struct CallContext<'a> {
     pub root: Root,
     pub team: &'a str,
     pub who: &'a Who,
-    /// The other process that calls, if any.
+    /// The process that forwarded this call to the daemon; `None` if this process made the call.
     pub caller: Option<&'a Arc<Caller>>,
-    /// A point of the team's past for the call, if any.
+    /// Past point at which the call reads, if any.
     pub at: Option<Point>,
-    /// The team, once it is open.
+    /// The team, after it was opened.
     pub opened: Option<Team>,
 }
 
-/// A call that takes `I` and answers `A`.
+/// A call with input `I` and answer `A`.
 pub struct Call<I, A> {
     pub name: &'static str,
     pub run: fn(&mut CallContext<'_>, I) -> Result<A, CommandError>,
 }
 
-/// A call on its way to another process, of whichever types.
+/// A call that is forwarded to another process, without its types.
 pub struct ErasedCall<'a> {
     pub name: &'static str,
-    /// Serialises its input.
+    /// Serialises the input.
     pub input: &'a dyn Fn() -> serde_json::Result<Box<RawValue>>,
     /// Deserialises the answer.
     pub read: &'a mut dyn FnMut(&RawValue) -> serde_json::Result<()>,
 }
 
 impl<I: Serialize, A: DeserializeOwned> Call<I, A> {
-    /// Sends it by `send`; returns the result, and the answer if one came back.
+    /// Forwards the call with `send`. Returns the result, and the answer if there is one.
     pub fn sent<R>(
         &self,
         input: &I,
@@ -75,7 +74,7 @@ impl<I: Serialize, A: DeserializeOwned> Call<I, A> {
 }
 
 impl CallContext<'_> {
-    /// Returns the open team, at the past point that the call asks about, if any.
+    /// Returns the open team, at the past point of the call if there is one.
     pub fn team(&mut self) -> Result<&mut Team, CommandError> {
         let opened = match (self.opened.take(), self.at) {
             (Some(team), _) => team,
@@ -85,7 +84,7 @@ impl CallContext<'_> {
         Ok(self.opened.insert(opened))
     }
 
-    /// Waits for others on behalf of a caller, while the caller is there.
+    /// Waits for other agents on behalf of the caller, until the caller disconnects.
     pub fn waiting<A>(
         &mut self,
         wait: impl FnOnce(&mut Team) -> Result<A, CommandError>,
@@ -105,7 +104,7 @@ impl CallContext<'_> {
         waited.ok_or_else(crowded_waits)?
     }
 
-    /// Fails if the token of an agent on another machine does not permit it.
+    /// Fails if the caller is an agent on another machine and its token does not have the scope `wanted`.
     pub fn check_scope(&self, wanted: AgentScope) -> Result<(), CommandError> {
         let admitted = self.caller.and_then(|caller| caller.admitted());
         let agent = admitted.and_then(|admitted| admitted.agent.as_ref());
@@ -118,7 +117,7 @@ impl CallContext<'_> {
         }
     }
 
-    /// Opens the team for changes by that operation on behalf of the caller.
+    /// Opens the team for changes by an operation on behalf of the caller.
     pub fn stamped(
         &mut self,
         operation: &str,
@@ -126,7 +125,7 @@ impl CallContext<'_> {
     ) -> Result<&mut Team, CommandError> {
         let control = Control {
             operation: operation.to_owned(),
-            // Only an operation with a key uses the request.
+            // The request is needed only with an idempotency key.
             request: match &self.who.key {
                 Some(_) => self.request(input()),
                 None => Vec::new(),
@@ -140,7 +139,7 @@ impl CallContext<'_> {
         Ok(team)
     }
 
-    /// Returns the identity for changes, without a key.
+    /// Returns the caller's identity for changes without an idempotency key.
     pub fn control(&self) -> Control {
         Control {
             actor: self.who.actor.clone(),
@@ -150,7 +149,7 @@ impl CallContext<'_> {
         }
     }
 
-    /// Returns the bytes that identify the request under its key: the operation's input, which is the same on every
+    /// Returns the bytes that identify the request under its key: the input of the operation, which does not depend on the
     /// surface.
     fn request(&self, input: serde_json::Result<Value>) -> Vec<u8> {
         let mut fields = match input {
@@ -164,19 +163,19 @@ impl CallContext<'_> {
         serde_json::to_vec(&fields).unwrap_or_default()
     }
 
-    /// Returns the last event of an answer about the past, and its time.
+    /// Returns seq and time of the last event before the past point, if the call reads at a past point.
     pub fn moment(&self) -> Option<(u64, Timestamp)> {
         let moment = self.opened.as_ref().and_then(Team::moment);
         moment.map(|moment| (moment.seq, moment.time))
     }
 
-    /// Returns true for the stored answer of an earlier request under the same key.
+    /// Returns true if the answer was stored by an earlier request with this key.
     pub fn replayed(&self) -> bool {
         self.opened.as_ref().is_some_and(Team::repeated)
     }
 }
 
-/// Returns a receipt for all events of a team. Events stay recorded even if this fails.
+/// Returns a receipt for all events of a team. If this fails, the events stay recorded.
 pub fn receipt(root: &Root, team: &str) -> Result<Receipt, String> {
     let head = root.team(team).and_then(|mut team| team.head());
     let told = |failure| {
@@ -190,7 +189,7 @@ pub fn receipt(root: &Root, team: &str) -> Result<Receipt, String> {
 }
 
 impl<O: Op + Serialize> Call<O, O::Data> {
-    /// Creates the call of an operation that records.
+    /// Makes the call of an operation that records events.
     pub const fn operation() -> Call<O, O::Data> {
         Call {
             name: O::NAME,
@@ -203,7 +202,7 @@ impl<O: Op + Serialize> Call<O, O::Data> {
 }
 
 impl<O: Op> Call<O, O::Data> {
-    /// Creates the call of an operation that only reads.
+    /// Makes the call of an operation that only reads.
     pub const fn reading() -> Call<O, O::Data> {
         Call {
             name: O::NAME,
@@ -212,7 +211,7 @@ impl<O: Op> Call<O, O::Data> {
     }
 }
 
-/// Carries out a call with serialised input and answer.
+/// Runs a call with serialised input, and serialises its answer.
 pub fn handle<I: DeserializeOwned, A: Serialize>(
     call: &Call<I, A>,
     site: &mut CallContext<'_>,
@@ -223,18 +222,18 @@ pub fn handle<I: DeserializeOwned, A: Serialize>(
     to_raw_value(&answer).map_err(unreadable)
 }
 
-/// Caller and daemon have the same version, so this is a bug.
+/// Makes the error for an unknown call. This is a bug, because the client and the daemon have equal versions.
 pub fn unknown(what: &str) -> CommandError {
     let message = format!("the daemon does not know this call: {what}");
     CommandError::bug(message)
 }
 
-/// Error for input or answers that cannot be serialised.
+/// Makes the error for an input or answer that cannot be serialised.
 pub fn unreadable(error: serde_json::Error) -> CommandError {
     unknown(&error.to_string())
 }
 
-/// Error if too many calls wait.
+/// Makes the error for too many waiting calls.
 pub fn crowded_waits() -> CommandError {
     let message = "the daemon has reached its limit of waiting commands; nothing was done";
     CommandError::new(Exit::Locked, "busy", message).or_hint("try again")

@@ -1,8 +1,8 @@
-//! Completion: the shell runs teamlog with [`VARIABLE`] set and the words so far, and reads candidates. After any
+//! Shell completion. The shell runs teamlog with [`VARIABLE`] set and the typed words, and reads candidates. After any
 //! failure there are no candidates, and nothing else is printed.
 //!
-//! Options and subcommands come from clap's definition; teams, agents, tasks, messages and traces come from the state,
-//! by the value name of the argument.
+//! Options and subcommands come from the clap definition. Names of teams, agents, tasks, messages and traces come from the
+//! state; the value name of an argument selects the kind of name.
 
 mod candidates;
 mod typed;
@@ -17,12 +17,12 @@ use std::io::{self, Write};
 use std::sync::Arc;
 use typed::Typed;
 
-/// Variable that names the asking shell.
+/// Variable that holds the name of the shell that requests candidates.
 pub const VARIABLE: &str = "TEAMLOG_COMPLETE";
 
 pub const SHELLS: [&str; 5] = ["bash", "zsh", "fish", "elvish", "powershell"];
 
-/// Writes the shell's registration of completion.
+/// Writes the shell script that registers completion.
 pub fn registration(shell: &str, out: &mut dyn Write) -> io::Result<()> {
     let shells = Shells::builtins();
     let unknown = || io::Error::other(format!("unknown shell {shell:?}"));
@@ -30,12 +30,12 @@ pub fn registration(shell: &str, out: &mut dyn Write) -> io::Result<()> {
     shell.write_registration(VARIABLE, "teamlog", "teamlog", "teamlog", out)
 }
 
-/// Answers a shell's request for candidates. Returns false if there is no such request.
+/// Answers a request of a shell for candidates. Returns false if there is no request.
 pub fn answered(argv: &[OsString], env: &ProcessEnv, definition: fn() -> clap::Command) -> bool {
     let Some(shell) = env.var_set(VARIABLE) else {
         return false;
     };
-    // A panic must print nothing.
+    // A panic must not print anything.
     std::panic::set_hook(Box::new(|_| std::process::exit(0)));
     let _ = answer(&shell.to_string_lossy(), argv, env, definition);
     true
@@ -65,7 +65,7 @@ fn answer(
     stdout.flush()
 }
 
-/// Returns the definition with a lookup for each value.
+/// Adds a lookup of candidates to each argument of the definition.
 fn equipped(command: Command, source: &Arc<Source>) -> Command {
     let name = command.get_name().to_owned();
     command

@@ -1,4 +1,4 @@
-//! Context of every command: the data root, the caller and the output.
+//! The context of a command: its data root, its caller and its output.
 
 mod advice;
 mod afterwards;
@@ -34,64 +34,64 @@ use teamlog_team::resource::refused::RefusedWrites;
 use teamlog_team::shell::quoted;
 use teamlog_team::{GivenReceipt, RootOptions, Team};
 
-/// Longest wait of a hook per step of a daemon.
+/// Time limit of a hook for each step of a daemon.
 const HOOK_STEP_LIMIT: Duration = Duration::from_secs(1);
-/// Longest wait of a hook for the lock of a log.
+/// Maximum wait of a hook for the lock of a log.
 const HOOK_LOCK_DEADLINE: Duration = Duration::from_secs(5);
 
 #[derive(Debug)]
 pub struct Context {
     pub out: Output,
     env: ProcessEnv,
-    /// The data root, or the error that forbids its use.
+    /// The data root, or the error that explains why it must not be used.
     data_root: Result<DataRoot, CommandError>,
-    /// Value of `--data-root`, if given.
+    /// Value of `--data-root`, if set.
     data_root_flag: Option<PathBuf>,
-    /// True if commands go to a daemon on another machine.
+    /// True if a daemon on another machine carries out the commands.
     is_remote: bool,
-    /// The daemon on the other machine, after its first use.
+    /// The daemon on another machine, set at its first use.
     remote: OnceCell<Remote>,
     actor: Option<String>,
     actor_flag: Option<String>,
     options: RootOptions,
-    /// Longest wait of a hook per step of a daemon.
+    /// Time limit for each step of a daemon, set for hooks.
     step_limit: Option<Duration>,
     journals: Arc<KnownJournals>,
-    /// Current team, for hints.
+    /// The current team, used by hints.
     team: Option<String>,
-    /// Effect of repeating the command if its outcome is unknown; `None` for reads.
+    /// The effect of repeating the command after an unknown outcome. `None` for commands that only read.
     repeat: Option<Repeat>,
     /// True if recording commands add a receipt to their answer.
     receipt: bool,
-    /// True if the answer repeats an earlier one under the same key.
+    /// True if the answer is the stored answer of an earlier call with this key.
     replayed: bool,
     /// Receipt that every opened team must match.
     last_receipt: Option<GivenReceipt>,
-    /// Value of `--fresh` or `--at-least`: read new groups of other hosts first, all or up to an event.
+    /// `--fresh` is `Some(None)`: first read all new groups of other hosts. `--at-least` is `Some(Some(seq))`: read up to `seq`.
     fresh: Option<Option<u64>>,
-    /// Value of `--max-stale`: read them if the last read is older.
+    /// Value of `--max-stale`: first read new groups of other hosts if the last read is older.
     max_stale: Option<Duration>,
-    /// Age of the answer, if other hosts record too.
+    /// Time up to which the answer has the events of other hosts, if other hosts record events.
     as_of: Option<AsOf>,
-    /// Time of an answer about the past.
+    /// Time of the past point that the answer describes, if any.
     now: Option<Timestamp>,
-    /// True if long answers are not shortened.
+    /// True if long answers are printed in full.
     whole: bool,
-    /// True if clock times are read as UTC.
+    /// True if times of day on the command line are in UTC.
     utc: bool,
     called: Called,
-    /// Agent that an option of the subcommand names, for hints.
+    /// The agent that an option of the subcommand names, used by hints.
     acting: OnceCell<String>,
     definition: fn() -> clap::Command,
-    /// Team on which this process carried out a call.
+    /// The team that this process opened for a call.
     held: Option<Team>,
-    /// Receipt in the daemon's answer, if one came.
+    /// Receipt of the daemon's answer. `Some(None)` is an answer without a receipt.
     answered: Option<Option<Receipt>>,
-    /// Notes of the daemon.
+    /// Notes from the daemon.
     notes: Vec<String>,
-    /// Daemons that released a team for this process.
+    /// Connections to daemons that released a team for this process.
     gave_way: Vec<GaveWay>,
-    /// Guard's refusals to record after the answer.
+    /// Team and refused writes that the guard records after the answer.
     afterwards: Option<(String, RefusedWrites)>,
 }
 
@@ -103,7 +103,7 @@ impl Context {
         definition: fn() -> clap::Command,
     ) -> Result<Context, CommandError> {
         let data_root = match root::of(global, env).map_err(place::unusable) {
-            // Commands that need no data root still work.
+            // Commands that do not use the data root still work.
             Err(error) if error.code() != "not_owned" => return Err(error),
             found => found,
         };
@@ -180,17 +180,17 @@ impl Context {
         self.options.clone()
     }
 
-    /// Returns the directory that holds `teams/`.
+    /// Returns the directory that contains `teams/`.
     ///
     /// # Errors
-    /// `not_owned`: the directory was found by search and not named, and other users can write to it.
+    /// `not_owned`: the directory was found by search, not named by the user, and other users can write to it.
     pub fn data_root(&self) -> Result<&Path, CommandError> {
         let found = self.data_root.as_ref();
         found.map(|root| &*root.path).map_err(Clone::clone)
     }
 
-    /// Limits all waits from here on. Agents give a hook ten seconds, so it waits one second per step of a daemon and
-    /// five for the lock of a log.
+    /// Limits all following waits, because agents give a hook ten seconds: one second per step of a daemon, five seconds for
+    /// the lock of a log.
     pub fn answer_hook(&mut self) {
         self.step_limit = Some(HOOK_STEP_LIMIT);
         self.options.lock_deadline = self.options.lock_deadline.min(HOOK_LOCK_DEADLINE);
@@ -208,17 +208,17 @@ impl Context {
         self.receipt
     }
 
-    /// States that the command records, and how it may be repeated if its outcome is unknown.
+    /// Declares that the command records events, and the effect of repeating the command after an unknown outcome.
     pub fn records(&mut self, repeat: Repeat) {
         self.repeat = Some(repeat);
     }
 
-    /// Returns a command line for the same data root.
+    /// Returns a command line with the program and the data root of this command.
     pub fn command(&self, rest: &str) -> String {
         format!("{} {rest}", self.program())
     }
 
-    /// Rewrites the commands of an answer for the same data root.
+    /// Adds the program and the data root of this command to the commands in an answer.
     pub fn own_commands(&self, commands: &mut [String]) {
         for command in commands {
             if let Some(rest) = command.strip_prefix("teamlog ") {
@@ -227,7 +227,7 @@ impl Context {
         }
     }
 
-    /// Returns the beginning of such command lines.
+    /// Returns the program and options with which printed commands begin.
     pub fn program(&self) -> String {
         let name = self.called.name();
         match &self.data_root_flag {

@@ -1,4 +1,5 @@
-//! The process environment of a command: variables, directory, streams. Only this module reads these in the crate.
+//! The environment of the process: variables, working directory and standard streams. In this crate, only this module
+//! reads them.
 
 use crate::render::escape::visible_json;
 use crate::render::style::Paint;
@@ -17,17 +18,17 @@ pub struct ProcessEnv {
     terminals: Terminals,
 }
 
-/// Standard streams that are terminals.
+/// For each standard stream, true if it is a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Terminals {
     pub stdout: bool,
     pub stderr: bool,
 }
 
-/// The variable for settings of the C library.
+/// Variable with settings of the C library.
 const TUNABLES: &str = "GLIBC_TUNABLES";
-/// Blocks of at least this size are returned to the system when they are freed. By default the library keeps blocks of
-/// up to 32 MiB once it has seen a few, and with them the memory of the largest concurrent bodies.
+/// Blocks of at least this size are returned to the system when they are freed. Without this setting, the C library keeps
+/// freed blocks of up to 32 MiB for reuse, so the process would keep the memory of large request bodies.
 const MMAP_THRESHOLD: &str = "glibc.malloc.mmap_threshold";
 const MMAP_THRESHOLD_BYTES: &str = "1048576";
 
@@ -48,7 +49,7 @@ impl ProcessEnv {
         self.terminals
     }
 
-    /// Returns the first word of argv.
+    /// Returns the first word of argv, the program.
     pub fn program(&self) -> Option<OsString> {
         std::env::args_os().next()
     }
@@ -57,13 +58,13 @@ impl ProcessEnv {
         std::env::var_os(name)
     }
 
-    /// Returns a variable, unless it is empty.
+    /// Returns the value of a variable, or `None` if the variable is unset or empty.
     pub fn var_set(&self, name: &str) -> Option<OsString> {
         self.var(name).filter(|value| !value.is_empty())
     }
 
-    /// Returns the process's user as an actor: `user:alice`, or `user:1000` for a user without a name. No agent can
-    /// have that name.
+    /// Returns the user of the process as an actor: `user:alice`, or `user:1000` for a user without a name. An agent cannot have
+    /// such a name.
     pub fn user(&self) -> String {
         let uid = rustix::process::getuid().as_raw();
         let users = std::fs::read("/etc/passwd").unwrap_or_default();
@@ -71,7 +72,7 @@ impl ProcessEnv {
         format!("user:{}", name.unwrap_or_else(|| uid.to_string()))
     }
 
-    /// Returns the number of a group from its name or its number.
+    /// Returns the id of a group that is given by name or number.
     pub fn group(&self, named: &str) -> Option<u32> {
         let groups = std::fs::read("/etc/group").unwrap_or_default();
         let groups = String::from_utf8_lossy(&groups).into_owned();
@@ -86,8 +87,8 @@ impl ProcessEnv {
         std::env::temp_dir()
     }
 
-    /// Returns the columns of the terminal on standard output: `COLUMNS`, else the terminal's own value; `None` off a
-    /// terminal.
+    /// Returns the width of the terminal: `COLUMNS`, else the width that the terminal reports. Returns `None` if standard output
+    /// is not a terminal.
     pub fn columns(&self) -> Option<usize> {
         if !self.terminals.stdout {
             return None;
@@ -100,7 +101,7 @@ impl ProcessEnv {
         columns.filter(|columns| *columns > 0)
     }
 
-    /// Returns columns and rows for a frame: those of the terminal, else `COLUMNS` and `LINES`, else 80 and 24.
+    /// Returns columns and rows for a frame: from the terminal, else from `COLUMNS` and `LINES`, else 80 and 24.
     pub fn frame(&self) -> (u16, u16) {
         let size = match self.terminals.stdout {
             true => rustix::termios::tcgetwinsize(io::stdout()).ok(),
@@ -117,7 +118,7 @@ impl ProcessEnv {
         )
     }
 
-    /// Returns true if standard output is a terminal with cursor movement.
+    /// Returns true if standard output is a terminal that supports cursor movement.
     pub fn has_screen(&self) -> bool {
         let able = |term: OsString| term != "dumb";
         self.terminals.stdout && self.var_set("TERM").is_some_and(able)
@@ -131,8 +132,8 @@ impl ProcessEnv {
         self.paint(self.terminals.stderr)
     }
 
-    /// Colours on a terminal, unless `NO_COLOR` is set or the terminal is dumb; elsewhere if `CLICOLOR_FORCE` is set
-    /// and `NO_COLOR` is not.
+    /// Decides about colours. A terminal gets colours unless `NO_COLOR` is set or the terminal is dumb. Other output gets
+    /// colours only if `CLICOLOR_FORCE` is set and `NO_COLOR` is not set.
     fn paint(&self, is_terminal: bool) -> Paint {
         let dumb = self.var("TERM").is_some_and(|value| value == "dumb");
         let forced = self
@@ -141,7 +142,7 @@ impl ProcessEnv {
         Paint::new(self.var_set("NO_COLOR").is_none() && (forced || is_terminal && !dumb))
     }
 
-    /// Returns standard input, to read by lines or whole. Reads nothing in advance.
+    /// Returns standard input. Reads nothing in advance.
     pub fn stdin(&self) -> Box<dyn BufRead> {
         Box::new(io::stdin().lock())
     }
@@ -154,7 +155,7 @@ impl ProcessEnv {
         io::stdout()
     }
 
-    /// Returns a value as a line of JSON for standard error.
+    /// Formats a value as a line of JSON for standard error.
     pub fn json_line(&self, value: &impl serde::Serialize) -> String {
         let line = serde_json::to_string(value).unwrap_or_default();
         match self.terminals.stderr {
@@ -163,13 +164,13 @@ impl ProcessEnv {
         }
     }
 
-    /// Prints on standard error, and ignores failures.
+    /// Prints a text to standard error. Ignores failures.
     pub fn say(&self, text: &str) {
         drop(io::stderr().lock().write_all(text.as_bytes()));
     }
 
-    /// Makes the allocator return the memory of large bodies. The C library reads its settings only at the start of a
-    /// process, so this executes the same program again. If that fails, the process continues unchanged.
+    /// Makes the allocator return the memory of large request bodies. The C library reads its settings only at the start of a
+    /// process, so this function executes the program again. If that fails, the process continues without the setting.
     pub fn return_memory(&self) {
         let before = self.var(TUNABLES).unwrap_or_default();
         let mut tunables = before.into_encoded_bytes();
@@ -199,7 +200,7 @@ impl ProcessEnv {
     }
 }
 
-/// Returns the name of a user in the lines `name:password:uid:…`, if an event can hold it.
+/// Returns the name of a user id from lines `name:password:uid:…`, if the name is valid in an event.
 fn name_of_user(uid: u32, users: &str) -> Option<String> {
     let uid = uid.to_string();
     let mut named = users.lines().filter_map(|line| {
@@ -212,7 +213,7 @@ fn name_of_user(uid: u32, users: &str) -> Option<String> {
     name.filter(is_plain).map(str::to_owned)
 }
 
-/// Returns the number of a group in the lines `name:password:gid:…`.
+/// Returns the id of a group from lines `name:password:gid:…`.
 fn number_of_group(named: &str, groups: &str) -> Option<u32> {
     groups.lines().find_map(|line| {
         let mut fields = line.split(':');
@@ -221,7 +222,7 @@ fn number_of_group(named: &str, groups: &str) -> Option<u32> {
     })
 }
 
-/// Largest length of a user's name: more than any real one, and less than an actor may have.
+/// Maximum number of bytes of a user name. It is more than real names have and less than an actor may have.
 const NAME_BYTES_MAX: usize = 100;
 
 #[cfg(test)]

@@ -1,6 +1,4 @@
-//! Exit codes and error reports: the one place that maps failures to exit codes.
-//!
-//! |---|---|
+//! Exit codes and error reports. Only this module maps failures to exit codes.
 
 mod explanation;
 mod journal;
@@ -35,7 +33,7 @@ pub enum Exit {
     NotPermitted,
     Unsafe,
     Unfenced,
-    /// Exit code of a command that was run for the user.
+    /// Exit code of a command that `guard exec` ran.
     Of(u8),
 }
 
@@ -43,7 +41,7 @@ impl Exit {
     /// Exit code of `doctor` if something is unhealthy.
     pub const UNHEALTHY: Exit = Exit::Usage;
 
-    /// Returns this code, or `Done` if `done` is true.
+    /// Returns `Done` if `done` is true, else this code.
     pub fn unless(self, done: bool) -> Exit {
         if done { Exit::Done } else { self }
     }
@@ -67,14 +65,14 @@ impl From<Exit> for u8 {
     }
 }
 
-/// Result of a command: its exit code, or an error.
+/// Result of a command: an exit code or an error.
 pub type Outcome = Result<Exit, CommandError>;
 
-/// A reportable error from any layer.
+/// An error that can be reported to the user.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct CommandError {
     exit: Exit,
-    // Boxed to keep the results of this crate small.
+    // Boxed, so that results in this crate stay small.
     body: Box<Body>,
 }
 
@@ -108,7 +106,7 @@ struct Body {
 }
 
 impl CommandError {
-    /// Creates an error of the command line itself, without an underlying library error.
+    /// Makes an error that originates in the command line.
     pub fn new(exit: Exit, code: &str, message: impl Into<String>) -> CommandError {
         let body = Box::new(Body {
             code: code.to_owned(),
@@ -121,27 +119,27 @@ impl CommandError {
         CommandError { exit, body }
     }
 
-    /// Creates a usage error.
+    /// Makes a usage error.
     pub fn usage(message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Usage, "usage", message)
     }
 
-    /// Creates the error for a bug in teamlog.
+    /// Makes the error for a bug in teamlog.
     pub fn bug(message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Bug, "bug", message)
     }
 
-    /// Creates the error for a daemon that does not behave like one.
+    /// Makes the error for a reply that does not come from a teamlog daemon.
     pub fn unreachable(message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Unavailable, "daemon_unreachable", message)
     }
 
-    /// Creates the error for invalid input.
+    /// Makes the error for an invalid input field.
     pub fn invalid(field: &str, message: impl Into<String>) -> CommandError {
         CommandError::new(Exit::Refused, "invalid_input", message).about(field)
     }
 
-    /// Creates the error for a failure of standard input, standard output or a file that the user named.
+    /// Makes the error for a failure of standard input, standard output or a file that the user named.
     pub fn io(doing: &str, what: &str, source: &io::Error) -> CommandError {
         let code = code_of_io(source);
         let exit = match code {
@@ -151,21 +149,21 @@ impl CommandError {
         CommandError::new(exit, code, format!("cannot {doing} {what}: {source}"))
     }
 
-    /// Creates the error for a failure of standard output after the command was carried out.
+    /// Makes the error for a failure of standard output after the command was carried out.
     pub fn unwritten(source: &io::Error) -> CommandError {
         let mut error = CommandError::io("write", "standard output", source);
         error.body.unwritten = true;
         error.hinting("the command has recorded its events; only its answer could not be written")
     }
 
-    /// Adds a hint, unless the error has a more specific hint.
+    /// Adds a hint if the error has no hint yet.
     #[must_use]
     pub fn or_hint(mut self, hint: impl Into<String>) -> CommandError {
         self.body.hint.get_or_insert_with(|| hint.into());
         self
     }
 
-    /// Replaces the hint, which was written for another surface.
+    /// Replaces the hint.
     #[must_use]
     pub fn hinting(mut self, hint: impl Into<String>) -> CommandError {
         self.body.hint = Some(hint.into());
@@ -178,7 +176,7 @@ impl CommandError {
         self
     }
 
-    /// Appends a hint if there is one.
+    /// Appends the hint if it is `Some`.
     #[must_use]
     pub fn beside(self, hint: Option<String>) -> CommandError {
         match hint {
@@ -198,7 +196,7 @@ impl CommandError {
         self
     }
 
-    /// Appends to the message.
+    /// Appends a text to the message.
     #[must_use]
     pub fn adding(mut self, text: &str) -> CommandError {
         self.body.message.push_str(text);
@@ -212,14 +210,14 @@ impl CommandError {
         self
     }
 
-    /// Names the field that is at fault.
+    /// Sets the field that is at fault.
     #[must_use]
     pub fn about(mut self, field: &str) -> CommandError {
         self.body.field = Some(field.to_owned());
         self
     }
 
-    /// Sets the exit code, for a command with codes of its own.
+    /// Sets the exit code, for a command with its own exit codes.
     #[must_use]
     pub fn ending(mut self, exit: Exit) -> CommandError {
         self.exit = exit;
@@ -237,7 +235,7 @@ impl CommandError {
         self.body.details.get(name).and_then(Value::as_str)
     }
 
-    /// Replaces a placeholder in capitals in the hint by the real name.
+    /// Replaces the placeholder `word` in the hint by `name`.
     #[must_use]
     pub fn filling(mut self, word: &str, name: &str) -> CommandError {
         if let Some(hint) = &mut self.body.hint {
@@ -254,7 +252,7 @@ impl CommandError {
         &self.body.details
     }
 
-    /// Returns whether a detail is a list that is not empty.
+    /// Returns true if the detail `name` is a list with items.
     pub fn has(&self, name: &str) -> bool {
         let list = self.body.details.get(name).and_then(Value::as_array);
         list.is_some_and(|list| !list.is_empty())
@@ -276,7 +274,7 @@ impl CommandError {
         &self.body.message
     }
 
-    /// Returns code, field, hint and details as one object, for another form of the error.
+    /// Returns code, field, hint and details as one object.
     pub fn into_details(self) -> Map<String, Value> {
         let body = *self.body;
         let mut details = body.details;
@@ -299,7 +297,7 @@ impl CommandError {
         self
     }
 
-    /// Returns true if standard output failed.
+    /// Returns true if standard output could not be written.
     pub fn is_unwritten(&self) -> bool {
         self.body.unwritten
     }
@@ -316,7 +314,7 @@ impl CommandError {
         self.body.hint.as_deref()
     }
 
-    /// Prints the error on standard error.
+    /// Prints the error to standard error and returns its exit code.
     pub fn report(&self, json: bool, env: &ProcessEnv) -> Exit {
         let text = match json {
             true => env.json_line(&ErrorLine { error: &self.body }),
@@ -326,7 +324,7 @@ impl CommandError {
         self.exit
     }
 
-    /// Prints the error on standard error in the form of `rcs state`: `{error, code, …}`, with the message as `error`.
+    /// Prints the error to standard error in the form of `rcs state`: `{error, code, …}`, where `error` is the message.
     pub fn report_payload(&self, json: bool, env: &ProcessEnv) -> Exit {
         let body = &self.body;
         let mut payload = Map::new();
@@ -435,7 +433,7 @@ impl From<ProjectionError> for CommandError {
     fn from(error: ProjectionError) -> CommandError {
         match error {
             ProjectionError::Engine(error) => error.into(),
-            // An unreadable event means a damaged log, no matter which program wrote it.
+            // Every undecodable event means that the log is damaged.
             other => CommandError::new(Exit::Damaged, "undecodable", other.to_string()),
         }
     }

@@ -1,10 +1,10 @@
-//! Runs a command while the kernel limits its writes to its agent's paths: the places ([`grounds`]), the rules for them
-//! ([`rules`]), and the life of the process ([`fenced`]) with all its descendants ([`family`]).
+//! Runs a command while the kernel restricts its writes to the paths of its agent. [`grounds`] computes the writable paths,
+//! [`rules`] makes the kernel's rules from them, [`fenced`] runs the process, and [`family`] finds its descendants.
 
 mod family;
 pub mod fenced;
 pub mod grounds;
 pub mod rules;
 
-/// Set for a fenced command, so that `teamlog` inside can explain why the data root cannot be written.
+/// Variable that is set for a fenced command, so that a `teamlog` inside can explain why the data root is read-only.
 pub const VARIABLE: &str = "TEAMLOG_GUARD_EXEC";

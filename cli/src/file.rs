@@ -1,4 +1,4 @@
-//! Files that the user names.
+//! Opens and creates files that the user names.
 
 use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit};
@@ -15,7 +15,7 @@ pub fn open(env: &ProcessEnv, flag: &str, path: &Path) -> Result<File, CommandEr
         }
         _ => CommandError::io("open", &format!("{flag} file {shown}"), &error),
     })?;
-    // A directory can be opened, but reading from it would fail later, after other work was done.
+    // Opening a directory succeeds, but reading it would fail later, after other work was done.
     if file.metadata().is_ok_and(|metadata| metadata.is_dir()) {
         let message = format!("{flag} must be a file, but {shown} is a directory");
         return Err(CommandError::invalid(flag, message));
@@ -23,7 +23,7 @@ pub fn open(env: &ProcessEnv, flag: &str, path: &Path) -> Result<File, CommandEr
     Ok(file)
 }
 
-/// Refuses a file with a secret that other users may read or write.
+/// Refuses a secret file that other users may read or write.
 pub fn check_private(flag: &str, path: &Path, file: &File) -> Result<(), CommandError> {
     let shown = path.display();
     let looking = |error| CommandError::io("look at", &shown.to_string(), &error);
@@ -37,8 +37,7 @@ pub fn check_private(flag: &str, path: &Path, file: &File) -> Result<(), Command
     Err(CommandError::new(Exit::Refused, "key_exposed", message).about(flag))
 }
 
-/// Creates the file for `--out`, which must not exist (the error then has the code `exists`), with that mode from the
-/// start.
+/// Creates the file of `--out` with permissions `mode`. If the file exists, fails with the error code `exists`.
 pub fn create(exists: &str, path: &Path, mode: u32) -> Result<File, CommandError> {
     let mut options = OpenOptions::new();
     options.write(true).create_new(true).mode(mode);
@@ -58,14 +57,14 @@ pub fn create(exists: &str, path: &Path, mode: u32) -> Result<File, CommandError
     })
 }
 
-/// Writes a new file durably.
+/// Writes and syncs a new file.
 pub fn fill(mut file: File, path: &Path, text: &str) -> Result<(), CommandError> {
     file.write_all(text.as_bytes())
         .and_then(|()| file.sync_all())
         .map_err(failed("write", path))
 }
 
-/// Syncs the directory of a new file.
+/// Syncs the directory of a new file, so that the name of the file is durable.
 pub fn sync_names(path: &Path) -> Result<(), CommandError> {
     let dir = match path.parent() {
         Some(dir) if dir != Path::new("") => dir,
@@ -76,7 +75,7 @@ pub fn sync_names(path: &Path) -> Result<(), CommandError> {
         .map_err(failed("sync", dir))
 }
 
-/// Creates the error for a failing file with a secret.
+/// Returns a function that makes the error for a failure of a secret file.
 pub fn failed(doing: &'static str, path: &Path) -> impl FnOnce(io::Error) -> CommandError {
     let shown = path.display().to_string();
     move |error| CommandError::io(doing, &format!("file {shown}"), &error)

@@ -1,4 +1,4 @@
-//! Asks git which of a team's files it tracks. Only `doctor` starts git; discovery reads git's files
+//! Asks git which files of a team are tracked. Only `doctor` runs git. Finding the data root reads git's files directly
 //! (`root/worktree.rs`).
 
 use std::path::Path;
@@ -6,7 +6,7 @@ use std::process::{Command, Stdio};
 use teamlog_team::doctor::TrackedByGit;
 use teamlog_team::handle::root::TEAMS_DIR;
 
-/// Variables that redirect git.
+/// Variables that make git use another repository.
 const ELSEWHERE: [&str; 4] = [
     "GIT_DIR",
     "GIT_WORK_TREE",
@@ -14,7 +14,7 @@ const ELSEWHERE: [&str; 4] = [
     "GIT_COMMON_DIR",
 ];
 
-/// Returns the files of a team that git tracks; `Unknown` outside a repository, and if git cannot be asked.
+/// Returns the files of a team that git tracks. Returns `Unknown` outside of a repository or if git fails.
 pub fn tracked(data_root: &Path, team: &str) -> TrackedByGit {
     let Ok(place) = data_root.canonicalize() else {
         return TrackedByGit::Unknown;
@@ -23,7 +23,7 @@ pub fn tracked(data_root: &Path, team: &str) -> TrackedByGit {
         return TrackedByGit::Unknown;
     }
     let mut git = Command::new("git");
-    // Settings of a repository may name a program to run.
+    // Disable the setting, because it may name a program that git would run.
     git.args(["-c", "core.fsmonitor=false", "-C"]).arg(&place);
     git.args(["ls-files", "-z", "--"]);
     git.arg(Path::new(TEAMS_DIR).join(team));

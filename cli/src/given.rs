@@ -1,4 +1,4 @@
-//! JSON from the command line: an object as text, in a file or on standard input, and single fields.
+//! Reads JSON from the command line: an object as text, in a file or on standard input, and single fields.
 
 use crate::env::ProcessEnv;
 use crate::exit::CommandError;
@@ -9,13 +9,13 @@ use std::io::Read;
 use std::path::Path;
 use teamlog_team::engine::Json;
 
-/// Size limit; far above an event's limit, so that users meet the event's limit first.
+/// Maximum size in bytes. It is far above the limit of an event, so that a large input gets the error of that limit.
 const BYTES_MAX: u64 = 8 << 20;
 
-/// The byte order mark that some programs write before a text.
+/// Byte order mark, which some programs write at the start of a text.
 const BYTE_ORDER_MARK: char = '\u{feff}';
 
-/// Returns the object of an option: its text, `@` and a file, or `-` for standard input.
+/// Returns the object of an option. The value is JSON text, `@FILE`, or `-` for standard input.
 pub fn object(
     env: &ProcessEnv,
     flag: &str,
@@ -29,12 +29,12 @@ pub fn object(
     parsed(flag, &text)
 }
 
-/// Parses the object in an option's text.
+/// Parses JSON text that must be an object.
 pub fn parsed(flag: &str, text: &str) -> Result<Map<String, Value>, CommandError> {
     let invalid = |why: String| {
         CommandError::invalid(flag, format!("{flag} must be a JSON object, but {why}"))
     };
-    // Stricter than the parser below: no duplicate keys, no numbers out of range, limited nesting.
+    // Check with this parser first, because it refuses duplicate keys, numbers out of range and unlimited nesting.
     let json = Json::parse(text).map_err(|error| invalid(error.to_string()))?;
     if let Some(number) = json.rounded_integer() {
         return Err(invalid(format!(
@@ -48,7 +48,7 @@ pub fn parsed(flag: &str, text: &str) -> Result<Map<String, Value>, CommandError
     }
 }
 
-/// Like `object`, for an optional option: empty without it.
+/// Returns the object of an optional option, or an empty object if the option is absent.
 pub fn maybe_object(
     env: &ProcessEnv,
     flag: &str,
@@ -61,7 +61,7 @@ pub fn stdin(env: &ProcessEnv, what: &str) -> Result<String, CommandError> {
     all(what, &mut env.stdin())
 }
 
-/// Reads the text of a file, or of standard input for `-`.
+/// Reads the text of a file. The path `-` means standard input.
 pub fn text_of_file(env: &ProcessEnv, flag: &str, path: &Path) -> Result<String, CommandError> {
     match path == Path::new("-") {
         true => all(flag, &mut env.stdin()),
@@ -84,20 +84,20 @@ fn all(flag: &str, from: &mut dyn Read) -> Result<String, CommandError> {
     Ok(text)
 }
 
-/// Parses `NAME=VALUE`: the value is JSON if it parses as such, else text.
+/// Parses `NAME=VALUE`. A value that is not valid JSON is taken as text.
 pub fn field(text: &str) -> Result<(String, Value), String> {
     let (name, value) = text
         .split_once('=')
         .filter(|(name, _)| !name.is_empty())
         .ok_or("must be NAME=VALUE")?;
     let json = Json::parse(value).ok();
-    // Text keeps the number exact.
+    // Keep an integer that JSON would round as text, so that its digits stay exact.
     let json = json.filter(|json| json.rounded_integer().is_none());
     let json = json.and_then(|json| serde_json::from_str(json.as_str()).ok());
     Ok((name.to_owned(), json.unwrap_or_else(|| value.into())))
 }
 
-/// Adds the fields from words to the input, which may not contradict them.
+/// Adds fields from the command line to the input. A field must not contradict the input.
 pub fn named(
     input: &mut Map<String, Value>,
     field: &str,
@@ -115,13 +115,13 @@ pub fn named(
     }
 }
 
-/// Converts the input into the operation's type.
+/// Converts an object into the input type of an operation.
 pub fn typed<T: DeserializeOwned>(input: Map<String, Value>) -> Result<T, CommandError> {
     serde_json::from_value(Value::Object(input))
         .map_err(|error| CommandError::invalid("input", format!("input: {error}")))
 }
 
-/// Returns a field of an object that is a string, if it is there.
+/// Returns the text in a field of an object, or `None` if the field is missing.
 pub fn text(fields: &Map<String, Value>, field: &str) -> Result<Option<String>, CommandError> {
     match fields.get(field) {
         None | Some(Value::Null) => Ok(None),

@@ -1,4 +1,4 @@
-//! The options that every subcommand takes.
+//! Options that every subcommand accepts.
 
 use clap::Args as _;
 use std::ffi::OsString;
@@ -41,7 +41,7 @@ pub struct Global {
 }
 
 impl Global {
-    /// Returns the options with their dashes, and true for those with a value.
+    /// Returns each option with its dashes. The flag is true if the option has a value.
     pub fn options() -> Vec<(String, bool)> {
         let defined = Global::augment_args(clap::Command::new("teamlog"));
         let options = defined.get_arguments().filter_map(|option| {
@@ -52,7 +52,7 @@ impl Global {
     }
 }
 
-/// Returns true if the user asked for JSON, known before parsing so that usage errors have the right form.
+/// Returns true if argv asks for JSON. This is known before parsing, so that a usage error is also printed as JSON.
 pub fn wants_json(argv: &[OsString]) -> bool {
     argv.iter()
         .skip(1)

@@ -1,13 +1,13 @@
-//! Hints: the next commands after an error, for the caller and the place of the failed command.
+//! Hints: the next commands after an error, for the caller and location of the failed command.
 //!
-//! [`after`] is the only source of commands that errors name. Errors say what failed ([`Cause`]); an explanation
-//! without a command stays beside the rule that refuses. No command from here acts as another agent than the caller,
-//! creates a team while a data root may lie elsewhere, or needs rights that the caller lacks. Decisions of the operator
-//! are named to the operator only. If the caller has to choose a value, the hint names the help of the command.
+//! Only [`after`] adds commands to errors. Errors say what failed ([`Cause`]); an explanation without a command stays beside
+//! the rule that refuses. No hint acts as another agent than the caller, creates a team while the data root may be
+//! elsewhere, or needs rights that the caller lacks. A hint names a decision of the operator only to the operator. If the
+//! caller has to choose a value, the hint names the help of the command.
 //!
 //! | file | owns |
 //! |---|---|
-//! | `reported` | causes that follow from an error's code and details |
+//! | `reported` | causes that follow from the code and the details of an error |
 //! | `missing` | missing teams and data roots |
 
 mod missing;
@@ -21,68 +21,69 @@ use std::path::PathBuf;
 use teamlog_team::lifecycle::membership::LEADER;
 use teamlog_team::shell::quoted;
 
-/// Caller of the failed command.
+/// The caller of the failed command.
 pub struct Caller<'a> {
     /// The acting agent, if an option, the environment or a token names one.
     pub agent: Option<String>,
-    /// True for a person at the machine of the data root: neither `--actor` nor the environment names an agent.
+    /// True for a person at the machine of the data root. The caller is a person if neither `--actor` nor the environment names
+    /// an agent.
     pub is_operator: bool,
-    /// The beginning of each command: the program, and the data root if an option named it.
+    /// Beginning of each command: the program, and the data root if an option named it.
     pub program: String,
     pub place: Place<'a>,
-    /// True below `teamlog guard exec`, which keeps the data root read-only.
+    /// True inside of `teamlog guard exec`, where the data root is read-only.
     pub is_sandboxed: bool,
-    /// Process id of the daemon whose `runtime.json` is in the team's directory.
+    /// Process id of the daemon that `runtime.json` of the team names.
     pub daemon: Option<u32>,
     /// Effect of repeating the failed command, if the command records anything.
     pub repeat: Option<Repeat>,
 }
 
-/// Place of the command.
+/// Machine on which the command ran.
 pub enum Place<'a> {
-    /// The machine of the data root.
+    /// The command ran on the machine of the data root.
     Local {
         data_root: PathBuf,
-        /// True if an option or a variable named the data root, or one was found.
+        /// True if an option or a variable named the data root, or if the search found a data root.
         is_certain: bool,
-        /// Looks for other data roots that may be meant.
+        /// Searches for other data roots that the caller may mean.
         others: Box<dyn Fn() -> Vec<PathBuf> + 'a>,
     },
-    /// Another machine than the daemon's.
+    /// The command ran on another machine than the daemon.
     Remote,
 }
 
 /// Cause of a failure.
 pub enum Cause<'a> {
-    /// A failed command of a team; the error has its code and details.
+    /// A command on a team failed. The error has its code and details.
     Reported {
         error: &'a CommandError,
         team: Option<&'a str>,
     },
-    /// No team was named, and the data root has none.
+    /// No team was named, and the data root has no team.
     NoTeamYet,
-    /// A destructive command without its `--yes`: the whole command.
+    /// A destructive command lacks `--yes`. The text is the command with `--yes`.
     Unconfirmed(String),
-    /// `verify` cannot open the log of that team.
+    /// `verify` cannot open the log of this team.
     Unreadable(&'a str),
-    /// A write that the guard denied.
+    /// The guard denied a write.
     WriteDenied {
         team: &'a str,
         agent: &'a str,
         /// True if the setting `resources.root` is missing.
         is_rootless: bool,
-        /// The agent that holds a path, if one does.
+        /// The agent that holds a denied path, if any.
         holder: Option<&'a str>,
     },
-    /// Events to trim from a journal that the backup or the other hosts do not have.
+    /// The backup or the other hosts lack events that would be trimmed from a journal.
     NotCovered { team: &'a str, backup: &'a str },
-    /// A journal that does not exist or has no tables: its name.
+    /// The journal with this name does not exist or has no tables.
     NoJournalThere(&'a str),
-    /// A value that this command lists.
+    /// The value is invalid. This command lists the valid values.
     ListedBy(&'a str),
-    /// A command whose help explains the value: its first words.
+    /// The value is invalid. The help of this command explains it; the text has the first words of the command.
     HelpOf(&'a str),
-    /// A directory with hooks for one agent in which a second agent is set up: the commands that set up both.
+    /// A second agent is set up in a directory whose hooks name one agent. The texts are the commands that set up both agents.
     ManyAgents {
         agent: Option<&'a str>,
         commands: Vec<String>,
@@ -90,7 +91,7 @@ pub enum Cause<'a> {
 }
 
 impl Caller<'_> {
-    /// Returns a command line for the caller's program and data root.
+    /// Returns a command line with the caller's program and data root.
     fn command(&self, rest: &str) -> String {
         format!("{} {rest}", self.program)
     }
@@ -99,7 +100,7 @@ impl Caller<'_> {
         matches!(self.place, Place::Remote)
     }
 
-    /// Returns true if the caller may decide for the team: its leader, or a person at the machine.
+    /// Returns true if the caller may decide for the team: the team's leader, or a person at the machine.
     fn leads(&self) -> bool {
         self.is_operator || self.agent.as_deref() == Some(LEADER)
     }

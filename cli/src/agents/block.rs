@@ -1,9 +1,9 @@
-//! Lines of teamlog between two marks in a person's text. The rest stays byte for byte, and removing the lines restores
-//! the original text.
+//! Edits lines of teamlog between two marks in a person's text. The rest of the text stays unchanged byte for byte.
+//! Removing the lines restores the original text.
 
 use std::ops::Range;
 
-/// The marks around the lines.
+/// The begin mark and the end mark of teamlog's lines.
 #[derive(Debug, Clone, Copy)]
 pub struct Block {
     pub begin: &'static str,
@@ -20,10 +20,10 @@ pub const MARKDOWN: Block = Block {
 };
 
 impl Block {
-    /// Returns the text with these lines between the marks: replacing existing ones, else at its end.
+    /// Returns the text with `lines` between the marks. Replaces existing lines; without marks, appends marks and lines.
     ///
     /// # Errors
-    /// There is a first mark without a last one, as the rest of a sentence.
+    /// The text has a begin mark without an end mark. The error is the rest of a sentence.
     pub fn put(self, text: &str, lines: &str) -> Result<String, String> {
         let block = format!("{}\n{}\n{}", self.begin, lines.trim_end(), self.end);
         if let Some(place) = self.place(text)? {
@@ -33,12 +33,12 @@ impl Block {
         Ok(match text {
             "" => format!("{block}\n"),
             _ if text.ends_with('\n') => format!("{text}\n{block}\n"),
-            // Without a line break after it, to record that there was none.
+            // No line break follows the block. This records that the original text did not end with a line break.
             _ => format!("{text}\n\n{block}"),
         })
     }
 
-    /// Returns the text without the lines.
+    /// Returns the text without the marks and the lines between them.
     pub fn without(self, text: &str) -> Result<String, String> {
         let Some(place) = self.place(text)? else {
             return Ok(text.to_owned());
@@ -54,7 +54,7 @@ impl Block {
         })
     }
 
-    /// Returns the range from the first mark to the end of the last one.
+    /// Returns the range from the begin mark to the end of the end mark.
     fn place(self, text: &str) -> Result<Option<Range<usize>>, String> {
         let Some(start) = line(text, self.begin, 0) else {
             return Ok(None);
@@ -71,7 +71,7 @@ fn around<'a>(text: &'a str, place: &Range<usize>) -> (&'a str, &'a str) {
     (before, text.get(place.end..).unwrap_or_default())
 }
 
-/// Returns the start of a line, after `from`.
+/// Returns the offset of the first line that equals `wanted`, searching from `from`.
 fn line(text: &str, wanted: &str, from: usize) -> Option<usize> {
     let mut at = 0;
     for line in text.split_inclusive('\n') {

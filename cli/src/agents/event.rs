@@ -1,4 +1,4 @@
-//! Input of an agent's hook on standard input, and its answers.
+//! Reads the input of an agent's hook from standard input, and defines the answers of a hook.
 
 use super::subagent::Subagent;
 use crate::context::Context;
@@ -8,20 +8,20 @@ use schemars::JsonSchema;
 use serde::Serialize;
 use serde_json::{Map, Value};
 
-/// The used fields that the hooks of Claude Code and of Codex share; others are ignored.
+/// Input of a hook. These fields are common to Claude Code and Codex; other fields are ignored.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct HookEvent {
-    /// `SessionStart`, `SubagentStart`, `Stop`, …
+    /// Name of the event: `SessionStart`, `SubagentStart`, `Stop`, …
     pub event: String,
     pub session_id: Option<String>,
-    /// The subagent in which the hook fires, if any.
+    /// The subagent that triggered the hook, if any.
     pub subagent: Option<Subagent>,
-    /// True if the agent already continues because a hook kept it from stopping.
+    /// True if the agent continues because a stop hook kept it from stopping earlier.
     pub stop_hook_active: bool,
 }
 
 impl HookEvent {
-    /// Reads it from standard input.
+    /// Reads the hook's input from standard input.
     pub fn read(context: &Context) -> Result<HookEvent, CommandError> {
         HookEvent::of(&given::object(context.env(), "the event", "-")?)
     }

@@ -1,4 +1,4 @@
-//! The extension of `pi` that asks the guard.
+//! Generates and parses the extension of `pi` that asks the guard.
 
 use serde_json::json;
 
@@ -28,15 +28,16 @@ export default function (pi: any) {
 }
 "#;
 
-/// Text before the words.
+/// Text before the command line of the guard in the extension.
 const WORDS: &str = "const [PROGRAM, ...ARGS] = ";
 
-/// Returns the whole file.
+/// Returns the source text of the extension, which starts the guard with `words`.
 pub fn text(words: &[String]) -> String {
     TEXT.replacen("WORDS", &json!(words).to_string(), 1)
 }
 
-/// Returns the words with which an extension starts the guard; `None` if teamlog did not write it.
+/// Returns the command line with which the extension starts the guard. Returns `None` if teamlog did not write the
+/// extension.
 pub fn words(text: &str) -> Option<Vec<String>> {
     let line = text.lines().find_map(|line| line.strip_prefix(WORDS))?;
     serde_json::from_str(line.strip_suffix(';')?).ok()

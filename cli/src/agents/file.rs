@@ -1,4 +1,4 @@
-//! A configuration file: read, replaced whole, removed. The file is complete at every moment.
+//! Reads, replaces and removes a configuration file. Readers of the file never see a partly written file.
 
 use super::json_text::JsonText;
 use crate::exit::CommandError;
@@ -7,15 +7,15 @@ use std::io::{self, ErrorKind, Write};
 use std::os::unix::fs::OpenOptionsExt;
 use std::path::{Path, PathBuf};
 
-/// Size limit, far above the settings of any agent.
+/// Maximum size of a configuration file, far above the size of any agent's settings.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
-/// Follows a link to the real file, which is then replaced.
+/// Returns the target of a symlink, because the target is replaced and not the symlink.
 pub fn followed(file: PathBuf) -> PathBuf {
     fs::canonicalize(&file).unwrap_or(file)
 }
 
-/// Returns its content, if it exists.
+/// Returns the content of the file, or `None` if the file does not exist.
 pub fn read(file: &Path) -> Result<Option<String>, CommandError> {
     let failed = |error| CommandError::io("read", &file.display().to_string(), &error);
     let size = match fs::metadata(file) {
@@ -30,18 +30,18 @@ pub fn read(file: &Path) -> Result<Option<String>, CommandError> {
     }
 }
 
-/// Parses its text as JSON settings.
+/// Parses the text of the file as JSON settings.
 pub fn json(file: &Path, text: Option<&str>) -> Result<JsonText, CommandError> {
     JsonText::parse(text).map_err(|why| unusable(file, &why))
 }
 
-/// Creates the error for an unusable file; `why` is the rest of a sentence.
+/// Makes the error for an unusable file. `why` is the rest of a sentence.
 pub fn unusable(file: &Path, why: &str) -> CommandError {
     let message = format!("{} cannot be read as settings: {why}", file.display());
     CommandError::invalid("file", message)
 }
 
-/// Replaces a file by a complete one with the same mode.
+/// Replaces a file atomically and keeps its permissions.
 pub fn replace(file: &Path, content: &str) -> Result<(), CommandError> {
     let failed = |error: io::Error| CommandError::io("write", &file.display().to_string(), &error);
     let dir = file.parent().unwrap_or(Path::new("/"));
@@ -50,7 +50,7 @@ pub fn replace(file: &Path, content: &str) -> Result<(), CommandError> {
     let mode = fs::metadata(file).map(|found| found.permissions()).ok();
     let written = write_aside(&aside, content, mode).and_then(|()| fs::rename(&aside, file));
     if written.is_err() {
-        // The first error is reported, not this one.
+        // Ignore this error, because the first error is reported.
         let _ = fs::remove_file(&aside);
     }
     written.map_err(failed)?;
@@ -73,7 +73,7 @@ fn write_aside(aside: &Path, content: &str, mode: Option<fs::Permissions>) -> io
     file.sync_all()
 }
 
-/// Removes a file, and the directories below `top` that it leaves empty.
+/// Removes a file, and then the directories below `top` that are empty.
 pub fn remove(file: &Path, top: &Path) -> Result<(), CommandError> {
     match fs::remove_file(file) {
         Err(error) if error.kind() != ErrorKind::NotFound => {
@@ -85,7 +85,7 @@ pub fn remove(file: &Path, top: &Path) -> Result<(), CommandError> {
     let top = followed(top.to_owned());
     let above = file.ancestors().skip(1);
     for dir in above.take_while(|dir| dir.starts_with(&top) && *dir != top) {
-        // A directory that is not empty stays.
+        // The directory is not empty.
         if fs::remove_dir(dir).is_err() {
             break;
         }

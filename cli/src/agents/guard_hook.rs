@@ -1,4 +1,4 @@
-//! The command line with which an agent asks the guard: written, and parsed from installed hooks.
+//! Builds the command line of the guard's hook, and parses installed hooks.
 
 use super::settings::{self, Hook};
 use super::{Agent, data_root, extension, file, program, text, typed};
@@ -8,7 +8,8 @@ use clap::ValueEnum;
 use std::path::{Path, PathBuf};
 use teamlog_team::shell;
 
-/// End of the line: a missing or failing guard must deny, because agents take any other exit code for permission.
+/// Suffix of the command line. If the guard is missing or fails, the hook exits with 2 and so denies the call, because
+/// agents treat every other exit code as permission.
 const ELSE: &str = " || exit 2";
 
 /// The answer if the guard cannot tell which files a call writes.
@@ -25,25 +26,25 @@ pub enum OnUnknown {
     AllowWhenFree,
 }
 
-/// Arguments of the guard.
+/// Options of an installed guard hook.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct GuardHook {
-    /// The team; without it the guard finds it.
+    /// The team. If `None`, the guard finds the team at each call.
     pub team: Option<String>,
-    /// The writing agent; without it the guard reads the environment.
+    /// The agent that writes. If `None`, the guard reads the environment.
     pub agent: Option<String>,
-    /// The repository; without it the team's setting applies.
+    /// The repository. If `None`, the team's setting `resources.root` applies.
     pub root: Option<String>,
     /// Directories that may be written without a lease.
     pub scratch: Vec<String>,
-    /// The answer if the guard cannot tell which files a call writes; without it the team's setting `guard.unknown`
+    /// Answer to a call if the guard cannot tell which files the call writes. If `None`, the team's setting `guard.unknown`
     /// applies.
     pub on_unknown: Option<OnUnknown>,
-    /// The coding agent that starts it; hooks of earlier versions do not say.
+    /// The coding agent that runs the hook. Hooks of earlier versions do not name it.
     pub client: Option<Agent>,
 }
 
-// Options of the guard. (A doc comment would become the text of every command that takes these.)
+// Options of the guard. Not a doc comment, because clap would print it in the help of each command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub struct GuardOptions {
@@ -59,7 +60,7 @@ pub struct GuardOptions {
 }
 
 impl GuardOptions {
-    /// Returns the hook with the typed options; the others come from `there`.
+    /// Returns the hook with the options of the command line. Missing options come from the installed hook `there`.
     pub fn hook(
         &self,
         context: &Context,
@@ -73,7 +74,7 @@ impl GuardOptions {
             typed if typed.is_empty() => there.scratch,
             typed => typed,
         };
-        // Earlier versions wrote their default into every hook.
+        // Earlier versions wrote their default value into every hook, so a default value in an installed hook is ignored.
         let old_default = match whose {
             Agent::Codex => OnUnknown::Deny,
             Agent::Claude | Agent::Pi => OnUnknown::Ask,
@@ -92,7 +93,7 @@ impl GuardOptions {
 }
 
 impl GuardHook {
-    /// Returns the guard's command line for the agent, with absolute paths, because its working directory is unknown.
+    /// Returns the command line of the guard. All paths are absolute, because the working directory of the agent is unknown.
     pub fn words(&self, context: &Context) -> Result<Vec<String>, CommandError> {
         let mut words = vec![
             program(context)?,
@@ -113,7 +114,7 @@ impl GuardHook {
         Ok(words)
     }
 
-    /// Returns the options except agent and team, as words.
+    /// Returns all options except agent and team, as words of a command line.
     pub fn options(&self) -> Vec<String> {
         let root = self.root.iter().map(|root| ("--root", root.clone()));
         let scratch = self.scratch.iter().map(|dir| ("--scratch", dir.clone()));
@@ -125,7 +126,7 @@ impl GuardHook {
             .collect()
     }
 
-    /// Returns the hook in an agent's file.
+    /// Returns the guard's hook in an agent's file.
     pub fn installed(
         whose: Agent,
         file: &Path,
@@ -141,12 +142,12 @@ impl GuardHook {
         Ok(read.find_map(|hook| hook))
     }
 
-    /// Parses an installed command line; `None` if teamlog did not write it.
+    /// Parses an installed command line. Returns `None` if teamlog did not write the command line.
     pub fn read(line: &str) -> Option<GuardHook> {
         GuardHook::of_words(&shell::words(line.strip_suffix(ELSE)?)?)
     }
 
-    /// Like `read`, from words.
+    /// Parses an installed command line that is already split into words.
     pub fn of_words(words: &[String]) -> Option<GuardHook> {
         let mut words = words.iter().skip(1);
         if words.next()? != "guard" {
@@ -169,7 +170,7 @@ impl GuardHook {
         Some(hook)
     }
 
-    /// Refuses to replace the hook of one agent by another's.
+    /// Refuses to replace the hook of another agent.
     pub fn check_agent(&self, there: &GuardHook, file: &Path) -> Result<(), CommandError> {
         match (&there.agent, &self.agent) {
             (Some(there), Some(agent)) if there != agent => {
@@ -185,12 +186,12 @@ impl GuardHook {
     }
 }
 
-/// Returns the command line for an agent; any failure means no, also if the program is missing.
+/// Returns the shell command of the hook. Every failure denies the call, including a missing program.
 pub fn line(words: &[String]) -> String {
     format!("{}{ELSE}", joined(words))
 }
 
-/// Quotes words for a shell.
+/// Quotes the words for a shell and joins them.
 pub fn joined(words: &[String]) -> String {
     let words: Vec<String> = words.iter().map(|word| shell::quoted(word)).collect();
     words.join(" ")

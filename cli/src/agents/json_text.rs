@@ -1,7 +1,7 @@
-//! JSON of a person, changed in place: everything else stays as written, with order, blanks and line breaks.
+//! Edits a JSON text in place. Order, blanks and line breaks of all other content stay unchanged.
 //!
-//! The text is validated first, so the code below only has to find where values begin and end. If it fails to, nothing
-//! is changed.
+//! The text is validated first, so the code below only has to find the start and the end of values. If it does not find
+//! them, nothing is changed.
 
 use serde::Serialize;
 use serde_json::ser::{PrettyFormatter, Serializer};
@@ -9,14 +9,14 @@ use serde_json::{Map, Value, json};
 use std::ops::Range;
 use teamlog_team::engine::Json;
 
-/// A step from a value to one within it.
+/// A step of a path from a value to a value inside it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step<'a> {
-    /// A member of an object.
+    /// The member of an object with this key.
     Key(&'a str),
-    /// An item of a list.
+    /// The item of a list at this index.
     At(usize),
-    /// After the last item of a list.
+    /// The position after the last item of a list.
     End,
 }
 
@@ -25,7 +25,7 @@ pub struct JsonText {
     text: String,
 }
 
-/// A member or an item.
+/// A member of an object, or an item of a list.
 struct Item {
     key: Option<String>,
     start: usize,
@@ -54,17 +54,17 @@ impl Container {
 }
 
 impl JsonText {
-    /// Parses a text; an empty or blank one is an empty object.
+    /// Parses a text. An empty or blank text becomes an empty object.
     ///
     /// # Errors
-    /// It is no JSON object, as the rest of a sentence.
+    /// The text is not a JSON object. The error is the rest of a sentence.
     pub fn parse(text: Option<&str>) -> Result<JsonText, String> {
         let Some(text) = text.filter(|text| !text.trim().is_empty()) else {
             return Ok(JsonText {
                 text: "{}\n".to_owned(),
             });
         };
-        // Stricter than other parsers, which would drop a duplicate key.
+        // This parser refuses duplicate keys, which other parsers would silently drop.
         Json::parse(text.trim()).map_err(|error| error.to_string())?;
         let text = text.to_owned();
         match serde_json::from_str(&text) {
@@ -86,10 +86,10 @@ impl JsonText {
         self.value().as_object().is_none_or(Map::is_empty)
     }
 
-    /// Puts a value at the path: replaces an existing one, else adds it after the others. Creates missing containers.
+    /// Puts a value at the path. Replaces an existing value, or adds the value after the others. Creates missing containers.
     ///
     /// # Errors
-    /// A value on the path is neither an object nor a list, as the rest of a sentence.
+    /// A value on the path is neither an object nor a list. The error is the rest of a sentence.
     pub fn put(&mut self, path: &[Step<'_>], value: &Value) -> Result<(), String> {
         let mut open = blank_end(&self.text, 0);
         for (depth, step) in path.iter().enumerate() {
@@ -113,7 +113,7 @@ impl JsonText {
         Ok(())
     }
 
-    /// Removes the value at the path, and containers that become empty. Returns true if it was there.
+    /// Removes the value at the path, and containers that become empty. Returns true if there was a value.
     pub fn remove(&mut self, path: &[Step<'_>]) -> bool {
         let mut way = Vec::new();
         let mut open = blank_end(&self.text, 0);
@@ -185,7 +185,7 @@ impl JsonText {
         Ok(())
     }
 
-    /// Returns the text before the items of a container that has a line for each.
+    /// Returns the text before each item of a container that has one line per item.
     fn indent(&self, container: &Container) -> Option<String> {
         let last = container.items.last()?;
         let line = self.line_indent(last.start);
@@ -195,7 +195,7 @@ impl JsonText {
         (own && container.open < begun).then(|| line.to_owned())
     }
 
-    /// Returns the blanks at the start of the line of an offset.
+    /// Returns the blanks at the start of the line that contains the offset `at`.
     fn line_indent(&self, at: usize) -> &str {
         let before = self.text.get(..at).unwrap_or_default();
         let line = before.rsplit('\n').next().unwrap_or_default();
@@ -203,7 +203,7 @@ impl JsonText {
         line.get(..blanks).unwrap_or_default()
     }
 
-    /// Returns the indentation of one level.
+    /// Returns the text that indents by one level.
     fn unit(&self) -> String {
         let root = container(&self.text, blank_end(&self.text, 0));
         let unit = root.and_then(|root| self.indent(&root));
@@ -211,7 +211,7 @@ impl JsonText {
         unit.unwrap_or_else(|| "  ".to_owned())
     }
 
-    /// Formats a value: on lines of its own that begin with `indent`, else on one line.
+    /// Formats a value on several lines that begin with `indent`, or on one line if `indent` is `None`.
     fn rendered(&self, value: &Value, indent: Option<&str>) -> String {
         let Some(indent) = indent else {
             return value.to_string();
@@ -221,7 +221,7 @@ impl JsonText {
         let formatter = PrettyFormatter::with_indent(unit.as_bytes());
         let mut serializer = Serializer::with_formatter(&mut bytes, formatter);
         match value.serialize(&mut serializer) {
-            // A string holds no raw line break.
+            // JSON strings contain no raw line breaks, so every line break is between values.
             Ok(()) => String::from_utf8_lossy(&bytes).replace('\n', &format!("\n{indent}")),
             Err(_) => value.to_string(),
         }
@@ -235,7 +235,7 @@ fn kind(step: Step<'_>) -> &'static str {
     }
 }
 
-/// `hooks.PreToolUse`.
+/// Formats a path, for example as `hooks.PreToolUse`.
 fn shown(path: &[Step<'_>]) -> String {
     let steps: Vec<String> = path
         .iter()
@@ -265,13 +265,13 @@ fn nested(path: &[Step<'_>], value: &Value) -> Value {
         })
 }
 
-/// Returns the offset of the next token.
+/// Returns the offset of the next token at or after `at`.
 fn blank_end(text: &str, at: usize) -> usize {
     let rest = text.get(at..).unwrap_or_default();
     at + (rest.len() - rest.trim_start_matches([' ', '\t', '\n', '\r']).len())
 }
 
-/// Returns the end of the value that begins there.
+/// Returns the offset of the end of the value that starts at `start`.
 fn value_end(text: &str, start: usize) -> Option<usize> {
     let (mut depth, mut string, mut escaped) = (0_usize, false, false);
     for (at, c) in text.get(start..)?.char_indices() {

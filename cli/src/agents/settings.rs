@@ -1,31 +1,31 @@
-//! Hooks in the JSON settings of Claude Code and of Codex.
+//! Edits hooks in the JSON settings of Claude Code and Codex.
 //!
-//! Both have the same form: `hooks`, an event, a list of groups, each with a matcher and a list of commands. A group of
-//! teamlog has one command. All other content stays unchanged.
+//! Both agents use one structure: `hooks` maps an event to a list of groups, and a group has a matcher and a list of
+//! commands. Each hook of teamlog is a group with one command. All other content stays unchanged.
 
 use super::Agent;
 use super::json_text::{JsonText, Step};
 use serde_json::{Map, Value, json};
 use teamlog_team::mode::rules::denial::MCP_SERVER;
 
-/// Seconds that an agent waits for a hook.
+/// Number of seconds that an agent waits for a hook.
 const TIMEOUT: u64 = 10;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Hook {
-    /// Ask the guard before a tool writes.
+    /// Asks the guard before a tool writes.
     Guard,
-    /// Tell an agent its state when its session starts, also after a compaction.
+    /// Tells an agent its state at the start of a session and after a compaction.
     Start,
-    /// Register a subagent, and tell it its name and state.
+    /// Registers a subagent, and tells the subagent its name and state.
     SubagentStart,
-    /// Tell a subagent once that it still holds tasks.
+    /// Tells a subagent once that it still holds tasks.
     SubagentStop,
-    /// Retired: agents ignore the output of a hook that runs before a compaction.
+    /// Not installed any more, because agents ignore the output of a hook that runs before a compaction.
     Compaction,
-    /// Carry out the modes in a prompt.
+    /// Carries out the modes that a prompt names.
     Prompt,
-    /// Tell how modes end.
+    /// Tells an agent which modes have not ended.
     Stop,
 }
 
@@ -42,12 +42,12 @@ impl Hook {
         }
     }
 
-    /// Returns the path of its groups.
+    /// Returns the path of the hook's groups in the settings.
     fn place(self, group: Step<'static>) -> [Step<'static>; 3] {
         [Step::Key("hooks"), Step::Key(self.event()), group]
     }
 
-    /// Returns the teamlog command.
+    /// Returns the teamlog command that the hook runs.
     pub fn verb(self) -> &'static str {
         match self {
             Hook::Guard => "guard",
@@ -57,20 +57,20 @@ impl Hook {
         }
     }
 
-    /// Returns true if teamlog wrote that command line for this hook.
+    /// Returns true if `command` is a command line that teamlog wrote for this hook.
     fn wrote(self, command: &str) -> bool {
         let begun = command.contains(&format!(" {} --data-root ", self.verb()));
         begun && (self == Hook::Guard || command.contains(" --hook "))
     }
 
-    /// Returns the group for the settings.
+    /// Returns the group to add to the settings.
     pub fn group(self, whose: Agent, command: &str) -> Value {
         let mut run = json!({"type": "command", "command": command, "timeout": TIMEOUT});
         let mut group = json!({});
         if self == Hook::Guard {
             group["matcher"] = json!(matcher(whose));
             if whose == Agent::Claude {
-                // Without it a hook that cannot be started, or takes too long, lets the call through.
+                // Without this field, the call is allowed if the hook cannot be started or times out.
                 run["onFailure"] = json!("block");
             }
         }
@@ -79,8 +79,8 @@ impl Hook {
     }
 }
 
-/// Returns the tools that write or run commands, by the agents' names, and all tools of MCP servers. The guard knows
-/// which of these write.
+/// Returns a pattern that matches the agent's tools that write or run commands, and all tools of MCP servers. The guard
+/// decides which of these tools write.
 fn matcher(whose: Agent) -> &'static str {
     match whose {
         Agent::Codex => "^(Bash|apply_patch|Edit|Write|mcp__.*)$",
@@ -94,7 +94,7 @@ fn matcher(whose: Agent) -> &'static str {
 #[derive(Debug, Clone, PartialEq)]
 pub struct Installed {
     at: usize,
-    /// Index of the command in a group with other commands.
+    /// Index of the command in its group, if the group has other commands too.
     beside: Option<usize>,
     pub group: Value,
     pub command: String,
@@ -125,10 +125,10 @@ pub fn installed(settings: &JsonText, hook: Hook) -> Vec<Installed> {
     found
 }
 
-/// Replaces an older hook of teamlog, or adds one after the existing hooks.
+/// Replaces an older hook of teamlog, or adds the hook after the existing hooks.
 ///
 /// # Errors
-/// `hooks` is no object, or the event no list, as the rest of a sentence.
+/// `hooks` is not an object, or the event is not a list. The error is the rest of a sentence.
 pub fn put(settings: &mut JsonText, hook: Hook, group: &Value) -> Result<(), String> {
     let mut found = installed(settings, hook);
     let kept = found.iter().position(|one| one.beside.is_none());
@@ -151,7 +151,7 @@ pub fn remove(settings: &mut JsonText, hook: Hook) {
 }
 
 fn take_out(settings: &mut JsonText, hook: Hook, found: &[Installed]) {
-    // From the end, so that the other indexes stay valid.
+    // Remove from the end, so that the other indexes stay valid.
     for one in found.iter().rev() {
         let group = hook.place(Step::At(one.at));
         match one.beside {
@@ -164,7 +164,7 @@ fn take_out(settings: &mut JsonText, hook: Hook, found: &[Installed]) {
     }
 }
 
-/// The entry of the MCP server in `.mcp.json`.
+/// Path of the MCP server's entry in `.mcp.json`.
 pub const MCP: [Step<'static>; 2] = [Step::Key("mcpServers"), Step::Key(MCP_SERVER)];
 
 pub fn mcp(settings: &JsonText) -> Option<Value> {
@@ -181,7 +181,7 @@ pub fn mcp_entry(words: &[String]) -> Value {
     Value::Object(entry)
 }
 
-/// Returns true if an entry only starts the server of teamlog.
+/// Returns true if the entry starts the MCP server of teamlog and has no other settings.
 pub fn is_own_mcp(entry: &Value) -> bool {
     let args = entry.get("args").and_then(Value::as_array);
     args.is_some_and(|args| {
@@ -244,7 +244,7 @@ mod tests {
             json!([{"command": "mine"}])
         );
         assert_eq!(value["hooks"]["Stop"][1], group);
-        // A person's hook with the same command is not ours.
+        // A hook that a person wrote stays, even if its command equals the command of our hook.
         let own =
             json!({"hooks": {"Stop": [{"hooks": [{"command": "teamlog mode outcome x forge"}]}]}});
         let mut settings = JsonText::parse(Some(&own.to_string())).unwrap();

@@ -1,8 +1,8 @@
-//! The name under which a subagent acts.
+//! Determines the name under which a subagent acts.
 //!
-//! Hooks that fire inside a subagent carry `agent_id` and `agent_type`. `TEAMLOG_AGENT` decides for all agents of a
-//! session. Without it a subagent has a name of its own, made of its type and its id, if the team lets it act; in a
-//! team with a list of members it acts as its parent.
+//! Hooks that run inside a subagent get `agent_id` and `agent_type`. If `TEAMLOG_AGENT` is set, it names all agents of the
+//! session. Otherwise, a subagent gets a name made of its type and its id, if the team lets this name act. In a team with
+//! a list of members, a subagent acts as its parent.
 
 use crate::context::Context;
 use crate::exit::CommandError;
@@ -10,31 +10,31 @@ use crate::given;
 use serde_json::{Map, Value};
 use teamlog_team::{Failure, Team};
 
-/// Largest number of letters in a name from the type of a subagent.
+/// Maximum number of letters that a subagent's name takes from its type.
 const TYPE_MAX: usize = 40;
-/// Number of letters in a name from the end of its id: ids may begin with a time.
+/// Number of letters that a subagent's name takes from the end of its id. Ids may begin with a time.
 const ID_LETTERS: usize = 8;
 
-/// A subagent, from a hook's event.
+/// A subagent, as a hook's input describes it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Subagent {
     kind: String,
     id: String,
 }
 
-/// The agent that acts in a hook.
+/// The agent on whose behalf a hook runs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Acting {
-    /// The agent.
+    /// Name of the agent.
     pub agent: String,
-    /// The agent that started it, whose leases it may use.
+    /// The agent that started this agent. This agent may use the leases of its parent.
     pub parent: Option<String>,
-    /// The name of the subagent that acts under the name of another agent.
+    /// Name of the subagent, if the subagent acts under the name of another agent.
     pub subagent: Option<String>,
 }
 
 impl Subagent {
-    /// Reads the fields of an event; `None` if the hook fires in no subagent.
+    /// Reads the subagent from the fields of a hook's input. Returns `None` if no subagent triggered the hook.
     pub fn of(fields: &Map<String, Value>) -> Result<Option<Subagent>, CommandError> {
         let text = |field: &str| given::text(fields, field);
         let kind = text("agent_type")?.unwrap_or_default();
@@ -50,7 +50,7 @@ impl Subagent {
         }
     }
 
-    /// Returns the name of the subagent: `my-plugin-reviewer-eb8a4d1a`.
+    /// Returns the name of the subagent, such as `my-plugin-reviewer-eb8a4d1a`.
     pub fn name(&self) -> String {
         let mut name = plain(self.role());
         name.truncate(TYPE_MAX);
@@ -66,7 +66,7 @@ impl Subagent {
     }
 }
 
-/// Keeps lower-case letters, digits and single hyphens.
+/// Keeps lower-case letters and digits of the text, separated by single hyphens.
 fn plain(text: &str) -> String {
     let mut plain = String::new();
     for letter in text.chars() {
@@ -80,7 +80,7 @@ fn plain(text: &str) -> String {
 }
 
 impl Acting {
-    /// Returns the acting agent; `named` is the agent for which the hook was installed.
+    /// Returns the acting agent. `named` is the agent for which the hook was installed.
     ///
     /// # Errors
     /// No agent is named, and the subagent may not act under its own name.
@@ -108,7 +108,7 @@ impl Acting {
         })
     }
 
-    /// Returns the names whose leases count as its own: the agent, and the parent of a subagent.
+    /// Returns the names whose leases the agent may use: its own name, and the name of its parent.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         [Some(&self.agent), self.parent.as_ref()]
             .into_iter()
@@ -116,13 +116,13 @@ impl Acting {
             .map(String::as_str)
     }
 
-    /// Returns true if a subagent acts under its own name.
+    /// Returns true if the subagent acts under its own name.
     pub fn is_own(&self, subagent: Option<&Subagent>) -> bool {
         self.subagent.is_none() && subagent.is_some()
     }
 }
 
-/// Returns true if the team has no list of members, or the name is on it.
+/// Returns true if the team has no list of members, or if the list contains `name`.
 fn may_act(team: &mut Team, name: &str) -> Result<bool, CommandError> {
     match team.knows("agent", name) {
         Ok(()) => Ok(true),
@@ -167,7 +167,7 @@ mod tests {
 
     #[test]
     fn without_an_id_there_is_no_subagent() {
-        // A session that was started as a certain agent has a type, and no id.
+        // An agent that was started directly with a type has no id, so it is not a subagent.
         assert_eq!(named(json!("reviewer"), Value::Null), None);
         assert_eq!(named(json!("reviewer"), json!("")), None);
         let wrong = json!({"agent_id": 7});

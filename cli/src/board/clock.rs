@@ -1,4 +1,4 @@
-//! Display of times: in local time, in UTC, or as a span until now.
+//! Formats of times on the board: local time, UTC, or time until now.
 
 use crate::render::time;
 use jiff::tz::TimeZone;
@@ -6,11 +6,11 @@ use teamlog_team::engine::Timestamp;
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum Clock {
-    /// In the user's zone.
+    /// In the time zone of the user.
     #[default]
     Local,
     Utc,
-    /// As a span until now.
+    /// As the time between the event and now.
     Relative,
 }
 
@@ -31,7 +31,7 @@ impl Clock {
         }
     }
 
-    /// Shows a time as its clock, with its day unless that is today.
+    /// Formats the time of day of `at`. Adds the date unless it is today.
     pub fn show(self, at: Timestamp, now: Timestamp, zone: &TimeZone) -> String {
         let zone = match self {
             Clock::Relative => return time::ago(now.micros(), at.micros()),

@@ -1,4 +1,4 @@
-//! The selection and the scroll position of a list.
+//! The selection and the scroll position of a list of rows.
 
 /// The selected row, and the first visible row.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
@@ -12,7 +12,7 @@ impl Cursor {
         self.row = self.row.saturating_add_signed(rows);
     }
 
-    /// Stays within a list of `len` rows of which `height` are seen, and shows the chosen one.
+    /// Moves the selection into a list of `len` rows, and scrolls until the selected row is within the `height` visible rows.
     pub fn settle(&mut self, len: usize, height: usize) {
         self.row = self.row.min(len.saturating_sub(1));
         let height = height.max(1);

@@ -1,4 +1,4 @@
-//! The areas of the terminal, one per part of the board.
+//! Divides the terminal into the areas of the board.
 
 use ratatui::layout::Rect;
 
@@ -16,7 +16,7 @@ pub enum Panel {
 }
 
 impl Panel {
-    /// In the order of their numbers.
+    /// All panels in the order of their numbers.
     pub const ALL: [Panel; 4] = [Panel::Crew, Panel::Board, Panel::Attention, Panel::Live];
 
     pub fn name(self) -> &'static str {
@@ -28,7 +28,7 @@ impl Panel {
         }
     }
 
-    /// Returns the panel `steps` further on; the first panel follows the last.
+    /// Returns the panel that is `steps` panels later. After the last panel comes the first.
     pub fn on(self, steps: usize) -> Panel {
         Panel::ALL[(self as usize + steps) % Panel::ALL.len()]
     }
@@ -36,26 +36,26 @@ impl Panel {
 
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Layout {
-    /// The first row: the team.
+    /// The first row, which shows the team.
     pub header: Rect,
-    /// The line for a fault, if there is one.
+    /// Row for an error. Its height is zero without an error.
     pub fault: Rect,
-    /// The names of the panels, if only one panel has room.
+    /// Row with the names of all panels, used if only one panel fits.
     pub tabs: Rect,
-    /// The panels, by number, titles included; a hidden panel has no size.
+    /// Areas of the panels by panel number, including titles. A hidden panel has an empty area.
     pub panels: [Rect; 4],
-    /// The last row: keys.
+    /// The last row, which lists the keys.
     pub footer: Rect,
 }
 
-/// Width from which panels are beside each other.
+/// Minimum number of columns for showing panels side by side.
 const WIDE: u16 = 120;
-/// Rows, and columns, below which only one panel is shown.
+/// Minimum number of rows and of columns for showing more than one panel.
 const SHORT: u16 = 18;
 const NARROW: u16 = 50;
 
 impl Layout {
-    /// Divides a terminal's area; `fault` reserves a line for the fault, and `focus` is the panel that takes the keys.
+    /// Divides the area of the terminal. `fault` reserves a row for an error. `focus` is the selected panel.
     pub fn of(area: Rect, fault: bool, focus: Panel) -> Layout {
         let mut rest = area;
         let mut layout = Layout {
@@ -85,7 +85,7 @@ impl Layout {
                 width: rest.width - left.width - 1,
                 ..rest
             };
-            // Crew above Attention, Board above Live.
+            // The left column has Crew and Attention, the right column has Board and Live.
             let columns = [(left, [0, 2]), (right, [1, 3])];
             for (mut column, panels) in columns {
                 let half = column.height.div_ceil(2);
@@ -95,7 +95,7 @@ impl Layout {
                 }
             }
         } else {
-            // All panels below each other; the panel that takes the keys gets twice the height.
+            // All panels are stacked, and the selected panel gets twice the height of the others.
             let parts = Panel::ALL.len() as u16 + 1;
             let (part, mut spare) = (rest.height / parts, rest.height % parts);
             for panel in Panel::ALL {

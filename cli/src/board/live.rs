@@ -1,34 +1,34 @@
-//! The newest events. The list follows the log, or is paused.
+//! The newest events. The list shows new events as they arrive, or is paused.
 
 use super::cursor::Cursor;
 use std::collections::VecDeque;
 use teamlog_team::engine::Timestamp;
 
 pub const KEPT: usize = 1_000;
-/// Maximum number of events kept after the last shown event while the list is paused.
+/// Maximum number of newer events that a paused list keeps.
 const KEPT_BEHIND: usize = 10_000;
 
-/// An event as a row.
+/// An event as a row of the list.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Line {
     pub seq: u64,
     pub at: Timestamp,
     pub actor: String,
     pub kind: String,
-    /// True for an event that folds ignore.
+    /// True for an event of a kind that teamlog does not interpret.
     pub foreign: bool,
     pub what: String,
-    /// The event's public JSON, cut at a length limit.
+    /// The event as JSON, cut at a maximum length.
     pub json: String,
 }
 
-/// The kept events, and the selection of them that is shown.
+/// The kept events, and the events that are shown.
 #[derive(Debug, Default)]
 pub struct Live {
     lines: VecDeque<Line>,
-    /// Indices in `lines` of the shown events that pass the filter.
+    /// Indices in `lines` of the shown events.
     shown: Vec<usize>,
-    /// Seq of the last shown event while the list is paused.
+    /// Seq of the last shown event while the list is paused; `None` if the list is not paused.
     still: Option<u64>,
     /// Number of events after `still` that pass the filter.
     unseen: usize,
@@ -52,7 +52,7 @@ impl Live {
         self.shown.get(row).and_then(|place| self.lines.get(*place))
     }
 
-    /// Adds new events; drops the old ones first if `fresh`.
+    /// Adds new events. If `fresh` is true, drops the old events first.
     pub fn take(&mut self, lines: Vec<Line>, fresh: bool, filter: &str) {
         if fresh {
             let still = self.still.is_some();
@@ -66,7 +66,7 @@ impl Live {
         self.choose(filter);
     }
 
-    /// Shows the events that pass the filter; the selected event stays selected.
+    /// Applies a filter. The selected event stays selected.
     pub fn choose(&mut self, filter: &str) {
         let seq = self.line(self.cursor.row).map(|line| line.seq);
         let at_end = self.cursor.row + 1 >= self.shown.len();
@@ -90,7 +90,7 @@ impl Live {
         };
     }
 
-    /// Pauses the list, or resumes it.
+    /// Pauses the list, or resumes a paused list.
     pub fn toggle(&mut self, filter: &str) {
         match self.still {
             Some(_) => self.resume(filter),
@@ -98,13 +98,13 @@ impl Live {
         }
     }
 
-    /// Pauses the list, unless it is paused already.
+    /// Pauses the list if it is not paused yet.
     pub fn stop(&mut self) {
         let last = self.lines.back().map_or(0, |line| line.seq);
         self.still.get_or_insert(last);
     }
 
-    /// Follows the log again, with the newest event selected.
+    /// Resumes the list and selects the newest event.
     pub fn resume(&mut self, filter: &str) {
         self.still = None;
         self.drop_old();
@@ -112,8 +112,7 @@ impl Live {
         self.cursor.row = self.shown.len().saturating_sub(1);
     }
 
-    /// Drops the oldest surplus events. A paused list keeps its shown events; of the later events only the newest are
-    /// kept.
+    /// Drops the oldest events above the limit. A paused list keeps its shown events and the newest of the later events.
     fn drop_old(&mut self) {
         let Some(still) = self.still else {
             let surplus = self.lines.len().saturating_sub(KEPT);

@@ -1,4 +1,4 @@
-//! Reads a team for the board, once, and again whenever its log grows. Takes no writer's lock.
+//! Reads a team for the board, repeatedly as its log grows. Never takes the lock of the writer.
 
 use super::live::{KEPT, Line};
 use super::state::Change;
@@ -22,16 +22,16 @@ use teamlog_team::task::listed::Listed;
 use teamlog_team::worker::who::{Who, WhoAgent, WhoAnswer};
 use teamlog_team::{Root, Team};
 
-/// Longest wait between two reads, because leases run out without an event; also the wait after an error.
+/// Maximum time between two reads, because leases expire without an event. Also the pause after an error.
 const SECOND: Duration = Duration::from_secs(1);
-/// Shortest pause between two reads of a busy log. Reading also takes at most a fifth of the time.
+/// Minimum pause between two reads of a busy log. Reading also takes at most a fifth of the total time.
 const PAUSE: Duration = Duration::from_millis(150);
-/// Number of events in the answer for programs.
+/// Number of events in the answer under `--json`.
 const EVENTS: usize = 100;
-/// Maximum bytes of an event's JSON that the board keeps; the rest is cut off.
+/// Maximum number of bytes of an event's JSON that the board keeps.
 const JSON_MAX: usize = 16 << 10;
 
-/// The most items that `attention` can return.
+/// Query for the maximum number of attention items.
 const ATTENTION: Attention = Attention {
     limit: Some(1_000),
     stale_minutes: None,
@@ -64,15 +64,15 @@ pub struct Loaded {
     pub now: Timestamp,
     pub agents: Vec<WhoAgent>,
     pub live_claims: u64,
-    /// All tasks, and the failed or canceled tasks that they wait for; `None` if unchanged.
+    /// All tasks, and the failed or canceled tasks on which other tasks wait. `None` if nothing changed.
     pub tasks: Option<(Vec<Task>, WaitsInVain)>,
     /// The items that need attention.
     pub items: Vec<AttentionItem>,
-    /// Number of items beyond `items`.
+    /// Number of attention items that are left out of `items`.
     pub more_items: usize,
-    /// The newest events since the previous read.
+    /// Newest events since the previous read.
     pub lines: Vec<Line>,
-    /// True for the first read of a log, and after events were cut off.
+    /// True for the first read of a log, and for the first read after events were cut off.
     pub fresh: bool,
 }
 
@@ -80,7 +80,7 @@ pub struct Loaded {
 pub struct Source {
     pub root: Root,
     pub team: String,
-    /// The past point to show, instead of following the log.
+    /// Past point to show, or `None` to follow the log.
     pub at: Option<Point>,
 }
 
@@ -93,8 +93,8 @@ impl Source {
         }
     }
 
-    /// Reads the team repeatedly, and passes each result to `tell` until `tell` breaks. An error is passed on too, and
-    /// the read is tried again.
+    /// Reads the team repeatedly, and passes each result to `tell` until `tell` returns `Break`. Errors are passed to `tell`
+    /// too, and then reading is tried again.
     pub fn go_along(&self, tell: &dyn Fn(Change) -> ControlFlow<()>) {
         loop {
             match self.follow(tell) {
@@ -110,11 +110,11 @@ impl Source {
         }
     }
 
-    /// Reads the team repeatedly, until `tell` breaks or another log is in the place of the first.
+    /// Reads the team repeatedly, until `tell` returns `Break` or another log replaces the log.
     fn follow(&self, tell: &dyn Fn(Change) -> ControlFlow<()>) -> teamlog_team::Result<Ended> {
         let mut team = self.open()?;
         let identity = team.log().identity().clone();
-        // Before the first read, so that no event is missed in between.
+        // Start watching before the first read, so that no event is missed.
         let mut watch = team.log().watch()?;
         let mut known = None;
         loop {
@@ -126,7 +126,7 @@ impl Source {
                 return Ok(Ended::Unheard);
             }
             if self.at.is_some() {
-                // A state of the past never changes.
+                // The state at a past point never changes, so one read is enough.
                 return Ok(Ended::Unheard);
             }
             thread::sleep(PAUSE.max(took * 4));
@@ -138,18 +138,18 @@ impl Source {
     }
 }
 
-/// Reason why following a team ended.
+/// Reason why `follow` ended.
 enum Ended {
-    /// The caller stopped listening, or the state is of the past and was passed on.
+    /// `tell` returned `Break`, or the only state of a past point was passed on.
     Unheard,
-    /// Another log is in its place.
+    /// Another log replaced the log.
     Replaced,
 }
 
-/// Reads a team; the caller has seen all events up to `known`.
+/// Reads a team. The caller has all events up to `known`.
 pub fn look(team: &mut Team, known: Option<u64>) -> teamlog_team::Result<Loaded> {
     let seq = last_seq(team)?;
-    // A repair may have cut events off.
+    // If `known` is beyond the end, a repair cut events off.
     let fresh = known.is_none_or(|known| known > seq);
     let known = known.filter(|_| !fresh);
     let who = team.who(&Who::default())?;
@@ -174,7 +174,7 @@ pub fn look(team: &mut Team, known: Option<u64>) -> teamlog_team::Result<Loaded>
         })?;
     }
     Ok(Loaded {
-        // `seq` was read first: later events are read again next time, because the tasks may be older than them.
+        // Use the seq from before the tasks were read. Later events are read again next time.
         seq,
         now: who.now,
         live_claims: who.live_claims,
@@ -187,7 +187,7 @@ pub fn look(team: &mut Team, known: Option<u64>) -> teamlog_team::Result<Loaded>
     })
 }
 
-/// Reads a team once, for programs.
+/// Reads a team once, for the answer under `--json`.
 pub fn answer(team: &mut Team) -> teamlog_team::Result<BoardAnswer> {
     let last_seq = last_seq(team)?;
     let crew = team.who(&Who::default())?;
@@ -228,7 +228,8 @@ fn line(event: &Event<'_>, json: &[u8]) -> Line {
     }
 }
 
-/// Returns the JSON of an event, up to a length. The token of a claim proves who holds it, so it is not shown.
+/// Returns the JSON of an event without claim tokens, cut at a maximum length. A claim token proves who holds a task, so it
+/// must not be shown.
 fn without_token(event: &Event<'_>, json: &[u8]) -> String {
     let shown = String::from_utf8_lossy(json.get(..JSON_MAX).unwrap_or(json));
     let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();

@@ -1,5 +1,4 @@
-//! The state of the board, and the changes that each key, each second and each load makes to it. No clock, no terminal,
-//! no log.
+//! State of the board, and its changes at each key, each second and each load. Uses no clock, terminal or log.
 
 use super::clock::Clock;
 use super::cursor::Cursor;
@@ -20,7 +19,7 @@ use teamlog_team::worker::who::WhoAgent;
 #[derive(Debug)]
 pub enum Change {
     Key(KeyCode),
-    /// Ctrl-C.
+    /// Ctrl-C was pressed.
     Interrupt,
     Tick(Timestamp),
     Loaded(Box<Loaded>),
@@ -31,15 +30,15 @@ pub enum Change {
 #[derive(Debug, Clone)]
 pub struct Setting {
     pub team: String,
-    /// Seq and time of the past state that is shown, if any.
+    /// Seq and time of the shown past point, or `None` for the present.
     pub at: Option<(u64, Timestamp)>,
-    /// The first display of times.
+    /// The initial format of times.
     pub clock: Clock,
-    /// Start of each suggested command, with the data root of this board.
+    /// Beginning of each suggested command, which includes the data root.
     pub program: String,
     pub zone: TimeZone,
     pub colours: bool,
-    /// Columns and rows.
+    /// Number of columns and rows of the terminal.
     pub size: (u16, u16),
     pub now: Timestamp,
 }
@@ -48,22 +47,22 @@ pub struct Setting {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Popup {
     pub title: String,
-    /// Name and value; either may be empty.
+    /// Pairs of a name and a value. Each can be empty.
     pub lines: Vec<(String, String)>,
-    /// The first visible line.
+    /// Index of the first visible line.
     pub top: usize,
 }
 
 #[derive(Debug)]
 pub struct State {
     pub setting: Setting,
-    /// The panel that takes the keys.
+    /// The selected panel.
     pub panel: Panel,
-    /// The text that is searched for, in small letters.
+    /// Text of the filter in lower case.
     pub filter: String,
     pub typing: bool,
     pub popup: Option<Popup>,
-    /// The error of the last read: the shown data may be old.
+    /// Error of the last read. If there is an error, the shown data may be old.
     pub fault: Option<CommandError>,
     pub now: Timestamp,
     /// Seq of the last known event; `None` before the first load.
@@ -80,7 +79,7 @@ pub struct State {
     pub live: Live,
 }
 
-/// Returns true if one of the texts contains `small`, regardless of case.
+/// Returns true if a text contains `small`, ignoring case.
 pub fn any_has<'a>(texts: impl IntoIterator<Item = &'a str>, small: &str) -> bool {
     let mut texts = texts.into_iter();
     texts.any(|text| text.to_lowercase().contains(small))
@@ -110,7 +109,7 @@ impl State {
         }
     }
 
-    /// Creates a state by reading a team once.
+    /// Creates the state by reading a team once.
     pub fn read(setting: Setting, team: &mut Team) -> teamlog_team::Result<State> {
         let mut state = State::new(setting);
         let loaded = load::look(team, None)?;
@@ -118,7 +117,7 @@ impl State {
         Ok(state)
     }
 
-    /// Applies a change. Returns false if the user leaves the board.
+    /// Applies a change. Returns false if the user quits the board.
     pub fn update(&mut self, change: Change) -> bool {
         let mut goes_on = true;
         match change {
@@ -157,7 +156,7 @@ impl State {
         }
     }
 
-    /// Returns the number of a panel's entries, regardless of the filter.
+    /// Returns the number of all entries of a panel, ignoring the filter.
     pub fn total(&self, panel: Panel) -> usize {
         match panel {
             Panel::Crew => self.agents.len(),
@@ -236,7 +235,7 @@ impl State {
         self.shown_items = (0..self.items.len()).filter(passes).collect();
     }
 
-    /// Keeps the cursor of every list within its rows, and scrolls to it.
+    /// Moves the cursor of every list into the rows of the list, and scrolls to the cursor.
     fn settle(&mut self) {
         let layout = self.layout();
         for panel in Panel::ALL {
@@ -331,7 +330,7 @@ impl State {
     fn step(&mut self, rows: isize) {
         let len = self.len(self.panel);
         if self.panel == Panel::Live && rows < 0 {
-            // A user who looks back does not want the list to move.
+            // Moving the selection pauses the list, so that the list does not scroll away.
             self.live.stop();
         }
         let cursor = self.cursor_mut(self.panel);
@@ -339,7 +338,7 @@ impl State {
         cursor.row = cursor.row.min(len.saturating_sub(1));
     }
 
-    /// Shows all of the selected row.
+    /// Opens a popup with all fields of the selected row.
     fn open(&mut self) {
         let row = self.cursor(self.panel).row;
         if let (Panel::Board, Some(Row::Group(status, _))) = (self.panel, self.tasks.row(row)) {

@@ -1,4 +1,4 @@
-//! The tasks, by status. A status can be folded; completed and canceled tasks are folded at first.
+//! Tasks of the board, grouped by status. The user can collapse a status. Completed and canceled tasks start collapsed.
 
 use super::cursor::Cursor;
 use super::load::WaitsInVain;
@@ -19,9 +19,9 @@ const ORDER: [Status; 7] = [
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Row {
-    /// A status, and how many tasks of it pass the filter.
+    /// Heading of a status, with the number of its tasks that pass the filter.
     Group(Status, usize),
-    /// A task, by its place.
+    /// A task, as an index into the list of tasks.
     Task(usize),
 }
 
@@ -57,7 +57,7 @@ impl Tasks {
         self.choose_of(chosen, filter);
     }
 
-    /// Shows the tasks that pass the filter; the selected task stays selected.
+    /// Applies a filter. The selected task stays selected.
     pub fn choose(&mut self, filter: &str) {
         let chosen = self.task(self.cursor.row).map(|task| task.task_id.clone());
         self.choose_of(chosen, filter);
@@ -88,12 +88,12 @@ impl Tasks {
         self.cursor.row = row.unwrap_or(self.cursor.row);
     }
 
-    /// Returns true if a status is folded. A filter unfolds all.
+    /// Returns true if the tasks of a status are collapsed. With a filter, no status is collapsed.
     pub fn is_folded(&self, status: Status) -> bool {
         !self.filtered && self.folded.contains(&status)
     }
 
-    /// Folds a status, or unfolds it.
+    /// Collapses a status, or expands a collapsed status.
     pub fn fold(&mut self, status: Status, filter: &str) {
         if !self.folded.remove(&status) {
             self.folded.insert(status);

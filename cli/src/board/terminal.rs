@@ -1,4 +1,4 @@
-//! The terminal; no other file of the board uses one. However the board ends, the terminal is restored.
+//! Runs the board in the terminal. Only this file uses the terminal, and it restores the terminal at every end.
 
 use super::load::Source;
 use super::state::{Change, Setting, State};
@@ -22,31 +22,31 @@ use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_team::engine::{Clock as _, SystemClock};
 
-/// Period of the clock's ticks.
+/// Interval of clock ticks.
 const SECOND: Duration = Duration::from_secs(1);
-/// Changes within this time are drawn together.
+/// Changes that arrive within this time are drawn together.
 const FRAME: Duration = Duration::from_millis(16);
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ended {
-    /// The user left, or the terminal is gone.
+    /// The user quit the board, or the terminal was closed.
     Left,
     Killed(i32),
-    /// The standard input is no terminal, so no key can come.
+    /// Standard input is not a terminal, so the board cannot read keys.
     Deaf,
 }
 
 enum Heard {
     Change(Change),
     Signal(i32),
-    /// The keys ended.
+    /// No more keys will arrive.
     Silence,
 }
 
-/// True while the terminal is in raw mode, to be restored.
+/// True while the terminal is in raw mode and must be restored.
 static TAKEN: AtomicBool = AtomicBool::new(false);
 
-/// Shows the board until the user leaves.
+/// Shows the board until the user quits.
 pub fn run(source: Source, setting: Setting) -> io::Result<Ended> {
     let (said, heard) = channel();
     listen_for_signals(&said)?;
@@ -60,20 +60,20 @@ pub fn run(source: Source, setting: Setting) -> io::Result<Ended> {
             Ok(()) => ControlFlow::Continue(()),
             Err(_) => ControlFlow::Break(()),
         });
-        // A board of the past has been told all; its channel stays open for keys.
+        // A board of the past needs one load only. Its channel stays open for keys.
     });
     let mut terminal = Terminal::new(CrosstermBackend::new(io::stdout()))?;
     let mut state = State::new(setting);
     match show(&mut terminal, &mut state, &heard, zero.is_some()) {
-        // A vanished terminal counts as left.
+        // A closed terminal counts as quitting.
         Err(error) if is_gone(&error) => Ok(Ended::Left),
         ended => ended,
     }
 }
 
-/// Ends the process by the signal's default action.
+/// Ends the process with the default action of a signal.
 pub fn end_by(signal: i32) {
-    // If that fails, the process ends a moment later.
+    // If this fails, the process ends a moment later.
     drop(signal_hook::low_level::emulate_default_handler(signal));
 }
 
@@ -91,7 +91,7 @@ fn show(
         state.update(Change::Size(size.width, size.height));
         tty.draw(|frame| view::draw(state, frame.buffer_mut()))?;
         let drawn = Instant::now();
-        // Waits for the first change, then collects further changes for a frame's time.
+        // Wait for the first change, then collect more changes for the time of one frame.
         let mut wait = (tick + SECOND).saturating_duration_since(drawn);
         loop {
             let change = match heard.recv_timeout(wait) {
@@ -145,13 +145,13 @@ fn change_of(key: KeyEvent) -> Option<Change> {
     }
 }
 
-/// Passes these signals on to `said`, instead of ending the process at once.
+/// Sends signals to `said` instead of ending the process.
 fn listen_for_signals(said: &Sender<Heard>) -> io::Result<()> {
     let (mut told, teller) = UnixStream::pair()?;
     let which = Arc::new(AtomicUsize::new(0));
     for signal in [SIGTERM, SIGINT, SIGHUP] {
         let number = usize::try_from(signal).unwrap_or_default();
-        // In this order: the thread that the pipe wakes reads `which`.
+        // Keep this order, because the thread that the pipe wakes reads `which`.
         signal_hook::flag::register_usize(signal, Arc::clone(&which), number)?;
         signal_hook::low_level::pipe::register(signal, teller.try_clone()?)?;
     }
@@ -160,9 +160,9 @@ fn listen_for_signals(said: &Sender<Heard>) -> io::Result<()> {
         let mut byte = [0];
         if told.read_exact(&mut byte).is_ok() {
             let signal = i32::try_from(which.load(Ordering::SeqCst)).unwrap_or(SIGTERM);
-            // Sending fails if the board has ended already.
+            // Sending fails if the board has already ended.
             let _ = said.send(Heard::Signal(signal));
-            // Drawing may hang on a terminal that takes no more output, so this thread ends the process after a second.
+            // Drawing hangs if the terminal accepts no more output. Then this thread ends the process after one second.
             thread::sleep(SECOND);
             let _ = disable_raw_mode();
             end_by(signal);
@@ -171,7 +171,7 @@ fn listen_for_signals(said: &Sender<Heard>) -> io::Result<()> {
     Ok(())
 }
 
-/// The terminal in raw mode with the alternate screen; restored on drop.
+/// The terminal in raw mode with the alternate screen. Dropping it restores the terminal.
 struct Screen;
 
 impl Screen {
@@ -195,16 +195,16 @@ impl Drop for Screen {
     }
 }
 
-/// Restores the terminal, once.
+/// Restores the terminal if it is not restored yet.
 fn give_back() {
     if TAKEN.swap(false, Ordering::SeqCst) {
-        // Errors are ignored: if the terminal is gone, there is nothing to restore.
+        // Ignore errors, because a closed terminal needs no restoring.
         let _ = execute!(io::stdout(), LeaveAlternateScreen, Show);
         let _ = disable_raw_mode();
     }
 }
 
-/// Returns true if the error means that the terminal is gone.
+/// Returns true if the error means that the terminal was closed.
 fn is_gone(error: &io::Error) -> bool {
     let gone = rustix::io::Errno::IO.raw_os_error();
     error.kind() == io::ErrorKind::BrokenPipe || error.raw_os_error() == Some(gone)

@@ -1,4 +1,4 @@
-//! Tests of the state after keys and loads, and of the pictures of each panel. `TEAMLOG_BLESS=1 cargo test -p teamlog`
+//! Tests of the state after keys and loads, and of the picture of each panel. `TEAMLOG_BLESS=1 cargo test -p teamlog`
 //! rewrites the pictures beside this file.
 
 use super::clock::Clock;
@@ -294,12 +294,12 @@ fn a_filter_leaves_what_holds_it_and_escape_drops_it() {
     typed(&mut state, "/ADA\n");
     assert_eq!(state.filter, "ada");
     assert_eq!((state.len(Panel::Crew), state.len(Panel::Live)), (1, 2));
-    // The row of the status and the row of the task.
+    // Heading of the status, and the task.
     assert_eq!(state.len(Panel::Board), 2);
     assert!(drawn(&state).contains("/ada"));
     typed(&mut state, "\u{1b}");
     assert_eq!(state.len(Panel::Crew), 3);
-    // A filter finds folded tasks too, and `q` is a letter while the filter is typed.
+    // A filter also finds collapsed tasks. `q` is a letter while the filter is typed.
     typed(&mut state, "/old work");
     assert_eq!(state.len(Panel::Board), 2);
     typed(&mut state, "q");
@@ -310,7 +310,7 @@ fn a_filter_leaves_what_holds_it_and_escape_drops_it() {
 #[test]
 fn a_status_folds_and_the_same_task_stays_chosen() {
     let mut state = board(80, 24);
-    // in_progress 1, blocked 3, pending 4, canceled (folded).
+    // Four headings and the tasks 1, 3 and 4. The status canceled is collapsed.
     assert_eq!(state.len(Panel::Board), 7);
     typed(&mut state, "2G\n");
     assert_eq!(state.len(Panel::Board), 8);
@@ -426,7 +426,7 @@ fn what_is_wrong_with_the_log_is_said_until_it_is_mended() {
     let said = shown.lines().nth(1).unwrap();
     assert!(said.starts_with(" !! damaged: bytes"), "{shown}");
     assert!(said.ends_with("; teamlog verify demo"), "{shown}");
-    // The data of the last successful read stays.
+    // The board still shows the data of the last successful read.
     assert!(shown.contains("Parse the header"), "{shown}");
     state.update(Change::Loaded(Box::new(loaded())));
     assert!(!drawn(&state).contains("!!"));

@@ -1,4 +1,4 @@
-//! Draws a state onto cells: no more rows than are seen, and every text from the log made visible.
+//! Draws a state onto cells. Draws only visible rows, and escapes hidden characters in texts from the log.
 
 mod bar;
 pub mod details;
@@ -28,7 +28,7 @@ pub fn draw(state: &State, buffer: &mut Buffer) {
     }
 }
 
-/// Draws a state as lines of text, without the line of keys.
+/// Draws a state as lines of text, without the line that lists the keys.
 pub fn plain(state: &State) -> Vec<String> {
     let (columns, rows) = state.setting.size;
     let mut buffer = Buffer::empty(Rect::new(0, 0, columns, rows));
@@ -42,7 +42,7 @@ pub fn plain(state: &State) -> Vec<String> {
     lines
 }
 
-/// Returns a row of cells as text; a wide character has an empty cell after it.
+/// Returns the text of a row of cells. A wide character is followed by an empty cell.
 pub fn text_of(buffer: &Buffer, row: u16) -> String {
     let mut text = String::new();
     let mut behind = 0;

@@ -1,4 +1,4 @@
-//! Candidates for completion, read from the typed team's state: at most a page of each kind, without waiting for a
+//! Looks up candidates in the state of the typed team. Reads at most a page per kind of name, and does not wait for a
 //! writer.
 
 use super::typed::Typed;
@@ -27,21 +27,21 @@ use teamlog_team::task::list::Tasks;
 use teamlog_team::thread::search::ThreadSearch;
 use teamlog_team::{Root, RootOptions, Team};
 
-/// Maximum number of candidates per kind.
+/// Maximum number of candidates per kind of name.
 const OFFERED_MAX: usize = 200;
-/// Most tasks or events that are read for them.
+/// Maximum number of tasks or events that are read to find candidates.
 const LOOKED_AT_MAX: usize = 1_000;
-/// Short, so that the shell does not hang while a writer works.
+/// Maximum wait for a lock. It is short, so that the shell does not hang while a writer works.
 const LOCK_DEADLINE: Duration = Duration::from_millis(100);
 
 type Candidates = Vec<CompletionCandidate>;
-/// Returns the values that begin with the typed text.
+/// Finds the values that begin with the typed text.
 pub type Lookup = fn(&Source, &str) -> Option<Candidates>;
 
 #[derive(Debug)]
 pub struct Source(Typed, ProcessEnv);
 
-/// Returns the lookup for the values of an argument, by its value name in the help.
+/// Returns the lookup for an argument. The argument's value name in the help selects it.
 pub fn of(arg: &Arg, command: &str) -> Option<Lookup> {
     let value = arg.get_value_names()?.first()?.as_str();
     Some(match value {
@@ -85,7 +85,7 @@ pub fn of(arg: &Arg, command: &str) -> Option<Lookup> {
     })
 }
 
-/// Returns true if the command's message id names a new message.
+/// Returns true if the message id of the command names a new message.
 fn creates(command: &str) -> bool {
     matches!(command, "send" | "task-assign" | "task-update")
 }
@@ -135,7 +135,7 @@ impl Source {
     }
 
     fn tasks(&self, begun: &str) -> Option<Candidates> {
-        // Completes the last entry of a list.
+        // In a comma-separated list, complete only the last entry.
         let (before, begun) = match begun.rsplit_once(',') {
             Some((before, begun)) => (format!("{before},"), begun),
             None => (String::new(), begun),
@@ -216,7 +216,7 @@ impl Source {
         }))
     }
 
-    /// Bootstrap runs, newest first.
+    /// Returns bootstrap runs, newest first.
     fn runs(&self, begun: &str) -> Option<Candidates> {
         let status = Status {
             limit: Some(OFFERED_MAX),
@@ -254,7 +254,7 @@ impl Source {
     }
 }
 
-/// Names that the last events refer to, newest first.
+/// Returns names of kind `kind` that the last events refer to, newest first.
 fn recent(team: &mut Team, kind: RefKind, begun: &str) -> Option<Candidates> {
     let mut found: Vec<(String, String)> = Vec::new();
     let replay = Replay {
@@ -278,7 +278,7 @@ fn recent(team: &mut Team, kind: RefKind, begun: &str) -> Option<Candidates> {
     Some(offered(found, begun, |kind| kind))
 }
 
-/// Names that begin with the typed text.
+/// Returns the names that begin with the typed text.
 fn beginning<N: Into<String>>(names: impl IntoIterator<Item = N>, begun: &str) -> Candidates {
     let names = names.into_iter().map(Into::into);
     names
@@ -288,7 +288,7 @@ fn beginning<N: Into<String>>(names: impl IntoIterator<Item = N>, begun: &str) -
         .collect()
 }
 
-/// Names with a description each, in their order.
+/// Returns names with descriptions, in the given order.
 fn offered<T>(
     items: impl IntoIterator<Item = (String, T)>,
     begun: &str,
@@ -310,7 +310,7 @@ fn offered<T>(
         .collect()
 }
 
-/// Returns true if a shell can insert the name unquoted; text of other agents must not be executed.
+/// Returns true if a shell needs no quotes for the name. Other names could execute text that another agent chose.
 fn is_plain(name: &str) -> bool {
     name.chars()
         .all(|c| c.is_alphanumeric() || "._-/+,:@=".contains(c))

@@ -1,22 +1,22 @@
-//! Parts of an unfinished command line that candidates depend on: team, agent and tasks.
+//! Finds team, agent and tasks in an unfinished command line.
 
 use clap::parser::ValueSource;
 use clap::{ArgMatches, Command};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
-/// Words that matter for candidates.
+/// Values in the command line that select the candidates.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Typed {
     pub team: Option<String>,
-    /// The agent whose inbox is named, or else the acting agent.
+    /// The agent whose inbox the command line names, or else the acting agent.
     pub agent: Option<String>,
     pub data_root: Option<PathBuf>,
 }
 
 impl Typed {
-    /// Parses an unfinished command line. The definition must not be built yet, because a built one tolerates
-    /// unfinished words only at its first level.
+    /// Parses an unfinished command line. Call this with a definition that is not built yet, because a built definition
+    /// accepts unfinished words only at its first level.
     pub fn read(teamlog: Command, words: &[OsString]) -> Typed {
         let mut typed = Typed::default();
         let matches = teamlog.ignore_errors(true).try_get_matches_from(words);

@@ -1,4 +1,4 @@
-//! Hints for the caller of this command line.
+//! Adds hints for the caller to errors.
 
 use super::Context;
 use crate::exit::CommandError;
@@ -10,14 +10,14 @@ use std::path::PathBuf;
 use teamlog_team::shell::quoted;
 
 impl Context {
-    /// Adds hints to an error of the current team.
+    /// Adds hints to an error about the current team.
     pub fn advise(&self, error: CommandError) -> CommandError {
         let team = self.team.as_deref();
         let error = match team {
             Some(team) => error.filling("TEAM", &quoted(team)),
             None => error,
         };
-        // The library's hint is written for callers of operations.
+        // Replace the library's hint, which is written for callers of operations.
         let error = match error.code() {
             "sync_failed" => error.without_hint(),
             _ => error,
@@ -30,7 +30,7 @@ impl Context {
         error.beside(hint)
     }
 
-    /// Names the data root in the error of a team that it lacks.
+    /// Adds the data root to the message of an unknown team.
     fn placed(&self, error: CommandError) -> CommandError {
         let (Some(team), Ok(root), false) = (error.detail("team"), &self.data_root, self.is_remote)
         else {
@@ -44,7 +44,7 @@ impl Context {
         }
     }
 
-    /// Returns what leads on after a failure, for the caller of this command line.
+    /// Returns the hint for the caller after a failure.
     pub fn hint(&self, cause: &Cause<'_>) -> Option<String> {
         hint::after(cause, &self.caller())
     }
@@ -77,7 +77,7 @@ impl Context {
                 is_certain: root.origin != Origin::Missing,
                 others: Box::new(|| self.other_roots()),
             },
-            // The discovered root is unusable; its error has a hint of its own.
+            // The data root that was found cannot be used. The error about this has its own hint.
             Err(_) => Place::Remote,
         }
     }

@@ -1,4 +1,4 @@
-//! Records that follow an answer: best effort, silent, and within a short time limit.
+//! Records events after the answer was printed. Failures are ignored, and the time limit is short.
 
 use super::Context;
 use crate::call::{Call, Who};
@@ -9,18 +9,18 @@ use std::thread;
 use std::time::Duration;
 use teamlog_team::resource::refused::RefusedWrites;
 
-/// Time limit for a lock that another process holds.
+/// Maximum wait for a lock that another process holds.
 const LOCK_DEADLINE: Duration = Duration::from_millis(50);
-/// Time limit for a daemon.
+/// Maximum wait for an answer of a daemon.
 const DAEMON_DEADLINE: Duration = Duration::from_millis(200);
 
 impl Context {
-    /// Postpones the record of the guard's refusals until the answer is printed.
+    /// Stores writes that the guard refused. They are recorded after the answer is printed.
     pub fn put_off(&mut self, team: &str, refused: RefusedWrites) {
         self.afterwards = Some((team.to_owned(), refused));
     }
 
-    /// Records the postponed refusals. Failures are ignored.
+    /// Records the stored refusals. Failures are ignored.
     pub fn afterwards(&mut self) {
         let Some((team, refused)) = self.afterwards.take() else {
             return;
@@ -36,7 +36,7 @@ impl Context {
             return;
         }
         self.options.lock_deadline = LOCK_DEADLINE;
-        // No actor: the event is recorded by the guard.
+        // There is no actor, because the guard records the event.
         let who = Who {
             actor: None,
             user: String::new(),

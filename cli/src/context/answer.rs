@@ -1,4 +1,4 @@
-//! Answers on standard output, and notes on standard error.
+//! Prints answers to standard output and notes to standard error.
 
 use super::Context;
 use crate::call;
@@ -12,7 +12,7 @@ use teamlog_team::Team;
 use teamlog_team::engine::{Clock, Receipt, SystemClock};
 use teamlog_team::lifecycle::freshness::AsOf;
 
-/// Note for a repeated answer.
+/// Note under an answer that was stored by an earlier call.
 const REPLAYED: &str = "answered again: this key was used before, and nothing new was recorded";
 
 /// JSON line of a note: `{note}`.
@@ -22,7 +22,7 @@ pub struct Note<'a> {
     note: &'a str,
 }
 
-/// Optional fields after those of the answer.
+/// Optional fields that follow the fields of the answer.
 struct More {
     replayed: bool,
     receipt: Option<Receipt>,
@@ -37,7 +37,7 @@ impl More {
         if let Some(receipt) = &self.receipt {
             output::add_field(&mut answer, "receipt", receipt)?;
         }
-        // A local answer is always up to date.
+        // A stored answer or an answer with a receipt has no such field.
         if let (false, None, Some(as_of)) = (self.replayed, &self.receipt, &self.as_of) {
             output::add_field(&mut answer, "as_of", as_of)?;
         }
@@ -46,7 +46,7 @@ impl More {
 }
 
 impl Context {
-    /// Marks the answer as a repeat of an earlier one under the same key.
+    /// Sets if the answer is the stored answer of an earlier call with this key.
     pub fn replays(&mut self, replayed: bool) {
         self.replayed = replayed;
         if replayed && !self.out.is_json() {
@@ -54,7 +54,7 @@ impl Context {
         }
     }
 
-    /// Returns true if the answer repeats an earlier one under the same key.
+    /// Returns true if the answer is the stored answer of an earlier call with this key.
     pub fn replayed(&self) -> bool {
         self.replayed
     }
@@ -73,7 +73,7 @@ impl Context {
         }
     }
 
-    /// Prints a document and ends the command: one line of JSON for programs, indented JSON for people.
+    /// Prints a document and ends the command. Under `--json` the document is one line of JSON, else indented JSON.
     pub fn document<D: Serialize>(&mut self, document: &D) -> Outcome {
         if self.out.is_json() {
             self.out.json(document)?;
@@ -96,7 +96,7 @@ impl Context {
         }
     }
 
-    // This part does not depend on the answer's type and is compiled once.
+    // This part is a separate function, so that it is compiled only once and not for each answer type.
 
     fn print_json(&mut self, answer: String) -> Result<(), CommandError> {
         let more = self.more();
@@ -123,7 +123,7 @@ impl Context {
         }
     }
 
-    /// Prints an answer, and ends the command.
+    /// Prints an answer and ends the command.
     pub fn end<A: Serialize>(
         &mut self,
         exit: Exit,
@@ -134,7 +134,7 @@ impl Context {
         self.ended(exit)
     }
 
-    /// Returns the receipt for a recording command's answer, if one is wanted.
+    /// Returns the receipt for the answer, if the command records events and `--receipt` is set.
     fn receipt_of_answer(&mut self) -> Option<Receipt> {
         if let Some(receipt) = self.answered.take() {
             return receipt;
@@ -151,7 +151,7 @@ impl Context {
         }
     }
 
-    /// Ends a command after its call. A call carried out here ends as [`Context::done`] does.
+    /// Ends a command after its call. If this process carried out the call, ends it like [`Context::done`].
     pub fn ended(&mut self, exit: Exit) -> Outcome {
         match self.held.take() {
             Some(team) => self.done(team, exit),
@@ -159,7 +159,7 @@ impl Context {
         }
     }
 
-    /// Ends a command on a team: prints the answer, then does the team's maintenance.
+    /// Prints the answer, and then does the maintenance of the team.
     pub fn done(&mut self, mut team: Team, exit: Exit) -> Outcome {
         self.out.flush()?;
         if let Err(failure) = team.finish() {
@@ -170,7 +170,7 @@ impl Context {
         Ok(exit)
     }
 
-    /// Ends the call on one of several teams. Later errors concern no particular team.
+    /// Ends the part of the command that concerns one of several teams. Later errors concern no team.
     pub fn leave_team(&mut self) -> Result<(), CommandError> {
         (self.team, self.answered) = (None, None);
         match self.held.take() {
@@ -179,7 +179,7 @@ impl Context {
         }
     }
 
-    /// Prints the notes of the team.
+    /// Prints the notes of the open team.
     pub fn say_notes(&self) {
         let here = self.options.notes.take();
         for note in self.notes.iter().chain(&here) {
@@ -187,7 +187,7 @@ impl Context {
         }
     }
 
-    /// Prints a note on standard error.
+    /// Prints a note to standard error.
     pub fn note(&self, text: &str) {
         let line = match self.out.is_json() {
             true => self.env.json_line(&Note { note: text }),

@@ -1,5 +1,5 @@
-//! Reads a team: in this process (reading needs no daemon), or by the daemon on another machine. Both return the
-//! operation's typed answer, which is rendered here.
+//! Reads a team in this process, which needs no daemon, or through the daemon on another machine. Both ways return the typed
+//! answer of the operation.
 
 use super::Context;
 use super::execute::not_served;
@@ -26,7 +26,7 @@ impl Context {
         self.is_remote
     }
 
-    /// Calls a reading operation and prints its answer.
+    /// Runs an operation that reads, and prints its answer.
     pub fn show<O: Op + Serialize>(
         &mut self,
         team: &str,
@@ -39,7 +39,7 @@ impl Context {
         self.show_at(team, None::<PastPoint>, input, human)
     }
 
-    /// Reads, at a past point if one is given, and shows the answer.
+    /// Runs an operation that reads, at a past point if `at` is set, and prints its answer.
     pub fn show_at<O: Op + Serialize>(
         &mut self,
         team: &str,
@@ -54,7 +54,7 @@ impl Context {
         self.end(Exit::Done, &answer, human)
     }
 
-    /// Returns the answer of a reading operation.
+    /// Runs an operation that reads, and returns its answer.
     pub fn read<O: Op + Serialize>(&mut self, team: &str, input: O) -> Result<O::Data, CommandError>
     where
         O::Data: DeserializeOwned,
@@ -62,7 +62,7 @@ impl Context {
         self.read_at(team, None::<PastPoint>, input)
     }
 
-    /// Returns the answer, at a past point if one is given.
+    /// Runs an operation that reads, at a past point if `at` is set, and returns its answer.
     pub fn read_at<O: Op + Serialize>(
         &mut self,
         team: &str,
@@ -78,7 +78,7 @@ impl Context {
             return serde_json::from_str(answer.get()).map_err(unreadable);
         }
         let root = self.root_at(team, at)?;
-        // A read has no actor.
+        // Reads have no actor.
         let answer = self.here(root, &Who::default(), &Call::reading(), team, input)?;
         debug_assert!(
             comes_back(&answer),
@@ -88,7 +88,7 @@ impl Context {
         Ok(answer)
     }
 
-    /// Returns the answer of a reading call.
+    /// Runs a call that reads, and returns its answer.
     pub fn fetch<I: Serialize, A: DeserializeOwned>(
         &mut self,
         call: &Call<I, A>,
@@ -147,7 +147,7 @@ impl Context {
         }
     }
 
-    /// Imports the messages of a file by the daemon on another machine.
+    /// Imports a file of messages through the daemon on another machine.
     pub fn import_remote(
         &mut self,
         import: &ImportMessages,
@@ -183,14 +183,14 @@ impl Context {
         Ok(root)
     }
 
-    /// Returns the client and the caller for questions to the daemon on another machine.
+    /// Returns the client and the caller for a read through the daemon on another machine.
     fn far(&mut self, team: &str) -> Result<(Client, Who), CommandError> {
         self.concerns(team)?;
         self.freshen(team)?;
         Ok((self.client(self.remote()?), self.who()))
     }
 
-    /// Returns the JSON answer of the daemon on another machine.
+    /// Returns the JSON answer from the daemon on another machine.
     fn asked(
         &mut self,
         operation: &str,
@@ -206,7 +206,7 @@ impl Context {
     }
 }
 
-/// True if an answer is the same after a daemon wrote it as JSON and a client read it.
+/// Returns true if the answer stays equal when it is serialised as JSON and parsed again.
 fn comes_back<A: Serialize + DeserializeOwned>(answer: &A) -> bool {
     let written = serde_json::to_string(answer).unwrap_or_default();
     let read = serde_json::from_str::<A>(&written);

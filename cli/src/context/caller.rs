@@ -1,4 +1,4 @@
-//! The caller: its actor, its session and the place of the command.
+//! The caller of a command: its agent, its user and its session.
 
 use super::Context;
 use crate::env::ProcessEnv;
@@ -7,9 +7,9 @@ use crate::global::Global;
 use teamlog_team::command::Origin;
 use teamlog_team::projections::mode::is_session_id;
 
-/// Maximum number of bytes of the caller's place, as the environment names it.
+/// Maximum number of bytes of the caller's location, which the environment names.
 const ORIGIN_BYTES_MAX: usize = 128;
-/// Environment variables of the session; the first that is set counts.
+/// Environment variables that name the session. The first variable that is set counts.
 const SESSION_VARIABLES: [&str; 3] = ["RCS_SESSION_ID", "CODEX_SESSION_ID", "SESSION_ID"];
 
 impl Context {
@@ -19,27 +19,27 @@ impl Context {
         self.actor.clone().or_else(of_token)
     }
 
-    /// Returns the operating system's user, recorded if no agent is named.
+    /// Returns the user of the operating system. The user is recorded as actor if no agent is named.
     pub fn user(&self) -> String {
         self.env.user()
     }
 
-    /// Returns the recorded actor: the acting agent, or else the user.
+    /// Returns the actor to record: the acting agent, or else the user.
     pub fn doer(&self) -> Option<String> {
         let user = || (!self.is_remote()).then(|| self.user());
         self.actor().or_else(user)
     }
 
-    /// Returns the value of `--actor` without the environment, because `replay` uses it as a filter.
+    /// Returns the value of `--actor`. Ignores the environment, because `replay` uses the option as a filter.
     pub fn actor_flag(&self) -> Option<String> {
         self.actor_flag.clone()
     }
 
-    /// Returns the agent named by an option, or else the acting agent.
+    /// Returns the agent `named` by the option `flag`, or else the acting agent.
     pub fn agent(&self, flag: &str, named: Option<String>) -> Result<String, CommandError> {
         let agent = named.or_else(|| self.actor());
         if let Some(agent) = &agent {
-            // The first agent of a command counts.
+            // Hints use the first agent that the command names.
             let _ = self.acting.set(agent.clone());
         }
         agent.ok_or_else(|| {
@@ -48,7 +48,7 @@ impl Context {
         })
     }
 
-    /// Returns the session that the environment names. A blank variable counts as unset.
+    /// Returns the session that the environment names. A blank variable counts as not set.
     pub fn session(&self) -> Result<Option<String>, CommandError> {
         let set = SESSION_VARIABLES.iter().find_map(|variable| {
             let value = self.env.var(variable)?;

@@ -1,4 +1,4 @@
-//! Carries out a call: in the daemon that holds the team, or else in this process.
+//! Runs a call in the daemon that holds the team, or else in this process.
 
 use super::Context;
 use crate::call::{Call, CallContext, ErasedCall, Who};
@@ -13,7 +13,7 @@ use teamlog_team::shell::quoted;
 use teamlog_team::{Root, names};
 
 impl Context {
-    /// Returns the caller, without a key.
+    /// Returns the caller, without an idempotency key.
     pub fn who(&self) -> Who {
         Who {
             actor: self.actor(),
@@ -23,10 +23,10 @@ impl Context {
         }
     }
 
-    /// Returns a client for the daemons of the data root, or for the one on another machine.
+    /// Returns a client for the daemons of the data root, or for the daemon on another machine if `remote` is set.
     pub fn client(&self, remote: Option<Remote>) -> Client {
         Client {
-            // Callers that ask a local daemon checked the root before; other callers do not use it.
+            // For a local daemon the caller has checked the data root. A daemon on another machine does not use it.
             root: self
                 .data_root
                 .as_ref()
@@ -48,7 +48,7 @@ impl Context {
         self.execute_in(Context::data, &who, call, team, input)
     }
 
-    /// Carries out a call for `who`. If no daemon holds the team, it runs in the data root that `open` returns.
+    /// Runs a call for `who`. If no daemon holds the team, the call runs in the data root that `open` returns.
     pub fn execute_in<I: Serialize + Clone, A: DeserializeOwned>(
         &mut self,
         open: impl FnOnce(&Context) -> Result<Root, CommandError>,
@@ -64,7 +64,7 @@ impl Context {
         }
         let done = self.here(open(self)?, who, call, team, input.clone());
         match done {
-            // A daemon that started meanwhile holds the lock until it ends.
+            // A daemon started in the meantime and holds the lock until it ends.
             Err(error) if error.code() == "locked" => {
                 let forwarded = self.forwarded(who, call, team, &input)?;
                 forwarded.ok_or(error)
@@ -73,7 +73,7 @@ impl Context {
         }
     }
 
-    /// Takes over the notes, receipt and times of a call that another process carried out.
+    /// Stores notes, receipt and times from the result of a forwarded call.
     pub(super) fn told(&mut self, ended: Ended) -> Result<Box<RawValue>, CommandError> {
         self.notes.extend(ended.notes);
         self.replays(ended.replayed);
@@ -113,7 +113,7 @@ impl Context {
         }
     }
 
-    /// Carries out a call in the daemon that holds the team, if one does.
+    /// Runs a call in the daemon that holds the team. Returns `None` if no daemon holds it.
     pub fn forwarded<I: Serialize, A: DeserializeOwned>(
         &mut self,
         who: &Who,
@@ -151,8 +151,8 @@ impl Context {
         self.told(ended).map(drop)
     }
 
-    /// Carries out work that needs the whole log exclusively. A daemon that serves the team releases it until this
-    /// process ends. If a daemon took the lock after the first look, it is asked and the work is tried once more.
+    /// Runs work that needs exclusive access to the whole log. A daemon that serves the team releases it until this process
+    /// ends. If a daemon takes the lock in between, the daemon is asked to release the team, and the work is tried once more.
     pub fn alone<A>(
         &mut self,
         team: &str,
@@ -170,7 +170,7 @@ impl Context {
 
     /// Asks the daemon that serves a team to release it until this process ends. Returns false if there is no daemon.
     pub fn keep_off(&mut self, team: &str) -> Result<bool, CommandError> {
-        // An invalid team name must not become part of a path; opening the team reports it.
+        // Do not build a path from an invalid team name. Opening the team reports the error.
         if names::check_known("team", team).is_err() {
             return Ok(false);
         }
@@ -182,7 +182,7 @@ impl Context {
     }
 }
 
-/// Adds to an error the option that makes a repeat of the command safe.
+/// Adds a hint to the error: the option `name` with `value` makes it safe to repeat the command.
 pub fn again(error: CommandError, name: &str, value: &str) -> CommandError {
     let option = name.replace('_', "-");
     let hint = format!(
@@ -192,11 +192,11 @@ pub fn again(error: CommandError, name: &str, value: &str) -> CommandError {
     error.hinting(hint).detailing(name, value)
 }
 
-/// Adds a random key to a call that can have one: answers from another machine get lost more often, and a keyed call
-/// can be repeated.
+/// Adds a random idempotency key to a call that supports a key. Answers from another machine are lost more often, and a
+/// call with a key can be repeated.
 fn keyed(who: &Who, call: &str, repeat: Option<Repeat>) -> Result<(Who, Repeat), CommandError> {
     let repeat = repeat.unwrap_or(Repeat::Same);
-    // An operation called through the API has its key in its input.
+    // A call through `api` has its key in the input.
     if repeat != Repeat::Unsafe || who.key.is_some() || call == API.name {
         return Ok((who.clone(), repeat));
     }

@@ -1,4 +1,4 @@
-//! Events on standard output, one per line.
+//! Prints events to standard output, one per line.
 
 use crate::exit::CommandError;
 use crate::output::Output;

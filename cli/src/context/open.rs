@@ -1,4 +1,4 @@
-//! Opens the target of a command: the data root, a team (now or at a past point), a backup directory.
+//! Opens the data root, a team (now or at a past point), or a backup directory for a command.
 
 use super::Context;
 use crate::exit::{CommandError, Exit};
@@ -15,11 +15,11 @@ use teamlog_team::engine::{Clock, Error, JournalIdentity, Receipt, SystemClock, 
 use teamlog_team::{BackupDir, Failure, Root, Team, names};
 
 impl Context {
-    /// Returns the team of an option, or else of the environment, or else the only team that is not closed.
+    /// Returns the team that the option names, else the team of the environment, else the only open team.
     pub fn team_named(&mut self, named: Option<String>) -> Result<String, CommandError> {
         match (named, self.env.var_set("TEAMLOG_TEAM")) {
             (Some(team), _) => Ok(team),
-            // A name that is not UTF-8 is refused like any invalid team name.
+            // A name that is not UTF-8 is refused later, as an invalid team name.
             (None, Some(team)) => Ok(team.to_string_lossy().into_owned()),
             (None, None) => match self.remote()? {
                 Some(remote) => Ok(remote.team().to_owned()),
@@ -28,8 +28,7 @@ impl Context {
         }
     }
 
-    /// Returns true if there is a team of that name: in the data root, or the team of the token for a daemon on another
-    /// machine.
+    /// Returns true if the data root has a team `name`. For a daemon on another machine, compares with the team of the token.
     pub fn has_team(&self, name: &OsStr) -> bool {
         match self.remote() {
             Ok(Some(remote)) => name == remote.team(),
@@ -53,7 +52,7 @@ impl Context {
         })
     }
 
-    /// Checks a team against the caller's last receipt, if one was given.
+    /// Checks the team against the receipt of `--last-receipt`, if set.
     pub fn check_last_receipt(&mut self, team: &str) -> Result<(), CommandError> {
         match self.last_receipt {
             Some(_) => self.team(team).map(|team| self.held = Some(team)),
@@ -61,12 +60,12 @@ impl Context {
         }
     }
 
-    /// Returns the data root for a command that creates that team, and creates the root if it is missing.
+    /// Returns the data root for a command that creates the team `team`. Creates the data root if it is missing.
     pub fn new_root(&mut self, team: &str) -> Result<Root, CommandError> {
         self.repeat = Some(Repeat::Same);
-        // Checks the name before a directory is created for it.
+        // Check the name before creating a directory for it.
         self.concerns(team)?;
-        // A team with a receipt exists already.
+        // If the caller has a receipt of the team, the team must exist.
         self.check_last_receipt(team)?;
         self.created()
     }
@@ -75,7 +74,7 @@ impl Context {
         &self.journals
     }
 
-    /// Returns the journal's identity, for the log of a new team.
+    /// Returns the identity of the journal for the log of a new team.
     pub fn journal(&self, name: &str) -> Result<JournalIdentity, CommandError> {
         let (id, journal) = self.journals.found(name)?;
         Ok(JournalIdentity {
@@ -85,7 +84,7 @@ impl Context {
         })
     }
 
-    /// Returns the data root; creates it if it is missing.
+    /// Returns the data root. Creates it if it is missing.
     pub fn created(&self) -> Result<Root, CommandError> {
         self.check_local()?;
         self.prepare_teams()?;
@@ -103,7 +102,7 @@ impl Context {
         let Some(last) = &self.last_receipt else {
             return self.opened(name);
         };
-        // A log that is missing contradicts the caller's last receipt.
+        // A missing log contradicts the receipt of `--last-receipt`.
         let team = self.opened(name).map_err(|error| match error.code() {
             "team_not_found" | "data_root_not_found" => gone(&last.receipt, name),
             _ => error,
@@ -112,7 +111,7 @@ impl Context {
         Ok(team)
     }
 
-    /// Reads new groups of other hosts first, if an option asked for that; once per command.
+    /// Reads new groups of other hosts if an option requires this. Does so only once per command.
     pub(super) fn freshen(&mut self, name: &str) -> Result<(), CommandError> {
         if let Some(known) = self.fresh.take() {
             return self.execute(&CATCH_UP, name, known).map(drop);
@@ -120,8 +119,7 @@ impl Context {
         let Some(most) = self.max_stale.take() else {
             return Ok(());
         };
-        // A daemon on another machine follows the journal without being asked. It is asked for its position only if an
-        // option needs it.
+        // A daemon on another machine reads the journal all the time. Ask for its position only if an option needs the position.
         match !self.is_remote && self.opened(name)?.is_newer_than(most) {
             true => Ok(()),
             false => self.execute(&CATCH_UP, name, None).map(drop),
@@ -132,24 +130,24 @@ impl Context {
         Ok(self.data()?.team(name)?)
     }
 
-    /// Sets the team that errors and hints of this command concern.
+    /// Sets the team for errors and hints, and checks its name and its owner.
     pub fn concerns(&mut self, team: &str) -> Result<(), CommandError> {
         self.team = Some(team.to_owned());
         names::check_known("team", team)?;
         self.check_owner(team)
     }
 
-    /// Returns the data root, for work on a team that may not open.
+    /// Returns the data root for work on a team that may be impossible to open.
     pub fn root(&mut self, team: &str) -> Result<Root, CommandError> {
         self.concerns(team)?;
         if self.last_receipt.is_some() {
-            // A check against a receipt needs the team to open.
+            // Checking a receipt requires opening the team.
             self.team(team)?;
         }
         self.data()
     }
 
-    /// Returns the data root, for work that concerns no particular team.
+    /// Returns the data root for work that concerns no particular team.
     pub fn data(&self) -> Result<Root, CommandError> {
         self.check_local()?;
         let root = self.data_root()?;
@@ -160,7 +158,7 @@ impl Context {
         })
     }
 
-    /// Opens a team, at a past point if one is given.
+    /// Opens a team, at a past point if `at` is set.
     pub fn team_at(&mut self, name: &str, at: Option<PastPoint>) -> Result<Team, CommandError> {
         let team = self.team(name)?;
         let Some(spot) = at else {
@@ -174,7 +172,7 @@ impl Context {
         Ok(team)
     }
 
-    /// Marks the answer as one about the past.
+    /// Sets the past point that the answer describes.
     pub(super) fn stands_at(&mut self, seq: u64, time: Timestamp) {
         self.now = Some(time);
         if !self.out.is_json() {
@@ -182,8 +180,8 @@ impl Context {
         }
     }
 
-    /// Returns the daemon on another machine, if the environment names one. A data root named on the command line takes
-    /// precedence.
+    /// Returns the daemon on another machine, if the environment names a daemon. `--data-root` takes precedence over the
+    /// environment.
     pub fn remote(&self) -> Result<Option<Remote>, CommandError> {
         if !self.is_remote {
             return Ok(None);
@@ -198,7 +196,7 @@ impl Context {
         Ok(Some(known.clone()))
     }
 
-    /// Refuses a command that only works on the machine of the data root.
+    /// Refuses a command that works only on the machine of the data root.
     pub fn check_local(&self) -> Result<(), CommandError> {
         if !self.is_remote {
             return Ok(());
@@ -210,7 +208,7 @@ impl Context {
         Err(error.or_hint(hint))
     }
 
-    /// Returns a directory for backups; creates it if missing. It must lie outside of the data root.
+    /// Returns a directory for backups. Creates it if it is missing. The directory must be outside of the data root.
     pub fn new_backup_dir(&mut self, dir: &Path) -> Result<BackupDir, CommandError> {
         Ok(BackupDir::create(
             dir,
@@ -255,7 +253,7 @@ impl Context {
         self.utc
     }
 
-    /// Returns the zone of clock times: UTC with `--utc` or `TEAMLOG_UTC`, else the machine's.
+    /// Returns the time zone for times of day: UTC with `--utc` or `TEAMLOG_UTC`, else the machine's zone.
     pub fn zone(&self) -> TimeZone {
         match self.is_utc() {
             true => TimeZone::UTC,
@@ -264,7 +262,7 @@ impl Context {
     }
 }
 
-/// Returns true if the directory does not exist.
+/// Returns true if the failure means that the directory does not exist.
 fn missing(failure: &Failure) -> bool {
     let kind = match failure.engine() {
         Some(Error::Io { source, .. }) => source.kind(),
@@ -276,7 +274,7 @@ fn missing(failure: &Failure) -> bool {
     )
 }
 
-/// Returns the error for a log that is gone although a receipt vouches for it.
+/// Makes the error for a log that is missing although a receipt proves that it existed.
 fn gone(last: &Receipt, team: &str) -> CommandError {
     let message = format!(
         "team {team} is gone, but last_receipt covers its event {}",

@@ -1,4 +1,4 @@
-//! Checks of the data root's directories: their owner, and other roots that may be meant.
+//! Checks the owner of the data root's directories.
 
 use super::Context;
 use crate::exit::{CommandError, Exit};
@@ -15,7 +15,8 @@ impl Context {
         User::of_process(&self.env)
     }
 
-    /// Refuses a team of a discovered root that belongs to another user, or that others may write. Costs one `stat`.
+    /// Refuses a team whose directory belongs to another user or is writable by others, if the data root was found by search.
+    /// Costs one `stat`.
     pub(super) fn check_owner(&self, team: &str) -> Result<(), CommandError> {
         if self.is_remote {
             return Ok(());
@@ -37,7 +38,8 @@ impl Context {
         }
     }
 
-    /// Removes the group's write permission if the caller owns a discovered root that is not shared.
+    /// Removes the group's write permission from a data root that was found by search, if the caller owns it and it is not
+    /// shared.
     pub(super) fn tighten(&self, team: &str) {
         let Ok(root) = &self.data_root else { return };
         if root.origin != Origin::Discovered {
@@ -49,15 +51,15 @@ impl Context {
                 found.is_dir() && owner::is_loose(found) && self.os_user().owns(found.uid())
             });
             if let Some(found) = found {
-                // Errors are ignored: reading does not need this change, and `doctor` reports a directory that is still
+                // Ignore errors, because reading does not need this change, and `doctor` reports a directory that stays
                 // group-writable.
                 let _ = set_permissions(&dir, Permissions::from_mode(found.mode() & 0o7755));
             }
         }
     }
 
-    /// Refuses to create teams in another user's directory unless the root was named. Gives a new directory to the
-    /// caller of `sudo`.
+    /// Refuses to create a team in a directory of another user, unless the user named the data root. With `sudo`, gives a new
+    /// directory to the user who called `sudo`.
     pub(super) fn prepare_teams(&self) -> Result<(), CommandError> {
         let root = self.data_root.as_ref().map_err(Clone::clone)?;
         if root.origin != Origin::Missing {
@@ -93,7 +95,7 @@ impl Context {
         CommandError::invalid("data_root", message).or_hint(hint)
     }
 
-    /// Refuses to run root's daemon on another user's data root: that user could no longer use or stop it.
+    /// Refuses to run a daemon as root on the data root of another user, because that user could not use or stop the daemon.
     pub fn check_serves_own(&self) -> Result<(), CommandError> {
         let root = self.data_root()?;
         let Ok(teams) = symlink_metadata(root.join(TEAMS_DIR)) else {
@@ -114,7 +116,7 @@ impl Context {
     }
 }
 
-/// Returns the error for an unusable data root.
+/// Makes the error for an unusable data root.
 pub(super) fn unusable(unusable: Unusable) -> CommandError {
     match unusable {
         Unusable::Io(error) => CommandError::io("find", "the working directory", &error),

@@ -1,4 +1,4 @@
-//! Receipts given on the command line.
+//! Reads receipts from the command line.
 
 use crate::env::ProcessEnv;
 use crate::exit::{CommandError, Exit};
@@ -8,10 +8,10 @@ use std::path::Path;
 use teamlog_team::GivenReceipt;
 use teamlog_team::receipt::key::ReceiptSigner;
 
-/// Maximum number of bytes of a receipt's file, which may hold the whole answer that contains it.
+/// Maximum size of a receipt file in bytes. The file may hold the whole answer that contains the receipt.
 const RECEIPT_BYTES_MAX: u64 = 8 << 20;
 
-/// Reads the value of `--last-receipt`, the receipt's text or `@` and a file. Refuses a wrong signature.
+/// Reads the value of `--last-receipt`, which is a receipt or `@FILE`. Refuses a wrong signature.
 pub(super) fn presented(env: &ProcessEnv, text: &str) -> Result<GivenReceipt, CommandError> {
     let given = match text.strip_prefix('@') {
         Some(file) => receipt_file(env, "last_receipt", Path::new(file))?,
@@ -21,8 +21,8 @@ pub(super) fn presented(env: &ProcessEnv, text: &str) -> Result<GivenReceipt, Co
     Ok(given)
 }
 
-/// Checks a signature with the key inside the receipt. A wrong signature fails like a receipt that does not match the
-/// log.
+/// Checks the signature with the key inside the receipt. A wrong signature gives the same error as a receipt that does not
+/// match the log.
 pub fn check_own_signature(given: &GivenReceipt) -> Result<Option<ReceiptSigner>, CommandError> {
     let checked = given.check(None);
     checked.map_err(|refusal| CommandError::from(refusal).ending(Exit::Damaged))

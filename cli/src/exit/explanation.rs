@@ -1,8 +1,8 @@
-//! Explanations of the engine's errors. They name no command: commands come from [`crate::hint`].
+//! Hints that explain errors of the engine. They contain no commands, because commands come from [`crate::hint`].
 
 use teamlog_team::engine::Error as EngineError;
 
-/// Returns a hint for the caller, if the error has one.
+/// Returns the hint for an error, if there is one.
 pub fn of(error: &EngineError) -> Option<String> {
     let hint = match error {
         EngineError::Newer { seq, .. } => {
@@ -13,12 +13,12 @@ pub fn of(error: &EngineError) -> Option<String> {
             let hint = "use the newer teamlog that wrote it; replay and verify work";
             return Some(format!("{hint}{before}"));
         }
-        // The advice depends on the process that has the lock.
+        // The hint depends on the process that holds the lock.
         EngineError::Locked { .. } => return None,
         EngineError::LockLost { written: false, .. } => {
             "try again; only the end of the process releases its lock, deleting the file does not"
         }
-        // The advice depends on the command.
+        // The hint depends on the command.
         EngineError::LockLost { written: true, .. } => return None,
         EngineError::Random(_) => "try again; the system has to provide getrandom(2)",
         EngineError::RolledBack { .. } => {

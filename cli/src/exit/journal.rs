@@ -2,7 +2,7 @@
 
 use teamlog_team::engine::JournalFault;
 
-/// Returns the next step. After an unknown outcome it depends on the command, so there is none.
+/// Returns the next step. Returns `None` after an unknown outcome, because the next step depends on the command.
 pub fn hint(fault: JournalFault) -> Option<String> {
     let hint = match fault {
         JournalFault::Conflict => {

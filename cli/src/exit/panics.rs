@@ -1,18 +1,18 @@
-//! Converts panics, which are bugs, into errors.
+//! Converts panics into errors. Every panic is a bug.
 
 use super::CommandError;
 use crate::env::ProcessEnv;
 use std::cell::RefCell;
 use std::panic::{AssertUnwindSafe, PanicHookInfo, catch_unwind};
 
-/// Error of this thread's last panic, for the caller that catches it.
+/// The error of this thread's last panic.
 type Panicked = RefCell<Option<CommandError>>;
 
 thread_local! {
     static PANICKED: Panicked = const { RefCell::new(None) };
 }
 
-/// Installs a hook that reports a panic in one line and exits with 70, without a backtrace.
+/// Installs a panic hook that prints the panic as one line without a backtrace and exits with code 70.
 pub fn install_panic_hook(json: bool) {
     std::panic::set_hook(Box::new(move |panic| {
         let exit = bug(panic).report(json, &ProcessEnv::of_process());
@@ -20,7 +20,7 @@ pub fn install_panic_hook(json: bool) {
     }));
 }
 
-/// Installs a hook for a process that continues: a panic ends only the call that caused it.
+/// Installs a panic hook for a process that continues after a panic. A panic then ends only the current call.
 pub fn install_resident_panic_hook() {
     std::panic::set_hook(Box::new(|panic| {
         PANICKED.with_borrow_mut(|panicked| *panicked = Some(bug(panic)));
@@ -39,7 +39,7 @@ fn bug(panic: &PanicHookInfo<'_>) -> CommandError {
 
 /// Runs `act` and converts its panic into an error.
 pub fn caught<A>(act: impl FnOnce() -> A) -> Result<A, CommandError> {
-    // State that was being changed marks itself: locks are poisoned, and the writer has a mark of its own.
+    // State is safe after a panic: a poisoned lock or the writer's own mark shows an interrupted change.
     catch_unwind(AssertUnwindSafe(act)).map_err(|_| {
         let known = PANICKED.with_borrow_mut(Option::take);
         known.unwrap_or_else(|| CommandError::bug("teamlog has a bug"))

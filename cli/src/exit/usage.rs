@@ -1,15 +1,15 @@
-//! Errors of the command line as clap finds them.
+//! Converts usage errors of clap.
 
 use super::CommandError;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 
 impl CommandError {
-    /// Reports an error of clap without its layout, with the command of the help.
+    /// Converts an error of clap into one line. `help` is the command that prints the help.
     pub fn of_clap(error: &clap::Error, help: &str) -> CommandError {
         let text = error.render().to_string();
         let first = text.split("\n\n").next().unwrap_or_default();
         let message = match error.kind() {
-            // Clap gives the whole help here.
+            // clap's own message would be the whole help.
             ErrorKind::DisplayHelpOnMissingArgumentOrSubcommand => "a subcommand is required",
             _ => first.strip_prefix("error: ").unwrap_or(first),
         };
@@ -17,9 +17,9 @@ impl CommandError {
         let tip = text
             .lines()
             .find_map(|line| line.trim().strip_prefix("tip: "))
-            // An option that does not exist is rarely meant as a value.
+            // Drop this tip of clap, because an unknown option is rarely meant as a value.
             .filter(|tip| !tip.starts_with("to pass "));
-        // A switch takes its value only after `=`.
+        // clap accepts a value of a switch only after `=`.
         let word = match error.get(ContextKind::InvalidArg) {
             Some(ContextValue::String(word)) => word.as_str(),
             _ => "",

@@ -1,4 +1,4 @@
-//! All running processes that a command started, directly or through others.
+//! Finds and signals all descendants of this process.
 
 use rustix::process::{Pid, PidfdFlags, Signal, pidfd_open, pidfd_send_signal};
 use std::collections::{BTreeMap, BTreeSet};
@@ -7,22 +7,22 @@ use std::fs;
 /// State of a process from `/proc/PID/stat`.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Stat {
-    /// True if it ended and its parent has not waited for it.
+    /// True if the process has ended and its parent has not waited for it.
     pub has_ended: bool,
     pub parent: i32,
     pub group: i32,
-    /// The foreground process group of its terminal, if it has one.
+    /// Foreground process group of the process's terminal, if it has a terminal.
     pub foreground: Option<i32>,
 }
 
 impl Stat {
-    /// Reads the state of a process: its number, or `self`.
+    /// Reads the state of a process. `process` is a process id or `self`.
     pub fn of(process: &str) -> Option<Stat> {
         Stat::read(&fs::read(format!("/proc/{process}/stat")).ok()?)
     }
 
     fn read(line: &[u8]) -> Option<Stat> {
-        // The name may hold anything, and ends with the last bracket.
+        // The process name may contain any characters, so search for the last closing bracket.
         let line = String::from_utf8_lossy(line);
         let (_, fields) = line.rsplit_once(") ")?;
         let mut fields = fields.split_ascii_whitespace();
@@ -40,7 +40,7 @@ impl Stat {
     }
 }
 
-/// Returns the signals that this process ignores: bit N - 1 is signal N.
+/// Returns the signals that this process ignores. Bit N - 1 represents signal N.
 pub fn ignored_signals() -> u64 {
     let status = fs::read_to_string("/proc/self/status").unwrap_or_default();
     let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
@@ -48,19 +48,19 @@ pub fn ignored_signals() -> u64 {
         .unwrap_or_default()
 }
 
-/// Sends a signal to all descendants of this process; returns true if there are any. Descendants of ended processes
-/// count, if this process adopts orphans.
+/// Sends a signal to all descendants of this process. Returns true if there are descendants. If this process adopts orphans,
+/// these include descendants of processes that have ended.
 pub fn signal(signal: Signal) -> bool {
     let descendants = descendants(std::process::id().cast_signed(), &running());
     for pid in &descendants {
-        // A number may be reused for another process at any time, so the check comes after the process is pinned.
+        // The system may reuse the pid of a process that ended. Pin the process first, then check that it is a descendant.
         let process = Pid::from_raw(*pid).and_then(|pid| pidfd_open(pid, PidfdFlags::empty()).ok());
         let stat = Stat::of(&pid.to_string());
         let still = stat.is_some_and(|stat| {
             stat.parent == std::process::id().cast_signed() || descendants.contains(&stat.parent)
         });
         if let (Some(process), true) = (process, still) {
-            // A process that ended meanwhile needs none.
+            // Sending fails if the process has ended in the meantime.
             let _ = pidfd_send_signal(process, signal);
         }
     }
@@ -71,7 +71,7 @@ pub fn is_alive() -> bool {
     !descendants(std::process::id().cast_signed(), &running()).is_empty()
 }
 
-/// Returns the parent of every running process.
+/// Returns the parent process id of every running process.
 fn running() -> BTreeMap<i32, i32> {
     let names = fs::read_dir("/proc").into_iter().flatten().flatten();
     names

@@ -1,8 +1,8 @@
-//! A child process with forwarded signals, and the end of all its descendants.
+//! A child process to which signals are forwarded, and whose descendants are ended with it.
 //!
-//! `guard exec` runs two of these, one in the other: the supervisor runs the init stage ([`Sandbox::keep`]), which runs
-//! the command ([`Sandbox::hold`]). The supervisor watches the leases; the stage ends the whole tree, also if the
-//! supervisor is killed.
+//! `guard exec` nests two of these: the supervisor runs the init stage ([`Sandbox::keep`]), and the init stage runs the
+//! command ([`Sandbox::hold`]). The supervisor watches the leases. The init stage ends the whole process tree, even if the
+//! supervisor was killed.
 
 use super::family::{self, Stat};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -22,21 +22,22 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// Time that a command gets after a lease of its agent ended.
+/// Time that a command gets to end after a lease of its agent ended.
 pub const GRACE: Duration = Duration::from_secs(5);
-/// Longest time between two checks of the leases.
+/// Interval at which the leases are checked.
 const LOOK: Duration = Duration::from_secs(1);
-/// Time between two checks that all processes have ended.
+/// Interval at which the end of all processes is checked.
 const ENDING_LOOK: Duration = Duration::from_millis(20);
-/// Time to wait for killed processes. They end, unless the kernel is busy with a call for them.
+/// Maximum wait for killed processes. They end quickly unless the kernel is busy in a system call.
 const KILLED: Duration = Duration::from_secs(2);
-/// The supervisor's order to its init stage to end the command. Other processes ignore this signal, so the supervisor
-/// may send it repeatedly.
+/// Signal with which the supervisor tells the init stage to end the command. Other processes ignore this signal, so the
+/// supervisor may send it repeatedly.
 const END: Signal = Signal::URG;
 
-/// A signal, by number and by name, and true if a terminal sends it to the command anyway.
+/// A signal by number and by name. The flag is true if a terminal also sends this signal to the command.
 type PassedOn = (i32, Signal, bool);
-/// A flag for a caught signal, its name, and true if a terminal sends it to the command anyway.
+/// A flag for a caught signal, and the signal's name. The last flag is true if a terminal also sends the signal to the
+/// command.
 type Caught = (Arc<AtomicBool>, Signal, bool);
 
 /// Signals to forward.
@@ -53,31 +54,31 @@ const PASSED_ON: [PassedOn; 6] = [
 pub enum NotStarted {
     /// The kernel does not enforce the rules.
     Unfenced(String),
-    /// The system failed.
+    /// A system call failed.
     Failed(io::Error),
 }
 
 #[derive(Debug)]
 pub struct Sandbox {
     pid: Pid,
-    /// Readable once a signal came.
+    /// Becomes readable after a signal arrived.
     wake: UnixStream,
     came: Vec<Caught>,
-    /// Set by [`END`].
+    /// True after [`END`] arrived.
     told_to_end: Arc<AtomicBool>,
-    /// The process with which this one must end.
+    /// Supervisor process. This process ends when the supervisor ends.
     supervisor: Option<OwnedFd>,
-    /// Exit code of the child, once it ended.
+    /// Exit code of the child, set after the child ended.
     code: Option<u8>,
     ended_by_signal: bool,
 }
 
-/// Opens the supervisor for [`Sandbox::hold`]: the parent of this process, if it still has that number.
+/// Opens the supervisor for [`Sandbox::hold`]. Fails if the parent of this process no longer has the id `number`.
 pub fn supervisor(number: i32) -> io::Result<OwnedFd> {
     let gone = || io::Error::other("its supervisor ended");
     let pid = Pid::from_raw(number).ok_or_else(gone)?;
     let supervisor = pidfd_open(pid, PidfdFlags::empty())?;
-    // A parent keeps its number until it has ended; then this process has another parent.
+    // The pid of the parent cannot be reused while it is the parent. After its end, this process has another parent.
     match getppid() == Some(pid) {
         true => Ok(supervisor),
         false => Err(gone()),
@@ -85,7 +86,7 @@ pub fn supervisor(number: i32) -> io::Result<OwnedFd> {
 }
 
 impl Sandbox {
-    /// Starts a command from a thread that dropped rights by `restrict`. Also returns the result of `restrict`.
+    /// Starts a command from a thread that first dropped rights with `restrict`. Also returns the result of `restrict`.
     pub fn start<R: Send>(
         mut command: Command,
         restrict: impl FnOnce() -> Result<R, String> + Send,
@@ -99,8 +100,8 @@ impl Sandbox {
             .and_then(|_| pipe::register(SIGURG, waker.try_clone()?))
             .and_then(|_| Ok(set_child_subreaper(Some(Pid::INIT))?));
         prepared.map_err(NotStarted::Failed)?;
-        // To make the command ignore a signal, this process must ignore it while starting it. All other signals are
-        // caught before the start: from then on the command must not be left alone.
+        // The command ignores a signal only if this process ignores the signal at the start. Catch all other signals before the
+        // start, because this process must not end and leave the command running.
         let ignored = family::ignored_signals();
         let (later, before): (Vec<_>, Vec<_>) = PASSED_ON
             .into_iter()
@@ -122,15 +123,15 @@ impl Sandbox {
         Ok((fenced, told))
     }
 
-    /// Waits for the end of the init stage, and forwards signals. Once `lease_ended` returns true, tells the stage to
-    /// end the command. If the stage was killed, kills all processes of the command.
+    /// Waits until the init stage ends, and forwards signals to it. After `lease_ended` returns true, tells the stage to end the
+    /// command. If the stage was killed, kills all processes of the command.
     pub fn keep(mut self, mut lease_ended: impl FnMut() -> bool) -> io::Result<u8> {
         while self.code.is_none() && !lease_ended() {
             self.wait(LOOK)?;
         }
         let begun = Instant::now();
         while self.code.is_none() && begun.elapsed() < GRACE + KILLED {
-            // The pid is not reused before the process has been waited for.
+            // A pid is not reused before its process was waited for.
             let _ = kill_process(self.pid, END);
             self.wait(ENDING_LOOK)?;
         }
@@ -140,8 +141,8 @@ impl Sandbox {
         Ok(self.code.unwrap_or(code_of_signal(Signal::KILL.as_raw())))
     }
 
-    /// Waits for the end of the command, and forwards signals. After its end, or on the supervisor's order, tells its
-    /// descendants to end, and kills them after [`GRACE`]; if the supervisor has ended, kills them at once.
+    /// Waits until the command ends, and forwards signals to it. After the command ended or the supervisor asked for the end,
+    /// tells the descendants to end, and kills them after [`GRACE`]. If the supervisor has ended, kills them at once.
     pub fn hold(mut self, supervisor: OwnedFd) -> io::Result<u8> {
         self.supervisor = Some(supervisor);
         while self.code.is_none() && self.supervisor.is_some() && !self.is_told_to_end() {
@@ -158,7 +159,7 @@ impl Sandbox {
         self.told_to_end.load(Ordering::Relaxed)
     }
 
-    /// Kills repeatedly: a process that was just being started the first time is found the second time.
+    /// Kills all descendants repeatedly, because a process that is just starting may be missed in the first round.
     fn kill_all(&mut self, most: Option<Duration>) -> io::Result<()> {
         let begun = Instant::now();
         while family::signal(Signal::KILL) && most.is_none_or(|most| begun.elapsed() < most) {
@@ -167,7 +168,7 @@ impl Sandbox {
         self.wait(Duration::ZERO)
     }
 
-    /// Waits until all processes or the supervisor ended, at most `most`.
+    /// Waits at most `most` until all descendants have ended or the supervisor has ended.
     fn await_all(&mut self, most: Duration) -> io::Result<()> {
         let begun = Instant::now();
         while family::is_alive() && self.supervisor.is_some() && begun.elapsed() < most {
@@ -176,7 +177,7 @@ impl Sandbox {
         Ok(())
     }
 
-    /// Waits for a signal, at most `most`, and handles it.
+    /// Waits at most `most` for a signal, and handles it.
     fn wait(&mut self, most: Duration) -> io::Result<()> {
         let most = Timespec::try_from(most).map_err(io::Error::other)?;
         let mut fds = vec![PollFd::new(&self.wake, PollFlags::IN)];
@@ -190,14 +191,14 @@ impl Sandbox {
         if supervisor_ended {
             self.supervisor = None;
         }
-        // Usually there is nothing to read.
+        // Read the pipe empty. Usually there is nothing to read.
         while matches!(self.wake.read(&mut [0; 64]), Ok(1..)) {}
         self.reap();
         self.pass_on();
         Ok(())
     }
 
-    /// Waits for ended children: the command, and adopted orphans.
+    /// Waits for children that have ended: the command and adopted orphans.
     fn reap(&mut self) {
         while let Ok(Some((pid, status))) = wait(WaitOptions::NOHANG) {
             if pid == self.pid {
@@ -213,7 +214,7 @@ impl Sandbox {
 
     fn pass_on(&self) {
         for (came, signal, by_terminal) in &self.came {
-            // The pid is not reused before the process has been waited for.
+            // A pid is not reused before its process was waited for.
             let came = came.swap(false, Ordering::Relaxed) && self.code.is_none();
             if came && !(*by_terminal && in_foreground()) {
                 let _ = kill_process(self.pid, *signal);
@@ -222,7 +223,7 @@ impl Sandbox {
     }
 }
 
-/// Catches signals: sets their flags, and wakes the waiter.
+/// Catches signals. Each signal sets its flag and wakes the waiter.
 fn caught(signals: &[PassedOn], waker: &UnixStream) -> io::Result<Vec<Caught>> {
     let caught = signals.iter().map(|(number, signal, by_terminal)| {
         let came = Arc::default();
@@ -233,7 +234,7 @@ fn caught(signals: &[PassedOn], waker: &UnixStream) -> io::Result<Vec<Caught>> {
     caught.collect()
 }
 
-/// Starts the command from a separate thread, which first drops its rights for ever. The child inherits the
+/// Starts the command from a separate thread, which first drops its rights irreversibly. The command inherits the
 /// restriction.
 fn started<R: Send>(
     command: &mut Command,
@@ -252,13 +253,12 @@ fn started<R: Send>(
     })
 }
 
-/// Returns true if this process is in the terminal's foreground group, and so is the command, which is in the same
-/// group.
+/// Returns true if this process is in the foreground group of its terminal. The command is in the same group.
 fn in_foreground() -> bool {
     Stat::of("self").is_some_and(|stat| stat.foreground == Some(stat.group))
 }
 
-/// Returns the exit code for a signal, like shells do.
+/// Returns the exit code that shells use for a signal.
 fn code_of_signal(signal: i32) -> u8 {
     u8::try_from(signal).unwrap_or_default().saturating_add(128)
 }

@@ -1,34 +1,35 @@
-//! The places that a fenced command may write. Pure, except for the listing of directories, an argument.
+//! Computes the writable places of a fenced command. Pure, except that listing directories is an argument.
 //!
-//! The kernel only knows grants, each for a place and all below it. Everything except the repository and the data root
-//! is to be writable. So the grants are the neighbours of the path from `/` to these two, and the leased paths inside.
+//! The kernel only has grants, each for a place and everything below it. Everything except the repository and the data root
+//! must be writable. Therefore the grants are the siblings of all directories on the path from `/` to these two, and the
+//! leased paths inside.
 
 use std::path::{Path, PathBuf};
 use teamlog_team::resource::pattern::Pattern;
 
-/// Directories that matter to a fenced command. Every path is absolute and without symbolic links.
+/// Directories that determine what a fenced command may write. Every path is absolute and without symlinks.
 #[derive(Debug, Clone)]
 pub struct WritablePaths {
-    /// Writable for leased paths.
+    /// The repository, in which only leased paths are writable.
     pub repository: PathBuf,
-    /// Read-only, except for scratch.
+    /// The data root, which is read-only except for scratch directories.
     pub data_root: PathBuf,
-    /// Files of teamlog in the data root: always read-only.
+    /// Files of teamlog in the data root, which are always read-only.
     pub own: Vec<PathBuf>,
-    /// Writable, also inside of the two.
+    /// Directories that are writable, even inside the repository or the data root.
     pub scratch: Vec<PathBuf>,
     /// Paths that the agent holds, relative to the repository.
     pub leased: Vec<Pattern>,
 }
 
-/// A file, or a directory with all below it.
+/// A file, or a directory with everything below it.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Node {
     pub path: PathBuf,
     pub is_dir: bool,
 }
 
-/// Kind of the innermost named directory around a place.
+/// Kind of the innermost of these directories that contains a place.
 enum Around {
     Nothing,
     Repository,
@@ -37,8 +38,8 @@ enum Around {
 }
 
 impl WritablePaths {
-    /// Returns all writable places. `list` returns the entries of a directory, without symbolic links: the target of a
-    /// link is a place of its own.
+    /// Returns all writable places. `list` returns the entries of a directory except symlinks, because the target of a symlink
+    /// is a separate place.
     pub fn writable(&self, list: impl Fn(&Path) -> Vec<Node>) -> Vec<Node> {
         let mut writable = Vec::new();
         let mut left = vec![Node {
@@ -60,7 +61,7 @@ impl WritablePaths {
         writable
     }
 
-    /// Returns leased paths that do not exist: nothing can be granted for them.
+    /// Returns the leased paths that do not exist. The kernel cannot grant access to them.
     pub fn missing(&self, is_there: impl Fn(&Path) -> bool) -> Vec<String> {
         let literal = self.leased.iter().filter(|leased| leased.is_literal());
         let names = literal.map(ToString::to_string);
@@ -80,7 +81,7 @@ impl WritablePaths {
         }
     }
 
-    /// Returns true if something below a free place is not free.
+    /// Returns true if something below the writable place `path` must stay read-only.
     fn holds_closed(&self, path: &Path) -> bool {
         let closed = [&self.repository, &self.data_root];
         closed
@@ -89,7 +90,7 @@ impl WritablePaths {
             .any(|closed| closed != path && closed.starts_with(path))
     }
 
-    /// Returns true if something below a closed place may be free.
+    /// Returns true if something below the read-only place `path` may be writable.
     fn may_hold_free(&self, path: &Path) -> bool {
         let free = self.scratch.iter().chain([&self.repository]);
         let mut free = free.filter(|free| *free != path);
@@ -114,7 +115,7 @@ impl WritablePaths {
         }
     }
 
-    /// Returns a path of the repository in the form of resources.
+    /// Converts a path inside the repository into the form of resources.
     fn inside(&self, path: &Path) -> String {
         let inside = path.strip_prefix(&self.repository).unwrap_or(path);
         inside.to_string_lossy().into_owned()
@@ -125,7 +126,7 @@ impl WritablePaths {
 mod tests {
     use super::*;
 
-    /// Every file of a small disk; a path with entries below, or with a slash at its end, is a directory.
+    /// All files of a small test disk. A path with entries below it, or with a slash at its end, is a directory.
     const DISK: &[&str] = &[
         "/bin/sh",
         "/dev/null",
@@ -182,7 +183,7 @@ mod tests {
         }
     }
 
-    /// Returns the writable places, directories with a slash at their end.
+    /// Returns the writable places. Directories have a slash at the end.
     fn told(grounds: &WritablePaths) -> Vec<String> {
         let shown = |node: Node| match node.is_dir {
             true => format!("{}/", node.path.display()),
@@ -191,7 +192,7 @@ mod tests {
         grounds.writable(list).into_iter().map(shown).collect()
     }
 
-    /// Leased paths, scratch, and the resulting free places, with the repository and the data root side by side.
+    /// Test cases: leased paths, scratch directories, and the expected writable places.
     const INSIDE: &[(&str, &str, &str)] = &[
         ("", "", ""),
         ("src/io", "", "/home/me/app/src/io/"),
@@ -203,7 +204,7 @@ mod tests {
             "/home/me/app/src/a.rs /home/me/app/src/io/deep/x.rs /home/me/app/src/test/t.rs",
         ),
         (".", "", "/home/me/app/"),
-        // A build directory inside, one around everything, and one in the data root.
+        // A build directory inside the repository, a build directory around everything, and one in the data root.
         ("", "/home/me/app/build", "/home/me/app/build/"),
         ("src", "/ /home/me", "/home/me/app/src/"),
         ("", "/home/me/log/notes", "/home/me/log/notes"),
@@ -214,7 +215,7 @@ mod tests {
         text.split_whitespace().collect()
     }
 
-    /// Free places outside of a home, and `more`.
+    /// Returns the writable places outside of the home directory, and `more`.
     fn outside(more: &str) -> Vec<String> {
         let mut all = words("/bin/ /dev/ /home/you/ /tmp/");
         all.extend(words(more));

@@ -1,4 +1,4 @@
-//! The kernel's rules (Landlock) for the places that a command may write.
+//! Rules of the kernel's Landlock for the places that a command may write.
 
 use super::grounds::Node;
 use landlock::{
@@ -10,13 +10,13 @@ use std::fs;
 use std::os::fd::OwnedFd;
 use std::path::Path;
 
-/// The first version of Landlock that covers all of writing: also truncating a file by its name.
+/// First version of Landlock that covers every kind of write, including truncating a file by its name.
 const NEEDED: ABI = ABI::V3;
 
-/// The first version that can block signals to processes outside.
+/// First version of Landlock that can block signals to processes outside of the fence.
 const SCOPES_SIGNALS: ABI = ABI::V6;
 
-/// Lists a directory for [`super::grounds::WritablePaths::writable`]. An unreadable directory is empty.
+/// Lists a directory for [`super::grounds::WritablePaths::writable`]. An unreadable directory counts as empty.
 pub fn listed(dir: &Path) -> Vec<Node> {
     let entries = fs::read_dir(dir).into_iter().flatten().flatten();
     entries
@@ -30,11 +30,11 @@ pub fn listed(dir: &Path) -> Vec<Node> {
         .collect()
 }
 
-/// Drops the right to write anywhere else, for this thread and its later children. Returns true if
-/// [`restrict_signals`] has an effect here.
+/// Allows writes to `nodes` only, for this thread and its later children. Returns true if the kernel supports
+/// [`restrict_signals`].
 ///
 /// # Errors
-/// The reason for which the kernel does not enforce all of it. The thread must then not be used.
+/// The kernel does not enforce all rules. The error is the reason. Do not use the thread then.
 pub fn restrict(nodes: &[Node]) -> Result<bool, String> {
     let status = restricted(nodes).map_err(refused)?;
     match lacking(&status.landlock, status.ruleset) {
@@ -43,17 +43,16 @@ pub fn restrict(nodes: &[Node]) -> Result<bool, String> {
     }
 }
 
-/// Drops the right to send signals to processes outside, for this thread and its later children, if the kernel
-/// supports it.
+/// Forbids signals to processes outside of the fence, for this thread and its later children, if the kernel supports this.
 ///
 /// # Errors
-/// The reason for which a kernel with support fails.
+/// The kernel supports this and fails.
 pub fn restrict_signals() -> Result<(), String> {
     signals_restricted().map(drop).map_err(refused)
 }
 
 fn signals_restricted() -> Result<RestrictionStatus, RulesetError> {
-    // Every set of rules forbids renames and links from one directory to another, unless it allows them.
+    // Landlock forbids renames and links between directories unless a rule allows them.
     let mut rules = Ruleset::default()
         .handle_access(AccessFs::Refer)?
         .scope(Scope::Signal)?
@@ -77,7 +76,7 @@ fn restricted(nodes: &[Node]) -> Result<RestrictionStatus, RulesetError> {
         .handle_access(AccessFs::from_write(NEEDED))?
         .create()?;
     for node in nodes {
-        // A place that was removed or replaced since it was listed is not granted.
+        // A place that was removed or replaced after it was listed gets no grant.
         if let Some((place, access)) = opened(node) {
             rules = rules.add_rule(PathBeneath::new(place, access))?;
         }
@@ -85,7 +84,7 @@ fn restricted(nodes: &[Node]) -> Result<RestrictionStatus, RulesetError> {
     rules.restrict_self()
 }
 
-/// Opens the place itself, without following symbolic links, and returns the rights that may be granted there.
+/// Opens a place without following symlinks. Returns it with the rights that can be granted for it.
 fn opened(node: &Node) -> Option<(OwnedFd, BitFlags<AccessFs>)> {
     let flags = OFlags::PATH | OFlags::CLOEXEC | OFlags::NOFOLLOW;
     let place = openat2(
@@ -105,7 +104,7 @@ fn opened(node: &Node) -> Option<(OwnedFd, BitFlags<AccessFs>)> {
     Some((place, access))
 }
 
-/// Returns the reason for which the kernel does not enforce all of it, if any.
+/// Returns the reason if the kernel does not enforce all rules.
 fn lacking(landlock: &LandlockStatus, enforced: RulesetStatus) -> Option<String> {
     let why = match landlock {
         LandlockStatus::Available { .. } if enforced == RulesetStatus::FullyEnforced => {

@@ -1,4 +1,4 @@
-//! Client side of the daemon's socket: blocking reads and writes, one HTTP exchange per request.
+//! Client of the daemon's socket, with blocking reads and writes.
 
 use super::Reply;
 use super::connection::Connection;
@@ -11,44 +11,44 @@ use std::time::Duration;
 use teamlog_server::forward::{PROTOCOL, receive, send};
 use teamlog_server::upgrade::VERSION_HEADER;
 
-/// This program's version, which must equal the daemon's.
+/// Version of this program. The daemon must have an equal version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");
-/// Time limit for the daemon's acceptance of a request.
+/// Time limit for the daemon to accept a request.
 const ANSWER_DEADLINE: Duration = Duration::from_secs(10);
-/// Lower bound of that limit for a local daemon, even if locks are waited for only briefly.
+/// Minimum of that limit for a local daemon, even if the wait for locks is shorter.
 const ANSWER_LEAST: Duration = Duration::from_secs(3);
-/// Time limit for a daemon on another machine that accepts no more bytes of a request.
+/// Time limit for sending, if a daemon on another machine accepts no more bytes.
 const SEND_DEADLINE: Duration = Duration::from_secs(60);
-/// Maximum number of bytes of the head of a reply.
+/// Maximum size of the HTTP head of a reply in bytes.
 const HEAD_BYTES_MAX: u64 = 8 << 10;
 
-/// A connection with its read buffer.
+/// A connection with a read buffer.
 pub type Stream = BufReader<Box<dyn Connection>>;
 
 pub(super) enum Exchange {
-    /// A reply came; the connection is still open.
+    /// A reply arrived. The connection is still open.
     Replied(Box<Reply>, Stream),
-    /// No daemon listens.
+    /// No daemon listens on the socket.
     Nowhere,
-    /// The connection ended before the whole request was sent, so the daemon did nothing.
+    /// The connection ended before the whole request was sent. The daemon did nothing.
     HungUp,
-    /// The connection ended after the request, without a reply.
+    /// The connection ended without a reply after the request was sent.
     Lost,
 }
 
-/// Receiver of a request.
+/// The daemon that receives a request.
 pub trait Peer {
-    /// Value of the `Host` header.
+    /// Returns the value of the `Host` header.
     fn host(&self) -> String;
-    /// Returns the daemon's token, if the daemon needs one.
+    /// Returns the token for the daemon, if it needs a token.
     fn token(&self) -> Option<&str>;
-    /// Returns the error for a receiver of another version.
+    /// Makes the error for a daemon with another version.
     fn mismatch(&self) -> CommandError;
-    /// Time limit while it accepts no bytes of a request.
+    /// Returns the time limit for sending, while the daemon accepts no bytes.
     fn send_deadline(&self) -> Option<Duration> {
         self.token().map(|_| SEND_DEADLINE)
     }
-    /// Returns the error for a receiver that does not behave like a daemon.
+    /// Makes the error for a receiver that does not behave like a teamlog daemon.
     fn unreachable(&self, but: &str) -> CommandError;
 }
 
@@ -78,23 +78,23 @@ impl Peer for Runtime {
     }
 }
 
-/// Time limits of an exchange.
+/// Time limits of one request.
 pub(super) struct Deadlines {
-    /// Time limit for the daemon's acceptance of the request.
+    /// Time limit for the daemon to accept the request.
     pub answer: Duration,
-    /// Time limit for the reply; unlimited if `None`.
+    /// Time limit for the reply. `None` means no limit.
     pub reply: Option<Duration>,
 }
 
 impl Deadlines {
-    /// Limits for a daemon on another machine.
+    /// Returns the limits for a daemon on another machine.
     pub fn within(reply: Option<Duration>, step_limit: Option<Duration>) -> Deadlines {
         let answer = ANSWER_DEADLINE;
         Deadlines { answer, reply }.at_most(step_limit)
     }
 
-    /// Limits for a daemon on this machine. A stopped daemon holds its locks and accepts nothing, so its acceptance is
-    /// waited for no longer than a lock.
+    /// Returns the limits for a daemon on this machine. A stopped daemon holds its locks and accepts nothing, so the limit for
+    /// accepting equals the limit for locks.
     pub fn here(lock_deadline: Duration, step_limit: Option<Duration>) -> Deadlines {
         let answer = ANSWER_DEADLINE.min(lock_deadline.max(ANSWER_LEAST));
         let reply = None;
@@ -112,10 +112,11 @@ impl Deadlines {
     }
 }
 
-/// Sends a request to the local daemon, and waits for its reply.
+/// Sends a request to the local daemon, and waits for the reply.
 ///
 /// # Errors
-/// Exit 69: the daemon has another version, or does not reply as a daemon; exit 75: it is overloaded; exit 77: it belongs to another user.
+/// Exit 69: the daemon has another version, or the reply is not from a teamlog daemon. Exit 75: the daemon is overloaded. Exit
+/// 77: the daemon belongs to another user.
 pub(super) fn exchange(
     runtime: &Runtime,
     request: &[u8],
@@ -128,7 +129,7 @@ pub(super) fn exchange(
     exchanged(Box::new(stream), runtime, request, deadlines)
 }
 
-/// Sends the request over an open connection and reads the reply.
+/// Sends the request over an open connection, and reads the reply.
 pub(super) fn exchanged(
     connection: Box<dyn Connection>,
     peer: &impl Peer,
@@ -147,7 +148,8 @@ pub(super) fn exchanged(
             .map_err(silent)?;
     }
     if send(connection.get_mut(), request).is_err() {
-        // A proxy may have passed the whole request on before the connection ended.
+        // With a token, the connection may go through a proxy, which may have passed the whole request on. So the outcome is
+        // unknown.
         return Ok(match peer.token() {
             None => Exchange::HungUp,
             Some(_) => Exchange::Lost,
@@ -162,17 +164,17 @@ pub(super) fn exchanged(
     })
 }
 
-/// Reads the next reply; `None` if the connection ended.
+/// Reads the next reply. Returns `None` if the connection ended.
 pub(super) fn received(connection: &mut Stream) -> Option<Reply> {
     serde_json::from_slice(&receive(connection).ok()?).ok()
 }
 
-/// Connects to the socket; `None` if no daemon listens. A killed daemon leaves its socket file.
+/// Connects to the socket. Returns `None` if no daemon listens, because a killed daemon leaves its socket file.
 fn connected(socket: &Path) -> Option<UnixStream> {
     UnixStream::connect(socket).ok()
 }
 
-/// Checks that the daemon runs as this user, because requests may be confidential.
+/// Checks that the daemon runs as the current user, because requests may be confidential.
 pub fn check_peer(stream: &UnixStream) -> Result<(), CommandError> {
     #[cfg(target_os = "linux")]
     {
@@ -195,7 +197,7 @@ pub fn check_peer(stream: &UnixStream) -> Result<(), CommandError> {
     Ok(())
 }
 
-/// Asks for the upgrade from HTTP. Returns false if the daemon closed the connection, which a stopping daemon does.
+/// Upgrades the connection from HTTP. Returns false if the daemon closed the connection, as a stopping daemon does.
 fn upgraded(from: &mut Stream, peer: &impl Peer, deadline: Duration) -> Result<bool, CommandError> {
     let silent = |_: io::Error| peer.unreachable("does not answer");
     let authorization = peer.token().map_or_else(String::new, |token| {
@@ -222,7 +224,7 @@ fn upgraded(from: &mut Stream, peer: &impl Peer, deadline: Duration) -> Result<b
     from.get_ref().within(None).map_err(silent)?;
     match status {
         101 => Ok(true),
-        // An older daemon knows this protocol under another name.
+        // A daemon of an older version uses another name for the protocol.
         400 => Err(other_build()),
         401 => Err(unknown_token()),
         409 => Err(peer.mismatch()),
@@ -238,7 +240,7 @@ fn upgraded(from: &mut Stream, peer: &impl Peer, deadline: Duration) -> Result<b
     }
 }
 
-/// Reads the head of the daemon's reply. Returns its status, 0 if it is no HTTP head, and `None` if the connection
+/// Reads the HTTP head of the reply. Returns the status, 0 for a text that is not an HTTP head, or `None` if the connection
 /// ended.
 fn status(from: &mut Stream) -> io::Result<Option<u16>> {
     let mut from = from.by_ref().take(HEAD_BYTES_MAX);

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 /// A connection with blocking reads and writes.
 pub trait Connection: Read + Write + Send + Debug {
-    /// Sets the time limit of reads and writes; `None` means no limit.
+    /// Sets the time limit for reads and writes. `None` means no limit.
     fn within(&self, deadline: Option<Duration>) -> io::Result<()>;
 }
 

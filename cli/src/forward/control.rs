@@ -1,5 +1,5 @@
-//! Requests of the daemon's own user besides forwarded calls: its state, its stop, and new tokens. One HTTP request on
-//! its socket, one reply.
+//! Requests of the daemon's user that are not forwarded calls: state, stop and new tokens. Each is one HTTP request on the
+//! socket.
 
 use super::runtime::Runtime;
 use crate::exit::CommandError;
@@ -10,13 +10,13 @@ use std::time::Duration;
 
 /// Time limit for a reply.
 const DEADLINE: Duration = Duration::from_secs(10);
-/// Maximum number of bytes of a reply: many teams, each with the reason for its state.
+/// Maximum size of a reply in bytes. A reply lists all teams and a reason for the state of each team.
 const ANSWER_BYTES_MAX: u64 = 64 << 20;
 
-/// Sends a request, and returns the status and body of the reply.
+/// Sends a request. Returns status and body of the reply.
 ///
 /// # Errors
-/// Exit 69: no daemon listens, or the reply is not a daemon's; exit 77: it belongs to another user.
+/// Exit 69: no daemon listens, or the reply is not from a teamlog daemon. Exit 77: the daemon belongs to another user.
 pub fn ask(socket: &Path, method: &str, path: &str) -> Result<(u16, Vec<u8>), CommandError> {
     let unreachable = |error: io::Error| {
         let message = format!(
@@ -31,7 +31,7 @@ pub fn ask(socket: &Path, method: &str, path: &str) -> Result<(u16, Vec<u8>), Co
     parsed(&answer).ok_or_else(|| unreachable(io::ErrorKind::InvalidData.into()))
 }
 
-/// Returns the process id of the daemon that serves a team, if it replies.
+/// Returns the process id of the daemon that serves a team, if the daemon answers a health check.
 pub fn answering(root: &Path, team: &str) -> Option<u32> {
     let runtime = Runtime::of_team(root, team).ok()??;
     let (status, _) = ask(runtime.socket.as_deref()?, "GET", "/healthz").ok()?;

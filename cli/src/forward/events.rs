@@ -1,4 +1,4 @@
-//! Sends events to another machine as lines, many per message.
+//! Sends events to another machine as lines of JSON. A message of the protocol has many lines.
 
 use super::{Ended, NamedCall, Reply};
 use crate::call::{CallContext, crowded_waits};
@@ -13,10 +13,10 @@ use teamlog_team::command::deadline::Deadline;
 use teamlog_team::engine::Event;
 use teamlog_team::redaction::redact;
 
-/// Size of its lines at which a message is sent.
+/// A message is sent when its lines have this many bytes.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// Sends the requested events until the stream ends or its reader is gone.
+/// Sends the requested events until the stream ends or the reader disconnects.
 pub fn sent(site: &mut CallContext<'_>, asked: &NamedCall, caller: &Arc<Caller>) -> Ended {
     let outcome = exit::caught(|| run(site, asked, caller)).flatten();
     Ended {
@@ -35,7 +35,7 @@ fn run(
     })?;
     let known = site.root.options().authenticated.as_ref();
     let agent = known.map(|known| known.agent.clone());
-    // A slow or endless reader holds no worker.
+    // Stream in a wait, so that a slow or endless reader occupies no worker thread.
     let streamed = caller.wait(|deadline| {
         let team = site.team()?;
         team.under(Control {
@@ -55,9 +55,9 @@ fn run(
     streamed.ok_or_else(crowded_waits)?
 }
 
-/// Lines that are collected for a message.
+/// Collects lines for the next message.
 struct Sending<'a> {
-    /// The agent that reads them; claim tokens of other agents are removed.
+    /// The agent that reads the events. Claim tokens of other agents are removed.
     agent: Option<String>,
     caller: &'a Caller,
     deadline: &'a Deadline,

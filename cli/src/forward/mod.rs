@@ -1,9 +1,9 @@
-//! Forwards calls that record in a team to the daemon that holds the team's lock.
+//! Forwards calls that record events to the daemon that holds the team's lock.
 //!
-//! If the team's `runtime.json` names a daemon ([`runtime`]), the [`Call`](crate::call::Call) is sent to it in one
-//! request and answered by one answer or error ([`client`]). If no daemon listens there, the file is left over and the
-//! call is carried out here. Commands on the whole log ask the daemon to release the team, and work here. [`resident`]
-//! is the daemon's side.
+//! If the team's `runtime.json` names a daemon ([`runtime`]), the [`Call`](crate::call::Call) is sent to the daemon in one
+//! request ([`client`]), and the daemon replies with one answer or error. If no daemon listens, the file is left over from an
+//! earlier daemon, and the call runs in this process. Commands on the whole log ask the daemon to release the team, and
+//! run in this process. [`resident`] is the side of the daemon.
 
 mod client;
 mod connection;
@@ -47,7 +47,7 @@ use teamlog_team::log::await_event::AwaitEvent;
 use teamlog_team::log::sync_views::SyncViews;
 use unknown::outcome_unknown;
 
-/// Calls that may wait for other agents.
+/// Names of calls that may wait for other agents.
 const WAITING: [&str; 5] = [
     SEND_AND_WAIT.name,
     "wait",
@@ -55,22 +55,22 @@ const WAITING: [&str; 5] = [
     SyncViews::NAME,
     API.name,
 ];
-/// Time limit for the reply of a daemon on another machine, in addition to its waits for locks.
+/// Time limit for the reply of a daemon on another machine. The wait for locks is added to it.
 const REPLY_DEADLINE: Duration = Duration::from_secs(60);
-/// Longest wait for a daemon's verdict on a token.
+/// Time limit for checking if the daemon still accepts a token.
 const REVOKED_CHECK: Duration = Duration::from_secs(10);
-/// Attempts to send a request to a daemon that closes the connection before it has read it.
+/// Number of attempts to send a request if the daemon closes the connection before it reads the request.
 const ATTEMPTS: usize = 5;
 
-/// Codes of temporary refusals, given before any part of a request was carried out.
+/// Codes of temporary refusals. A request that was refused with such a code was not carried out.
 const BUSY_CODES: [&str; 2] = ["busy", "rate_limited"];
-/// Longest pause before a refused command is sent again.
+/// Maximum pause before a refused request is sent again.
 const RETRY_PAUSE_MAX: Duration = Duration::from_millis(200);
 
 /// A request to a daemon.
 #[derive(Debug, Serialize, Deserialize)]
 struct Request {
-    /// Device and inode of the data root, which distinguish it from a copy; absent from another machine.
+    /// Device and inode of the data root, which distinguish the root from a copy. `None` if the client is on another machine.
     root: Option<(u64, u64)>,
     team: String,
     wanted: Wanted,
@@ -78,22 +78,22 @@ struct Request {
 
 #[derive(Debug, Serialize, Deserialize)]
 enum Wanted {
-    /// Carries out a call.
+    /// Runs a call.
     Call(Box<NamedCall>),
-    /// Reads for another machine.
+    /// Runs an operation that only reads, for a client on another machine.
     Question(Box<NamedQuestion>),
-    /// Sends events to another machine, as the call's input describes.
+    /// Streams events to a client on another machine. The call's input selects the events.
     Stream(Box<NamedCall>),
-    /// Imports the messages of a file that another machine sends in pieces; an empty piece ends it.
+    /// Imports a file of messages that a client on another machine sends in pieces. An empty piece ends the file.
     Import(Box<NamedCall>),
-    /// Releases the team while the connection lasts.
+    /// Releases the team until the connection ends.
     GiveWay,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 struct NamedQuestion {
     call: NamedCall,
-    /// Point of the team's past to read at.
+    /// Past point at which the operation reads, if any.
     at: Option<Point>,
 }
 
@@ -102,22 +102,22 @@ struct NamedCall {
     name: String,
     input: Box<RawValue>,
     who: Who,
-    /// Longest wait for a lock.
+    /// Maximum wait for a lock.
     lock_deadline: Duration,
-    /// True if the answer must come with a receipt.
+    /// True if the answer must have a receipt.
     receipt: bool,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
 enum Reply {
     Ended(Ended),
-    /// Ready for the file.
+    /// The daemon is ready to receive the file.
     Send,
-    /// Lines of a stream, each of JSON; more follow.
+    /// Lines of JSON from a stream. More messages follow.
     Lines(String),
-    /// The team is released.
+    /// The daemon has released the team.
     GaveWay,
-    /// This daemon does not serve the team and did nothing.
+    /// The daemon does not serve the team, and did nothing.
     Elsewhere,
 }
 
@@ -125,14 +125,14 @@ enum Reply {
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Ended {
     pub outcome: Result<Box<RawValue>, CommandError>,
-    /// True if the answer repeats an earlier one under the same key.
+    /// True if the answer is the stored answer of an earlier call with this key.
     pub replayed: bool,
     pub receipt: Option<Receipt>,
     /// Notes for the user.
     pub notes: Vec<String>,
-    /// Age of the answer, if other hosts record too.
+    /// Time up to which the answer has the events of other hosts, if other hosts record events.
     pub as_of: Option<AsOf>,
-    /// Last event and time of an answer about the past.
+    /// Seq and time of the last event before the past point, if the call read at a past point.
     pub moment: Option<(u64, Timestamp)>,
 }
 
@@ -149,27 +149,27 @@ impl Ended {
     }
 }
 
-/// Keeps a team released by its daemon until it is dropped.
+/// Connection that keeps a team released by its daemon. Dropping it ends the release.
 pub type GaveWay = Stream;
 
-/// Client of the daemons of a data root, or of one on another machine.
+/// Client of the daemons of a data root, or of a daemon on another machine.
 #[derive(Debug, Clone)]
 pub struct Client {
     pub root: PathBuf,
-    /// Daemon on another machine, if one is used.
+    /// Daemon on another machine, if the client uses one.
     pub remote: Option<Remote>,
     pub lock_deadline: Duration,
-    /// Longest wait per step of a daemon: connection, acceptance, reply. Without it there is no limit for the reply of
-    /// a daemon on this machine.
+    /// Time limit for each step of a daemon: connect, accept, reply. Without this limit, a local daemon may take any time for
+    /// its reply.
     pub step_limit: Option<Duration>,
     pub receipt: bool,
 }
 
 impl Client {
-    /// Carries out a call in the daemon that serves the team; `None` if no daemon does, in which case nothing was done.
+    /// Runs a call in the daemon that serves the team. Returns `None` if no daemon serves the team; nothing was done then.
     ///
     /// # Errors
-    /// `runtime.json` cannot be trusted; the daemon has another version, does not reply, or went away during the call.
+    /// `runtime.json` cannot be trusted; the daemon has another version, does not reply, or ended during the call.
     pub fn call(
         &self,
         sent: ErasedCall<'_>,
@@ -197,7 +197,8 @@ impl Client {
         Ok(Some(ended))
     }
 
-    /// Reads by an operation of the daemon on another machine; `None` if it does not serve the team.
+    /// Runs an operation that only reads in the daemon on another machine. Returns `None` if the daemon does not serve the
+    /// team.
     ///
     /// # Errors
     /// The daemon cannot be reached, has another version, or refuses the token.
@@ -218,10 +219,11 @@ impl Client {
         }
     }
 
-    /// Requests events as lines of JSON from the daemon on another machine and passes them to `each` until that breaks off; `None` if it does not serve the team.
+    /// Requests events as lines of JSON from the daemon on another machine, and passes each line to `each` until `each` returns
+    /// `Break`. Returns `None` if the daemon does not serve the team.
     ///
     /// # Errors
-    /// Errors of [`ask`](Client::ask); the connection ended before the stream did.
+    /// The errors of [`ask`](Client::ask); the connection ended before the stream ended.
     pub fn stream(
         &self,
         team: &str,
@@ -251,10 +253,11 @@ impl Client {
         }
     }
 
-    /// Imports the messages of a file by the daemon on another machine; `None` if it does not serve the team.
+    /// Imports a file of messages through the daemon on another machine. Returns `None` if the daemon does not serve the
+    /// team.
     ///
     /// # Errors
-    /// Errors of [`ask`](Client::ask); the file cannot be read; the connection ended while the file was sent or before the reply.
+    /// The errors of [`ask`](Client::ask); the file cannot be read; the connection ended during the upload or before the reply.
     pub fn import(
         &self,
         team: &str,
@@ -277,10 +280,10 @@ impl Client {
         }
     }
 
-    /// Returns the reason for the end of a stream: the token was revoked, or the connection ended.
+    /// Makes the error for a stream that ended early: the token was revoked, or the connection ended.
     fn stream_end(&self, team: &str) -> CommandError {
         let refused = match &self.remote {
-            // No daemon carries out an empty request; only its verdict on the token matters.
+            // The request is empty. Only the error for a revoked token matters.
             Some(_) => self.exchange(team, &[], Some(REVOKED_CHECK)).err(),
             None => None,
         };
@@ -304,7 +307,7 @@ impl Client {
         })
     }
 
-    /// Asks the daemon that serves the team to release it; `None` if no daemon does.
+    /// Asks the daemon that serves the team to release the team. Returns `None` if no daemon serves the team.
     pub fn give_way(&self, team: &str) -> Result<Option<GaveWay>, CommandError> {
         match self.reply(team, Wanted::GiveWay, None)? {
             Some((Reply::Ended(ended), _)) => ended.outcome.map(|_| None),
@@ -313,9 +316,10 @@ impl Client {
         }
     }
 
-    /// Returns the daemon's reply; `None` if no daemon accepts the request. A daemon that closed the connection before
-    /// it read the request has done nothing, and another one may have started. A lost reply to a request that may not
-    /// be repeated is an error.
+    /// Returns the daemon's reply, or `None` if no daemon accepts the request.
+    ///
+    /// A daemon that closed the connection before it read the request has done nothing, so the request is sent again; another
+    /// daemon may have started. If the reply is lost and the request is not safe to repeat, returns an error.
     fn reply(
         &self,
         team: &str,
@@ -351,7 +355,7 @@ impl Client {
         }
     }
 
-    /// Sends the request, again while the daemon is overloaded, until the deadline for a lock. A refused request was
+    /// Sends the request, and repeats it while the daemon is overloaded, until the time limit for locks. A refused request was
     /// not carried out.
     fn exchange_when_free(
         &self,
@@ -389,8 +393,8 @@ impl Client {
         }
     }
 
-    /// Returns the time limit for a reply from another machine, because a network can drop messages silently. Calls
-    /// that wait for other agents have no limit.
+    /// Returns the time limit for a reply from another machine. A limit is needed because a network can lose data silently.
+    /// Calls that wait for other agents have no limit.
     fn reply_deadline(&self, wanted: &Wanted) -> Option<Duration> {
         let waits = match wanted {
             Wanted::Call(call) => WAITING.contains(&&*call.name),
@@ -402,20 +406,20 @@ impl Client {
     }
 }
 
-/// Returns a random time up to [`RETRY_PAUSE_MAX`], so that many commands do not ask again at once.
+/// Returns a random pause up to [`RETRY_PAUSE_MAX`], so that many clients do not retry at one moment.
 fn retry_pause() -> Result<Duration, CommandError> {
     let [share] = random::bytes()?;
     Ok(RETRY_PAUSE_MAX.mul_f64((f64::from(share) + 1.0) / 256.0))
 }
 
-/// Returns the error for a stream that ended early.
+/// Makes the error for a stream that ended early.
 fn cut_off() -> CommandError {
     let message = "lost the connection to the daemon before all events arrived";
     CommandError::new(Exit::Unavailable, "daemon_gone", message)
         .or_hint("continue after the last event received: --from-seq SEQ")
 }
 
-/// Returns the error for a request that cannot be serialised, which does not happen.
+/// Makes the error for a request that cannot be serialised, which does not happen.
 fn unsendable(error: &serde_json::Error) -> CommandError {
     let message = format!("the request cannot be written as JSON: {error}");
     CommandError::bug(message)

@@ -1,5 +1,5 @@
-//! A daemon on another machine: its address (`TEAMLOG_REMOTE`), the certificates to trust (`TEAMLOG_REMOTE_CA`), and
-//! the agent's token (`TEAMLOG_TOKEN_FILE`). Requests use the socket's protocol over TLS.
+//! A daemon on another machine: its address (`TEAMLOG_REMOTE`), the trusted certificates (`TEAMLOG_REMOTE_CA`), and the
+//! agent's token (`TEAMLOG_TOKEN_FILE`). Requests use the protocol of the socket over TLS.
 
 use super::client::{Deadlines, Exchange, Peer, VERSION, exchanged};
 use super::connection::Connection;
@@ -20,19 +20,19 @@ use std::time::Duration;
 
 use teamlog_server::{agent_token, keep_alive};
 
-/// Variable with the daemon's address.
+/// Variable with the address of the daemon.
 pub const REMOTE: &str = "TEAMLOG_REMOTE";
-/// Variable with the token's file.
+/// Variable with the path of the token file.
 const TOKEN_FILE: &str = "TEAMLOG_TOKEN_FILE";
-/// Variable with the file of trusted certificates; without it, those of the system.
+/// Variable with the path of a file of trusted certificates. If unset, the system's trusted certificates are used.
 const REMOTE_CA: &str = "TEAMLOG_REMOTE_CA";
-/// Time limit for a connection to each address of the daemon.
+/// Time limit for connecting to one address of the daemon.
 const CONNECT_DEADLINE: Duration = Duration::from_secs(10);
 /// Default port.
 const PORT: u16 = 443;
-/// Maximum number of bytes of a token's file.
+/// Maximum size of a token file in bytes.
 const TOKEN_BYTES_MAX: u64 = 4 << 10;
-/// A daemon on another machine; see the module.
+/// A daemon on another machine, as the environment describes it.
 #[derive(Clone)]
 pub struct Remote {
     host: String,
@@ -45,7 +45,7 @@ pub struct Remote {
 
 impl fmt::Debug for Remote {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        // Omits the token.
+        // The output leaves out the token.
         write!(f, "Remote({}:{}, {})", self.host, self.port, self.agent)
     }
 }
@@ -63,7 +63,7 @@ impl Remote {
         let url = env.var_set(REMOTE).unwrap_or_default();
         let url = url.to_string_lossy();
         let (host, port) = place(&url).ok_or_else(|| {
-            // A malformed address may contain a secret.
+            // Do not print an address with `@`, because it may contain a password.
             let shown = match url.contains('@') {
                 true => "names a user".to_owned(),
                 false => format!("is {url:?}"),
@@ -86,20 +86,21 @@ impl Remote {
         })
     }
 
-    /// Returns the team of the token.
+    /// Returns the team for which the token is valid.
     pub fn team(&self) -> &str {
         &self.team
     }
 
-    /// Returns the agent of the token.
+    /// Returns the agent to whom the token belongs.
     pub fn agent(&self) -> &str {
         &self.agent
     }
 
-    /// Sends a request and waits for its reply.
+    /// Sends a request and waits for the reply.
     ///
     /// # Errors
-    /// Exit 69: the daemon cannot be reached, its certificate is not trusted, or it has another version; exit 75: the daemon is overloaded, or the token exceeded its rate; exit 77: the token is refused.
+    /// Exit 69: the daemon cannot be reached, its certificate is not trusted, or it has another version. Exit 75: the daemon is
+    /// overloaded, or the token exceeded its rate. Exit 77: the daemon refuses the token.
     pub(super) fn exchange(
         &self,
         request: &[u8],
@@ -134,7 +135,7 @@ impl Remote {
         for address in addresses.map_err(|error| self.unreachable(&error.to_string()))? {
             match TcpStream::connect_timeout(&address, within) {
                 Ok(stream) => {
-                    // Optional: without these options, a vanished machine is noticed later.
+                    // Ignore errors. Without these options, a lost connection is noticed later.
                     let _ = stream.set_nodelay(true);
                     let _ = keep_alive(&stream);
                     return Ok(stream);
@@ -209,7 +210,7 @@ impl Peer for Remote {
     }
 }
 
-/// Describes a failed handshake, in terms of the certificate if that is the reason.
+/// Describes a failed TLS handshake. Explains certificate errors.
 fn handshake_failure(error: &io::Error) -> String {
     let cause = error.get_ref().and_then(|inner| inner.downcast_ref());
     match cause {
@@ -235,7 +236,7 @@ impl Connection for StreamOwned<ClientConnection, TcpStream> {
     }
 }
 
-/// Parses `https://HOST:PORT`.
+/// Parses `https://HOST:PORT` into host and port.
 fn place(url: &str) -> Option<(&str, u16)> {
     let place = url.strip_prefix("https://")?;
     let place = place.strip_suffix('/').unwrap_or(place);

@@ -1,4 +1,4 @@
-//! Daemon side of forwarded calls: runs the same code as the command line, on teams that stay open.
+//! Daemon side of forwarded calls. Runs the code of the command line on teams that stay open.
 
 use super::{Ended, NamedCall, Reply, Request, Wanted, events, place, transport, upload};
 use crate::call::{self, CallContext};
@@ -15,12 +15,12 @@ use teamlog_team::lifecycle::freshness::AsOf;
 use teamlog_team::redaction::redact;
 use teamlog_team::{Notes, RootOptions};
 
-/// Longest wait for a lock that a caller may ask for.
+/// Maximum wait for a lock that a client may request.
 const LOCK_DEADLINE_MAX: Duration = Duration::from_secs(86_400);
-/// Longest wait for a lock that a caller on another machine may ask for.
+/// Maximum wait for a lock that a client on another machine may request.
 const REMOTE_LOCK_DEADLINE_MAX: Duration = Duration::from_secs(60);
 
-/// Carries out the requests to the daemon of one data root.
+/// Runs the requests to the daemon of one data root.
 #[derive(Debug)]
 pub struct Resident {
     root: (u64, u64),
@@ -48,7 +48,7 @@ impl Forward for Resident {
             return send(caller, &Reply::Elsewhere);
         }
         match wanted {
-            // Commands on the whole log run on the machine of the data root only.
+            // Commands on the whole log run only on the machine of the data root.
             Wanted::GiveWay if admitted.is_some() => {
                 let message =
                     "only commands on the daemon's own machine can make it release the team's lock";
@@ -81,7 +81,8 @@ impl Forward for Resident {
     }
 }
 
-/// Sends an answer, then does the remaining maintenance, whose failure costs time later but loses nothing.
+/// Sends the answer, then does the maintenance of the team. A failure of the maintenance costs time later but loses
+/// nothing.
 fn finish(site: CallContext<'_>, caller: &Caller, ended: Ended) -> io::Result<()> {
     send(caller, &Reply::Ended(ended))?;
     if let Some(mut team) = site.opened {
@@ -101,7 +102,7 @@ fn site<'a>(
     caller: &'a Arc<Caller>,
 ) -> CallContext<'a> {
     let options = RootOptions {
-        // The number is not trusted.
+        // Limit the client's number, because it is not trusted.
         lock_deadline: call.lock_deadline.min(match caller.admitted() {
             None => LOCK_DEADLINE_MAX,
             Some(_) => REMOTE_LOCK_DEADLINE_MAX,
@@ -143,7 +144,7 @@ fn carry_out(site: &mut CallContext<'_>, call: &NamedCall) -> Ended {
     }
 }
 
-/// Removes the tokens of claims that the calling agent does not hold from an answer.
+/// Removes claim tokens from an answer, except the tokens of claims that the calling agent holds.
 fn redacted(site: &CallContext<'_>, answer: Box<RawValue>) -> Box<RawValue> {
     let known = site.root.options().authenticated.as_ref();
     let redacted = known.and_then(|known| redact(answer.get(), &known.agent));
@@ -164,14 +165,14 @@ fn answer(site: &mut CallContext<'_>, call: &NamedCall) -> Ended {
     }
 }
 
-/// Returns the answer of a reading operation, and its age.
+/// Runs an operation that reads. Returns its answer and its age.
 fn read(
     site: &mut CallContext<'_>,
     call: &NamedCall,
 ) -> Result<(Box<RawValue>, Option<AsOf>), CommandError> {
     let operation = api::find(&call.name).filter(|found| found.name == call.name);
     if operation.is_none_or(Operation::mutates) {
-        // The client repeats a read whose answer was lost, so a read must not record.
+        // The client repeats a read if the answer was lost, so a read must not record events.
         return Err(call::unknown(&call.name));
     }
     let answer = transport::carry_out(site, &call.name, &call.input)?;
@@ -182,7 +183,7 @@ fn read(
     Ok((answer, as_of))
 }
 
-/// Releases the team until the caller closes the connection. The next user of the team reads the changes.
+/// Releases the team until the client closes the connection. The next user of the team reads the new events.
 fn give_way(served: &Served, team: &str, caller: &Caller) -> io::Result<()> {
     match served.root().give_way(team) {
         Ok(pause) => {

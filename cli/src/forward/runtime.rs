@@ -1,4 +1,4 @@
-//! `teams/<team>/runtime.json`: the address of the daemon that serves a team, written by the daemon.
+//! Reads `teams/<team>/runtime.json`. The daemon writes its address to this file.
 
 use crate::exit::{CommandError, Exit};
 use rustix::fs::OFlags;
@@ -11,15 +11,15 @@ use std::path::{Path, PathBuf};
 use teamlog_server::runtime::RUNTIME_FILE;
 use teamlog_team::handle::root::TEAMS_DIR;
 
-/// Maximum number of bytes read of it.
+/// Maximum number of bytes that are read from the file.
 const BYTES_MAX: u64 = 64 << 10;
 
-/// The fields of `runtime.json` that the command line uses. The file has more, and later versions will add some.
+/// The fields of `runtime.json` that the command line uses. Other fields are ignored, because later versions will add some.
 #[derive(Debug, Clone, Deserialize)]
 pub struct Runtime {
     #[serde(default)]
     pub pid: u32,
-    /// Socket for forwarded calls.
+    /// Path of the socket for forwarded calls.
     #[serde(default)]
     pub socket: Option<PathBuf>,
     #[serde(default)]
@@ -27,10 +27,10 @@ pub struct Runtime {
 }
 
 impl Runtime {
-    /// Reads the file of a team; `None` if no daemon left one.
+    /// Reads the `runtime.json` of a team. Returns `None` if there is no such file.
     ///
     /// # Errors
-    /// Other users may write the file, so that it cannot be trusted; it cannot be read.
+    /// Other users may write the file, so it cannot be trusted; the file cannot be read.
     pub fn of_team(root: &Path, team: &str) -> Result<Option<Runtime>, CommandError> {
         let path = Runtime::place(root, team);
         match open(&path) {
@@ -66,7 +66,7 @@ impl Runtime {
         file.take(BYTES_MAX)
             .read_to_end(&mut text)
             .map_err(failed)?;
-        // serde accepts an array as a struct's fields in order; only an object is valid here.
+        // serde also accepts an array for a struct, but only an object is valid here.
         let object = serde_json::from_slice(&text).map(Value::Object);
         object.and_then(serde_json::from_value).map_err(|error| {
             let message = format!("{} was not written by a daemon: {error}", path.display());
@@ -75,7 +75,7 @@ impl Runtime {
     }
 }
 
-/// Returns the error for a `runtime.json` that cannot be read. The command was not carried out.
+/// Makes the error for an unreadable `runtime.json`. The command was not carried out.
 fn unreadable(doing: &str, path: &Path, error: &io::Error) -> CommandError {
     let hint = match error.kind() {
         io::ErrorKind::PermissionDenied => {
@@ -95,7 +95,7 @@ fn removal(path: &Path) -> String {
 
 const LOOP: i32 = rustix::io::Errno::LOOP.raw_os_error();
 
-/// Opens a regular file; does not follow a link, and does not wait for the writer of a pipe.
+/// Opens a regular file. Does not follow a symlink, and does not wait for the writer of a pipe.
 fn open(path: &Path) -> io::Result<File> {
     let flags = OFlags::NOFOLLOW | OFlags::NONBLOCK;
     OpenOptions::new()

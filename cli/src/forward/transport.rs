@@ -1,5 +1,5 @@
-//! Internal calls between the command line and its daemon, outside the registry: binary transfers, sends that wait, creating a
-//! team, and the envelopes of other protocols.
+//! Calls between the command line and its daemon that are not operations: binary transfers, sends that wait, creating a
+//! team, and envelopes of other protocols.
 
 use crate::call::{Call, CallContext, crowded_waits, handle, unknown, unreadable};
 use crate::exit::CommandError;
@@ -56,7 +56,7 @@ impl Transport {
         }
     }
 
-    /// Returns the scope that an agent's token needs. The operation that `Api` names has a scope of its own.
+    /// Returns the scope that an agent's token needs for the call. For `Api`, the operation inside has its own scope.
     fn scope(self) -> AgentScope {
         match self {
             Transport::Init => AgentScope::Operate,
@@ -82,7 +82,7 @@ impl Transport {
     }
 }
 
-/// Carries out the call with this name: an operation, or one of the transports.
+/// Runs the call with the given name: an operation or a transport.
 pub fn carry_out(
     site: &mut CallContext<'_>,
     name: &str,
@@ -105,7 +105,7 @@ pub fn carry_out(
     }
 }
 
-/// `init`: its answer, true if the team is new, and the members that were added.
+/// `init`. The answer has the operation's answer, true if the team is new, and the added members.
 pub const INIT: Call<Init, (InitAnswer, bool, Vec<String>)> = Call {
     name: "init",
     run: |site, init| {
@@ -115,7 +115,7 @@ pub const INIT: Call<Init, (InitAnswer, bool, Vec<String>)> = Call {
     },
 };
 
-/// `send --wait`: the operation `send`, then a wait for the ack during which due events are recorded.
+/// `send --wait`: sends a message, then waits for the ack and records due events meanwhile.
 pub const SEND_AND_WAIT: Call<Send, SendAnswer> = Call {
     name: "send-and-wait",
     run: |site, send| {
@@ -129,7 +129,7 @@ pub const SEND_AND_WAIT: Call<Send, SendAnswer> = Call {
     },
 };
 
-/// `artifact put`: each byte of the content is sent as the character with its number.
+/// `artifact put`. The content is sent as a text in which each byte is the character with its number.
 pub const ARTIFACT_PUT: Call<ArtifactPut, ArtifactPutAnswer> = Call {
     name: "artifact-put-bytes",
     run: |site, mut put| {
@@ -141,7 +141,7 @@ pub const ARTIFACT_PUT: Call<ArtifactPut, ArtifactPutAnswer> = Call {
     },
 };
 
-/// `artifact get`: the artifact's description and its bytes, each as the character with its number.
+/// `artifact get`. The answer has the artifact's description, and a text in which each byte is the character with its number.
 pub const ARTIFACT_GET: Call<ArtifactGet, (ArtifactShown, String)> = Call {
     name: "artifact-get-bytes",
     run: |site, asked| {
@@ -150,7 +150,7 @@ pub const ARTIFACT_GET: Call<ArtifactGet, (ArtifactShown, String)> = Call {
     },
 };
 
-/// `--fresh`, or `--at-least` with its event. Answers the last known event.
+/// `--fresh`, or `--at-least` if the input is a seq. The answer is the seq of the last known event.
 pub const CATCH_UP: Call<Option<u64>, u64> = Call {
     name: "catch-up",
     run: |site, known| match known {
@@ -165,10 +165,10 @@ pub struct ApiInput {
     pub input: Box<RawValue>,
 }
 
-/// Data of an operation, or its fault.
+/// Data of an operation's answer, or the fault.
 pub type ApiAnswer = Result<Box<RawValue>, Fault>;
 
-/// An operation in the envelope of the API.
+/// Runs an operation with the JSON envelope of the API.
 pub const API: Call<ApiInput, ApiAnswer> = Call {
     name: "api",
     run: api,
@@ -198,7 +198,8 @@ fn api(site: &mut CallContext<'_>, asked: ApiInput) -> Result<ApiAnswer, Command
     }))
 }
 
-/// A recording MCP tool: its name and arguments; answers its text, or the reason of a refusal.
+/// Runs an MCP tool that records events. The input is its name and arguments. The answer is its text, or the reason of a
+/// refusal.
 pub const TOOL: Call<(String, Map<String, Value>), Result<String, String>> = Call {
     name: "tool",
     run: |site, (tool, arguments)| {
@@ -208,7 +209,7 @@ pub const TOOL: Call<(String, Map<String, Value>), Result<String, String>> = Cal
     },
 };
 
-/// Returns the error for one waiting command too many.
+/// Makes the error for too many waiting commands.
 fn crowded() -> CommandError {
     crowded_waits().hinting("try again, or send it with --require-ack and without --wait")
 }

@@ -1,6 +1,8 @@
-//! Trust in the daemon's certificate. A certificate is accepted if a trusted one signed it, by the usual rules of the
-//! web, or if it is itself among the trusted ones, byte for byte. Self-signed certificates made for this purpose often
-//! are marked as authorities, which the usual rules refuse for a server; therefore the second way.
+//! Verifies the daemon's certificate. A certificate is accepted if a trusted certificate signed it according to the usual
+//! rules of TLS, or if it is itself a trusted certificate, byte for byte.
+//!
+//! The second way is needed for self-signed certificates. They are often marked as authorities, and the usual rules refuse
+//! such a certificate for a server.
 
 use rustls::client::WebPkiServerVerifier;
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
@@ -9,7 +11,7 @@ use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{CertificateError, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
 use std::sync::Arc;
 
-/// A verifier of certificates; see the module.
+/// A verifier of server certificates.
 #[derive(Debug)]
 pub struct Trust {
     certificates: Vec<CertificateDer<'static>>,
@@ -17,7 +19,7 @@ pub struct Trust {
 }
 
 impl Trust {
-    /// Builds a verifier that trusts these certificates.
+    /// Builds a verifier that trusts `certificates`.
     pub fn in_these(
         certificates: Vec<CertificateDer<'static>>,
         provider: Arc<CryptoProvider>,
@@ -33,8 +35,8 @@ impl Trust {
     }
 }
 
-/// Checks that a refused certificate is itself among the `known` ones, and was not refused for its dates. A known
-/// certificate counts for every name, but only within its dates.
+/// Returns true if a refused certificate is one of the `known` certificates and was not refused because of its dates. A known
+/// certificate is valid for every host name.
 fn is_pinned(
     error: &CertificateError,
     known: &[CertificateDer<'_>],

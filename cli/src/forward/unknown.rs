@@ -1,26 +1,26 @@
-//! Error for a daemon that went away before it said how a command ended.
+//! Makes the error for a daemon that ended before it reported the outcome of a command.
 
 use crate::exit::{CommandError, Exit};
 
-/// Effect of repeating a command whose outcome is unknown.
+/// Effect of repeating a command after an unknown outcome.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Repeat {
-    /// The command has a key, so a repeat returns the first answer.
+    /// The command has an idempotency key, so a repeat returns the first answer.
     UnderKey,
-    /// The command names a message id, so a repeat is recognised.
+    /// The command has a message id, so a repeat is recognised.
     UnderMessageId,
-    /// A message without an id: a repeat sends a second message.
+    /// The message has no id, so a repeat sends a second message.
     WithoutMessageId,
     /// A repeat changes nothing.
     Same,
-    /// A repeat may record a second change, because the command had no key.
+    /// The command has no key, so a repeat may record a second change.
     Unsafe,
     /// A repeat always records another event.
     Never,
 }
 
 impl Repeat {
-    /// Returns the value for a message, which an id makes repeatable.
+    /// Returns the effect of repeating a message. With an id, the message can be repeated safely.
     pub fn of_message(id: Option<&str>) -> Repeat {
         match id {
             Some(_) => Repeat::UnderMessageId,
@@ -28,7 +28,7 @@ impl Repeat {
         }
     }
 
-    /// Returns the value for a change, which a key makes repeatable.
+    /// Returns the effect of repeating a change. With a key, the change can be repeated safely.
     pub fn of_key(key: Option<&str>) -> Repeat {
         match key {
             Some(_) => Repeat::UnderKey,
@@ -36,7 +36,7 @@ impl Repeat {
         }
     }
 
-    /// Returns true if a repeat changes nothing.
+    /// Returns true if a repeat cannot record anything twice.
     pub fn is_safe(self) -> bool {
         matches!(
             self,

@@ -1,4 +1,4 @@
-//! Upload of a file to the daemon on another machine: one piece per message, then an empty message.
+//! Uploads a file to the daemon on another machine: one piece per protocol message, then an empty piece.
 
 use super::{Ended, NamedCall, Reply};
 use crate::call::{CallContext, crowded_waits, unreadable};
@@ -61,7 +61,7 @@ fn run(
     to_raw_value(&answer).map_err(unreadable)
 }
 
-/// Writes the received bytes to an unnamed file in the data root, the only place that the daemon may write.
+/// Writes the received bytes to an unnamed file in the data root, the only directory that the daemon may write.
 fn spooled(dir: &Path, caller: &Caller) -> io::Result<File> {
     let message = serde_json::to_vec(&Reply::Send).map_err(io::Error::other)?;
     let mut file = nameless(dir)?;

@@ -1,4 +1,4 @@
-//! The lines around the panels: the team, the fault of its log, titles, keys.
+//! Draws the lines around the panels: team, error, titles and keys.
 
 use super::pen::{Parts, Pen};
 use crate::board::layout::Panel;
@@ -8,7 +8,7 @@ use crate::render::time;
 use ratatui::layout::Rect;
 use unicode_width::UnicodeWidthStr;
 
-/// `teamlog  demo  #123  3 live claims      as of event 9  17:03:22`.
+/// Draws the header, such as `teamlog  demo  #123  3 live claims      as of event 9  17:03:22`.
 pub fn header(state: &State, area: Rect, pen: &mut Pen<'_>) {
     let setting = &state.setting;
     let seq = match state.seq {
@@ -46,7 +46,7 @@ pub fn header(state: &State, area: Rect, pen: &mut Pen<'_>) {
     }
 }
 
-/// `!! damaged: what, what to do`.
+/// Draws the error, such as `!! damaged: MESSAGE, HINT`.
 pub fn fault(state: &State, area: Rect, pen: &mut Pen<'_>) {
     let Some(fault) = &state.fault else {
         return;
@@ -58,7 +58,7 @@ pub fn fault(state: &State, area: Rect, pen: &mut Pen<'_>) {
         (fault.message().to_owned(), Style::Plain),
     ];
     if !hint.is_empty() {
-        // The message may be long; the fix must be visible.
+        // Shorten the message if necessary, so that the hint stays visible.
         let room = usize::from(area.width).saturating_sub(hint.width() + fault.code().width() + 10);
         parts[1].0 = super::pen::column(fault.message(), room.min(fault.message().width()));
         parts.push((format!("; {hint}"), Style::Warn));
@@ -67,7 +67,7 @@ pub fn fault(state: &State, area: Rect, pen: &mut Pen<'_>) {
     pen.reverse(area);
 }
 
-/// `1 Crew 2 Board 12 3 Attention 2! 4 Live`, if only one panel has room.
+/// Draws the panel names, such as `1 Crew 2 Board 12 3 Attention 2! 4 Live`, if only one panel fits.
 pub fn tabs(state: &State, area: Rect, pen: &mut Pen<'_>) {
     if area.is_empty() {
         return;
@@ -78,7 +78,7 @@ pub fn tabs(state: &State, area: Rect, pen: &mut Pen<'_>) {
             (Panel::Attention, count) if count > 0 => format!(" {count}"),
             _ => String::new(),
         };
-        // Names are cut to five letters on a narrow terminal.
+        // On a narrow terminal, names are cut to five letters.
         let most = if area.width < 46 { 5 } else { usize::MAX };
         let name: String = panel.name().chars().take(most).collect();
         let text = format!(" {} {name}{count} ", panel as usize + 1);
@@ -90,7 +90,7 @@ pub fn tabs(state: &State, area: Rect, pen: &mut Pen<'_>) {
     }
 }
 
-/// `── 2 Board  12 of 30 ─────── paused, 3 new ──`.
+/// Draws a panel's title, such as `── 2 Board  12 of 30 ─────── paused, 3 new ──`.
 pub fn title(state: &State, panel: Panel, area: Rect, pen: &mut Pen<'_>) {
     let area = Rect { height: 1, ..area };
     let has_keys = panel == state.panel;
@@ -106,7 +106,7 @@ pub fn title(state: &State, panel: Panel, area: Rect, pen: &mut Pen<'_>) {
     pen.line(place, &parts, false);
 }
 
-/// Returns the words beside a panel's name.
+/// Returns the text after a panel's name, with its style.
 fn beside(state: &State, panel: Panel) -> (String, Style) {
     let count = time::count(state.total(panel) as u64);
     match panel {
@@ -122,7 +122,7 @@ fn beside(state: &State, panel: Panel) -> (String, Style) {
     }
 }
 
-/// Draws the keys, or the filter that is being typed.
+/// Draws the list of keys, or the filter while the user types it.
 pub fn footer(state: &State, area: Rect, pen: &mut Pen<'_>) {
     if state.typing {
         let parts = [

@@ -1,4 +1,4 @@
-//! All fields of a row, for a popup.
+//! Builds the popup with all fields of a row.
 
 use crate::board::layout::Panel;
 use crate::board::live::Line;
@@ -26,7 +26,7 @@ pub fn keys() -> Popup {
     popup("Keys", keys.map(|(key, does)| (key, does.to_owned())))
 }
 
-/// Returns a popup with all fields of a row, if the panel has that row.
+/// Returns the popup for a row, or `None` if the panel has no such row.
 pub fn of(state: &State, panel: Panel, row: usize) -> Option<Popup> {
     match panel {
         Panel::Crew => state.agent(row).map(|agent| of_agent(state, agent)),
@@ -53,7 +53,7 @@ pub fn of(state: &State, panel: Panel, row: usize) -> Option<Popup> {
     }
 }
 
-/// Leaves out lines without a value.
+/// Makes a popup, without the lines that have no value.
 fn popup(title: &str, lines: impl IntoIterator<Item = (&'static str, String)>) -> Popup {
     let lines = lines.into_iter().filter(|(_, value)| !value.is_empty());
     let lines = lines.map(|(name, value)| (name.to_owned(), value));
@@ -105,7 +105,7 @@ fn of_who_task(task: &WhoTask) -> String {
     text
 }
 
-/// Makes line breaks visible: only the popup breaks lines.
+/// Escapes line breaks, because the popup breaks lines itself.
 fn one_line(text: Option<&str>) -> String {
     crate::render::escape::visible(text.unwrap_or_default()).into_owned()
 }

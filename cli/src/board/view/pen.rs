@@ -1,4 +1,4 @@
-//! Puts texts on cells. Colours are a second sign only: a word or a character always says the same.
+//! Writes text into cells. Colours only repeat information that a word or a character also shows.
 
 use crate::render::escape::visible;
 use crate::render::style::Style;
@@ -41,7 +41,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// Puts the texts of a line on cells, cut at the end of `area`; the chosen line is reversed.
+    /// Writes the parts of a line into cells, cut at the end of `area`. The selected line is drawn in reverse colours.
     pub fn line(&mut self, area: Rect, parts: &[(String, Style)], chosen: bool) {
         if area.is_empty() {
             return;
@@ -74,7 +74,7 @@ impl<'a> Pen<'a> {
         }
     }
 
-    /// A frame around an area.
+    /// Draws a frame around an area.
     pub fn frame(&mut self, area: Rect) {
         let block = Block::bordered().border_type(BorderType::Rounded);
         let style = self.style(Style::Dim);
@@ -87,7 +87,7 @@ impl<'a> Pen<'a> {
     }
 }
 
-/// Returns a text of exactly `width` columns, cut or padded, with hidden characters made visible.
+/// Returns a text of exactly `width` columns, cut or padded. Hidden characters are escaped.
 pub fn column(text: &str, width: usize) -> String {
     let text = cut(&visible(text), width);
     let pad = width.saturating_sub(text.width());

@@ -1,4 +1,4 @@
-//! The popup in front of the panels: a frame with names and values.
+//! Draws the popup: a frame with names and values.
 
 use super::pen::Pen;
 use crate::board::state::Popup;
@@ -7,7 +7,7 @@ use crate::render::style::Style;
 use ratatui::layout::Rect;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Maximum number of columns of the names.
+/// Maximum width of the names in columns.
 const NAMES: usize = 12;
 
 /// Draws the popup in the middle of the terminal.
@@ -48,7 +48,7 @@ fn frame(popup: &Popup, area: Rect, pen: &mut Pen<'_>) {
     }
 }
 
-/// The values, broken into lines that fit.
+/// Returns the lines of the popup, with values wrapped to the inner width.
 fn wrapped(popup: &Popup, inner: usize, names: usize) -> Vec<(String, String)> {
     let room = inner.saturating_sub(names).max(1);
     let mut lines = Vec::new();
@@ -64,7 +64,7 @@ fn wrapped(popup: &Popup, inner: usize, names: usize) -> Vec<(String, String)> {
     lines
 }
 
-/// Splits a text into pieces of at most `room` columns, at spaces if there are any.
+/// Splits a text into pieces of at most `room` columns, at spaces if possible.
 fn pieces(text: &str, room: usize) -> Vec<String> {
     let mut pieces = Vec::new();
     let mut piece = String::new();

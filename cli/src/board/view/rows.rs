@@ -1,4 +1,4 @@
-//! The rows of each panel, as texts.
+//! Formats the rows of each panel.
 
 use super::pen::{Parts, column};
 use crate::board::layout::Panel;
@@ -14,7 +14,7 @@ use teamlog_team::shell::quoted;
 use teamlog_team::task::report;
 use teamlog_team::worker::who::WhoAgent;
 
-/// Microseconds without an event after which an agent counts as quiet.
+/// Time in microseconds without an event after which an agent is shown as quiet.
 const QUIET: i64 = 15 * 60 * time::SECOND;
 
 pub fn of(state: &State, panel: Panel, row: usize, width: usize) -> Parts {
@@ -51,7 +51,7 @@ pub fn of(state: &State, panel: Panel, row: usize, width: usize) -> Parts {
     parts.unwrap_or_default()
 }
 
-/// Returns the text of an empty panel: the reason, and how to fill it.
+/// Returns the text of an empty panel: why it is empty, and a command that fills it.
 pub fn nothing(state: &State, panel: Panel) -> String {
     if state.seq.is_none() {
         return " reading …".to_owned();
@@ -69,7 +69,7 @@ pub fn nothing(state: &State, panel: Panel) -> String {
     }
 }
 
-/// `● ada   T-1 +2   12m left  3m ago  2 unread  what it is about`.
+/// Formats a row such as `● ada   T-1 +2   12m left  3m ago  2 unread  what it is about`.
 fn crew(state: &State, agent: &WhoAgent, width: usize) -> Parts {
     let task = agent.working_on.first();
     let last = agent.last_event.as_ref().map(|last| last.at);
@@ -118,7 +118,7 @@ fn crew(state: &State, agent: &WhoAgent, width: usize) -> Parts {
     parts
 }
 
-/// `T-1  ada  12m left  high  subject`.
+/// Formats a row such as `T-1  ada  12m left  high  subject`.
 fn board(state: &State, row: Row, width: usize) -> Parts {
     let place = match row {
         Row::Group(status, count) => {
@@ -171,7 +171,7 @@ fn board(state: &State, row: Row, width: usize) -> Parts {
     parts
 }
 
-/// Returns the time left of a task's claim; empty without a claim.
+/// Returns the remaining time of a task's claim, or an empty text if the task is not claimed.
 pub fn lease(state: &State, task: &Task) -> (String, Style) {
     match task.claim() {
         None => (String::new(), Style::Plain),
