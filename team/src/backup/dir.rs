@@ -1,4 +1,4 @@
-//! A backup directory, outside the data root, with one directory per team.
+//! A backup directory. It lies outside the data root and has one directory per team.
 
 use crate::handle::root::RootOptions;
 use crate::operation::prelude::*;
@@ -8,17 +8,17 @@ use teamlog_engine::backup::{Backup, MANIFEST_FILE};
 use teamlog_engine::storage::{Files, Storage};
 use teamlog_engine::verify::Report;
 
-/// A directory of backups. Cheap to clone.
+/// A backup directory. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct BackupDir {
     storage: Arc<dyn Storage>,
-    /// Absolute path; `None` in memory.
+    /// Absolute path; `None` if the directory is in memory.
     pub(crate) path: Option<PathBuf>,
     pub(crate) options: RootOptions,
 }
 
 impl BackupDir {
-    /// Opens an existing directory.
+    /// Opens an existing backup directory.
     pub fn open(path: &Path, options: RootOptions) -> Result<BackupDir> {
         let files = Files::open(path).map_err(Error::io("open", path))?;
         Ok(BackupDir::at(path, files, options))
@@ -31,8 +31,8 @@ impl BackupDir {
         }
     }
 
-    /// Like [`BackupDir::open`], but creates a missing directory. It must be outside `data_root`, or losing the data
-    /// root would lose the backup too.
+    /// Like [`BackupDir::open`], but creates a missing directory. The directory must be outside `data_root`, because else the
+    /// loss of the data root would include the backup.
     pub fn create(path: &Path, data_root: &Path, options: RootOptions) -> Result<BackupDir> {
         let root = data_root.canonicalize();
         let root = root.map_err(Error::io("open", data_root))?;
@@ -48,14 +48,14 @@ impl BackupDir {
             true => Path::new("."),
             false => above,
         };
-        // Check before creating anything, and again with the created directory.
+        // Checks before it creates anything, and again after the directory exists.
         check_outside(path, here, &root)?;
         let files = Files::create(path).map_err(Error::io("create", path))?;
         check_outside(path, path, &root)?;
         Ok(BackupDir::at(path, files, options))
     }
 
-    /// Returns a backup directory on any storage.
+    /// Returns a backup directory on the given storage.
     pub fn on(storage: Arc<dyn Storage>, options: RootOptions) -> BackupDir {
         BackupDir {
             storage,
@@ -84,8 +84,8 @@ impl BackupDir {
         Ok(found)
     }
 
-    /// Returns the backup of a team, or the backup that the directory itself is. A team whose log was replaced has a
-    /// backup of each log; `log` selects one, and `None` the latest.
+    /// Returns the backup of a team. The directory may also itself be a backup. If the log of a team was replaced, the team has
+    /// one backup per log; `log` selects one of them, and `None` selects the latest.
     ///
     /// # Errors
     /// `backup_not_found`, `invalid_input`; `Corrupt`, I/O.
@@ -117,7 +117,7 @@ impl BackupDir {
             .into())
     }
 
-    /// Returns all backups of a team, one per log, the latest first.
+    /// Returns all backups of a team, one per log, latest backup first.
     pub fn backups(&self, team: &str) -> Result<Vec<Backup>> {
         names::check_known("team", team)?;
         for dir in [Path::new(team), Path::new("")] {

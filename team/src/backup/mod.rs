@@ -1,4 +1,4 @@
-//! Backups of a team: making, listing, restoring.
+//! Backups of a team: making, listing and restoring them.
 
 pub mod dir;
 pub(crate) mod notes;

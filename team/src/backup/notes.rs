@@ -1,26 +1,26 @@
-//! Notes of backups: a file in the team's directory for each directory to which a backup was made, so that `doctor` can
-//! find backups of a damaged log. A note is only a hint; the content of a backup is read from the backup itself.
+//! Notes about backups. For each directory with a backup, a file in the team's directory names that directory, so that
+//! `doctor` can find backups of a damaged log. A note is only a hint: the content of a backup is read from the backup itself.
 
 use crate::operation::prelude::*;
 use teamlog_engine::internals::receipt::hex_digest;
 use teamlog_engine::storage::Storage;
 
-/// Directory of the notes in a team's directory.
+/// Directory of the notes, inside a team's directory.
 const NOTES_DIR: &str = "backups";
-/// A longer file is not read.
+/// Maximum size of a note in bytes. A longer file is not read.
 const NOTE_BYTES_MAX: u64 = 16 << 10;
 
 #[derive(Debug, Serialize, Deserialize)]
 struct Note {
-    /// Absolute path that was given to `backup`.
+    /// Backup directory as an absolute path.
     directory: PathBuf,
-    /// Time of the last backup to it.
+    /// Time of the last backup in that directory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     made_at: Option<String>,
 }
 
-/// Notes that a backup of the team was made to that directory. Ignores write errors: only `doctor` and the daemon's
-/// metrics use the notes.
+/// Writes a note about a backup in `directory`. Ignores write errors, because only `doctor` and the daemon's metrics use the
+/// notes.
 pub(crate) fn put(storage: &dyn Storage, dir: &Path, directory: &Path, now: Timestamp) {
     let mut note = Note {
         directory: directory.to_path_buf(),
@@ -29,7 +29,7 @@ pub(crate) fn put(storage: &dyn Storage, dir: &Path, directory: &Path, now: Time
     let Ok(place) = serde_json::to_vec(&note) else {
         return;
     };
-    // One file per directory, so that two concurrent backups do not overwrite each other's note.
+    // Each backup directory has its own file, so that two concurrent backups do not overwrite each other's note.
     let name = hex_digest(&place).split_off(48);
     note.made_at = Some(now.to_string());
     let Ok(json) = serde_json::to_vec(&note) else {
@@ -42,7 +42,7 @@ pub(crate) fn put(storage: &dyn Storage, dir: &Path, directory: &Path, now: Time
         .and_then(|()| storage.replace(&path, &json, false));
 }
 
-/// Returns the noted directories, sorted.
+/// Returns the backup directories in the notes, sorted.
 pub(crate) fn directories(root: &Root, team: &str) -> Vec<PathBuf> {
     let found = all(root.storage().as_ref(), &team_dir(team));
     let mut found: Vec<PathBuf> = found.into_iter().map(|note| note.directory).collect();

@@ -1,4 +1,4 @@
-//! `restore`: restores a team from a backup, completely or not at all.
+//! `restore`: restores a team from a backup, either completely or not at all.
 
 use crate::agent_token::TokenShown;
 use crate::backup::dir::BackupDir;
@@ -12,17 +12,17 @@ use teamlog_engine::{Format, Receipt};
 /// Options of `restore`.
 #[derive(Debug, Clone, Default)]
 pub struct Restore {
-    /// The new team.
+    /// Name of the new team.
     pub team: String,
-    /// The team in the backup; `None` is the same name.
+    /// Name of the team in the backup; `None` means the name of the new team.
     pub from: Option<String>,
-    /// The log in the backup, if there are several of the team; `None` is the latest.
+    /// Id of the log in the backup, if the team has several logs there; `None` means the latest.
     pub log: Option<String>,
-    /// Format of the new log; `None` keeps the original's format.
+    /// Format of the new log; `None` means the format of the original.
     pub format: Option<Format>,
-    /// Set to accept a network or host-shared file system.
+    /// True to accept a network file system, or one that a virtual machine shares with its host.
     pub allow_network_fs: bool,
-    /// Set to accept the agent tokens of the backup, except those that were revoked here.
+    /// True to accept the agent tokens in the backup, except those that were revoked on this host.
     pub keep_tokens: bool,
 }
 
@@ -34,38 +34,39 @@ pub struct RestoreAnswer {
     pub status: &'static str,
     /// The team.
     pub team: String,
-    /// The team that was backed up.
+    /// Name of the team in the backup.
     pub from: String,
     /// The log's id.
     pub log: String,
-    /// True if the log has the original's id, so that the original's receipts hold for the events in the backup.
+    /// True if the log has the id of the original log. Receipts of the original then also hold for this log, up to the last event
+    /// of the backup.
     pub same_log: bool,
     /// `jsonl` or `binary`.
     pub format: &'static str,
-    /// Events in the backup.
+    /// Number of events in the backup.
     pub events: u64,
-    /// Seq of the last event: `log_restored`, unless other hosts have the log too.
+    /// Seq of the last event. This event is `log_restored`, unless other hosts have the log too.
     pub last_seq: u64,
-    /// Files beside the log.
+    /// Number of restored files beside the log.
     pub files: u64,
-    /// Bytes of the log.
+    /// Size of the log in bytes.
     pub bytes: u64,
     /// Time of the backup.
     #[schemars(with = "String")]
     pub backed_up_at: Timestamp,
-    /// Receipt of the backup; `null` if it has no events.
+    /// Receipt of the backup; `null` if the backup has no events.
     pub backup_receipt: Option<Receipt>,
     /// Digest of the state.
     pub state_digest: String,
-    /// Duration in ms.
+    /// Duration in milliseconds.
     pub elapsed_ms: u64,
-    /// Tokens of the log that are not valid on this host until they are accepted.
+    /// Agent tokens in the log that this host has not accepted, so that they are not valid here.
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub unaccepted_tokens: Vec<TokenShown>,
 }
 
 impl Root {
-    /// Restores a team in a staging directory, verifies it, and then gives it its name.
+    /// Restores a team in a staging directory, verifies it, and then gives the team its name.
     ///
     /// # Errors
     /// `team_exists`, `backup_not_found`, `invalid_input`, `unsafe_file_system`; `Corrupt` if the backup is damaged;

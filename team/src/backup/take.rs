@@ -8,7 +8,7 @@ use std::time::Instant;
 use teamlog_engine::Receipt;
 use teamlog_engine::backup::{self, MANIFEST_FILE};
 
-/// The answer `{status, team, log, format, seq, previous_seq, …}`: the content of the backup, and the part that this run copied.
+/// The answer `{status, team, log, format, seq, previous_seq, …}`: the content of the backup, and the counts of this run.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BackupAnswer {
     /// Always `ok`.
@@ -22,39 +22,39 @@ pub struct BackupAnswer {
     pub format: &'static str,
     /// Seq of the last event in the backup.
     pub seq: u64,
-    /// Seq of the last event in the previous backup; `null` if there was none of this log.
+    /// Seq of the last event in the previous backup of this log; `null` without a previous backup.
     pub previous_seq: Option<u64>,
-    /// Segments in the backup.
+    /// Number of segments in the backup.
     pub segments: u64,
-    /// Segments of which this run copied at least a part.
+    /// Number of segments that this run copied at least in part.
     pub segments_copied: u64,
-    /// Files beside the log: artifacts, quarantine.
+    /// Number of files beside the log: artifacts and quarantined files.
     pub files: u64,
-    /// Of these, files that this run copied.
+    /// Number of these files that this run copied.
     pub files_copied: u64,
-    /// Bytes of the log in the backup.
+    /// Size of the log in the backup, in bytes.
     pub bytes: u64,
-    /// Bytes that this run copied, read back and compared.
+    /// Number of bytes that this run copied, read back and compared.
     pub bytes_copied: u64,
-    /// Receipt that holds for the log and for the backup; `null` for an empty log.
+    /// Receipt for both the log and the backup; `null` if the log is empty.
     pub receipt: Option<Receipt>,
-    /// Duration in ms.
+    /// Duration in milliseconds.
     pub elapsed_ms: u64,
 }
 
-/// The answer `{status, backups[], failed[]}`: every team of a data root.
+/// The answer `{status, backups[], failed[]}` about all teams of a data root.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct BackupAllAnswer {
-    /// `ok`, or `partial` if a backup of a team failed.
+    /// `ok`, or `partial` if the backup of any team failed.
     #[schemars(extend("enum" = ["ok", "partial"]))]
     pub status: &'static str,
-    /// Backups that were made.
+    /// Backups that succeeded.
     pub backups: Vec<BackupAnswer>,
-    /// Teams whose backup failed; their earlier backups are unchanged.
+    /// Teams whose backup failed. Their earlier backups are unchanged.
     pub failed: Vec<FailedBackup>,
-    /// Bytes copied in all.
+    /// Number of bytes that were copied for all teams together.
     pub bytes_copied: u64,
-    /// Duration in ms.
+    /// Duration in milliseconds.
     pub elapsed_ms: u64,
 }
 
@@ -63,7 +63,7 @@ pub struct BackupAllAnswer {
 pub struct FailedBackup {
     /// The team.
     pub team: String,
-    /// The reason.
+    /// Reason of the failure.
     pub message: String,
 }
 
@@ -104,7 +104,7 @@ impl Team {
 }
 
 impl Root {
-    /// Backs up every team. A failure does not stop the others.
+    /// Backs up every team. If the backup of a team fails, the others are still made.
     pub fn backup_all(&self, backup_dir: &BackupDir) -> Result<BackupAllAnswer> {
         let started = Instant::now();
         let (mut backups, mut failed) = (Vec::new(), Vec::new());
@@ -127,7 +127,8 @@ impl Root {
     }
 }
 
-/// A backup with events that the log does not have is kept, because it may hold lost events.
+/// Returns the failure for a backup with events that the log lacks. Such a backup is kept, because it may contain lost
+/// events.
 fn diverged(team: &str, error: Error) -> Failure {
     let why = match &error {
         Error::ForeignFile { path, why } if path.ends_with(MANIFEST_FILE) => why,

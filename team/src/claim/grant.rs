@@ -1,15 +1,14 @@
-//! Checks a claim that was answered under a key before it is answered again: a token that is no longer valid must not look
-//! valid.
+//! Checks that a claim is still live before its stored answer is given again. Otherwise an invalid token would look valid.
 //!
-//! The claim is read from the stored answer. The row of an answer holds the answer's text and no reference to the event of the
-//! claim, and that event lies in the log, which a decision does not read.
+//! The claim is parsed from the text of the stored answer. The answer's row does not refer to the event of the claim, and a
+//! decision does not read the log.
 
 use crate::claim::holding::{ClaimCheck, TaskDecision};
 use crate::command::authority::ClaimProof;
 use crate::command::{Ctx, mismatch};
 use crate::prelude::*;
 
-/// The part of an answer to a claim that is the same on each surface.
+/// The fields that an answer to a claim has on each surface.
 #[derive(Deserialize)]
 struct Granted {
     task: Option<Claimed>,
@@ -21,14 +20,14 @@ struct Claimed {
     epoch: u64,
 }
 
-/// The body of an exchange that answered a claim.
+/// The body of a stored exchange that answered a claim.
 #[derive(Deserialize)]
 struct Exchanged {
     body: Granted,
 }
 
-/// Refuses to repeat an answer whose claim is no longer live, or belongs to another agent than the authenticated one.
-/// Records nothing, as a repetition does.
+/// Refuses to repeat an answer if its claim is no longer live, or if the authenticated agent is not its holder. Records
+/// nothing, because a repetition records nothing either.
 pub(crate) fn check_live(ctx: &Ctx, live: &Live, stored: &str) -> Result<()> {
     let Some(claimed) = claimed(stored) else {
         return Ok(());
@@ -66,14 +65,14 @@ pub(crate) fn check_live(ctx: &Ctx, live: &Live, stored: &str) -> Result<()> {
     Err(Failure::Refused(advised(refusal)))
 }
 
-/// Returns the task and the number of its claim; `None` if the answer granted no claim.
+/// Returns the task and the claim in an answer; `None` if the answer granted no claim.
 fn claimed(stored: &str) -> Option<Claimed> {
     let exchanged = serde_json::from_str(stored).map(|exchanged: Exchanged| exchanged.body);
     let granted = exchanged.or_else(|_| serde_json::from_str(stored));
     granted.ok()?.task
 }
 
-/// Adds the hint for a key whose claim ended.
+/// Adds a hint about a key whose claim has ended.
 fn advised(refusal: Refusal) -> Refusal {
     let refusal = refusal.field("key");
     refusal.hint(

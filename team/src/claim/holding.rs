@@ -1,7 +1,7 @@
-//! Claims on tasks: their leases, and the checks of the claim that a caller presents.
+//! Claims on tasks: their leases, and the check of a claim that a caller presents.
 //!
-//! A lease runs out with time, but only events change a task. So a command that meets an expired lease records the
-//! expiry first, and then decides on the task as that event leaves it.
+//! A lease expires with time, but only an event can change a task. So a command that meets an expired lease first records the
+//! expiry, and then decides on the task in the state after that event.
 
 use crate::command::Decision;
 use crate::command::authority::ClaimProof;
@@ -9,11 +9,11 @@ use crate::prelude::*;
 use crate::projections::task::event::{ClaimRef, Lease, TaskAct, TaskBlocked, TaskFact};
 use crate::projections::task::{Claim, ClaimState};
 
-/// Length of a lease if the caller does not set one.
+/// Default length of a lease, in milliseconds.
 pub const LEASE_MS: u64 = 900_000;
-/// The shortest lease.
+/// Minimum length of a lease, in milliseconds.
 pub const LEASE_MS_MIN: u64 = 1_000;
-/// The longest lease.
+/// Maximum length of a lease, in milliseconds.
 pub const LEASE_MS_MAX: u64 = 86_400_000;
 
 pub(crate) fn lease_end(lease_ms: Option<u64>, now: Timestamp) -> Result<Timestamp, Refusal> {
@@ -22,7 +22,7 @@ pub(crate) fn lease_end(lease_ms: Option<u64>, now: Timestamp) -> Result<Timesta
         let rule = format!("lease_ms must be {LEASE_MS_MIN} to {LEASE_MS_MAX}, but is {asked}");
         return Err(Refusal::new(Code::InvalidInput, rule).field("lease_ms"));
     }
-    // The caller of this function checked the range.
+    // The cast is safe, because the range was checked before.
     Ok(now.plus_micros(asked as i64 * 1000))
 }
 
@@ -30,20 +30,20 @@ pub(crate) fn lease_end(lease_ms: Option<u64>, now: Timestamp) -> Result<Timesta
 pub(crate) enum ClaimCheck<'a> {
     /// The proof belongs to the live claim.
     Holds(&'a Claim),
-    /// The task is free, and no other agent claimed it since the caller gave it up.
+    /// The task is free, the caller gave it up earlier, and no other agent has claimed it since.
     GaveUp,
     Unclaimed,
 }
 
-/// A task with the events that the command will record. If the lease ran out, its expiry is the first event, and the
-/// task is in the state after it.
+/// A task with the events that the command will record. If the lease has expired, the expiry is the first event, and the task
+/// has the state after it.
 pub(crate) struct TaskDecision {
     pub task: Task,
     pub events: Vec<NewEvent>,
 }
 
 impl TaskDecision {
-    /// Loads a task to decide on; refused if there is none.
+    /// Loads the task of a decision; refuses an unknown task.
     pub fn load(live: &Live, task_id: &str, now: Timestamp) -> Result<TaskDecision> {
         names::check_known("task_id", task_id)?;
         let task = live.task(task_id)?.ok_or_else(|| not_found(task_id))?;
@@ -63,21 +63,21 @@ impl TaskDecision {
         self.events.len() - 1
     }
 
-    /// Appends an event that follows from an earlier one of the group.
+    /// Appends an event about the task. `cause` is the index of an earlier event in the group.
     pub fn follow(&mut self, act: TaskAct, actor: &str, agent: Option<&str>, cause: usize) {
         let mut event = event(&self.task, act, actor, agent);
         event.cause = Some(Cause::Earlier(cause));
         self.events.push(event);
     }
 
-    /// Makes the task pending without an owner, or blocked if it waits for others.
+    /// Makes the task pending without an owner. If the task waits for dependencies, blocks it instead.
     pub fn give_back(&mut self, live: &Live) -> Result<()> {
         self.task.owner = None;
         self.task.status = Status::Pending;
         block(live, &mut self.task, DEFAULT_ACTOR, &mut self.events)
     }
 
-    /// Applies the rules. If they refuse, the expiry of a lease is recorded all the same.
+    /// Applies the rules. If they refuse, the expiry of a lease is still recorded.
     pub fn decision<V>(
         mut self,
         rules: impl FnOnce(&mut TaskDecision) -> Result<V>,
@@ -93,12 +93,12 @@ impl TaskDecision {
         }
     }
 
-    /// Refuses a version that is not the expected one.
+    /// Refuses if the task's version is not the expected one.
     pub fn check_version(&self, expected: Option<u64>) -> Result<(), Refusal> {
         self.expect(expected, Code::VersionConflict)
     }
 
-    /// Refuses a version that is not the expected one, with the code that a claim uses.
+    /// Refuses with `code` if the task's version is not the expected one.
     pub fn expect(&self, expected: Option<u64>, code: Code) -> Result<(), Refusal> {
         check_expected(expected)?;
         let (id, version) = (&self.task.task_id, self.task.version);
@@ -111,7 +111,7 @@ impl TaskDecision {
         Err(self.refusal(code, message).field("expected_version"))
     }
 
-    /// Refuses a task that is finished.
+    /// Refuses a finished task.
     pub fn check_open(&self) -> Result<(), Refusal> {
         let status = self.task.status;
         if !status.is_final() {
@@ -126,7 +126,7 @@ impl TaskDecision {
         })
     }
 
-    /// Checks the claim that the caller presents.
+    /// Checks the caller's claim on the task.
     pub fn check_claim(&self, proof: ClaimProof<'_>) -> Result<ClaimCheck<'_>, Refusal> {
         let Some(claim) = &self.task.governed.claim else {
             return Ok(ClaimCheck::Unclaimed);
@@ -139,7 +139,7 @@ impl TaskDecision {
         }
     }
 
-    /// Returns the live claim that the caller presents, for a command that only its holder may give.
+    /// Returns the live claim of the caller. For commands that only the holder may run.
     pub fn claim_of(&self, proof: ClaimProof<'_>) -> Result<Claim, Refusal> {
         if let ClaimCheck::Holds(claim) = self.check_claim(proof)? {
             return Ok(claim.clone());
@@ -160,7 +160,7 @@ impl TaskDecision {
             .hint("claim the task again if it is still free")
     }
 
-    /// Returns the refusal of an epoch that another agent presents. The hint names `force` only if that would help the caller.
+    /// Returns the refusal for an epoch of another agent's claim. The hint names `force` only if `force` would help the caller.
     pub fn not_holder(
         &self,
         claim: &Claim,
@@ -193,7 +193,7 @@ impl TaskDecision {
         self.refusal(Code::ClaimConflict, message).field(field)
     }
 
-    /// Returns a refusal with the state of the task. It never contains the token.
+    /// Returns a refusal with the state of the task in its details. The details never contain the token.
     pub fn refusal(&self, code: Code, message: String) -> Refusal {
         let task = &self.task;
         let mut refusal = Refusal::new(code, message).details(json!({
@@ -217,8 +217,8 @@ pub(crate) fn check_expected(expected: Option<u64>) -> Result<(), Refusal> {
     Err(Refusal::new(Code::InvalidInput, message).field("expected_version"))
 }
 
-/// Records the expiry of a task's lease, if it ran out: the task becomes pending without an owner, or blocked if it
-/// waits for others by now.
+/// Records the expiry of a task's lease if the lease has expired. The task becomes pending without an owner. If the task now
+/// waits for dependencies, it becomes blocked.
 pub(crate) fn expire(
     live: &Live,
     task: &mut Task,
@@ -249,7 +249,7 @@ pub(crate) fn event(task: &Task, act: TaskAct, actor: &str, agent: Option<&str>)
     TaskFact::of(&*task.task_id, act).event(actor, agent, task.trace_id.as_deref())
 }
 
-/// Returns the claim that ends or is renewed, as events name it.
+/// Returns the reference to a claim for the events that end or renew it.
 pub(crate) fn holder(task: &Task, claim: &Claim) -> ClaimRef {
     ClaimRef {
         worker: claim.owner.clone(),
@@ -258,7 +258,7 @@ pub(crate) fn holder(task: &Task, claim: &Claim) -> ClaimRef {
     }
 }
 
-/// Returns the refusal of a task that does not exist.
+/// Returns the refusal for an unknown task.
 pub fn not_found(task_id: &str) -> Refusal {
     let message = format!("no task {task_id:?} in this team");
     Refusal::new(Code::TaskNotFound, message)
@@ -266,7 +266,7 @@ pub fn not_found(task_id: &str) -> Refusal {
         .detail("task_id", task_id)
 }
 
-/// Records that a pending task is blocked, if it waits for others. The cause is the last event so far.
+/// Blocks a pending task that waits for dependencies. The cause of the event is the last event so far.
 pub(crate) fn block(
     live: &Live,
     task: &mut Task,
@@ -284,7 +284,7 @@ pub(crate) fn block(
     Ok(())
 }
 
-/// Returns an event of a task whose cause is another event of the group.
+/// Returns an event about a task. `cause` is the index of another event in the group.
 pub(crate) fn follows(task: &Task, act: TaskAct, actor: &str, cause: Option<usize>) -> NewEvent {
     let mut event = event(task, act, actor, task.owner.as_deref());
     event.cause = cause.map(Cause::Earlier);

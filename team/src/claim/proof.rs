@@ -1,4 +1,4 @@
-//! The checks of a claim that a command presents: who may present it, and whether it is the live one.
+//! Checks of a claim that a command presents: the caller may present it, and it is the live claim.
 
 use crate::claim::holding::{self, ClaimCheck, TaskDecision};
 use crate::command::authority::ClaimProof;
@@ -7,7 +7,7 @@ use crate::prelude::*;
 use crate::projections::task::Claim;
 use crate::projections::task::event::ClaimRef;
 
-/// Gives a command its [`ClaimProof`]; the function returns the worker of the command.
+/// Implements [`ClaimProof`] for a command. The given function returns the worker of the command.
 macro_rules! claim_proof {
     ($command:ty, $worker:expr) => {
         impl $command {
@@ -27,9 +27,10 @@ macro_rules! claim_proof {
 pub(crate) use claim_proof;
 
 impl<'a> ClaimProof<'a> {
-    /// Refuses a caller that may not present the claim. A worker that the input names must be the authenticated agent. Each
-    /// agent that is known to act must be the holder of the claim: an epoch can be guessed, and a token can be overheard. A
-    /// token alone suffices for a caller that proved nothing, and `force` skips the holder for such a caller and for the leader.
+    /// Refuses a caller that may not present the claim. If the input names a worker, it must be the authenticated agent. If the
+    /// acting agent is known, it must be the holder, because an epoch can be guessed and a token can be overheard. For a
+    /// caller without authentication, the token alone suffices. With `force`, such a caller and the leader need not be the
+    /// holder.
     pub fn authorize(self, live: &Live, by: Actor<'_>) -> Result<()> {
         if let (Some(name), Some(worker)) = (by.name.filter(|_| by.authenticated), self.worker)
             && name != worker
@@ -58,7 +59,7 @@ impl<'a> ClaimProof<'a> {
         Ok(())
     }
 
-    /// Authorizes the caller, and lets only the leader end a claim by force without presenting it.
+    /// Checks the caller as `authorize` does. Only the leader may end a claim by force without presenting the claim.
     pub fn authorize_with_leader(self, live: &Live, by: Actor<'_>, now: Timestamp) -> Result<()> {
         self.authorize(live, by)?;
         let Some(who) = by.name.filter(|who| *who != LEADER) else {
@@ -74,8 +75,8 @@ impl<'a> ClaimProof<'a> {
         })
     }
 
-    /// Decides on the task: checks the input, then applies the rules. [`ClaimOrder::EpochFirst`] checks the claim before the
-    /// input.
+    /// Decides on the task: checks the input, then applies the rules. With [`ClaimOrder::EpochFirst`] the claim is checked before
+    /// the input.
     pub fn decide<I, V>(
         self,
         ctx: &Ctx,
@@ -96,11 +97,11 @@ impl<'a> ClaimProof<'a> {
         }
     }
 
-    /// Checks the epoch, the state, the holder, the lease, in this order.
+    /// Checks the epoch, the status, the holder and the lease, in this order.
     fn check_in_order(self, decision: &TaskDecision) -> Result<(), Refusal> {
         self.check_epoch(decision)?;
         decision.check_open()?;
-        // Any caller learns that a lease ran out, since the task is as good as free.
+        // Reports an expired lease to any caller, because the task is as good as free.
         if let Ok(ClaimCheck::GaveUp | ClaimCheck::Unclaimed) = decision.check_claim(self) {
             return decision.claim_of(self).map(drop);
         }
@@ -109,7 +110,7 @@ impl<'a> ClaimProof<'a> {
             && claim.owner != agent
             && !self.force
         {
-            // An authenticated agent that may not force was refused before.
+            // Authenticated agents that may not force were refused earlier.
             return Err(decision.not_holder(claim, "agent", agent, true));
         }
         decision.claim_of(self).map(drop)
@@ -139,13 +140,13 @@ impl<'a> ClaimProof<'a> {
         Err(Refusal::new(Code::InvalidInput, message).field("claim_token"))
     }
 
-    /// Refuses a worker whose name breaks the rule.
+    /// Refuses a worker with an invalid name.
     pub fn check_worker(self) -> Result<(), Refusal> {
         let worker = self.worker;
         worker.map_or(Ok(()), |worker| names::check_known("worker", worker))
     }
 
-    /// Returns the refusal of a caller that presents no claim on a claimed task.
+    /// Returns the refusal for a claimed task if the caller presents no claim.
     pub fn needs_claim(self, decision: &TaskDecision, claim: &Claim, who: &str) -> Refusal {
         let who = match self.force {
             true => format!("{who} cannot force it"),
@@ -162,18 +163,18 @@ impl<'a> ClaimProof<'a> {
         self.token.is_none() && self.epoch.is_none()
     }
 
-    /// Returns true if the token and the epoch, if given, belong to the claim.
+    /// Returns true if the given token and epoch belong to the claim.
     pub fn fits(self, task: &Task, claim: &Claim) -> bool {
         self.token.is_none_or(|token| token == claim.token)
             && self.epoch.is_none_or(|epoch| epoch == task.governed.epoch)
     }
 
-    /// Returns true if the command names the agent that acts. A token names its holder.
+    /// Returns true if the command names the acting agent. A token counts, because it identifies its holder.
     pub fn is_named(self) -> bool {
         self.worker.is_some() || self.token.is_some()
     }
 
-    /// Returns the claim as the events name it that end or renew it.
+    /// Returns the reference to the claim for the events that end or renew it.
     pub fn held(self, task: &Task, claim: &Claim) -> ClaimRef {
         ClaimRef {
             forced: self.force,
@@ -181,7 +182,7 @@ impl<'a> ClaimProof<'a> {
         }
     }
 
-    /// Returns the actor of an event on the claim: the holder, unless another agent is named or the claim is forced.
+    /// Returns the actor of an event about the claim. This is the holder, unless the command names another agent or uses force.
     pub fn actor(self, claim: &'a Claim) -> &'a str {
         let unnamed = match self.force {
             true => DEFAULT_ACTOR,

@@ -1,6 +1,6 @@
-//! The callers that a command permits. `handle/authorize.rs` checks them before every decision.
+//! The callers that may run a command. `handle/authorize.rs` checks them before every decision.
 //!
-//! Each command states its [`CommandTerms`]; the trait has no default, so no new command is permitted by omission.
+//! Each command declares its [`CommandTerms`]. The trait has no default, so a forgotten declaration permits nothing.
 
 /// The preconditions of a command, independent of its decision.
 #[derive(Debug, Clone, Copy)]
@@ -9,24 +9,24 @@ pub(crate) struct CommandTerms<'a> {
     pub authority: Authority<'a>,
     /// True if the command may run in a closed team.
     pub when_closed: bool,
-    /// True if the answer hands out a claim on its task. A stored answer is repeated only while that claim lives.
+    /// True if the answer contains a claim on the task. A stored answer is then repeated only while that claim is live.
     pub grants: bool,
-    /// True if the events are recorded as the leader's when the input names no agent.
+    /// True if the leader is the actor of the events when the input names no agent.
     pub led: bool,
-    /// True if the input names the acting agent. If not, some commands record the holder or the leader.
+    /// True if the input names the acting agent. If it does not, some commands record the holder or the leader.
     pub names_actor: bool,
 }
 
 /// Callers that may run a command.
 ///
-/// In each case, the command's events may name no other agent than the authenticated one (`Control::check_actor`).
+/// In each variant, the events may name only the authenticated agent as actor (`Control::check_actor`).
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Authority<'a> {
-    /// Every caller that the surface admits.
+    /// Any caller that the surface admits.
     Anyone,
-    /// Every caller, until a hard budget is used up.
+    /// Any caller, as long as no hard budget is spent.
     WithinBudget,
-    /// The agent on whose behalf the command runs.
+    /// The agent that the command acts for.
     Agent(&'a str),
     /// The holder of the presented claim.
     Holder(ClaimProof<'a>),
@@ -37,21 +37,21 @@ pub(crate) enum Authority<'a> {
 /// The caller of a command, if known.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Actor<'a> {
-    /// Name of the acting agent, claimed or authenticated.
+    /// Name of the acting agent, whether claimed or authenticated.
     pub name: Option<&'a str>,
-    /// True if the name was authenticated.
+    /// True if the name is authenticated.
     pub authenticated: bool,
 }
 
 impl<'a> Authority<'a> {
-    /// Returns the authority of the agent that the input names; `Anyone` if it names none.
+    /// Returns the authority for the agent that the input names; `Anyone` if the input names no agent.
     pub fn of_named(agent: Option<&'a str>) -> Authority<'a> {
         agent.map_or(Authority::Anyone, Authority::Agent)
     }
 }
 
 impl<'a> CommandTerms<'a> {
-    /// Creates the terms of a command that needs an open team, hands out no claim, and names its actor in the input.
+    /// Creates terms with defaults: the team must be open, the answer contains no claim, and the input names the actor.
     pub fn of(authority: Authority<'a>) -> CommandTerms<'a> {
         CommandTerms {
             authority,
@@ -62,7 +62,7 @@ impl<'a> CommandTerms<'a> {
         }
     }
 
-    /// Also allows the command in a closed team.
+    /// Allows the command in a closed team too.
     pub fn when_closed(self) -> CommandTerms<'a> {
         CommandTerms {
             when_closed: true,
@@ -70,7 +70,7 @@ impl<'a> CommandTerms<'a> {
         }
     }
 
-    /// Marks the command as one whose answer hands out a claim.
+    /// Declares that the answer contains a claim.
     pub fn grants(self) -> CommandTerms<'a> {
         CommandTerms {
             grants: true,
@@ -78,12 +78,12 @@ impl<'a> CommandTerms<'a> {
         }
     }
 
-    /// Records the events as the leader's if the input names no agent.
+    /// Makes the leader the actor of the events if the input names no agent.
     pub fn led(self) -> CommandTerms<'a> {
         CommandTerms { led: true, ..self }
     }
 
-    /// Sets if the input names the acting agent.
+    /// Declares if the input names the acting agent.
     pub fn named(self, names_actor: bool) -> CommandTerms<'a> {
         CommandTerms {
             names_actor,
@@ -92,14 +92,14 @@ impl<'a> CommandTerms<'a> {
     }
 }
 
-/// A claim, as a command presents it. If both a token and an epoch are given, both must be right.
+/// A claim that a command presents. If it has both a token and an epoch, both must be right.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ClaimProof<'a> {
     pub task_id: &'a str,
     pub token: Option<&'a str>,
     /// Fencing epoch of the claim.
     pub epoch: Option<u64>,
-    /// True if the claim may be another agent's. The presented token and epoch must still be right.
+    /// True if the claim may belong to another agent. The token or epoch must be right nevertheless.
     pub force: bool,
     /// The agent that presents the claim, if the command names one.
     pub worker: Option<&'a str>,

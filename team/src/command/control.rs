@@ -1,56 +1,56 @@
-//! The control fields of a call, beside its input: the key, the trace, the actor and the origin.
+//! Control fields of a call: key, trace, actor and origin. They accompany the input.
 
 use super::authority::{Actor, CommandTerms};
 use super::deadline::Deadline;
 use crate::prelude::*;
 
-/// The control fields that any command accepts beside its input.
+/// Control fields of a call, which any command accepts beside its input.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Control {
-    /// Name of the command; answers under keys are stored with it.
+    /// Name of the command. Answers under idempotency keys are stored with this name.
     pub operation: String,
-    /// The bytes that identify a request with a key: equal bytes mean the same request.
+    /// Bytes that identify the request. A repetition with the same key must have equal bytes.
     pub request: Vec<u8>,
     /// The idempotency key.
     pub key: Option<String>,
-    /// Trace of the events; default: the trace of the task or message.
+    /// Trace of the events; the trace of the task or message if absent.
     pub trace_id: Option<String>,
-    /// The actor; if `None`, the agent that the input names.
+    /// Actor of the events; the agent that the input names if absent.
     pub actor: Option<String>,
-    /// The operating system's name of the caller, recorded if no actor is given.
+    /// Name of the caller's operating system account. It is the actor if no other actor is known.
     pub user: Option<String>,
     /// Time limit of the caller's wait.
     pub deadline: Deadline,
-    /// The origin of the call; no part of the request.
+    /// Origin of the call. It is not part of the request.
     pub origin: Origin,
-    /// The order in which a claim that is presented is checked.
+    /// Order of the checks of a presented claim.
     pub claim_order: ClaimOrder,
-    /// The authenticated agent. Set from the root's options; the caller's value is ignored.
+    /// The authenticated agent. It comes from the root's options; a value of the caller is ignored.
     pub authenticated: Option<String>,
-    /// True if the authenticated agent recorded the answer under this key when keys still belonged to teams. Set from
-    /// the log; the caller's value is ignored.
+    /// True if the authenticated agent recorded the answer under this key when keys belonged to teams. It comes from the log; a
+    /// value of the caller is ignored.
     pub owns_team_key: bool,
 }
 
-/// The order of the checks of a command that presents a claim. The caller is authorized before them.
+/// The order of the checks if a command presents a claim. The caller is authorized before these checks.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub enum ClaimOrder {
-    /// The input, then the task, its status, the claim.
+    /// The order is: input, task, status, claim.
     #[default]
     InputFirst,
-    /// The task, the epoch, the status, the holder, the lease, then the input: the caller first learns which part of
-    /// its view of the task is outdated.
+    /// The order is: task, epoch, status, holder, lease, input. The caller first learns which part of its knowledge about the
+    /// task is outdated.
     EpochFirst,
 }
 
-/// The origin of a call, if its surface knows it. A mode stores it when it becomes active.
+/// Origin of a call, if its surface knows it. A mode stores the origin when it becomes active.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Origin {
-    /// The tmux pane: `TMUX_PANE`.
+    /// Pane of tmux, from `TMUX_PANE`.
     pub tmux_pane: Option<String>,
-    /// The workflow session, independent of the scope: `RCS_SESSION_ID`.
+    /// Id of the workflow session, from `RCS_SESSION_ID`. It does not depend on the scope.
     pub rcs_session: Option<String>,
-    /// The agent's native session: `CODEX_SESSION_ID`.
+    /// Id of the agent's own session, from `CODEX_SESSION_ID`.
     pub codex_session: Option<String>,
 }
 
@@ -65,7 +65,7 @@ pub struct Authenticated {
 
 impl Control {
     pub(crate) fn check(&self) -> Result<(), Refusal> {
-        // Also accepts characters that new names may not contain: an older key must still find its answer.
+        // Accepts characters that new keys may not contain, because an old key must still find its answer.
         names::check_known_free_given([("key", &self.key)])?;
         names::check_free_given([
             ("trace_id", &self.trace_id),
@@ -86,7 +86,7 @@ impl Control {
         blake3::hash(&self.request).to_hex().to_string()
     }
 
-    /// Returns the fields with the authenticated agent as actor. Refuses another actor.
+    /// Returns the fields with the authenticated agent as actor. Refuses any other actor.
     pub(crate) fn authenticated(&self, known: Option<&Authenticated>) -> Result<Control, Refusal> {
         let mut control = Control {
             authenticated: None,
@@ -102,8 +102,8 @@ impl Control {
         Ok(control)
     }
 
-    /// Refuses an input that names another actor than the authenticated agent. Events that only follow have no actor to
-    /// check.
+    /// Refuses an input that names another actor than the authenticated agent. Events that only follow from another event have
+    /// no actor to check.
     pub(crate) fn check_actor(
         &self,
         terms: &CommandTerms<'_>,
@@ -140,7 +140,7 @@ impl Control {
     }
 }
 
-/// Refuses an actor other than the agent to whom the token belongs.
+/// Returns the refusal of an actor that is not the owner of the token.
 pub(crate) fn mismatch(agent: &str, actor: &str) -> Refusal {
     let (agent, actor) = (shown(agent), shown(actor));
     let message = format!("actor is {actor}, but the token belongs to {agent}");

@@ -1,24 +1,24 @@
-//! A caller's time limit for an answer, and the check if the caller is still there. A wait for a caller that may
-//! disconnect checks every 250 ms.
+//! A caller's time limit for an answer, with a check that the caller is still connected. A wait for a caller that may
+//! disconnect runs the check every 250 ms.
 
 use crate::prelude::*;
 use std::fmt;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-/// Interval of the checks if the caller is still there.
+/// Interval between two checks that the caller is still connected.
 const LOOK: Duration = Duration::from_millis(250);
 
 /// Default length of a wait.
 const USUAL: Duration = Duration::from_millis(30_000);
 
-/// The deadline of a caller; clones share it. The default never ends.
+/// The time limit of a caller. Clones share it. The default has no limit.
 #[derive(Debug, Clone, Default)]
 pub struct Deadline(Option<Arc<Bounded>>);
 
 struct Bounded {
     longest: Duration,
     ended: AtomicBool,
-    /// Returns true while the caller still waits; absent if the deadline only ends by time.
+    /// Function that returns true while the caller is connected; absent if only time ends the wait.
     look: Option<Look>,
 }
 
@@ -35,12 +35,12 @@ impl fmt::Debug for Bounded {
 }
 
 impl Deadline {
-    /// Creates a deadline that ends after `longest` or earlier.
+    /// Creates a time limit of `longest`.
     pub fn of(longest: Duration) -> Deadline {
         Deadline::bounded(longest, None)
     }
 
-    /// Creates a deadline that lasts while `look` returns true.
+    /// Creates a deadline that ends when `look` returns false.
     pub fn as_long_as(look: impl Fn() -> bool + Send + Sync + 'static) -> Deadline {
         Deadline::bounded(Duration::MAX, Some(Box::new(look)))
     }
@@ -54,14 +54,14 @@ impl Deadline {
         })))
     }
 
-    /// Ends the deadline: the caller waits no more.
+    /// Ends the deadline, because the caller no longer waits.
     pub fn end(&self) {
         if let Some(bounded) = &self.0 {
             bounded.ended.store(true, Ordering::Release);
         }
     }
 
-    /// Returns true if the caller waits no more.
+    /// Returns true if the caller no longer waits.
     pub fn is_over(&self) -> bool {
         let Some(bounded) = &self.0 else { return false };
         if bounded.look.as_ref().is_some_and(|look| !look()) {
@@ -70,8 +70,8 @@ impl Deadline {
         bounded.ended.load(Ordering::Acquire)
     }
 
-    /// Returns the length of a wait: `timeout_ms`, which must not exceed the deadline; else the default, cut to the
-    /// deadline.
+    /// Returns the length of a wait. `timeout_ms` must not be longer than the deadline. If it is absent, the default length is
+    /// used, shortened to the deadline.
     pub(crate) fn wait(&self, timeout_ms: Option<u64>) -> Result<Duration, Refusal> {
         let bounded = self.0.as_ref();
         let longest = bounded.map_or(Duration::MAX, |bounded| bounded.longest);
@@ -90,7 +90,7 @@ impl Deadline {
         ))
     }
 
-    /// Returns the time until the next check of a wait.
+    /// Returns the time until the next check during a wait.
     pub(crate) fn step(&self, left: Option<Duration>) -> Option<Duration> {
         match (&self.0, left) {
             (None, left) => left,

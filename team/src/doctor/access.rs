@@ -1,16 +1,16 @@
-//! Check `access`: the owner and mode of the team's files. They have one owner, or a group that shares the root.
+//! Check `access`: owner and mode of the team's files. The files have one owner, or a group that shares the root.
 
 use super::*;
 use crate::handle::root::TEAMS_DIR;
 use crate::lifecycle::sharing::{is_personal, shared_mode};
 use teamlog_engine::storage::{Access, Files};
 
-/// Mode bits with which the group and others may write.
+/// Mode bits that let the group and others write.
 const WRITABLE_BY_OTHERS: u32 = 0o022;
-/// Most files and directories that are checked.
+/// Maximum number of files and directories that the check examines.
 const FILES_MAX: usize = 20_000;
 
-/// Compares owner and mode of a team's files with those of the team's directory.
+/// Compares owner and mode of a team's files with the team's directory.
 pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let Some(files) = seen.root.files() else {
         return Ok(Check::healthy("the data root is in memory"));
@@ -33,7 +33,7 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     Ok(judged(seen, &rule, &walk.faults))
 }
 
-/// Owner, group and mode that the files of a team must have.
+/// The owner, group and mode that a team's files must have.
 #[derive(Clone, Copy)]
 struct Rule {
     teams: Access,
@@ -46,12 +46,12 @@ impl Rule {
     }
 }
 
-/// Files that break the rule, by the command that mends them.
+/// Files that break the rule, sorted by the command that repairs them.
 #[derive(Default)]
 struct Faults {
-    /// Files of another user than the owner of the team's directory.
+    /// Files whose owner is not the owner of the team's directory.
     foreign: Vec<String>,
-    /// Files that group or others may write, or that the group of a shared root may not write.
+    /// Files with a wrong mode: group or others may write, or in a shared root the group may not.
     mode: Vec<String>,
 }
 

@@ -1,5 +1,5 @@
-//! Check `artifacts`: artifacts whose files are missing or changed. A full check reads every file; a quick check
-//! compares the lengths of some.
+//! Check `artifacts`: artifacts with missing or changed files. A full check reads every file. A quick check compares the
+//! lengths of some files.
 
 use super::*;
 use crate::artifact::{ARTIFACT_BYTES_MAX, is_whole};
@@ -16,7 +16,7 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let artifacts = artifacts.map_err(error_text)?;
     let is_damaged = |artifact: &&Artifact| {
         let path = seen.dir.join(artifact.stored.path());
-        // An artifact from another host is fetched from the journal when it is first read.
+        // An artifact of another host has no local file until it is first read from the journal.
         if seen.has_journal() && matches!(seen.root.storage().stat(&path), Ok(None)) {
             return false;
         }

@@ -1,9 +1,9 @@
-//! Checks of the stored state against the log. Every fault is mended by folding the log anew.
+//! Checks that compare the stored state with the log. `rehydrate` repairs every fault.
 
 use super::*;
 use crate::projections::audit::Finding;
 
-/// Compares acks in the message index and unread counts with all acks of the log.
+/// Compares the acks and unread counts of the message index with all acks in the log.
 pub(super) fn acks(seen: &Observations<'_>) -> Observation<Check> {
     Ok(judge(&borrowed(&seen.audit)?.acks, "acks and counts", seen))
 }
@@ -17,12 +17,12 @@ pub(super) fn inbox(seen: &Observations<'_>) -> Observation<Check> {
     ))
 }
 
-/// Verifies every byte of the derived store and, for a sample of events, that the index finds the event by its position
-/// and by each of its refs.
+/// Verifies every byte of the derived store. For a sample of events, also checks that the index finds the event by its
+/// position and by each of its refs.
 pub(super) fn index(seen: &Observations<'_>) -> Observation<Check> {
     let found = borrowed(&seen.found)?;
     if let Some(damage) = &found.damage {
-        // Damage is noticed before the store is used, so it makes no answer wrong and only costs time.
+        // Damage is detected before the store is used. So it only costs time, and makes no answer wrong.
         let check = Check::warn(damage.clone()).recommend(seen.rehydrate());
         return Ok(check.details(json!({"runs": found.runs})));
     }
@@ -30,18 +30,18 @@ pub(super) fn index(seen: &Observations<'_>) -> Observation<Check> {
     Ok(check.details(json!({"runs": found.runs, "covered": found.covered})))
 }
 
-/// Checks that each task snapshot and its file are at the newest message of the task, by `(created_at, id)`.
+/// Checks that each task snapshot and its file contain the task's newest message, by `(created_at, id)`.
 pub(super) fn snapshots(seen: &Observations<'_>) -> Observation<Check> {
     let finding = &borrowed(&seen.audit)?.snapshots;
     let check = judge(finding, "task snapshots", seen);
     if seen.sampled.is_some() {
-        // Check `views` judges the files of the sample.
+        // The check `views` examines the files of the sample.
         return Ok(check);
     }
     let (true, Ok(log), Ok(live)) = (finding.faults.is_empty(), &seen.log, &seen.fresh) else {
         return Ok(check);
     };
-    // Check `views` judges files that a crash left.
+    // The check `views` reports files that a crash left behind.
     if !seen.views_are_current(live) || !keeps_views(live) {
         return Ok(check);
     }

@@ -1,5 +1,5 @@
-//! Check `backups`: if events of a log are damaged, or were lost in a salvage, finds the backup that holds them, among
-//! the directories that earlier runs noted and those that the caller named.
+//! Check `backups`: finds the backup with the events that were damaged or lost in a salvage. It searches the backup
+//! directories in the team's notes and the directories that the caller named.
 
 use super::*;
 use crate::backup::dir::BackupDir;
@@ -18,11 +18,11 @@ struct KnownBackup {
 /// Events that a log has lost.
 #[derive(Default)]
 struct Loss {
-    /// The log's id; `None` if it cannot be read.
+    /// Id of the log; `None` if it cannot be read.
     log: Option<String>,
-    /// The first event that cannot be read.
+    /// Seq of the first unreadable event.
     seq: Option<u64>,
-    /// True if the rest of the log was salvaged since.
+    /// True if the rest of the log has been salvaged.
     salvaged: bool,
 }
 
@@ -48,7 +48,7 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     Ok(check.details(json!({"known": listed, "unusable": unusable})))
 }
 
-/// Returns the backups in all known directories, and the directories in which none can be read, with the reason.
+/// Returns the backups in all known directories. Also returns the directories without a readable backup, with the reason.
 fn known(seen: &Observations<'_>) -> (Vec<KnownBackup>, Vec<String>) {
     let (mut known, mut unusable) = (Vec::new(), Vec::new());
     for directory in seen.backup_directories() {
@@ -71,7 +71,7 @@ fn known(seen: &Observations<'_>) -> (Vec<KnownBackup>, Vec<String>) {
 
 fn loss(seen: &Observations<'_>) -> Observation<Option<Loss>> {
     let Ok(log) = &seen.log else {
-        // The log's identity cannot be read.
+        // The identity of the log cannot be read.
         return Ok(Some(Loss::default()));
     };
     let report = borrowed(&seen.report)?;
@@ -128,14 +128,14 @@ fn none_needed(known: &[KnownBackup]) -> Check {
     })
 }
 
-/// Names the backup that holds most of the lost events, and the command that restores it.
+/// Names the backup with the most lost events, and the command that restores it.
 fn needed(seen: &Observations<'_>, known: &[KnownBackup], loss: &Loss) -> Check {
     let lost_log = loss.log.as_ref();
     let is_of_log =
         |known: &&KnownBackup| lost_log.is_none_or(|log| known.backup.manifest().log == *log);
     let mut of_log: Vec<&KnownBackup> = known.iter().filter(is_of_log).collect();
     of_log.sort_by_key(|known| std::cmp::Reverse(known.backup.manifest().seq));
-    // Skips damaged backups. They are verified only here, because that reads them whole.
+    // Skips damaged backups. Verifying a backup reads all of it, so only this place does it.
     let whole = |known: &&&KnownBackup| known.backup.verify().is_ok_and(|report| report.ok);
     let best = of_log.iter().find(whole).copied();
     let what = match (loss.seq, loss.salvaged) {
@@ -160,7 +160,7 @@ fn needed(seen: &Observations<'_>, known: &[KnownBackup], loss: &Loss) -> Check 
     let restore = restore(seen, best);
     let summary = format!("{what}; a backup has it: {}", place(best));
     let check = match loss.salvaged {
-        // The log is sound, so restoring is only an offer.
+        // The log is undamaged, so restoring is optional.
         true => Check::healthy(format!(
             "{summary}; to restore it beside the team: {restore}"
         )),
@@ -179,7 +179,7 @@ fn place(known: &KnownBackup) -> String {
     )
 }
 
-/// Returns the command line that restores the backup beside the team.
+/// Returns the command that restores the backup as another team.
 fn restore(seen: &Observations<'_>, known: &KnownBackup) -> String {
     let (team, log) = (&seen.check.team, &known.backup.manifest().log);
     let free = |name: &String| !matches!(seen.root.storage().stat(&team_dir(name)), Ok(Some(_)));

@@ -1,4 +1,4 @@
-//! Check `bootstrap`: bootstrap runs with a time-out that is due and not recorded, because no timer runs `tick`.
+//! Check `bootstrap`: bootstrap runs with a due timeout that is not recorded, because no timer runs `tick`.
 
 use super::*;
 use crate::projections::bootstrap::RunShown;
@@ -12,7 +12,7 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let mut overdue = live
         .bootstrap_due_by(now, OVERDUE_MAX)
         .map_err(error_text)?;
-    // In a closed team no run times out.
+    // In a closed team no run can time out.
     if is_closed(live) {
         overdue.clear();
     }

@@ -1,4 +1,4 @@
-//! Check `checkpoint`: compares the digest of the stored state with the digest of a state folded from the log alone.
+//! Check `checkpoint`: compares the digest of the stored state with the digest of a state that is folded from the log.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! Check `git`: files of the log that a git repository tracks. A checkout would overwrite them with older bytes.
+//! Check `git`: files of the log that a git repository tracks. A checkout would overwrite such files with older bytes.
 
 use super::*;
 
-/// Files of a team that git tracks, found by the caller; this crate never starts git.
+/// Files of a team that git tracks. The caller finds them, because this crate never starts git.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub enum TrackedByGit {
     /// The caller did not run git, or git did not answer.

@@ -1,17 +1,16 @@
-//! Checks of the host: its clock, the holder of the team's lock, the file system and free space.
+//! Checks of the host: its clock, the holder of the team's lock, its file system and its free space.
 
 use super::*;
 use crate::time::AHEAD_TOLERATED_MICROS;
 use teamlog_engine::internals::layout::LOCK_FILE;
 use teamlog_engine::storage::{FileSystemKind, LockError, Space};
 
-/// With fewer free bytes the check warns.
+/// Number of free bytes below which the check warns.
 const FEW_BYTES: u64 = 1 << 30;
-/// With less than one part in this number free, the check warns.
+/// The check warns if less than 1/20 of the disk is free.
 const FEW_PARTS: u64 = 20;
 
-/// Compares the time of the last event with the clock. Times in a log never go back, so a clock that once was ahead
-/// shows.
+/// Compares the time of the last event with the clock. Times in a log never go back, so they show if a clock was ahead.
 pub(super) fn clock(seen: &Observations<'_>) -> Observation<Check> {
     let last = borrowed(&seen.reader)?
         .head()
@@ -38,11 +37,11 @@ fn judged_clock(last: Option<Timestamp>, now: Timestamp) -> Check {
     Check::warn(summary).details(json!({"last_event_at": at, "ahead_seconds": seconds}))
 }
 
-/// Tries to take the lock; if that fails, names its holder.
+/// Tries to take the lock. If another process holds it, names that process.
 pub(super) fn lock(seen: &Observations<'_>) -> Observation<Check> {
     let path = seen.dir.join(LOCK_FILE);
     let storage = seen.root.storage();
-    // Locking a missing file would create it.
+    // Checks that the lock file exists, because locking a missing file would create it.
     let there = storage.stat(&path).map_err(error_text)?;
     if there.is_none_or(|stat| stat.is_dir) {
         return Err("there is no lock file".to_owned());
@@ -65,13 +64,13 @@ pub(super) fn lock(seen: &Observations<'_>) -> Observation<Check> {
     })
 }
 
-/// Returns true if the holder of a lock (`pid 42`, `pid 42 (teamlog serve)`) is the process `pid`.
+/// Returns true if the holder of a lock, such as `pid 42` or `pid 42 (teamlog serve)`, is the process `pid`.
 fn is_process(holder: &str, pid: u32) -> bool {
     let rest = holder.strip_prefix(&format!("pid {pid}"));
     rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(' '))
 }
 
-/// Checks that the file system is local, so that locks exclude other writers and syncs reach a disk.
+/// Checks that the file system is local. Only there do locks exclude other writers, and do syncs reach a disk.
 pub(super) fn file_system(seen: &Observations<'_>) -> Observation<Check> {
     match seen.root.file_system() {
         None => Ok(Check::healthy("the data root is in memory")),
@@ -90,7 +89,7 @@ fn judged_file_system(kind: &FileSystemKind) -> Check {
     }
 }
 
-/// Checks that there is free space for new events.
+/// Checks that the disk has free space for new events.
 pub(super) fn disk_space(seen: &Observations<'_>) -> Observation<Check> {
     let Some(space) = seen.root.space() else {
         return Ok(Check::healthy("the data root is in memory"));

@@ -1,10 +1,10 @@
-//! Check `journal`: compares the log with its journal, and its state with the state of other hosts.
+//! Check `journal`: compares the log with its journal, and the state with the states of other hosts.
 
 use super::*;
 use teamlog_engine::JournalFault;
 use teamlog_engine::internals::comparison::Comparison;
 
-/// Returns `None` for a team without a journal.
+/// Returns the result of the check; `None` if the team has no journal.
 pub(super) fn check(seen: &Observations<'_>) -> Observation<Option<Check>> {
     let (log, reader) = (borrowed(&seen.log)?, borrowed(&seen.reader)?);
     // A quick check folds nothing, so it has no digest to compare.
@@ -25,7 +25,8 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Option<Check>> {
     }
 }
 
-/// Compares all groups of the journal with the log. `None` if the journal does not answer: [`check`] reports that.
+/// Compares all groups of the journal with the log. Returns `None` if the journal does not answer, because [`check`] reports
+/// that.
 fn damaged(seen: &Observations<'_>, log: &Log) -> Option<Check> {
     let compared = log.scrub_journal(&|_| true).ok()??;
     let check = Check::unhealthy(compared.first_difference()?);

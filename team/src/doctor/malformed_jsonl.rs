@@ -1,4 +1,4 @@
-//! Check `malformed_jsonl`: lines of view files that are no JSON objects. (Check `segments` reads the log's own lines.)
+//! Check `malformed_jsonl`: lines of view files that are not JSON objects. The check `segments` examines the log's own lines.
 
 use super::*;
 

@@ -1,11 +1,11 @@
-//! `doctor check`: checks everything that belongs to a team, and names the command that mends each fault.
+//! `doctor check`: checks everything that belongs to a team. For each fault it names the command that repairs it.
 //!
-//! Invariants: a check changes nothing, neither on disk nor in the log; it never stops at the first problem; a check
-//! that cannot be made says why, so that one broken part does not hide the others. `observed.rs` reads everything once;
-//! each check judges the result.
+//! Rules for every check: it changes nothing, neither on disk nor in the log. It does not stop at the first problem. If it
+//! cannot be made, it says why, so that one broken part does not hide the others. `observed.rs` reads everything once, and
+//! each check examines what was read.
 //!
-//! For a long log the default is a quick check: checks whose cost grows with history judge a sample. If the sample
-//! leaves a doubt, everything is checked, so that the answer is exact.
+//! A long log gets a quick check by default: checks whose cost grows with history examine a sample. If the sample shows a
+//! possible fault, everything is checked, so that the answer is exact.
 
 mod access;
 mod artifacts;
@@ -37,13 +37,13 @@ use observed::{Observation, Observations, borrowed, error_text, is_closed, keeps
 /// Default number of messages and events that are looked up one by one.
 pub const SAMPLE: u64 = 100;
 
-/// A log of at most this many events is always checked whole.
+/// Maximum number of events in a log that is always checked completely.
 const SHORT_EVENTS_MAX: u64 = 1_000;
 /// Maximum number of entries that a check lists.
 const LISTED_MAX: usize = 20;
-/// Attempts to check a team whose log changes meanwhile.
+/// Maximum number of attempts to check a team whose log changes during the check.
 const ATTEMPTS_MAX: usize = 3;
-/// Checks of files that a writer changes after it appended to the log.
+/// Checks of files that a writer changes only after it has appended to the log.
 const MOVING: [&str; 6] = [
     "malformed_jsonl",
     "snapshot_monotonicity",
@@ -53,7 +53,7 @@ const MOVING: [&str; 6] = [
     "modes",
 ];
 
-/// Checks that a quick check judges by a sample.
+/// Checks that examine a sample in a quick check.
 const SAMPLED: [&str; 10] = [
     "index_integrity",
     "malformed_jsonl",
@@ -72,19 +72,19 @@ const SAMPLED: [&str; 10] = [
 pub struct DoctorCheck {
     /// The team.
     pub team: String,
-    /// About how many events and messages are looked up one by one; 0 means all.
+    /// Approximate number of events and messages that are looked up one by one; 0 means all.
     pub sample_size: u64,
-    /// Set to check everything however long the log is; else a long log is checked by a sample.
+    /// True to check everything even if the log is long. Otherwise a long log is checked by a sample.
     pub deep: bool,
-    /// Start of the recommended commands: `teamlog`, and the option that names the data root if they need it.
+    /// First words of the recommended commands: `teamlog`, and the option for the data root if they need it.
     pub program: String,
-    /// Directories with backups, beside those that the team has noted.
+    /// Backup directories to search, besides those in the team's notes.
     pub backups: Vec<PathBuf>,
-    /// The data root, as recommended commands name it.
+    /// Data root, as the recommended commands name it.
     pub data_root: PathBuf,
     /// Files of the team that git tracks.
     pub tracked: TrackedByGit,
-    /// Process id of the daemon that serves the team, if it answers.
+    /// Process id of the daemon that serves the team; `None` if no daemon answers.
     pub daemon: Option<u32>,
 }
 
@@ -94,52 +94,52 @@ pub struct DoctorCheck {
 )]
 #[serde(rename_all = "lowercase")]
 pub enum Health {
-    /// No fault.
+    /// The check found no fault.
     Healthy,
-    /// No recorded data is at risk, but a person should look at it.
+    /// No recorded data is at risk, but a person should look at the finding.
     Warn,
-    /// A fault that must be mended.
+    /// The check found a fault that must be repaired.
     Unhealthy,
 }
 
 /// A check and its result.
 #[derive(Debug, Clone, PartialEq, Serialize, JsonSchema)]
 pub struct Check {
-    /// A stable name.
+    /// Stable name of the check.
     pub name: &'static str,
-    /// The result.
+    /// Status of the result.
     pub status: Health,
-    /// The result in one line, for people.
+    /// Result in one line, for people.
     pub summary: String,
     /// Details for programs.
     #[schemars(with = "Value")]
     pub details: Map<String, Value>,
-    /// Command lines that mend the fault.
+    /// Command lines that repair the fault.
     pub recommendations: Vec<String>,
 }
 
 /// Counts of checked data and of checks.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Stats {
-    /// Valid events.
+    /// Number of valid events.
     pub events: u64,
-    /// Segments.
+    /// Number of segments.
     pub segments: u64,
-    /// Bytes of all segments.
+    /// Size of all segments in bytes.
     pub bytes: u64,
-    /// Messages; `null` if the state could not be folded.
+    /// Number of messages; `null` if the state could not be folded.
     pub messages: Option<u64>,
-    /// Tasks; `null` if the state could not be folded.
+    /// Number of tasks; `null` if the state could not be folded.
     pub tasks: Option<u64>,
-    /// About how many events and messages were looked up one by one; 0 means all.
+    /// Approximate number of events and messages that were looked up one by one; 0 means all.
     pub sample_size: u64,
-    /// True if everything was checked; false for a sample.
+    /// True if everything was checked; false if only a sample was checked.
     pub deep: bool,
-    /// Checks that are healthy.
+    /// Number of healthy checks.
     pub healthy: u64,
-    /// Checks that warn.
+    /// Number of checks that warn.
     pub warn: u64,
-    /// Checks that are unhealthy.
+    /// Number of unhealthy checks.
     pub unhealthy: u64,
 }
 
@@ -158,12 +158,12 @@ pub struct DoctorAnswer {
     pub checks: Vec<Check>,
     /// Counts of checked data and of checks.
     pub stats: Stats,
-    /// Commands that mend the faults, each once, in the order in which to run them.
+    /// Commands that repair the faults, without duplicates, in the order in which to run them.
     pub recommendations: Vec<String>,
 }
 
 impl Check {
-    /// Returns a check without a name; [`all`] sets the name.
+    /// Returns a result without a name. [`all`] sets the name.
     fn new(status: Health, summary: impl Into<String>) -> Check {
         Check {
             name: "",
@@ -182,7 +182,7 @@ impl Check {
     fn unhealthy(summary: impl Into<String>) -> Check {
         Check::new(Health::Unhealthy, summary)
     }
-    /// Returns a check that could not be made. Another check reports the cause and the command that mends it.
+    /// Returns the result of a check that could not be made. Another check reports the cause and the command that repairs it.
     fn not_made(why: &str) -> Check {
         Check::warn(format!("not checked: {why}"))
     }
@@ -206,9 +206,8 @@ impl Check {
 }
 
 impl Root {
-    /// Checks everything that belongs to a team; changes nothing. Reads the whole log and all views if `deep` is set,
-    /// if the log is short, or if a sample shows a fault; `progress` is then called with `(events done, events in
-    /// all)`.
+    /// Checks everything that belongs to a team. Changes nothing. Reads the whole log and all views in three cases: `deep` is
+    /// set, the log is short, or a sample shows a fault. It then calls `progress` with `(events done, events in all)`.
     ///
     /// # Errors
     /// `invalid_input`, `team_not_found`. Every other fault is part of the answer.
@@ -228,7 +227,7 @@ impl Root {
         let overall = checks.iter().map(|check| check.status).max();
         let overall = overall.unwrap_or(Health::Healthy);
         let mut recommendations: Vec<String> = Vec::new();
-        // Unhealthy checks first: commands that mend the log come before those that mend its consequences.
+        // Unhealthy checks come first, because commands that repair the log come before those that repair its consequences.
         for worst in [Health::Unhealthy, Health::Warn] {
             let of_these = checks.iter().filter(|check| check.status == worst);
             for command in of_these.flat_map(|check| &check.recommendations) {
@@ -239,7 +238,7 @@ impl Root {
         }
         let salvage = seen.salvage();
         if recommendations.contains(&salvage) {
-            // The salvage comes first; it ends with a rehydration, so that is left out.
+            // The salvage comes first and ends with a rehydration, so a separate `rehydrate` is left out.
             let rehydrate = seen.rehydrate();
             recommendations.retain(|command| *command != salvage && *command != rehydrate);
             recommendations.insert(0, salvage);
@@ -256,7 +255,7 @@ impl Root {
     }
 }
 
-/// Checks a sample; `None` if that leaves a doubt.
+/// Checks a sample. Returns `None` if the sample shows a possible fault.
 fn check_sample<'a>(
     root: &'a Root,
     check: &'a DoctorCheck,
@@ -269,7 +268,6 @@ fn check_sample<'a>(
     Ok((!checks.iter().any(in_doubt)).then_some((seen, checks)))
 }
 
-/// Checks everything.
 fn check_everything<'a>(
     root: &'a Root,
     check: &'a DoctorCheck,
@@ -280,7 +278,7 @@ fn check_everything<'a>(
         let seen = Observations::all(root, check, progress)?;
         let mut checks = all(&seen);
         attempts += 1;
-        // Writers are not kept out, so a fault may only mean that a writer was between two files: look again.
+        // Writers may work during the check. A fault may only mean that a writer was between two files, so the check is repeated.
         if !checks.iter().any(Check::is_unwell) || !seen.has_moved() {
             return Ok((seen, checks));
         }
@@ -296,10 +294,10 @@ fn check_everything<'a>(
     }
 }
 
-/// A check; an error means that it could not be made.
+/// A check function. An error means that the check could not be made.
 type Checker = fn(&Observations<'_>) -> Observation<Check>;
 
-/// The checks by name, in the order of the answer.
+/// All checks with their names, in the order of the answer.
 const CHECKS: [(&str, Checker); 21] = [
     ("index_integrity", audit::index),
     ("malformed_jsonl", malformed_jsonl::check),
@@ -339,8 +337,8 @@ fn all(seen: &Observations<'_>) -> Vec<Check> {
     all
 }
 
-/// For a log that was rolled back, removes recommendations that would rebuild or delete the files that still know the
-/// lost events.
+/// If the log was rolled back, removes recommendations that would rebuild or delete the files that still contain the lost
+/// events.
 fn keep_lost_events(seen: &Observations<'_>, checks: &mut [Check]) {
     let (rehydrate, salvage) = (seen.rehydrate(), seen.salvage());
     for check in checks {

@@ -1,14 +1,15 @@
-//! Check `modes`: modes that were left active, and files that list other modes than the state. In the order of the
+//! Check `modes`: modes that were left active, and files whose list of modes differs from the state. In the order of the
 //! checks:
 //!
-//! | checked | fault | mended by |
+//! | checked | fault | command that repairs it |
 //! |---|---|---|
-//! | states of sessions | active, but the session is silent for longer than the stale time | clearing it |
-//! | states of the root | active, but the state of a session ended later; or active and silent for longer than the stale time | clearing it |
-//! | files of active skills | the file lists other modes than `mode list` shows for the scope | writing them anew |
-//! | auto-completed states | the file still lists the mode as active | writing them anew |
+//! | states of sessions | active, but the session is silent for longer than the stale time | clear the mode |
+//! | states of the root | active, but the state of a session ended later; or active and silent for longer than the stale time | clear the mode |
+//! | files of active skills | the file lists other modes than `mode list` shows for the scope | rewrite the files |
+//! | auto-completed states | the file still lists the mode as active | rewrite the files |
 //!
-//! The first two warn. The last two are unhealthy: the file was changed from outside, and hooks and displays read it.
+//! The first two faults are warnings. The last two are unhealthy: the file was changed from outside, and hooks and displays
+//! read it.
 
 use super::*;
 use crate::mode::rules::denial::session_option;
@@ -19,7 +20,7 @@ const CLEARED: &str = "cleared";
 /// Maximum number of sessions that one query returns.
 const SESSIONS: usize = 1_000;
 
-/// The rows of the table.
+/// Names of the table's rows.
 const KINDS: [&str; 4] = [
     "session_state",
     "root_state",
@@ -28,7 +29,7 @@ const KINDS: [&str; 4] = [
 ];
 
 struct Fault {
-    /// The row of the table.
+    /// Name of the table's row.
     kind: &'static str,
     scope: Scope,
     mode: Mode,
@@ -39,14 +40,14 @@ struct Fault {
 struct ModeFaults {
     states: u64,
     active: u64,
-    /// Seconds of silence after which a mode counts as left active.
+    /// Seconds without activity after which a mode counts as left active.
     stale_seconds: u64,
     faults: Vec<Fault>,
 }
 
 pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let live = borrowed(&seen.fresh)?;
-    // Check `views` judges files that a crash left.
+    // The check `views` reports files that a crash left behind.
     let current = seen.views_are_current(live) && keeps_views(live);
     let files = seen.log.as_ref().ok().filter(|_| current);
     let files = files.map(ViewsSource::new);
@@ -95,7 +96,7 @@ impl Fault {
     fn is_of_a_file(&self) -> bool {
         matches!(self.kind, "skill_active" | "auto_completed")
     }
-    /// Returns the mode and its scope: `forge in session s-1`.
+    /// Returns the mode and its scope, such as `forge in session s-1`.
     fn place(&self) -> String {
         match &self.scope {
             Scope::Root => format!("{} at the root", self.mode),
@@ -140,13 +141,12 @@ fn look(live: &Live, files: Option<&ViewsSource>, now: Timestamp) -> Result<Mode
             continue;
         };
         for entry in &own.entries {
-            // A tombstone (`cleared`) only hides the root's state from its session; it does not mean that the mode
-            // ended.
+            // A tombstone (`cleared`) only hides the root's state from its session, and does not mean that the mode ended.
             if !entry.active && entry.phase.as_deref() != Some(CLEARED) {
                 ended.push((entry.mode, entry.seq, session.clone()));
             }
         }
-        // A session's state may be active although the root's has ended, so there is no contradiction to look for.
+        // A session's state may be active although the root's state has ended, so this is no contradiction.
         let life = live.session_life(session)?;
         let seen = life.map(|life| life.seen_at);
         found.states_of(&own, "session_state", (now, seen), |_| None);
@@ -204,9 +204,9 @@ impl ModeFaults {
         }
     }
 
-    /// Compares the file of active skills of a scope with what `mode list` shows for it: the scope's states and, for a
-    /// session that follows the root, the root's states that no state of the session hides. Computes them here instead
-    /// of calling the function that writes the file, so that its faults show.
+    /// Compares a scope's file of active skills with `mode list` for that scope. That list has the scope's states. For a session
+    /// that follows the root, it also has the root's states that no state of the session hides. The list is computed here and not
+    /// by the function that writes the file, so that faults of that function show.
     fn list_of(
         &mut self,
         live: &Live,

@@ -1,5 +1,5 @@
-//! Everything that the checks judge, read once. A part that cannot be read holds the reason; the others are still
-//! there.
+//! Everything that the checks examine, read once. If a part cannot be read, its field contains the reason, and the other
+//! parts are still present.
 
 use super::*;
 use crate::backup::notes as backup_notes;
@@ -20,33 +20,33 @@ pub(super) struct Observations<'a> {
     pub root: &'a Root,
     pub dir: PathBuf,
     pub check: &'a DoctorCheck,
-    /// The log, if its identity can be read.
+    /// The log.
     pub log: Observation<Log>,
     /// Result of verifying the log.
     pub report: Observation<Report>,
     /// Reader of the log up to its head, without recovery.
     pub reader: Observation<Reader>,
-    /// The derived store, and the state that it holds.
+    /// The derived store with its stored state.
     pub found: Observation<DerivedReport>,
-    /// State folded from the log alone; in a quick check the stored one.
+    /// State folded from the log alone; in a quick check, the stored state.
     pub fresh: Observation<Live>,
-    /// Comparison of the stored state with the log.
+    /// Result of comparing the stored state with the log.
     pub audit: Observation<Audit>,
-    /// Event up to which the views say that they are current.
+    /// Seq up to which the views are current, according to their own cursor.
     pub cursor: Observation<Option<u64>>,
-    /// The rollback, if acknowledged events are missing.
+    /// Rollback of the log, if acknowledged events are missing.
     pub rollback: Option<Rollback>,
-    /// Size of the sample of a quick check; `None` if everything was checked.
+    /// Size of the sample in a quick check; `None` in a full check.
     pub sampled: Option<SampleSize>,
 }
 
-/// Size of the sample of a quick check.
+/// Size of the sample in a quick check.
 pub(super) struct SampleSize {
-    /// Events that were looked up.
+    /// Number of events that were looked up.
     pub events: u64,
-    /// Inboxes that were checked.
+    /// Number of inboxes that were checked.
     pub inboxes: u64,
-    /// Checked view files of the sample; `None` if the team keeps none.
+    /// Comparison of the sample's view files; `None` if the team keeps no view files.
     pub views: Option<ViewsComparison>,
 }
 
@@ -86,7 +86,7 @@ impl<'a> Observations<'a> {
             _ => 0,
         };
         let audit = borrowed(&reader).and_then(|reader| {
-            // Without a stored state the next command folds the log, so the fresh state is the right one to check.
+            // If there is no stored state, the next command folds the log. So the fresh state is the one to check.
             let stored = found.as_ref().ok().and_then(|found| found.live.as_ref());
             let state = match stored {
                 Some(state) => state,
@@ -112,8 +112,8 @@ impl<'a> Observations<'a> {
         })
     }
 
-    /// Reads a sample of what belongs to a team. `None` if a sample is not enough: the log is short, something cannot
-    /// be read, the store is older than the log, or a writer is active.
+    /// Reads a sample of everything that belongs to a team. Returns `None` if a sample is not enough: the log is short, a part
+    /// cannot be read, the store is older than the log, or a writer is active.
     pub fn sample(root: &'a Root, check: &'a DoctorCheck) -> Result<Option<Observations<'a>>> {
         names::check_known("team", &check.team)?;
         Ok(Observations::read_sample(root, check).ok().flatten())
@@ -141,7 +141,7 @@ impl<'a> Observations<'a> {
         } = sample(&live, &reader, check.sample_size)?;
         let files = match (keeps_views(&live), is_closed(&live)) {
             (false, false) => None,
-            // A closed team has no view files, which costs little to check.
+            // Always checks a closed team: it has no view files, so this is cheap.
             (_, true) => Some(views.against(&live, &reader)?),
             (true, false) if cursor == Some(live.seq()) => {
                 Some(views.sampled(&live, &reader, (&tasks, &agents))?)
@@ -181,12 +181,12 @@ impl<'a> Observations<'a> {
         head || views != self.cursor.as_ref().ok().copied()
     }
 
-    /// Returns true if the views say that they are at the end of the log.
+    /// Returns true if the cursor of the views is at the end of the log.
     pub fn views_are_current(&self, live: &Live) -> bool {
         matches!(self.cursor, Ok(Some(seq)) if seq == live.seq())
     }
 
-    /// Returns the directories with backups that the team or the caller has named.
+    /// Returns the backup directories in the team's notes and in the caller's options.
     pub fn backup_directories(&self) -> Vec<PathBuf> {
         let mut directories = backup_notes::directories(self.root, &self.check.team);
         directories.extend(self.check.backups.iter().cloned());
@@ -195,25 +195,25 @@ impl<'a> Observations<'a> {
         directories
     }
 
-    /// Returns a command line on the team.
+    /// Returns a command line for the team.
     pub fn command(&self, name: &str, flags: &str) -> String {
         let space = if flags.is_empty() { "" } else { " " };
         let DoctorCheck { program, team, .. } = self.check;
         format!("{program} {name} {team}{space}{flags}")
     }
 
-    /// Returns the command that builds everything derived anew.
+    /// Returns the command that rebuilds all derived data.
     pub fn rehydrate(&self) -> String {
         self.command("rehydrate", "")
     }
 
-    /// Returns the command that accepts the loss of the events that a rollback took.
+    /// Returns the command that accepts the loss of events by a rollback.
     pub fn accept_rollback(&self) -> String {
         self.command("doctor repair", "--accept-rollback")
     }
 
-    /// Returns the command that mends a damaged log: salvage or, for a log with a journal, joining anew after moving it
-    /// away.
+    /// Returns the command that repairs a damaged log. Without a journal, this is the salvage. With a journal, the command moves
+    /// the log away and joins the team again.
     pub fn salvage(&self) -> String {
         let has_journal = |log: &Log| log.identity().journal.is_some();
         match self.log.as_ref().is_ok_and(has_journal) {
@@ -223,7 +223,7 @@ impl<'a> Observations<'a> {
     }
 }
 
-/// Returns the rollback of a log that its witness or derived files show.
+/// Returns the rollback of a log, as its witness or its derived files show it.
 fn shown(log: &Log, reader: &Reader) -> Option<Rollback> {
     let by_witness = reader.rollback().cloned();
     by_witness.or_else(|| shown_by_files(log, reader).ok().flatten())
@@ -233,7 +233,7 @@ pub(super) fn keeps_views(live: &Live) -> bool {
     matches!(live.team(), Ok(Some(team)) if team.keeps_views())
 }
 
-/// Returns true if a team was closed, which removes its view files.
+/// Returns true if a team is closed. A closed team has no view files.
 pub(super) fn is_closed(live: &Live) -> bool {
     matches!(live.is_closed(), Ok(true))
 }

@@ -1,4 +1,5 @@
-//! Check `quarantine`: recovery moves bytes that it cuts off there unchanged, and an event of the log names each file.
+//! Check `quarantine`: recovery moves the bytes that it cuts off into files of the quarantine. An event of the log must name
+//! each file.
 
 use super::*;
 use std::io::ErrorKind;
@@ -60,14 +61,14 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
         .details(json!({"files": count, "bytes": bytes, "unnamed": unnamed, "changed": changed})))
 }
 
-/// Compares a digest with its 16 digits at the end of a file's name. A name without digits matches every digest.
+/// Compares a digest with the 16 digits at the end of a file's name. A name without digits matches every digest.
 fn is_as_named(file: &str, digest: &str) -> bool {
     let end = file.rsplit_once('.').map_or("", |(_, end)| end);
     let is_digest = end.len() == 16 && end.bytes().all(|byte| byte.is_ascii_hexdigit());
     !is_digest || digest.starts_with(end)
 }
 
-/// Returns the quarantined files that events of the log name.
+/// Returns the quarantined files that the log's events name.
 fn named(reader: &Reader) -> Result<Vec<Quarantined>, Error> {
     let mut named = Vec::new();
     for event in reader.events(None) {

@@ -1,5 +1,5 @@
-//! `doctor repair`: removes the end of a log after a given event, if the end is damaged or unwanted. The removed part is
-//! kept in the archive.
+//! `doctor repair`: removes the end of a log after a given event, because the end is damaged or unwanted. The archive keeps
+//! the removed part.
 
 use crate::handle::rollback;
 use crate::handle::team::input_fault;
@@ -15,39 +15,39 @@ use teamlog_engine::{AcceptedRollback, LostEvent, internals::LOST_EVENTS_MAX};
 /// Options of `doctor repair`.
 #[derive(Debug, Clone, Default)]
 pub struct Repair {
-    /// The last event to keep; the last of its group.
+    /// Seq of the last event to keep. It must be the last event of its group.
     pub to: u64,
-    /// Set to cut; else only report the events that would be removed.
+    /// True to cut the log; false to report only the events that would be removed.
     pub yes: bool,
-    /// Actor of the event that records the repair. Default `teamlog`.
+    /// Actor of the event that records the repair; `teamlog` if absent.
     pub actor: Option<String>,
 }
 
 /// Answer of `doctor repair`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct RepairAnswer {
-    /// `planned` without `yes`, `repaired`, or `unchanged` if no event follows `to`; for a rollback `accepted`, or
-    /// `unchanged` if there is none.
+    /// Result. `planned` without `yes`, `repaired`, or `unchanged` if no event follows `to`. For a rollback `accepted`, or
+    /// `unchanged` if the log was not rolled back.
     #[schemars(extend("enum" = ["planned", "repaired", "unchanged", "accepted"]))]
     pub status: &'static str,
     /// The team.
     pub team: String,
-    /// The part of the log to remove: its start, its size, and the part that cannot be read.
+    /// Part of the log to remove: its start, its size, and its unreadable part.
     pub cut: CutPlan,
     /// Directory of the original files, relative to the team's directory; `null` if nothing was removed.
     pub archive: Option<String>,
-    /// Event that records the repair; `null` if nothing was removed.
+    /// Seq of the event that records the repair; `null` if nothing was removed.
     pub seq: Option<u64>,
     /// Digest of the new state; `null` if nothing was removed.
     pub state_digest: Option<String>,
-    /// Known facts about the events that a rollback removed, if one was accepted.
+    /// Known facts about the events that were lost by a rollback; absent if no rollback was accepted.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub rollback: Option<AcceptedRollback>,
 }
 
 impl Team {
-    /// Cuts the log after an event and builds everything derived anew. Without `yes` only reports the events to remove,
-    /// and changes nothing. The part of the log after that event need not be readable.
+    /// Cuts the log after an event and rebuilds all derived data. Without `yes`, reports the events to remove and changes
+    /// nothing. The part of the log after that event need not be readable.
     ///
     /// # Errors
     /// `invalid_input` if the log cannot be cut there; errors of the log.
@@ -85,8 +85,8 @@ impl Team {
         })
     }
 
-    /// Records that the log was rolled back, with the known facts about the lost events, and builds everything derived
-    /// anew. Does nothing if no event was lost.
+    /// Records that the log was rolled back, with the known facts about the lost events, and rebuilds all derived data. Does
+    /// nothing if no event was lost.
     ///
     /// # Errors
     /// Errors of the log.
@@ -112,7 +112,7 @@ impl Team {
         })
     }
 
-    /// Records the rollback in the log alone; `None` if no event was lost.
+    /// Records the rollback in the log, but rebuilds nothing. Returns `None` if no event was lost.
     fn accept(&self, actor: &str) -> Result<Option<(AcceptedRollback, LockedLog)>> {
         let log = self.log.lock_rolled_back()?;
         let reader = log.reader();

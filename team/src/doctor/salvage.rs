@@ -7,11 +7,11 @@ use std::ops::ControlFlow;
 use teamlog_engine::repair::salvage;
 
 impl Root {
-    /// Copies the readable events of a damaged log into a new log in its place, then builds everything derived anew.
-    /// The archive keeps every byte of the damaged log. An undamaged log stays; everything derived is still built anew.
+    /// Copies the readable events of a damaged log into a new log in its place, then rebuilds all derived data. The archive keeps
+    /// every byte of the damaged log. If the log is undamaged, it stays, and only the derived data is rebuilt.
     ///
     /// # Errors
-    /// `team_not_found`; errors of the log if not even its segments are there.
+    /// `team_not_found`; errors of the log if it has no segments either.
     pub fn salvage(
         &self,
         team: &str,
@@ -52,7 +52,7 @@ impl Root {
     }
 }
 
-/// Returns the events that recreate the team if the event of its creation was lost. The team becomes open, because its
+/// Returns the events that create the team again if the event of its creation was lost. The team becomes open, because its
 /// members are unknown.
 fn created_again(reader: &Reader, actor: &str) -> Result<Vec<NewEvent>, Error> {
     let created: Option<()> = reader.each(None, |located| {

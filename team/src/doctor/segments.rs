@@ -31,7 +31,7 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     Ok(check.details(json!({"last_seq": report.last_seq})))
 }
 
-/// Returns a check that reports these problems; `None` if there are none.
+/// Returns the result for these problems of the log; `None` if there is no problem.
 pub(super) fn judge(problems: &[&Problem], seen: &Observations<'_>) -> Option<Check> {
     let first = worst_first(problems)?;
     let (
@@ -46,15 +46,15 @@ pub(super) fn judge(problems: &[&Problem], seen: &Observations<'_>) -> Option<Ch
     let count = plural(count as u64, "problem");
     let summary = format!("{count}, the first: {file} at byte {offset}: {message}");
     let (health, command) = match first.severity {
-        // The segments are clean to their end, so the next writer writes a new head.
+        // The segments are undamaged to their end, so the next writer writes a new head.
         Severity::Error if first.kind == ProblemKind::DamagedHead && only_the_head(seen) => {
             (Health::Unhealthy, Some(seen.rehydrate()))
         }
-        // `keep_lost_events` recommends the command for a rollback.
+        // For a rollback, `keep_lost_events` adds the recommended command.
         Severity::Error if first.kind == ProblemKind::RolledBack => (Health::Unhealthy, None),
         Severity::Error => (Health::Unhealthy, Some(seen.salvage())),
         Severity::Warning if first.kind == ProblemKind::UnknownFile => (Health::Warn, None),
-        // Left by a crash: the next writer recovers it.
+        // A crash left this problem, and the next writer recovers from it.
         Severity::Warning => (Health::Warn, Some(seen.rehydrate())),
     };
     let mut check = Check::new(health, summary);

@@ -1,5 +1,5 @@
-//! Check `sidecars`: the small files beside the segments: identity, head, lock file, cursor of the views, manifest of
-//! the derived store.
+//! Check `sidecars`: the small files beside the segments. These are the identity, the head, the lock file, the cursor of the
+//! views, and the manifest of the derived store.
 
 use super::*;
 use crate::projections::live::DERIVED_DIR;
@@ -9,7 +9,7 @@ use teamlog_engine::verify::Problem;
 const DERIVED_LOCK_FILE: &str = "derived.lock";
 const VIEWS_FILE: &str = "views";
 
-/// A fault in a file: the file, its severity and the reason.
+/// A fault in a file: name of the file, severity, reason.
 type Fault = (&'static str, Health, String);
 
 pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
@@ -55,12 +55,12 @@ fn head(seen: &Observations<'_>) -> Option<Check> {
             let problems: Vec<&Problem> = report.problems.iter().filter(of_head).collect();
             segments::judge(&problems, seen)
         }
-        // Verification reads the head first, so its error may be one of the head.
+        // Verification reads the head first, so its error may concern the head.
         Err(why) => Some(Check::unhealthy(why.clone()).recommend(seen.salvage())),
     }
 }
 
-/// Returns true if the name is a directory, false if it is something else, `None` if it does not exist.
+/// Returns true if the path is a directory, false if it is anything else, `None` if it does not exist.
 fn is_dir(seen: &Observations<'_>, name: impl AsRef<Path>) -> Result<Option<bool>, std::io::Error> {
     let stat = seen.root.storage().stat(&seen.dir.join(name))?;
     Ok(stat.map(|stat| stat.is_dir))
@@ -84,7 +84,7 @@ fn lock_file(seen: &Observations<'_>) -> Option<Fault> {
 
 fn cursor(views: &ViewsSource, seen: &Observations<'_>) -> Option<Fault> {
     let (health, why) = match (&seen.cursor, views.has_cursor()) {
-        // Every writer fails here, so the views are never updated again.
+        // Every writer fails here, so the views are never updated any more.
         (Err(why), _) => (Health::Unhealthy, why.clone()),
         (Ok(None), Ok(true)) => {
             let why = "the cursor of the views is damaged or belongs to another log: the next writer checks all views";
@@ -105,7 +105,7 @@ fn cursor(views: &ViewsSource, seen: &Observations<'_>) -> Option<Fault> {
     Some((VIEWS_FILE, health, why))
 }
 
-/// Checks the derived store's own lock file. It may be missing until the first run creates it.
+/// Checks the lock file of the derived store. The file is missing until the first run is written.
 fn derived_lock(seen: &Observations<'_>) -> Option<Fault> {
     let is_dir = is_dir(seen, DERIVED_LOCK_FILE).ok()??;
     let why = "derived.lock is a directory: remove it, or no derived file is written any more";

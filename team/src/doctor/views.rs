@@ -1,4 +1,4 @@
-//! Check `views`: compares the view files byte for byte with the state folded from the log.
+//! Check `views`: compares the view files byte by byte with the state that is folded from the log.
 
 use super::*;
 
@@ -15,8 +15,9 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let against = || ViewsSource::new(log).against(live, reader);
     let found = match sampled.map_or_else(against, Ok) {
         Ok(found) => found,
-        // A directory in the place of a file or the reverse: writers leave it alone, so the views are never updated
-        // again.
+        // There is a directory in the place of a file, or a file in the place of a directory. Writers do not touch it, so the
+        // views
+        // are never updated any more.
         Err(error) => {
             let why = format!("{error}; move it away, then write the views anew");
             return Ok(Check::unhealthy(why).recommend(seen.rehydrate()));
@@ -40,7 +41,7 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
                     let why = " because they have events that the log lost";
                     (Health::Warn, why.to_owned())
                 }
-                // A crash between the log and its views: the next writer updates them.
+                // A crash happened between the log and its views. The next writer updates them.
                 Ok(Some(seq)) => {
                     let why = format!(" since a crash after event {seq}");
                     (Health::Warn, why)

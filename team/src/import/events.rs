@@ -1,4 +1,4 @@
-//! `import --events`: imports an exported log without loss into a new team. Seqs, ids and times do not change.
+//! `import --events`: imports an exported log without loss into a new team. Seqs, ids and times stay the same.
 
 use crate::handle::root::team_exists;
 use crate::handle::staged::StagedTeam;
@@ -14,16 +14,16 @@ use teamlog_engine::internals::codec;
 pub struct ImportEvents {
     /// The new team.
     pub team: String,
-    /// Format of the new log; `None` is `jsonl`.
+    /// Format of the new log; `None` means `jsonl`.
     pub format: Option<Format>,
-    /// Set to accept a network or host-shared file system.
+    /// True to accept a network file system, or one that a virtual machine shares with its host.
     pub allow_network_fs: bool,
-    /// Set to accept the agent tokens of the log, except those that were revoked here.
+    /// True to accept the agent tokens in the log, except those that were revoked on this host.
     pub keep_tokens: bool,
 }
 
 impl Root {
-    /// Imports the output of [`Team::export`](crate::Team::export). All lines are imported, or the team is not created.
+    /// Imports the output of [`Team::export`](crate::Team::export). Either all lines are imported, or the team is not created.
     ///
     /// # Errors
     /// `invalid_input` (with the line), `team_exists`, `unsafe_file_system`; I/O.
@@ -71,7 +71,7 @@ impl Root {
     }
 }
 
-/// Parses a line as the event with the seq `seq`.
+/// Parses a line as the event with the given seq.
 fn event(text: &str, seq: u64) -> Result<NewEvent, Refusal> {
     let event: Event<'static> = codec::parse_public_json(text).map_err(|why| {
         let refusal = Refusal::new(Code::InvalidInput, format!("the line is not an event: {why}"));

@@ -1,8 +1,8 @@
 //! `import --messages`: imports message envelopes, which are JSON lines in any order.
 //!
-//! Makes two passes. The first checks every line and keeps only its key and its place in the input. The second reads
-//! the lines again in the order of `(created_at, id)` and records them. A new team is built in a staging directory, so
-//! that a failed import leaves nothing.
+//! The import makes two passes. The first pass checks every line, and keeps only its key and its place in the input. The
+//! second pass reads the lines again in the order of `(created_at, id)` and records them. A new team is built in a staging
+//! directory, so that a failed import leaves nothing behind.
 
 use crate::handle::staged::StagedTeam;
 use crate::handle::team;
@@ -19,27 +19,27 @@ use teamlog_engine::{Head, State, Writer};
 /// Options of the import.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct ImportMessages {
-    /// The team; it is created as an open team if it does not exist.
+    /// Name of the team. A team that does not exist is created as an open team.
     pub team: String,
-    /// Format of a new team; `None` is `jsonl`.
+    /// Format of a new team; `None` means `jsonl`.
     pub format: Option<Format>,
-    /// Set to stamp the events with the current time; the messages keep their original times.
+    /// True to give the events the current time. The messages keep their original times.
     pub restamp: bool,
-    /// Set to write nothing if a line is malformed or a duplicate, or if a status in a message cannot be applied to its
+    /// True to write nothing if any line is malformed or a duplicate, or if any status in a message cannot be applied to its
     /// task.
     pub strict: bool,
-    /// Set to keep no view files for a new team.
+    /// True to keep no view files for a new team.
     pub no_views: bool,
-    /// Set to accept a network or host-shared file system for a new team.
+    /// True to accept, for a new team, a network file system or one that a virtual machine shares with its host.
     pub allow_network_fs: bool,
 }
 
-/// Bytes of messages after which an import into an existing team flushes the state into a run.
+/// Number of message bytes after which an import into an existing team flushes the state into a run.
 const FLUSH_BYTES: usize = 2 << 20;
 
 impl Root {
-    /// Imports envelopes. For an existing team, skips messages that the team has; the other messages must be newer than
-    /// the team's last event (unless `restamp` is set).
+    /// Imports envelopes. In an existing team, skips messages that the team has already. The other messages must be newer than
+    /// the team's last event, unless `restamp` is set.
     ///
     /// # Errors
     /// `invalid_input`, `not_newer`, `format_mismatch`, `unsafe_file_system`; I/O.
@@ -138,21 +138,21 @@ impl Team {
     }
 }
 
-/// Reports the messages that will be recorded but change no task.
+/// Adds to the report the messages that will be recorded without changing their tasks.
 fn note_unapplied(entries: &[Entry], report: &mut Report) {
     for entry in entries.iter().filter(|entry| !entry.unapplied.is_empty()) {
         report.unapplied(entry.line, &entry.unapplied);
     }
 }
 
-/// Returns senders and recipients of the messages, sorted.
+/// Returns the senders and recipients of the messages, sorted.
 fn agents(entries: &[Entry]) -> Vec<String> {
     let names = entries.iter().flat_map(|entry| [&*entry.from, &*entry.to]);
     let names: BTreeSet<&str> = names.collect();
     names.into_iter().map(str::to_owned).collect()
 }
 
-/// Returns the time one microsecond before the first message; with `restamp`, the current time.
+/// Returns the time one microsecond before the first message. With `restamp`, returns the current time.
 fn just_before(entries: &[Entry], restamp: bool) -> Option<Timestamp> {
     let first = entries.first().filter(|_| !restamp);
     first.map(|entry| entry.created_at.plus_micros(-1))
@@ -201,7 +201,7 @@ fn record<S: State, R: BufRead + Seek>(
     Ok((first, last))
 }
 
-/// Returns the entries that are new to the team and whose agents may act in it.
+/// Returns the entries that the team does not have and whose agents may act in the team.
 fn admitted(live: &Live, entries: Vec<Entry>, report: &mut Report) -> Result<Vec<Entry>> {
     let mut gated: BTreeMap<Box<str>, bool> = BTreeMap::new();
     let mut agents: BTreeMap<String, Option<String>> = BTreeMap::new();
@@ -237,8 +237,8 @@ fn admitted(live: &Live, entries: Vec<Entry>, report: &mut Report) -> Result<Vec
     Ok(admitted)
 }
 
-/// Returns true if no message may complete the task, because it requires an approval and has none. No message changes
-/// either, so each task is looked up once.
+/// Returns true if no message may complete the task, because the task lacks its required approval. Messages change neither
+/// the requirement nor the approval, so each task is looked up once.
 fn is_gated(live: &Live, task: &str, known: &mut BTreeMap<Box<str>, bool>) -> Result<bool> {
     if let Some(gated) = known.get(task) {
         return Ok(*gated);
@@ -251,7 +251,7 @@ fn is_gated(live: &Live, task: &str, known: &mut BTreeMap<Box<str>, bool>) -> Re
     Ok(gated)
 }
 
-/// Returns the reason why an agent may not act in the team, if there is one. Imported names may begin with a hyphen.
+/// Returns the reason why an agent may not act in the team; `None` if it may. Imported names may begin with a hyphen.
 fn objection(live: &Live, field: &'static str, agent: &str) -> Result<Option<String>> {
     if live.team()?.is_none_or(|team| team.open) {
         return Ok(None);

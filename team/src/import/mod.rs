@@ -1,4 +1,4 @@
-//! Imports: message envelopes, exported events, directories of the team chat protocol.
+//! Imports of message envelopes, of exported events, and of directories of the team chat protocol.
 
 pub mod events;
 pub mod messages;

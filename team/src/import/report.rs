@@ -9,15 +9,16 @@ use crate::time::millis;
 /// Maximum number of problems in a report.
 pub const PROBLEMS_MAX: usize = 100;
 
-/// A problem with a line.
+/// A problem with a line of the input.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct LineProblem {
-    /// The line, from 1.
+    /// Number of the line, from 1.
     pub line: u64,
-    /// `malformed`, `duplicate`, or `not_applied`: the message is in the log, but a part of it changed no task.
+    /// Kind of the problem: `malformed`, `duplicate` or `not_applied`. With `not_applied` the message is in the log, but at least
+    /// a part of it changed no task.
     #[schemars(extend("enum" = ["malformed", "duplicate", "not_applied"]))]
     pub kind: Cow<'static, str>,
-    /// Field, value and rule.
+    /// Text that names the field, the value and the rule.
     pub message: String,
 }
 
@@ -25,23 +26,23 @@ pub struct LineProblem {
 /// first_seq, last_seq, elapsed_ms}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ImportAnswer {
-    /// `ok`, or `rejected` if nothing was written, because of `strict` or because no line was a message.
+    /// `ok`, or `rejected` if nothing was written. The reason is `strict`, or that no line was a message.
     #[schemars(extend("enum" = ["ok", "rejected"]))]
     pub status: Cow<'static, str>,
     /// The team.
     pub team: String,
     /// True if the team is new.
     pub created: bool,
-    /// Imported messages (or events).
+    /// Number of imported messages or events.
     pub imported: u64,
-    /// Lines with a message that is in the log already.
+    /// Number of lines with a message that the log has already.
     pub duplicates: u64,
-    /// Lines that are no message.
+    /// Number of lines that are not messages.
     pub malformed: u64,
-    /// Number of messages that were not applied to a task, at least in part, by reason: `no_task_id`, `unknown_status`,
+    /// Number of messages per reason that were not fully applied to their tasks. Reasons are `no_task_id`, `unknown_status` and
     /// `wrong_type`.
     pub not_applied: Reasons,
-    /// The first problems, in order of lines.
+    /// The first problems, in the order of lines.
     pub problems: Vec<LineProblem>,
     /// Number of further problems.
     pub problems_omitted: u64,
@@ -49,17 +50,17 @@ pub struct ImportAnswer {
     pub first_seq: Option<u64>,
     /// Seq of the last imported event.
     pub last_seq: Option<u64>,
-    /// Duration in ms.
+    /// Duration in milliseconds.
     pub elapsed_ms: u64,
-    /// Artifacts of imported events, whose files are not part of an export.
+    /// Number of artifacts in the imported events. Their files are not part of an export.
     #[serde(default, skip_serializing_if = "crate::shapes::is_zero")]
     pub artifacts_without_files: usize,
-    /// Tokens of an imported log that are not valid on this host until they are accepted.
+    /// Agent tokens in an imported log that this host has not accepted, so that they are not valid here.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub unaccepted_tokens: Vec<TokenShown>,
 }
 
-/// Number of messages that were not applied to a task, at least in part, by reason.
+/// Number of messages per reason that were not fully applied to their tasks.
 pub type Reasons = BTreeMap<Cow<'static, str>, u64>;
 
 pub(crate) fn count(reasons: &mut Reasons, its: impl Iterator<Item = NotApplied>) {
@@ -79,18 +80,18 @@ pub(crate) struct Report {
 }
 
 impl Report {
-    /// Counts a line that is no message.
+    /// Counts a malformed line.
     pub fn malformed(&mut self, line: u64, message: String) {
         self.malformed += 1;
         self.note(line, "malformed", message);
     }
-    /// Counts a line with a known message; `why` says from where it is known.
+    /// Counts a line with a known message. `why` tells where the message is known from.
     pub fn duplicate(&mut self, line: u64, id: &str, why: &str) {
         self.duplicates += 1;
         let message = format!("message id {id:?} is not new: {why}");
         self.note(line, "duplicate", message);
     }
-    /// Counts a message that was recorded but could not be applied to its task.
+    /// Counts a message that was recorded but not fully applied to its task.
     pub fn unapplied(&mut self, line: u64, unapplied: &[Unapplied]) {
         let reasons = unapplied.iter().map(|one| one.reason);
         count(&mut self.not_applied, reasons);
@@ -98,12 +99,12 @@ impl Report {
             self.note(line, "not_applied", one.rule.to_string());
         }
     }
-    /// Returns true if a strict import stops here.
+    /// Returns true if a strict import must write nothing.
     pub fn rejects(&self, strict: bool) -> bool {
         strict && self.all > 0
     }
 
-    /// Keeps the problems of the lowest lines.
+    /// Adds a problem. Keeps only the problems of the first lines.
     fn note(&mut self, line: u64, kind: &'static str, message: String) {
         self.all += 1;
         let at = self.problems.partition_point(|known| known.line <= line);

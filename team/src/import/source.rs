@@ -1,4 +1,4 @@
-//! The input of an import: its messages, and their places in it.
+//! The messages of an import's input, and their places in the input.
 
 use crate::failure::{Failure, Result};
 use crate::handle::team::input_fault;
@@ -11,7 +11,7 @@ use std::io::{BufRead, Seek, SeekFrom};
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 use teamlog_engine::{Durability, NewEvent, State, Timestamp, Writer};
 
-/// A message of the input: its key, its agents, and its place.
+/// A message of the input: its key, its agents, and its place in the input.
 #[derive(Debug, Clone)]
 pub(crate) struct Entry {
     pub created_at: Timestamp,
@@ -21,15 +21,15 @@ pub(crate) struct Entry {
     pub line: u64,
     offset: u64,
     pub len: u32,
-    /// Parts of the message that cannot be applied to its task.
+    /// Parts of the message that do not apply to its task.
     pub unapplied: Vec<Unapplied>,
-    /// The task that it reports completed.
+    /// Task that the message reports as completed.
     pub completes: Option<Box<str>>,
-    /// The message itself, if there was room to keep it; otherwise the message is read again.
+    /// The message itself, if it fit into memory. Otherwise the message is read a second time.
     held: Option<Box<Message>>,
 }
 
-/// Bytes of lines that are kept in memory between the two passes.
+/// Maximum number of bytes of lines that stay in memory between the two passes.
 const HELD_BYTES_MAX: u64 = 32 << 20;
 
 pub(crate) enum ImportResult {
@@ -47,8 +47,8 @@ pub(crate) fn append<S: State>(writer: &Writer<S>, event: NewEvent) -> Result<Op
     Ok(appended.map_err(input_fault)?.map(|last| last.last_seq))
 }
 
-/// Reads the whole input once. Returns its valid messages in the order of `(created_at, id)`, each id once: the first
-/// line with the id counts. If `latest` is given, a message with a later time is malformed.
+/// Reads the whole input once. Returns its valid messages in the order of `(created_at, id)`. If several lines have the same
+/// id, the first line counts. If `latest` is given, a message with a later time is malformed.
 pub(crate) fn index<R: BufRead>(
     source: &mut R,
     latest: Option<Timestamp>,
@@ -87,13 +87,13 @@ pub(crate) fn index<R: BufRead>(
     Ok(entries)
 }
 
-/// Returns the task that a message reports completed.
+/// Returns the task that a message reports as completed.
 fn completes(message: &Message) -> Option<Box<str>> {
     let id = message.task_id.as_deref()?;
     (message.reported_status() == Some(Status::Completed)).then(|| id.into())
 }
 
-/// Returns an entry's message, reading it again if it was not kept. `at` is the source's position.
+/// Returns an entry's message. Reads the message again if it is not in memory. `at` is the position of the source.
 pub(crate) fn read<R: BufRead + Seek>(
     source: &mut R,
     at: &mut u64,
@@ -102,8 +102,7 @@ pub(crate) fn read<R: BufRead + Seek>(
     if let Some(message) = entry.held.take() {
         return Ok(*message);
     }
-    // A relative seek keeps the content of a buffered reader. An absolute seek is only for distances that do not fit
-    // into an `i64`.
+    // A relative seek keeps the content of a buffered reader. The absolute seek is only for distances beyond an `i64`.
     match i64::try_from(i128::from(entry.offset) - i128::from(*at)) {
         Ok(distance) => source.seek_relative(distance),
         Err(_) => source.seek(SeekFrom::Start(entry.offset)).map(drop),
@@ -126,7 +125,7 @@ fn changed(entry: &Entry) -> Failure {
     unreadable(std::io::Error::new(std::io::ErrorKind::InvalidData, why))
 }
 
-/// Parses a line as a message. Id and time must be given; none is generated.
+/// Parses a line as a message. The line must have an id and a time, because none is generated.
 fn message(text: &str) -> Result<Message, InvalidMessage> {
     let envelope = Envelope::parse(text)?;
     let given = [
@@ -144,10 +143,10 @@ fn message(text: &str) -> Result<Message, InvalidMessage> {
     fitting(message)
 }
 
-/// Upper limit of the bytes of an event beside its payload.
+/// Maximum number of bytes that an event has beside its payload.
 pub(crate) const EVENT_REST_BYTES_MAX: usize = 2048;
 
-/// Checks that an event can hold the message.
+/// Checks that the message fits into an event.
 pub(crate) fn fitting(message: Message) -> Result<Message, InvalidMessage> {
     let bytes = message.sent()?.payload.as_str().len();
     match bytes + EVENT_REST_BYTES_MAX <= EVENT_BYTES_MAX {
@@ -171,7 +170,7 @@ fn not_after(message: Message, latest: Option<Timestamp>) -> Result<Message, Inv
     }
 }
 
-/// Drops repeated ids; the entry of the first line stays.
+/// Removes entries with repeated ids. The entry of the first line stays.
 fn drop_repeated(entries: &mut Vec<Entry>, report: &mut Report) {
     entries.sort_unstable_by(|a, b| (&a.id, a.line).cmp(&(&b.id, b.line)));
     entries.dedup_by(|next, kept| {

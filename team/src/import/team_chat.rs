@@ -1,5 +1,5 @@
-//! `import --team-chat`: imports a directory of the team chat protocol: inboxes, acks, dead letters, snapshots of tasks
-//! whose messages are gone, and other events. Everything is imported into a new team, or nothing.
+//! `import --team-chat`: imports a directory of the team chat protocol. It has inboxes, acks, dead letters, snapshots of
+//! tasks whose messages are gone, and other events. Either everything is imported into a new team, or nothing.
 
 use crate::handle::root::team_exists;
 use crate::handle::staged::StagedTeam;
@@ -16,53 +16,52 @@ use crate::time::millis;
 pub struct ImportTeamChat {
     /// The new team.
     pub team: String,
-    /// Format of the new log; `None` is `jsonl`.
+    /// Format of the new log; `None` means `jsonl`.
     pub format: Option<Format>,
-    /// Set to write nothing if an entry is malformed, an orphan or a duplicate, or if a status cannot be applied to its
-    /// task.
+    /// True to write nothing if any entry is malformed, an orphan or a duplicate, or if any status cannot be applied to its task.
     pub strict: bool,
-    /// Set to keep no view files.
+    /// True to keep no view files.
     pub no_views: bool,
-    /// Set to accept a network or host-shared file system.
+    /// True to accept a network file system, or one that a virtual machine shares with its host.
     pub allow_network_fs: bool,
 }
 
-/// Counts of an import by kind of entry; also the payload of `log_imported`.
+/// Counts of an import per kind of entry. They are also the payload of `log_imported`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChatCounts {
-    /// Files read.
+    /// Number of files read.
     pub files: u64,
-    /// Messages recorded.
+    /// Number of recorded messages.
     pub messages: u64,
-    /// Acks recorded.
+    /// Number of recorded acks.
     pub acks: u64,
-    /// Dead letters recorded.
+    /// Number of recorded dead letters.
     pub dead_letters: u64,
-    /// Tasks of which only the snapshot exists; recorded as snapshots.
+    /// Number of tasks that only have a snapshot, which was recorded.
     pub tasks: u64,
-    /// Snapshots that were skipped, because the messages of their tasks say more.
+    /// Number of skipped snapshots. The messages of these tasks contain more.
     pub tasks_from_messages: u64,
-    /// Other events, kept unchanged under their kind with the `foreign` mark.
+    /// Number of other events. They are kept unchanged under their kind, with the mark `foreign`.
     pub events_kept: u64,
-    /// Events that were skipped, because their message or dead letter is recorded.
+    /// Number of skipped events, because their message or dead letter is recorded.
     pub events_passed_by: u64,
-    /// Settings taken from `config.json`.
+    /// Number of settings that came from `config.json`.
     pub settings: u64,
-    /// Number of repeated entries. The first entry is imported, the repeats are skipped.
+    /// Number of repeated entries. The first entry is imported, the repetitions are skipped.
     pub duplicates: u64,
-    /// Acks of messages that do not exist, or by an agent that is not the recipient.
+    /// Number of acks for unknown messages, or by an agent that is not the recipient.
     pub orphans: u64,
-    /// Malformed lines and files.
+    /// Number of malformed lines and files.
     pub malformed: u64,
-    /// Number of messages (and snapshots) that were not applied to a task, at least in part, by reason: `no_task_id`,
-    /// `unknown_status`, `wrong_type`.
+    /// Number of messages and snapshots per reason that were not fully applied to their tasks. Reasons are `no_task_id`,
+    /// `unknown_status` and `wrong_type`.
     pub not_applied: Reasons,
 }
 
 /// The answer `{status, team, …counts, problems[], problems_omitted, first_seq, last_seq, elapsed_ms}`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ChatAnswer {
-    /// `ok`, or `rejected` if nothing was written, because of `strict` or because there was nothing to import.
+    /// `ok`, or `rejected` if nothing was written. The reason is `strict`, or that the directory had nothing to import.
     #[schemars(extend("enum" = ["ok", "rejected"]))]
     pub status: &'static str,
     /// The team.
@@ -70,15 +69,15 @@ pub struct ChatAnswer {
     /// The counts.
     #[serde(flatten)]
     pub counts: ChatCounts,
-    /// The first problems, by file and line.
+    /// The first problems, in the order of files and lines.
     pub problems: Vec<FileProblem>,
     /// Number of further problems.
     pub problems_omitted: u64,
     /// Seq of the first event.
     pub first_seq: Option<u64>,
-    /// Seq of the last event: `log_imported`.
+    /// Seq of the last event, which is `log_imported`.
     pub last_seq: Option<u64>,
-    /// Duration in ms.
+    /// Duration in milliseconds.
     pub elapsed_ms: u64,
 }
 
@@ -90,7 +89,7 @@ struct ImportPayload<'a> {
 }
 
 impl Root {
-    /// Imports a directory. Holds its content in memory meanwhile.
+    /// Imports a directory. Keeps its whole content in memory during the import.
     ///
     /// # Errors
     /// `team_exists`, `invalid_input`, `unsafe_file_system`; I/O.

@@ -1,11 +1,11 @@
-//! `config.json` of a team chat directory: the time-out and the number of attempts of a delivery, by type of message.
+//! `config.json` of a team chat directory: timeout and number of attempts of deliveries, per type of message.
 
 use crate::projections::team::event::ConfigChanged;
 use crate::projections::team::settings::Value;
 use crate::projections::{MessageType, Setting};
 use serde_json::{Map, Value as Any};
 
-/// Returns the settings of an old configuration, and the entries that cannot be taken.
+/// Returns the settings in an old configuration, and the entries that cannot be used.
 pub(crate) fn settings(bytes: &[u8]) -> Result<(ConfigChanged, Vec<String>), String> {
     let config: Map<String, Any> = serde_json::from_slice(bytes)
         .map_err(|error| format!("must be a JSON object ({error})"))?;
@@ -51,7 +51,7 @@ pub(crate) fn settings(bytes: &[u8]) -> Result<(ConfigChanged, Vec<String>), Str
     Ok((changed, problems))
 }
 
-/// Returns the message type of a policy; `default` means all other types.
+/// Returns the message type of a policy. `default` stands for all other types.
 fn kind(name: &str) -> Option<Option<MessageType>> {
     match name {
         "default" => Some(None),

@@ -1,7 +1,6 @@
-//! Events in the files of the team chat protocol. Messages, acks and dead letters give the state, so events about them
-//! are skipped. Other events (repetitions, suppressions, rejected acks, retries) are kept for their traces: the whole
-//! old event is the payload of an event of the same kind with the `foreign` mark. Only here a reserved kind gets that
-//! mark.
+//! Events in files of the team chat protocol. Messages, acks and dead letters determine the state, so events about them are
+//! skipped. Other events (repetitions, suppressions, rejected acks, retries) are kept for their traces. Such an event becomes
+//! the payload of an event of the same kind with the mark `foreign`. Reserved kinds get this mark only here.
 
 use crate::import::source::EVENT_REST_BYTES_MAX;
 use crate::operation::prelude::*;
@@ -9,16 +8,16 @@ use crate::projections::message::{Names, check_id, check_name};
 use teamlog_engine::limits::EVENT_BYTES_MAX;
 
 pub(crate) struct OldEvent {
-    /// Id of the event; files may hold the same id twice.
+    /// Id of the event. Files may contain the same id twice.
     pub id: Option<String>,
     pub kind: String,
-    /// Time, as the event states it.
+    /// Time of the event, in its original form.
     pub created_at: String,
     whole: Json,
     fields: Map<String, Value>,
 }
 
-/// Places of a field in an event: the event itself, its payload, or a message in the payload.
+/// Places of a field in an event: directly in it, in its payload, or in a message inside the payload.
 const PLACES: [&[&str]; 3] = [&[], &["payload"], &["payload", "message"]];
 
 impl OldEvent {
@@ -50,13 +49,13 @@ impl OldEvent {
         })
     }
 
-    /// Returns the id of the message that the event is about.
+    /// Returns the id of the message that the event concerns.
     pub fn message_id(&self) -> Option<&str> {
         let of_message = || self.at(&["payload", "message"])?.get("id")?.as_str();
         self.texts("message_id").next().or_else(of_message)
     }
 
-    /// Returns the payload as JSON text; `null` if there is none.
+    /// Returns the payload as JSON text; `null` if it is absent.
     pub fn payload(&self) -> String {
         let payload = self.fields.get("payload");
         payload.map_or_else(|| "null".to_owned(), Value::to_string)
@@ -85,7 +84,7 @@ impl OldEvent {
         event
     }
 
-    /// Returns the first text in a field of that name that follows a rule.
+    /// Returns the first text in a field of that name that passes the rule.
     fn first(&self, field: &str, keeps: impl Fn(&str) -> bool) -> Option<String> {
         let text = self.texts(field).find(|text| keeps(text));
         text.map(str::to_owned)

@@ -1,5 +1,5 @@
-//! The content of a team chat directory as events in order: by time, then messages before events about them, then by
-//! id.
+//! The content of a team chat directory as events in order. They are ordered by time, then messages before events about
+//! them, then by id.
 
 use crate::import::report::count;
 use crate::import::team_chat::ChatCounts;
@@ -12,7 +12,7 @@ use crate::projections::delivery::event::{DeliveryDead, DeliveryFact};
 use crate::projections::message::MessageInfo;
 use crate::projections::message::event::MessageAcked;
 
-/// An event to record, with its place in the order.
+/// An event to record, with its sort key.
 pub(crate) struct Item {
     pub at: Timestamp,
     rank: u8,
@@ -20,7 +20,7 @@ pub(crate) struct Item {
     pub event: NewEvent,
 }
 
-/// Returns all entries in order. A message always comes before the events about it.
+/// Returns all entries in order. A message always precedes the events about it.
 pub(crate) fn history(chat: &mut Chat) -> Vec<Item> {
     let messages = std::mem::take(&mut chat.messages);
     let known = messages.iter().map(|read| &read.message);
@@ -155,7 +155,7 @@ impl History<'_> {
         self.push(at, 2, &letter.dead.id, event);
     }
 
-    /// Records a snapshot if no task message is about its task.
+    /// Records a snapshot if no message concerns its task.
     fn task(&mut self, read: &ChatTask, told: bool) {
         if told {
             self.counts.tasks_from_messages += 1;

@@ -1,7 +1,7 @@
 //! The source of `import --team-chat`: reads messages, acks, dead letters and snapshots from a directory.
 //!
-//! The content is not trusted: names and times are checked, links are not followed, and malformed entries are reported
-//! with file and line and left out.
+//! The content is not trusted. Names and times are checked, links are not followed. Malformed entries are reported with file
+//! and line, and are not imported.
 
 use crate::import::report::PROBLEMS_MAX;
 use crate::import::source::fitting;
@@ -19,27 +19,27 @@ use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use std::io::Cursor;
 
-/// Upper limit of a file's size, since files are read whole.
+/// Maximum size of a file in bytes. Files are read as a whole.
 const FILE_BYTES_MAX: u64 = 4 << 30;
-/// Upper limit of a snapshot's size.
+/// Maximum size of a snapshot in bytes.
 const SNAPSHOT_BYTES_MAX: u64 = 4 << 20;
 
-/// A problem and its place.
+/// A problem with its file and line.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct FileProblem {
     /// The file, relative to the directory.
     pub file: String,
-    /// The line, from 1; 0 for the whole file.
+    /// Number of the line, from 1; 0 if the problem concerns the whole file.
     pub line: u64,
-    /// `malformed`, `duplicate`, `orphan` (an ack without its message), or `not_applied`: the message is in the log,
-    /// but a part of it changed no task.
+    /// Kind of the problem: `malformed`, `duplicate`, `orphan` (an ack without its message) or `not_applied`. With `not_applied`
+    /// the message is in the log, but at least a part of it changed no task.
     #[schemars(extend("enum" = ["malformed", "duplicate", "orphan", "not_applied"]))]
     pub kind: &'static str,
-    /// Field, value and rule.
+    /// Text that names the field, the value and the rule.
     pub message: String,
 }
 
-/// The first problems; further problems are only counted.
+/// The first problems, and the number of the other ones.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     listed: Vec<FileProblem>,
@@ -67,7 +67,7 @@ impl Problems {
         }
     }
 
-    /// Returns the list, and the number of problems that it leaves out.
+    /// Returns the first problems, and the number of problems that are left out.
     pub fn finish(self) -> (Vec<FileProblem>, u64) {
         let omitted = self.all - self.listed.len() as u64;
         (self.listed, omitted)
@@ -80,7 +80,7 @@ pub(crate) struct ChatMessage {
     pub line: u64,
 }
 
-/// An ack, with its event in case there is no message for it.
+/// An ack, with its original event in case its message is missing.
 pub(crate) struct ChatAck {
     pub message_id: String,
     pub agent: String,
@@ -90,14 +90,14 @@ pub(crate) struct ChatAck {
     pub line: u64,
 }
 
-/// A snapshot of a task, and the parts of it that cannot be taken.
+/// A snapshot of a task, with the parts of it that cannot be imported.
 pub(crate) struct ChatTask {
     pub task: TaskImported,
     pub left_out: Vec<Omission>,
     pub file: String,
 }
 
-/// The reason why a part of a snapshot is left out, as a word and as a text.
+/// Reason why a part of a snapshot is left out, as a code and as a text.
 pub(crate) type Omission = (NotApplied, String);
 
 pub(crate) struct ChatDeadLetter {
@@ -111,7 +111,7 @@ pub(crate) struct Chat {
     pub config: Option<ConfigChanged>,
     pub messages: Vec<ChatMessage>,
     pub acks: Vec<ChatAck>,
-    /// Events that are no acks.
+    /// Events other than acks.
     pub events: Vec<(Timestamp, OldEvent)>,
     pub dead_letters: Vec<ChatDeadLetter>,
     pub tasks: Vec<ChatTask>,
@@ -144,7 +144,7 @@ struct LegacyDeadLetter<'a> {
     message: Option<&'a RawValue>,
 }
 
-/// Reads a directory. Times after `latest` are malformed.
+/// Reads a directory. An entry with a time after `latest` is malformed.
 pub(crate) fn read_chat(source: &dyn Storage, latest: Timestamp) -> Result<Chat> {
     let mut reader = ChatReader {
         source,
@@ -184,11 +184,11 @@ struct ChatReader<'a> {
     source: &'a dyn Storage,
     latest: Timestamp,
     chat: Chat,
-    /// Place at which each id was first seen, by its kind.
+    /// First place of each id, per kind of id.
     first: HashMap<(IdLabel, String), String>,
 }
 
-/// Kind of an id, and its name in problems.
+/// Kind of an id, with its name in problem texts.
 type IdLabel = (IdKind, &'static str);
 const MESSAGE_ID: IdLabel = (IdKind::Message, "message.id");
 const EVENT_ID: IdLabel = (IdKind::Event, "id");
@@ -201,7 +201,7 @@ impl ChatReader<'_> {
         self.chat.problems.note(file, line, "malformed", why.into());
     }
 
-    /// Returns true if the id is new; else reports a duplicate.
+    /// Returns true if the id is new. Otherwise reports a duplicate.
     fn is_new(&mut self, file: &str, line: u64, of: IdLabel, id: &str) -> bool {
         let here = format!("{file} line {line}");
         match self.first.entry((of, id.to_owned())) {
@@ -231,7 +231,7 @@ impl ChatReader<'_> {
         }
     }
 
-    /// Returns the files of a directory with that extension, in order; none if the directory is missing.
+    /// Returns the files with the given extension in a directory, in order; none if the directory is missing.
     fn files(&self, dir: &str, ending: &str) -> Result<Vec<String>> {
         let names = match self.source.list(Path::new(dir)) {
             Ok(names) => names,
@@ -242,7 +242,7 @@ impl ChatReader<'_> {
         Ok(wanted.map(|name| format!("{dir}/{name}")).collect())
     }
 
-    /// Reads a whole file. A file of the wrong kind is reported as a problem, not as an error.
+    /// Reads a whole file. If the file is of the wrong kind, reports a problem and returns no error.
     fn read(&mut self, file: &str, max: u64) -> Result<Option<Vec<u8>>> {
         match self.source.read(Path::new(file), max) {
             Ok(bytes) => {
@@ -320,7 +320,7 @@ impl ChatReader<'_> {
         Ok(())
     }
 
-    /// Notes the owner of an inbox as a member, even if the inbox is empty.
+    /// Counts the owner of an inbox as a member, even if the inbox is empty.
     fn inbox(&mut self, file: &str) {
         let name = file.trim_start_matches("inboxes/");
         let member = name.strip_suffix(".jsonl").unwrap_or(name);
@@ -358,8 +358,8 @@ impl ChatReader<'_> {
         });
     }
 
-    /// Reads an event. The event of an ack is kept as an ack; after everything is read, the import decides if another
-    /// event is needed.
+    /// Reads an event. The event of an ack is kept as an ack. After all files are read, the import decides if it needs another
+    /// event.
     fn event(&mut self, file: &str, line: u64, text: &str) {
         let read = OldEvent::parse(text)
             .and_then(|event| self.time(&event.created_at).map(|at| (at, event)));
@@ -399,7 +399,7 @@ impl ChatReader<'_> {
                     return;
                 }
                 self.chat.dead_letters.push(letter);
-                // The message may be in no other file.
+                // The message may exist in no other file.
                 if let Some(message) = message {
                     let first = self.first.entry((MESSAGE_ID, message.id.clone()));
                     if let Entry::Vacant(entry) = first {
@@ -463,7 +463,7 @@ fn said(error: impl ToString) -> String {
     error.to_string()
 }
 
-/// Parses a snapshot, and leaves out values that a task cannot have.
+/// Parses a snapshot. Leaves out values that a task cannot have.
 fn snapshot(text: &str) -> Result<(TaskImported, Vec<Omission>), String> {
     let mut fields: Map<String, Value> = serde_json::from_str(text).map_err(said)?;
     if fields.get("trace_id").is_some_and(|trace| trace == "") {
@@ -481,7 +481,7 @@ fn snapshot(text: &str) -> Result<(TaskImported, Vec<Omission>), String> {
     Ok((task, left_out))
 }
 
-/// Returns the reason why a task cannot have that value.
+/// Returns the reason why a task cannot have that value; `None` if it can.
 fn unfit(field: &str, value: &Value) -> Option<(NotApplied, &'static str)> {
     let wrong_type = |rule| Some((NotApplied::WrongType, rule));
     match (field, value) {
@@ -495,9 +495,9 @@ fn unfit(field: &str, value: &Value) -> Option<(NotApplied, &'static str)> {
     }
 }
 
-/// Returns true if a file is of the wrong kind: a link, a directory, too large.
+/// Returns true if a file is of the wrong kind: a link, a directory, or too large.
 fn is_unfit(error: &std::io::Error) -> bool {
-    /// The system's error number for a symbolic link that must not be followed (`ELOOP`).
+    /// Number of the system error for a symbolic link that must not be followed (`ELOOP`).
     const LINK: i32 = 40;
     let kinds = [
         ErrorKind::FileTooLarge,

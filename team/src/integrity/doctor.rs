@@ -1,9 +1,9 @@
-//! `doctor-last`, `doctor-start`: the result of the last check of everything that belongs to the team.
+//! `doctor-last`, `doctor-start`: the result of the last `doctor check` of a team.
 
 use super::*;
 use crate::doctor::{DoctorAnswer, DoctorCheck, Health, SAMPLE, TrackedByGit};
 
-/// File of the last result.
+/// Name of the file with the last result.
 const FILE: &str = "doctor.json";
 
 operation! {
@@ -23,38 +23,38 @@ pub struct Examination {
     pub team: String,
     /// State of the check
     pub state: CheckState,
-    /// Time when the running check was requested, else the start of the last one
+    /// Time when the running check was requested; without a running check, the start of the last one
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     /// End of the last check
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub finished_at: Option<Timestamp>,
-    /// True if the last check found nothing wrong
+    /// True if the last check found no fault
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub healthy: Option<bool>,
     /// Results, always in the same order
     pub checks: Vec<Examined>,
-    /// Reason if the check could not be made
+    /// Reason why the check could not be made
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
-/// Result of one check.
+/// Result of one of the checks.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Examined {
-    /// A stable name
+    /// Stable name of the check
     pub name: String,
-    /// The result
+    /// Status of the result
     pub status: Health,
-    /// The result in one line, for people
+    /// Result in one line, for people
     pub message: String,
-    /// Command that mends the fault
+    /// Command that repairs the fault
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hint: Option<String>,
 }
 
 impl Team {
-    /// Returns the result of the last check. Costs reading a small file.
+    /// Returns the result of the last check. Reads only a small file.
     pub fn doctor_last(&mut self, _: DoctorLast) -> Result<Examination> {
         let mut last: Examination = read(&self.log, FILE).unwrap_or_default();
         last.team = self.name().to_owned();
@@ -65,8 +65,8 @@ impl Team {
         Ok(last)
     }
 
-    /// Starts a check of everything: in the background if this process can run background checks, else before it
-    /// returns.
+    /// Starts a check of everything. It runs in the background if this process supports that; otherwise this function waits for
+    /// its end.
     pub fn doctor_start(&mut self, _: DoctorStart) -> Result<Examination> {
         if !self.begin_check(Check::Doctor) {
             let check = DoctorCheck::of(self.name());
@@ -77,7 +77,7 @@ impl Team {
 }
 
 impl DoctorCheck {
-    /// Returns the check of a team that `doctor check` makes without options.
+    /// Returns the options of `doctor check` without arguments.
     pub fn of(team: &str) -> DoctorCheck {
         DoctorCheck {
             team: team.to_owned(),
@@ -93,10 +93,10 @@ impl DoctorCheck {
 }
 
 impl Root {
-    /// Like [`Root::doctor_check`], and keeps the result for `doctor-last`.
+    /// Like [`Root::doctor_check`], but also stores the result for `doctor-last`.
     ///
     /// # Errors
-    /// The errors of [`Root::doctor_check`].
+    /// Errors of [`Root::doctor_check`].
     pub fn doctor_noting(
         &self,
         check: DoctorCheck,
@@ -104,7 +104,7 @@ impl Root {
     ) -> Result<DoctorAnswer> {
         let (team, began) = (check.team.clone(), self.options().clock.now());
         let checked = self.doctor_check(check, progress);
-        // Without a readable log there is no place to keep a result.
+        // If the log is unreadable, there is no place to store the result.
         let Ok(handle) = self.team(&team) else {
             return checked;
         };

@@ -1,10 +1,10 @@
-//! Results of the last checks of a whole team, and starting such checks: `verify-last`, `verify-start`, `doctor-last`,
+//! Results of the last checks of a whole team, and the start of such checks: `verify-last`, `verify-start`, `doctor-last`,
 //! `doctor-start`.
 //!
-//! The last result of each check is stored in a small file beside the derived store. `teamlog verify`, `verify-start`,
-//! `doctor-start` and the daemon write this file; `teamlog doctor check` promises to write nothing. The file is a
-//! convenience: a check succeeds even if the file cannot be written, and deleting the file only loses the last result.
-//! The file names its log, so that the result of a replaced log does not count for the new log.
+//! The last result of each check is in a small file beside the derived store. `teamlog verify`, `verify-start`,
+//! `doctor-start` and the daemon write this file. `teamlog doctor check` does not, because it promises to write nothing. The
+//! file is not essential: a check succeeds even if the file cannot be written, and deleting it only loses the last result. The
+//! file contains the id of its log, so that a result of a replaced log does not count for the new log.
 
 pub mod doctor;
 pub mod verify;
@@ -14,24 +14,24 @@ use crate::operation::prelude::*;
 use crate::projections::live::DERIVED_DIR;
 use serde::de::DeserializeOwned;
 
-/// Maximum size of a result file; a longer file is not read.
+/// Maximum size of a result file in bytes. A longer file is not read.
 const BYTES_MAX: u64 = 1 << 20;
 
 /// State of a check.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum CheckState {
-    /// Never made, or not known
+    /// The check was never made, or its result is unknown
     #[default]
     Never,
-    /// Started, or waiting for its turn
+    /// The check is running or waiting for its turn
     Running,
-    /// Ended
+    /// The check has ended
     Done,
 }
 
 impl Team {
-    /// Starts a check in the background; returns false if this process cannot run background checks.
+    /// Starts a check in the background. Returns false if this process cannot run background checks.
     fn begin_check(&self, check: Check) -> bool {
         let background = self.options.background.as_ref();
         let now = self.options.clock.now();
@@ -59,7 +59,7 @@ fn path(log: &Log, name: &str) -> PathBuf {
     log.dir().join(DERIVED_DIR).join(name)
 }
 
-/// Reads the last result, if there is a result of this log.
+/// Reads the last result; `None` if there is no result of this log.
 fn read<T: DeserializeOwned>(log: &Log, name: &str) -> Option<T> {
     let bytes = log.storage().read(&path(log, name), BYTES_MAX).ok()?;
     let stored: StoredResult<T> = serde_json::from_slice(&bytes).ok()?;

@@ -3,7 +3,7 @@
 use super::*;
 use crate::log::verify::{Problem, VerifyAnswer};
 
-/// File of the last result.
+/// Name of the file with the last result.
 const FILE: &str = "verify.json";
 
 operation! {
@@ -31,7 +31,7 @@ pub struct Verification {
     /// Progress of the running verification
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<CheckProgress>,
-    /// Time when the running verification was requested, else the start of the last one
+    /// Time when the running verification was requested; without a running one, the start of the last one
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     /// End of the last verification
@@ -40,18 +40,18 @@ pub struct Verification {
     /// True if the last verification found no error
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ok: Option<bool>,
-    /// Valid events in the log
+    /// Number of valid events in the log
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub events: Option<u64>,
     /// Problems, warnings included
     pub problems: Vec<Problem>,
-    /// Reason if the verification could not be made
+    /// Reason why the verification could not be made
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub failure: Option<String>,
 }
 
 impl Team {
-    /// Returns the result of the last verification. Costs reading a small file.
+    /// Returns the result of the last verification. Reads only a small file.
     pub fn verify_last(&mut self, _: VerifyLast) -> Result<Verification> {
         let mut last: Verification = read(&self.log, FILE).unwrap_or_default();
         last.team = self.name().to_owned();
@@ -63,8 +63,8 @@ impl Team {
         Ok(last)
     }
 
-    /// Starts a verification of the whole log: in the background if this process can run background checks, else before
-    /// it returns.
+    /// Starts a verification of the whole log. It runs in the background if this process supports that; otherwise this function
+    /// waits for its end.
     pub fn verify_start(&mut self, _: VerifyStart) -> Result<Verification> {
         if !self.begin_check(Check::Verify) {
             self.verify_noting(&mut |_, _| {})?;
@@ -72,8 +72,7 @@ impl Team {
         self.verify_last(VerifyLast {})
     }
 
-    /// Verifies the whole log, and keeps the result for `verify-last`. Calls `progress` with `(bytes done, bytes in
-    /// all)`.
+    /// Verifies the whole log, and stores the result for `verify-last`. Calls `progress` with `(bytes done, bytes in all)`.
     ///
     /// # Errors
     /// I/O errors. Damage is part of the answer.

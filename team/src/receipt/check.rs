@@ -1,5 +1,5 @@
-//! `check-receipt`: checks whether the log still holds the events of an earlier receipt, and finds the first change if
-//! not.
+//! `check-receipt`: checks that the log still contains the events of an earlier receipt. If it does not, finds the first
+//! change.
 
 use crate::log::verify::{Problem, Severity, VerifyAnswer};
 use crate::operation::prelude::*;
@@ -11,7 +11,7 @@ use teamlog_engine::verify::ProblemKind;
 operation! {
     /// Check that the log still holds the events of a receipt: the signer, or the first change
     "check-receipt": Reads(CheckReceipt {
-        /// The receipt as `head` answers it, signed or not
+        /// The receipt, signed or not, as `head` returns it
         receipt: Map<String, Value>,
     }) -> CheckedReceipt = Team::check_receipt
 }
@@ -21,9 +21,9 @@ operation! {
 pub struct CheckedReceipt {
     /// The team
     pub team: String,
-    /// True if the log holds every byte that the receipt covers, and the signature, if there is one, is valid
+    /// True if the log has every byte that the receipt covers, and the signature, if any, is valid
     pub holds: bool,
-    /// Last event that the receipt covers
+    /// Seq of the last event that the receipt covers
     pub seq: u64,
     /// Public key of the signer, if the signature is valid
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -31,7 +31,7 @@ pub struct CheckedReceipt {
     /// True if the signature covers the team's name; signatures of older versions do not
     #[serde(skip_serializing_if = "Option::is_none")]
     pub team_signed: Option<bool>,
-    /// Reason if the receipt does not hold
+    /// Reason why the receipt does not hold
     #[serde(skip_serializing_if = "Option::is_none")]
     pub problem: Option<ReceiptProblem>,
 }
@@ -39,12 +39,12 @@ pub struct CheckedReceipt {
 /// The reason why a receipt does not hold.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct ReceiptProblem {
-    /// A stable word: the kind of a problem of `verify`, or `signature_invalid`
+    /// Stable code: the kind of a problem of `verify`, or `signature_invalid`
     pub kind: String,
     /// File that changed, relative to the team's directory
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
-    /// First event that changed or, if only a digest differs, that may have changed
+    /// Seq of the first changed event; if only a digest differs, of the first event that may have changed
     #[serde(skip_serializing_if = "Option::is_none")]
     pub seq: Option<u64>,
     /// Message for people
@@ -84,13 +84,13 @@ impl Team {
         Ok(checked)
     }
 
-    /// Returns the first change of the part that a receipt covers.
+    /// Returns the first change in the part of the log that a receipt covers.
     fn changed_since(&self, receipt: &Receipt) -> Result<Option<ReceiptProblem>> {
         let report = self.verify(Some(receipt))?;
         if let Some(first) = first_change(&report, receipt) {
             return Ok(Some(self.located(first, receipt)?));
         }
-        // A report lists a limited number of problems, so the change may not be listed.
+        // Compares again, because a report lists a limited number of problems, and the change may not be among them.
         let holds = self.log.check_receipt(receipt)? == ReceiptStatus::Holds;
         Ok((!holds).then(|| ReceiptProblem {
             kind: ProblemKind::ChangedSinceReceipt.name().to_owned(),
@@ -100,7 +100,7 @@ impl Team {
         }))
     }
 
-    /// Returns a problem with the file that changed, and with the first event in it that changed or may have changed.
+    /// Returns a problem with the changed file, and with the first event in it that changed or may have changed.
     fn located(&self, problem: &Problem, receipt: &Receipt) -> Result<ReceiptProblem> {
         let mut located = ReceiptProblem {
             kind: problem.kind.name().to_owned(),
@@ -109,7 +109,7 @@ impl Team {
             message: problem.message.clone(),
         };
         match problem.kind {
-            // The header holds the digest of the segment before it, so that segment changed.
+            // The header contains the digest of the previous segment, so the previous segment has changed.
             ProblemKind::BrokenChain => {
                 if let Some((file, first)) = self.segment_before(&problem.file)? {
                     (located.file, located.seq) = (Some(file), Some(first));
@@ -128,7 +128,7 @@ impl Team {
         Ok(located)
     }
 
-    /// Returns file and first event of the segment before the one of that file.
+    /// Returns file and first event of the segment before the given one.
     fn segment_before(&self, file: &str) -> Result<Option<(String, u64)>> {
         let reader = self.log.peek()?;
         let names = reader.segments()?;
@@ -151,8 +151,8 @@ impl Team {
     }
 }
 
-/// Returns the first problem of a report that concerns the part covered by a receipt. Prefers problems of events to
-/// problems of digests.
+/// Returns the first problem in the part of the log that a receipt covers. Problems of events come before problems of
+/// digests.
 fn first_change<'a>(report: &'a VerifyAnswer, receipt: &Receipt) -> Option<&'a Problem> {
     let of_receipt = |kind| {
         matches!(
@@ -163,7 +163,7 @@ fn first_change<'a>(report: &'a VerifyAnswer, receipt: &Receipt) -> Option<&'a P
                 | ProblemKind::ChangedSinceReceipt
         )
     };
-    // Problems of the head, or of old files that the receipt does not cover.
+    // These problems concern the head, or old files that the receipt does not cover.
     let beside = |kind| {
         matches!(
             kind,

@@ -1,4 +1,4 @@
-//! A receipt that a user kept, and its comparison with the log.
+//! A receipt that a user has kept, and its comparison with the log.
 
 use crate::operation::prelude::*;
 use crate::receipt::key::{PublicKey, ReceiptSigner, Signed};
@@ -7,17 +7,17 @@ use teamlog_engine::ReceiptStatus;
 /// A receipt, and its signature if it has one.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenReceipt {
-    /// The team's name, if it is given; a signature covers it.
+    /// Name of the team; absent in receipts of older versions. A signature covers the name.
     pub team: Option<String>,
     /// Position and digest of the log.
     pub receipt: Receipt,
-    /// The signature and the key that it claims, both unchecked.
+    /// The signature and the key that it names. Neither is checked yet.
     pub signed: Option<Signed>,
 }
 
 impl GivenReceipt {
-    /// Parses a receipt as `head --json` prints it (the team's name may be left out), or any answer that holds one as
-    /// its `receipt`.
+    /// Parses a receipt as `head --json` prints it, with or without the team's name. Also parses any answer with a receipt in its
+    /// field `receipt`.
     pub fn read(text: &str) -> Result<GivenReceipt, Refusal> {
         read(text).map_err(|error| {
             let rule = format!("must be a receipt as head --json prints it ({error})");
@@ -25,8 +25,8 @@ impl GivenReceipt {
         })
     }
 
-    /// Checks the signature with `key`, or with the receipt's own key if none is given. Returns `None` for a receipt
-    /// without a signature if no key is given.
+    /// Checks the signature with `key`, or with the receipt's own key if `key` is `None`. Returns `None` if the receipt has no
+    /// signature and no key is given.
     ///
     /// # Errors
     /// `signature_missing`, `signed_by_another_key`, `signature_invalid`.
@@ -69,7 +69,7 @@ fn read(text: &str) -> Result<GivenReceipt, serde_json::Error> {
 }
 
 impl Team {
-    /// Checks that the log still holds everything that a receipt covers. Changes nothing and recovers nothing. For the
+    /// Checks that the log still has everything that a receipt covers. Changes nothing and recovers nothing. For the
     /// cost see [`Log::check_receipt`](teamlog_engine::Log::check_receipt).
     ///
     /// # Errors

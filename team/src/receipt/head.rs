@@ -6,13 +6,13 @@ use crate::receipt::key::SecretKey;
 operation! {
     /// Read a receipt for all events so far
     "read-head": Reads(ReadHead {
-        /// Must be false or absent: only the command line has a key to sign
+        /// False or absent, because only the command line has a key to sign with
         sign: Option<bool>,
     }) -> HeadAnswer = Team::read_head
 }
 
-/// The answer `{team, log, seq, segment, length, digest}`: `head -c LENGTH SEGMENT | b3sum` gives `digest`. If it is signed, also
-/// `public_key` and `signature`.
+/// The answer `{team, log, seq, segment, length, digest}`. `head -c LENGTH SEGMENT | b3sum` computes `digest`. A signed receipt
+/// also has `public_key` and `signature`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema, Deserialize)]
 pub struct HeadAnswer {
     /// The team.
@@ -20,10 +20,10 @@ pub struct HeadAnswer {
     /// The receipt.
     #[serde(flatten)]
     pub receipt: Receipt,
-    /// Public key of the signer, 64 hex digits.
+    /// Public key of the signer, as 64 hex digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub public_key: Option<String>,
-    /// Signature, 128 hex digits.
+    /// Signature, as 128 hex digits.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub signature: Option<String>,
 }
@@ -40,7 +40,7 @@ impl HeadAnswer {
 }
 
 impl Team {
-    /// Like [`Team::head`]; refuses to sign, because only the command line has keys.
+    /// Like [`Team::head`], but refuses to sign, because only the command line has keys.
     pub fn read_head(&mut self, asked: ReadHead) -> Result<HeadAnswer> {
         if asked.sign == Some(true) {
             let message = "cannot sign: there is no key here";
@@ -52,8 +52,8 @@ impl Team {
         self.head()
     }
 
-    /// Returns a receipt for all events so far. Reads the active segment, so that damaged bytes get no receipt. Refuses
-    /// a log without events.
+    /// Returns a receipt for all events so far. First reads the active segment, so that damaged bytes get no receipt. Refuses a
+    /// log without events.
     pub fn head(&mut self) -> Result<HeadAnswer> {
         let message = "the log has no events yet";
         let empty = || Refusal::new(Code::InvalidInput, message);

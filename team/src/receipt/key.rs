@@ -1,7 +1,7 @@
-//! Ed25519 keys, with which receipts are signed.
+//! Ed25519 keys for signing receipts.
 //!
-//! Keys are kept in text forms that other tools read: PKCS #8 for the secret key, SubjectPublicKeyInfo for the public
-//! key (RFC 8410), both as PEM (RFC 7468). Neither `Debug` nor an error shows a secret key.
+//! Keys have text forms that other tools read: PKCS #8 for the secret key, SubjectPublicKeyInfo for the public key
+//! (RFC 8410), both as PEM (RFC 7468). Neither `Debug` nor an error shows a secret key.
 
 use crate::refusal::{Code, Refusal, shown};
 use crate::shapes::hex;
@@ -13,34 +13,34 @@ use ed25519_dalek::{Signature, Signer, SigningKey, VerifyingKey};
 use std::{fmt, io};
 use teamlog_engine::Receipt;
 
-/// Random bytes of a secret key.
+/// Length of a secret key's seed, in bytes.
 pub const SEED_BYTES: usize = 32;
 
-/// First line of a signed statement. It keeps signatures of receipts apart from other signatures.
+/// First line of a signed statement. It distinguishes signatures of receipts from other signatures.
 pub const SIGNED_OPENING: &str = "teamlog receipt 2";
-/// First line of a statement of older versions, which did not cover the team's name.
+/// First line of a statement in older versions, which did not cover the team's name.
 pub const SIGNED_OPENING_WITHOUT_TEAM: &str = "teamlog receipt 1";
 
-/// A key that signs.
+/// A secret key, which signs receipts.
 pub struct SecretKey(SigningKey);
 
-/// A key that checks signatures.
+/// A public key, which checks signatures.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PublicKey(VerifyingKey);
 
-/// A signature as answers show it, and the key that it claims.
+/// A signature as answers show it, with the key that it names.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Signed {
-    /// The public key, 64 hex digits.
+    /// Public key, as 64 hex digits.
     pub public_key: String,
-    /// The signature, 128 hex digits.
+    /// Signature, as 128 hex digits.
     pub signature: String,
 }
 
-/// The signer of a receipt whose signature was checked.
+/// The signer of a receipt with a valid signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ReceiptSigner {
-    /// The public key, 64 hex digits.
+    /// Public key, as 64 hex digits.
     pub public_key: String,
     /// True if the signature covers the team's name; signatures of older versions do not.
     pub covers_team: bool,
@@ -53,7 +53,7 @@ impl fmt::Debug for SecretKey {
 }
 
 impl SecretKey {
-    /// Returns the key of these random bytes.
+    /// Creates the key with the given seed.
     pub fn from_seed(seed: [u8; SEED_BYTES]) -> SecretKey {
         SecretKey(SigningKey::from_bytes(&seed))
     }
@@ -69,8 +69,8 @@ impl SecretKey {
             .map_err(|_| Refusal::new(Code::InvalidInput, rule).field("key"))
     }
 
-    /// Returns the key as PEM, for a file that only its owner may read. Leaves out the public key, which OpenSSL does
-    /// not accept in the file of a secret key.
+    /// Returns the key as PEM, for a file that only its owner may read. The PEM has no public key, because OpenSSL does not
+    /// accept one in the file of a secret key.
     ///
     /// # Errors
     /// The key cannot be encoded.
@@ -83,7 +83,7 @@ impl SecretKey {
         text.map(|text| text.to_string()).map_err(io::Error::other)
     }
 
-    /// Returns the public key, with which others check signatures.
+    /// Returns the public key.
     pub fn public(&self) -> PublicKey {
         PublicKey(self.0.verifying_key())
     }
@@ -132,13 +132,13 @@ impl PublicKey {
         })
     }
 
-    /// Returns its 32 bytes as 64 hex digits.
+    /// Returns the 32 bytes of the key as 64 hex digits.
     pub fn hex(&self) -> String {
         hex(self.0.as_bytes())
     }
 
-    /// Checks that this key's owner signed a receipt, with the team's name if one is given, or without it as older
-    /// versions did. Strict: refuses signatures that another receipt or key could share.
+    /// Checks that this key signed a receipt. The signature covers the team's name, or has the form of older versions without
+    /// the name. The check is strict: it refuses signatures that another receipt or key could share.
     ///
     /// # Errors
     /// `signed_by_another_key` if the signature names another key, `signature_invalid` if it is wrong.
@@ -182,14 +182,14 @@ impl PublicKey {
     }
 }
 
-/// Returns the signed statement of a receipt: lines of ASCII text, each ended by `\n`.
+/// Returns the statement that is signed for a receipt: lines of ASCII text, each ended by `\n`.
 pub fn signed_bytes(team: &str, receipt: &Receipt) -> Vec<u8> {
     let mut statement = format!("{SIGNED_OPENING}\nteam {team}\n").into_bytes();
     statement.extend(receipt_lines(receipt));
     statement
 }
 
-/// Returns the statement that older versions signed.
+/// Returns the statement that older versions signed for a receipt.
 pub fn signed_bytes_without_team(receipt: &Receipt) -> Vec<u8> {
     let mut statement = format!("{SIGNED_OPENING_WITHOUT_TEAM}\n").into_bytes();
     statement.extend(receipt_lines(receipt));
@@ -251,7 +251,7 @@ mod tests {
 
     #[test]
     fn a_key_of_the_standard_reads_as_in_the_standard() {
-        // RFC 8410, sections 10.3 and 10.1.
+        // The keys are from RFC 8410, sections 10.3 and 10.1.
         let secret = "-----BEGIN PRIVATE KEY-----\n\
             MC4CAQAwBQYDK2VwBCIEINTuctv5E1hK1bbY8fdp+K06/nwoy/HU++CXqI9EdVhC\n\
             -----END PRIVATE KEY-----\n";
@@ -302,7 +302,7 @@ mod tests {
         let other = SecretKey::from_seed([8; SEED_BYTES]);
         let by_another = refused(&other, &receipt(), &signed);
         assert_eq!(by_another, Code::SignedByAnotherKey);
-        // A signature that claims another key.
+        // A signature that names another key than its own.
         let mut borrowed = other.sign("demo", &receipt());
         borrowed.public_key = signed.public_key.clone();
         assert_eq!(refused(&key, &receipt(), &borrowed), invalid);
@@ -347,7 +347,7 @@ mod tests {
         );
     }
 
-    /// Returns the fenced text of an example in the document of the format.
+    /// Returns the text of an example in the document of the format.
     fn documented(name: &str) -> &'static str {
         let document = include_str!("../../../docs/format.md");
         let marker = format!("<!-- example: {name} -->");
@@ -366,7 +366,7 @@ mod tests {
         let answer: serde_json::Value =
             serde_json::from_str(documented("signed receipt").trim()).unwrap();
         let field = |name: &str| answer[name].as_str().unwrap();
-        // Check with the document alone, as another program would.
+        // Checks with the document's text alone, as another program would.
         let message = documented("signed bytes").as_bytes();
         let point: [u8; 32] = unhex(field("public_key")).try_into().unwrap();
         let signature: [u8; 64] = unhex(field("signature")).try_into().unwrap();
@@ -377,7 +377,7 @@ mod tests {
         let log = documented("jsonl events/2026-11-21.jsonl");
         let (start, _) = log.as_bytes().split_at(1009);
         assert_eq!(field("digest"), blake3::hash(start).to_hex().as_str());
-        // Check with our own code.
+        // Checks with teamlog's own code.
         let presented = crate::GivenReceipt::read(&answer.to_string()).unwrap();
         let key = PublicKey::parse(documented("public key")).unwrap();
         assert_eq!(key.hex(), field("public_key"));

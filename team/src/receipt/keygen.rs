@@ -1,9 +1,9 @@
-//! `keygen`: the answer about a new pair of keys. [`SecretKey`] makes the key; the caller writes the files.
+//! `keygen`: the answer about a new pair of keys. [`SecretKey`] creates the key, and the caller writes the files.
 
 use crate::receipt::key::SecretKey;
 use serde::Serialize;
 
-/// The answer `{status, key_file, public_key_file, public_key}`. Only the file has the secret key.
+/// The answer `{status, key_file, public_key_file, public_key}`. It does not contain the secret key.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, schemars::JsonSchema)]
 pub struct KeygenAnswer {
     /// Always `ok`.
@@ -12,12 +12,12 @@ pub struct KeygenAnswer {
     pub key_file: String,
     /// File of the public key.
     pub public_key_file: String,
-    /// Public key, 64 hex digits.
+    /// Public key, as 64 hex digits.
     pub public_key: String,
 }
 
 impl KeygenAnswer {
-    /// Returns the answer about a key that was stored in these files.
+    /// Returns the answer about a key in the given files.
     pub fn of(key: &SecretKey, key_file: String, public_key_file: String) -> KeygenAnswer {
         KeygenAnswer {
             status: "ok",

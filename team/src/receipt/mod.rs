@@ -1,4 +1,4 @@
-//! Receipts: signing, reading, comparing with the log.
+//! Receipts: signing, reading, and comparing them with the log.
 
 pub mod check;
 pub mod given;

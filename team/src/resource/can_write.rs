@@ -1,5 +1,5 @@
-//! `can-write`: tells if an agent may write a path now. The agent may if it holds a live lease on a task that declares
-//! the path.
+//! `can-write`: tells if an agent may write a path now. The agent may write it while it holds a live lease on a task that
+//! declares the path.
 
 use crate::operation::prelude::*;
 use crate::projections::task::HeldResources;
@@ -10,20 +10,20 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc::sync_channel;
 use std::thread;
 
-/// Time limit of an answer in a team with a journal, even if the journal does not respond.
+/// Time limit for an answer in a team with a journal, even if the journal does not respond.
 const ANSWER_WITHIN: Duration = Duration::from_millis(900);
-/// Maximum number of threads of this process that wait for a journal; with more threads, an answer is stale at once.
+/// Maximum number of threads that wait for a journal in this process. If more would have to wait, an answer is stale at once.
 const WAITING_MAX: usize = 64;
 
 static WAITING: AtomicUsize = AtomicUsize::new(0);
 
-/// A counted slot for a thread that waits.
+/// A slot for a thread that waits for a journal. Dropping it frees the slot.
 struct Waiting;
 
 impl Waiting {
     fn begin() -> Option<Waiting> {
         let waiting = Waiting;
-        // Dropping the slot frees it.
+        // If the limit is reached, the slot is dropped, which frees it.
         (WAITING.fetch_add(1, Ordering::SeqCst) < WAITING_MAX).then_some(waiting)
     }
 }
@@ -57,9 +57,9 @@ words! {
         ResourceHeldByOther = "resource_held_by_other",
         /// The path leads out of the repository.
         PathTraversalDenied = "path_traversal_denied",
-        /// The path is invalid, or absolute although no root is set.
+        /// The path is invalid, or it is absolute and no root is set.
         InvalidPath = "invalid_path",
-        /// Events of other hosts may be missing here, and the journal does not answer.
+        /// Events of other hosts may be missing on this host, and the journal does not answer.
         Stale = "stale",
     }
 }
@@ -71,7 +71,7 @@ pub struct WriteVerdict {
     pub allow: bool,
     /// Reason of the answer
     pub reason: WriteReason,
-    /// The path relative to the repository; as given if it has no such form
+    /// Path relative to the repository; the path of the request if it has no such form
     pub path: String,
     /// Id of the task that declares the path
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -79,10 +79,10 @@ pub struct WriteVerdict {
     /// Holder of that task
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub holder: Option<String>,
-    /// The task's resource that covers the path
+    /// Resource of the task that covers the path
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub resource: Option<String>,
-    /// End of the lease unless it is renewed
+    /// End of the holder's lease
     #[schemars(with = "Option<Timestamp>")]
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until: Option<String>,
@@ -91,18 +91,18 @@ pub struct WriteVerdict {
 /// The settings of the guard.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GuardRules {
-    /// The programs to trust, separated by commas; empty if none is set.
+    /// Programs that the guard trusts, separated by commas; empty if not set.
     pub known: String,
     /// True if `guard.known` was set.
     pub known_is_set: bool,
-    /// The answer if the guard cannot tell which files a command writes.
+    /// Reaction if the guard cannot tell which files a command writes.
     pub unknown: UnknownWrites,
     /// True if `guard.unknown` was set.
     pub unknown_is_set: bool,
 }
 
 impl UnknownWrites {
-    /// Returns the value as it is written in the settings.
+    /// Returns the value as the settings spell it.
     pub fn name(self) -> &'static str {
         match self {
             UnknownWrites::Ask => ASK,
@@ -119,16 +119,16 @@ pub enum UnknownWrites {
     Ask,
     /// Refuse the call.
     Deny,
-    /// Allow the call unless another agent holds a path.
+    /// Allow the call if no other agent holds a path.
     AllowWhenFree,
 }
 
-/// A question about several paths.
+/// A request about several paths.
 #[derive(Debug, Clone, Default)]
 pub struct CanWriteAll {
     /// The agent that would write.
     pub agent: String,
-    /// Root of the repository; default: the team's setting.
+    /// Root of the repository; the team's setting if absent.
     pub root: Option<String>,
     /// The paths to write.
     pub paths: Vec<String>,
@@ -147,7 +147,7 @@ impl Team {
         Ok(verdict.unwrap_or_else(|| denied(&path, WriteReason::InvalidPath)))
     }
 
-    /// Returns the repository's root, to which the resources of tasks are relative; empty if not set.
+    /// Returns the root of the repository; empty if not set. Resources of tasks are relative to it.
     pub fn resources_root(&mut self) -> Result<String> {
         self.query(|live, _| Ok(live.setting(Setting::ResourcesRoot)?.0.text().to_owned()))
     }
@@ -181,7 +181,7 @@ impl Team {
         })
     }
 
-    /// Returns a task whose paths another agent holds, if there is one; the names in `own` count as the caller.
+    /// Returns a task of another agent that holds paths; `None` if there is none. The names in `own` count as the caller.
     pub fn held_by_others(&mut self, own: &[&str]) -> Result<Option<HeldResources>> {
         let now = self.now();
         self.query(|live, _| {
@@ -194,8 +194,7 @@ impl Team {
         })
     }
 
-    /// Returns true if leases may be out of date: other hosts record in the team, and the journal does not answer
-    /// within a second.
+    /// Returns true if leases may be outdated: other hosts record in the team, and the journal does not answer within a second.
     ///
     /// # Errors
     /// Any error that keeps the team from being read.
@@ -204,8 +203,8 @@ impl Team {
         Ok(stale.unwrap_or(true))
     }
 
-    /// Runs `work` on a thread of its own if it may wait for the journal. Returns `None` if it takes too long; the
-    /// thread continues then. In a team without a journal, `work` runs at once.
+    /// Runs `work` on another thread if it may have to wait for the journal. Returns `None` if it takes too long; the thread then
+    /// continues. In a team without a journal, runs `work` on this thread.
     fn soon<A: Send + 'static>(
         &mut self,
         work: impl FnOnce(&mut Team) -> Result<A> + Send + 'static,
@@ -244,13 +243,13 @@ impl Team {
         let most = self.query(|live, _| Ok(live.setting(Setting::GuardStale)?.0.number()))?;
         match self.keep_up(Duration::from_secs(most)) {
             Ok(()) => Ok(false),
-            // If the team is locked, the lock's holder may be waiting for the journal.
+            // The process that holds the lock may be waiting for the journal.
             Err(failure) if failure.is_of_journal() || failure.code() == "locked" => Ok(true),
             Err(failure) => Err(failure),
         }
     }
 
-    /// Tells for each path if an agent may write it, in the order of the paths.
+    /// Tells for each path if an agent may write it. The verdicts have the order of the paths.
     pub fn can_write_all(&mut self, asked: &CanWriteAll) -> Result<Vec<WriteVerdict>> {
         names::check_known("agent", &asked.agent)?;
         let known = asked.clone();
@@ -266,11 +265,11 @@ impl Team {
 
     fn verdicts(&mut self, asked: &CanWriteAll) -> Result<Vec<WriteVerdict>> {
         let now = self.now();
-        // A query may be repeated, so the disk is only read after the query.
+        // Reads the disk after the query, because a query may run twice.
         let (held, set) = self.query(|live, _| {
             let set = live.setting(Setting::ResourcesRoot)?.0;
             let mut held = live.held_resources()?;
-            // A lease on another host counts until that host must know that it ended.
+            // A lease of another host counts until that host must have noticed its end.
             let over = live.leases_over_by(now);
             let by = |holder: &String| if *holder == asked.agent { now } else { over };
             held.retain(|held| held.leased_until > by(&held.holder));

@@ -1,7 +1,7 @@
 //! Paths that a task declares, and conflicts with paths that other agents hold.
 //!
-//! Two agents never hold overlapping paths at the same time, unless both tasks are shared or the team's policy is
-//! advisory; then the overlap is only reported.
+//! Two agents never hold overlapping paths at the same time. There are two exceptions, in which the overlap is only reported:
+//! both tasks are shared, or the team's policy is advisory.
 
 use super::pattern::Pattern;
 use crate::operation::prelude::*;
@@ -12,13 +12,13 @@ use std::cell::OnceCell;
 /// Maximum number of resources per task.
 pub const RESOURCES_MAX: usize = 32;
 
-/// The resource that covers everything. A task that declares only this is shared, unless it says otherwise.
+/// Resource that covers the whole repository. A task that declares only this resource is shared by default.
 const ALL: &str = ".";
 
-/// An overlap of a task's path with a path that another agent holds.
+/// An overlap of a task's path with a path of another agent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Overlap {
-    /// Resource that the task declares
+    /// Resource of the task
     pub resource: String,
     /// Resource of the other task
     pub held: String,
@@ -26,12 +26,12 @@ pub struct Overlap {
     pub task_id: String,
     /// Holder of the other task
     pub holder: String,
-    /// End of the holder's lease unless it is renewed
+    /// End of the other holder's lease
     #[schemars(with = "Timestamp")]
     pub leased_until: String,
 }
 
-/// Paths held by agents other than a worker; read when the first task with resources is checked.
+/// Paths that agents other than the worker hold. They are read when the first task with resources is checked.
 pub(crate) struct PathLocks<'a> {
     live: &'a Live,
     worker: &'a str,
@@ -39,11 +39,11 @@ pub(crate) struct PathLocks<'a> {
     held: OnceCell<HeldPaths>,
 }
 
-/// Resources that the other agents hold, and true if the team's policy is advisory.
+/// Resources that the other agents hold, and a flag that is true if the team's policy is advisory.
 type HeldPaths = (Vec<HeldResources>, bool);
 
 impl PathLocks<'_> {
-    /// Creates the path locks for a worker that is about to claim tasks.
+    /// Creates the path locks for a worker that wants to claim tasks.
     pub fn of<'a>(live: &'a Live, worker: &'a str, now: Timestamp) -> PathLocks<'a> {
         PathLocks {
             live,
@@ -66,7 +66,7 @@ impl PathLocks<'_> {
         Ok(self.held.get_or_init(|| (resources, advisory)))
     }
 
-    /// Returns overlaps that are allowed with a warning; refuses the others.
+    /// Returns the permitted overlaps of a task. Refuses the task if any overlap is forbidden.
     pub fn grant(&self, task: &Task) -> Result<Vec<Overlap>> {
         let Governed {
             resources, shared, ..
@@ -93,7 +93,7 @@ fn is_shared(resources: &[String], shared: Option<bool>) -> bool {
     shared.unwrap_or_else(|| resources == [ALL])
 }
 
-/// Returns the first overlap. Unreadable resources overlap everything, to be safe.
+/// Returns the first overlap. To be safe, unreadable resources overlap with everything.
 fn overlap(resources: &[String], held: &HeldResources) -> Option<Overlap> {
     let meet = |one: &str, two: &str| match (Pattern::parse(one), Pattern::parse(two)) {
         (Ok(one), Ok(two)) => one.overlaps(&two),

@@ -1,24 +1,25 @@
-//! Normalizes paths for the comparison with resources: relative to the repository, with slashes, without `.`, `..` and
-//! symbolic links. Also reads the repository's directory from the disk.
+//! Normalization of paths for the comparison with resources. Normal paths are relative to the repository, with slashes, and
+//! without `.`, `..` and symbolic links. This module also finds the links on disk.
 
 use super::can_write::WriteReason;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of symbolic links followed, as on Linux.
+/// Maximum number of symbolic links that are followed for a path, as on Linux.
 const LINKS_MAX: usize = 40;
 const PATH_BYTES_MAX: usize = 4096;
 
-/// A repository on the disk. Without a repository, paths are compared by their text.
+/// A repository on disk. If there is none, paths are compared by their text.
 #[derive(Debug, Clone)]
 pub struct Tree {
-    /// The root as declared, and with its symbolic links resolved.
+    /// The root in its declared form, and with symbolic links resolved.
     root: Option<(PathBuf, PathBuf)>,
 }
 
 impl Tree {
-    /// Opens the repository at `root`; an empty `root` means no repository. A directory that does not exist is taken by
-    /// its text.
+    /// Opens the repository at `root`. An empty `root` means no repository. If the directory does not exist, paths are compared
+    /// by
+    /// their text.
     pub fn at(root: &str) -> Tree {
         let declared = PathBuf::from(root);
         let root = (!root.is_empty()).then(|| {
@@ -28,7 +29,7 @@ impl Tree {
         Tree { root }
     }
 
-    /// Normalizes a path; follows symbolic links below the root.
+    /// Normalizes a path. Follows symbolic links below the root.
     pub fn normal(&self, path: &str) -> Result<String, WriteReason> {
         let Some((declared, real)) = &self.root else {
             return match path.starts_with(['/', '\\']) {
@@ -44,7 +45,7 @@ impl Tree {
     }
 }
 
-/// Normalizes a path relative to `root`; `.` is the root. A backslash counts as a slash, an absolute path must be below
+/// Normalizes a path relative to `root`; the root itself is `.`. A backslash counts as a slash, an absolute path must be below
 /// the root, and an empty path is the root. `link` returns the target of a symbolic link, and `None` for other files.
 pub fn normal(
     root: &Path,
@@ -54,7 +55,7 @@ pub fn normal(
     if path.len() > PATH_BYTES_MAX || path.contains('\0') {
         return Err(WriteReason::InvalidPath);
     }
-    // Convert separators before anything else looks at them.
+    // Converts separators first, before any other code sees them.
     let path = path.replace('\\', "/");
     let root = root.to_str().ok_or(WriteReason::InvalidPath)?;
     let mut left: Vec<String> = names(relative(root, &path)?);
@@ -91,7 +92,7 @@ pub fn normal(
     }
 }
 
-/// Strips the root from an absolute path.
+/// Returns an absolute path without its root; refuses a path outside of the root.
 fn relative<'a>(root: &str, path: &'a str) -> Result<&'a str, WriteReason> {
     if !path.starts_with('/') {
         return Ok(path);

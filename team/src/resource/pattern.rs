@@ -1,4 +1,4 @@
-//! Resources as tasks declare them: paths and patterns, relative to the repository. Each also covers everything below
+//! Resources as tasks declare them: paths and patterns, relative to the repository. A resource also covers everything below
 //! it.
 //!
 //! | part | matches |
@@ -24,14 +24,14 @@ pub struct Pattern {
 
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 enum Part {
-    /// A name, possibly with `*` and `?` in it.
+    /// A name, which may contain `*` and `?`.
     Name(Vec<char>),
-    /// `**`.
+    /// The part `**`.
     Any,
 }
 
 impl Pattern {
-    /// Parses a declared resource, or returns the rule that it breaks. `./`, `//` and a trailing slash are ignored.
+    /// Parses a declared resource. If it is invalid, returns the rule that it breaks. Ignores `./`, `//` and a trailing slash.
     pub fn parse(text: &str) -> Result<Pattern, &'static str> {
         for (broken, rule) in [
             (text.len() > RESOURCE_BYTES_MAX, LONG),
@@ -39,7 +39,7 @@ impl Pattern {
                 text.chars().any(char::is_control),
                 "must not contain control characters",
             ),
-            // Some systems treat a backslash as a slash.
+            // Refused, because some systems treat a backslash as a slash.
             (
                 text.contains('\\'),
                 "must be written with slashes, not backslashes",
@@ -73,19 +73,19 @@ impl Pattern {
         }
     }
 
-    /// Returns true if the pattern matches a path or one of its parent directories. The path must be relative and
-    /// without `.` and `..`.
+    /// Returns true if the pattern matches a path or one of its parent directories. The path must be relative, without `.` and
+    /// `..`.
     pub fn covers(&self, path: &str) -> bool {
         meet(&self.parts, &literal(path), false)
     }
 
-    /// Returns true if the pattern may cover the directory `dir` or a path below it. `dir` must be relative and without
-    /// `.` and `..`; it is no pattern.
+    /// Returns true if the pattern may cover the directory `dir` or a path below it. `dir` is a relative path without `.` and
+    /// `..`, not a pattern.
     pub fn reaches(&self, dir: &str) -> bool {
         meet(&self.parts, &literal(dir), true)
     }
 
-    /// Returns true if the pattern names one path only, without `*` and `?`.
+    /// Returns true if the pattern has no `*` and `?`, so that it names one path.
     pub fn is_literal(&self) -> bool {
         let plain = |part: &Part| match part {
             Part::Any => false,
@@ -94,7 +94,7 @@ impl Pattern {
         self.parts.iter().all(plain)
     }
 
-    /// Returns true if both patterns cover some common path.
+    /// Returns true if at least one path is covered by both patterns.
     pub fn overlaps(&self, other: &Pattern) -> bool {
         meet(&self.parts, &other.parts, true)
     }
@@ -114,7 +114,7 @@ impl std::fmt::Display for Pattern {
     }
 }
 
-/// Splits a path into literal names. `*` and `?` are replaced by a character that no name contains.
+/// Splits a path into literal names. Replaces `*` and `?` by a character that no name contains.
 fn literal(path: &str) -> Vec<Part> {
     let names = path.split('/');
     let names = names.filter(|name| !name.is_empty() && *name != ".");
@@ -122,8 +122,8 @@ fn literal(path: &str) -> Vec<Part> {
     names.map(name).collect()
 }
 
-/// Returns true if some match of `two` lies at or below a match of `one`; with `below`, also if some match of `one`
-/// lies at or below a match of `two`.
+/// Returns true if a match of `two` can lie at or below a match of `one`. With `below`, also returns true if a match of `one`
+/// can lie at or below a match of `two`.
 fn meet(one: &[Part], two: &[Part], below: bool) -> bool {
     // Dynamic programming from the end: `next[j]` is true if the rest of `one` and `two[j..]` have a common path.
     let mut next = vec![true; two.len() + 1];
@@ -140,7 +140,7 @@ fn meet(one: &[Part], two: &[Part], below: bool) -> bool {
     next[0]
 }
 
-/// Returns true if a name exists that matches both patterns.
+/// Returns true if a name exists that matches both names with wildcards.
 fn names_meet(one: &[char], two: &[char]) -> bool {
     let mut next: Vec<bool> = vec![false; two.len() + 1];
     next[two.len()] = true;

@@ -1,8 +1,7 @@
-//! Writes that the guard refused. The writes are recorded after the guard's answer, each path of an agent at most once
-//! a minute.
+//! Writes that the guard refused. They are recorded after the guard's answer, at most once a minute per agent and path.
 //!
-//! An agent's refusals per minute are also limited to the number of paths that the state keeps for it, so that a
-//! runaway agent cannot fill the log.
+//! The state keeps a limited number of refused paths per agent. An agent may record that number of refusals per minute, so
+//! that a runaway agent cannot fill the log.
 
 use crate::operation::prelude::*;
 use crate::projections::fact::Fact;
@@ -10,7 +9,7 @@ use crate::projections::refused::event::{RefusedFact, WriteRefused};
 use crate::projections::refused::{KEPT_MAX, RefusedPath};
 use crate::resource::can_write::WriteReason;
 
-/// Time during which a refused path is not recorded again.
+/// Time during which a refused path is not recorded a second time.
 const MINUTE_MICROS: i64 = 60_000_000;
 /// Maximum length of a path and of a tool's name, in bytes.
 const BYTES_MAX: usize = 1_024;
@@ -31,7 +30,7 @@ operation! {
 /// A write that was refused.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefusedWrite {
-    /// The path, relative to the repository if inside
+    /// Path of the write; relative to the repository if the path is inside it
     pub path: String,
     /// The tool that would have written the path
     pub tool: String,
@@ -45,11 +44,11 @@ pub struct RefusedWrite {
 /// The JSON object `{recorded}`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct RefusedWritesRecorded {
-    /// Number of refusals recorded; the others were repetitions, or the setting `guard.record` is off
+    /// Number of recorded refusals; the others were repetitions, or the setting `guard.record` is off
     pub recorded: usize,
 }
 
-/// A refused write as it was recorded.
+/// A refused write in the log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RecordedRefusal {
     /// Seq of the event.
@@ -61,7 +60,7 @@ pub struct RecordedRefusal {
 }
 
 impl Team {
-    /// Returns true if any of the refusals should be recorded.
+    /// Returns true if at least one of the refusals should be recorded.
     pub fn wants_refused_writes(&mut self, refused: &RefusedWrites) -> Result<bool> {
         let now = self.now();
         self.query(|live, _| Ok(!refused.events(live, now)?.is_empty()))
@@ -73,7 +72,7 @@ impl Team {
     }
 }
 
-/// Returns the newest refused writes, newest first. Reads `limit` events.
+/// Returns the newest refused writes, newest first. Reads up to `limit` events.
 pub(crate) fn newest(live: &Live, reader: &Reader, limit: usize) -> Result<Vec<RecordedRefusal>> {
     let page = live.refused_writes(None, limit)?;
     let mut found = Vec::with_capacity(page.seqs.len());

@@ -1,8 +1,9 @@
 //! A trace in the Trace Event Format, which trace viewers in browsers load.
 //!
-//! Every agent is a process. Its thread 0 holds the events that it recorded, as instants. The further threads are lanes
-//! with its tasks and the messages that it acknowledged, as complete events; events of one lane never overlap, because
-//! viewers draw overlapping events of a thread wrongly. Serialized while it is walked: the text is never held whole.
+//! Each agent is a process. Its thread 0 has the events that the agent recorded, as instants. Its other threads are lanes.
+//! They have the agent's tasks, and the messages that the agent acknowledged, as complete events. Complete events in a lane
+//! never overlap, because viewers draw overlapping events of a thread wrongly. The JSON is written while the trace is
+//! traversed, so the text is never in memory as a whole.
 
 use super::{Span, SpanKind};
 use crate::log::recorded::Recorded;
@@ -46,7 +47,7 @@ impl<'a> Chrome<'a> {
     }
 }
 
-/// Returns false for a message without an ack: it has no duration to draw, only its sending as an instant.
+/// Returns false for a message without an ack. Such a message has no duration; only its sending is drawn, as an instant.
 fn is_drawn(span: &Span) -> bool {
     span.kind == SpanKind::Task || span.last_seq.is_some()
 }
@@ -55,10 +56,10 @@ fn micros(recorded: &Recorded) -> i64 {
     recorded.event.created_at.micros()
 }
 
-/// Agents as processes, their lanes as threads.
+/// Agents as processes with their lanes as threads.
 #[derive(Debug, Default)]
 struct Tracks<'a> {
-    /// In order of appearance; the first is process 1.
+    /// Agents in the order of their first event. The first agent is process 1.
     agents: Vec<Agent<'a>>,
     processes: BTreeMap<&'a str, usize>,
 }
@@ -66,7 +67,7 @@ struct Tracks<'a> {
 #[derive(Debug)]
 struct Agent<'a> {
     name: &'a str,
-    /// Number of lanes; `free` has the time from which each is free, the earliest on top.
+    /// Number of lanes. `free` has the end of the last span in each lane, the earliest on top.
     lanes: usize,
     free: BinaryHeap<Reverse<(i64, usize)>>,
 }
@@ -93,7 +94,7 @@ impl<'a> Tracks<'a> {
         })
     }
 
-    /// Assigns a span to a free lane of its agent, or to a new lane. Spans must come in order of their start.
+    /// Assigns a span to a free lane of its agent, or to a new lane. The spans must come in the order of their start.
     fn bar(&mut self, span: &'a Span, from: i64, to: i64) -> Bar<'a> {
         let process = self.process(&span.agent);
         let mut lane = 0;
@@ -128,7 +129,7 @@ struct Entry<'a, A> {
     ts: i64,
     #[serde(skip_serializing_if = "Option::is_none")]
     dur: Option<i64>,
-    /// Scope of an instant: drawn on its thread alone.
+    /// Scope of an instant, which is drawn only on its thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     s: Option<&'static str>,
     pid: usize,
@@ -184,7 +185,7 @@ fn label<'a>(what: &'static str, pid: usize, tid: usize, name: &'a str) -> Entry
     }
 }
 
-/// An event without claim tokens, since trace files are passed on.
+/// An event without claim tokens, because users pass trace files on.
 struct WithoutTokens<'a>(&'a Recorded);
 
 impl Serialize for WithoutTokens<'_> {

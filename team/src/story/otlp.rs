@@ -1,9 +1,9 @@
 //! A trace as OTLP/JSON, which trace collectors accept.
 //!
-//! Every task and every message is a span. Other events are on the span of the page, which has no parent. The parent of
-//! a span is the span of its cause; the message that assigned a task is within the task's span. All ids are derived
-//! from the ids of trace and events, so that pages of one trace fit together even if they are exported at different
-//! times. Serialized while it is walked: the text is never held whole.
+//! Each task and each message is a span. All other events are on the span of the page, which has no parent. The parent of a
+//! span is the span of its cause, except that the message that assigned a task is inside the task's span. All ids are derived
+//! from the ids of trace and events, so that pages of a trace fit together even if they are exported at different times. The
+//! JSON is written while the trace is traversed, so the text is never in memory as a whole.
 
 use super::{Outcome, OutsideCause, Parent, Span, SpanKind, Step, Story};
 use crate::operation::prelude::*;
@@ -17,22 +17,22 @@ use serde::ser::SerializeSeq;
 pub struct Otlp<'a> {
     answer: &'a TraceAnswer,
     story: Story<'a>,
-    /// The spans of each step.
+    /// The spans that belong to each step.
     step_spans: Vec<StepSpans>,
-    /// The steps on each span.
+    /// The steps that are on each span.
     span_steps: Vec<Vec<usize>>,
 }
 
 #[derive(Debug, Clone, Copy, Default)]
 struct StepSpans {
-    /// Span that the step is on; `None` is the page's span.
+    /// Index of the span that has the step; `None` means the page's span.
     home: Option<usize>,
-    /// Span of its task, if an agent has the task.
+    /// Index of the span of the step's task; `None` if no agent has the task.
     task: Option<usize>,
 }
 
 impl<'a> Otlp<'a> {
-    /// Assigns each event of the page to its span.
+    /// Assigns each event of the page to a span.
     pub fn of(answer: &'a TraceAnswer) -> Otlp<'a> {
         let story = answer.story();
         let step_spans = step_spans(&story);
@@ -78,7 +78,7 @@ impl<'a> Otlp<'a> {
         self.step_spans.get(step).copied().unwrap_or_default()
     }
 
-    /// Returns the parent of a task's or message's span: the span of its cause, else of its task, else of the page.
+    /// Returns the parent of a span: the span of its cause, else the span of its task, else the page's span.
     fn above(&self, span: &Span) -> Option<String> {
         let task = match span.kind {
             SpanKind::Message => self.spans_of(span.first).task,
@@ -97,7 +97,7 @@ impl<'a> Otlp<'a> {
         }
     }
 
-    /// Returns true if an event of another page belongs to the same trace.
+    /// Returns true if an event on another page belongs to the same trace.
     fn is_here(&self, cause: &OutsideCause) -> bool {
         cause.trace_id.as_ref() == Some(&self.answer.trace_id)
     }
@@ -124,7 +124,7 @@ impl<'a> Otlp<'a> {
     }
 
     fn span(&self, at: usize, span: &'a Span) -> OtlpSpan<'_> {
-        // A message without an ack has no duration yet; an open task lasts until the end of the page.
+        // A message without an ack has no duration yet. An open task lasts until the end of the page.
         let end = match (span.last, span.kind) {
             (Some(last), _) => last,
             (None, SpanKind::Message) => span.first,
@@ -156,7 +156,7 @@ impl<'a> Otlp<'a> {
         }
     }
 
-    /// Returns a link to a cause in another trace, which cannot be a parent.
+    /// Returns a link to a cause in another trace. Such a cause cannot be a parent.
     fn link(&self, span: &Span) -> Option<Link> {
         match self.step(span.first)?.parent {
             Parent::Outside(cause) if !self.is_here(cause) => Some(Link {
@@ -192,14 +192,14 @@ fn step_spans(story: &Story<'_>) -> Vec<StepSpans> {
     all
 }
 
-/// Returns the span of an event on another page, if it is certain: a sent message has a span of its own.
+/// Returns the span of an event on another page, if it is known. Only a sent message certainly has its own span.
 fn outside_span(cause: &OutsideCause) -> Option<String> {
     let id = EventId::from_text(cause.id.as_bytes())?;
     (cause.kind.as_deref() == Some("message_sent")).then(|| span_id(SpanKind::Message.name(), id))
 }
 
-/// Returns 16 bytes in hex: the trace's own id if it has this form already (as one from a `traceparent` has), else the
-/// first bytes of its hash.
+/// Returns the trace id of 16 bytes in hex. If the trace's own id has this form, as ids from a `traceparent` do, returns that
+/// id; otherwise returns the first bytes of its hash.
 fn trace_id(trace: &str) -> String {
     let is_hex = |byte: u8| byte.is_ascii_digit() || (b'a'..=b'f').contains(&byte);
     if trace.len() == 32 && trace.bytes().all(is_hex) && trace.bytes().any(|byte| byte != b'0') {
@@ -212,7 +212,7 @@ fn span_id(kind: &str, first: EventId) -> String {
     derived(kind, &first.bytes(), 8)
 }
 
-/// Returns hex of the first `len` bytes of BLAKE3 over `teamlog`, a space, `kind`, a zero byte, and `of`.
+/// Returns the first `len` bytes of a BLAKE3 hash in hex. The hash covers `teamlog`, a space, `kind`, a zero byte, and `of`.
 fn derived(kind: &str, of: &[u8], len: usize) -> String {
     let mut hasher = blake3::Hasher::new();
     hasher.update(format!("teamlog {kind}\0").as_bytes());
@@ -263,7 +263,7 @@ struct Attribute<'a> {
     value: Value<'a>,
 }
 
-/// 64-bit numbers are strings in this JSON.
+/// A value of an attribute. This JSON format writes 64-bit numbers as strings.
 #[derive(Serialize)]
 enum Value<'a> {
     #[serde(rename = "stringValue")]
@@ -327,7 +327,7 @@ fn happened<'a>(step: &Step<'a>) -> SpanEvent<'a> {
         let value = Value::Flag(true);
         attributes.push(Attribute { key, value });
     }
-    // Remove claim tokens, since many people can read a collector.
+    // Removes claim tokens, because many people can read a collector.
     let payload = match redact(&event.payload, "") {
         Some(redacted) => Cow::Owned(redacted),
         None => Cow::Borrowed(&*event.payload),
@@ -352,7 +352,7 @@ fn ref_key(kind: RefKind) -> &'static str {
     }
 }
 
-/// The spans of a page, the page's own span first.
+/// The spans of a page. The page's own span comes first.
 struct Spans<'a>(&'a Otlp<'a>);
 
 impl Serialize for Spans<'_> {

@@ -1,8 +1,8 @@
-//! Spans of tasks and messages, from the events of a trace.
+//! Spans of tasks and messages, computed from the events of a trace.
 //!
-//! A message lasts from its sending to its ack or dead letter. A task lasts from the assignment or claim that gave it
-//! to an agent to the report that ends it; assigned again after that, it has another span. Events that came too late,
-//! were repetitions or record refusals neither start nor end a span.
+//! The span of a message lasts from its sending to its ack or dead letter. The span of a task lasts from the assignment or
+//! claim that gave the task to an agent to the report that ends it. A task that is assigned again has a second span. Events
+//! that came too late, were repetitions or record refusals neither start nor end a span.
 
 use crate::log::recorded::Recorded;
 use crate::operation::prelude::*;
@@ -10,7 +10,7 @@ use crate::projections::Fact;
 use crate::projections::event::Sent;
 
 words! {
-    /// Subject of a span.
+    /// Subject of a span: a task or a message.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum SpanKind {
@@ -22,11 +22,11 @@ words! {
 }
 
 words! {
-    /// End of a span.
+    /// Outcome at the end of a span.
     #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, schemars::JsonSchema)]
     #[serde(rename_all = "snake_case")]
     pub enum Outcome {
-        /// Not ended.
+        /// The span has not ended.
         Open = "open",
         /// The message was acknowledged.
         Acked = "acked",
@@ -56,18 +56,18 @@ pub struct Span {
     pub agent: String,
     /// Outcome of the task or message.
     pub outcome: Outcome,
-    /// Time of its start.
+    /// Time of the span's start.
     pub started_at: Timestamp,
-    /// Seq of the event that started it.
+    /// Seq of the event that started the span.
     pub first_seq: u64,
-    /// Seq of the event that ended it, if it is on the page.
+    /// Seq of the event that ended the span, if that event is on the page.
     pub last_seq: Option<u64>,
     /// Duration in microseconds.
     pub duration_us: Option<i64>,
-    /// Index of the event that started it; 0 in an answer that was parsed.
+    /// Index of the event that started the span; 0 in an answer that was parsed.
     #[serde(skip)]
     pub first: usize,
-    /// Index of the event that ended it; `None` in an answer that was parsed.
+    /// Index of the event that ended the span; `None` in an answer that was parsed.
     #[serde(skip)]
     pub last: Option<usize>,
 }
@@ -84,7 +84,7 @@ impl Outcome {
     }
 }
 
-/// Returns the spans of events in log order, sorted by their start; a task comes before the message that assigned it.
+/// Returns the spans of events in log order, sorted by their start. A task comes before the message that assigned it.
 pub(super) fn of_events(events: &[Recorded]) -> Vec<Span> {
     let mut fold = Fold {
         events,
@@ -132,7 +132,7 @@ impl<'a> Fold<'a> {
 
     fn sent(&mut self, at: usize, recorded: &'a Recorded) {
         let event = &recorded.event;
-        // The events were folded before, so an event that cannot be decoded was an error there.
+        // Never fails: the events were folded before, and folding decodes them.
         let fact = Fact::decode(event);
         let Ok(Some(sent)) = fact.as_ref().map(Fact::sent) else {
             return;
@@ -176,7 +176,7 @@ impl<'a> Fold<'a> {
         }
     }
 
-    /// Returns the span of the message that an event is about.
+    /// Returns the span of the message that an event concerns.
     fn message(&self, event: &Event<'_>) -> Option<usize> {
         let message = event.refs.get(RefKind::Message)?;
         self.messages.get(message).copied()
@@ -188,7 +188,7 @@ impl<'a> Fold<'a> {
         }
     }
 
-    /// Opens the span of a dead letter again that is retried.
+    /// Opens the span of a dead letter again when the dead letter is requeued.
     fn required_again(&mut self, event: &Event<'_>) {
         let span = self.message(event);
         let span = span.and_then(|span| self.spans.get_mut(span));

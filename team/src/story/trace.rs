@@ -28,15 +28,15 @@ pub struct TraceAnswer {
     pub team: String,
     /// The trace.
     pub trace_id: String,
-    /// The newest events that fit, in `(created_at, id)` order, with marks.
+    /// The newest events of the trace up to the limit, in `(created_at, id)` order, with marks.
     pub events: Vec<Recorded>,
-    /// Events on the page.
+    /// Number of events on the page.
     pub count: usize,
-    /// Oldest id of the page if older events remain.
+    /// Cursor of the next page: the id of the oldest event on this page; `null` if no older events remain.
     pub next_cursor: Option<String>,
-    /// Tasks and messages that start on the page, in that order, with their durations.
+    /// Tasks and messages that start on the page, in the order of their start, with their durations.
     pub spans: Vec<Span>,
-    /// Causes that events of the page name and that are not on the page, in the order of their ids.
+    /// Causes that are not on the page but named by its events, in the order of their ids.
     pub causes_outside: Vec<OutsideCause>,
 }
 

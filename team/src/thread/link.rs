@@ -10,7 +10,7 @@ operation! {
         /// Id of the thread
         #[arg(value_name = "THREAD")]
         thread_id: String,
-        /// Task that the thread belongs to from now on
+        /// Task to link the thread to
         #[arg(value_name = "TASK")]
         task_id: String,
         /// Agent that links the thread

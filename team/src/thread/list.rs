@@ -18,7 +18,7 @@ operation! {
 }
 
 const LIST_MAX: usize = 200;
-/// Maximum length of a last message's excerpt, in bytes.
+/// Maximum length of the excerpt of a last message, in bytes.
 const TEXT_MAX: usize = 280;
 
 /// The answer `{team, threads, count, next_cursor}`.
@@ -26,7 +26,7 @@ const TEXT_MAX: usize = 280;
 pub struct ThreadListAnswer {
     /// Name of the team
     pub team: String,
-    /// The threads, in natural order of the ids, the last one first
+    /// The threads, the newest thread first
     pub threads: Vec<ThreadListed>,
     /// Number of threads on the page
     pub count: usize,
@@ -34,14 +34,14 @@ pub struct ThreadListAnswer {
     pub next_cursor: Option<String>,
 }
 
-/// A thread among others
+/// A thread in the list
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadListed {
     /// Id of the thread
     pub id: String,
     /// Title of the thread
     pub title: String,
-    /// Agents that take part
+    /// Participants of the thread
     pub participants: Vec<String>,
     /// Task that the thread is linked to
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -51,17 +51,17 @@ pub struct ThreadListed {
     pub trace_id: Option<String>,
     /// Number of messages
     pub messages: u64,
-    /// Time of the last message; without one, the time at which the thread began
+    /// Time of the last message; if there is none, time at which the thread began
     #[schemars(with = "Timestamp")]
     pub last_at: String,
-    /// Author of the last message; `null` without one
+    /// Author of the last message; `null` if there is none
     pub last_by: Option<String>,
-    /// The last message, cut short if long; `null` without one
+    /// The last message, cut short; `null` if there is none
     pub last_text: Option<String>,
 }
 
 impl Team {
-    /// Lists threads, the newest first. Reads one event per thread of the page.
+    /// Lists threads, the newest first. Reads one event per thread on the page.
     pub fn threads(&mut self, list: &ThreadList) -> Result<ThreadListAnswer> {
         let limit = page::at_most(list.limit, page::PAGE, LIST_MAX);
         self.query(|live, reader| {
@@ -107,7 +107,7 @@ fn listed(live: &Live, reader: &Reader, thread: Thread) -> Result<ThreadListed> 
     })
 }
 
-/// Returns the beginning of a text, marked if it was cut.
+/// Returns the beginning of a text, with a mark if the text was cut.
 fn beginning(text: &str) -> String {
     match text.get(..text.floor_char_boundary(TEXT_MAX)) {
         Some(start) if start.len() < text.len() => format!("{start}…"),

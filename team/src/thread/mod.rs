@@ -10,7 +10,7 @@ pub mod tail;
 
 use crate::operation::Rules;
 
-/// Field names as in the HTTP contract.
+/// Rules that use the field names of the HTTP contract.
 pub(crate) const RULES: Rules = Rules {
     aliases: &[
         ("threadId", "thread_id"),

@@ -33,7 +33,7 @@ pub const BODY_BYTES_MAX: usize = 256 << 10;
 pub struct ThreadPostAnswer {
     /// The post
     pub message: PostShown,
-    /// Doubts about the recipients
+    /// Warnings about the recipients
     #[serde(flatten)]
     pub doubts: RecipientsDoubts,
 }

@@ -1,4 +1,4 @@
-//! Common imports of the files about threads.
+//! Imports for the files about threads.
 
 pub(crate) use crate::operation::prelude::*;
 pub(crate) use crate::projections::thread::event::{ThreadAct, ThreadFact};

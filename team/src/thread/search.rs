@@ -1,7 +1,7 @@
 //! `thread-search`: finds threads that contain a text, the newest thread first.
 //!
-//! Messages have no text index: a call examines a bounded part of them, and its cursor says where the next call
-//! continues.
+//! There is no text index of messages. So each call examines a bounded part of the messages, and its cursor names the place
+//! where the next call continues.
 
 use crate::thread::prelude::*;
 use page::unknown_cursor;
@@ -9,7 +9,7 @@ use page::unknown_cursor;
 operation! {
     /// Find threads that contain a text, the newest thread first
     "thread-search": Reads(ThreadSearch {
-        /// Text in the title, a message, a participant or the task's id, in any case; every thread if absent
+        /// Text to find in the title, a message, a participant or the task's id, ignoring case; every thread if absent
         #[arg(value_name = "TEXT")]
         query: Option<String>,
         /// Largest number of threads, at most 200; 50 if absent
@@ -26,13 +26,13 @@ operation! {
 
 /// Maximum number of threads on a page.
 pub const SEARCH_MAX: usize = 200;
-/// Maximum bytes of messages that a call examines.
+/// Maximum number of message bytes that one call examines.
 const EXAMINED_BYTES: usize = 8 << 20;
-/// Maximum number of messages and threads that a call examines.
+/// Maximum number of messages and threads that one call examines.
 const EXAMINED: usize = 20_000;
-/// Number of threads or messages fetched at once.
+/// Number of threads or messages that are fetched together.
 const PORTION: usize = 256;
-/// Separates the thread from the event in a cursor: the thread's messages were examined down to that event.
+/// Separator between thread and event in a cursor. The thread's messages were examined down to that event.
 const WITHIN: char = '@';
 
 /// The answer `{threads, next_cursor?}`.
@@ -40,7 +40,7 @@ const WITHIN: char = '@';
 pub struct ThreadSearchAnswer {
     /// The threads, the newest first
     pub threads: Vec<ThreadShown>,
-    /// Cursor of the next page, until everything was examined; a page may be empty before that
+    /// Cursor of the next page; absent when everything was examined. A page may be empty and not be the last
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next_cursor: Option<String>,
 }
@@ -63,7 +63,7 @@ impl Left {
 enum ThreadMatch {
     Holds,
     HoldsNot,
-    /// The call's limit is reached; messages from that event on were examined.
+    /// The call has reached its limit. Messages from this event on were examined.
     Stopped(u64),
 }
 
@@ -117,7 +117,7 @@ impl ThreadSearch {
         }
     }
 
-    /// Reads the cursor: the thread, and the event before which its messages are still to be examined.
+    /// Parses the cursor: the thread, and the event before which its messages are not examined yet.
     fn start(&self, live: &Live) -> Result<Option<(Thread, Option<u64>)>> {
         let Some(cursor) = &self.cursor else {
             return Ok(None);
@@ -133,7 +133,7 @@ impl ThreadSearch {
 }
 
 impl ThreadSearchAnswer {
-    /// Adds a thread if it holds the text; says whether the page ends there.
+    /// Adds a thread if it contains the text. Returns true if the page ends after it.
     fn take(&mut self, thread: &Thread, found: &ThreadMatch) -> bool {
         match found {
             ThreadMatch::Holds => self.threads.push(ThreadShown::from(thread)),
@@ -156,7 +156,7 @@ fn speaks_of(thread: &Thread, wanted: &str) -> bool {
         || thread.participants.iter().any(|one| holds(one))
 }
 
-/// Examines the messages of a thread, from an event towards older ones.
+/// Examines the messages of a thread from an event backward.
 fn messages(
     live: &Live,
     reader: &Reader,

@@ -31,17 +31,17 @@ operation! {
 pub const PARTICIPANTS_MAX: usize = 256;
 /// Maximum length of a title, in bytes.
 pub const TITLE_BYTES_MAX: usize = 1024;
-/// Title of a thread that was given none.
+/// Default title of a thread.
 const TITLE: &str = "Thread";
 /// Author of a message without a named author.
 pub const SYSTEM: &str = "system";
 
-/// The answer `{thread}`: a thread that was started or changed.
+/// The answer `{thread}` about a new or changed thread.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct ThreadAnswer {
     /// The thread
     pub thread: ThreadShown,
-    /// Doubts about the participants
+    /// Warnings about the participants
     #[serde(flatten)]
     pub doubts: RecipientsDoubts,
 }
@@ -100,7 +100,7 @@ impl ThreadStart {
         })
     }
 
-    /// Returns the named participants and the agent that starts the thread, each once.
+    /// Returns the named participants and the agent that starts the thread, without duplicates.
     fn participants(&self, live: &Live, worker: Option<&str>) -> Result<Vec<String>> {
         let named = self.participants.as_deref().unwrap_or_default();
         let mut participants = agents(live, "participants", named)?;
@@ -129,7 +129,7 @@ pub(crate) fn agents(live: &Live, field: &'static str, named: &[String]) -> Resu
     Ok(agents)
 }
 
-/// Checks that an agent may post, and returns the events by which it joins the team, if it does.
+/// Checks that an agent may post. Returns the event by which it joins the team; no event if it is a member.
 pub(crate) fn author(live: &Live, worker: Option<&str>) -> Result<Vec<NewEvent>> {
     match worker {
         None | Some(SYSTEM) => Ok(Vec::new()),

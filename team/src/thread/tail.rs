@@ -1,4 +1,4 @@
-//! `thread-tail`: the newest messages of a thread, oldest of the page first.
+//! `thread-tail`: reads the newest messages of a thread, oldest first.
 
 use crate::projections::Fact;
 use crate::thread::prelude::*;
@@ -26,7 +26,7 @@ operation! {
 pub const TAIL: usize = 20;
 /// Maximum number of messages on a page.
 pub const TAIL_MAX: usize = 200;
-/// Size in bytes at which a page ends.
+/// Number of bytes after which a page ends.
 pub(crate) const PAGE_BYTES: usize = 4 << 20;
 
 /// The answer `{thread, messages, next_cursor?}`.

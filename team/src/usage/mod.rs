@@ -1,4 +1,4 @@
-//! Tokens: usage and budget.
+//! Tokens of language models: usage and budget.
 
 pub mod budget;
 pub mod report;

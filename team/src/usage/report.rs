@@ -1,4 +1,4 @@
-//! `report-usage`, `set-budget`, `usage`: tokens that agents used and may use.
+//! `report-usage`, `set-budget`, `usage`: the tokens that agents have used, and their budget.
 
 use crate::claim::existing;
 use crate::operation::prelude::*;
@@ -6,7 +6,7 @@ use crate::projections::usage::event::UsageFact;
 use crate::projections::usage::event::{Budget, UsageReported};
 use crate::projections::usage::{BudgetInfo, UsageOf, Used};
 
-/// Field names as in the HTTP contract.
+/// Rules that use the field names of the HTTP contract.
 const RULES: Rules = Rules {
     aliases: &[
         ("agentId", "worker"),
@@ -28,13 +28,13 @@ operation! {
         worker: String,
         /// Task that the tokens were used for
         task_id: Option<String>,
-        /// Tokens read
+        /// Number of tokens read
         #[arg(long, value_name = "N", requires = "report", value_parser = crate::argv::whole::<u64>)]
         input_tokens: Option<u64>,
-        /// Tokens written
+        /// Number of tokens written
         #[arg(long, value_name = "N", requires = "report", value_parser = crate::argv::whole::<u64>)]
         output_tokens: Option<u64>,
-        /// All tokens, if more than those read and written; their sum if absent
+        /// Total number of tokens; the sum of tokens read and written if absent
         #[arg(long, value_name = "N", requires = "report", value_parser = crate::argv::whole::<u64>)]
         tokens: Option<u64>,
     }) -> UsageAnswer as report_usage,
@@ -83,23 +83,23 @@ operation! {
     rules = RULES
 }
 
-/// Maximum number of tokens in one report: larger whole numbers are not exact in every JSON reader.
+/// Maximum number of tokens in one report. Larger whole numbers are not exact in every JSON reader.
 pub const TOKENS_MAX: u64 = 1 << 53;
 
-/// Tokens used, and the budget.
+/// Used tokens, and the budget.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UsageAnswer {
     /// Tokens used by the team
     pub used: UsedShown,
-    /// Tokens by agent, sorted by name; after a report only the agent that reported
+    /// Tokens per agent, sorted by name; after a report only the agent of the report
     pub agents: Vec<AgentUsed>,
     /// Tokens used for the requested task
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub task: Option<UsedShown>,
-    /// The budget, if one is set
+    /// The budget, if set
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub budget: Option<BudgetShown>,
-    /// Warning about the budget; absent without one
+    /// Warning about the budget, if there is a reason to warn
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     /// Cursor of the next page; absent on the last page
@@ -107,14 +107,14 @@ pub struct UsageAnswer {
     pub next_cursor: Option<String>,
 }
 
-/// Tokens that were used
+/// Number of used tokens
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct UsedShown {
-    /// Tokens read
+    /// Number of tokens read
     pub input_tokens: u64,
-    /// Tokens written
+    /// Number of tokens written
     pub output_tokens: u64,
-    /// Total tokens
+    /// Total number of tokens
     pub tokens: u64,
     /// Number of reports
     pub reports: u64,
@@ -130,19 +130,19 @@ pub struct AgentUsed {
     pub used: UsedShown,
 }
 
-/// Limits of the tokens that may be used
+/// Limits on the number of tokens
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct BudgetShown {
     /// Limit for the team
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub max_tokens: Option<u64>,
-    /// Limit for the team before a warning
+    /// Number of the team's tokens after which an event warns
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub soft_limit_tokens: Option<u64>,
     /// Limit for each agent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub per_agent_tokens: Option<u64>,
-    /// True if new work is refused once the tokens are used up
+    /// True if new work is refused after the budget is spent
     pub hard_limit: bool,
     /// True if an event recorded that the soft limit was reached
     pub soft_limit_reached: bool,
@@ -172,7 +172,7 @@ impl Team {
     }
 }
 
-/// Returns the usage of the team and of the given worker and task.
+/// Returns the usage of the team, and of the given worker and task.
 fn standing(live: &Live, worker: Option<&str>, task: Option<&str>) -> Result<UsageAnswer> {
     let used = live.used(UsageOf::Team)?;
     let info = live.budget()?;

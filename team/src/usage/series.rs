@@ -1,5 +1,5 @@
-//! `usage series`: tokens over time, by agent or by task. Reports have no index in the log, so all events between the
-//! two times are read, and none outside.
+//! `usage series`: tokens over time, by agent or by task. The index has no usage reports, so all events between the two times
+//! are read, but no others.
 
 use crate::log::replay::Replay;
 use crate::operation::prelude::*;
@@ -24,7 +24,7 @@ operation! {
 /// Default number of buckets.
 const BUCKETS: usize = 60;
 const BUCKETS_MAX: usize = 500;
-/// Maximum number of separate series.
+/// Maximum number of series in the answer. Further series are added up as `others`.
 const SERIES_MAX: usize = 100;
 const DAY_MICROS: i64 = 86_400_000_000;
 
@@ -47,13 +47,13 @@ pub struct UsageSeriesAnswer {
     pub team: String,
     /// Start of the first bucket
     pub from: Timestamp,
-    /// End of the counted time
+    /// End of the series
     pub to: Timestamp,
     /// Length of a bucket, in milliseconds
     pub bucket_ms: u64,
     /// The 100 largest series, by name
     pub series: Vec<Series>,
-    /// Sum of all further series; absent without any
+    /// Sum of all further series per bucket; absent if there are none
     #[serde(skip_serializing_if = "Vec::is_empty")]
     pub others: Vec<u64>,
 }
@@ -80,7 +80,7 @@ impl Team {
             return Err(Refusal::invalid("from", from, rule).into());
         }
         let count = i64::try_from(buckets).unwrap_or(1);
-        // Rounded up to whole milliseconds, so the last bucket may extend beyond the end.
+        // Rounds up to whole milliseconds, so the last bucket may end after `to`.
         let bucket_ms = (span + count * 1_000 - 1) / (count * 1_000);
         let by = asked.by.unwrap_or(By::Agent);
         let between = Replay {
@@ -129,7 +129,7 @@ fn time(field: &'static str, text: Option<&String>) -> Result<Option<Timestamp>,
     text.map(parsed).transpose()
 }
 
-/// Returns the largest series, by name, and the sum of the others.
+/// Returns the largest series, ordered by name, and the sum of the other series.
 fn told_apart(found: BTreeMap<String, Vec<u64>>, buckets: usize) -> (Vec<Series>, Vec<u64>) {
     let all = found.into_iter();
     let mut series: Vec<Series> = all.map(|(name, tokens)| Series { name, tokens }).collect();

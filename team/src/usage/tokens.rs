@@ -1,7 +1,8 @@
-//! Estimates how many tokens of a language model a text takes.
+//! Estimate of the number of language-model tokens in a text.
 
-/// Estimates the tokens of a text, on the high side: a token is three letters, two punctuation signs, two bytes of
-/// another script, or six spaces. Digits count about one token each, because ids are split into small tokens.
+/// Estimates the number of tokens in a text, rather too many than too few. A token counts as three letters, two punctuation
+/// signs, two bytes of another script, or six spaces. A digit counts as about one token, because ids are split into small
+/// tokens.
 pub fn estimate(text: &str) -> usize {
     let sixths: usize = text
         .bytes()
