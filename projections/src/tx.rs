@@ -1,11 +1,10 @@
 //! The access of a fold to the state: typed reads and writes.
 //!
-//! Each namespace (first byte of a key) belongs to one projection, so that each projection can fold on its own worker:
-//! `0x10..` the team, `0x20..` and `0x80..` messages, `0x30..`, `0x44..0x45`, `0x68..0x69` and `0x90..` tasks,
-//! `0x40..0x43` and `0xA0..` deliveries, `0x48..0x49` and `0xB0..0xB1` threads, `0x4B`, `0xB2..0xB3` and `0xB5` the
-//! feed, `0x4C..0x4D` token usage, `0x4E..0x4F` artifacts, `0x46` and `0xB4` refused writes, `0x47` agents' tokens,
-//! `0x50..` workers, `0x60..` stored responses, `0x70..0x77` modes, `0x78..` and `0xD0..` bootstrap runs; the postings
-//! belong to the engine.
+//! Each namespace (first byte of a key) belongs to one projection, so that each projection can fold on its own worker: `0x10..`
+//! the team, `0x20..` and `0x80..` messages, `0x30..`, `0x44..0x45`, `0x68..0x69` and `0x90..` tasks, `0x40..0x43` and `0xA0..`
+//! deliveries, `0x48..0x49` and `0xB0..0xB1` threads, `0x4B`, `0xB2..0xB3` and `0xB5` the feed, `0x4C..0x4D` token usage,
+//! `0x4E..0x4F` artifacts, `0x46` and `0xB4` refused writes, `0x47` agents' tokens, `0x50..` workers, `0x60..` stored responses,
+//! `0x70..0x77` modes, `0x78..` and `0xD0..` bootstrap runs. The postings belong to the engine.
 
 use crate::error::{Error, Result};
 use rkyv::rancor::Fallible;
@@ -20,7 +19,7 @@ use teamlog_engine::{EventId, Json, Timestamp};
 pub(crate) trait Row: Sized {
     /// Replaces the content of `out` by the row's bytes.
     fn encode(&self, out: &mut Vec<u8>);
-    /// Returns the row; `None` if the bytes are no such row.
+    /// Decodes the row; returns `None` if the bytes are not a row of this type.
     fn decode(bytes: &[u8]) -> Option<Self>;
 }
 
@@ -114,7 +113,7 @@ impl<'a> Rows<'a> {
         let first = self.prefix(&[index], false).next().transpose()?;
         Ok(first.and_then(|entry| entry.time()))
     }
-    /// Returns the newest `limit` numbers of a series before `before`, ascending.
+    /// Returns the newest `limit` numbers of a series that are below `before`, ascending.
     pub fn page(self, series: &[u8], before: Option<u64>, limit: usize) -> Result<SeqPage> {
         let end = match before {
             None => end_of(series),
@@ -139,7 +138,7 @@ impl<'a> Rows<'a> {
 pub struct SeqPage {
     /// Seqs of the events, ascending.
     pub seqs: Vec<u64>,
-    /// True if there are older ones.
+    /// True if there are older events.
     pub older: bool,
 }
 
@@ -280,7 +279,7 @@ pub(crate) fn time(micros: i64) -> Timestamp {
     Timestamp::from_micros(micros).unwrap_or_default()
 }
 
-/// Returns the first key after all keys that begin with `prefix`, which must not consist of 0xFF only.
+/// Returns the first key after all keys that begin with `prefix`. The prefix must not consist of 0xFF only.
 pub(crate) fn end_of(prefix: &[u8]) -> Vec<u8> {
     let mut end = prefix.to_vec();
     while let Some(last) = end.pop() {
@@ -327,7 +326,7 @@ pub(crate) fn numbered(namespace: u8, name: &str, seq: u64) -> Vec<u8> {
 /// Reads and writes of a fold: single keys of the state.
 pub struct Tx<'a> {
     state: &'a mut dyn Changes,
-    /// Buffer for encoding rows.
+    /// Buffer for encoded rows.
     buffer: Vec<u8>,
 }
 

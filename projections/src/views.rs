@@ -50,11 +50,12 @@ use std::sync::PoisonError;
 use synced::{Synced, Trust};
 use teamlog_engine::storage::OpenMode;
 
-/// Longest gap between cursor and head that is repaired by its events; a longer one by comparing all views.
+/// Largest number of events between the cursor and the head for which the views are repaired event by event. After a larger gap
+/// all views are compared.
 const GAP_EVENTS_MAX: u64 = 16 << 10;
-/// Longest log whose files any writer compares if their state is unknown.
+/// Largest number of events of a log whose files any writer compares if their state is unknown.
 const COMPARED_EVENTS_MAX: u64 = 1_000;
-/// Most delayed events, and most bytes of them: this bounds the memory, and the repair after a crash.
+/// Largest number of delayed events, and of their bytes. It bounds the memory, and the repair after a crash.
 const DUE_EVENTS_MAX: u64 = 8 << 10;
 const DUE_BYTES_MAX: usize = 16 << 20;
 
@@ -169,13 +170,13 @@ pub(crate) struct Views {
     /// Number and size of the delayed events.
     due_events: u64,
     due_bytes: usize,
-    /// Orders writes after the batch collected before.
+    /// Makes writes wait for the batch that was collected before.
     gate: Arc<BatchGate>,
 }
 
 impl Views {
-    /// Opens the views. `later`: true if the caller calls [`Views::collect`] soon after every event. Waits for a batch
-    /// that is being written.
+    /// Opens the views. If `later` is true, the caller calls [`Views::collect`] soon after every event. Waits for a batch that is
+    /// being written.
     pub fn open(reader: &Reader, log: &Log, later: bool, gate: Arc<BatchGate>) -> Result<Views> {
         gate.wait();
         let home = Home::from_reader(reader);
@@ -265,12 +266,12 @@ impl Views {
         Ok(())
     }
 
-    /// Returns the due sync of the file system, if one is due: for [`ViewsSync::run`] and then [`Views::synced`].
+    /// Returns the sync of the file system, if it is due. The caller runs it by [`ViewsSync::run`], then calls [`Views::synced`].
     pub fn sync_due(&self, now: i64) -> Option<ViewsSync> {
         ViewsSync::due(&self.home, self.trust, self.cursor.seq(), now)
     }
 
-    /// Notes the result of a sync. After a failed sync this process makes no further one.
+    /// Notes the result of a sync. After a failed sync this process makes no further sync.
     pub fn synced(&mut self, sync: &ViewsSync, outcome: &Result<()>) {
         self.trust = match outcome {
             Ok(()) => Trust::Current(sync.synced()),
@@ -278,7 +279,7 @@ impl Views {
         };
     }
 
-    /// Updates the views after events that were just committed and are part of `live`, or notes the delayed changes.
+    /// Updates the views after events that were just committed and are part of `live`. If changes are delayed, only notes them.
     pub fn update(&mut self, live: &TeamState, events: &[Event<'_>]) -> Result<()> {
         let Some(team) = live.team()? else {
             return Ok(());
@@ -335,8 +336,7 @@ impl Views {
         Ok(())
     }
 
-    /// Returns the delayed changes, to be written without the state. The next batch is collected after this one is
-    /// written.
+    /// Returns the delayed changes, to be written without the state. The next batch is collected after this batch is written.
     pub fn collect(&mut self, live: &TeamState) -> Result<ViewBatch> {
         self.gate.wait().check(&self.home)?;
         let touched = self.take_due();
@@ -353,7 +353,7 @@ impl Views {
         std::mem::take(&mut self.due)
     }
 
-    /// Notes that the views contain everything up to `seq`.
+    /// Notes that the views contain all events up to `seq`.
     pub fn settle(&mut self, seq: u64) -> Result<()> {
         match self.cursor.seq() {
             Some(known) if known >= seq => Ok(()),
@@ -380,7 +380,7 @@ fn write(live: &TeamState, log: &Log, home: &Home, touched: &Touched) -> Result<
     }
     let mut mended = ViewUpdate::default();
     if touched.created && !home.exists(message::view::DIR)? {
-        // Created at once, since readers may watch the directory before the first message.
+        // Create the directory at once, because readers may watch it before the first message.
         home.create_dir(&home.path(message::view::DIR))?;
     }
     if touched.team {

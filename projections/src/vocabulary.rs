@@ -18,7 +18,7 @@ struct Reserved {
 /// Latest version of the payloads' formats.
 const SCHEMA_VERSION: u32 = 1;
 
-/// Returns the reserved kind of that name; `None` for a foreign one.
+/// Returns the reserved kind with this name; `None` for the name of a foreign event.
 pub fn find(name: &str) -> Option<&'static Kind> {
     Some(&reserved(name)?.kind)
 }
@@ -39,8 +39,8 @@ impl Fact {
     /// Decodes an event. Must not be called for foreign events.
     ///
     /// # Errors
-    /// `Undecodable` if the payload does not have the format of its kind; the engine's `Newer` if the kind is not in
-    /// the vocabulary, or the format is a later one.
+    /// `Undecodable` if the payload does not have the format of its kind; the engine's `Newer` if the kind is not in the
+    /// vocabulary, or if the format is newer.
     pub fn decode(event: &Event<'_>) -> Result<Fact> {
         let why = match reserved(&event.kind) {
             None => "this version does not know its kind".to_owned(),
@@ -90,8 +90,8 @@ const LOG: &[Kind] = &[
     log("log_tail_quarantined", "teamlog append TEAM", "A torn tail was set aside."),
 ];
 
-/// Kinds that no command records. They stay reserved: otherwise a log could have one as a foreign event, whose meaning
-/// would change later.
+/// Kinds that no command records. They stay reserved, because a log could otherwise have foreign events of such a kind, whose
+/// meaning would change when a later version uses it.
 #[rustfmt::skip]
 const UNUSED: &[Kind] = &[
     unused("manifest_written", "The team's manifest changed."),

@@ -4,13 +4,13 @@ use super::Task;
 use crate::natural;
 use crate::prelude::*;
 
-/// By holder and task.
+/// Namespace of live claims with resources; key: holder and task.
 const HELD: u8 = 0x44;
 
 /// A live claim on a task that declared resources. Its lease may have run out meanwhile.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct HeldResources {
-    /// The task.
+    /// Id of the task.
     #[rkyv(with = Skip)]
     pub task_id: String,
     /// Holder of the claim.
@@ -20,7 +20,7 @@ pub struct HeldResources {
     pub leased_until: Timestamp,
     /// Paths and patterns that the task declared.
     pub resources: Vec<String>,
-    /// True if others may hold the same paths; absent if the task does not say.
+    /// True if other agents may hold the same paths; absent if the task does not say.
     pub shared: Option<bool>,
 }
 

@@ -38,7 +38,7 @@ use crate::prelude::*;
 /// The rule for messages that arrive out of order, as every snapshot names it.
 pub const CONFLICT_POLICY: &str = "created_at_then_message_id_monotonic";
 
-/// A task snapshot, as it is stored under its id.
+/// A task snapshot, which is stored under the id of the task.
 #[derive(
     Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
 )]
@@ -46,9 +46,9 @@ pub struct Task {
     /// Id of the task.
     #[rkyv(with = Skip)]
     pub task_id: String,
-    /// `created_at` of the first message applied.
+    /// `created_at` of the first applied message.
     pub created_at: Timestamp,
-    /// `created_at` of the last message applied.
+    /// `created_at` of the last applied message.
     pub updated_at: Timestamp,
     /// Agent that works on the task.
     pub owner: Option<String>,
@@ -58,7 +58,7 @@ pub struct Task {
     pub subject: Option<String>,
     /// Description, at length.
     pub details: Option<String>,
-    /// Status.
+    /// Status of the task.
     pub status: Status,
     /// Progress, as its reporter wrote it.
     #[rkyv(with = As<Option<String>>)]
@@ -72,15 +72,15 @@ pub struct Task {
     pub note: Option<String>,
     /// Trace that the task belongs to.
     pub trace_id: Option<String>,
-    /// Sender of the last update applied.
+    /// Sender of the last applied update.
     pub last_update_from: Option<String>,
     /// Priority of the last assignment.
     pub priority: Priority,
-    /// Tasks that this one waits for.
+    /// Tasks that the task waits for.
     pub deps: Vec<String>,
     /// Dependencies that would have closed a cycle, and were left out.
     pub ignored_deps: Vec<String>,
-    /// True if the status moves by claims only; messages then set the reported fields.
+    /// True if only claims move the status. Messages then set the reported fields.
     pub claim_governed: bool,
     /// Status that a message reported of a claim-governed task.
     pub reported_status: Option<Status>,
@@ -89,13 +89,13 @@ pub struct Task {
     /// Further reports about a claim-governed task.
     #[rkyv(with = As<Option<Box<Reported>>>)]
     pub reported: Reported,
-    /// Counts the applied task messages.
+    /// Number of applied task messages.
     pub snapshot_version: u64,
-    /// Counts every applied mutation.
+    /// Number of applied mutations.
     pub version: u64,
-    /// Id of the last message applied.
+    /// Id of the last applied message.
     pub last_message_id: String,
-    /// `created_at` of the last message applied.
+    /// `created_at` of the last applied message.
     pub last_message_created_at: Timestamp,
     /// Seq of the last event that changed the task.
     pub seq: u64,
@@ -104,7 +104,7 @@ pub struct Task {
     pub governed: Governed,
 }
 
-/// Reports of messages about a claim-governed task, which move nothing. Each field keeps its value until another
+/// Reports of messages about a claim-governed task, which do not change its status. Each field keeps its value until another
 /// message sets it.
 #[derive(
     Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
@@ -112,22 +112,21 @@ pub struct Task {
 pub struct Reported {
     /// True if the task was reported blocked; a new claim resets it.
     pub blocked: bool,
-    /// Progress.
+    /// Reported progress.
     #[rkyv(with = As<Option<String>>)]
     pub progress: Option<Json>,
-    /// Expected time of completion.
+    /// Reported time of completion.
     #[rkyv(with = As<Option<String>>)]
     pub eta: Option<Json>,
-    /// The last note.
+    /// The last reported note.
     pub note: Option<String>,
     /// Sender of the last report.
     #[rkyv(with = As<String>)]
     pub by: Option<String>,
-    /// Time of the last report, by the message.
+    /// Time of the last report: the creation time of the message.
     #[rkyv(with = As<i64>)]
     pub at: Option<Timestamp>,
-    /// Seq of the message whose status or owner was not applied to the task; absent once a command changed the task's
-    /// status.
+    /// Seq of the message whose status or owner was not applied to the task. Absent after a command changed the task's status.
     #[rkyv(with = As<u64>)]
     pub unapplied: Option<u64>,
 }
@@ -137,10 +136,10 @@ pub struct Reported {
     Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
 )]
 pub struct Governed {
-    /// True if a command set any of the fields. Most tasks of an imported history have none, and store none.
+    /// True if a command set any of the fields. Most tasks of an imported history have no such field, and store none.
     #[rkyv(with = Skip)]
     pub known: bool,
-    /// Attributes.
+    /// Attributes of the task.
     #[rkyv(with = As<StoredAttributes>)]
     pub attributes: Attributes,
     /// Result of the completion.
@@ -157,7 +156,7 @@ pub struct Governed {
     pub claim: Option<Claim>,
     /// Paths that the holder may write, relative to the repository.
     pub resources: Vec<String>,
-    /// True if others may hold the same paths; absent if the task does not say.
+    /// True if other agents may hold the same paths; absent if the task does not say.
     pub shared: Option<bool>,
     /// Further fields that the creator gave: a JSON object.
     #[rkyv(with = As<Option<String>>)]
@@ -167,7 +166,7 @@ pub struct Governed {
 /// A claim on a task.
 #[derive(Debug, Clone, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
 pub struct Claim {
-    /// Holder.
+    /// Holder of the claim.
     pub owner: String,
     /// Token that the holder presents.
     pub token: String,
@@ -220,7 +219,7 @@ impl Task {
         self.governed.attributes.requires_approval == Some(true)
     }
 
-    /// Returns true if the lease of the live claim ran out by `now`, which no event says yet.
+    /// Returns true if the lease of the live claim ran out by `now`, but no event records this yet.
     pub fn lease_expired(&self, now: Timestamp) -> bool {
         self.claim().is_some_and(|claim| claim.leased_until <= now)
     }

@@ -6,11 +6,11 @@ use crate::event::supervision::{Approval, ApprovalStatus, SupervisionFact};
 use crate::event::task::{TaskAct, TaskFact};
 use crate::prelude::*;
 
-/// Series by agent: news of its tasks.
+/// Series of the news of tasks, by agent.
 const NEWS: u8 = 0x91;
-/// One series: events by which a task ended, as completed, failed or canceled, each with the id of the task.
+/// Single series of the events by which a task was completed, failed or canceled, each with the id of the task.
 const ENDED: u8 = 0x92;
-/// By agent: present if the agent gave a task to another one.
+/// Namespace of agents that gave a task to another agent; key: agent.
 const GAVE: u8 = 0x93;
 
 /// Returns the series of an agent's news.
@@ -34,14 +34,14 @@ pub(super) fn of_command(tx: &mut Tx<'_>, event: &Event<'_>, fact: &TaskFact) {
     }
 }
 
-/// Records that an agent gave a task to another one.
+/// Records that an agent gave a task to another agent.
 pub(super) fn gave(tx: &mut Tx<'_>, from: &str, to: Option<&str>) {
     if to.is_some_and(|to| to != from) {
         tx.mark(&key_of(GAVE, from.as_bytes()));
     }
 }
 
-/// Adds the news of a change: an owner other than `by` lost the task to another agent, or the task ended.
+/// Adds the news of a change for an owner other than `by`: another agent got the task, or the task ended.
 pub(super) fn of_change(
     tx: &mut Tx<'_>,
     (id, seq): (&str, u64),
@@ -98,7 +98,8 @@ impl TeamState {
         }
         Ok(ended)
     }
-    /// Returns true if an agent ever gave a task to another one: by an assignment, or as the owner of a task that it created.
+    /// Returns true if an agent ever gave a task to another agent: by an assignment, or by naming an owner for a task that it
+    /// created.
     pub fn gave_work(&self, agent: &str) -> Result<bool> {
         self.rows().has(&key_of(GAVE, agent.as_bytes()))
     }

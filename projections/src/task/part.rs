@@ -1,4 +1,4 @@
-//! The types of a task's fields: when one holds something, and its JSON in a dialect.
+//! The types of a task's fields: the test for a value, and the JSON in a dialect.
 
 use super::dialect::{Shown, Times};
 use super::{Claim, ClaimState, Status};
@@ -11,7 +11,7 @@ use serde::de::Error as _;
 use serde_json::Value;
 use std::borrow::Cow;
 
-/// A field's type: when it holds something, and its JSON.
+/// A field's type: the test for a value, and the JSON.
 pub(super) trait Part: Sized {
     fn is_set(&self) -> bool;
     fn write<S: Serializer>(&self, shown: Shown, times: Times, to: S) -> Result<S::Ok, S::Error>;
@@ -32,7 +32,7 @@ impl<P: Part> Serialize for Entry<'_, P> {
     }
 }
 
-/// Types whose JSON serde knows; `null` is the default.
+/// Implements [`Part`] for types whose JSON serde knows. `null` is the default.
 macro_rules! plain {
     ($($type:ty: |$part:ident| $is_set:expr;)*) => {$(
         impl Part for $type {

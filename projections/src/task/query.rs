@@ -1,4 +1,4 @@
-//! Queries over tasks. Each reads about as many rows as it returns.
+//! Queries over tasks. A query reads about as many rows as it returns.
 
 use super::row::{
     BLOCKED, BY_STATUS, COMPLETED, COUNTS, LEASES, NUMBERED, OPEN, SUPERSEDED, TASK, owned_key,
@@ -9,11 +9,11 @@ use crate::natural;
 use crate::prelude::*;
 
 impl TeamState {
-    /// Returns a task by its id.
+    /// Returns the task with this id.
     pub fn task(&self, id: &str) -> Result<Option<Task>> {
         by_natural(self.rows(), &natural::key(id))
     }
-    /// Returns the tasks after the one with id `after` (which need not exist), in natural order.
+    /// Returns the tasks after the id `after` (which need not exist), in natural order.
     pub fn tasks(
         &self,
         filter: &TaskFilter,
@@ -38,8 +38,8 @@ impl TeamState {
         let lists = vec![vec![BLOCKED]];
         page(self.rows(), lists, 0, after.map(natural::key), limit)
     }
-    /// Returns the tasks after `after` that can be taken up: most urgent first, then oldest, then by id. For an agent
-    /// these are the tasks for anybody and those that are assigned to it.
+    /// Returns the tasks after `after` that can be taken up: most urgent first, then oldest, then by id. If an agent is named,
+    /// these are the tasks for any agent and the tasks that are assigned to it.
     pub fn ready_tasks(
         &self,
         agent: Option<&str>,
@@ -112,8 +112,8 @@ impl TeamState {
         }
         Ok(found)
     }
-    /// Returns the tasks that name the task `id` as a dependency, in the order in which they first did. Each is read
-    /// when the iterator reaches it.
+    /// Returns the tasks that name the task `id` as a dependency, in the order in which they first named it. A task is read when
+    /// the iterator reaches it.
     pub fn dependents<'a>(&'a self, id: &'a str) -> impl Iterator<Item = Result<Task>> + 'a {
         let waiters = ready::waiting_for(self.rows(), id);
         let tasks = waiters.map(|waiter| self.task(&waiter?));
@@ -122,8 +122,8 @@ impl TeamState {
             task.as_ref().map_or(true, waits)
         })
     }
-    /// Returns the tasks after the one with id `after` that are stored as blocked though their dependencies are
-    /// completed, in natural order.
+    /// Returns the tasks after the id `after` that are stored as blocked although their dependencies are completed, in natural
+    /// order.
     pub fn freed_tasks(&self, after: Option<&str>, limit: usize) -> Result<Vec<Task>> {
         let after = after.map(natural::key);
         Ok(page(self.rows(), vec![ready::freed()], 0, after, limit)?.tasks)
@@ -214,8 +214,8 @@ fn listed(rows: Rows<'_>, list: &[u8]) -> Result<u64> {
     Ok(rows.get(&ready::count_key(list))?.unwrap_or_default())
 }
 
-/// Returns the tasks after `after` under any of the prefixes. A key is a prefix, `ranked` bytes and the natural key. At
-/// most a page is read under each prefix.
+/// Returns the tasks after `after` under any of the prefixes. A key consists of a prefix, `ranked` bytes and the natural key.
+/// Reads at most a page under each prefix.
 pub(super) fn page(
     rows: Rows<'_>,
     prefixes: Vec<Vec<u8>>,

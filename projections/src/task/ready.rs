@@ -1,8 +1,8 @@
-//! Lists of the tasks that an agent can take up, and lists of the tasks that wait for others.
+//! Lists of the tasks that an agent can take up, and of the tasks that wait for other tasks.
 //!
-//! A task's readiness depends on other tasks. So each known dependency has a list of the tasks that wait for it, and
-//! these tasks are checked again when the dependency is completed or reopened. The lists have the order in which work
-//! is taken up: most urgent first, then oldest, then by id. Each list has a count.
+//! A task's readiness depends on other tasks. So each known dependency has a list of the tasks that wait for it, and these tasks
+//! are checked again when the dependency is completed or reopened. Ready tasks are listed in the order in which they are taken
+//! up: most urgent first, then oldest, then by id. Each list has a count.
 
 use super::row::task_key;
 use super::{Status, Task};
@@ -10,22 +10,22 @@ use crate::event::message::Priority;
 use crate::natural;
 use crate::prelude::*;
 
-/// Tasks that an agent can take up.
+/// Namespace of the tasks that an agent can take up.
 const READY: u8 = 0x36;
-/// Ready tasks by agent: an owner's tasks under its name, the tasks for any agent under the empty name.
+/// Namespace of ready tasks by agent: an owner's tasks under its name, the tasks for any agent under the empty name.
 const READY_FOR: u8 = 0x37;
-/// Unfinished tasks that cannot be continued, by owner.
+/// Namespace of unfinished tasks that cannot be continued, by owner.
 const WAITING: u8 = 0x38;
-/// Number of entries of each list, by its prefix.
+/// Namespace of the number of entries of each list; key: prefix of the list.
 const LISTED: u8 = 0x39;
-/// By dependency and number: a task that waits for the dependency. By dependency alone: the count of the numbers.
+/// Namespace of waiting tasks; key: dependency and number. The key with the dependency alone holds the count of these numbers.
 const WAITERS: u8 = 0x3A;
-/// By dependency and task: present if the task has a number under the dependency.
+/// Namespace of markers of tasks that have a number under a dependency; key: dependency and task.
 const WAITS: u8 = 0x3B;
-/// Claim-governed tasks that are stored as blocked though their dependencies are completed.
+/// Namespace of claim-governed tasks that are stored as blocked although their dependencies are completed.
 const FREED: u8 = 0x3F;
 
-/// Length of the part of a ready list's entry that precedes the natural key.
+/// Number of bytes before the natural key in an entry of a ready list.
 pub(super) const RANK_BYTES: usize = 9;
 
 /// Returns the prefix of the ready tasks of `agent`; `None` means the tasks for any agent.
@@ -83,7 +83,7 @@ pub(super) fn follow(
     each_waiter(tx, id, |tx, waiter| {
         let natural = natural::key(waiter);
         let task: Option<Task> = tx.get(&task_key(waiter))?;
-        // A newer assignment may have named other dependencies.
+        // A newer assignment may have named other dependencies than `dep`.
         match task.filter(|task| task.deps.iter().any(|dep| dep == id)) {
             Some(task) => place(tx, &natural, Some(&task), &task),
             None => Ok(()),
@@ -91,7 +91,7 @@ pub(super) fn follow(
     })
 }
 
-/// Calls `visit` with each task that waits for another, or did.
+/// Calls `visit` with each task that waits or once waited for another task.
 pub(super) fn each_waiter(
     tx: &mut Tx<'_>,
     id: &str,
@@ -128,7 +128,7 @@ fn listed(tx: &Tx<'_>, natural: &[u8], task: &Task) -> Result<Vec<Listed>> {
     if task.deps.is_empty() {
         return Ok(free);
     }
-    // The lists that hold the task depend on tasks that may have changed since.
+    // The lists that hold the task depend on other tasks, which may have changed since.
     let mut found = Vec::new();
     for entry in lists(task, natural, true).into_iter().chain(free) {
         if !found.contains(&entry) && tx.has(&entry.key())? {
@@ -197,9 +197,8 @@ fn lists(task: &Task, natural: &[u8], open_deps: bool) -> Vec<Listed> {
     entries
 }
 
-/// Returns the agent that may take up a task without open dependencies: `Some(None)` for any agent, `None` for none. A
-/// task that a message made `pending` is for any agent; a task that was assigned, or created with an owner, is for that
-/// owner.
+/// Returns the agent that may take up a task without open dependencies: `Some(None)` for any agent, `None` for no agent. A task
+/// that a message made `pending` is for any agent. A task that was assigned, or created with an owner, is for that owner.
 fn taker(task: &Task) -> Option<Option<&str>> {
     match (task.claim_governed, task.status) {
         (false, Status::Pending) => Some(None),
@@ -210,7 +209,7 @@ fn taker(task: &Task) -> Option<Option<&str>> {
     }
 }
 
-/// Records that a task waits for another. The record stays after the task ceases to wait.
+/// Records that a task waits for another task. The record stays after the task ceases to wait.
 fn enlist(tx: &mut Tx<'_>, dep: &str, task: &str) -> Result<()> {
     let known = [&*named(WAITS, dep), task.as_bytes()].concat();
     if tx.has(&known)? {
@@ -223,18 +222,18 @@ fn enlist(tx: &mut Tx<'_>, dep: &str, task: &str) -> Result<()> {
     tx.increment(&count_key)
 }
 
-/// Returns the key that exists if a task waits for `dep`, or did.
+/// Returns the key that exists if a task waits or once waited for `dep`.
 pub(super) fn waited_for(dep: &str) -> Vec<u8> {
     key_of(WAITERS, dep.as_bytes())
 }
 
-/// Returns the tasks that wait for another, or did, in the order in which they first did.
+/// Returns the tasks that wait or once waited for another task, in the order in which they began to wait.
 pub(super) fn waiting_for<'a>(
     rows: Rows<'a>,
     dep: &str,
 ) -> impl Iterator<Item = Result<String>> + use<'a> {
-    // Most tasks have no such key, which the filters of the runs tell at once. An error shows when the entries are
-    // read.
+    // For most tasks this key does not exist, and the filters of the runs show that without a search. An error occurs again when
+    // the entries are read.
     let entries = match rows.has(&waited_for(dep)) {
         Ok(false) => None,
         _ => Some(rows.prefix(&named(WAITERS, dep), false)),
@@ -280,7 +279,8 @@ mod tests {
         }
     }
 
-    /// Completes a task with that many dependents. Returns the number of reads, of changed keys, and the longest value.
+    /// Completes a task with `dependents` dependents. Returns the number of reads, the number of changed keys, and the length of
+    /// the longest value.
     fn completed(dependents: u64) -> (u64, u64, usize) {
         let mut state = Counted::default();
         let one = Task {
@@ -316,7 +316,7 @@ mod tests {
             (9, 0),
             "reads: {none:?} {few:?} {many:?}"
         );
-        // Ready, ready for anybody, freed.
+        // The task is on three lists: ready, ready for any agent, and freed.
         assert_eq!(
             each(many.1, few.1),
             (3, 0),

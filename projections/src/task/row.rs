@@ -4,34 +4,34 @@ use super::{Concern, Status, Task, TaskCounts};
 use crate::natural;
 use crate::prelude::*;
 
-/// By id, in natural order. The indexes have this order too.
+/// Namespace of tasks; key: id, in natural order. The indexes have this order, too.
 pub(super) const TASK: u8 = 0x30;
-/// By status.
+/// Namespace of the index by status.
 pub(super) const BY_STATUS: u8 = 0x31;
-/// By owner and status.
+/// Namespace of the index by owner and status.
 pub(super) const BY_OWNER: u8 = 0x32;
-/// Tasks that are `blocked`, or reported blocked.
+/// Namespace of the index of tasks that are `blocked`, or were reported blocked.
 pub(super) const BLOCKED: u8 = 0x33;
-/// Unfinished tasks, by the time of the last update.
+/// Namespace of the index of unfinished tasks, by the time of the last update.
 pub(super) const OPEN: u8 = 0x34;
-/// Number of tasks by status.
+/// Namespace of the number of tasks by status.
 pub(super) const COUNTS: u8 = 0x35;
-/// By owner: number of tasks by status.
+/// Namespace of an owner's number of tasks by status; key: owner.
 const OWNED: u8 = 0x3C;
-/// Live claims, by the end of their lease.
+/// Namespace of the index of live claims, by the end of their lease.
 pub(super) const LEASES: u8 = 0x3D;
-/// Tasks completed by the holder of a claim, by the time of completion.
+/// Namespace of the index of tasks completed by the holder of a claim, by the time of completion.
 pub(super) const COMPLETED: u8 = 0x45;
-/// The largest number that is the id of a task.
+/// Namespace of a single row: the largest number that is the id of a task.
 pub(super) const NUMBERED: u8 = 0x3E;
-/// One series: superseded messages.
+/// Single series of superseded messages.
 pub(super) const SUPERSEDED: u8 = 0x90;
 
 row!(Task);
 row!(TaskCounts);
 
 impl Task {
-    /// Returns true if the task belongs to the list of blocked tasks. A report of its holder suffices.
+    /// Returns true if the task belongs to the list of blocked tasks. A report by its holder is enough.
     fn is_blocked(&self) -> bool {
         let stuck = self.status == Status::InProgress && self.reported.blocked;
         self.blocked || stuck || self.status == Status::Blocked

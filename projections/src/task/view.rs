@@ -11,8 +11,8 @@ use serde::{Deserializer, Serializer};
 
 pub(crate) const DIR: &str = "tasks";
 
-/// The view file: the names of the message protocol, and beside them those of the team API. Fields that the message protocol
-/// always has are there even if they hold nothing.
+/// The view file. It has the names of the message protocol and of the team API. Fields that the message protocol always has are
+/// present even if they have no value.
 pub static VIEW: Dialect = Dialect::new(
     &[
         Row::number("schema_version", 1, "Version of this record"),
@@ -89,7 +89,7 @@ pub static VIEW: Dialect = Dialect::new(
         Row::new("lease_expired", Field::LeaseExpired, IfSet),
         Row::new("seq", Field::Seq, Always),
     ],
-    // Computed from other events; answers show them beside the task.
+    // These fields are computed from other events; answers show them beside the task.
     &[
         Field::FailedDependencies,
         Field::UnknownDependencies,
@@ -99,7 +99,7 @@ pub static VIEW: Dialect = Dialect::new(
     same_name,
 );
 
-/// Returns true if a message ever named the task.
+/// Returns true if any message named the task.
 fn named(task: &Task) -> bool {
     !task.last_message_id.is_empty() || task.last_message_created_at.micros() != 0
 }
@@ -117,12 +117,12 @@ impl Serialize for Viewed<'_> {
     }
 }
 
-/// A task read back from the JSON of an answer, and the mark that answers add.
+/// A task that was read from the JSON of an answer, and the mark that answers add.
 #[derive(Debug, Clone)]
 pub struct ViewedTask {
     /// The task.
     pub task: Task,
-    /// True if the lease of its claim ran out, which no event says yet.
+    /// True if the lease of its claim ran out, but no event records this yet.
     pub lease_expired: bool,
 }
 
@@ -137,12 +137,12 @@ impl<'de> Deserialize<'de> for ViewedTask {
 }
 
 impl Task {
-    /// The record of `tasks/<id>.json`, compact: the superset of all renderings, keys in a fixed order.
+    /// Returns the record of `tasks/<id>.json`, compact: the superset of all renderings, keys in a fixed order.
     pub fn to_json(&self) -> Json {
         self.to_json_marked(false)
     }
 
-    /// The record of `tasks/<id>.json` with the mark `lease_expired`, for answers.
+    /// Returns the record of `tasks/<id>.json` with the mark `lease_expired`, for answers.
     pub fn to_json_marked(&self, lease_expired: bool) -> Json {
         let context = TaskContext {
             lease_expired,
@@ -150,7 +150,7 @@ impl Task {
         };
         match Json::from_value(&Viewed(self, &context)) {
             Ok(json) => json,
-            // The task's parts come from events, whose limits are tighter.
+            // The parts of a task come from events, whose limits are tighter, so serialising cannot fail.
             Err(error) => unreachable!("a task did not serialise: {error}"),
         }
     }
@@ -168,12 +168,12 @@ impl JsonSchema for Task {
 /// Writes the content of a task's view file into `text`.
 pub(crate) fn text(task: &Task, text: &mut Vec<u8>) {
     text.clear();
-    // Into memory nothing fails.
+    // Writing to memory cannot fail.
     let _ = serde_json::to_writer_pretty(&mut *text, &Viewed(task, &TaskContext::default()));
     text.push(b'\n');
 }
 
-/// The file of a task; ids were checked when their event was decoded.
+/// Returns the name of a task's file; ids were checked when their event was decoded.
 pub(crate) fn file_name(id: &str) -> String {
     format!("{id}.json")
 }
@@ -194,7 +194,7 @@ mod tests {
     use crate::event::message::Priority;
     use crate::task::{Attributes, Claim, ClaimState, Governed, Reported, Status};
 
-    /// A task with every field that its view shows, each with a value of its own.
+    /// Creates a task with every field that its view shows, each with a different value.
     fn full() -> Task {
         let text = |name: &str| Some(name.to_owned());
         let json = |text: &str| Json::parse(text).ok();

@@ -27,9 +27,9 @@ pub struct TeamInfo {
     pub members: u64,
     /// Last event that changed the team, its settings or its members.
     pub seq: u64,
-    /// Value of `open` at creation, to which unsetting resets it.
+    /// Value of `open` at creation. Unsetting the setting restores this value.
     pub(crate) born_open: bool,
-    /// Value of `views` at creation, to which unsetting resets it.
+    /// Value of `views` at creation. Unsetting the setting restores this value.
     pub(crate) born_views: bool,
     /// Closing time; `None` while the team is open.
     pub closed_at: Option<Timestamp>,
@@ -50,13 +50,13 @@ pub struct Counts {
 }
 
 impl TeamInfo {
-    /// Returns true if the team has view files: it keeps them and is not closed.
+    /// Returns true if the team has view files: its setting says so, and it is not closed.
     pub fn keeps_views(&self) -> bool {
         self.views && self.closed_at.is_none()
     }
 }
 
-/// Folds an event. The first `team_created` counts; a later one, which no command records, changes nothing.
+/// Folds an event. Only the first `team_created` counts; no command records a second one.
 pub(crate) fn apply(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let event = recorded.event;
     tx.increment(&key_of(COUNT, event.kind.as_bytes()))?;

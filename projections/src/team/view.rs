@@ -44,7 +44,7 @@ struct BudgetView {
     hard_limit: bool,
 }
 
-/// Returns the file's content.
+/// Returns the content of the file.
 pub(crate) fn text(name: &str, info: &TeamInfo, live: &TeamState) -> Result<Vec<u8>> {
     let members = live.members()?;
     let (mut agents, mut seq) = (Vec::new(), info.seq);

@@ -6,7 +6,7 @@ use crate::natural;
 use crate::prelude::*;
 
 impl TeamState {
-    /// Returns a thread of an id.
+    /// Returns the thread with this id.
     pub fn thread(&self, id: &str) -> Result<Option<Thread>> {
         let thread: Option<Thread> = self.rows().get(&thread_key(id))?;
         let id = id.to_owned();

@@ -15,12 +15,12 @@ pub(super) const POSTS: u8 = 0xB0;
     Debug, Clone, Default, PartialEq, Eq, rkyv::Archive, rkyv::Serialize, rkyv::Deserialize,
 )]
 pub struct Thread {
-    /// Id.
+    /// Id of the thread.
     #[rkyv(with = Skip)]
     pub id: String,
-    /// First event.
+    /// First event of the thread.
     pub first: u64,
-    /// Last event.
+    /// Last event of the thread.
     pub seq: u64,
     /// Creation time.
     pub created_at: Timestamp,

@@ -1,4 +1,4 @@
-//! `threads/<id>.json`, a thread, and `threads/<id>.jsonl`, one line per message of it, append-only.
+//! `threads/<id>.json`, a thread, and `threads/<id>.jsonl`, one line per message of the thread, append-only.
 //!
 //! The fold counts the length of the complete lines, as it does for inboxes.
 

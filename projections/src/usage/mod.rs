@@ -52,7 +52,7 @@ row!(Used);
 pub struct BudgetInfo {
     /// Event that set the budget.
     pub seq: u64,
-    /// Soft limit that was reached, if it was.
+    /// The soft limit that was reached, if any.
     reached: Option<u64>,
     /// The budget.
     pub budget: Budget,

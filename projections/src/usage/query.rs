@@ -4,7 +4,7 @@ use super::{AGENT_TAG, BUDGET, BudgetInfo, USED, UsageOf, Used, key};
 use crate::prelude::*;
 
 impl TeamState {
-    /// Returns the used tokens.
+    /// Returns the tokens used by the team, an agent or a task.
     pub fn used(&self, whose: UsageOf<'_>) -> Result<Used> {
         Ok(self.rows().get(&key(whose))?.unwrap_or_default())
     }

@@ -8,17 +8,17 @@ use std::sync::{Condvar, Mutex, PoisonError};
 /// State of the last batch.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) enum BatchState {
-    /// Written, or there was none.
+    /// The batch was written, or there was no batch.
     #[default]
     Written,
-    /// Collected and not yet written.
+    /// The batch was collected and is not written yet.
     Pending,
-    /// Not written completely.
+    /// The batch was not written completely.
     Failed,
 }
 
 impl BatchState {
-    /// Fails after an incomplete batch: the cursor must stay, so that the repair starts there.
+    /// Fails after an incomplete batch. The cursor must then stay, because the repair starts at the cursor.
     pub fn check(self, home: &Home) -> Result<()> {
         match self {
             BatchState::Failed => {
@@ -30,7 +30,7 @@ impl BatchState {
     }
 }
 
-/// Makes writers of view files wait for the batch collected before, whose content is older.
+/// Makes writers of view files wait for the batch that was collected before, because its content is older.
 #[derive(Default)]
 pub(crate) struct BatchGate {
     state: Mutex<BatchState>,
@@ -38,7 +38,7 @@ pub(crate) struct BatchGate {
 }
 
 impl BatchGate {
-    /// Waits until no batch is pending, and returns the state of the last one.
+    /// Waits until no batch is pending, and returns the state of the last batch.
     pub fn wait(&self) -> BatchState {
         let state = self.state.lock().unwrap_or_else(PoisonError::into_inner);
         let pending = |state: &mut BatchState| *state == BatchState::Pending;
@@ -48,7 +48,7 @@ impl BatchGate {
             .unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Notes the result of a batch, or the repair of a failed one.
+    /// Notes the result of a batch, or the repair of a failed batch.
     pub fn set(&self, state: BatchState) {
         *self.state.lock().unwrap_or_else(PoisonError::into_inner) = state;
         self.changed.notify_all();

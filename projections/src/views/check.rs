@@ -1,4 +1,4 @@
-//! Checks of the view files without changing them: against the state, and each on its own.
+//! Checks of the view files that change nothing: against the state, and of each file on its own.
 
 use super::cursor::Cursor;
 use super::mend;
@@ -47,8 +47,8 @@ impl ViewsSource {
         Ok(Cursor::read(&self.home)?.seq())
     }
 
-    /// Returns the cursor's event if the files can be trusted to contain everything up to it; `None` if a power loss or
-    /// a copy of the directory may have left them empty or old.
+    /// Returns the cursor's event if the files can be trusted to contain all events up to it. Returns `None` if a power loss or a
+    /// copy of the directory may have left them empty or old.
     pub fn current(&self) -> Result<Option<u64>> {
         let Some(seq) = self.cursor()? else {
             return Ok(None);
@@ -116,7 +116,7 @@ impl ViewsSource {
         Ok(found)
     }
 
-    /// Returns the lines that are no JSON objects, at most `limit`, and the numbers of all lines and of all bad ones.
+    /// Returns the lines that are no JSON objects, at most `limit`; the number of all lines; and the number of all bad lines.
     pub fn malformed(&self, limit: usize) -> Result<(Vec<Malformed>, u64, u64)> {
         let (mut listed, mut lines, mut bad) = (Vec::new(), 0, 0);
         for dir in LINE_DIRS {
@@ -184,7 +184,7 @@ impl ViewsSource {
         Ok(snapshots)
     }
 
-    /// Returns the modes in a scope's list of active skills; `None` if there is no readable one.
+    /// Returns the modes in a scope's list of active skills; `None` if there is no readable list.
     pub fn listed_skills(&self, scope: &Scope) -> Result<Option<Vec<Mode>>> {
         #[derive(serde::Deserialize)]
         struct Listed {

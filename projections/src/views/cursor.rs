@@ -1,7 +1,7 @@
 //! The cursor `views`: the event up to which the view files are current.
 //!
-//! 36 bytes: `TLVIEWS1`, 16 bytes log id, u64 seq, u32 CRC-32 of the bytes before (little-endian). Overwritten in place
-//! and never synced: a wrong checksum means that there is no cursor, and all views are compared.
+//! The file has 36 bytes: `TLVIEWS1`, 16 bytes log id, u64 seq, u32 CRC-32 of the bytes before (little-endian). It is overwritten
+//! in place and never synced. A wrong checksum means that there is no cursor, and all views are compared.
 
 use crate::files::{Home, failed};
 use crate::prelude::*;
@@ -15,12 +15,12 @@ const BYTES: usize = 36;
 /// The cursor of a team's views.
 pub(super) struct Cursor {
     seq: Option<u64>,
-    /// File open for writing, since the first write.
+    /// The file, open for writing after the first write.
     file: Option<Arc<dyn File>>,
 }
 
 impl Cursor {
-    /// Reads the cursor. It has no seq if it is missing, damaged, or of another log.
+    /// Reads the cursor. The cursor has no seq if the file is missing, damaged, or of another log.
     pub fn read(home: &Home) -> Result<Cursor> {
         let path = home.path(NAME);
         let seq = match home.storage.read(&path, 4096) {
@@ -36,7 +36,7 @@ impl Cursor {
     pub fn seq(&self) -> Option<u64> {
         self.seq
     }
-    /// Notes that the views contain everything up to `seq`.
+    /// Notes that the views contain all events up to `seq`.
     pub fn write(&mut self, home: &Home, seq: u64) -> Result<()> {
         let path = home.path(NAME);
         let file = match &self.file {

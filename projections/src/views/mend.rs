@@ -74,7 +74,7 @@ pub(crate) fn mend_inboxes(live: &TeamState, reader: &Reader, home: &Home) -> Re
     inboxes.finish(live, reader)
 }
 
-/// Updates `tasks/`; if it is missing, builds it under another name and renames it.
+/// Updates `tasks/`. If the directory is missing, builds it under another name and renames it.
 pub(crate) fn mend_tasks(live: &TeamState, home: &Home) -> Result<ViewUpdate> {
     let place = home.path(task::view::DIR);
     if home.exists(task::view::DIR)? {
@@ -99,11 +99,10 @@ pub(crate) fn mend_tasks(live: &TeamState, home: &Home) -> Result<ViewUpdate> {
     Ok(mended)
 }
 
-/// Writes the view of a task, with the given buffer for its text; returns true if the file differed.
+/// Function that writes the view of a task, with a buffer for its text. It returns true if the file differed.
 type Write<'a> = &'a (dyn Fn(&Task, &mut Vec<u8>) -> Result<bool> + Sync);
 
-/// Passes every task to `write`, on several threads, or on this one if none can be started; returns the result and the
-/// names of the files.
+/// Passes every task to `write`, on several threads if they can be started. Returns the result and the names of the files.
 fn each_task(live: &TeamState, write: Write<'_>) -> Result<(ViewUpdate, BTreeSet<String>)> {
     let mut names = BTreeSet::new();
     let mended = thread::scope(|scope| {
@@ -175,8 +174,8 @@ fn write_all(portion: Vec<Task>, write: Write<'_>, mended: &mut ViewUpdate) -> R
     Ok(())
 }
 
-/// Removes every view of a team that keeps no views any more, the cursor last. Without a cursor there are none, unless
-/// another program wrote them.
+/// Removes every view of a team that no longer keeps views, the cursor last. Without a cursor there are no views, unless another
+/// program wrote them.
 pub(crate) fn clear(home: &Home) -> Result<ViewUpdate> {
     let mut mended = ViewUpdate::default();
     for dir in VIEW_DIRS {

@@ -1,12 +1,12 @@
-//! The file `views.synced`: the event up to which view files are known to be on the disk, with the machine's boot id
-//! and the directory.
+//! The file `views.synced`: the event up to which view files are known to be on the disk, with the machine's boot id and the
+//! directory.
 //!
-//! The cursor `views` and the files up to it are not synced: after a power loss the cursor may be ahead of them, and a
-//! copy of a live directory mixes files of different times. This file tells how far they can be trusted.
+//! The cursor `views` and the files up to it are not synced. After a power loss the cursor may be ahead of the files, and a copy
+//! of a live directory mixes files of different times. `views.synced` shows which files can be trusted.
 //!
-//! 76 bytes, little-endian: `TLVSYNC1`, 16 bytes log id, u64 seq, 16 bytes boot id, u64 device and u64 inode of the
-//! team's directory, i64 microseconds since 1970 of the last sync, u32 CRC-32 of the bytes before. Overwritten in
-//! place; without a valid file, nothing is known.
+//! The file has 76 bytes, little-endian: `TLVSYNC1`, 16 bytes log id, u64 seq, 16 bytes boot id, u64 device and u64 inode of the
+//! team's directory, i64 microseconds since 1970 of the last sync, u32 CRC-32 of the bytes before. It is overwritten in place. If
+//! there is no valid file, nothing is known about the view files.
 
 use crate::files::{Home, failed};
 use crate::prelude::*;
@@ -18,15 +18,15 @@ pub(super) const NAME: &str = "views.synced";
 const MAGIC: &[u8; 8] = b"TLVSYNC1";
 const BYTES: usize = 76;
 
-/// Events in unsynced view files after which the file system is synced.
+/// Largest number of events in unsynced view files, after which the file system is synced.
 pub const SYNC_EVENTS: u64 = 1_000;
-/// Time after which even one event's unsynced files are synced, in microseconds.
+/// Longest time, in microseconds, for which the files of any event stay unsynced.
 pub const SYNC_MICROS: i64 = 60_000_000;
 
 /// Last known sync of the view files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Synced {
-    /// The files durably contain every event up to this one.
+    /// Last event that the files durably contain, with all earlier events.
     pub seq: u64,
     /// Boot id of the machine when the files after `seq` were written.
     pub boot: [u8; 16],
@@ -116,7 +116,7 @@ impl Trust {
         })
     }
 
-    /// Returns true if the files can be trusted to contain everything up to the cursor.
+    /// Returns true if the files can be trusted to contain all events up to the cursor.
     pub fn is_current(self) -> bool {
         matches!(self, Trust::Unchecked | Trust::Current(_))
     }
@@ -129,7 +129,7 @@ pub struct ViewsSync {
 }
 
 impl ViewsSync {
-    /// Returns the sync that is due at `now` for files that contain everything up to `seq`, if one is due.
+    /// Returns the sync that is due at `now` for files that contain all events up to `seq`, if one is due.
     pub(super) fn due(home: &Home, trust: Trust, seq: Option<u64>, now: i64) -> Option<ViewsSync> {
         let (Trust::Current(before), Some(seq)) = (trust, seq) else {
             return None;
@@ -150,12 +150,12 @@ impl ViewsSync {
     /// Syncs the file system, then records the event up to which view files are on the disk.
     ///
     /// # Errors
-    /// If I/O fails. The record then stays as it was, so that a repair after a power loss covers more events.
+    /// If I/O fails. The record then keeps its old value, so that a repair after a power loss covers more events.
     pub fn run(&self) -> Result<()> {
         let synced = self.home.storage.sync_file_system();
         synced.map_err(failed("sync", &self.home.dir))?;
         let Some(there) = Synced::read(&self.home)? else {
-            // The team was closed, or its log replaced, meanwhile.
+            // The team was closed meanwhile, or its log was replaced.
             return Ok(());
         };
         let newer = there.boot == self.synced.boot

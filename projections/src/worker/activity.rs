@@ -1,4 +1,4 @@
-//! Last activity of an agent, and whether it last reported to be idle.
+//! Last activity of an agent, and its last report of being idle.
 
 use crate::event::message::MessageType;
 use crate::event::worker::{WorkerAct, WorkerState};
@@ -13,7 +13,7 @@ const ACTIVITY: u8 = 0x14;
 pub struct Activity {
     /// Last event of the agent.
     pub seq: u64,
-    /// Time of that event.
+    /// Time of the agent's last event.
     pub at: Timestamp,
     /// True if the agent last reported to be idle, by an `idle_notification` or by its status.
     pub said_idle: bool,
@@ -21,7 +21,7 @@ pub struct Activity {
 
 row!(Activity);
 
-/// Folds an event of any kind: its actor was active, and so was the sender of a message.
+/// Folds an event of any kind. Its actor was active, and so was the sender of a message.
 pub(crate) fn note(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     let actor: &str = &recorded.event.actor;
     match recorded.fact {
@@ -32,7 +32,7 @@ pub(crate) fn note(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
             }
             _ => touch(tx, recorded, actor, None),
         },
-        // A stored response is no action of its own.
+        // A stored response is not an action of the agent.
         Fact::Response(_) => Ok(()),
         fact => match fact.sent() {
             Some(sent) => {
@@ -44,7 +44,7 @@ pub(crate) fn note(tx: &mut Tx<'_>, recorded: Recorded<'_>) -> Result<()> {
     }
 }
 
-/// Notes whether an agent reported to be idle; another agent may have recorded it.
+/// Notes if an agent reported to be idle. Another agent may have recorded the report.
 fn said(tx: &mut Tx<'_>, recorded: Recorded<'_>, agent: &str, idle: bool) -> Result<()> {
     let actor: &str = &recorded.event.actor;
     touch(tx, recorded, agent, Some(idle))?;

@@ -1,7 +1,7 @@
 //! Workers: identities, their last reports, and the supervision of the team.
 //!
-//! Each fact is one row with the event that recorded it last. Instructions and snapshots can be long and stay in the
-//! log: their rows have the event's seq.
+//! Each fact is one row with the event that recorded it last. Instructions and snapshots can be long, so they stay in the log,
+//! and their rows have the seq of the event.
 
 pub mod activity;
 mod query;
@@ -27,7 +27,7 @@ use row::{
     SHUTDOWN_ACK, SHUTDOWN_REQUEST, SNAPSHOT, STATUS,
 };
 
-/// Types of reported events that concern the whole team; the last one of each is kept.
+/// Types of reported events that concern the whole team. The last event of each type is kept.
 pub const TEAM_WIDE: [&str; 3] = [
     "all_workers_idle",
     "team_leader_nudge",
@@ -88,7 +88,7 @@ fn supervise(tx: &mut Tx<'_>, seq: u64, at: Timestamp, fact: &SupervisionFact) {
     }
 }
 
-/// Folds a report. A report of being idle does not set the worker's status, but the time at which it last became idle.
+/// Folds a report. A report of being idle does not set the worker's status, but the event by which the worker last became idle.
 fn report(tx: &mut Tx<'_>, seq: u64, reported: &Reported) {
     let idle = reported.kind == "worker_idle"
         || (reported.kind == "worker_state_changed" && reported.state == Some(WorkerState::Idle));

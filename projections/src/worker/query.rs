@@ -13,7 +13,7 @@ impl TeamState {
     pub fn leader_attention(&self) -> Result<Option<u64>> {
         self.last_reported(ATTENTION)
     }
-    /// Returns tasks whose required approval was last rejected, ordered by the bytes of their ids.
+    /// Returns the tasks whose required approval was last rejected, ordered by the bytes of their ids.
     pub fn rejected_tasks(&self, limit: usize) -> Result<Vec<String>> {
         let entries = self.rows().prefix(&[REJECTED], false).take(limit);
         entries.map(|entry| Ok(entry?.name(1))).collect()

@@ -49,12 +49,12 @@ pub(super) const PHASE: u8 = 0x5B;
 pub(super) const REJECTED: u8 = 0x5C;
 
 #[derive(rkyv::Archive, rkyv::Serialize, rkyv::Deserialize)]
-/// A fact, and the event that recorded it last.
+/// A fact, and the last event that recorded it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct LastKnown<T> {
     /// Event that recorded the fact.
     pub seq: u64,
-    /// Time of that event.
+    /// Time of the event that recorded the fact.
     pub at: Timestamp,
     /// The fact.
     pub what: T,
@@ -80,7 +80,8 @@ words! {
 }
 
 impl WorkerPart {
-    /// Returns the namespace of the part's row; the parts have the first namespaces of workers, in their order.
+    /// Returns the namespace of the part's row. The namespaces of workers begin with those of the parts, in the order of the
+    /// parts.
     pub(super) fn namespace(self) -> u8 {
         IDENTITY + self as u8
     }

@@ -22,7 +22,7 @@ pub(crate) const DIR: &str = "workers";
 /// Changed parts, by worker.
 pub(crate) type TouchedParts = BTreeMap<String, BTreeSet<WorkerPart>>;
 
-/// Common fields of the records.
+/// The common fields of all records of parts.
 #[derive(Serialize)]
 struct Part<'a, T> {
     worker: &'a str,

@@ -1,4 +1,4 @@
-//! Effects of commands on tasks, event by event; the rules are tested at `team`.
+//! Tests of the effects of commands on tasks, event by event. The crate `team` tests the rules.
 
 use crate::support::*;
 use teamlog_engine::Json;
@@ -221,7 +221,7 @@ fn a_claim_that_ran_out_is_remembered_and_one_that_came_later_stays() {
     );
     assert_eq!(team.live().next_lease().unwrap(), None);
     after(&team, claimed(2, 9));
-    // Facts of a claim that is no longer the last one.
+    // Each act names a claim that is no longer the last claim.
     for act in [
         TaskAct::LeaseExpired(lease(1, 5)),
         TaskAct::Renewed(lease(1, 50)),
@@ -250,7 +250,7 @@ fn a_report_stays_until_it_is_said_otherwise_and_a_new_holder_is_not_stuck() {
         team.live().task("1").unwrap().unwrap().reported
     };
     report("m1", 1, r#"{"blocked":true}"#);
-    // No agent works on the task, so none is stuck.
+    // No agent works on the task, so no agent is stuck.
     assert_eq!(listed(), 0);
     let taken = after(&team, claimed(1, 60));
     assert!(!taken.reported.blocked);

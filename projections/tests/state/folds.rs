@@ -1,4 +1,4 @@
-//! Rules of the folds, one by one.
+//! Tests of the rules of the folds.
 
 use crate::support::*;
 use teamlog_engine::Format;
@@ -119,7 +119,7 @@ fn what_was_last_sent_is_known_by_recipient_task_and_type() {
     let live = team.live();
     let last = |to, task, kind| live.last_sent(to, task, kind).unwrap();
     let sent = last("dev", Some("7"), MessageType::TaskAssign).unwrap();
-    // The message itself was created earlier.
+    // The message was created before the time of its event.
     assert_eq!((sent.seq, sent.at), (2, at(1)));
     assert_eq!(last("dev", None, MessageType::TaskAssign), None);
     assert_eq!(last("qa", Some("7"), MessageType::TaskAssign), None);
@@ -141,7 +141,7 @@ fn an_assignment_and_an_update_make_a_snapshot() {
     );
     second.trace_id = Some("tr_2".into());
     team.send(&[first, second]);
-    // The first sender's trace stays.
+    // The task keeps the trace of the first sender.
     has!(team.json("tasks/bd-1.json"), {"status": "in_progress", "owner": "dev", "assigned_by": "lead",
         "subject": "S", "details": "D", "progress": 0.5, "eta": "noon", "blocked": true, "note": "n",
         "trace_id": "tr_1", "last_update_from": "dev", "created_at": at(1).to_string(),
@@ -311,7 +311,7 @@ fn tasks_are_listed_in_natural_order_by_page_and_filter() {
     assert_eq!(listed(&all), "1 2 10 bd-2 bd-10 x");
     assert_eq!(list(&all, None, 4), ("1 2 10 bd-2".into(), true));
     assert_eq!(list(&all, Some("bd-2"), 2), ("bd-10 x".into(), false));
-    // The cursor need not be a known task.
+    // The cursor need not be the id of a known task.
     assert_eq!(list(&all, Some("3"), 1), ("10".into(), true));
     let by = |status, owner: Option<&str>| given!(TaskFilter; status, owner: owner);
     let (assigned, completed) = (Some(Status::Assigned), Some(Status::Completed));

@@ -1,4 +1,4 @@
-//! Live state equals rebuilt state, for any history and any way to fold it.
+//! Tests that the live state equals the rebuilt state, for any history and any way to fold it.
 
 mod kept_runs;
 
@@ -37,47 +37,47 @@ enum Step {
     LoseDerived,
 }
 
-/// The content of an event; numbers stand for ids, names and values.
+/// The content of an event. Numbers select ids, names and values.
 #[derive(Debug, Clone)]
 enum EventSketch {
-    /// Id, task, recipient, minute, dependencies.
+    /// Id, task, recipient, minute and dependencies.
     Assign(u8, u8, u8, u8, Vec<u8>),
-    /// Id, task, minute, status.
+    /// Id, task, minute and status.
     Update(u8, u8, u8, u8),
-    /// Id, recipient.
+    /// Id and recipient.
     Mail(u8, u8),
-    /// Id, agent.
+    /// Id and agent.
     Ack(u8, u8),
-    /// Id, recipient, retries, true if a dead letter is requeued.
+    /// Id, recipient, number of retries, and true if a dead letter is requeued.
     Required(u8, u8, u8, bool),
-    /// Id, attempt.
+    /// Id and attempt.
     Retried(u8, u8),
-    /// Id, dead letter.
+    /// Id and dead letter.
     Buried(u8, u8),
-    /// Id.
+    /// Id of the message.
     Confirmed(u8),
-    /// Id, agent, true if the message is delivered.
+    /// Id, agent, and true if the message is delivered.
     Marked(u8, u8, bool),
-    /// Request, id, recipient.
+    /// Request, id and recipient.
     Requested(u8, u8, u8),
-    /// Request, step.
+    /// Request and step.
     Moved(u8, u8),
-    /// Setting, value.
+    /// Setting and value.
     Configured(u8, Option<u8>),
-    /// Task, minute, status.
+    /// Task, minute and status.
     Import(u8, u8, u8),
-    /// Task, act, agent, number, dependencies.
+    /// Task, act, agent, number and dependencies.
     Did(u8, u8, u8, u8, Vec<u8>),
     Foreign,
-    /// Part, worker, value.
+    /// Part, worker and value.
     Staff(u8, u8, u8),
-    /// Act, mode, session, value.
+    /// Act, mode, session and value.
     Moded(u8, u8, u8, u8),
-    /// Any event of a run, valid or not: run, act, domain, value.
+    /// Any event of a bootstrap run, valid or not: run, act, domain and value.
     Boot(u8, u8, u8, u8),
-    /// Any event of a thread, started or not: thread, act, agent, recipients.
+    /// Any event of a thread, even if the thread was not started: thread, act, agent and recipients.
     Talked(u8, u8, u8, Vec<u8>),
-    /// Agent, act, number.
+    /// Agent, act and number.
     Used(u8, u8, u8),
     /// Closes the team; rarely applied.
     Closed(u8),
@@ -147,7 +147,7 @@ fn info(id: u8, to: &str) -> MessageInfo {
         task_id: None::<String>, trace_id: None::<String>, acked: None)
 }
 
-/// Also switches views off and on.
+/// Builds a change of a setting, which may also switch views off or on.
 fn configured(setting: u8, value: Option<u8>) -> NewEvent {
     let setting = match setting {
         0 | 1 => Setting::Views,
@@ -166,7 +166,7 @@ fn configured(setting: u8, value: Option<u8>) -> NewEvent {
     TeamFact::ConfigChanged(given!(ConfigChanged; changes: vec![(setting, value)])).event("lead")
 }
 
-/// Builds the event that the rules would record: a message whose id is known becomes a duplicate.
+/// Builds the event that the rules would record. For example, a message whose id is known becomes a duplicate.
 fn event(said: &EventSketch, known: &mut BTreeSet<String>, sent: &mut Vec<Message>) -> NewEvent {
     let agent = |at: &u8| AGENTS[usize::from(*at)];
     let message = match said {
@@ -336,7 +336,7 @@ fn act(what: u8, by: &str, number: u8, deps: &[u8]) -> TaskAct {
     }
 }
 
-/// Returns the digest at the end and after every group.
+/// Folds all steps; returns the digest at the end, and the digest after every group.
 fn live_of(team: &Team, steps: &[Step]) -> (String, Vec<(u64, String)>) {
     let mut writer = team.writer();
     let (mut known, mut sent) = (BTreeSet::new(), Vec::new());
@@ -382,7 +382,7 @@ fn live_of(team: &Team, steps: &[Step]) -> (String, Vec<(u64, String)>) {
     (live.digest().unwrap(), then)
 }
 
-/// Returns the contents of the derived store's runs, without their names, which are counted up.
+/// Returns the contents of the derived store's runs, without their names, which are numbered.
 fn runs(team: &Team) -> Vec<Vec<u8>> {
     let dir = derived_dir(team.log.dir());
     let mut names = team.storage.list(&dir).unwrap();

@@ -1,4 +1,4 @@
-//! Mail beside its acks: marks, requests to notify its recipient, and repeated mail.
+//! Tests of mail besides acks: marks, requests to notify the recipient, and repeated mail.
 
 use crate::support::*;
 use teamlog_engine::Timestamp;
@@ -42,7 +42,7 @@ pub fn mail(id: &str, to: &str, body: &str) -> Message {
     message(id, MessageType::Message, to, 1, &payload)
 }
 
-/// Number of requests of random histories, which are named `r0` and so on.
+/// Number of requests in random histories; the requests are named `r0`, `r1` and so on.
 pub const REQUESTS: u8 = 8;
 
 /// Compares the indexes of mail with every message.
@@ -140,7 +140,7 @@ fn marks_know_nothing_of_each_other_and_the_first_stays() {
     assert_eq!(marks(&team, "m2").0, None);
     assert!(marks(&team, "m1").0.unwrap() < at(3), "the first stays");
     assert!(marks(&team, "m2").1.unwrap() < at(3), "the first stays");
-    // Other agents mark nothing, and a message that does not exist has no marks.
+    // Another agent than the recipient marks nothing, and an unknown message has no marks.
     team.append(vec![
         marked(Mark::Delivered, "m1", "qa"),
         marked(Mark::Delivered, "m9", "dev"),
@@ -195,7 +195,7 @@ fn plain_mail_is_found_by_its_text_until_it_is_delivered() {
     assert_eq!(same("").as_deref(), Some("m3"));
     assert_eq!((same("A"), same("h")), (None, None));
     assert_eq!(team.live().same_mail("dev", "lead", "a").unwrap(), None);
-    // Names and body are separated in the digest.
+    // The digest separates the names and the body.
     assert_eq!(team.live().same_mail("lea", "ddev", "a").unwrap(), None);
     team.append(vec![marked(Mark::Notified, "m1", "dev")]);
     assert_eq!(same("a").as_deref(), Some("m1"));

@@ -1,4 +1,4 @@
-//! The state of a team and its views, after given events.
+//! Tests of the state of a team and its views, after given events.
 
 #![allow(clippy::unwrap_used, reason = "a test that cannot go on panics")]
 

@@ -1,4 +1,4 @@
-//! States of modes: the effect of each event, the list of active skills, and the view files.
+//! Tests of the states of modes: the effect of each event, the list of active skills, and the view files.
 
 use crate::support::*;
 use proptest::prelude::*;

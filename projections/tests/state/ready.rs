@@ -1,4 +1,4 @@
-//! Ready tasks in their order, and the dependencies of waiting ones.
+//! Tests of ready tasks in their order, and of the dependencies of waiting tasks.
 
 use crate::support::*;
 use teamlog_projections::{Live, Message, Priority, Task};

@@ -1,4 +1,4 @@
-//! The recorded history of a real team, if it is available.
+//! Tests with the recorded history of a real team, if it is available.
 
 use crate::support::*;
 use std::path::PathBuf;

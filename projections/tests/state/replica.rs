@@ -1,4 +1,4 @@
-//! A team on two hosts: a fold of events that the other host displaced is taken back.
+//! Tests of a team on two hosts: a fold of events that the other host displaced is undone.
 
 use crate::support::*;
 use std::path::Path;
@@ -11,7 +11,7 @@ use teamlog_engine::{
     SeededIds, Writer,
 };
 
-/// Creates a team whose log a journal orders.
+/// Creates a team whose log is ordered by a journal.
 fn create(memory: &Memory) {
     let identity = Identity {
         log: LogId([7; 16]),
@@ -31,7 +31,7 @@ fn create(memory: &Memory) {
     Log::create_from(identity, storage, dir, LogOptions::default()).unwrap();
 }
 
-/// Opens a host's team, written through the journal.
+/// Opens the team on a host that writes through the journal.
 fn host(memory: &Memory, journal: &MemoryJournal, seed: u64) -> (Log, Writer<Live>) {
     let options = LogOptions {
         clock: Arc::new(ManualClock::new(at(0))),

@@ -1,4 +1,4 @@
-//! Runs of the bootstrap contract: their folds, for any of their events, and their view files.
+//! Tests of runs of the bootstrap contract: the folds of any of their events, and the view files.
 
 use crate::support::*;
 use serde_json::{Map, Value, json};
@@ -10,7 +10,7 @@ use teamlog_projections::bootstrap::{Case, Core, Evidence, Method, Outcome, Stat
 
 const DOMAINS: [&str; 3] = ["a", "b", "c"];
 
-/// Returns any event of a run.
+/// Returns one of the events of a bootstrap run.
 pub fn reported(run: u8, what: u8, domain: u8, value: u8) -> NewEvent {
     let name = DOMAINS[usize::from(domain)].to_owned();
     let act = act(what, name, value);
@@ -111,7 +111,7 @@ fn a_run_has_a_view_that_follows_it_and_is_mended() {
     let shown = team.json("bootstrap/1.json");
     has!(shown, {"schema_version": 1, "state": "TEAM_PROBED"});
     assert_eq!(shown["checklist"].as_array().unwrap().len(), 9);
-    // A run that never began is absent.
+    // A run that never began is not listed.
     assert_eq!(
         team.storage.list(&team.path("bootstrap")).unwrap(),
         ["1.json"]
@@ -164,7 +164,7 @@ fn a_fall_forgets_what_belongs_to_the_states_behind() {
     }
     assert_eq!((run().state, run().domains.len()), (State::Running, 2));
     assert!(run().due().is_some());
-    // The order of the states is the order of their numbers.
+    // Each case: the number of a state; true if the launch, the roster and the team's name are known in that state.
     for (state, launch, roster, name) in [
         (4, true, true, true),
         (3, false, true, true),

@@ -1,4 +1,4 @@
-//! Workers and their supervision: the rows and the files that show them.
+//! Tests of workers and their supervision: the rows, and the files that show them.
 
 use crate::support::*;
 use std::path::Path;
@@ -14,7 +14,7 @@ const PARTS: [&str; 6] = [
     "status.json",
 ];
 
-/// Returns a team in which every part of `dev` is known.
+/// Returns a team that knows every part of the worker `dev`.
 fn staffed_team() -> Team {
     let team = Team::new();
     for what in 0..13 {
@@ -247,7 +247,7 @@ fn closing_a_team_removes_its_views_and_keeps_its_log() {
         "what is known stays"
     );
     assert_eq!(team.faults(), []);
-    // Neither a later event nor a rebuild brings anything back.
+    // Neither a later event nor a rebuild restores the files.
     team.append(vec![foreign("seen")]);
     let (mended, digest) = team.rebuilt();
     assert_eq!(

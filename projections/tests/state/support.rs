@@ -55,7 +55,7 @@ pub fn message(id: &str, kind: MessageType, to: &str, minute: i64, payload: &str
         extra: Vec::new(), actor: None::<String>)
 }
 
-/// Returns plain mail.
+/// Returns plain mail that was created `minute` minutes after the start of the tests' day.
 pub fn plain(id: &str, to: &str, minute: i64) -> Message {
     message(id, MessageType::Message, to, minute, "{}")
 }
@@ -228,13 +228,13 @@ pub fn check_at_hand(live: &Live, agents: &[&str]) {
         };
         free && live.ready(task).unwrap()
     };
-    // Agent that a ready task is for; `None` is any agent.
+    // Returns the agent that a ready task is for; `None` for any agent.
     let taker = |task: &Task| match (task.claim_governed, task.status) {
         (false, Status::Pending) => None,
         _ => task.owner.clone(),
     };
     let mut ready: Vec<&Task> = all.tasks.iter().filter(|task| is_ready(task)).collect();
-    // The sort is stable, which keeps the natural order of equals.
+    // The sort is stable, so tasks with equal keys stay in natural order.
     ready.sort_by_key(|task| (std::cmp::Reverse(task.priority), task.created_at));
     let ids = |tasks: &[&Task]| -> Vec<String> {
         tasks.iter().map(|task| task.task_id.clone()).collect()
@@ -266,7 +266,7 @@ pub fn check_at_hand(live: &Live, agents: &[&str]) {
     }
 }
 
-/// Compares the leases, and the tasks that wait for an event, with all tasks.
+/// Compares the indexes of claims with all tasks.
 pub fn check_claims(live: &Live) {
     let all = live
         .tasks(&TaskFilter::default(), None, usize::MAX)
@@ -338,7 +338,7 @@ pub fn check_claims(live: &Live) {
     }
 }
 
-/// Reads the list in pages of two.
+/// Compares the list, read in pages of two, with the wanted tasks.
 fn check_pages(live: &Live, agent: Option<&str>, wanted: &[String]) {
     let mut found = Vec::new();
     let mut after: Option<Task> = None;
@@ -354,7 +354,7 @@ fn check_pages(live: &Live, agent: Option<&str>, wanted: &[String]) {
     assert_eq!(live.ready_count(agent).unwrap(), wanted.len() as u64);
 }
 
-/// Returns an event of every kind about a worker.
+/// Returns one of the events about a worker; `what` selects the kind.
 pub fn staffed(what: u8, worker: &str, value: u8) -> NewEvent {
     let name = |text: &str| format!("{text} {value}");
     let state = WorkerState::ALL[usize::from(value) % 7];
@@ -459,7 +459,7 @@ pub fn skills_synced(session: Option<&str>, skills: &[Mode], metadata: &str) -> 
     .unwrap()
 }
 
-/// Returns any event of a mode, valid or not.
+/// Returns one of the events of a mode, valid or not.
 pub fn moded(what: u8, mode: u8, session: u8, value: u8) -> NewEvent {
     let mode = Mode::ALL[usize::from(mode) % 8];
     let session = [None, Some("s1"), Some("s2"), Some("S-3")][usize::from(session) % 4];

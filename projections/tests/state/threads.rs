@@ -1,4 +1,4 @@
-//! Threads and feeds: their folds, for any of their events, and the view files of threads.
+//! Tests of threads and feeds: the folds of any of their events, and the view files of threads.
 
 use crate::support::*;
 use teamlog_projections::task::Attributes;
@@ -7,7 +7,7 @@ use teamlog_projections::thread::event::{
     Posted, ThreadAct, ThreadFact, ThreadLinked, ThreadStarted,
 };
 
-/// Returns any event of a thread.
+/// Returns one of the events of a thread.
 pub fn talked(thread: u8, what: u8, by: &str, to: Vec<String>) -> NewEvent {
     let act = match what {
         0 | 1 => ThreadAct::Started(given!(ThreadStarted; title: format!("about {by}"),
@@ -44,7 +44,7 @@ pub fn check_threads(live: &Live) {
     assert_eq!(live.thread(&thread::id(next)).unwrap(), None);
 }
 
-/// Checks that a feed read entry by entry equals the feed read at once.
+/// Checks that a feed in pages of one entry equals the feed in one page.
 pub fn check_feed(live: &Live, agents: &[&str]) {
     for agent in agents {
         let whole = live.feed(agent, 0, usize::MAX).unwrap();
@@ -151,7 +151,7 @@ fn a_thread_has_views_that_follow_it_and_are_mended() {
     assert_eq!(known.view_bytes, lines.len() as u64);
     let views = team.views();
 
-    // A changed byte in the lines, a head that does not parse, and the file of a thread that does not exist.
+    // Change a byte in the lines, write a head that does not parse, and add the file of a thread that does not exist.
     let path = team.path("threads/thread-9999.jsonl");
     let mut other = lines.clone().into_bytes();
     other[9] ^= 1;
@@ -183,7 +183,7 @@ fn a_thread_has_views_that_follow_it_and_are_mended() {
     assert_eq!(team.views(), views);
     drop(exclusive);
 
-    // A missing line is detected by the length alone.
+    // A missing line is detected by the length of the file alone.
     team.storage.replace(&path, b"", false).unwrap();
     team.append(vec![talked(0, 6, "qa", names(&["dev"]))]);
     assert!(team.view("threads/thread-9999.jsonl").starts_with(&lines));

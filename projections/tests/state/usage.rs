@@ -1,11 +1,11 @@
-//! Used tokens, budgets and artifacts.
+//! Tests of used tokens, budgets and artifacts.
 
 use crate::support::*;
 use teamlog_projections::artifact::event::{ArtifactFact, ArtifactKind, ArtifactStored};
 use teamlog_projections::usage::UsageOf;
 use teamlog_projections::usage::event::{Budget, SoftLimitReached, UsageFact, UsageReported};
 
-/// Returns any event of token usage or artifacts.
+/// Returns one of the events of token usage or artifacts.
 pub fn spent(what: u8, by: &str, number: u8) -> NewEvent {
     let number = u64::from(number);
     match what {
@@ -45,7 +45,7 @@ pub fn check_artifacts(live: &Live) {
     assert_eq!(of_kinds, all);
 }
 
-/// Checks that the team's usage is the sum of its agents'.
+/// Checks that the team's usage is the sum of the agents' usage.
 pub fn check_usage(live: &Live) {
     let team = live.used(UsageOf::Team).unwrap();
     let agents = live.agents_used(None, usize::MAX).unwrap();
@@ -93,7 +93,7 @@ fn tokens_add_up_by_team_agent_and_task_and_the_last_budget_counts() {
     assert_eq!(team.json("team.json")["budget"]["max_tokens"], 40);
     assert_eq!(team.json("team.json")["budget"]["maxTokens"], 40);
     assert_eq!(team.json("team.json")["budget"]["hardLimit"], false);
-    // A changed limit can be reached again.
+    // After the limit was changed, it can be reached again.
     team.append(vec![spent(0, "lead", 8)]);
     let info = team.live().budget().unwrap().unwrap();
     assert!(!info.soft_limit_reached() && info.budget.hard_limit);

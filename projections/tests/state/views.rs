@@ -1,4 +1,4 @@
-//! View files and their repair.
+//! Tests of view files and their repair.
 
 use crate::support::*;
 use std::path::Path;
@@ -98,7 +98,7 @@ fn the_next_writer_mends_what_a_crash_left_behind_the_head() {
         twin.append(vec![ack("m2", "qa")]);
         twin.views()
     };
-    // A writer without views simulates a writer that dies right after the head was written.
+    // A writer without views leaves the state of a writer that died right after it wrote the head.
     let exclusive = team.log.lock().unwrap();
     let live = Live::load(&team.log, &exclusive.reader()).unwrap();
     let writer = exclusive.into_writer(live);
@@ -111,7 +111,7 @@ fn the_next_writer_mends_what_a_crash_left_behind_the_head() {
         sent.iter().map(|message| message.sent().unwrap()).collect(),
     );
     writer.close().unwrap();
-    // Half of a line was written.
+    // Only half of a line was written.
     let path = team.path("inboxes/dev.jsonl");
     let file = team.storage.open(&path, OpenMode::Write).unwrap();
     let len = file.stat().unwrap().len;
@@ -235,7 +235,7 @@ fn views_wait_for_the_group_that_makes_them() {
     assert_eq!(live.digest().unwrap(), team.rebuilt().1);
 }
 
-/// A writer that stays open, with two batches of changes of the same files: a collected one, and the events after it.
+/// Creates a writer that stays open, with two changes of the same files: a collected batch, and the events after it.
 fn behind_a_batch(team: &Team) -> (Writer<Live>, ViewBatch) {
     let writer = team.writer();
     writer.with_state(Live::write_views_later);
@@ -255,7 +255,7 @@ fn what_is_written_at_once_waits_for_the_batch_before() {
     let (writer, batch) = behind_a_batch(&team);
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            // Long enough for the later batch to be written first if it did not wait.
+            // Without the wait, the later batch would be written first in this time.
             std::thread::sleep(std::time::Duration::from_millis(100));
             batch.write().unwrap();
         });
@@ -270,7 +270,7 @@ fn what_is_written_at_once_waits_for_the_batch_before() {
 fn behind_a_batch_that_failed_all_is_mended() {
     let team = filled();
     let (writer, batch) = behind_a_batch(&team);
-    // As if the thread had ended in the middle.
+    // Dropping the batch simulates a thread that ended before it wrote the files.
     drop(batch);
     writer.with_state(Live::finish_views);
     writer.with_reader(|live, reader| {

@@ -1,4 +1,4 @@
-//! Runs of the derived store: kept, merged, damaged and replaced.
+//! Tests of the runs of the derived store: kept, merged, damaged and replaced.
 
 use super::*;
 
@@ -155,7 +155,7 @@ fn a_damaged_run_of_a_log_that_may_only_be_read() {
                 assert_eq!(loaded.unwrap(), digest, "{name} refused");
                 refused += 1;
             }
-            // A read that fails is an error; a wrong answer never.
+            // A failed read is an error, but never a wrong answer.
             Some(_) => assert!(loaded.is_err() || loaded.is_ok_and(|found| found == digest)),
         }
     }
