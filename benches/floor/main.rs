@@ -1,6 +1,6 @@
-//! The floor of a one-shot append: a process that takes a lock, appends 600 bytes to a file and syncs them.
+//! The floor of a one-shot append: a process that takes a lock, appends 600 bytes to a file and syncs the file.
 //!
-//! `append-floor DIR` does this in `DIR/lock` and `DIR/log`.
+//! `append-floor DIR` uses the files `DIR/lock` and `DIR/log`.
 
 use std::fs::{File, OpenOptions};
 use std::io::{self, Error, Write};

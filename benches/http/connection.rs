@@ -9,7 +9,7 @@ use teamlog_benches::daemon::{TEAM, create};
 /// Bytes to read at once.
 const READ_BYTES: usize = 16 << 10;
 
-/// The next step of a client with its task.
+/// A request that a client makes for its task.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     Create,
@@ -41,7 +41,7 @@ pub struct Connection {
     pub stream: TcpStream,
     /// The step of the pending request.
     pub step: Step,
-    /// Time of the pending request.
+    /// Time at which the pending request was sent.
     pub asked: Instant,
     agent: String,
     task: String,
@@ -72,7 +72,7 @@ impl Connection {
         connection
     }
 
-    /// Sends the request of its step.
+    /// Sends the request of the current step.
     pub fn ask(&mut self) {
         let (agent, task, epoch) = (&self.agent, &self.task, self.epoch);
         let (path, body) = match self.step {
@@ -95,11 +95,11 @@ impl Connection {
         )
         .unwrap();
         self.asked = Instant::now();
-        // A few bytes always fit into an empty buffer.
+        // An empty buffer always has room for a few bytes.
         self.stream.write_all(&self.request).unwrap();
     }
 
-    /// Reads the available bytes. Once the answer is complete, returns its step, and prepares the next one.
+    /// Reads the available bytes. If the answer is complete, returns its step, and prepares the next request.
     pub fn take(&mut self) -> Option<Step> {
         let held = self.answer.len();
         self.answer.resize(held + READ_BYTES, 0);

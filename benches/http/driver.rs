@@ -1,4 +1,4 @@
-//! The second process: one thread that drives all clients, so that it takes as little of the machine as it can.
+//! The second process: one thread drives all clients, so that it takes little of the machine.
 
 use crate::connection::{Connection, Step};
 use crate::resources::Resources;
@@ -9,10 +9,10 @@ use std::time::{Duration, Instant};
 use teamlog_benches::daemon::{Client, headers};
 
 const FLAG: &str = "--drive";
-/// Time without measurement: threads start, files and memory become warm.
+/// Time without measurement, in which threads start, and files and memory become warm.
 const WARM_UP: Duration = Duration::from_millis(500);
 
-/// Orders for the process.
+/// Settings of the second process.
 #[derive(Debug, Serialize, Deserialize)]
 pub struct Order {
     pub address: String,
@@ -23,12 +23,12 @@ pub struct Order {
     pub window: Duration,
 }
 
-/// Results, for the whole window.
+/// Results of the whole measured time.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct Measured {
     pub seconds: f64,
     pub calls: f64,
-    /// Median microseconds of each sort of call.
+    /// Median microseconds per call, for each sort of call.
     pub create: f64,
     pub claim: f64,
     pub complete: f64,
@@ -47,23 +47,23 @@ pub struct Measured {
 }
 
 impl Order {
-    /// Returns the orders, if this process is the second one.
+    /// Returns the settings from the arguments, if this process is the second process.
     pub fn of_args(args: &[String]) -> Option<Order> {
         let [flag, order] = args else { return None };
         (flag == FLAG).then(|| serde_json::from_str(order).unwrap())
     }
 
-    /// Returns the arguments that make this program that process.
+    /// Returns the arguments that start this program as the second process.
     pub fn args(&self) -> [String; 2] {
         [FLAG.into(), serde_json::to_string(self).unwrap()]
     }
 }
 
-/// Microseconds of each call, by sort.
+/// Microseconds of each call, for each sort of call.
 #[derive(Debug, Default)]
 struct Latencies([Vec<f64>; 3]);
 
-/// Runs the orders.
+/// Runs the clients and measures.
 pub fn drive(order: &Order) -> Measured {
     let head = headers(&order.address, &order.token);
     let mut connections: Vec<Connection> = (0..order.clients)

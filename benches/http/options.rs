@@ -38,7 +38,7 @@ pub struct Options {
 }
 
 impl Options {
-    /// Parses the arguments; an error is the usage.
+    /// Parses the arguments; the error is a usage text.
     pub fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, &'static str> {
         let mut options = Options {
             rounds: 5,

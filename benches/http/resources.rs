@@ -24,7 +24,7 @@ impl Resources {
         let proc = Path::new("/proc").join(pid);
         let text = |name: &str| std::fs::read_to_string(proc.join(name)).unwrap();
         let stat = text("stat");
-        // The name of the program, in parentheses, may hold anything.
+        // The name of the program, in parentheses, may contain any characters.
         let behind = stat.rsplit(')').next().unwrap();
         let ticks: Vec<f64> = behind
             .split_whitespace()
@@ -53,7 +53,7 @@ impl Resources {
 
 fn switches(proc: &Path) -> f64 {
     let threads = std::fs::read_dir(proc.join("task")).unwrap();
-    // A thread that just ended has no status.
+    // A thread that has just ended has no status.
     let statuses = threads
         .filter_map(|thread| std::fs::read_to_string(thread.ok()?.path().join("status")).ok());
     let both = ["voluntary_ctxt_switches:", "nonvoluntary_ctxt_switches:"];

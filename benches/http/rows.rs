@@ -1,4 +1,4 @@
-//! The table: each row in turns with the others, the median of the rounds, and their spread.
+//! The table of results. The rows take turns in each round; a row shows the median of its rounds, and their spread.
 
 use crate::driver::{Measured, Order};
 use crate::options::Options;
@@ -22,7 +22,7 @@ struct Row {
     rounds: Vec<(Measured, f64)>,
 }
 
-/// Measures and prints.
+/// Measures all rows and prints the table.
 pub fn run(options: &Options) {
     let teamlog = options.teamlog.clone();
     let teamlog = teamlog.unwrap_or_else(|| build(&options.profile));

@@ -1,4 +1,4 @@
-//! Appending: durable alone, durable from 32 threads, buffered.
+//! Measures appends: durable from one thread, durable from 32 threads, buffered.
 
 use crate::options::Options;
 use std::fs::File;
@@ -15,7 +15,7 @@ use teamlog_engine::{Durability, Format, NewEvent, Writer};
 
 const THREADS: usize = 32;
 
-/// The rows about appending.
+/// Prints the rows about appending.
 pub fn rows(options: &Options) {
     options.both("T2 one durable append", |name, format| {
         one_durable(name, format, options);
@@ -32,7 +32,7 @@ fn writer(root: &Path, format: Format) -> Writer<()> {
     log(root, format).lock().unwrap().into_writer(())
 }
 
-/// Returns the frame of each event in that format.
+/// Returns the frame of each event in the format.
 fn frames(format: Format, count: u64) -> Vec<Vec<u8>> {
     let frame = |seq| {
         let mut frame = Vec::new();
@@ -73,7 +73,7 @@ fn one_durable(name: &str, format: Format, options: &Options) {
     times.row(name, Target::AtLeast(0.85), APPENDS as u32, " an append");
 }
 
-/// Returns the time until `THREADS` threads, started together, have each done `work` on their share.
+/// Starts `THREADS` threads together, each of which does `work` on its share. Returns the time until all are done.
 fn threads<T: Send>(shares: Vec<Vec<T>>, work: impl Fn(T) + Sync) -> Duration {
     let start = std::sync::Barrier::new(shares.len() + 1);
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Cost against history: the same command on a short log and on a long one.
+//! Measures the same command on a short history and on a long history.
 
 use crate::options::Options;
 use serde_json::json;
@@ -16,7 +16,7 @@ use teamlog_team::projections::RefKind;
 
 const SHORT: u64 = 1_000;
 
-/// The rows about long histories.
+/// Prints the rows about long histories.
 pub fn rows(options: &Options) {
     let long = if options.quick { "100 k" } else { "1 M" };
     for format in FORMATS {
@@ -86,7 +86,7 @@ fn long_against_short(names: &[String; 4], format: Format, options: &Options) {
     }
 }
 
-/// Creates a root with a team of that many messages, views included.
+/// Creates a root with a team of `count` messages and their views.
 fn imported(format: Format, count: u64, options: &Options) -> PathBuf {
     let dir = options.fresh();
     let mut envelopes = Vec::new();
@@ -97,7 +97,7 @@ fn imported(format: Format, count: u64, options: &Options) -> PathBuf {
     dir
 }
 
-/// Appends one message of a team's past: 20 per task, two seconds apart.
+/// Appends one message of a team's past. A task has 20 messages, two seconds apart.
 fn envelope(seq: u64, out: &mut Vec<u8>) {
     let event = events::event(seq);
     let name = |kind| event.refs.get(kind);

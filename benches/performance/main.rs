@@ -1,7 +1,7 @@
 //! `cargo bench`: teamlog compared with bare loops that do the same work, as one table.
 //!
-//! Every figure is a ratio: both sides run in turns within one run, and the table shows the median of the rounds'
-//! ratios, because absolute times on a shared machine mean little. `docs/performance.md` explains the rows.
+//! Every figure is a ratio, because absolute times on a shared machine mean little. Both sides run in turns within one run, and
+//! the table shows the median of the rounds' ratios. `docs/performance.md` explains the rows.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::print_stderr, clippy::unwrap_used)]
 

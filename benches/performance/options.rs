@@ -15,18 +15,18 @@ const SCALE: u64 = 10_000_000;
 /// The command line.
 #[derive(Debug)]
 pub struct Options {
-    /// Fewer rounds, shorter histories.
+    /// True for fewer rounds and shorter histories.
     pub quick: bool,
-    /// Events of the scale mode.
+    /// Number of events of the scale mode, if it was requested.
     pub scale: Option<u64>,
-    /// Only the slowest appends.
+    /// True to measure only the slowest appends.
     pub worst: bool,
     names: Vec<String>,
     directories: Directories,
 }
 
 impl Options {
-    /// Reads the arguments; what cannot be understood is answered with the usage.
+    /// Parses the arguments; the error is a usage text.
     pub fn parse(args: impl Iterator<Item = String>) -> Result<Options, String> {
         let mut options = Options {
             quick: false,
@@ -38,7 +38,7 @@ impl Options {
         let mut args = args.peekable();
         while let Some(arg) = args.next() {
             match arg.as_str() {
-                // Cargo passes it to every bench target.
+                // Cargo passes this option to every bench target.
                 "--bench" => {}
                 "--quick" => options.quick = true,
                 "--worst" => options.worst = true,
@@ -55,12 +55,12 @@ impl Options {
         Ok(options)
     }
 
-    /// Creates a fresh directory below the target directory, so that both sides write to one file system.
+    /// Creates a fresh directory below the target directory, so that both sides write to the same file system.
     pub fn fresh(&self) -> PathBuf {
         self.directories.fresh()
     }
 
-    /// Returns true if that row is wanted.
+    /// Returns true if the row is wanted.
     pub fn wants(&self, name: &str) -> bool {
         let name = name.to_lowercase();
         self.names.is_empty() || self.names.iter().any(|part| name.contains(part))

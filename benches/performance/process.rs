@@ -1,4 +1,4 @@
-//! Whole commands: a process from start to exit, a send into a long inbox, the rebuild of a real team.
+//! Measures whole commands: a process from start to exit, a send into a long inbox, the rebuild of a real team.
 
 use crate::options::Options;
 use serde_json::json;
@@ -16,7 +16,7 @@ use teamlog_team::log::rehydrate::Rehydrate;
 use teamlog_team::message::send::Send;
 use teamlog_team::{Root, RootOptions};
 
-/// The rows about whole commands.
+/// Prints the rows about whole commands.
 pub fn rows(options: &Options) {
     let mut built = None;
     options.both("T16 one CLI send, start to exit", |name, format| {
@@ -33,7 +33,7 @@ fn root(path: &Path) -> Root {
     Root::create(path, RootOptions::default()).unwrap()
 }
 
-/// Creates a team of two without a past.
+/// Creates a team of two members without history.
 fn init(path: &Path, format: Format) {
     let init = Init {
         format: Some(format),
@@ -70,7 +70,7 @@ fn one_send(name: &str, teamlog: &Path, format: Format, options: &Options) {
             }
         })
     });
-    // Enough rounds for a short and a long tail of the derived store.
+    // The rounds are enough for a short and a long tail of the derived store.
     let times = run(options.rounds(131), vec![floor, ours]);
     times.row(name, Target::AtMost(1.5), PROCESSES, "");
 }

@@ -1,4 +1,5 @@
-//! Replay: jsonl compared with bare `serde_json`, binary with a bare checksum walk, one worker and two.
+//! Measures replay: `jsonl` compared with bare `serde_json`, and `binary` compared with a bare walk over checksums, with one
+//! worker and with two.
 
 use crate::options::Options;
 use std::hint::black_box;
@@ -11,7 +12,7 @@ use teamlog_engine::{Durability, Format, Reader, internals::codec};
 
 const EVENTS: u64 = 40_000;
 
-/// The rows about replay.
+/// Prints the rows about replay.
 pub fn rows(options: &Options) {
     let names = [
         "T8 jsonl replay, envelope and lazy payload",
@@ -86,7 +87,7 @@ fn binary(names: [&str; 2], options: &Options) {
         lengths.push(len);
         rest = &rest[len..];
     }
-    // Reads the same file in the same pieces.
+    // The bare loop reads the same file in pieces of the same size.
     let bare: Contestant<'_> = Box::new(|| {
         timed(|| {
             let mut lengths = lengths.iter();
@@ -113,7 +114,7 @@ fn binary(names: [&str; 2], options: &Options) {
     );
 }
 
-/// Prints the wanted rows: two contestants, and the required ratio of the first.
+/// Prints the wanted rows. A row has two contestants, and the required ratio of the first contestant to the second.
 fn rows_of(times: &Times, options: &Options, rows: &[(&str, [usize; 2], f64)]) {
     for (name, contestants, least) in rows.iter().filter(|row| options.wants(row.0)) {
         times.row_of(

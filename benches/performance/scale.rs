@@ -9,7 +9,7 @@ use teamlog_benches::past::{self, TEAM};
 use teamlog_benches::rounds::{human, median};
 use teamlog_benches::workspace::FORMATS;
 
-/// Builds logs of that many events and prints their costs.
+/// Builds logs of `count` events and prints their costs.
 pub fn run(count: u64, options: &Options) {
     println!(
         "| format | events | log | derived | build | peak | open | one append | peak | first trace of 20 | peak |"

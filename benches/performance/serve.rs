@@ -1,5 +1,5 @@
-//! The daemon: creates with many existing tasks, and events to many readers. `benches/http` measures clients that
-//! create, claim and complete, from a process of its own.
+//! Measures the daemon: creating tasks beside many existing tasks, and sending events to many readers. `benches/http` measures
+//! clients in another process that create, claim and complete tasks.
 
 use crate::options::Options;
 use std::path::Path;
@@ -10,7 +10,7 @@ use teamlog_benches::release::build;
 use teamlog_benches::rounds::{human, timed};
 use teamlog_benches::table::{Target, row};
 
-/// The rows about the daemon.
+/// Prints the rows about the daemon.
 pub fn rows(options: &Options) {
     type Row = (&'static str, fn(&str, &Path, &Options));
     const ROWS: [Row; 3] = [
@@ -81,7 +81,7 @@ fn flatness(name: &str, teamlog: &Path, options: &Options) {
     row(name, Target::AtMost(1.3), figure, " x", &detail);
 }
 
-/// Measures the time from a durable answer to the last of all readers.
+/// Measures the time from a durable answer until the last of all readers has the event.
 fn fan_out(name: &str, teamlog: &Path, options: &Options) {
     const READERS: usize = 100;
     let events = if options.quick { 50 } else { 300 };

@@ -1,4 +1,4 @@
-//! The slowest of many durable appends, and if a rotation was the reason.
+//! Finds the slowest of many durable appends, and checks if a rotation was the reason.
 
 use crate::options::Options;
 use std::fs::File;
@@ -9,13 +9,13 @@ use teamlog_benches::table::{Target, row};
 use teamlog_benches::workspace::log;
 use teamlog_engine::Durability;
 
-/// Number of timed appends; earlier ones fill the segment, so that it ends among the timed ones.
+/// Number of timed appends. Earlier appends fill the segment, so that it ends among the timed appends.
 const APPENDS: u64 = 200_000;
 const BEFORE: u64 = 40_000;
 /// Number of slowest appends to print.
 const NAMED: usize = 6;
 
-/// One append: its duration, its event, and other actions during it.
+/// One append: its duration, its event, and other actions in the meantime.
 struct Timed {
     took: Duration,
     seq: u64,
@@ -50,7 +50,7 @@ pub fn rows(options: &Options) {
             };
             ours.push(Timed { took, seq, why });
             before = now;
-            // In turns, so that both have the same neighbours.
+            // teamlog and the bare loop take turns, so that other load of the machine affects both.
             let started = Instant::now();
             bare.write_all_at(&line, end).unwrap();
             bare.sync_data().unwrap();

@@ -1,7 +1,7 @@
-//! A command in a process of its own, so that only the page cache is warm, and the measured memory is the command's
+//! Runs a command in another process, so that only the page cache is warm, and the measured memory is the memory of the command
 //! alone.
 //!
-//! The harness starts itself again as `--child ROOT COMMAND ARGUMENT`; the child prints [`Cost`] as one line of JSON.
+//! The harness starts itself again as `--child ROOT COMMAND ARGUMENT`. The child prints [`Cost`] as one line of JSON.
 
 use crate::{events, past};
 use serde::{Deserialize, Serialize};
@@ -21,16 +21,16 @@ const FLAG: &str = "--child";
 /// Cost of a command.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 pub struct Cost {
-    /// Time from opening the root to having the team.
+    /// Time from opening the root until the team is open.
     pub open: Duration,
-    /// Time from there to the answer.
+    /// Time from the open team to the answer.
     pub answer: Duration,
-    /// `VmHWM` at the end, in KiB.
+    /// Peak memory of the process (`VmHWM`) at the end, in KiB.
     pub peak_kib: u64,
 }
 
 impl Cost {
-    /// Returns the sum of opening and command.
+    /// Returns the sum of `open` and `answer`.
     pub fn total(&self) -> Duration {
         self.open + self.answer
     }

@@ -1,4 +1,4 @@
-//! A daemon as a process of its own, and a connection to it.
+//! A daemon in another process, and a connection to it.
 
 use crate::release::run_quietly;
 use serde_json::{Value, json};
@@ -7,22 +7,22 @@ use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Child, Command, Stdio};
 
-/// The team of every daemon.
+/// Name of the team that every daemon serves.
 pub const TEAM: &str = "bench";
 
 /// Time at which a daemon updates view files.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Views {
-    /// After its answers.
+    /// The daemon updates view files after its answers.
     After,
-    /// Before it answers.
+    /// The daemon updates view files before it answers.
     Before,
-    /// Never: there are none.
+    /// The team has no view files.
     Off,
 }
 
 impl Views {
-    /// All times.
+    /// All variants.
     pub const ALL: [Views; 3] = [Views::After, Views::Before, Views::Off];
 
     /// Returns the value of the setting.
@@ -84,17 +84,17 @@ impl Daemon {
         }
     }
 
-    /// Returns its pid.
+    /// Returns the process id of the daemon.
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
 
-    /// Opens a connection.
+    /// Opens a connection to the daemon.
     pub fn client(&self) -> Client {
         Client::connect(&self.address, &self.token)
     }
 
-    /// Returns resident memory in MiB.
+    /// Returns the resident memory of the daemon in MiB.
     pub fn memory(&self) -> f64 {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap();
         let mut lines = status
@@ -131,7 +131,7 @@ pub struct Client {
 }
 
 impl Client {
-    /// Connects.
+    /// Connects to the daemon at `address`.
     pub fn connect(address: &str, token: &str) -> Client {
         let stream = TcpStream::connect(address).unwrap();
         stream.set_nodelay(true).unwrap();

@@ -1,5 +1,5 @@
-//! Fresh directories, all below a directory that is removed at the very end: removing a large directory slows down file
-//! creation for half a minute, because ext4 skips recently freed inodes.
+//! Fresh directories, all below one directory that is removed at the very end. Removing a large directory earlier would slow down
+//! file creation for half a minute, because ext4 skips recently freed inodes.
 
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -13,7 +13,7 @@ pub struct Directories {
 }
 
 impl Directories {
-    /// Creates fresh ones within `place`, which is created if missing.
+    /// Creates the parent of fresh directories within `place`, which is created if missing.
     pub fn within(place: &Path) -> Directories {
         std::fs::create_dir_all(place).unwrap();
         Directories {
@@ -22,7 +22,7 @@ impl Directories {
         }
     }
 
-    /// Creates another one.
+    /// Creates another fresh directory.
     pub fn fresh(&self) -> PathBuf {
         let number = self.made.fetch_add(1, Ordering::Relaxed);
         let path = self.above.path().join(number.to_string());

@@ -1,4 +1,4 @@
-//! Typical events of teams: about 400 bytes as JSON, refs set, texts varied. A number always gives an equal event.
+//! Typical events of teams: about 400 bytes as JSON, refs set, texts varied. Equal numbers give equal events.
 
 use serde::{Deserialize, Serialize};
 use teamlog_engine::{Event, EventId, Json, NewEvent, Refs, Timestamp};
@@ -14,7 +14,7 @@ pub struct Payload {
     pub subject: String,
     /// More words.
     pub body: String,
-    /// One of four.
+    /// One of four words.
     pub status: String,
     /// A constant text.
     pub priority: String,
@@ -49,7 +49,7 @@ pub struct Line {
     pub schema_version: u32,
     /// The payload.
     pub payload: Payload,
-    /// The checksum in the log.
+    /// The checksum that the log stores.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub crc: String,
 }
@@ -67,7 +67,7 @@ const KINDS: [&str; 4] = [
 ];
 const STATUSES: [&str; 4] = ["pending", "in_progress", "completed", "blocked"];
 
-/// SplitMix64: the same numbers on every run.
+/// Returns a number of SplitMix64, so that every run uses the same numbers.
 fn mixed(number: u64) -> u64 {
     let mut mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15);
     mixed = (mixed ^ (mixed >> 30)).wrapping_mul(0xBF58_476D_1CE4_E5B9);

@@ -4,7 +4,7 @@ use std::fs::File;
 use std::os::unix::fs::FileExt;
 use std::sync::{Condvar, Mutex};
 
-/// A growing file that many threads append to, each waiting until its bytes are durable.
+/// A growing file that many threads append to. Each thread waits until its bytes are durable.
 pub struct GroupCommit {
     file: File,
     queue: Mutex<Queue>,
@@ -14,7 +14,7 @@ pub struct GroupCommit {
 #[derive(Default)]
 struct Queue {
     waiting: Vec<u8>,
-    /// Number of bytes ever queued.
+    /// Number of bytes queued so far.
     queued: u64,
     /// Number of bytes known to be durable.
     durable: u64,
@@ -22,7 +22,7 @@ struct Queue {
 }
 
 impl GroupCommit {
-    /// Starts with an empty file.
+    /// Creates a group commit that writes to an empty file.
     pub fn new(file: File) -> GroupCommit {
         GroupCommit {
             file,
@@ -31,7 +31,7 @@ impl GroupCommit {
         }
     }
 
-    /// Appends, and returns once the bytes are durable.
+    /// Appends bytes, and returns when they are durable.
     pub fn append(&self, bytes: &[u8]) {
         let mut queue = self.queue.lock().unwrap();
         queue.waiting.extend_from_slice(bytes);

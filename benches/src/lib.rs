@@ -1,4 +1,4 @@
-//! Shared parts of the measurements: events, logs and teams, contestants in turns, tables, fresh directories, the
+//! Shared parts of the measurements: events, logs and teams, contestants that run in turns, tables, fresh directories, and the
 //! released program and its daemon.
 #![forbid(unsafe_code)]
 #![allow(clippy::print_stdout, clippy::unwrap_used)]

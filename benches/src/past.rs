@@ -1,4 +1,4 @@
-//! Teams with a past.
+//! Teams with a history.
 
 use crate::events;
 use serde_json::json;
@@ -11,10 +11,10 @@ use teamlog_team::log::append_batch::AppendBatch;
 use teamlog_team::projections::RefKind;
 use teamlog_team::{Root, RootOptions, Team};
 
-/// The team of every root.
+/// Name of the team in every root.
 pub const TEAM: &str = "bench";
 
-/// Creates a root with a new team that anybody may join.
+/// Creates a root with a new open team, which any agent may join.
 pub fn create(root: &Path, format: Format) -> Root {
     let root = Root::create(root, RootOptions::default()).unwrap();
     let init = Init {
@@ -38,7 +38,7 @@ pub fn import<R: BufRead + Seek>(root: &Path, format: Format, source: &mut R) {
     assert_eq!((answer.malformed, answer.duplicates), (0, 0));
 }
 
-/// Appends that many foreign events in batches; `story` returns the story of each.
+/// Appends `count` foreign events in batches; `story` returns the story of each event.
 pub fn fill(team: &mut Team, count: u64, story: fn(u64) -> String) {
     let source = Facts {
         next: 0,

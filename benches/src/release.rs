@@ -11,12 +11,12 @@ pub fn target() -> PathBuf {
     found.unwrap().to_path_buf()
 }
 
-/// Builds the command line in that profile; returns its file.
+/// Builds the command line in the given profile; returns the path of the program.
 pub fn build(profile: &str) -> PathBuf {
     built(profile, "teamlog", "teamlog")
 }
 
-/// Builds the program that locks a file, appends to another and syncs it; returns its file.
+/// Builds the program that locks a file, appends to another file and syncs that file; returns the path of the program.
 pub fn build_floor(profile: &str) -> PathBuf {
     built(profile, "teamlog-benches", "append-floor")
 }

@@ -1,9 +1,9 @@
-//! Contestants in turns: a neighbour that slows the machine slows them all.
+//! Runs contestants in turns, so that other load of the machine slows all of them.
 
 use crate::table::{Target, row};
 use std::time::{Duration, Instant};
 
-/// A contestant. It times itself, so that it can prepare first.
+/// A contestant. It measures its own time, so that it can prepare first.
 pub type Contestant<'a> = Box<dyn FnMut() -> Duration + 'a>;
 
 /// The times of each contestant, round by round.
@@ -22,8 +22,8 @@ pub fn run(rounds: usize, mut contestants: Vec<Contestant<'_>>) -> Times {
     Times(times)
 }
 
-/// Calls `measure` with a round and a contestant: each of `count` in every round, every other time in reverse. An extra
-/// round, number 0, warms up and does not count.
+/// Calls `measure` with a round and a contestant. Each of `count` contestants runs in every round, in reverse order in every
+/// second round. An additional round, number 0, warms up and does not count.
 pub fn turns(rounds: usize, count: usize, mut measure: impl FnMut(usize, usize)) {
     for round in 0..=rounds {
         for turn in 0..count {
@@ -44,8 +44,9 @@ impl Times {
         median(pairs.map(ratio).collect())
     }
 
-    /// Prints a row: how many times as long the second contestant took as the first (for an upper limit), or the first
-    /// as the second (for a lower one), and the time per `thing` of each, out of `count`.
+    /// Prints a row. For an upper limit, it shows how many times as long the second contestant took as the first; for a lower
+    /// limit, how many times as long the first took as the second. It also shows the time of each contestant per `thing`, out of
+    /// `count`.
     pub fn row(&self, name: &str, target: Target, count: u32, thing: &str) {
         self.row_of(name, target, [1, 0], count, thing);
     }

@@ -1,4 +1,4 @@
-//! Reads a whole log: envelopes alone, every field, payloads typed; with one thread and with several.
+//! Reads a whole log: only envelopes, every field, or also typed payloads; with one thread or with several.
 
 use crate::events::Payload;
 use std::convert::Infallible;
@@ -8,12 +8,12 @@ use std::sync::Mutex;
 use teamlog_engine::internals::reader::{SPAN_BYTES, Span};
 use teamlog_engine::{Error, Event, Reader, internals::codec};
 
-/// Returns its spans, of the best size for reading.
+/// Returns the spans of the log, in the best size for reading.
 pub fn spans(reader: &Reader) -> impl Iterator<Item = Span> + use<> {
     reader.spans(None, SPAN_BYTES).map(Result::unwrap)
 }
 
-/// Reads every envelope, with checksums checked and raw payloads. Returns their number.
+/// Reads every envelope with its raw payload, and checks the checksums. Returns the number of events.
 pub fn envelopes(reader: &Reader) -> u64 {
     let mut seen = 0;
     for span in spans(reader) {
@@ -27,14 +27,14 @@ pub fn envelopes(reader: &Reader) -> u64 {
     seen
 }
 
-/// Reads every event, with its order checked and raw payloads. Returns their number.
+/// Reads every event with its raw payload, and checks the order. Returns the number of events.
 pub fn full(reader: &Reader) -> u64 {
     each(reader, |event| {
         black_box(event);
     })
 }
 
-/// Reads every event with every field typed, including the payload's. Returns their number.
+/// Reads every event with every field typed, including the fields of the payload. Returns the number of events.
 pub fn full_typed(reader: &Reader) -> u64 {
     each(reader, |event| typed(&black_box(event).payload))
 }
@@ -52,12 +52,12 @@ fn each(reader: &Reader, mut see: impl FnMut(&Event<'_>)) -> u64 {
     seen
 }
 
-/// Parses the payload of a generated event; the first event of a team has another one.
+/// Parses the payload of a generated event. The first event of a team has a payload of another type, which is skipped.
 fn typed(payload: &str) {
     black_box(serde_json::from_str::<Payload>(payload).ok());
 }
 
-/// Reads every event with its payload typed, by `count` threads that take span after span.
+/// Reads every event with its typed payload, by `count` threads that take one span after another.
 pub fn workers(reader: &Reader, count: usize) {
     let spans = Mutex::new(spans(reader));
     std::thread::scope(|scope| {

@@ -1,13 +1,13 @@
-//! The table: row, target, figure, verdict.
+//! The table of results: row, target, figure, verdict.
 
 /// Required value of a figure.
 #[derive(Debug, Clone, Copy)]
 pub enum Target {
-    /// Lower limit.
+    /// The figure must be at least this value.
     AtLeast(f64),
-    /// Upper limit.
+    /// The figure must be at most this value.
     AtMost(f64),
-    /// No limit.
+    /// The figure has no limit.
     Report,
 }
 
@@ -17,7 +17,7 @@ pub fn head() {
     println!("|---|---|---|---|---|");
 }
 
-/// Prints a row. `unit` comes after the figure; `detail` explains it.
+/// Prints a row. `unit` follows the figure; `detail` explains the figure.
 pub fn row(what: &str, target: Target, figure: f64, unit: &str, detail: &str) {
     let number = |value: f64| match value.abs() {
         0.0..10.0 => format!("{value:.2}{unit}"),

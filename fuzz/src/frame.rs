@@ -1,4 +1,4 @@
-//! Rules for all bytes that are read as a frame.
+//! Checks any bytes that are read as a frame.
 
 use teamlog_engine::Format;
 use teamlog_engine::internals::codec::{
@@ -6,7 +6,7 @@ use teamlog_engine::internals::codec::{
     public_json, seal,
 };
 
-/// Accepted bytes equal our own output, and their export has the same meaning.
+/// Checks that accepted bytes equal the encoder's output, and that their export has the same meaning.
 pub fn check(format: Format, bytes: &[u8]) {
     let _ = next_candidate(format, bytes, bytes.len() / 2);
     let (whole, light) = (decode(format, bytes), envelope(format, bytes));
@@ -28,7 +28,7 @@ pub fn check(format: Format, bytes: &[u8]) {
     let mut line = Vec::new();
     public_json(&frame.event, &mut line);
     assert_eq!(line.len(), canonical_len(&frame.event));
-    // The checksum is the only check of the payload, so it may be no JSON here; if it is, everything reads back.
+    // Only the checksum protects the payload, so the payload may not be JSON here. If it is JSON, the line must be readable.
     let line = String::from_utf8(line).expect("a line is text");
     if let Ok(event) = parse_public_json(&line) {
         assert_eq!(event.seq, frame.event.seq);

@@ -1,6 +1,6 @@
-//! Rules for all bytes that are read: one function for each fuzz target.
+//! Checks of arbitrary bytes, with one function for each fuzz target.
 //!
-//! The fuzzer calls it under `cargo fuzz run TARGET`; `cargo test` calls it for every file of the target's corpus.
+//! The fuzzer calls the function under `cargo fuzz run TARGET`. `cargo test` calls it for every file of the target's corpus.
 #![forbid(unsafe_code)]
 
 mod frame;
@@ -8,7 +8,7 @@ mod frame;
 use teamlog_engine::internals::codec::{SegmentHeader, parse_public_json, public_json};
 use teamlog_engine::{Format, Json, Timestamp};
 
-/// Arbitrary bytes as a binary frame, also with a corrected length and checksum.
+/// Reads arbitrary bytes as a binary frame, also with a corrected length and checksum.
 pub fn frame_binary(bytes: &[u8]) {
     frame::check(Format::Binary, bytes);
     let body = bytes.get(12..).unwrap_or_default();
@@ -20,7 +20,7 @@ pub fn frame_binary(bytes: &[u8]) {
     frame::check(Format::Binary, &[b"\x1eTLE", &len, &crc, body].concat());
 }
 
-/// Arbitrary bytes as a `jsonl` frame, also with a corrected checksum.
+/// Reads arbitrary bytes as a `jsonl` frame, also with a corrected checksum.
 pub fn frame_jsonl(bytes: &[u8]) {
     frame::check(Format::Jsonl, bytes);
     let body = &bytes[..bytes.len().saturating_sub(19)];
@@ -28,7 +28,7 @@ pub fn frame_jsonl(bytes: &[u8]) {
     frame::check(Format::Jsonl, &[body, end.as_bytes()].concat());
 }
 
-/// Arbitrary bytes as a segment header of either format; accepted bytes equal our own output.
+/// Reads arbitrary bytes as a segment header of either format. Accepted bytes must equal the encoder's output.
 pub fn header(bytes: &[u8]) {
     for format in [Format::Jsonl, Format::Binary] {
         if let Ok((header, len)) = SegmentHeader::decode(format, bytes) {
@@ -37,7 +37,7 @@ pub fn header(bytes: &[u8]) {
     }
 }
 
-/// Arbitrary text as JSON: canonical text stays unchanged.
+/// Reads arbitrary text as JSON. Canonical text must stay unchanged.
 pub fn json(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -48,7 +48,7 @@ pub fn json(bytes: &[u8]) {
     }
 }
 
-/// Arbitrary text as an exported event: accepted text can be exported and read again.
+/// Reads arbitrary text as an exported event. Accepted text must be readable again after its export.
 pub fn public(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else {
         return;
@@ -61,7 +61,7 @@ pub fn public(bytes: &[u8]) {
     }
 }
 
-/// Defines the program of a target. The fuzzer has its own `main`, and it is built only for `cargo fuzz`.
+/// Defines the program of a fuzz target. The program is built only for `cargo fuzz`, because the fuzzer has its own `main`.
 #[macro_export]
 macro_rules! target {
     ($check:ident) => {

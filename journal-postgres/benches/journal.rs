@@ -1,5 +1,5 @@
-//! Cost of a commit through PostgreSQL, compared with a bare `write` and `fdatasync` of the same bytes in the same run:
-//! a primary and a synchronous standby, both on this machine and its one disk.
+//! Measures the cost of a commit through PostgreSQL, compared with a bare `write` and `fdatasync` of the same bytes in the same
+//! run. A primary and a synchronous standby run on this machine and share its one disk.
 //!
 //! `TEAMLOG_POSTGRES=/usr/lib/postgresql/15/bin cargo bench -p teamlog-journal-postgres`
 #![expect(
@@ -55,14 +55,14 @@ fn commit(writer: &Writer<()>, events: usize) {
         .unwrap();
 }
 
-/// Appends groups.
+/// A log to which one thread appends groups.
 struct Alone {
     journal: Box<dyn Journal>,
     log: LogId,
     end: Position,
 }
 
-/// Returns the groups per second of that many threads, each of which appends one to each of its logs in turn.
+/// Returns the groups per second of all threads together. Each thread appends one group to each of its logs in turn.
 fn together(threads: &mut [Vec<Alone>], bytes: &[u8]) -> f64 {
     thread::scope(|scope| {
         let one = |logs: &mut Vec<Alone>| {
@@ -138,7 +138,7 @@ fn main() {
     let Some(mut cluster) = Cluster::start() else {
         return;
     };
-    // A second standby would only use the disk.
+    // A second standby would only load the disk.
     cluster.kill(2);
     let id = cluster.journal();
     let dir = tempfile::tempdir().unwrap();
@@ -172,7 +172,7 @@ fn main() {
         };
         (0..threads).map(thread).collect()
     };
-    // With one connection per thread there are no common commits: one commit per team.
+    // With one connection per thread there are no common commits: each team has its own commit.
     let (mut apart, mut many_teams) = (teams(4, 16, 4), teams(64, 16, 5));
     let mut bare = std::fs::File::create(dir.path().join("bare")).unwrap();
     let bytes = [b'x'; 420];

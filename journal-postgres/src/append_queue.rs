@@ -1,5 +1,7 @@
-//! Groups that several logs of a process append at the same time share a commit, because a commit costs its wait, not
-//! its bytes. No caller waits for others: with a free connection it commits at once; without one it joins the next
+//! Shares a commit between groups that several logs of a process append at the same time, because the cost of a commit is its
+//! wait, not its bytes.
+//!
+//! No caller waits for other callers: if a connection is free, the caller commits at once; otherwise its group joins the next
 //! commit.
 
 use std::sync::mpsc::{SyncSender, sync_channel};
@@ -13,7 +15,7 @@ const GROUPS_MAX: usize = 64;
 /// Approximate bytes of a commit.
 const BYTES_MAX: usize = 4 << 20;
 
-/// Callers that append, and callers that wait.
+/// The queue of callers that append, and of callers that wait.
 pub struct AppendQueue {
     /// Largest number of concurrent commits.
     most: usize,
@@ -34,7 +36,7 @@ struct Waiting {
 
 /// Message to a waiting caller.
 enum Reply {
-    /// The outcome of its group.
+    /// The outcome of the caller's group.
     Outcome(Outcome),
     /// The caller must append these groups; the first is the caller's own.
     Lead(Vec<Waiting>),
@@ -75,7 +77,7 @@ impl GroupCopy {
 }
 
 impl AppendQueue {
-    /// Creates the queue for that many connections.
+    /// Creates the queue for `most` connections.
     pub fn new(most: usize) -> AppendQueue {
         AppendQueue {
             most,
@@ -83,7 +85,7 @@ impl AppendQueue {
         }
     }
 
-    /// Appends a group by `append`, with those of other callers or alone.
+    /// Appends a group by `append`, together with groups of other callers or alone.
     pub fn append(
         &self,
         group: &Append<'_>,
@@ -107,7 +109,7 @@ impl AppendQueue {
         }
     }
 
-    /// Appends the collected groups, and sends each other caller its outcome. Returns the first one's.
+    /// Appends the collected groups, and sends each other caller its outcome. Returns the outcome of the first group.
     fn lead(&self, waiting: &[Waiting], append: impl Fn(&[Append<'_>]) -> Vec<Outcome>) -> Outcome {
         let _next = NextCommit(self);
         let groups: Vec<Append<'_>> = waiting.iter().map(|one| one.group.append()).collect();
@@ -121,7 +123,7 @@ impl AppendQueue {
         own.unwrap_or_else(unanswered)
     }
 
-    /// Makes the first waiting caller append for all of them; if none waits, ends this commit.
+    /// Makes the first waiting caller append the groups of all waiting callers. If no caller waits, ends this commit.
     fn pass_on(&self) {
         let mut queue = self.queue();
         let mut bytes = 0;
@@ -130,7 +132,7 @@ impl AppendQueue {
             bytes <= BYTES_MAX
         };
         let count = queue.waiting.iter().take(GROUPS_MAX).take_while(fits);
-        // A group larger than the limit goes alone.
+        // A group that is larger than the limit gets its own commit.
         let count = count.count().max(1).min(queue.waiting.len());
         let waiting: Vec<Waiting> = queue.waiting.drain(..count).collect();
         match waiting.first().map(|first| first.told.clone()) {
@@ -147,7 +149,7 @@ impl AppendQueue {
     }
 }
 
-/// Starts the next commit after this one, also after a panic.
+/// Starts the next commit when the value is dropped, also after a panic.
 struct NextCommit<'a>(&'a AppendQueue);
 
 impl Drop for NextCommit<'_> {

@@ -1,4 +1,4 @@
-//! Reasons for a call without an answer.
+//! Reasons why a call has no answer.
 
 use teamlog_engine::JournalFault::{Denied, NotDurable, OtherJournal, Refused, Unreachable};
 use teamlog_engine::{Error, JournalFault};
@@ -6,14 +6,14 @@ use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{FromSql, ToSql};
 
-/// Reason for a call without an answer.
+/// Reason why a call has no answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum CallError {
-    /// The server refused it: nothing was written.
+    /// The server refused the call: nothing was written.
     Refused(SqlState, String),
     /// The server must not be used, for this reason. Drop the connection.
     Unfit(JournalFault, String),
-    /// There was no answer, or none that tells the outcome. Drop the connection.
+    /// There was no answer, or the answer does not tell the outcome. Drop the connection.
     Gone(String),
 }
 
@@ -61,7 +61,7 @@ pub fn is_of_pooler(state: &SqlState) -> bool {
     .contains(state)
 }
 
-/// Returns the error for a pooler that gives a connection one session for a transaction and another one for the next.
+/// Returns the error for a pooler that may give a connection another session for each transaction.
 pub fn pooled() -> CallError {
     let why = "a pooler in front of the server shares one session among connections, so that settings and prepared statements \
         do not stay: use session pooling (pool_mode = session in PgBouncer)";

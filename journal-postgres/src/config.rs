@@ -21,9 +21,9 @@ pub struct Config {
     pub passfile: Option<PathBuf>,
     /// Name of this host in the journal.
     pub host: String,
-    /// File with this host's id in the journal, created at the first connection; without it the name is the id.
+    /// File with this host's id in the journal, created at the first connection. Without a file, the name is the id.
     pub host_id_file: Option<PathBuf>,
-    /// Time limit for connecting to a server, before the next one is tried; default 1.5 s.
+    /// Time limit for connecting to a server, before the next server is tried; default 1.5 s.
     pub connect_timeout: Option<Duration>,
     /// The layer that keeps the copies.
     pub durability: Durability,
@@ -40,11 +40,11 @@ pub(crate) struct Server {
     pub connect_timeout: Duration,
 }
 
-/// Default of [`Config::connect_timeout`].
+/// Default value of [`Config::connect_timeout`].
 const CONNECT: Duration = Duration::from_millis(1_500);
 
 impl Server {
-    /// Connection settings for any server, read-only or not: the first query tells.
+    /// Returns connection settings for any server, read-only or not; the first query shows if the server takes writes.
     pub fn client_of_any(&self) -> tokio_postgres::Config {
         let mut client = self.client.clone();
         client.target_session_attrs(TargetSessionAttrs::Any);
@@ -75,8 +75,8 @@ fn invalid(why: impl Into<String>) -> ConfigError {
 }
 
 impl Config {
-    /// Returns the servers of the URL, each with its own time limit. An error if the URL is invalid, or holds a
-    /// password; if `sslmode` is unknown; if the passfile or a file of certificates cannot be used.
+    /// Returns the servers of the URL, each with its own time limit. Fails if the URL is invalid or holds a password, if
+    /// `sslmode` is unknown, or if the passfile or a file of certificates cannot be used.
     pub(crate) fn servers(&self) -> Result<Vec<Server>, ConfigError> {
         let (url, sslmodes) = without_sslmode(&self.url);
         check_options(&url)?;
@@ -90,7 +90,7 @@ impl Config {
             let rule = "url must name a user and a database: postgres://USER@HOST/DATABASE";
             return Err(invalid(rule));
         };
-        // The client reports Prefer if `sslmode` is missing: any other value was given in an unknown form.
+        // The client reports `Prefer` if `sslmode` is missing. Any other value was given in a form that this code does not know.
         if config.get_ssl_mode() != SslMode::Prefer {
             return Err(unknown_spelling());
         }
@@ -153,7 +153,7 @@ impl Config {
         Tls::with(&self.tls).map_err(ConfigError::Invalid)
     }
 
-    /// Reads the lines of the passfile; none without one.
+    /// Reads the lines of the passfile; returns an empty text if there is no passfile.
     fn passwords(&self) -> Result<String, ConfigError> {
         let Some(path) = &self.passfile else {
             return Ok(String::new());
@@ -165,7 +165,7 @@ impl Config {
     }
 }
 
-/// Returns the password of the first line that matches host, port, database and user, as libpq does.
+/// Returns the password of the first line that matches host, port, database and user, by the rules of libpq.
 fn password(passwords: &str, server: [&str; 4]) -> Option<String> {
     passwords.lines().find_map(|line| {
         let fields = fields(line);
@@ -218,7 +218,7 @@ fn is_local(host: &Host) -> bool {
     }
 }
 
-/// Returns the part of a URL before the options, the options, and their separator. `name=value name=value` has only
+/// Splits a URL into the part before the options, the options, and their separator. A text `name=value name=value` has only
 /// options.
 fn options(url: &str) -> (&str, &str, char) {
     match url.split_once('?') {
@@ -228,7 +228,7 @@ fn options(url: &str) -> (&str, &str, char) {
     }
 }
 
-/// Removes every `sslmode` from a URL, or from `name=value name=value`, because the client knows other values.
+/// Removes every `sslmode` from a URL, or from a text `name=value name=value`, because the client knows other values.
 fn without_sslmode(url: &str) -> (String, Vec<String>) {
     let (start, options, parted_by) = options(url);
     let (mut modes, mut others) = (Vec::new(), Vec::new());
@@ -245,12 +245,12 @@ fn without_sslmode(url: &str) -> (String, Vec<String>) {
     }
 }
 
-/// Returns true if connections are encrypted; `None` if not specified: then connections to other machines are.
+/// Returns true if connections are encrypted; `None` if that is not specified. Then connections to other machines are encrypted.
 fn encrypts(sslmodes: &[String]) -> Result<Option<bool>, ConfigError> {
     let [mode] = sslmodes else {
         return match sslmodes.len() {
             0 => Ok(None),
-            // An ignored value could be the intended one.
+            // Refuse an unknown value: ignoring it could mean less security than intended.
             _ => Err(invalid(format!(
                 "sslmode must be given once, but is given as {}",
                 sslmodes.join(" and ")
@@ -266,8 +266,8 @@ fn encrypts(sslmodes: &[String]) -> Result<Option<bool>, ConfigError> {
     }
 }
 
-/// Refuses files in the URL: they belong beside it, where their permissions are checked. The client also refuses them,
-/// or ignores other spellings of `sslmode`, without naming the option.
+/// Refuses files in the URL. They belong into the configuration, where their permissions are checked. The client also refuses
+/// them, or ignores other spellings of `sslmode`, but does not name the option.
 fn check_options(url: &str) -> Result<(), ConfigError> {
     let (_, options, _) = options(url);
     if options.contains("sslmode") {
@@ -282,8 +282,8 @@ fn check_options(url: &str) -> Result<(), ConfigError> {
     }
 }
 
-/// Returns the used part of a configuration; every connection is to a server that takes writes, with or without that
-/// option.
+/// Returns the used part of a configuration. Every connection must be to a server that takes writes, even without the option for
+/// that.
 fn what_is_used(
     config: &tokio_postgres::Config,
     user: &str,

@@ -17,11 +17,11 @@ use teamlog_engine::{Error, JournalFault, Result};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Row, Statement};
 
-/// Time for which a connection's checks (term, copies, barrier) are valid. After it, they run again before the next
+/// Time for which a connection's checks (term, copies, barrier) are valid. After this time, the checks run again before the next
 /// use.
 const FENCED_FOR: Duration = Duration::from_secs(3);
 
-/// A connection that passed a fence.
+/// A connection that passed its checks: a fence.
 pub struct Connection {
     raw: Raw,
     pub append: Statement,
@@ -32,7 +32,7 @@ pub struct Connection {
     followed: Statement,
     /// State of the server when the connection was opened.
     found: JournalInfo,
-    /// Probes that the server answered then; refused ones are not repeated.
+    /// Probes that the server answered when the connection was opened. Refused probes are not repeated.
     probes: Vec<Probe>,
     /// Time at which the last acknowledged barrier was sent.
     fenced: Instant,
@@ -52,7 +52,7 @@ impl Deref for Connection {
 }
 
 impl Connection {
-    /// Returns the term of its server.
+    /// Returns the term of the connection's server.
     pub fn term(&self) -> Term {
         self.found.term
     }
@@ -62,7 +62,7 @@ impl Connection {
         self.fenced
     }
 
-    /// Connects to the journal with that id, on the first trusted server; tries `avoid` last.
+    /// Connects to the journal with the given id, on the first trusted server. Tries the server `avoid` last.
     pub fn connect(
         config: &Config,
         expected: &str,
@@ -74,7 +74,7 @@ impl Connection {
         })
     }
 
-    /// Connects to one server, and fences the connection, in one round trip after the handshake.
+    /// Connects to one server, and fences the connection. Takes one round trip after the handshake.
     fn to(
         config: &Config,
         (at, server): (usize, &Server),
@@ -142,8 +142,8 @@ impl Connection {
         })
     }
 
-    /// Commits a write of its own. WAL is in order, so every earlier read is on as many servers as this write. A server
-    /// that lost its standbys to another primary never acknowledges it.
+    /// Commits a write of its own. WAL is in order, so every earlier read is on as many servers as this write. If a server lost
+    /// its standbys to another primary, it never acknowledges the write.
     pub fn pass_barrier(&mut self) -> Result<(), CallError> {
         let sent = Instant::now();
         let params: Params<'_> = &[&self.host.id(), &self.host.name, &self.found.journal];
@@ -152,7 +152,7 @@ impl Connection {
         Ok(())
     }
 
-    /// Checks that the server still decides: its term, the copies that a commit waits for, and a barrier.
+    /// Checks that the server is still the deciding server: its term, the copies that a commit waits for, and a barrier.
     pub fn fence(&mut self, last_term: impl Fn(Term) -> Term) -> Result<(), CallError> {
         let sent = Instant::now();
         let id = self.host.id();
@@ -172,7 +172,7 @@ impl Connection {
             }
             matches!(looked, Some(Err(_)))
         }));
-        // A server that fails the checks may not answer the barrier.
+        // A server that fails the checks may never answer the barrier.
         let Some(looked) = looked else {
             return passed.map(drop);
         };
@@ -186,8 +186,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads groups of a log, and, if given, notes up to which event this host has it. The reader does not wait for the
-    /// note.
+    /// Reads groups of a log. If `noted` is given, also notes the event up to which this host has the log, without waiting for
+    /// the note.
     pub fn read_page(
         &self,
         bytes: usize,
@@ -221,7 +221,7 @@ impl Connection {
     }
 }
 
-/// Index of the reply with the session's mark, among those to [`Raw::begin`].
+/// Index of the reply with the session's mark, among the replies to [`Raw::begin`].
 const MARKED: usize = 1;
 
 /// Returns the statements that a connection prepares, in the order of its fields.
@@ -236,11 +236,11 @@ fn statements(durability: Durability) -> [&'static str; 6] {
     ]
 }
 
-/// Reasons for a failed connection; more informative ones come later.
+/// Reasons for a failed connection, in ascending order of their value for the user.
 const TELLING: [JournalFault; 5] = [Unreachable, NotDurable, Denied, OtherJournal, Unconfigured];
 
-/// Returns the result for the first server for which `connect` succeeds; else the most informative error, with the
-/// servers that it applies to. Tries `avoid` last.
+/// Returns the result of the first server for which `connect` succeeds. If there is no such server, returns the most informative
+/// error, with the servers that it applies to. Tries the server `avoid` last.
 pub fn any_server<T>(
     config: &Config,
     avoid: Option<usize>,

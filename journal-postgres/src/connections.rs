@@ -17,11 +17,11 @@ const CONNECTIONS_MAX: usize = 4;
 pub struct Connections {
     pub config: Config,
     pub journal: String,
-    /// The last term seen: a server in an earlier one is a former primary.
+    /// The last known term: a server in an earlier term is a former primary.
     last_term: Mutex<Term>,
     pool: Mutex<Pool>,
     given_back: Condvar,
-    /// Held while one caller confirms a read: its barrier is valid for all callers that asked before it was sent.
+    /// Held while one caller confirms a read. The barrier is valid for all callers that asked before it was sent.
     confirming: Mutex<()>,
     pub queue: AppendQueue,
 }
@@ -30,17 +30,17 @@ pub struct Connections {
 struct Pool {
     idle: Vec<Connection>,
     open: usize,
-    /// Number of the trusted server, changed with each new one. A connection with another number is dropped.
+    /// Number of the trusted server, changed with each new trusted server. A connection with another number is dropped.
     generation: u64,
-    /// The trusted server by its index, and its term.
+    /// Index and term of the trusted server.
     believed: Option<(usize, Term)>,
-    /// Time at which the last acknowledged barrier was sent there.
+    /// Time at which the last acknowledged barrier was sent to the trusted server.
     fenced: Option<Instant>,
     /// The server that was trusted last and failed.
     avoid: Option<usize>,
 }
 
-/// A place for an open connection.
+/// The right to have one open connection.
 struct Slot<'a>(&'a Connections);
 
 impl Drop for Slot<'_> {
@@ -78,8 +78,8 @@ impl Connections {
         }
     }
 
-    /// Calls `work` with a recently fenced connection, opened if there is none. If `work` reports it as broken, it is
-    /// not used again, and neither are the idle ones: the server may have closed them all, or no longer decide.
+    /// Calls `work` with a recently fenced connection, and opens one if there is none. If `work` reports that the connection is
+    /// broken, drops it and all idle connections: the server may have closed them all, or may no longer be the deciding server.
     pub fn with<A>(&self, work: impl FnOnce(&mut Connection) -> (A, bool)) -> Result<A> {
         let (slot, mut connection) = self.fenced()?;
         let (answer, spent) = work(&mut connection);
@@ -90,7 +90,7 @@ impl Connections {
         Ok(answer)
     }
 
-    /// Returns an idle connection that passes its fence if due, else a new one.
+    /// Returns an idle connection after its fence, if a fence is due. If there is no idle connection, opens a new one.
     fn fenced(&self) -> Result<(Slot<'_>, Connection)> {
         let (idle, avoid) = {
             let mut pool = self.pool();
@@ -102,7 +102,7 @@ impl Connections {
             pool.open += usize::from(idle.is_none());
             (idle, pool.avoid)
         };
-        // Dropped unless it is given back, also after a panic of the caller.
+        // The slot is dropped unless it is given back, also after a panic of the caller.
         let slot = Slot(self);
         let mut avoid = avoid;
         if let Some(mut connection) = idle {
@@ -133,7 +133,7 @@ impl Connections {
         self.lose(dropped.len());
     }
 
-    /// Stops trusting the server of that connection.
+    /// Stops trusting the server of the connection.
     fn distrust(&self, connection: &Connection) {
         let mut pool = self.pool();
         let dropped = match connection.generation == pool.generation {
@@ -152,13 +152,13 @@ impl Connections {
             pool.idle.push(connection);
             self.given_back.notify_one();
         } else {
-            // The slot takes the lock when it is dropped.
+            // Unlock the pool, because dropping the slot locks it.
             drop(pool);
         }
     }
 
-    /// Runs a request that may be repeated. A server that restarted or no longer decides closes its idle connections;
-    /// that alone proves nothing, so the request is repeated.
+    /// Runs a request that may be repeated. Repeats it if the connection was closed, because a server that restarted, or is no
+    /// longer the deciding server, closes its idle connections.
     pub fn ask<A>(&self, ask: impl Fn(&mut Connection) -> Result<A, CallError>) -> Result<A> {
         let mut first = None;
         loop {
@@ -176,8 +176,8 @@ impl Connections {
         }
     }
 
-    /// Confirms that the server of a connection of that generation still decided after `since`. A barrier is valid for
-    /// all callers that asked before it was sent.
+    /// Confirms that the server of the connection `generation` was still the deciding server after `since`. A barrier is valid
+    /// for all callers that asked before it was sent.
     pub fn confirm(&self, generation: u64, since: Instant) -> Result<()> {
         let _alone = self
             .confirming
@@ -197,7 +197,7 @@ impl Connections {
         }
     }
 
-    /// Fences a connection unless that was done after `since`.
+    /// Fences a connection unless it was fenced after `since`.
     pub fn fence_since(
         &self,
         connection: &mut Connection,
@@ -218,7 +218,7 @@ impl Connections {
         Ok(pool.fenced.is_some_and(|fenced| fenced >= since))
     }
 
-    /// Returns the last known term, including this one; a server in an earlier term is a former primary.
+    /// Returns the last known term, including this one. A server in an earlier term is a former primary.
     pub fn expect_term(&self, term: Term) -> Term {
         let mut last = self
             .last_term

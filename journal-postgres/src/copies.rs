@@ -1,4 +1,4 @@
-//! Number of servers that have an acknowledged commit, and the check that the server decides.
+//! Counts the servers that have an acknowledged commit, and checks that the server is the deciding server.
 
 use crate::call_error::{CallError, column};
 use crate::probe::{Probe, timeline};
@@ -7,7 +7,7 @@ use teamlog_engine::JournalFault::{NotDurable, Unreachable};
 use teamlog_engine::journal::{Durability, JournalInfo, Term};
 use tokio_postgres::Row;
 
-/// State of a server, as it reports it.
+/// State of a server, as the server reports it.
 pub struct ServerState {
     pub copies: JournalInfo,
     is_standby: bool,
@@ -15,7 +15,7 @@ pub struct ServerState {
     pub answering: Vec<Probe>,
 }
 
-/// Checks that a server decides, and keeps as many copies as the journal promises.
+/// Checks that a server is the deciding server, and keeps as many copies as the journal promises.
 pub fn check(shown: &ServerState, last_term: impl Fn(Term) -> Term) -> Result<(), CallError> {
     let copies = &shown.copies;
     if shown.is_standby {
@@ -38,7 +38,7 @@ pub fn check(shown: &ServerState, last_term: impl Fn(Term) -> Term) -> Result<()
     }
 }
 
-/// Reads a row of [`schema::LOOK`] or [`schema::LOOK_EXTERNAL`]; an inner error if the tables have another version.
+/// Reads a row of [`schema::LOOK`] or [`schema::LOOK_EXTERNAL`]. Returns an inner error if the tables have another version.
 pub fn shown(row: &Row, durability: Durability) -> Result<Result<ServerState, String>, CallError> {
     if let Some(why) = other_tables(column(row, 0)?, column(row, 1)?) {
         return Ok(Err(why));
@@ -70,7 +70,7 @@ pub fn shown(row: &Row, durability: Durability) -> Result<Result<ServerState, St
     }))
 }
 
-/// Returns the reason for which tables of that version cannot be used.
+/// Returns the reason why tables of this version cannot be used; `None` if they can.
 fn other_tables(tables: i32, min_reader: i32) -> Option<String> {
     if min_reader > schema::SCHEMA {
         return Some(format!(
@@ -87,7 +87,7 @@ fn other_tables(tables: i32, min_reader: i32) -> Option<String> {
     (tables < schema::SCHEMA).then(why)
 }
 
-/// Checks the settings without which a commit is not on the server's own disk.
+/// Checks the settings that a server needs to write a commit to its own disk.
 fn check_settings(row: &Row, copies: &mut JournalInfo) -> Result<(), CallError> {
     for (at, name) in [
         (4, "synchronous_commit"),
@@ -95,7 +95,7 @@ fn check_settings(row: &Row, copies: &mut JournalInfo) -> Result<(), CallError> 
         (6, "full_page_writes"),
     ] {
         let is: String = column(row, at)?;
-        // A stronger setting is as good.
+        // A stronger setting is accepted, too.
         if is == "on" || is == "remote_apply" {
             continue;
         }
@@ -131,7 +131,7 @@ fn count(standbys: u32, copies: &mut JournalInfo) {
     copies.copies = waits_for.min(standbys) + 1;
 }
 
-/// Counts no copies, because they are made below the server. A journal that promises to count them contradicts that.
+/// Counts no copies, because they are made below the server. Reports a journal that promises to count copies.
 fn count_none(copies: &mut JournalInfo) {
     copies.unverified.push(
         "number of copies: they are made below PostgreSQL, and only the service shows them".into(),
@@ -144,8 +144,8 @@ fn count_none(copies: &mut JournalInfo) {
     }
 }
 
-/// Returns the number of standbys that a commit waits for with a value of `synchronous_standby_names`: `FIRST n (…)`,
-/// `ANY n (…)`, `n (…)`, or a plain list, of which it waits for one. The server refuses any other form.
+/// Returns the number of standbys that a commit waits for with a value of `synchronous_standby_names`. Its forms are `FIRST n
+/// (…)`, `ANY n (…)`, `n (…)`, and a plain list, of which the commit waits for one standby. The server refuses any other form.
 fn commit_waits_for(names: &str) -> u32 {
     let names = names.trim_start();
     if names.is_empty() {
@@ -163,7 +163,7 @@ fn commit_waits_for(names: &str) -> u32 {
             .trim_start_matches(|letter: char| letter.is_ascii_digit())
             .len();
     let (digits, list) = count.split_at(digits);
-    // A standby may have such a name: `any_one, 2`.
+    // A plain list can begin with such a word, if it is the name of a standby: `any_one, 2`.
     match (digits.parse(), list.trim_start().starts_with('(')) {
         (Ok(count), true) => count,
         _ => 1,

@@ -1,4 +1,4 @@
-//! Identity of a host in a journal: an id that the host created once, and a name. Several hosts may have one name.
+//! Identity of a host in a journal: an id that the host created once, and a name. Several hosts may have the same name.
 
 use std::cell::OnceCell;
 use std::fs;
@@ -20,7 +20,7 @@ pub struct HostName {
 }
 
 impl HostName {
-    /// Creates a host of that name, with the file for its id.
+    /// Creates a host with this name, and with a file for its id.
     ///
     /// # Errors
     /// `Journal`: the file holds no id, or cannot be read.
@@ -42,8 +42,8 @@ impl HostName {
         Err(Error::journal(JournalFault::Unconfigured, why))
     }
 
-    /// Returns the id in its file; creates a missing file. Returns the name while the file cannot be created: a team's
-    /// directory is created after the first request to its journal.
+    /// Returns the id in the host's file; creates a missing file. Returns the name while the file cannot be created, because a
+    /// team's directory is created after the first request to its journal.
     pub fn id(&self) -> &str {
         if self.known.get().is_none()
             && let Some(file) = &self.file
@@ -69,7 +69,7 @@ fn read(file: &Path) -> IoResult<Option<String>> {
     }
 }
 
-/// Creates an id. Of several processes that do so at once one wins, because the file is renamed into place.
+/// Creates an id. If several processes create an id at once, one id wins, because the file is renamed into place.
 fn make(file: &Path) -> Option<String> {
     let random = || RandomIds.random().ok();
     let id = format!("{:016x}{:016x}", random()?, random()?);

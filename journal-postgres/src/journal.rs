@@ -18,7 +18,7 @@ use tokio_postgres::types::ToSql;
 
 /// Largest size of an artifact.
 const BLOB_BYTES_MAX: usize = 8 << 20;
-/// Interval at which a handle notes, together with a read, how far its host has followed the log.
+/// Interval at which a handle notes the event up to which its host has followed the log. The note is sent together with a read.
 const NOTED_FOR: Duration = Duration::from_secs(5);
 /// Largest number of groups in one read.
 const GROUPS_MAX: i64 = 1024;
@@ -30,16 +30,16 @@ pub struct PostgresJournal {
     read_in: u64,
     /// Id of the system of servers that this host knows; 0 for none.
     system: u64,
-    /// Time of the last read with a note of how far this host has followed its log.
+    /// Time of the last read that noted the event up to which this host has followed the log.
     noted: Option<Instant>,
 }
 
-/// Converts a seq, which is counted from 1 and far below the limit of a bigint.
+/// Converts a seq to a bigint. Seqs are far below the limit of a bigint.
 pub fn bigint(seq: u64) -> i64 {
     i64::try_from(seq).unwrap_or(i64::MAX)
 }
 
-/// The required state of the log, and its new state.
+/// The required state of the log, and the new state.
 #[derive(Clone, Copy)]
 struct By {
     within: LogState,
@@ -77,7 +77,7 @@ impl Journal for PostgresJournal {
             self.check_system(connection)?;
             let page = read(connection, log, after, bytes_max, notes)?;
             if page.is_err() {
-                // A former primary may lack groups, or have other ones.
+                // A former primary may lack groups, or have other groups.
                 self.connections.fence_since(connection, asked)?;
             }
             Ok((page, connection.generation))
@@ -161,7 +161,7 @@ impl PostgresJournal {
         }
     }
 
-    /// Refuses a server of another system than this host knows: it may have a copy of the journal's database.
+    /// Refuses a server of another system than the system that this host knows: it may have a copy of the journal's database.
     fn check_system(&self, connection: &Connection) -> Result<(), CallError> {
         let is = connection.term();
         let known = Term {
@@ -208,7 +208,7 @@ struct Appending<'a> {
 }
 
 impl Appending<'_> {
-    /// Appends groups; returns the outcome of each, and true if the connection is broken.
+    /// Appends groups. Returns the outcome of each group, and true if the connection is broken.
     fn insert(&mut self, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
         let all = |outcome: Outcome| vec![outcome; groups.len()];
         match taken(self.connection, groups, self.by) {
@@ -217,7 +217,7 @@ impl Appending<'_> {
             Err(CallError::Refused(SqlState::READ_ONLY_SQL_TRANSACTION, why)) => {
                 (all(Outcome::Unreachable(why)), true)
             }
-            // One wrong group, for example one without its predecessor, prevents all.
+            // One wrong group, for example a group without its predecessor, prevents the whole commit.
             Err(CallError::Refused(..)) if groups.len() > 1 => self.insert_each(groups),
             Err(CallError::Refused(SqlState::FOREIGN_KEY_VIOLATION, _)) => {
                 self.settle(groups, None)
@@ -225,7 +225,7 @@ impl Appending<'_> {
             Err(lost @ CallError::Refused(..)) => {
                 (all(Outcome::from_error(lost.into(), false)), false)
             }
-            // No statement was started: another connection owns the session.
+            // No statement was started, because another connection owns the session.
             Err(lost @ CallError::Unfit(..)) => {
                 (all(Outcome::from_error(lost.into(), false)), true)
             }
@@ -233,7 +233,7 @@ impl Appending<'_> {
         }
     }
 
-    /// Inserts each group alone. Once the connection is broken the rest is not tried.
+    /// Inserts each group in its own commit. After the connection breaks, the remaining groups are not tried.
     fn insert_each(&mut self, groups: &[Append<'_>]) -> (Vec<Outcome>, bool) {
         let mut spent = false;
         let mut one = |group: &Append<'_>| {
@@ -248,7 +248,8 @@ impl Appending<'_> {
         (outcomes, spent)
     }
 
-    /// Returns for each group if it was inserted, or the state of its place; and true if the connection is broken.
+    /// Returns for each group either that it was inserted, or the state of its place. Also returns true if the connection is
+    /// broken.
     fn settle(
         &mut self,
         groups: &[Append<'_>],
@@ -272,13 +273,13 @@ impl Appending<'_> {
         (outcomes, lost.is_some())
     }
 
-    /// Returns the reason for which a group was not inserted, or that it already was.
+    /// Returns the reason why a group was not inserted, or that the group was already there.
     fn stands(&mut self, group: &Append<'_>) -> Result<Outcome, CallError> {
         let outcome = stands(self.connection, group, self.by)?;
         match outcome {
-            // A connection that did not wait for the copies may have committed it.
+            // The group may have been committed by a connection that did not wait for the copies.
             Outcome::Appended => self.connection.pass_barrier()?,
-            // A former primary may report a group that it never had.
+            // A former primary may report a group that the journal never had.
             Outcome::Forked => self.connections.fence_since(self.connection, self.asked)?,
             _ => {}
         }
@@ -371,7 +372,7 @@ fn taken_row(row: &tokio_postgres::Row) -> Result<Taken, CallError> {
     Ok((column(row, 0)?, column(row, 1)?))
 }
 
-/// Encodes the names of the segments that begin before a group.
+/// Encodes the names of the segments that begin before a group; see [`Append::begins`].
 pub fn begins(group: &Append<'_>) -> Option<String> {
     (!group.begins.is_empty()).then(|| group.begins.join(" "))
 }
@@ -412,7 +413,7 @@ fn read(
     let rows = connection.read_page(bytes_max, params, (&log, followed))?;
     let stored = |row| {
         let (last_seq, chain): (i64, Vec<u8>) = (column(row, 0)?, column(row, 1)?);
-        // Invalid text equals no digest.
+        // An invalid text becomes a digest that equals no other digest.
         let digest = GroupDigest(<[u8; 32]>::try_from(chain).unwrap_or_default());
         let last_seq = u64::try_from(last_seq).unwrap_or(0);
         let position = Position { last_seq, digest };
@@ -458,7 +459,7 @@ fn read(
     }))
 }
 
-/// Returns the end of a log, and the start of its stored part.
+/// Returns the end of a log, and the start of the part of the log that the journal still stores.
 fn end(connection: &Connection, log: &String) -> Result<Option<(u64, u64)>, CallError> {
     let Some(row) = connection.row(schema::END, &[log])? else {
         return Ok(None);

@@ -19,7 +19,7 @@ use teamlog_engine::{Error, Identity, JournalIdentity, Result};
 use tokio_postgres::Row;
 use tokio_postgres::error::SqlState;
 
-/// A journal on PostgreSQL. Cheap to clone; all clones share a few connections, which are opened when they are needed.
+/// A journal on PostgreSQL. Cheap to clone. All clones share a few connections, which are opened when they are needed.
 #[derive(Clone)]
 pub struct PostgresJournals(Arc<Connections>);
 
@@ -44,7 +44,7 @@ impl Connector for Config {
         self.durability
     }
 
-    /// Creates its tables in the database. Tables of an older version stay unchanged, and are an error.
+    /// Creates the journal's tables in the database. Tables of an older version stay unchanged, and are an error.
     fn create(&self, min_copies: u32) -> Result<JournalInfo> {
         let raw = connect_unshared(self)?;
         if tables(&raw)?.is_none_or(|version| version == schema::SCHEMA) {
@@ -80,7 +80,7 @@ impl Connector for Config {
 }
 
 impl PostgresJournals {
-    /// Returns the journal with that id, without connecting.
+    /// Returns the journal with this id, without connecting.
     #[must_use]
     pub fn new(config: Config, journal: String) -> PostgresJournals {
         PostgresJournals(Arc::new(Connections::new(config, journal)))
@@ -192,7 +192,7 @@ impl GroupStore for PostgresJournals {
 
 /// Converts a row of [`schema::ROWS`].
 fn stored(row: &Row) -> Result<JournalRow, CallError> {
-    // Invalid text equals no digest.
+    // An invalid text becomes a digest that equals no other digest.
     let digest = |bytes: Vec<u8>| GroupDigest(<[u8; 32]>::try_from(bytes).unwrap_or([0xff; 32]));
     let after: Option<Vec<u8>> = column(row, 2)?;
     Ok(JournalRow {
@@ -256,12 +256,12 @@ impl Journals for PostgresJournals {
     }
 }
 
-/// Reads a number; negative ones become 0.
+/// Reads a number; a negative number becomes 0.
 fn count(row: &Row, at: usize) -> Result<u64, CallError> {
     Ok(u64::try_from(column::<i64>(row, at)?).unwrap_or(0))
 }
 
-/// Returns the version of a journal's tables, if there are any.
+/// Returns the version of a journal's tables; `None` if there are no tables.
 fn tables(raw: &Raw) -> Result<Option<i32>> {
     match raw.row(schema::VERSION, &[]) {
         Ok(row) => Ok(row.map(|row| column(&row, 0)).transpose()?),
@@ -270,20 +270,20 @@ fn tables(raw: &Raw) -> Result<Option<i32>> {
     }
 }
 
-/// Creates or migrates the tables, and records it by a statement.
+/// Creates or migrates the tables, then runs the statement that records this.
 fn make(raw: &Raw, statement: &str, params: Params<'_>) -> Result<()> {
     raw.wait(raw.client.batch_execute(schema::CREATE))?;
     raw.rows(statement, params)?;
     Ok(())
 }
 
-/// Connects, and refuses a pooler that gives a second connection the session of the first.
+/// Connects twice, and refuses a pooler that gives the second connection the session of the first connection.
 fn connect_unshared(config: &Config) -> Result<Raw> {
     let first = connect(config)?;
     let shared = pooled().why();
     match connect(config) {
         Err(Error::Journal { why, .. }) if why.contains(&shared) => Err(pooled().into()),
-        // A second connection may be refused for other reasons: a session pooler may allow only one session.
+        // The second connection may be refused for another reason, because a session pooler may allow only one session.
         _ => Ok(first),
     }
 }

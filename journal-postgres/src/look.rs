@@ -1,7 +1,7 @@
 //! Reads a server's settings, its term and its session in one round trip.
 //!
-//! A managed service may refuse the functions for the term. With [`Durability::External`] each of them is a request of
-//! its own, so that a refused one does not affect the others.
+//! A managed service may refuse the functions for the term. With [`Durability::External`] each function is called by a request of
+//! its own, so that a refused function does not affect the other requests.
 
 use crate::call_error::{Answer, CallError, column, is_of_pooler, pooled, said};
 use crate::copies::{ServerState, check, shown};
@@ -30,7 +30,7 @@ pub fn statement(durability: Durability) -> &'static str {
     }
 }
 
-/// Returns requests for probes, to be sent after the request for the settings.
+/// Returns a request for each probe, to be sent after the request for the settings.
 pub fn requests<'a>(client: &'a Client, probes: &[Probe]) -> Vec<Request<'a>> {
     let request = |probe: &Probe| {
         let asked = client.query_typed(probe.statement(), &[]);
@@ -61,7 +61,7 @@ pub struct Look<'a> {
 }
 
 impl<'a> Look<'a> {
-    /// Creates a collector; the reply `first` has the settings, and the probes follow it.
+    /// Creates a collector. The reply `first` has the settings; the replies to the probes follow it.
     pub fn new(
         durability: Durability,
         probes: &'a [Probe],
@@ -77,7 +77,7 @@ impl<'a> Look<'a> {
         }
     }
 
-    /// Takes a reply. Returns the server's state after the last reply, or at the first error.
+    /// Takes the next reply. Returns the server's state after the last reply, or at the first error.
     pub fn hear(
         &mut self,
         at: usize,
@@ -117,14 +117,14 @@ impl<'a> Look<'a> {
     }
 }
 
-/// Returns a term for a server without one: object ids of the journal's database replace the system id.
+/// Returns a term for a server that does not show its term. Object ids of the journal's database replace the system id.
 fn stand_in(row: &Row) -> Result<Term, CallError> {
     let objects: String = column(row, schema::LOOK_OBJECTS)?;
     let digest = GroupDigest::default().then(objects.as_bytes()).0;
     let mut system = [0; 8];
     system.copy_from_slice(&digest[..8]);
     Ok(Term {
-        // 0 means no system.
+        // The value 0 would mean an unknown system.
         system: u64::from_le_bytes(system).max(1),
         number: 0,
     })
@@ -155,14 +155,14 @@ fn told(
             let id: i64 = digits.parse().unwrap_or(0);
             term.system = id.cast_unsigned();
         }
-        // A standby has no timeline of its own.
+        // A standby has no timeline, so the reply is empty.
         (_, None) => {}
     }
     shown.answering.push(probe);
     Ok(shown)
 }
 
-/// Returns the reason for which a server does not show its settings.
+/// Returns the reason why a server does not show its settings.
 fn unseen(error: &tokio_postgres::Error) -> CallError {
     let why = said(error);
     let Some(state) = error.code() else {
@@ -182,7 +182,7 @@ fn unseen(error: &tokio_postgres::Error) -> CallError {
     }
 }
 
-/// Refuses a server that is another journal, or cannot be trusted.
+/// Refuses a server that has another journal, or that cannot be trusted.
 pub fn fit(
     shown: &ServerState,
     expected: &str,
@@ -199,7 +199,7 @@ pub fn fit(
     check(shown, last_term)
 }
 
-/// Reads the state of a server whose journal is not known yet.
+/// Reads the state of a server while the id of its journal is unknown.
 pub fn look(raw: &Raw, durability: Durability) -> Result<JournalInfo, CallError> {
     let probes = probes(durability);
     let client = &raw.client;

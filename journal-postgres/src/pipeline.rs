@@ -12,7 +12,7 @@ pub enum Reply {
     Done,
     Rows(Vec<Row>),
     Statement(Statement),
-    /// The server refuses it, with this message.
+    /// The server refuses the request, with this message.
     Refused(String),
 }
 
@@ -50,7 +50,7 @@ pub fn run<'a>(client: &'a Client, text: &'a str) -> Request<'a> {
     Box::pin(async { client.batch_execute(text).await.map(|()| Reply::Done) })
 }
 
-/// Returns a request that the server may refuse with a state for which `may_be` is true: that is a reply, and no error.
+/// Returns a request that the server may refuse. A refusal with a state for which `may_be` is true is a reply, not an error.
 pub fn attempt(request: Request<'_>, may_be: fn(&SqlState) -> bool) -> Request<'_> {
     Box::pin(async move {
         match request.await {
@@ -60,8 +60,8 @@ pub fn attempt(request: Request<'_>, may_be: fn(&SqlState) -> bool) -> Request<'
     })
 }
 
-/// Sends requests at once and takes their replies in order, up to the first error, or until `ends` returns true for a
-/// reply: later requests may never be answered.
+/// Sends requests at once and takes their replies in order. Stops at the first error, or when `ends` returns true for a reply,
+/// because later requests may never be answered.
 pub async fn pipelined(
     mut requests: Vec<Request<'_>>,
     mut ends: impl FnMut(usize, &Answer<Reply>) -> bool,

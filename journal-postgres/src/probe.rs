@@ -9,7 +9,7 @@ pub enum Probe {
     System,
 }
 
-/// All probes.
+/// All functions for the term.
 pub const PROBES: [Probe; 2] = [Probe::Timeline, Probe::System];
 
 impl Probe {
@@ -20,7 +20,7 @@ impl Probe {
         }
     }
 
-    /// Describes the unknown part if the function is refused.
+    /// Describes the part of the term that is unknown if the function is refused.
     pub fn consequence(self) -> &'static str {
         match self {
             Probe::Timeline => {

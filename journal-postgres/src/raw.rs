@@ -18,19 +18,19 @@ use tokio_postgres::tls::MakeTlsConnect;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{AsyncMessage, Client, NoTls, Row, Socket, ToStatement};
 
-/// Time limit of a call. After it the connection is dropped: canceling a commit that waits for its copies would make it
-/// count without them.
+/// Time limit of a call. After the limit the connection is dropped. The call is not canceled, because a canceled commit that
+/// waits for its copies would count without them.
 const CALL: Duration = Duration::from_secs(3);
-/// Lowest expected speed of a line. The time limit of a call grows with its bytes at this speed.
+/// Lowest expected speed of a line, in bytes per second. The time limit of a call grows with its bytes at this speed.
 const BYTES_A_SECOND: u64 = 1 << 20;
 
-/// A connection with its settings, not checked yet.
+/// A connection with its settings that is not checked yet.
 pub struct Raw {
     runtime: Runtime,
     pub client: Client,
-    /// True if the server gave a warning since the last call of `warned`.
+    /// True if the server sent a warning after the last call of `warned`.
     warned: Arc<AtomicBool>,
-    /// The mark of the session.
+    /// The word by which the session is marked.
     session: String,
 }
 
@@ -56,7 +56,7 @@ impl Raw {
         vec![run(&self.client, schema::SETTINGS), rows(mark)]
     }
 
-    /// Returns the mark of the session.
+    /// Returns the word by which the session is marked.
     pub fn session(&self) -> &String {
         &self.session
     }
@@ -92,7 +92,7 @@ impl Raw {
         self.wait(self.client.query_opt(statement, params))
     }
 
-    /// Commits a statement with that many bytes. A warning means that it may be on too few servers.
+    /// Commits a statement that transfers `bytes` bytes. A warning means that the commit may be on too few servers.
     pub fn commit<S: ToStatement + ?Sized>(
         &self,
         bytes: usize,
@@ -105,7 +105,7 @@ impl Raw {
         Ok(rows)
     }
 
-    /// Runs requests of which one is committed.
+    /// Runs requests, one of which is a commit.
     pub fn commit_all<T>(&self, requests: impl Future<Output = Answer<T>>) -> Result<T, CallError> {
         self.warned.store(false, Ordering::SeqCst);
         let replies = self.wait(requests)?;
@@ -122,12 +122,12 @@ impl Raw {
         }
     }
 
-    /// Waits for a short answer to a short call.
+    /// Waits for the answer of a call that transfers few bytes.
     pub fn wait<T>(&self, work: impl Future<Output = Answer<T>>) -> Result<T, CallError> {
         self.wait_for(0, work)
     }
 
-    /// Waits for an answer; the call transfers that many bytes.
+    /// Waits for the answer of a call that transfers `bytes` bytes.
     pub fn wait_for<T>(
         &self,
         bytes: usize,
@@ -143,7 +143,7 @@ impl Raw {
                 return Err(CallError::Gone(why));
             }
         };
-        // For these classes the statement failed before the commit.
+        // An error of one of these classes means that the statement failed before the commit.
         let is_refused = |state: &SqlState| {
             let mut classes = ["22", "23", "25", "42"].iter();
             classes.any(|class| state.code().starts_with(class))
@@ -156,7 +156,7 @@ impl Raw {
     }
 }
 
-/// Refuses a session that another connection marked before.
+/// Refuses a session that another connection has marked.
 pub fn check_mark(reply: &Answer<Reply>) -> Result<(), CallError> {
     let row = reply.as_ref().ok().and_then(|reply| reply.rows().first());
     let before: Option<String> = row.map(|row| column(row, 0)).transpose()?;
@@ -166,7 +166,7 @@ pub fn check_mark(reply: &Answer<Reply>) -> Result<(), CallError> {
     }
 }
 
-/// Connects, and keeps the connection running while its runtime is run.
+/// Connects. The connection works while its runtime is run.
 async fn connected<T>(
     server: &Server,
     client: &tokio_postgres::Config,
@@ -200,13 +200,12 @@ where
     Ok(client)
 }
 
-/// Returns the reason for a failed connection: a wrong password or certificate stays wrong until an operator changes
-/// it.
+/// Returns the reason for a failed connection. A wrong password or certificate stays wrong until an operator changes it.
 fn not_let_in(error: tokio_postgres::Error) -> CallError {
     let state = error.code().map(SqlState::code);
     let is_denied = state.is_some_and(|state| state.starts_with("28") || state == "42501")
         || tls::is_of_certificate(&error)
-        // The server asks for a password, and there is none.
+        // The server asks for a password, but the configuration has none.
         || error.to_string().starts_with("invalid configuration");
     let is_unknown = state == Some(SqlState::INVALID_CATALOG_NAME.code());
     let why = said(&error);

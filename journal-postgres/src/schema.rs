@@ -3,12 +3,13 @@
 /// Version of the tables.
 pub const SCHEMA: i32 = 4;
 
-/// Creates missing tables. A group follows exactly its predecessor: `first_seq` and `prev` are the `next_seq` and
-/// `chain` of another row; so a log's first row also shows that the log is known. Hosts may insert groups and read;
-/// they change and delete nothing. Only `teamlog_enroll` inserts the row at the start of a log, and only `teamlog_turn`
-/// changes a log's state. Both fix the search path for the tables, with the caller's temporary ones last.
-/// `teamlog_readmit` lets a log that left be loaded again. In the table of hosts a role changes only its own rows; a
-/// host is known there by an id that it created. On the tables of an older version it migrates them to this one.
+/// Creates missing tables, and migrates tables of an older version.
+///
+/// A group follows exactly its predecessor: `first_seq` and `prev` are the `next_seq` and `chain` of another row. So a log's
+/// first row also shows that the log is known. Hosts may insert groups and read; they change and delete nothing. Only
+/// `teamlog_enroll` inserts the row at the start of a log, and only `teamlog_turn` changes a log's state. Both functions fix the
+/// search path for the tables, with the caller's temporary tables last. `teamlog_readmit` lets a log that left be loaded again.
+/// In the table of hosts a role changes only its own rows; a host is known there by an id that it created.
 pub const CREATE: &str = "
 select set_config('search_path', quote_ident(current_schema()) || ', pg_temp', false);
 create table if not exists teamlog_meta (
@@ -107,7 +108,7 @@ begin
 exception when undefined_object or insufficient_privilege then null;
 end $$;";
 
-/// Stores the journal's id, once.
+/// Stores the journal's id. A second call changes nothing.
 pub const NAME: &str = "
 insert into teamlog_meta (schema, min_reader, journal_id, min_copies)
 values ($1, $1, gen_random_uuid(), $2) on conflict do nothing";
@@ -118,8 +119,8 @@ pub const VERSION: &str = "select schema from teamlog_meta";
 /// Stores this version after a migration.
 pub const MIGRATED: &str = "update teamlog_meta set schema = $1, min_reader = $1 where schema < $1";
 
-/// Marks the session with a word of the connection. Returns the session's previous mark: another connection's mark, if
-/// a pooler shares the session.
+/// Marks the session with a word of the connection. Returns the session's previous mark. If a pooler shares the session, this is
+/// the mark of another connection.
 pub const MARK: &str = "
 select coalesce(current_setting('teamlog.session', true), ''), set_config('teamlog.session', $1, false)";
 
@@ -138,7 +139,7 @@ select m.schema, m.min_reader, m.journal_id::text, m.min_copies,
   pg_is_in_recovery(), coalesce(current_setting('teamlog.session', true), '')
 from teamlog_meta m";
 
-/// Like `LOOK` without the functions that a managed service may refuse; with the ids of the journal's objects, which a
+/// Like `LOOK`, without the functions that a managed service may refuse. Also reads the ids of the journal's objects, which a
 /// dump that is restored elsewhere does not have.
 pub const LOOK_EXTERNAL: &str = "
 select m.schema, m.min_reader, m.journal_id::text, m.min_copies,
@@ -150,7 +151,8 @@ select m.schema, m.min_reader, m.journal_id::text, m.min_copies,
      where oid in ('teamlog_meta'::regclass, 'teamlog_log'::regclass, 'teamlog_group'::regclass, 'teamlog_artifact'::regclass)))
 from teamlog_meta m";
 
-/// Columns of both: standby or not, the mark of the session, the ids of objects.
+/// Index of the first column that `LOOK` and `LOOK_EXTERNAL` share: standby or not; then the mark of the session, and the ids of
+/// objects.
 pub const LOOK_STANDBY: usize = 12;
 pub const LOOK_SESSION: usize = 13;
 pub const LOOK_OBJECTS: usize = 14;
@@ -161,13 +163,13 @@ pub const TIMELINE: &str = "select case when pg_is_in_recovery() then null else 
 /// Reads the id of the system of servers.
 pub const SYSTEM: &str = "select system_identifier::text from pg_control_system()";
 
-/// Commits a write in the journal with that id: after it, all earlier reads are on as many servers as this write.
+/// Commits a write in the journal with the given id. Afterwards all earlier reads are on as many servers as this write.
 pub const BARRIER: &str = "
 insert into teamlog_host (host, name, log, seen_at)
 select $1, $2, '00000000-0000-0000-0000-000000000000', clock_timestamp() from teamlog_meta where journal_id = $3::text::uuid
 on conflict (host, log, owner) do update set name = excluded.name, seen_at = excluded.seen_at";
 
-/// Notes up to which event a host followed a log. Nothing depends on the note, so the commit waits for no disk and no
+/// Notes the event up to which a host has followed a log. Nothing depends on the note, so the commit waits for no disk and no
 /// copy.
 pub const FOLLOWED: &str = "
 with hint as materialized (select set_config('synchronous_commit', 'off', true))
@@ -175,8 +177,8 @@ insert into teamlog_host (host, name, log, followed, seen_at)
 select $1, $2, $3::text::uuid, $4, clock_timestamp() from hint
 on conflict (host, log, owner) do update set name = excluded.name, followed = excluded.followed, seen_at = excluded.seen_at";
 
-/// Appends groups, in the order of their logs, so that two hosts never wait for each other. Returns the inserted ones:
-/// none in a session of another connection, which may lack the settings.
+/// Appends groups, in the order of their logs, so that two hosts never wait for each other. Returns the inserted groups. Inserts
+/// no groups in a session of another connection, which may lack the settings.
 pub const APPEND: &str = "
 insert into teamlog_group (log, first_seq, last_seq, prev, chain, last_id, bytes, begins)
 select g.log::uuid, g.first_seq, g.last_seq, g.prev, g.chain, g.last_id::uuid, g.bytes, g.begins
@@ -185,13 +187,13 @@ from unnest($1::text[], $2::int8[], $3::int8[], $4::bytea[], $5::bytea[], $6::te
 join teamlog_log l on l.log = g.log::uuid and l.state = $9 and current_setting('teamlog.session', true) = $10
 order by g.log, g.first_seq on conflict do nothing returning log::text, first_seq";
 
-/// Like `APPEND` for one group, which a server answers faster.
+/// Like `APPEND`, for one group. A server answers this statement faster.
 pub const APPEND_ONE: &str = "
 insert into teamlog_group (log, first_seq, last_seq, prev, chain, last_id, bytes, begins)
 select l.log, $2, $3, $4, $5, $6::text::uuid, $7, $8 from teamlog_log l
 where l.log = $1::text::uuid and l.state = $9 and current_setting('teamlog.session', true) = $10 on conflict do nothing returning log::text, first_seq";
 
-/// Like `APPEND_ONE`, and changes the state of the log.
+/// Like `APPEND_ONE`, and also changes the state of the log.
 pub const TURN: &str = "
 select $1::text, $2::int8 where current_setting('teamlog.session', true) = $10
   and teamlog_turn($1::text::uuid, $2::int8, $3, $4, $5, $6::text::uuid, $7, $8, $9, $11)";
@@ -209,7 +211,7 @@ insert into teamlog_host (host, name, log, seq, state_digest, seen_at)
 values ($1, $5, $2::text::uuid, $3, $4, clock_timestamp())
 on conflict (host, log, owner) do update set name = excluded.name, seq = excluded.seq, state_digest = excluded.state_digest, seen_at = excluded.seen_at";
 
-/// Reads the hosts with another state at the same event.
+/// Reads the hosts whose state at the same event differs.
 pub const OTHER_STATES: &str = "
 select max(name) from teamlog_host where log = $1::text::uuid and seq = $2 and state_digest <> $3 group by host order by 1";
 
@@ -217,14 +219,14 @@ select max(name) from teamlog_host where log = $1::text::uuid and seq = $2 and s
 pub const BLOB: &str =
     "select bytes from teamlog_artifact where log = $1::text::uuid and digest = $2";
 
-/// Reads the row in a group's place, and if its predecessor exists.
+/// Reads the row in a group's place, and says if the group's predecessor exists.
 pub const STANDS: &str = "
 select l.state, g.chain,
   exists (select from teamlog_group p where p.log = l.log and p.next_seq = $2 and p.chain = $3)
 from teamlog_log l left join teamlog_group g on g.log = l.log and g.first_seq = $2
 where l.log = $1::text::uuid";
 
-/// Reads the row of a position, and the following ones, up to some number and about as many bytes.
+/// Reads the row of a position and the rows after it, up to a number of rows and about a number of bytes.
 pub const READ: &str = "
 select last_seq, chain, bytes, begins, (extract(epoch from clock_timestamp()) * 1000000)::int8,
   (select fold_version from teamlog_log where log = $1::text::uuid) from (
@@ -233,7 +235,7 @@ select last_seq, chain, bytes, begins, (extract(epoch from clock_timestamp()) * 
     from teamlog_group where log = $1::text::uuid and next_seq >= $2 order by next_seq limit $4) page) sized
 where before < $3 order by last_seq";
 
-/// Reads the stored rows of a log, up to some number and about as many bytes.
+/// Reads the stored rows of a log, up to a number of rows and about a number of bytes.
 pub const ROWS: &str = "
 select first_seq, last_seq, prev, chain, bytes from (
   select *, sum(length(bytes)) over (order by first_seq) - length(bytes) as before from (
@@ -248,7 +250,7 @@ values ($1::text::uuid, $2, $3, $4, $5, $6::text::uuid, $7, $8)
 on conflict (log, first_seq) do update set last_seq = excluded.last_seq, prev = excluded.prev, chain = excluded.chain,
   last_id = excluded.last_id, bytes = excluded.bytes where not g.base";
 
-/// Lists the tables, functions and rights that a host needs and that are missing.
+/// Lists the tables, functions and rights that a host needs but does not have.
 pub const MISSING: &str = "
 select 'table ' || name || ' is missing' from unnest(array[
     'teamlog_log', 'teamlog_group', 'teamlog_host', 'teamlog_artifact']) name where to_regclass(name) is null
@@ -263,12 +265,12 @@ select 'role ' || current_user || ' lacks the right to ' || wanted || ' ' || nam
     as needed (name, wanted)
   where not coalesce(has_any_column_privilege(to_regclass(name), wanted), true)";
 
-/// Reads the end of a log, and the start of its stored part.
+/// Reads the end of a log, and the start of the part that is still stored.
 pub const END: &str =
     "select max(last_seq), min(last_seq) from teamlog_group where log = $1::text::uuid";
 
-/// Removes the rows before an event, up to the end of a group, which becomes the row at the start of the log; at most a
-/// thousand groups. Returns the number of removed groups and bytes.
+/// Removes the rows before an event, at most a thousand groups. The last removed group becomes the row at the start of the log.
+/// Returns the number of removed groups and bytes.
 pub const TRIM: &str = "
 with border as (
   select max(next_seq) as next_seq from (
@@ -301,7 +303,7 @@ from teamlog_log l left join teamlog_group g on g.log = l.log where l.log = $1::
 /// Lets a log that left be loaded again.
 pub const READMIT: &str = "select teamlog_readmit($1::text::uuid, $2)";
 
-/// Reads the last contact of each host, and up to which event it followed a log.
+/// Reads the last contact of each host, and the event up to which it followed a log.
 pub const HOSTS: &str = "
 select host, max(name), extract(epoch from clock_timestamp() - max(seen_at))::float8,
   max(followed) filter (where log = $1::text::uuid)

@@ -20,7 +20,7 @@ use tokio_rustls::rustls::{self, CertificateError, ClientConfig, RootCertStore};
 /// Files for TLS, as PEM.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TlsFiles {
-    /// Certificates of the trusted authorities; default: those of the system.
+    /// Certificates of the trusted authorities; default: the authorities of the system.
     pub sslrootcert: Option<PathBuf>,
     /// Certificate of this host, with its chain.
     pub sslcert: Option<PathBuf>,
@@ -33,7 +33,7 @@ pub struct TlsFiles {
 pub struct Tls(TlsConnector);
 
 impl Tls {
-    /// Loads these files.
+    /// Loads the files.
     ///
     /// # Errors
     /// A description: a file cannot be read or has the wrong content, or a certificate has no key.
@@ -100,7 +100,7 @@ impl MakeTlsConnect<Socket> for Tls {
     }
 }
 
-/// A handshake with the server of that name.
+/// A handshake with the named server.
 pub struct Handshake(TlsConnector, ServerName<'static>);
 
 impl TlsConnect<Socket> for Handshake {
@@ -116,7 +116,7 @@ impl TlsConnect<Socket> for Handshake {
     }
 }
 
-/// Explains an unknown authority, for which rustls has only a bare name.
+/// Explains the error for an unknown authority, because rustls has only a short name for it.
 fn in_words(error: io::Error) -> io::Error {
     let cause = error.get_ref().and_then(|cause| cause.downcast_ref());
     match cause {
@@ -127,7 +127,7 @@ fn in_words(error: io::Error) -> io::Error {
     }
 }
 
-/// No trusted authority signed the server's certificate.
+/// The error that no trusted authority signed the server's certificate.
 #[derive(Debug)]
 struct UnknownIssuer;
 
@@ -143,7 +143,7 @@ impl fmt::Display for UnknownIssuer {
 pub struct Encrypted(client::TlsStream<Socket>);
 
 impl TlsStream for Encrypted {
-    /// Not needed: the name in the certificate was checked.
+    /// Channel binding is not needed, because the name in the certificate was checked.
     fn channel_binding(&self) -> ChannelBinding {
         ChannelBinding::none()
     }
@@ -177,7 +177,7 @@ impl AsyncWrite for Encrypted {
     }
 }
 
-/// Returns true if a connection failed because of a certificate: the server's, or this host's.
+/// Returns true if a connection failed because of the certificate of the server or of this host.
 pub(crate) fn is_of_certificate(error: &(dyn std::error::Error + 'static)) -> bool {
     use tokio_rustls::rustls::{AlertDescription as Alert, Error};
     let wrapped = error

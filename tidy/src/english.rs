@@ -1,4 +1,4 @@
-//! A lint for plain English: finds comments that open obliquely, and constructions that readers have to read twice.
+//! A lint for plain English: finds comments with an opening, or a construction, that readers have to read twice.
 //!
 //! The lint is a help. A comment that passes can still be bad.
 
@@ -173,10 +173,10 @@ struct Word {
 fn check(words: &[Word]) -> Vec<Fault> {
     let mut faults = Vec::new();
     let opening = OPENINGS.iter().filter(|found| begins(words, found));
-    // The longest opening names the fault best.
+    // If several openings match, the longest one names the fault best.
     if let Some(found) = opening.max_by_key(|found| found.len()) {
         faults.push(fault(words, found, Rule::Opening));
-        // A comment with a bad opening needs another sentence anyway.
+        // A comment with a bad opening must be rewritten anyway, so its other faults are not reported.
         return faults;
     }
     for (rule, constructions) in CONSTRUCTIONS {
@@ -244,7 +244,7 @@ fn comment(line: &str) -> Option<(usize, &str, &str)> {
 
 fn words_of(text: &str, line: usize) -> Vec<Word> {
     let mut words = Vec::new();
-    // Every second part is code.
+    // The odd parts are outside of backticks, the even parts are code.
     for (at, part) in text.split('`').enumerate() {
         if at % 2 == 1 {
             words.push(Word {

@@ -1,4 +1,4 @@
-//! Reading of the tree for checks against its own rules: files, and the modules that they import.
+//! Reads the project's files for checks of its rules: the files, and the modules that they import.
 #![forbid(unsafe_code)]
 
 pub mod english;

@@ -1,23 +1,23 @@
-//! Splits Rust source into tokens: names, texts, and single signs. Comments, characters and lifetimes are left out.
+//! Splits Rust source into tokens: names, string literals, and single signs. Comments, characters and lifetimes are left out.
 
 /// A token of Rust source.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Token {
     /// A name, keyword or number.
     Name(String),
-    /// A string literal as it reads at run time.
+    /// A string literal, with its value at run time.
     Text(String),
-    /// One sign.
+    /// A single sign.
     Sign(char),
 }
 
 impl Token {
-    /// True if the token is that sign.
+    /// Returns true if the token is the given sign.
     pub fn is(&self, sign: char) -> bool {
         *self == Token::Sign(sign)
     }
 
-    /// The name, if the token is one.
+    /// Returns the name, if the token is a name.
     pub fn name(&self) -> Option<&str> {
         match self {
             Token::Name(name) => Some(name),
@@ -25,7 +25,7 @@ impl Token {
         }
     }
 
-    /// The text, if the token is a string literal.
+    /// Returns the value, if the token is a string literal.
     pub fn text(&self) -> Option<&str> {
         match self {
             Token::Text(text) => Some(text),
@@ -61,7 +61,7 @@ pub fn tokens(source: &str) -> Vec<Token> {
             found.push(Token::Text(text.iter().collect()));
             i = end + 1 + hashes;
         } else if c == '\'' {
-            // A character ends with a quote; a lifetime does not.
+            // A character literal ends with a quote; a lifetime does not.
             i += match (at(i + 1), at(i + 2)) {
                 ('\\', _) => {
                     2 + (i + 3..)
@@ -110,7 +110,7 @@ fn quoted(chars: &[char], begin: usize) -> (String, usize) {
             }
             'n' => text.push('\n'),
             't' => text.push('\t'),
-            // An escaped code point begins with its braces.
+            // The braces of an escaped code point follow as text.
             'u' => text.push_str("\\u"),
             other => text.push(other),
         }

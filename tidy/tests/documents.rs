@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use teamlog_tidy::{File, files};
 
-/// Documents of a single file type, by path.
+/// Returns the Markdown documents of the project, by path.
 fn documents() -> BTreeMap<String, String> {
     let found = files(&[".md"]).into_iter();
     found
@@ -53,7 +53,7 @@ fn every_document_names_its_reader_first() {
     assert!(faults.is_empty(), "\n{}", faults.join("\n"));
 }
 
-/// Targets of the links of a document, without those to other sites and those in blocks of code.
+/// Returns the targets of the links of a document. Leaves out links to other sites, and links in blocks of code.
 fn links(text: &str) -> impl Iterator<Item = &str> {
     let prose = text.split("```").step_by(2);
     prose
@@ -63,7 +63,7 @@ fn links(text: &str) -> impl Iterator<Item = &str> {
         .filter(|target| !target.contains("://") && !target.contains(' '))
 }
 
-/// Names by which a document's headings and anchors are linked.
+/// Returns the names by which a document's headings and anchors are linked.
 fn anchors(text: &str) -> impl Iterator<Item = String> + '_ {
     let headings = text
         .lines()
@@ -78,7 +78,7 @@ fn anchors(text: &str) -> impl Iterator<Item = String> + '_ {
     headings.chain(marks.filter_map(|rest| Some(rest.split_once('"')?.0.to_owned())))
 }
 
-/// A relative target of a link in the document at `from`, as a path from the root.
+/// Converts a relative target of a link in the document at `from` into a path from the root.
 fn joined(from: &str, target: &str) -> String {
     let mut parts: Vec<&str> = from.split('/').collect();
     parts.pop();

@@ -1,4 +1,4 @@
-//! Makes `docs/reference/messages.md`: every message that a user can meet, read from the calls that make it.
+//! Generates `docs/reference/messages.md`: every message that a user can see, read from the calls that create messages.
 
 use std::collections::{BTreeMap, BTreeSet};
 use teamlog_tidy::tokens::{Token, tokens};
@@ -6,7 +6,7 @@ use teamlog_tidy::{File, files, root};
 
 const PAGE: &str = "docs/reference/messages.md";
 
-/// The page's beginning.
+/// The beginning of the generated page.
 const BEFORE: &str = "\
 # Messages
 
@@ -17,15 +17,15 @@ page from the calls in the source that make a message (`TEAMLOG_BLESS=1 cargo te
 has.
 ";
 
-/// Places of the code and the message in a call.
+/// Positions of the code and the message among the arguments of a call.
 enum Shape {
-    /// `Refusal::new(Code::X, message)`: any argument `Code::X`, and the message after it.
+    /// `Refusal::new(Code::X, message)`: an argument `Code::X`, and the message in the argument after it.
     Code,
-    /// A code as text in one argument, the message in another.
+    /// The code is a text in one argument, and the message is in another argument.
     Named(usize, usize),
-    /// A fixed code, and the message in an argument.
+    /// The code is fixed, and the message is in an argument.
     Fixed(&'static str, usize),
-    /// `{field} {rule}, but is {value}`: the arguments of field and rule, under a fixed code.
+    /// `{field} {rule}, but is {value}`: the field and the rule are in two arguments, and the code is fixed.
     Rule(&'static str, usize, usize),
     /// `Error::journal(JournalFault::X, message)`.
     Fault,
@@ -33,7 +33,7 @@ enum Shape {
     Io,
 }
 
-/// The calls that make errors, by the end of their path.
+/// The calls that create errors, by the end of their path.
 const CALLS: &[(&str, Shape)] = &[
     ("CommandError::new", Shape::Named(1, 2)),
     ("CommandError::usage", Shape::Fixed("usage", 0)),
@@ -61,7 +61,7 @@ const CALLS: &[(&str, Shape)] = &[
 /// Methods that give an error its hint.
 const HINTS: &[&str] = &["hint", "hinting", "or_hint", "and_hint"];
 
-/// Messages by code, each with the files that make it.
+/// Messages by code, each with the files that create it.
 type Found = BTreeMap<String, BTreeMap<String, BTreeSet<String>>>;
 
 #[test]
@@ -116,7 +116,7 @@ fn messages() -> Found {
     found
 }
 
-/// A message is more than a word; a lone format is none.
+/// Returns true if a text is a message: it has more than one word, and is not only a format.
 fn is_message(text: &str) -> bool {
     let words = text.split_whitespace();
     words
@@ -128,7 +128,7 @@ fn is_message(text: &str) -> bool {
         > 1
 }
 
-/// Adds the messages of the call that begins at a token, if one does.
+/// Adds the messages of the call that begins at a token, if a call begins there.
 fn calls(
     tokens: &[Token],
     at: usize,
@@ -217,7 +217,7 @@ fn calls(
     }
 }
 
-/// A lone word among the arguments, such as `read`.
+/// Returns the single words among the arguments, such as `read`.
 fn words(argument: Option<&&[Token]>) -> Vec<String> {
     let text = argument.and_then(|one| one.first()?.text());
     text.into_iter().map(str::to_owned).collect()
@@ -237,7 +237,7 @@ fn derived(tokens: &[Token], at: usize, add: &mut impl FnMut(&str, String)) {
     }
 }
 
-/// The arguments of a call whose parenthesis opens at `open`.
+/// Returns the arguments of a call whose parenthesis opens at `open`.
 fn arguments(tokens: &[Token], open: usize) -> Vec<&[Token]> {
     let mut found = Vec::new();
     let mut depth = 0_usize;
@@ -260,7 +260,7 @@ fn arguments(tokens: &[Token], open: usize) -> Vec<&[Token]> {
     found
 }
 
-/// The texts that an argument can become. A variable is looked up in the lines above the call.
+/// Returns the texts that an argument can have. A variable is looked up in the lines above the call.
 fn templates(argument: &[Token], tokens: &[Token], call: usize) -> Vec<String> {
     if let [Token::Name(variable)] = argument {
         let first = call.saturating_sub(ABOVE);
@@ -293,7 +293,7 @@ fn templates(argument: &[Token], tokens: &[Token], call: usize) -> Vec<String> {
 /// Number of tokens before a call in which its variables are looked for.
 const ABOVE: usize = 250;
 
-/// Every text in these tokens, formats with the names of their values.
+/// Returns every text in these tokens. Formats contain the names of their values.
 fn texts(tokens: &[Token]) -> Vec<String> {
     let mut found = Vec::new();
     let mut at = 0;
@@ -314,7 +314,7 @@ fn texts(tokens: &[Token]) -> Vec<String> {
     found
 }
 
-/// A template with a name for each value that has none.
+/// Returns a template in which each value has a name.
 fn filled(template: &str, values: &[&[Token]]) -> String {
     let mut names = values.iter().map(|value| name_of(value));
     let mut text = String::new();
@@ -339,7 +339,7 @@ fn filled(template: &str, values: &[&[Token]]) -> String {
     text + rest
 }
 
-/// The noun of a value that is shown: the last name that is no method of conversion.
+/// Returns the noun of a shown value: the last name that is no method of conversion.
 fn name_of(value: &[Token]) -> String {
     const PASSED: &[&str] = &[
         "display",
@@ -367,7 +367,7 @@ fn name_of(value: &[Token]) -> String {
     noun.unwrap_or("value").to_owned()
 }
 
-/// The words of `Code` and `JournalFault`, by variant.
+/// Returns the words of `Code` and `JournalFault`, by variant.
 fn codes(sources: &[(String, Vec<Token>)]) -> BTreeMap<String, String> {
     let mut found = BTreeMap::new();
     for (path, tokens) in sources {

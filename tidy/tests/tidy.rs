@@ -1,4 +1,4 @@
-//! The tree follows the rules of ARCHITECTURE.md: each test names every place that breaks one.
+//! Checks that the tree follows the rules of ARCHITECTURE.md. A failing test names every place that breaks a rule.
 
 use std::collections::BTreeSet;
 use teamlog_tidy::{File, circle, english, files, imports, root};
@@ -53,7 +53,7 @@ const HINTS: &str = "cli/src/hint";
 /// The one file with `unsafe`.
 const UNSAFE: &str = "engine/src/storage/map.rs";
 
-/// Maximum number of lines of a source file; a longer one should be split.
+/// Largest number of lines of a source file. A longer file should be split.
 const LONGEST: usize = 600;
 
 /// Places whose comments are plain English: crates, folders or files.
@@ -72,10 +72,10 @@ const PLAIN_ENGLISH: &[&str] = &[
     "cli",
 ];
 
-/// Places inside of these that are not plain yet.
+/// Places within `PLAIN_ENGLISH` whose comments are not plain yet.
 const NOT_YET_PLAIN: &[&str] = &[];
 
-/// Names of earlier versions for things that have a plain one.
+/// Names of earlier versions for things that have a plain name now.
 const GIVEN_UP: &[&str] = &[
     "berth",
     "berths",
@@ -174,8 +174,7 @@ fn no_table_describes_operations_a_second_time() {
     none(faults);
 }
 
-/// Returns the operation whose record begins on a line. Names of one word are left out, since they have other meanings
-/// too.
+/// Returns the operation whose record begins on a line. Leaves out names of one word, because they have other meanings, too.
 fn record(line: &str) -> Option<&str> {
     let (name, rest) = line.strip_prefix("    \"")?.split_once("\": ")?;
     let effects = ["Reads(", "Records(", "Waits("];
@@ -315,7 +314,7 @@ fn oblique_comments_are_found() {
     ] {
         assert_eq!(found(plain), none, "{plain}");
     }
-    // Two markers are two comments, and each has its own opening.
+    // Comments with different markers are two comments, and each has its own opening.
     assert_eq!(
         found("//! The module.\n\n/// Item.\n// What follows."),
         ["4 Opening what"]
@@ -367,7 +366,7 @@ fn hints_name_commands_in_one_place_only() {
             let gives = ["hint(", "hinting(", "let hint"]
                 .iter()
                 .any(|word| line.contains(word));
-            // A long text begins on a line of its own.
+            // A long text is on its own line, so look at the next lines, too.
             let texts = lines.iter().skip(at).take(3);
             let opens = [": teamlog ", "\"teamlog ", "`teamlog "];
             let names = |text: &&&str| opens.iter().any(|open| text.contains(open));

@@ -1,4 +1,4 @@
-//! Appending: durable alone, durable from 32 threads, buffered.
+//! Measures appends: durable from one thread, durable from 32 threads, buffered.
 
 use crate::contestant::{BUFFERED, Contestant, DURABLE, Sink};
 use crate::draft::Draft;
@@ -21,7 +21,7 @@ fn written() -> u64 {
     line.and_then(|bytes| bytes.parse().ok()).unwrap_or(0)
 }
 
-/// Appends with threads that start together; returns the time until the last thread is done, and the time of each call.
+/// Appends with threads that start together. Returns the time until the last thread is done, and the time of each call.
 fn append(sink: &dyn Sink, shares: Vec<Vec<Draft>>) -> (Duration, Vec<Duration>) {
     let start = Barrier::new(shares.len() + 1);
     std::thread::scope(|scope| {
@@ -48,7 +48,7 @@ fn append(sink: &dyn Sink, shares: Vec<Vec<Draft>>) -> (Duration, Vec<Duration>)
     })
 }
 
-/// The median call, or the time per event.
+/// Figure of a row: the median call, or the time per event.
 enum Cost {
     Call,
     Event,
@@ -97,7 +97,7 @@ fn kib(series: &Series) -> String {
     number(series.written as f64 / series.events as f64 / 1024.0)
 }
 
-/// One thread, each append durable.
+/// Measures one thread whose appends are durable.
 pub fn one(options: &Options) {
     if !options.begins("One durable append") {
         return;
@@ -144,7 +144,7 @@ fn is_group(one: Contestant) -> bool {
     [Contestant::GroupGrowing, Contestant::GroupPrewritten].contains(&one)
 }
 
-/// Many threads, each append durable.
+/// Measures many threads whose appends are durable.
 pub fn many(options: &Options) {
     if !options.begins(&format!("{THREADS} threads, each append durable")) {
         return;
@@ -183,12 +183,12 @@ pub fn many(options: &Options) {
     }
 }
 
-/// One thread that appends without waiting.
+/// Measures one thread that appends without waiting.
 pub fn buffered(options: &Options) {
     if !options.begins("Buffered append") {
         return;
     }
-    // Some append and commit to their files each time.
+    // Some contestants append and commit to their files each time.
     let each = |one: Contestant| match one {
         Contestant::Redb | Contestant::Sqlite => 4_000,
         _ if options.quick => 20_000,

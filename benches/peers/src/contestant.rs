@@ -1,4 +1,4 @@
-//! The contestants, and the abilities of each.
+//! The contestants, and the measurements in which each takes part.
 
 use crate::draft::{self, Draft};
 use crate::stores::{bare, commitlog, fjall, okaywal, raft_engine, redb, sqlite, teamlog};
@@ -25,7 +25,7 @@ pub enum Contestant {
     Written,
 }
 
-/// The side of a ratio.
+/// The role of a contestant in a ratio.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Side {
     Ours,
@@ -69,7 +69,7 @@ pub const BUFFERED: &[Contestant] = &[
     Written,
 ];
 
-/// Contestants that keep and read a long history. The first three of one format share a directory.
+/// Contestants that keep and read a long history. The first three contestants of one format share a directory.
 pub const LONG: &[Contestant] = &[
     Indexed(JSONL),
     Indexed(BINARY),
@@ -84,7 +84,7 @@ pub const LONG: &[Contestant] = &[
     Written,
 ];
 
-/// Appends events for one thread.
+/// Function that appends events for one thread.
 pub type Appender<'a> = Box<dyn FnMut(Draft) + 'a>;
 
 /// A place to append events, by any number of threads.
@@ -106,11 +106,12 @@ pub enum Depth {
     Typed,
 }
 
-/// A long history.
+/// A long history, open for reading.
 pub trait History {
-    /// Reads all of it; returns the number of events. `None` if it cannot be shared between that many threads.
+    /// Reads the whole history with `threads` threads, and returns the number of events; `None` if the contestant cannot share
+    /// the history between threads.
     fn scan(&self, depth: Depth, threads: u64) -> Option<u64>;
-    /// Reads the events of a trace; returns their number. `None` without an index.
+    /// Reads the events of a trace, and returns their number; `None` if the contestant has no index.
     fn trace(&self, _: &str) -> Option<usize> {
         None
     }
@@ -151,7 +152,7 @@ impl Contestant {
         }
     }
 
-    /// Returns event `seq` in its form.
+    /// Returns event `seq` in the contestant's form.
     pub fn draft(self, seq: u64) -> Draft {
         match self {
             Engine(_) | Indexed(_) => Draft::Event(draft::event(seq)),
@@ -160,7 +161,7 @@ impl Contestant {
         }
     }
 
-    /// Creates a new one in an empty directory.
+    /// Creates a new sink in an empty directory.
     pub fn sink(self, dir: &Path, durable: bool) -> Box<dyn Sink> {
         match self {
             Engine(format) => Box::new(teamlog::Engine::create(dir, format, durable)),
@@ -180,7 +181,7 @@ impl Contestant {
         }
     }
 
-    /// Fills an empty directory with a history of that many events.
+    /// Fills an empty directory with a history of `count` events.
     pub fn load(self, dir: &Path, count: u64) {
         match self {
             Engine(format) | Indexed(format) | Team(format) => teamlog::load(dir, format, count),
@@ -194,7 +195,7 @@ impl Contestant {
         }
     }
 
-    /// Opens a history of [`Contestant::load`].
+    /// Opens a history that [`Contestant::load`] created.
     pub fn open(self, dir: &Path, count: u64) -> Box<dyn History> {
         match self {
             Engine(_) | Indexed(_) => Box::new(teamlog::Opened::open(dir)),
@@ -245,7 +246,7 @@ struct Fields<'a> {
     crc: &'a str,
 }
 
-/// Lets each of that many threads read its part of `0..count`; returns the sum of their counts.
+/// Lets each of `threads` threads read its part of `0..count`; returns the sum of their counts.
 pub fn parts(count: u64, threads: u64, read: impl Fn(std::ops::Range<u64>) -> u64 + Sync) -> u64 {
     let share = count.div_ceil(threads);
     std::thread::scope(|scope| {

@@ -1,4 +1,4 @@
-//! Equal events for all contestants, each in the contestant's own form: encoded bytes for stores of bytes, fields for
+//! Equal events for all contestants, each in the contestant's own form: encoded bytes for stores of bytes, and fields for
 //! teamlog, which encodes within the measured time.
 
 use teamlog_benches::events::{self, STORY};
@@ -11,20 +11,20 @@ const KIND: &str = "step_taken";
 
 /// An event to append.
 pub enum Draft {
-    /// For a store of bytes.
+    /// An event for a store of bytes.
     Record(Record),
-    /// For the engine.
+    /// An event for the engine.
     Event(NewEvent),
-    /// For a team.
+    /// An event for a team.
     Input(Append),
 }
 
 /// An event for a store of bytes.
 pub struct Record {
     pub seq: u64,
-    /// Key for its index.
+    /// Key of the event in the index.
     pub trace: String,
-    /// The line that teamlog would write for it.
+    /// The line that teamlog would write for the event.
     pub line: Vec<u8>,
 }
 
@@ -51,7 +51,7 @@ impl Draft {
     }
 }
 
-/// Number of neighbouring events whose stories have the same order.
+/// Number of neighbouring events whose stories are all adjacent or all spread.
 const BLOCK: u64 = 1_000;
 const STORIES: u64 = BLOCK / STORY;
 
@@ -64,7 +64,7 @@ pub enum Lie {
     Spread,
 }
 
-/// Returns the story of event `seq`: in every other block they are spread.
+/// Returns the story of event `seq`. In every other block the stories are spread.
 pub fn story(seq: u64) -> String {
     let (block, within) = (seq / BLOCK, seq % BLOCK);
     let story = match block % 2 {
@@ -74,7 +74,7 @@ pub fn story(seq: u64) -> String {
     format!("tr_{:05}", block * STORIES + story)
 }
 
-/// Returns a story of a history with that order, a different one for each number.
+/// Returns a story of a history with the given order. Different numbers give different stories.
 pub fn some_story(number: u64, count: u64, lie: Lie) -> String {
     let mixed = number.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32;
     let (block, story) = (mixed % (count / BLOCK / 2), mixed % STORIES);

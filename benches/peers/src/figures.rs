@@ -1,11 +1,11 @@
-//! Figures of each contestant, their ratios, and the tables.
+//! The figures of each contestant, their ratios, and the tables.
 
 use crate::contestant::{Contestant, Side};
 use crate::options::Options;
 use std::time::Duration;
 use teamlog_benches::rounds::median;
 
-/// One contestant's figures in one section. A round's cost is a time, so less is better.
+/// The figures of one contestant in one section. The cost of a round is a time, so a lower cost is better.
 #[derive(Debug, Clone, Default)]
 pub struct Series {
     /// Cost of each round.
@@ -24,7 +24,7 @@ impl Series {
         (!self.rounds.is_empty()).then(|| median(self.rounds.clone()))
     }
 
-    /// Returns the call at that percentile, in microseconds.
+    /// Returns the duration of the call at percentile `place`, in microseconds.
     pub fn call(&self, place: f64) -> String {
         let at = (self.calls.len() as f64 * place) as usize;
         let call = self.calls.get(at.min(self.calls.len().saturating_sub(1)));
@@ -37,7 +37,7 @@ impl Series {
         self
     }
 
-    /// Returns how many times as fast it is as another: the median of the rounds' ratios.
+    /// Returns how many times as fast this contestant is as the other contestant: the median of the rounds' ratios.
     fn against(&self, other: &Series) -> Option<f64> {
         let pairs = self.rounds.iter().zip(&other.rounds);
         let ratios: Vec<f64> = pairs.map(|(own, other)| other / own).collect();
@@ -58,7 +58,7 @@ impl Field<'_> {
             .map(|(at, _)| at)
     }
 
-    /// Returns how many times as fast it is as another contestant.
+    /// Returns how many times as fast the contestant `at` is as the contestant `other`.
     pub fn ratio(&self, at: usize, other: Option<usize>) -> String {
         let ratio = other.and_then(|other| self.1[at].against(&self.1[other]));
         ratio.map_or("–".into(), |ratio| format!("{ratio:.2} x"))
@@ -69,7 +69,7 @@ impl Field<'_> {
         self.0.iter().position(|one| *one == contestant)
     }
 
-    /// Returns the name, in bold for the reference.
+    /// Returns the name of a contestant; the name of the reference is in bold.
     pub fn name(&self, at: usize) -> String {
         let name = self.0[at].name();
         match self.best_peer() == Some(at) {

@@ -1,4 +1,4 @@
-//! A long history: loaded once, scanned and searched in turns.
+//! Measures a long history, which is loaded once, and then scanned and searched in turns.
 
 use crate::contestant::{Contestant, Depth, History, LONG};
 use crate::draft::{Lie, some_story};
@@ -14,7 +14,7 @@ use teamlog_benches::rounds::{timed, turns};
 pub struct Kept(pub Vec<PathBuf>);
 
 impl Kept {
-    /// Returns that contestant's directory.
+    /// Returns the directory of a contestant.
     pub fn dir(&self, one: Contestant) -> Option<&Path> {
         let at = LONG.iter().position(|long| *long == one)?;
         self.0.get(at).map(PathBuf::as_path)
@@ -25,7 +25,7 @@ const ON_DISK: &str = "A history on disk";
 const SCAN: &str = "Scan of a history";
 const TRACE: &str = "20 events of a trace, warm";
 
-/// Prints the sections about an open history; later sections need it too.
+/// Prints the sections about an open history. Returns the directories, because later sections need them.
 pub fn sections(options: &Options) -> Kept {
     let need = [
         ON_DISK,

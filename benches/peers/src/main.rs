@@ -1,5 +1,5 @@
-//! teamlog compared with other stores, on the same events: `cargo peers` prints one document in markdown, with ratios.
-//! `cargo peers plots` draws teamlog's cost against the length of a history.
+//! teamlog compared with other stores, on the same events. `cargo peers` prints one document in markdown, with ratios. `cargo
+//! peers plots` draws teamlog's cost against the length of a history.
 //!
 //! `docs/performance.md`, § Beside its peers, explains the columns.
 #![forbid(unsafe_code)]

@@ -1,4 +1,5 @@
-//! Opening a long history in a new process, and its first trace: with the system's caches warm, and with them dropped.
+//! Measures how a new process opens a long history and reads its first trace: with the system's caches warm, and with the caches
+//! dropped.
 
 use crate::contestant::{Contestant, LONG};
 use crate::draft::{Lie, some_story};
@@ -19,13 +20,13 @@ pub const COLD: &str = "Open and first trace in a new process, caches dropped";
 #[derive(Debug, Clone, Copy, Serialize, Deserialize)]
 struct Cost {
     open: Duration,
-    /// Time from the start of opening to the answer, if it has an index.
+    /// Time from the start of opening to the answer, if the contestant has an index.
     trace: Option<Duration>,
     /// Bytes read from the disk.
     read_bytes: u64,
 }
 
-/// Runs the new process.
+/// Runs the new process, if the arguments ask for it.
 pub fn child(args: &[String]) -> bool {
     let [flag, name, count, story, dir] = args else {
         return false;
@@ -74,7 +75,7 @@ fn run(one: Contestant, dir: &Path, number: u64, options: &Options) -> Cost {
     serde_json::from_str(&text).unwrap_or_else(|_| panic!("{}: {stderr}", one.name()))
 }
 
-/// Drops the caches of the whole system, except for this program. False without permission.
+/// Drops the caches of the whole system, except the caches of this program. Returns false without permission.
 fn drop_caches() -> bool {
     let synced = Command::new("sync").status();
     let dropped = std::fs::write("/proc/sys/vm/drop_caches", "3");

@@ -16,14 +16,14 @@ const USAGE: &str = "usage: cargo peers [--quick] [--profile NAME] [SECTION ...]
 pub struct Options {
     pub quick: bool,
     pub profile: String,
-    /// Lengths of histories to plot, if asked for.
+    /// Lengths of histories to plot, if plots were requested.
     pub plots: Option<Vec<u64>>,
     names: Vec<String>,
     directories: Directories,
 }
 
 impl Options {
-    /// Parses the arguments; an error is the usage.
+    /// Parses the arguments; the error is a usage text.
     pub fn parse(mut args: impl Iterator<Item = String>) -> Result<Options, String> {
         let mut options = Options {
             quick: false,
@@ -48,18 +48,18 @@ impl Options {
         Ok(options)
     }
 
-    /// Creates a fresh directory on the file system of the build; all of them are removed at the end.
+    /// Creates a fresh directory on the file system of the build. All fresh directories are removed at the end.
     pub fn fresh(&self) -> PathBuf {
         self.directories.fresh()
     }
 
-    /// Returns true if that section is wanted.
+    /// Returns true if the section is wanted.
     pub fn wants(&self, heading: &str) -> bool {
         let name = heading.to_lowercase();
         self.names.is_empty() || self.names.iter().any(|part| name.contains(part))
     }
 
-    /// Prints the heading of a section if it is wanted.
+    /// Prints the heading of a section and returns true, if the section is wanted.
     pub fn begins(&self, heading: &str) -> bool {
         let wanted = self.wants(heading);
         if wanted {

@@ -1,5 +1,6 @@
-//! Cost of a command in a new process against the length of a history: written to `docs/performance/cost.csv`, and
-//! drawn as SVG beside it. Sizes may be measured in several runs; a new measurement replaces an old one.
+//! The cost of a command in a new process against the length of a history. The figures are written to
+//! `docs/performance/cost.csv`, and drawn as SVG beside that file. Sizes may be measured in several runs; a new measurement
+//! replaces the old one.
 
 use crate::options::Options;
 use plotters::coord::Shift;
@@ -16,7 +17,7 @@ use teamlog_engine::Format;
 const SIZES: [u64; 3] = [1_000, 100_000, 1_000_000];
 const HEAD: &str = "what,format,events,value";
 
-/// The plots: name, title, and true for a logarithmic axis, if the cost grows with the history.
+/// The plots: name, title, and true if the cost grows with the history, so that the axis is logarithmic.
 const PLOTS: [(&str, &str, bool); 7] = [
     ("append", "one append, ms", false),
     ("trace", "first trace of 20 events, ms", false),
@@ -27,7 +28,7 @@ const PLOTS: [(&str, &str, bool); 7] = [
     ("disk", "log and derived files, MiB", true),
 ];
 
-// Visible on white and on black.
+// The colour is visible on white and on black.
 const INK: RGBColor = RGBColor(125, 133, 144);
 const COLOURS: [(&str, RGBColor); 2] = [
     ("jsonl", RGBColor(217, 115, 13)),
@@ -74,7 +75,7 @@ fn write(csv: &Path, figures: &Figures) {
     std::fs::write(csv, format!("{HEAD}\n{lines}")).unwrap();
 }
 
-/// Measures commands on a team of that many events.
+/// Measures commands on a team with `size` events.
 fn measure(size: u64, format: Format, options: &Options) -> Vec<(&'static str, f64)> {
     let dir = options.fresh();
     past::create(&dir, format);

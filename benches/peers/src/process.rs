@@ -1,5 +1,5 @@
-//! Whole processes, from start to exit, compared with a program that locks a file, appends 600 bytes to another and
-//! syncs it.
+//! Measures whole processes, from start to exit, compared with a program that locks a file, appends 600 bytes to another file and
+//! syncs that file.
 
 use crate::contestant::Contestant;
 use crate::draft::{Lie, some_story};

@@ -1,4 +1,4 @@
-//! Proves how often each contestant syncs: this program starts itself again under strace and counts the calls on the
+//! Proves how often each contestant syncs. This program starts itself again under strace, and counts the calls on the
 //! contestant's files.
 
 use crate::contestant::{Appender, Contestant};
@@ -7,7 +7,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 const FLAG: &str = "--proof";
-/// A missing file; opening it marks start and end of the count in the trace.
+/// A missing file. Opening it marks the start and the end of the count in the trace.
 const MARK: &str = "/teamlog-peers-mark";
 const WRITES: [&str; 5] = ["write", "pwrite64", "writev", "pwritev", "pwritev2"];
 const SYNCS: [&str; 6] = [
@@ -19,7 +19,7 @@ const SYNCS: [&str; 6] = [
     "sync",
 ];
 
-/// Counts of strace; absent if it may not trace.
+/// The counts of strace; absent if strace may not trace.
 pub struct Proof(Option<Counts>);
 
 struct Counts {
@@ -29,7 +29,7 @@ struct Counts {
 }
 
 impl Proof {
-    /// Counts the calls of that many threads that append `each` events.
+    /// Counts the calls of `threads` threads that each append `each` events.
     pub fn of(contestant: Contestant, threads: usize, each: usize, options: &Options) -> Proof {
         Proof(count(contestant, threads, each, options))
     }
@@ -38,12 +38,12 @@ impl Proof {
         self.0.as_ref().map_or("not traced".into(), figure)
     }
 
-    /// Writes an append.
+    /// Returns the number of writes per append.
     pub fn writes(&self) -> String {
         self.show(|counts| format!("{:.2}", counts.writes / counts.events))
     }
 
-    /// Syncs an append.
+    /// Returns the number of syncs per append.
     pub fn syncs(&self) -> String {
         self.show(|counts| match counts.syncs / counts.events {
             syncs if syncs < 1.0 => format!("{syncs:.2}, not durable"),
@@ -51,7 +51,7 @@ impl Proof {
         })
     }
 
-    /// Events that go out with one sync.
+    /// Returns the number of events per sync.
     pub fn events_a_sync(&self) -> String {
         self.show(|counts| format!("{:.1}", counts.events / counts.syncs))
     }
@@ -89,7 +89,7 @@ fn count(one: Contestant, threads: usize, each: usize, options: &Options) -> Opt
     })
 }
 
-/// Runs under strace.
+/// Runs the appends that strace traces, if the arguments ask for it.
 pub fn child(args: &[String]) -> bool {
     let [flag, name, threads, each, dir] = args else {
         return false;
@@ -113,7 +113,7 @@ pub fn child(args: &[String]) -> bool {
             }
         });
     };
-    // Calls of the first appends alone are not counted.
+    // The calls of the first appends are not counted.
     run(1, 1);
     let _ = std::fs::File::open(MARK);
     run(each, threads + 1);

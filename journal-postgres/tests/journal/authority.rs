@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 use std::process::Command;
 
-/// An authority.
+/// An authority that signs certificates.
 pub struct Authority(tempfile::TempDir);
 
 const NEW_KEY: &str = "-newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes";
@@ -26,7 +26,7 @@ impl Authority {
         assert!(output.status.success(), "openssl {line}: {said}");
     }
 
-    /// Creates `NAME.pem` and `NAME.key`, for that subject and another name of it, valid for that many days.
+    /// Creates `NAME.pem` and `NAME.key` for a subject and another name of it, valid for `days` days.
     pub fn vouch(&self, name: &str, subject: &str, also: &str, days: u32) {
         let extensions = self.path("extensions");
         std::fs::write(extensions, format!("subjectAltName={also}\n")).unwrap();

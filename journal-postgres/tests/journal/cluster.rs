@@ -11,7 +11,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use teamlog_journal_postgres::{Config, Connector};
 
-/// Directory of PostgreSQL's programs, if the tests should use them.
+/// Returns the directory of PostgreSQL's programs, if the tests should use them.
 fn programs() -> Option<PathBuf> {
     let given = std::env::var_os("TEAMLOG_POSTGRES")?;
     let dir = PathBuf::from(given);
@@ -31,7 +31,7 @@ pub struct Server {
     child: Option<Child>,
 }
 
-/// A primary and two standbys; a commit waits for one of them.
+/// A primary and two standbys. A commit waits for one of the standbys.
 pub struct Cluster {
     programs: PathBuf,
     dir: tempfile::TempDir,
@@ -39,7 +39,7 @@ pub struct Cluster {
     pub owner: Option<u32>,
 }
 
-/// PostgreSQL does not run as root.
+/// Returns the user that runs PostgreSQL if this process is root, because PostgreSQL does not run as root.
 fn owner() -> Option<u32> {
     let id = |args: &[&str]| {
         let output = Command::new("id").args(args).output().unwrap();
@@ -53,7 +53,7 @@ fn owner() -> Option<u32> {
 }
 
 impl Cluster {
-    /// Starts it; `None` without PostgreSQL's programs, with a message on standard error.
+    /// Starts the cluster. Without PostgreSQL's programs, prints a message on standard error and returns `None`.
     pub fn start() -> Option<Cluster> {
         let Some(programs) = programs() else {
             eprintln!("skipped: TEAMLOG_POSTGRES names no PostgreSQL");
@@ -195,7 +195,7 @@ impl Cluster {
         other.sql_in(0, "journal", &format!("\\i {dump}"));
     }
 
-    /// Waits until that many standbys are synchronous.
+    /// Waits until `count` standbys are synchronous.
     pub fn wait_for_standbys(&self, at: usize, count: usize) {
         let end = Instant::now() + Duration::from_secs(60);
         let asked = "select count(*) from pg_stat_replication where state = 'streaming' and sync_state = 'quorum'";
@@ -205,7 +205,7 @@ impl Cluster {
         }
     }
 
-    /// Lists the processes of a server, the first one last.
+    /// Lists the processes of a server. The main process is the last one.
     fn processes(&self, at: usize) -> Vec<String> {
         let parent = self.servers[at].child.as_ref().unwrap().id().to_string();
         let output = Command::new("ps")
@@ -219,7 +219,7 @@ impl Cluster {
 
     fn signal(&self, at: usize, signal: &str) {
         let mut command = Command::new("kill");
-        // A process may have ended meanwhile.
+        // The process may have ended meanwhile.
         let _ = command
             .arg(signal)
             .args(self.processes(at))
@@ -244,7 +244,7 @@ impl Cluster {
         }
     }
 
-    /// Returns how much WAL of its primary a standby has.
+    /// Returns the position up to which a standby has received the WAL of its primary.
     pub fn received(&self, at: usize) -> u64 {
         self.sql(
             at,
@@ -254,7 +254,7 @@ impl Cluster {
         .unwrap()
     }
 
-    /// Promotes a standby to primary; the other one follows it.
+    /// Promotes a standby to primary; the other standby follows it.
     pub fn promote(&self, at: usize, other: usize) {
         self.promote_alone(at);
         self.follow(other, at);
@@ -290,16 +290,16 @@ impl Cluster {
         self.sql(standby, "select pg_reload_conf()");
     }
 
-    /// Sets these lines as a server's `pg_hba.conf`.
+    /// Replaces a server's `pg_hba.conf` by these lines.
     pub fn admit(&self, at: usize, hba: &str) {
         fs::write(self.servers[at].dir.join("pg_hba.conf"), hba).unwrap();
         self.sql(at, "select pg_reload_conf()");
-        // New connections see all of these rules.
+        // Wait until new connections see all of these rules.
         thread::sleep(Duration::from_millis(300));
     }
 
-    /// Gives a server a certificate with its key, and the authority for clients (the last file); sets these lines as
-    /// its `pg_hba.conf`.
+    /// Gives a server a certificate with its key, and the authority for clients (the last file). Replaces its `pg_hba.conf` by
+    /// these lines.
     pub fn encrypt(&self, at: usize, files: [&Path; 3], hba: &str) {
         let dir = &self.servers[at].dir;
         let names = ["ssl_cert_file", "ssl_key_file", "ssl_ca_file"];
@@ -324,7 +324,7 @@ impl Cluster {
             );
             thread::sleep(Duration::from_millis(50));
         }
-        // New connections see all of these rules.
+        // Wait until new connections see all of these rules.
         thread::sleep(Duration::from_millis(300));
     }
 
@@ -366,7 +366,7 @@ impl Server {
         file.write_all(lines.as_bytes()).unwrap();
     }
 
-    /// Removes the shared memory of a killed server: the system has 4,096 pieces, and keeps them.
+    /// Removes the shared memory of a killed server, because the system keeps it and has only 4,096 pieces.
     fn remove_shared_memory(&self) {
         let Ok(state) = fs::read_to_string(self.dir.join("postmaster.pid")) else {
             return;
@@ -377,7 +377,7 @@ impl Server {
             .nth(6)
             .and_then(|line| line.split_whitespace().nth(1));
         if let Some(number) = number {
-            // A failure does not matter to the test.
+            // A failure does not affect the test.
             let _ = Command::new("ipcrm").args(["-m", number]).status();
         }
     }

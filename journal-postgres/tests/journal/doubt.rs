@@ -1,4 +1,4 @@
-//! Unknown outcomes: a lost answer, missing copies, an operator who ends the wait.
+//! Tests of unknown outcomes: a lost answer, missing copies, and an operator who ends the wait.
 
 use crate::cluster::{Cluster, config};
 use crate::conformance::{group, identity, one};
@@ -34,7 +34,7 @@ fn what_is_in_doubt_is_said_and_settled_by_appending_it_again() {
     fewer_copies_than_promised(&cluster, &id, end);
 }
 
-/// The connection is cut between a commit and its answer.
+/// Cuts the connection between a commit and its answer.
 fn the_answer_is_lost(cluster: &Cluster, id: &str, end: Position) -> Position {
     let proxy = Proxy::to(cluster.servers[0].port);
     let journals = PostgresJournals::new(config(&[proxy.port], "ada"), id.to_owned());
@@ -47,7 +47,7 @@ fn the_answer_is_lost(cluster: &Cluster, id: &str, end: Position) -> Position {
         let append = group(1, end, bytes);
         let outcome = one(journal.as_mut(), append);
         assert!(is_unknown(&outcome), "{back:?}: {outcome:?}");
-        // After the reset nothing can be sent, so nothing is unknown.
+        // After the reset nothing can be sent, so the outcome is known.
         proxy.reset();
         let read = journal.read(LogId([1; 16]), end, 100);
         assert!(matches!(read, Err(ReadError::Unreachable(_))), "{read:?}");
@@ -76,7 +76,7 @@ fn without_copies<A>(cluster: &Cluster, work: impl FnOnce() -> A) -> A {
     done
 }
 
-/// The standbys are paused: the commit waits, the client gives up, and the group appears once they continue.
+/// Pauses the standbys. The commit waits, the client gives up, and the group appears after the standbys continue.
 fn the_copies_are_not_there(cluster: &Cluster, id: &str, end: Position) -> Position {
     let journals = PostgresJournals::new(cluster.config("ada"), id.to_owned());
     let mut journal = journals.journal();
@@ -94,7 +94,7 @@ fn the_copies_are_not_there(cluster: &Cluster, id: &str, end: Position) -> Posit
     append.position
 }
 
-/// An operator cancels the waiting backend: the server answers with success, and a warning.
+/// An operator cancels the waiting backend. The server then answers with success, and a warning.
 fn an_operator_ends_the_wait(cluster: &Cluster, id: &str, end: Position) -> Position {
     let journals = PostgresJournals::new(cluster.config("ada"), id.to_owned());
     let mut journal = journals.journal();
@@ -125,7 +125,7 @@ fn an_operator_ends_the_wait(cluster: &Cluster, id: &str, end: Position) -> Posi
     append.position
 }
 
-/// The default of failover managers: the primary should continue alone.
+/// Failover managers reduce the number of copies by default, so that the primary continues alone.
 fn fewer_copies_than_promised(cluster: &Cluster, id: &str, end: Position) {
     let alone = |names: &str| {
         cluster.sql(
@@ -148,7 +148,7 @@ fn fewer_copies_than_promised(cluster: &Cluster, id: &str, end: Position) {
     );
     let copies = cluster.config("ada").inspect().unwrap();
     assert!(!copies.wrong.is_empty());
-    // Both standbys are candidates, and a commit waits for one of them.
+    // Both standbys are candidates, but a commit waits for only one of them.
     alone("ANY 1 (one, two)");
     cluster.wait_for_standbys(0, 2);
     let promise = |copies: u32| {

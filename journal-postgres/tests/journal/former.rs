@@ -1,4 +1,4 @@
-//! A primary that continues after another server was promoted: no host trusts it, although the connections to it work.
+//! Tests of a primary that continues after another server was promoted. No host trusts it, although the connections to it work.
 
 use crate::cluster::{Cluster, config};
 use crate::conformance::identity;
@@ -15,7 +15,7 @@ fn note(text: &str) -> Vec<NewEvent> {
     vec![NewEvent::new("note_said", "lead", payload)]
 }
 
-/// Appends until the journal takes it, for at most a minute.
+/// Appends until the journal accepts the group, for at most a minute.
 fn record(writer: &Writer<()>, text: &str) -> u64 {
     let end = Instant::now() + Duration::from_secs(60);
     loop {
@@ -26,12 +26,12 @@ fn record(writer: &Writer<()>, text: &str) -> u64 {
     }
 }
 
-/// A round without events, like `head --fresh`: returns the seq of the last event, or the error.
+/// Runs a round without events, like `head --fresh`. Returns the seq of the last event, or the error.
 fn fresh(writer: &Writer<()>) -> Result<u64, Error> {
     loop {
         match writer.commit(Durability::Synced, |(), _| Ok::<_, ()>(((), Vec::new()))) {
             Ok(_) => return Ok(writer.with_reader(|(), reader| reader.head().last_seq)),
-            // Another host recorded meanwhile: decide again.
+            // Another host recorded meanwhile, so the round is decided again.
             Err(CommitError::Conflict(_)) => {}
             Err(CommitError::Failed(error)) => return Err(error),
             Err(CommitError::Refused(())) => unreachable!(),
@@ -51,12 +51,12 @@ fn a_command_of_its_own_process_makes_four_round_trips() {
     journals.enroll(&identity, LogState::Open).unwrap();
     for number in 0..3 {
         let before = line.turns();
-        // Each round uses a new connection, as a process does that records once.
+        // Each round uses a new connection, like a process that records once.
         let host = Host::new(number, &[line.port], &id, &identity);
         let writer = host.lock().unwrap().into_writer(());
         record(&writer, "once");
         writer.close().unwrap();
-        // The handshake, the setup with its fence, the read, the append.
+        // The four round trips: the handshake, the setup with its fence, the read, the append.
         assert_eq!(line.turns() - before, 4, "{number}");
     }
 }
@@ -74,7 +74,7 @@ fn a_former_primary_that_goes_on_is_left() {
         .collect();
     hosts[0].journals.enroll(&identity, LogState::Open).unwrap();
     let open = |number: usize| hosts[number].lock().unwrap().into_writer(());
-    // Each of them has a connection to the first server.
+    // Each of these hosts has a connection to the first server.
     let [reader, recorder, ahead] = [open(0), open(1), open(2)];
     record(&reader, "before");
     record(&recorder, "from both");
@@ -85,12 +85,12 @@ fn a_former_primary_that_goes_on_is_left() {
     };
     cluster.promote(better, 3 - better);
     cluster.wait_for_standbys(better, 1);
-    // A host that connects only now.
+    // This host connects only now.
     let late = open(3);
     let seq = record(&late, "on the new primary");
     let seen = fresh(&reader).unwrap();
     assert!(seen >= seq, "fresh, but event {seq} is not there: {seen}");
-    // This host has made no request since: its append has to reach the new primary within the call.
+    // This host has made no request since the promotion, so its append must reach the new primary within the call.
     let appended = recorder.append(note("by a host that had heard nothing"), Durability::Synced);
     match appended {
         Ok(appended) => assert!(appended.unwrap().last_seq > seq),
@@ -98,7 +98,7 @@ fn a_former_primary_that_goes_on_is_left() {
     }
     record(&recorder, "again");
     let last = record(&late, "last");
-    // This host only reads; being ahead of the former primary, it does not conclude that the journal lost events.
+    // This host only reads, and has more events than the former primary. It must not conclude that the journal lost events.
     assert!(fresh(&ahead).unwrap() >= last);
     assert!(fresh(&reader).unwrap() >= last);
 }

@@ -1,5 +1,5 @@
-//! Three hosts write one log through PostgreSQL while connections break, servers stop and the primary dies; then each
-//! host's answers are compared with its log.
+//! Three hosts write one log through PostgreSQL while connections break, servers stop and the primary dies. Then each host's
+//! answers are compared with its log.
 //!
 //! `TEAMLOG_JOURNAL_ROUNDS` is the number of rounds; default 1.
 
@@ -57,7 +57,7 @@ impl Host {
         Log::open(storage, &dir(), self.options())?.lock()
     }
 
-    /// Takes the lock, however long its journal needs.
+    /// Takes the lock, and repeats that until the journal answers.
     fn lock_at_last(&self) -> LockedLog {
         let end = Instant::now() + Duration::from_secs(60);
         loop {
@@ -96,7 +96,7 @@ impl Host {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum CameTo {
     Acked(u64),
-    /// A round that recorded nothing ended with the log at this seq.
+    /// The round recorded nothing, and the log ended at this seq.
     Read(u64),
     Nothing,
     Unknown,
@@ -110,7 +110,7 @@ struct Done {
     came_to: CameTo,
 }
 
-/// State shared by all hosts while they work.
+/// State that all hosts share while they work.
 #[derive(Default)]
 struct Course {
     time: AtomicU64,
@@ -141,7 +141,7 @@ impl Course {
         acked.count()
     }
 
-    /// Waits until that many more events were acknowledged.
+    /// Waits until `more` further events were acknowledged.
     fn wait_for(&self, more: usize) {
         let (from, end) = (self.acked(), Instant::now() + Duration::from_secs(90));
         while self.acked() < from + more {
@@ -151,7 +151,7 @@ impl Course {
     }
 }
 
-/// Records events, one after the other, despite faults.
+/// Records events, one after another, despite faults.
 fn work(host: &Host, number: usize, course: &Course) {
     let mut writer: Option<Writer<()>> = None;
     let mut count = 0;
@@ -192,7 +192,7 @@ fn work(host: &Host, number: usize, course: &Course) {
             Err(CommitError::Refused(())) => unreachable!(),
         };
         course.note(asked, text, came_to);
-        // Processes end now and then, cleanly or not.
+        // A process ends sometimes, cleanly or not.
         if count % 40 == 0 {
             let ended = writer.take().unwrap();
             if count % 80 == 0 {
@@ -202,16 +202,16 @@ fn work(host: &Host, number: usize, course: &Course) {
     }
 }
 
-/// The former primary while another server is promoted.
+/// State of the former primary while another server is promoted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Former {
-    /// Paused; continues later.
+    /// The former primary is paused, and continues later.
     Stands,
-    /// Continues all the time.
+    /// The former primary continues all the time.
     GoesOn,
 }
 
-/// Causes one fault after the other; hosts reach the servers through these connections.
+/// Causes one fault after another. Hosts reach the servers through the connections `lines`.
 fn disturb(cluster: &mut Cluster, lines: &[Proxy], course: &Course, former: Former) -> Duration {
     course.wait_for(60);
     for back in [Back::Cut, Back::Stops] {
@@ -233,12 +233,12 @@ fn disturb(cluster: &mut Cluster, lines: &[Proxy], course: &Course, former: Form
     course.wait_for(40);
     let from = Instant::now();
     match former {
-        // The server neither answers nor ends; a client waits, then asks the next server.
+        // A paused server neither answers nor ends. A client waits, then asks the next server.
         Former::Stands => cluster.pause(0),
-        // Without this, events that it acknowledges meanwhile would be lost.
+        // Without its standbys the former primary acknowledges no events, so none can be lost.
         Former::GoesOn => cluster.detach(&[1, 2]),
     }
-    // The standby with more WAL is promoted: it has all acknowledged events.
+    // The standby with more WAL is promoted, because it has all acknowledged events.
     let (better, other) = match cluster.received(1) >= cluster.received(2) {
         true => (1, 2),
         false => (2, 1),
@@ -247,7 +247,7 @@ fn disturb(cluster: &mut Cluster, lines: &[Proxy], course: &Course, former: Form
     course.wait_for(1);
     let stall = from.elapsed();
     course.wait_for(60);
-    // A former primary that takes writes is not trusted, although the connections to it work.
+    // The former primary accepts connections again, but no host trusts it.
     cluster.go_on(0);
     course.wait_for(40);
     cluster.kill(0);
@@ -255,7 +255,7 @@ fn disturb(cluster: &mut Cluster, lines: &[Proxy], course: &Course, former: Form
     stall
 }
 
-/// Checks the rules for every history.
+/// Checks the rules that hold for every history.
 fn check(done: &[Done], texts: &[String]) {
     let mut seqs: BTreeMap<&str, u64> = BTreeMap::new();
     for (at, text) in texts.iter().enumerate() {
@@ -294,7 +294,7 @@ fn check(done: &[Done], texts: &[String]) {
     by_seq.sort_by_key(|(seq, _)| *seq);
     let mut latest = 0;
     for (seq, one) in by_seq {
-        // An event that was acknowledged before this job started comes before it.
+        // If an event was acknowledged before this job started, it comes before this job's event.
         assert!(one.answered > latest, "event {seq}: {one:?}");
         latest = latest.max(one.asked);
     }
@@ -353,7 +353,7 @@ fn round(number: u64, former: Former) {
     }
 }
 
-/// A lagging standby is promoted by mistake: the hosts have events that it lacks, detect it, and write nothing.
+/// Promotes a lagging standby by mistake. The hosts have events that it lacks, so they detect the loss and write nothing.
 fn the_wrong_standby(mut cluster: Cluster, hosts: &[Host]) {
     let primary = if cluster.sql(1, "select pg_is_in_recovery()") == "f" {
         1
@@ -362,11 +362,11 @@ fn the_wrong_standby(mut cluster: Cluster, hosts: &[Host]) {
     };
     let standby = 3 - primary;
     cluster.sql_in(primary, "journal", "update teamlog_meta set min_copies = 1");
-    // The primary acknowledges alone from here on, as with the careless setting.
+    // From here on, the primary acknowledges events that no standby has.
     cluster.sql(primary, "alter system set synchronous_standby_names = ''");
     cluster.sql(primary, "select pg_reload_conf()");
     thread::sleep(Duration::from_millis(300));
-    // Killed, not only paused: a paused one would still read its socket.
+    // The standby is killed, because a paused standby would still read its socket.
     cluster.kill(standby);
     let before = hosts[0].segments();
     let writer = hosts[0].lock_at_last().into_writer(());

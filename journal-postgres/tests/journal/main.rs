@@ -1,7 +1,7 @@
-//! The journal on PostgreSQL, on a cluster for the tests: a primary and two synchronous standbys.
+//! Tests of the journal on PostgreSQL, on a cluster for the tests: a primary and two synchronous standbys.
 //!
-//! These tests need PostgreSQL's programs, and run if `TEAMLOG_POSTGRES` names their directory
-//! (`/usr/lib/postgresql/15/bin`). The rules for every journal are among the engine's tests.
+//! These tests need PostgreSQL's programs, and run if `TEAMLOG_POSTGRES` names their directory (`/usr/lib/postgresql/15/bin`).
+//! The rules for every journal are among the engine's tests.
 #![expect(
     clippy::unwrap_used,
     clippy::print_stderr,

@@ -1,5 +1,5 @@
-//! A managed service: its copies are made below PostgreSQL, and it refuses the functions for the term. `durability =
-//! "external"`.
+//! Tests of a managed service with `durability = "external"`: its copies are made below PostgreSQL, and it refuses the functions
+//! for the term.
 
 use crate::cluster::{Cluster, config};
 use crate::conformance::{group, identity, one, texts};
@@ -16,7 +16,7 @@ use teamlog_journal_postgres::{Config, PostgresJournals};
 const REFUSED: &str =
     "revoke execute on function pg_current_wal_lsn(), pg_control_system() from public";
 
-/// A service without a standby that a role can see, and a role with the rights of a managed service.
+/// Starts a service without a standby that a role can see, and with a role that has the rights of a managed service.
 fn service() -> Option<Cluster> {
     let cluster = Cluster::start()?;
     for at in 0..cluster.servers.len() {
@@ -46,7 +46,7 @@ fn as_app(config: &Config) -> Config {
     }
 }
 
-/// Creates the journal, gives the role its rights and refuses it the functions.
+/// Creates the journal, gives the role its rights, and refuses the functions to the role.
 fn create(cluster: &Cluster) -> JournalInfo {
     let made = external(cluster).create(1).unwrap();
     cluster.sql_in(
@@ -64,7 +64,7 @@ fn fault(config: &Config) -> (JournalFault, String) {
     }
 }
 
-/// Appends until the journal takes it, for at most a minute.
+/// Appends until the journal accepts the group, for at most a minute.
 fn append(journal: &mut dyn Journal, group: Append<'_>) {
     let end = Instant::now() + Duration::from_secs(60);
     loop {
@@ -84,7 +84,7 @@ fn a_managed_service_is_a_journal_where_a_person_says_so() {
     assert_eq!(made.wrong, Vec::<String>::new());
     assert!(made.term.number > 0, "this role may ask: {made:?}");
     let config = as_app(&external(&cluster));
-    // Without the setting, the refused function is a permanent fault, which names the setting.
+    // Without the setting, the refused function is a permanent fault, and the error names the setting.
     let (why_fault, why) = fault(&as_app(&cluster.config("ada")));
     assert_eq!(why_fault, Denied);
     assert!(why.contains("durability = \"external\""), "{why}");
@@ -123,7 +123,7 @@ fn a_managed_service_is_a_journal_where_a_person_says_so() {
     a_copy_is_refused(&cluster, &config, &made.journal, a);
     settings_are_checked(&cluster, &config);
 
-    // The service fails over to another server. The replacement of the system id stays.
+    // After the service fails over to another server, the replacement of the system id is still the same.
     for journal in [&mut first, &mut second] {
         journal.expect_term(known);
     }
@@ -135,7 +135,7 @@ fn a_managed_service_is_a_journal_where_a_person_says_so() {
     assert_eq!(second.term().unwrap(), known);
 }
 
-/// The role is not asked for refused functions, and a restored dump is no standby.
+/// A restored dump is refused, although it is no standby and the refused functions are not called.
 fn a_copy_is_refused(cluster: &Cluster, own: &Config, id: &str, a: Append<'_>) {
     let Some(other) = service() else { return };
     cluster.copy_to(&other);
@@ -189,7 +189,7 @@ fn settings_are_checked(cluster: &Cluster, config: &Config) {
     set("fsync = off");
     refused("fsync must be on");
     set("fsync = on");
-    // A journal that promises to count copies.
+    // The journal promises to count copies.
     let promise = |copies: u32| {
         cluster.sql_in(
             0,
@@ -202,7 +202,7 @@ fn settings_are_checked(cluster: &Cluster, config: &Config) {
     promise(1);
 }
 
-/// Repetition does not repair a right or a password.
+/// A wrong password or a missing right stays wrong after repetition.
 #[test]
 fn a_wrong_password_is_a_permanent_fault() {
     let Some(cluster) = Cluster::start() else {

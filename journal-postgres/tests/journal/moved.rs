@@ -1,4 +1,4 @@
-//! A copy of the journal's database in another system of servers: a host that knows the first system refuses it.
+//! Tests of a copy of the journal's database in another system of servers: a host that knows the first system refuses the copy.
 
 use crate::cluster::Cluster;
 use crate::conformance::{group, identity, one};
@@ -35,7 +35,7 @@ fn a_copy_of_the_database_is_refused() {
     assert!(refused(&turned), "{turned:?}");
     let read = copy.read(LogId([1; 16]), before.position, 100);
     assert!(matches!(read, Err(ReadError::Unfit(Moved, _))), "{read:?}");
-    // An operator accepted it.
+    // An operator accepted the new system.
     copy.expect_term(system);
     assert_eq!(one(copy.as_mut(), behind), Outcome::Appended);
 }

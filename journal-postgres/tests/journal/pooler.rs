@@ -1,4 +1,4 @@
-//! A pooler in front of the server: PgBouncer, if it is installed.
+//! Tests with a pooler in front of the server: PgBouncer, if it is installed.
 
 use crate::cluster::{Cluster, config};
 use crate::conformance::{group, identity, one, texts};
@@ -15,7 +15,7 @@ use teamlog_engine::journal::{Connector, Journals, LogState, Outcome, Position};
 use teamlog_engine::{Error, JournalFault};
 use teamlog_journal_postgres::{Config, PostgresJournals};
 
-/// The program, if it is installed.
+/// Returns the path of PgBouncer, if it is installed.
 fn program() -> Option<PathBuf> {
     let places = ["/usr/sbin/pgbouncer", "/usr/bin/pgbouncer"];
     let found = places
@@ -36,7 +36,7 @@ struct Bouncer {
 }
 
 impl Bouncer {
-    /// Starts one in front of a server.
+    /// Starts a pooler in front of a server.
     fn start(program: &Path, cluster: &Cluster, mode: &'static str, server: u16) -> Bouncer {
         let dir = tempfile::tempdir().unwrap();
         fs::set_permissions(dir.path(), fs::Permissions::from_mode(0o755)).unwrap();
@@ -64,7 +64,7 @@ impl Bouncer {
         bouncer
     }
 
-    /// Redirects it to another server.
+    /// Redirects the pooler to another server.
     fn lead_to(&self, server: u16) {
         let text = settings(self.dir.path(), self.mode, self.port, server);
         fs::write(self.dir.path().join("pgbouncer.ini"), text).unwrap();
@@ -122,7 +122,7 @@ fn a_session_pooler_is_passed() {
         ["a", "b"]
     );
     second.confirm(Instant::now()).unwrap();
-    // A session that one host released is another one's next, without the first one's state.
+    // The pooler gives the session that one host released to the next host, without the state of the first host.
     drop((second, eve));
     for number in 0..5 {
         let next = open(&format!("host-{number}"));
@@ -168,7 +168,7 @@ fn a_pooler_of_transactions_is_refused() {
     direct.enroll(&identity(1, &id), LogState::Open).unwrap();
     for mode in ["transaction", "statement"] {
         let bouncer = Bouncer::start(&program, &cluster, mode, cluster.servers[0].port);
-        // Twice: traces of the first inspection change nothing.
+        // Inspect twice: traces of the first inspection must change nothing.
         for _ in 0..2 {
             match bouncer.config("ada").inspect() {
                 Err(Error::Journal {
@@ -189,7 +189,7 @@ fn a_pooler_of_transactions_is_refused() {
     }
 }
 
-/// Hosts that never inspected the journal: the pooler gives one the session of another, and neither records in it.
+/// The hosts never inspected the journal. The pooler gives one host the session of another host, and neither host records in it.
 #[test]
 fn hosts_that_share_a_session_do_not_record_in_it() {
     let Some(program) = program() else { return };
@@ -206,7 +206,7 @@ fn hosts_that_share_a_session_do_not_record_in_it() {
     assert_eq!(one(first.as_mut(), a), Outcome::Appended);
     let outcome = one(second.as_mut(), group(1, a.position, b"b"));
     assert!(matches!(outcome, Outcome::NotDurable(_)), "{outcome:?}");
-    // Takes the session from the first host, as if it was given another one.
+    // Take the session from the first host, like a pooler that gives it another session.
     cluster.sql(
         0,
         "select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'teamlog'",

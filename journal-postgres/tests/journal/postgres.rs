@@ -1,4 +1,4 @@
-//! The rules for every journal, on PostgreSQL, and the rules for this one alone.
+//! Tests PostgreSQL by the rules for every journal, and by the rules for this journal alone.
 
 use crate::cluster::Cluster;
 use crate::conformance::{
@@ -35,7 +35,7 @@ fn postgres_conforms() {
     older_tables_are_migrated(&cluster);
 }
 
-/// Tables of version 3, in which a host was its name.
+/// Tables of version 3 knew a host by its name.
 fn older_tables_are_migrated(cluster: &Cluster) {
     let older = "drop table teamlog_host; \
         create table teamlog_host (host text, log uuid, seq bigint, state_digest text, fold_version int, \
@@ -63,7 +63,7 @@ fn a_team_is_found(journals: &PostgresJournals, id: &str) {
     assert_eq!(journals.find("team-9").unwrap(), None);
 }
 
-/// Each unreachable server reports its reason.
+/// Checks that the error for each unreachable server has a reason.
 fn every_server_says_why_it_is_not_reached(cluster: &Cluster) {
     let nobody = crate::cluster::config(&[1, 2], "ada");
     let why = nobody.inspect().unwrap_err().to_string();
@@ -71,7 +71,7 @@ fn every_server_says_why_it_is_not_reached(cluster: &Cluster) {
         why.contains("127.0.0.1:1: ") && why.contains("127.0.0.1:2: "),
         "{why}"
     );
-    // A server that answers but is not the deciding one gives a more useful error than an unreachable server.
+    // If one server answers but is not the deciding server, its error is more useful than the error of an unreachable server.
     let other = crate::cluster::config(&[1, cluster.servers[0].port], "ada");
     let journals = PostgresJournals::new(other, "00000000-0000-4000-8000-000000000000".into());
     let why = journals.hosts(LogId([1; 16])).unwrap_err().to_string();
@@ -91,7 +91,7 @@ fn another_journal_is_refused(cluster: &Cluster) {
     assert!(matches!(outcome, Outcome::Refused(_)), "{outcome:?}");
 }
 
-/// A role with a host's grants appends and reads, and neither changes, deletes nor starts anything.
+/// Checks that a role with a host's grants can append and read, but cannot change, delete or start anything.
 fn hosts_change_nothing(cluster: &Cluster) {
     let as_host = |text: &str| {
         let text = format!(
@@ -128,7 +128,7 @@ fn hosts_change_nothing(cluster: &Cluster) {
     );
 }
 
-/// Roots on one machine have one name; each has an id, by which its lag is known. A role changes only its own rows.
+/// Several roots on one machine have the same name. Each has an id, by which its lag is known. A role changes only its own rows.
 fn hosts_with_one_name_are_told_apart(cluster: &Cluster, id: &str) {
     let dir = tempfile::tempdir().unwrap();
     for role in ["ada_role", "eve_role"] {
@@ -152,7 +152,7 @@ fn hosts_with_one_name_are_told_apart(cluster: &Cluster, id: &str) {
     let start = Position::default();
     let journals = follow("ada_role", "first", start);
     follow("eve_role", "second", group(1, start, b"a").position);
-    // The host id `first` again, with another role.
+    // Use the host id `first` again, with another role.
     follow("eve_role", "first", start);
     let seen = journals.hosts(LogId([1; 16])).unwrap();
     let lags: Vec<Option<u64>> = seen
@@ -190,7 +190,7 @@ fn what_is_trimmed_is_gone(journals: &PostgresJournals) {
     let (large, d) = (vec![b'l'; 300_000], b"d");
     let after_large = behind(after_b, 3, &large);
     for _ in 0..2 {
-        // Event 5 is within a group, which stays whole.
+        // Event 5 is within a group, and the group stays whole.
         journals.trim(log, 5).unwrap();
         assert_eq!(journal.read(log, after_a, 10), Err(ReadError::Trimmed(2)));
         assert_eq!(

@@ -7,14 +7,14 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::Duration;
 
-/// Handling of the server's answers.
+/// Action on the server's answers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 pub enum Back {
     Passes = 0,
-    /// Dropped, and the connection is closed.
+    /// Drops the answers and closes the connection.
     Cut = 1,
-    /// Dropped, and the connection stays open.
+    /// Drops the answers and keeps the connection open.
     Stops = 2,
 }
 
@@ -26,7 +26,7 @@ pub struct Proxy {
     lines: Arc<Mutex<Vec<TcpStream>>>,
 }
 
-/// Counts round trips: the client sent again after its server had answered.
+/// Counts round trips. A round trip ends when the client sends again after the server answered.
 #[derive(Default)]
 pub struct Turns {
     count: AtomicU64,
@@ -80,7 +80,7 @@ impl Proxy {
         proxy
     }
 
-    /// Sets the handling of further answers.
+    /// Sets the action on further answers.
     pub fn back(&self, back: Back) {
         self.back.store(back as u8, Ordering::SeqCst);
     }
@@ -90,7 +90,7 @@ impl Proxy {
         self.delay_ms.store(ms, Ordering::SeqCst);
     }
 
-    /// Returns the round trips so far.
+    /// Returns the number of round trips so far.
     pub fn turns(&self) -> u64 {
         self.turns.count.load(Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! Encrypted connections: the server's identity is checked, and the client may have to show a certificate.
+//! Tests of encrypted connections: the server's identity is checked, and the client may have to show a certificate.
 
 use crate::authority::Authority;
 use crate::cluster::{Cluster, config};
@@ -10,7 +10,7 @@ use teamlog_engine::journal::{Connector, Journals, LogState};
 use teamlog_engine::{Error, JournalFault};
 use teamlog_journal_postgres::{Config, PostgresJournals, TlsFiles};
 
-/// Only TLS connections are allowed; `option` says if clients need a certificate.
+/// Returns a `pg_hba.conf` that allows only TLS connections; `option` says if clients need a certificate.
 fn hba(option: &str) -> String {
     format!(
         "hostssl journal all 127.0.0.1/32 trust {option}\nhost journal all 127.0.0.1/32 reject\n\
@@ -18,7 +18,7 @@ fn hba(option: &str) -> String {
     )
 }
 
-/// The primary alone: the standbys would give other errors.
+/// Returns a configuration with the primary alone, because the standbys would give other errors.
 fn plain(cluster: &Cluster) -> Config {
     config(&[cluster.servers[0].port], "ada")
 }
@@ -39,7 +39,7 @@ fn trusting(authority: &Path) -> TlsFiles {
     }
 }
 
-/// Returns the reason for which the journal refuses this host permanently.
+/// Returns the reason why the journal refuses this host permanently.
 fn why(config: &Config) -> String {
     match config.inspect() {
         Err(Error::Journal {
@@ -58,7 +58,7 @@ fn connections_are_encrypted_to_the_server_that_is_meant() {
     let (authority, stranger) = (Authority::new("authority"), Authority::new("stranger"));
     authority.vouch("server", "server", "IP:127.0.0.1", 2);
     authority.vouch("other", "other", "DNS:db1", 2);
-    // Expires in its first second.
+    // The certificate expires in its first second.
     authority.vouch("expired", "server", "IP:127.0.0.1", 0);
     thread::sleep(Duration::from_millis(2_100));
     authority.vouch("client", "teamlog", "DNS:client", 2);

@@ -10,7 +10,7 @@ use std::sync::Mutex;
 use teamlog_benches::group_commit::GroupCommit;
 
 const FILE: &str = "bare";
-/// Zeros of a pre-written file; more than is ever written to one.
+/// Bytes of zeros in a pre-written file: more than any measurement writes.
 const FILLED: u64 = 32 << 20;
 
 fn growing(dir: &Path) -> File {
@@ -19,7 +19,8 @@ fn growing(dir: &Path) -> File {
 
 fn prewritten(dir: &Path) -> File {
     let mut file = growing(dir);
-    // Page by page: a larger write makes larger pieces of the page cache, and each counts as written as a whole.
+    // The zeros are written page by page: a larger write makes larger pieces of the page cache, and each piece counts as written
+    // as a whole.
     for _ in 0..FILLED >> 12 {
         file.write_all(&[0; 1 << 12]).unwrap();
     }
@@ -27,7 +28,7 @@ fn prewritten(dir: &Path) -> File {
     file
 }
 
-/// One write and one sync per event, one thread at a time.
+/// One write and one sync per event, by one thread at a time.
 pub struct Loop {
     file: File,
     end: Mutex<u64>,
@@ -65,7 +66,7 @@ impl Sink for Loop {
     }
 }
 
-/// The group commit that `cargo bench` compares with.
+/// The group commit that `cargo bench` also uses.
 pub struct Group(GroupCommit);
 
 impl Group {
@@ -84,8 +85,8 @@ impl Sink for Group {
     }
 }
 
-/// A checksum of each event, and all of them into a file in large pieces. In the file of its history each line comes
-/// after its length.
+/// Checksums each event, and writes all events into a file in large pieces. In the file of a history, the length of each line
+/// precedes the line.
 pub struct Written(Mutex<BufWriter<File>>);
 
 impl Written {

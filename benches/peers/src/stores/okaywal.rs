@@ -1,5 +1,5 @@
-//! okaywal: one entry per event, group commit, reused segments. Its history is read by recovering it, and has a
-//! thousand events per entry, because each entry is a sync.
+//! okaywal: one entry per event, group commit, reused segments. Its history is read by a recovery. An entry of the history has a
+//! thousand events, because each entry costs a sync.
 
 use crate::contestant::{Appender, Depth, History, Sink, take};
 use crate::draft::record;
@@ -20,12 +20,12 @@ pub enum Okaywal {
 }
 
 impl Okaywal {
-    /// With its own defaults, and no reader of recycled segments.
+    /// Opens a log with okaywal's defaults, and without a reader of recycled segments.
     pub fn create(dir: &Path) -> Okaywal {
         Okaywal::Log(WriteAheadLog::recover(dir.join("wal"), LogVoid).unwrap())
     }
 
-    /// Opening it recovers, and so reads, everything.
+    /// Opens a log, which recovers and so reads everything.
     pub fn open(dir: &Path) -> Okaywal {
         let okaywal = Okaywal::Kept(dir.to_owned());
         okaywal.scan(Depth::Records, 1);
@@ -46,7 +46,7 @@ impl Sink for Okaywal {
     }
 }
 
-/// Never recycles anything.
+/// Opens a log that never recycles segments.
 fn kept(dir: &Path, reader: impl LogManager) -> WriteAheadLog {
     Configuration::default_for(dir.join("wal"))
         .checkpoint_after_bytes(u64::MAX)

@@ -1,4 +1,4 @@
-//! raft-engine: each thread has its own group, as in typical use; a history is one group.
+//! raft-engine: each thread has its own group, as in typical use. A history is one group.
 
 use crate::contestant::{Appender, Depth, History, Sink, parts, take};
 use crate::draft::record;
@@ -16,7 +16,7 @@ pub struct RaftEngine {
     durable: bool,
 }
 
-/// An entry is its index and a line.
+/// The type of entries: an index and a line.
 struct Lines;
 
 impl MessageExt for Lines {

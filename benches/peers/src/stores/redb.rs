@@ -1,4 +1,4 @@
-//! redb: a table of events by number, and one of traces.
+//! redb: a table of events by number, and a table of traces.
 
 use crate::contestant::{Appender, Depth, History, Sink, parts, take};
 use crate::draft::{Record, record};

@@ -1,4 +1,4 @@
-//! teamlog: its engine alone, its engine with the state and the index of a team, and a team as in a daemon.
+//! teamlog in three forms: its engine alone, its engine with the state and the index of a team, and a team as in a daemon.
 
 use crate::contestant::{Appender, Depth, History, Sink};
 use crate::draft;
@@ -13,7 +13,7 @@ use teamlog_projections::live::Live;
 use teamlog_team::story::trace::Trace;
 use teamlog_team::{Root, RootOptions, Team};
 
-/// Number of events of a trace that are read.
+/// Number of events that are read of a trace.
 const STORY: usize = 20;
 
 pub struct Engine(Writer<()>, Durability);
@@ -56,7 +56,7 @@ impl Sink for Indexed {
         Box::new(|draft| {
             let events = vec![draft.event()];
             self.0.append(events, Durability::Synced).unwrap();
-            // The next caller writes the runs that are due.
+            // If runs are due, the next caller writes them.
             self.0.try_state(|live| {
                 if live.needs_maintenance() {
                     live.flush().unwrap();
