@@ -1,4 +1,4 @@
-//! The journals that this user knows: `journals.toml`, which names each and says how to get in.
+//! The journals that this user can connect to. The file `journals.toml` lists them with their URLs and credentials.
 //!
 //! ```toml
 //! [journals.main]
@@ -24,7 +24,7 @@ use teamlog_team::engine::journal::{
 use teamlog_team::engine::{Error, Identity, JournalFault, JournalIdentity};
 use teamlog_team::handle::root::{HOST_ID_FILE, TEAMS_DIR};
 
-/// Size limit for the file of journals.
+/// Maximum size of the file in bytes.
 const FILE_BYTES_MAX: u64 = 1 << 20;
 
 #[derive(Debug, Default, Deserialize)]
@@ -39,9 +39,9 @@ struct Stored {
 struct Entry {
     url: String,
     passfile: Option<PathBuf>,
-    /// Id of the journal; needed if the file names several.
+    /// Id of the journal. Required if the file has several journals.
     id: Option<String>,
-    /// Name of this machine in the journal.
+    /// Name of this machine in the journal's list of hosts.
     host: Option<String>,
     /// Time limit for connecting to a server, in seconds.
     connect_timeout: Option<f64>,
@@ -50,26 +50,26 @@ struct Entry {
     sslrootcert: Option<PathBuf>,
     sslcert: Option<PathBuf>,
     sslkey: Option<PathBuf>,
-    /// A field of earlier versions, for NATS. Read so that the other entries of the file still count.
+    /// Field of earlier versions, for NATS. It is accepted, so that the other entries of the file can be read.
     #[serde(rename = "creds")]
     _creds: Option<IgnoredAny>,
-    /// Another field of earlier versions, for NATS.
+    /// Field of earlier versions, for NATS.
     #[serde(rename = "monitors")]
     _monitors: Option<IgnoredAny>,
 }
 
-/// The journals of `journals.toml`. Opened when a log needs one, and kept.
+/// The journals of `journals.toml`. A journal is opened when a log needs it, and stays open.
 #[derive(Debug)]
 pub struct KnownJournals {
-    /// `None` if the user's configuration directory is unknown.
+    /// Path of the file; `None` if the user's configuration directory is unknown.
     file: Option<PathBuf>,
-    /// File with the id of this host: each data root is a host.
+    /// File with the id of this host. Each data root counts as a host.
     host_id_file: Option<PathBuf>,
     open: Mutex<BTreeMap<String, Arc<dyn Server>>>,
 }
 
 impl KnownJournals {
-    /// Creates the list from `TEAMLOG_JOURNALS`, else from the user's configuration. Reads nothing yet.
+    /// Uses the file that `TEAMLOG_JOURNALS` names, or else the file in the user's configuration directory. Reads nothing yet.
     pub fn of(env: &ProcessEnv, data_root: Option<&Path>) -> KnownJournals {
         let config = || {
             let xdg = env.var_set("XDG_CONFIG_HOME").map(PathBuf::from);
@@ -83,7 +83,7 @@ impl KnownJournals {
         }
     }
 
-    /// Returns the connector of the journal with that name.
+    /// Returns the connector of the journal called `name`.
     ///
     /// # Errors
     /// `journal_not_configured`, `key_exposed`, `secret_in_url`, `invalid_input`.
@@ -104,17 +104,17 @@ impl KnownJournals {
         entry.way(name, self.host_id_file.as_ref())
     }
 
-    /// Returns the id of the journal with that name, which it asks for, and its server.
+    /// Connects to the journal called `name`. Returns the journal's id and its server.
     ///
     /// # Errors
-    /// Like [`KnownJournals::named`]; `journal_unreachable`, `journal_of_another`.
+    /// The errors of [`KnownJournals::named`]; `journal_unreachable`, `journal_of_another`.
     pub fn found(&self, name: &str) -> Result<(String, Arc<dyn Server>), CommandError> {
         let way = self.named(name)?;
         let id = way.inspect()?.journal;
         Ok((id.clone(), self.kept(way.as_ref(), &id)))
     }
 
-    /// Returns the journal with that id.
+    /// Returns the server of the journal with this id.
     fn of_id(&self, id: &str) -> Result<Arc<dyn Server>, CommandError> {
         if let Some(open) = self.open().get(id) {
             return Ok(open.clone());
@@ -123,13 +123,13 @@ impl KnownJournals {
         Ok(self.kept(way.as_ref(), id))
     }
 
-    /// Returns the name of the journal with that id in the file, and its connector.
+    /// Returns the name that the file gives to the journal with this id, and its connector.
     ///
     /// # Errors
-    /// Returns the same errors as [`KnownJournals::named`].
+    /// The errors of [`KnownJournals::named`].
     pub fn way_of(&self, id: &str) -> Result<(String, Box<dyn Connector>), CommandError> {
         let mut entries = self.read()?.journals;
-        // A single entry needs no id.
+        // If the file has a single entry, the entry needs no id.
         let only = entries.len() == 1;
         entries.retain(|_, entry| entry.id.as_deref().map_or(only, |own| own == id));
         match entries.pop_first() {
@@ -196,7 +196,7 @@ impl KnownJournals {
 }
 
 impl Entry {
-    /// Returns the connector of an entry, of the kind that its URL names.
+    /// Returns the connector for an entry. The scheme of the URL selects the kind of journal.
     fn way(
         self,
         name: &str,
@@ -251,7 +251,7 @@ impl Entry {
     }
 }
 
-/// Checks URL and files of a connector.
+/// Checks the URL and the files of a connector.
 fn checked(name: &str, way: impl Connector + 'static) -> Result<Box<dyn Connector>, CommandError> {
     let Err(error) = way.check() else {
         return Ok(Box::new(way));
@@ -290,7 +290,7 @@ impl Journals for KnownJournals {
 }
 
 impl KnownJournals {
-    /// Returns the journal of a log.
+    /// Returns the server of the journal that orders a log.
     pub fn of_log(&self, journal: &JournalIdentity) -> Result<Arc<dyn Server>, Error> {
         let unconfigured = |why: String| Error::Journal {
             fault: JournalFault::Unconfigured,
@@ -314,7 +314,7 @@ impl KnownJournals {
     }
 }
 
-/// Returns true if this program supports that kind of journal.
+/// Returns true if this program supports journals of this kind.
 pub fn is_known(journal: &JournalIdentity) -> bool {
     journal.kind == KIND
 }

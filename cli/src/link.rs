@@ -1,22 +1,22 @@
-//! The called name, and argv in normal form.
+//! The name under which the program was called, and argv in normal form.
 //!
-//! Through a link named `rcs`, `rcs team api …` and `rcs team await …` are `api …` and `await …`, and `rcs state …` is
-//! `state …`. Printed commands for the link also work without it: `teamlog team api …` and `teamlog team await …` are
-//! the same. The words after `api` have a grammar of their own, whose errors are answers too; global flags among them
-//! are moved to the front.
+//! If the program is called through a link named `rcs`, `rcs team api …` means `api …`, `rcs team await …` means `await …`,
+//! and `rcs state …` means `state …`. Printed commands also work without the link, because `teamlog team api …` and
+//! `teamlog team await …` are accepted too. The words after `api` have their own grammar and their usage errors are JSON
+//! answers, so global options among them are moved to the front.
 
 use std::ffi::{OsStr, OsString};
 use std::path::Path;
 
 const LINK: &str = "rcs";
-/// The command whose words clap does not parse.
+/// Subcommand whose arguments clap does not parse.
 const API: &str = "api";
-/// The command whose callers know only exit code 1 for a refusal.
+/// Subcommand whose callers know only exit code 1 for a refusal.
 const STATE: &str = "state";
-/// The word before a command of the link, and the commands after it.
+/// Word before a command of the link, and the commands that may follow it.
 const TEAM: &str = "team";
 const IN_TEAM: [&str; 2] = [API, "await"];
-/// Global flags without a value, and those with one.
+/// Global options without a value, and global options with a value.
 const FLAGS: [&str; 1] = ["--json"];
 const WITH_VALUE: [&str; 4] = ["--data-root", "--actor", "--lock-timeout", "--last-receipt"];
 
@@ -50,17 +50,17 @@ impl Called {
     }
 }
 
-/// Returns true for the words of `api`, after global flags only.
+/// Returns true if the first word after the global options is `api`.
 pub fn is_api(argv: &[OsString]) -> bool {
     place_of(API, argv).is_some()
 }
 
-/// Returns true for the words of `state`, after global flags only.
+/// Returns true if the first word after the global options is `state`.
 pub fn is_state(argv: &[OsString]) -> bool {
     place_of(STATE, argv).is_some()
 }
 
-/// Returns the words without the link's form, and with global flags before `api`.
+/// Returns argv without the words that only the link uses, and with global options moved before `api`.
 pub fn arranged(argv: Vec<OsString>) -> Vec<OsString> {
     let called = Called::of(argv.first().map(OsString::as_os_str));
     let argv = match called {
@@ -74,7 +74,7 @@ pub fn arranged(argv: Vec<OsString>) -> Vec<OsString> {
     }
 }
 
-/// Removes the flags without meaning here, and sets the program's own name.
+/// Removes options that have no meaning here, and replaces the program's name.
 fn without_link(argv: Vec<OsString>) -> Vec<OsString> {
     let words = argv.into_iter().skip(1).filter(|word| !is_worktree(word));
     [OsString::from("teamlog")]
@@ -83,8 +83,7 @@ fn without_link(argv: Vec<OsString>) -> Vec<OsString> {
         .collect()
 }
 
-/// Converts `team api` into `api`, and `team await` into `await`; the parser handles any other word after the link's
-/// `team`.
+/// Converts `team api` into `api` and `team await` into `await`. The parser reports any other word after `team`.
 fn without_team(mut argv: Vec<OsString>, called: Called) -> Vec<OsString> {
     let place = behind_globals(&argv);
     let next = |at: usize| argv.get(at + 1).and_then(|word| word.to_str());
@@ -97,7 +96,7 @@ fn without_team(mut argv: Vec<OsString>, called: Called) -> Vec<OsString> {
     argv
 }
 
-/// Returns true for a flag that callers of the link may still send, and that never had a meaning for the log.
+/// Returns true for an option that callers of the link may send and that has no effect.
 fn is_worktree(word: &OsStr) -> bool {
     let bytes = word.as_encoded_bytes();
     bytes == b"--worktree"
@@ -109,7 +108,7 @@ fn place_of(command: &str, argv: &[OsString]) -> Option<usize> {
     behind_globals(argv).filter(|at| argv.get(*at).is_some_and(|word| word == command))
 }
 
-/// Returns the index of the first word that is no global flag.
+/// Returns the index of the first word that is no global option.
 fn behind_globals(argv: &[OsString]) -> Option<usize> {
     let mut at = 1;
     while let Some(word) = argv.get(at) {
@@ -122,7 +121,7 @@ fn behind_globals(argv: &[OsString]) -> Option<usize> {
     None
 }
 
-/// Returns the number of words of a global flag; `None` for any other word.
+/// Returns the number of words of a global option, or `None` if the word is no global option.
 fn width(word: &OsStr) -> Option<usize> {
     let with_value = |flag: &&str| {
         let bytes = word.as_encoded_bytes();
@@ -143,7 +142,7 @@ fn with_globals_first(argv: &[OsString], place: usize) -> Vec<OsString> {
     let mut rest = behind.iter().skip(1);
     while let Some(word) = rest.next() {
         match width(word) {
-            // The word after this flag is its value, in any form.
+            // The word after this option is its value, even if it looks like an option.
             None if word == "--input" => {
                 words.push(word.clone());
                 words.extend(rest.next().cloned());

@@ -1,6 +1,4 @@
-//! The command line of teamlog: argv in, an answer out, an exit code.
-//!
-//! It only parses and renders; `teamlog-team` decides.
+//! The command line of teamlog. It parses argv, calls `teamlog-team` or the daemon, and renders the answer.
 #![forbid(unsafe_code)]
 
 mod agents;
@@ -49,10 +47,10 @@ fn main() -> std::process::ExitCode {
     u8::from(run::run(&argv, &env)).into()
 }
 
-/// Makes a write past the limit for a file's size (`ulimit -f`) an ordinary error: without a handler its signal kills
-/// the process.
+/// Makes a write beyond the limit of a file's size (`ulimit -f`) fail with an ordinary error. Without a handler, the signal
+/// of the limit kills the process.
 fn outlive_size_limit() {
     let noted = std::sync::Arc::default();
-    // Without it the process dies as before, which is no reason not to start.
+    // If this fails, the program still works, but the signal kills the process.
     let _ = signal_hook::flag::register(signal_hook::consts::SIGXFSZ, noted);
 }

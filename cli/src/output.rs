@@ -1,8 +1,8 @@
-//! Standard output: only the answer.
+//! Standard output, which gets the answer only.
 //!
-//! Invariants: JSON is one compact line per value, byte for byte as given unless it goes to a terminal; a terminal gets
-//! no hidden character except line ends, tabs and colours, from any command; after the reader has left (a broken pipe)
-//! further output is dropped silently and the command keeps its exit code.
+//! Invariants: each JSON value is one compact line and its bytes are unchanged, except on a terminal; a terminal gets no
+//! hidden characters except line ends, tabs and colours; after the reader closed the pipe, further output is dropped
+//! silently and the command keeps its exit code.
 
 use crate::env::ProcessEnv;
 use crate::exit::CommandError;
@@ -22,7 +22,7 @@ pub struct Output {
     reader_left: bool,
 }
 
-/// Standard output for a serialiser; keeps the error of a failed write, to be reported in full.
+/// Adapts standard output for a serialiser. Keeps the error of a failed write, so that the full error can be reported.
 struct JsonWriter<'a> {
     output: &'a mut Output,
     failed: Option<CommandError>,
@@ -45,7 +45,7 @@ impl Write for JsonWriter<'_> {
 }
 
 impl Output {
-    /// Opens standard output, for people or (`json`) for programs.
+    /// Opens standard output. `json` is true if programs read it.
     pub fn stdout(json: bool, env: &ProcessEnv) -> Output {
         Output {
             terminal: env.terminals().stdout,
@@ -64,7 +64,7 @@ impl Output {
         self.paint
     }
 
-    /// Returns true if the reader has left, so that a long answer may stop.
+    /// Returns true if the reader closed the pipe. A long answer may stop then.
     pub fn reader_left(&self) -> bool {
         self.reader_left
     }
@@ -74,7 +74,7 @@ impl Output {
         self.json_line(json_text(value)?.as_bytes())
     }
 
-    /// Like `json`, for a long value, which is not held in memory as text.
+    /// Prints one long JSON value as one line. The text of the value is never in memory as a whole.
     pub fn json_streamed(&mut self, value: &impl Serialize) -> Result<(), CommandError> {
         if self.terminal {
             return self.json(value);
@@ -102,7 +102,7 @@ impl Output {
         self.write(b"\n")
     }
 
-    /// Writes whole characters of JSON, with characters escaped that line readers take for a line end.
+    /// Writes JSON. Escapes characters that line readers may treat as a line end.
     fn write_json(&mut self, bytes: &[u8]) -> Result<(), CommandError> {
         match std::str::from_utf8(bytes).map(one_line_of_json) {
             Ok(Cow::Owned(escaped)) => self.write(escaped.as_bytes()),
@@ -110,7 +110,7 @@ impl Output {
         }
     }
 
-    /// Prints one line for people, which the caller has made safe.
+    /// Prints one line for people. The caller has escaped hidden characters.
     pub fn line(&mut self, line: impl std::fmt::Display) -> Result<(), CommandError> {
         self.text(&format!("{line}\n"))
     }
@@ -119,7 +119,7 @@ impl Output {
         lines.iter().try_for_each(|line| self.line(line))
     }
 
-    /// Prints bytes unchanged, unless they go to a terminal.
+    /// Prints bytes. Escapes hidden characters only on a terminal.
     pub fn bytes(&mut self, bytes: &[u8]) -> Result<(), CommandError> {
         match self.terminal {
             true => self.write(bytes_for_terminal(bytes).as_bytes()),
@@ -157,7 +157,7 @@ impl Output {
                 Ok(())
             }
             Err(error) => {
-                // Buffered bytes would fail again at the end.
+                // Do not print the buffered bytes again at the end.
                 self.reader_left = true;
                 Err(CommandError::unwritten(&error))
             }
@@ -171,8 +171,8 @@ pub fn json_text(value: &impl Serialize) -> Result<String, CommandError> {
     serde_json::to_string(value).map_err(unwritable)
 }
 
-/// Appends a field to a JSON object in text form; any other value stays unchanged. Text, so that each type of answer
-/// needs only one serialiser.
+/// Appends a field to a JSON object that is already text. Other values stay unchanged. Text is used so that each type of
+/// answer needs only one serialiser.
 pub fn add_field(
     text: &mut String,
     name: &str,

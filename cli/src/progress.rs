@@ -1,14 +1,14 @@
-//! A progress bar on standard error, on terminals, for work of more than a second.
+//! A progress bar on standard error. It is shown on terminals if the work takes more than a second.
 
 use crate::env::ProcessEnv;
 use crate::render::time;
 use std::time::{Duration, Instant};
 
-/// Time before it appears.
+/// Time before the bar is shown.
 const QUIET: Duration = Duration::from_secs(1);
-/// Time between two drawings.
+/// Minimum time between two updates of the bar.
 const STEP: Duration = Duration::from_millis(100);
-/// Characters of the bar.
+/// Width of the bar in characters.
 const WIDTH: u64 = 30;
 
 #[derive(Debug)]
@@ -37,11 +37,11 @@ impl Progress {
             return;
         }
         self.drawn = Some(Instant::now());
-        // A failure to draw must not stop the work.
+        // Ignore errors, because a failed update of the bar must not stop the work.
         self.env.say(&format!("\r{}", line(self.what, done, all)));
     }
 
-    /// Clears the line.
+    /// Removes the bar.
     pub fn clear(&mut self) {
         if self.drawn.take().is_some() {
             self.env.say("\r\x1b[K");

@@ -1,9 +1,8 @@
-//! Unique random names, to recognise a repeated request.
+//! Random names, which identify a repeated request.
 
 use crate::exit::CommandError;
 use std::io;
 
-/// Number of random bytes in a name.
 const BYTES: usize = 12;
 
 /// Returns `prefix_` and 24 random hex digits.

@@ -1,12 +1,13 @@
-//! The data root: the option, else the environment, else the nearest ancestor with `teams/` of logs, else none.
+//! Finds the data root: from the option, else from the environment, else the nearest ancestor directory with a `teams/` of
+//! logs.
 //!
-//! A named root is used as it is. A discovered root must belong to the caller or to root, and others must not be able
-//! to write it, because a user who can write a log controls the agents.
+//! A data root that the user named is used without checks. A data root that was found by search must belong to the caller
+//! or to root, and must not be writable by others, because a user who can write a log controls the agents.
 //!
 //! | file | owns |
 //! |---|---|
-//! | [`owner`] | permitted owners of a discovered root |
-//! | [`worktree`] | the repository around a directory: linked worktrees share the root of the main one |
+//! | [`owner`] | permitted owners of a data root that was found by search |
+//! | [`worktree`] | the repository around a directory: linked worktrees share the root of the main worktree |
 
 pub mod owner;
 mod worktree;
@@ -26,21 +27,21 @@ use worktree::Repository;
 /// Variable that names the data root.
 pub const VARIABLE: &str = "TEAMLOG_DATA_ROOT";
 
-/// Directory that holds `teams/`, or would hold it.
+/// The directory that contains `teams/`, or will contain it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct DataRoot {
     pub path: PathBuf,
     pub origin: Origin,
 }
 
-/// Origin of the data root.
+/// How the data root was determined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Origin {
-    /// Named by an option or variable.
+    /// An option or a variable named the data root.
     Named,
-    /// Discovered: the nearest one.
+    /// A search found the data root.
     Discovered,
-    /// There is none; `init` would create it here.
+    /// No data root was found. `init` would create one in the working directory.
     Missing,
 }
 
@@ -57,7 +58,7 @@ pub fn of(global: &Global, env: &ProcessEnv) -> Result<DataRoot, Unusable> {
     find(flag, variable, || env.here(), || User::of_process(env))
 }
 
-/// Finds the data root. An empty variable counts as unset. `here` and `user` are called only if the root was not named.
+/// Finds the data root. An empty variable counts as not set. `here` and `user` are called only if the root was not named.
 pub fn find(
     flag: Option<&Path>,
     variable: Option<OsString>,
@@ -72,7 +73,7 @@ pub fn find(
     discover(&here().map_err(Unusable::Io)?, user()).map_err(Unusable::NotOwned)
 }
 
-/// Discovers the data root from a directory.
+/// Searches for the data root from a directory upwards.
 fn discover(here: &Path, user: User) -> Result<DataRoot, NotOwned> {
     let repository = Repository::around(here, user);
     for dir in repository.search_order(here) {
@@ -82,14 +83,14 @@ fn discover(here: &Path, user: User) -> Result<DataRoot, NotOwned> {
             return Ok(DataRoot { path, origin });
         }
     }
-    // The worktrees of a repository share one root.
+    // All worktrees of a repository share one data root.
     let path = repository.main_of_linked().unwrap_or(here).to_owned();
     let origin = Origin::Missing;
     Ok(DataRoot { path, origin })
 }
 
-/// Returns other data roots that a command in `here` may mean: the discovered one, and those in the repository's
-/// worktrees and their subdirectories. For hints; reads a limited number of directories.
+/// Returns other data roots that a command in `here` may mean: the root that a search finds, and the roots in the worktrees
+/// of the repository and their subdirectories. Used for hints; reads a limited number of directories.
 pub fn elsewhere(root: &Path, here: &Path, user: User) -> Vec<PathBuf> {
     let same = |one: &Path| match (one.canonicalize(), root.canonicalize()) {
         (Ok(one), Ok(root)) => one == root,
@@ -112,8 +113,8 @@ pub fn elsewhere(root: &Path, here: &Path, user: User) -> Vec<PathBuf> {
     known
 }
 
-/// Returns the metadata of a directory's `teams/` if it belongs to teamlog: it has teamlog's ignore file, or holds a
-/// log. An unreadable `teams/` counts too.
+/// Returns the metadata of the directory's `teams/` if it belongs to teamlog, that is, if it has teamlog's ignore file or a
+/// log. Also returns the metadata if `teams/` cannot be read.
 fn teams_in(dir: &Path) -> Option<Metadata> {
     let teams = dir.join(TEAMS_DIR);
     let metadata = fs::symlink_metadata(&teams).ok()?;
@@ -127,7 +128,7 @@ fn is_ours(teams: &Path) -> bool {
 fn has_own_ignore_file(teams: &Path) -> bool {
     let mut head = [0; 64];
     let path = teams.join(IGNORE_FILE);
-    // A device or pipe of that name is not opened.
+    // Do not open a device or a pipe.
     if !fs::symlink_metadata(&path).is_ok_and(|found| found.is_file()) {
         return false;
     }
@@ -146,7 +147,7 @@ fn holds_log(teams: &Path) -> bool {
     dirs.any(|dir| dir.path().join(LOG_FILE).is_file())
 }
 
-/// Returns true if `teams/` in a directory holds files but no log.
+/// Returns true if `teams/` in the directory has files but no log.
 pub fn holds_foreign_teams(dir: &Path) -> bool {
     let teams = dir.join(TEAMS_DIR);
     let holds_any = fs::read_dir(&teams).is_ok_and(|mut entries| entries.next().is_some());
@@ -192,7 +193,7 @@ mod tests {
         make_root(top.path());
         let above = (top.path().to_owned(), Origin::Discovered);
         assert_eq!(found(None, None), above);
-        // A directory of sources is no root.
+        // A `teams/` with source files is no data root.
         create_dir_all(below.join("teams/models")).unwrap();
         write(below.join("teams/models/team.rs"), "").unwrap();
         assert_eq!(found(None, None), above);
@@ -224,7 +225,7 @@ mod tests {
         let (main, linked) = repository(top.path());
         let below = linked.join("src");
         assert_eq!(discovered(&below), (main.clone(), Origin::Missing));
-        // A root in the linked worktree, made by an older version, counts if there is no other.
+        // Older versions created a root in the linked worktree. It counts if the main worktree has none.
         make_root(&linked);
         assert_eq!(discovered(&below), (linked.clone(), Origin::Discovered));
         assert_eq!(elsewhere(&main, &main, user()), vec![linked.clone()]);
@@ -246,7 +247,7 @@ mod tests {
             discovered(&linked.join("src")),
             (shared.clone(), Origin::Discovered)
         );
-        // From the repository's top it is not found, but hints know it.
+        // A search from the top of the repository does not find the root, but hints name it.
         assert_eq!(discovered(&linked).1, Origin::Missing);
         let known = elsewhere(&main, &main, user());
         assert!(known.contains(&shared), "{known:?}");

@@ -1,4 +1,4 @@
-//! From argv to one subcommand; all errors are reported here, once.
+//! Runs the subcommand of argv. All errors are reported here, once.
 
 use crate::args::{Args, definition_of, subcommand, typed};
 use crate::command::{self, Command};
@@ -41,14 +41,14 @@ pub fn run(argv: &[OsString], env: &ProcessEnv) -> Exit {
     exit
 }
 
-/// Reason why the arguments are no command.
+/// Reason why argv could not be parsed into a command.
 enum Misread {
     Usage(clap::Error),
-    /// TEAM was left out, and the team is not known otherwise.
+    /// TEAM is missing, and the team is not known in another way.
     Team(ErrorOutput, Box<CommandError>),
 }
 
-/// Parses the words, with the team in TEAM's place if that was left out.
+/// Parses argv. If TEAM was left out, inserts the team.
 fn read(argv: &[OsString], env: &ProcessEnv) -> Result<Args, Misread> {
     let parsed = typed(argv);
     let may_lack_team = match &parsed {
@@ -76,12 +76,12 @@ fn read(argv: &[OsString], env: &ProcessEnv) -> Result<Args, Misread> {
         }
     };
     let argv = match lacks_team {
-        // Any name will do to find other errors, and the global options.
+        // Any team name is good enough for finding other errors and the global options.
         true => {
             let args = match typed(&words.with("team")) {
                 Ok(args) => args,
                 Err(error) if words.named.is_some() => return Err(Misread::Usage(error)),
-                // The words may be right as they are: `mode explain --active team ralph` needs no team.
+                // The command may need no team, as in `mode explain --active team ralph`.
                 Err(error) => {
                     return typed(&words.without_option()).map_err(|_| Misread::Usage(error));
                 }
@@ -103,7 +103,7 @@ fn read(argv: &[OsString], env: &ProcessEnv) -> Result<Args, Misread> {
     typed(&argv).map_err(Misread::Usage)
 }
 
-/// Asks the context of a command.
+/// Calls `ask` with the context of a command. Adds hints to its error.
 fn in_context<A>(
     args: Args,
     env: &ProcessEnv,
@@ -115,7 +115,7 @@ fn in_context<A>(
     answer.map_err(|error| Misread::Team(ErrorOutput::of(&args, env), Box::new(error)))
 }
 
-/// Returns `teamlog help task claim` as `teamlog task claim --help`.
+/// Converts `teamlog help task claim` into `teamlog task claim --help`.
 fn asks_for_help(argv: &[OsString]) -> Option<Vec<OsString>> {
     let (program, words) = argv.split_first()?;
     let (_, words) = words.split_first().filter(|(first, _)| *first == "help")?;
@@ -127,7 +127,7 @@ fn asks_for_help(argv: &[OsString]) -> Option<Vec<OsString>> {
 
 fn attempt(args: Args, context: &mut Context) -> Outcome {
     let outcome = args.command.run(context);
-    // The answer is flushed even if a later step failed.
+    // Flush the answer even if a later step failed.
     let outcome = context.out.flush().and(outcome);
     context.say_notes();
     outcome.map_err(|error| context.advise(error))
@@ -140,11 +140,11 @@ struct ErrorOutput {
 
 enum ErrorFormat {
     Ours,
-    /// The contract's form, for a call of that operation, if it could be read.
+    /// In the JSON envelope of the API. The operation is `None` if argv could not be parsed.
     Contract(Option<&'static Operation>),
-    /// The form for callers of `rcs state`.
+    /// In the format for callers of `rcs state`.
     State,
-    /// Our own form, for an agent that takes every exit code except 2 for permission.
+    /// In the usual format, with exit code 2, because an agent treats every other exit code of the guard as permission.
     Guard,
 }
 
@@ -164,7 +164,7 @@ impl ErrorOutput {
     fn report(&self, error: CommandError, env: &ProcessEnv) -> Exit {
         match self.format {
             ErrorFormat::Guard => error.ending(Exit::Usage).report(self.json, env),
-            // If standard output fails, no second answer goes there.
+            // If standard output failed, do not print a second answer there.
             ErrorFormat::Contract(operation) if !error.is_unwritten() => {
                 command::api::undone(env, self.json, operation, error)
             }
@@ -179,7 +179,7 @@ fn usage(error: &clap::Error, argv: &[OsString], json: bool, env: &ProcessEnv) -
         error.kind(),
         ErrorKind::DisplayHelp | ErrorKind::DisplayVersion
     ) {
-        // Through clap, which colours headings. A reader that left is no error.
+        // clap prints the error, because clap colours headings. A closed pipe is not an error.
         let _ = error.print();
         return Exit::Done;
     }

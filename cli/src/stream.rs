@@ -1,4 +1,4 @@
-//! Streams of events, finite or endless: their request and their receiver.
+//! Streams of events, finite or endless: the request for a stream, and the receiver of its events.
 
 use crate::exit::CommandError;
 use serde::{Deserialize, Serialize};
@@ -7,16 +7,16 @@ use teamlog_team::engine::Event;
 use teamlog_team::log::replay::Replay;
 use teamlog_team::log::tail::Tail;
 
-/// A request for a stream of events. The stream ends after its last event, or follows the log without end.
+/// A request for a stream of events. The stream ends after the last event, or follows the log forever.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Streamed {
     Replay(Replay),
     Tail(Tail),
-    /// Selected events, then all later ones.
+    /// Existing events that match a filter, and all later ones.
     Follow(Tail),
     /// `export`: every event.
     Export,
-    /// Every event, in the auditors' form.
+    /// Every event in the format of an audit log.
     Audit,
 }
 
@@ -24,17 +24,17 @@ pub enum Streamed {
 pub trait EventSink {
     fn event(&mut self, event: &Event<'_>, json: &[u8]) -> ControlFlow<()>;
     fn json(&mut self, line: &[u8]) -> ControlFlow<()>;
-    /// Called when there is no further event for now.
+    /// Called when all existing events were passed on and more may follow.
     fn idle(&mut self) -> ControlFlow<()>;
 }
 
 impl Streamed {
-    /// Returns true if the events are shown as text; an export is always JSON.
+    /// Returns true if events are printed as text. An export is always JSON.
     pub fn has_words(&self) -> bool {
         !matches!(self, Streamed::Export | Streamed::Audit)
     }
 
-    /// Passes the events of the stream to `sink` until it breaks off.
+    /// Passes the events of the stream to `sink` until `sink` returns `Break`.
     pub fn run(
         self,
         team: &mut teamlog_team::Team,
@@ -52,7 +52,7 @@ impl Streamed {
                 team.follow(
                     &tail,
                     &mut |event, json| sink.borrow_mut().event(event, json),
-                    // Flushes lines that were written.
+                    // Flushes the lines that were written.
                     &mut || sink.borrow_mut().idle(),
                 )?;
             }

@@ -1,22 +1,22 @@
-//! The positional argument TEAM, which may be left out: `-t/--team` names the team, else `TEAMLOG_TEAM`, else it is the
+//! The positional argument TEAM, which may be left out. Then `-t/--team` names the team, else `TEAMLOG_TEAM`, else it is the
 //! only open team of the data root.
 //!
-//! The words are read by clap's definition of the typed command. If all positional arguments are typed, the first is TEAM.
-//! With one fewer it is left out. If the last argument is optional, a first word that names a team is TEAM.
+//! clap's definition of the command tells how many positional arguments there are. If all of them are typed, the first is
+//! TEAM. If one is missing, TEAM is missing. If the last argument is optional, the first word is TEAM if it names a team.
 
 use clap::{Arg, Command};
 use std::ffi::OsString;
 
-/// Id of the argument in every command's definition.
+/// Id of the argument in the definitions of all commands.
 const ID: &str = "team";
 
 /// Id of the option `-t/--team`.
 const OPTION_ID: &str = "team_option";
 
-/// Commands that need TEAM on the command line, because they create or delete a team, or disconnect its clients.
+/// Commands that require TEAM on the command line, because they create or delete a team or disconnect its clients.
 const TYPED: [&str; 5] = ["init", "join", "restore", "purge", "rotate"];
 
-/// Commands with an optional positional argument after TEAM, for which clap accepts another word as TEAM.
+/// Commands with an optional positional argument after TEAM. clap accepts that argument in the place of TEAM.
 const AMBIGUOUS: [&str; 6] = [
     "can-write",
     "explain",
@@ -26,19 +26,19 @@ const AMBIGUOUS: [&str; 6] = [
     "accept",
 ];
 
-/// Returns true if a command line that clap accepted has to be read by [`Words`] too.
+/// Returns true if clap's reading of the command line may be wrong about TEAM, so that [`Words`] must read it too.
 pub fn may_differ(argv: &[OsString]) -> bool {
     let mut words = argv.iter().skip(1).filter_map(|word| word.to_str());
     words.any(|word| AMBIGUOUS.contains(&word) || is_option(word))
 }
 
-/// Returns true if a word may be the option `-t/--team`; `-t` may stand among other short options.
+/// Returns true if a word may be the option `-t/--team`. `-t` may be combined with other short options.
 fn is_option(word: &str) -> bool {
     let is_short = word.starts_with('-') && !word.starts_with("--") && word.contains('t');
     is_short || word == "--team" || word.starts_with("--team=")
 }
 
-/// The words of a command that takes TEAM as its first positional argument.
+/// The words of a command whose first positional argument is TEAM.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Words {
     /// All words without `-t/--team`.
@@ -47,27 +47,27 @@ pub struct Words {
     pub named: Option<OsString>,
     /// True if `-t/--team` was typed more than once.
     pub is_named_twice: bool,
-    /// Index in `argv` of the first positional argument, typed or not.
+    /// Index in `argv` of the first positional argument. If no argument is typed, the index where it would be.
     place: usize,
     /// Number of typed positional arguments.
     typed: usize,
-    /// Least and largest number of positional arguments, TEAM included.
+    /// Minimum and maximum number of positional arguments, including TEAM.
     bounds: (usize, usize),
     /// True if the command requires TEAM.
     is_required: bool,
 }
 
-/// Finds TEAM among the words, and if it was typed.
+/// Says if TEAM was typed.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Given {
     Yes,
     No,
-    /// The first positional argument is TEAM if it names a team.
+    /// The first positional argument is TEAM if a team with this name exists.
     IfItExists,
 }
 
 impl Words {
-    /// Reads the words by a definition that is not built yet. Returns `None` if the command takes no TEAM, or if TEAM must
+    /// Parses the words with a definition that is not built yet. Returns `None` if the command has no TEAM, or if TEAM must
     /// be typed.
     pub fn read(argv: &[OsString], mut definition: Command) -> Option<Words> {
         definition.build();
@@ -102,8 +102,8 @@ impl Words {
         Some(words)
     }
 
-    /// Tells if TEAM is among the words; `is_refused` if clap refused them. A command that never requires TEAM finds the
-    /// team itself. If clap requires TEAM unless another option is given, clap refuses the words without it.
+    /// Returns whether TEAM was typed. `is_refused` is true if clap refused the words. If a command never requires TEAM, the
+    /// command finds the team itself. If clap requires TEAM unless another option is set, clap refuses words without both.
     pub fn given(&self, is_refused: bool) -> Given {
         let (least, most) = self.bounds;
         match self.is_required {
@@ -117,18 +117,18 @@ impl Words {
         }
     }
 
-    /// The first positional argument.
+    /// Returns the first positional argument.
     pub fn first(&self) -> Option<&OsString> {
         self.argv.get(self.place).filter(|_| self.typed > 0)
     }
 
-    /// Returns true if two teams are named: by `-t/--team` twice, or by it and the first positional argument.
+    /// Returns true if two teams are named: by two options `-t/--team`, or by the option and the first positional argument.
     pub fn names_another(&self) -> bool {
         let is_first = |named: &OsString| self.first() == Some(named);
         self.is_named_twice || self.named.as_ref().is_some_and(|named| !is_first(named))
     }
 
-    /// Returns the error text for two teams.
+    /// Returns the error text for two named teams.
     pub fn given_twice(&self) -> String {
         let shown = |word: Option<&OsString>| word.map(|word| word.to_string_lossy().into_owned());
         match (
@@ -143,12 +143,12 @@ impl Words {
         }
     }
 
-    /// The words without `-t/--team`.
+    /// Returns the words without `-t/--team`.
     pub fn without_option(&self) -> Vec<OsString> {
         self.argv.clone()
     }
 
-    /// The words with a team in TEAM's place.
+    /// Returns the words with `team` inserted in the place of TEAM.
     pub fn with(&self, team: &str) -> Vec<OsString> {
         let mut argv = self.argv.clone();
         argv.insert(self.place, team.into());
@@ -156,16 +156,16 @@ impl Words {
     }
 }
 
-/// Reads words from left to right, down to the command that they name.
+/// Reads words from left to right until the command is known.
 struct Reader<'a> {
     command: &'a Command,
     words: Words,
-    /// True until the command turns out to define `--team` itself.
+    /// True unless the command defines its own option `--team`.
     is_team_option: bool,
 }
 
 impl Reader<'_> {
-    /// Returns `None` if an option lacks its value.
+    /// Reads the words. Returns `None` if an option has no value.
     fn read(&mut self, argv: &[OsString]) -> Option<()> {
         let mut rest = argv.iter().skip(1);
         let mut only_positionals = false;
@@ -210,8 +210,8 @@ impl Reader<'_> {
         Some(())
     }
 
-    /// Finds `t` among short options such as `-ft`. Returns the options before it, and its attached value: empty if the
-    /// next word is the value, `None` if there is no `t`.
+    /// Finds `t` among combined short options such as `-ft`. Returns the options before it and the value that follows it: an
+    /// empty value means that the next word is the value. Returns `None` if there is no `t`.
     fn short_option<'w>(&self, word: &'w str) -> (&'w str, Option<&'w str>) {
         let letters = match word.strip_prefix('-') {
             Some(letters) if !letters.starts_with('-') => letters,
@@ -250,7 +250,7 @@ impl Reader<'_> {
         }
     }
 
-    /// Returns true if the value of an option is the next word.
+    /// Returns true if the next word is the value of the option.
     fn takes_next(&self, option: &str) -> bool {
         let is_it = |arg: &&Arg| match option.strip_prefix("--") {
             Some(long) => arg.get_long() == Some(long),
@@ -261,13 +261,13 @@ impl Reader<'_> {
     }
 }
 
-/// Returns true if a command has a `--team` of its own.
+/// Returns true if the command defines its own option `--team`.
 fn has_own_option(command: &Command) -> bool {
     let mut arguments = command.get_arguments();
     arguments.any(|arg| arg.get_long() == Some(ID) && arg.get_id() != OPTION_ID)
 }
 
-/// Adds the option `-t/--team` to the help of every command whose first positional argument is TEAM.
+/// Adds `-t/--team` to the help of every command whose first positional argument is TEAM.
 pub fn documented(command: Command) -> Command {
     let first = command.get_positionals().next();
     let is_first = first.is_some_and(|arg| arg.get_id() == ID);

@@ -1,7 +1,7 @@
-//! Times as people type them: `1h` is an hour ago, `14:00` the last time that it was two o'clock, `yesterday` its
-//! midnight. Clock times are in the user's zone; ISO 8601 has its own, and is UTC without one.
+//! Parses times as people type them. `1h` is an hour ago, `14:00` is the last time that a clock showed 14:00, and `yesterday`
+//! is the start of the previous day. Times of day are in the user's zone. An ISO 8601 time without a zone is UTC.
 //!
-//! The text is checked while arguments are parsed, and becomes a time once the current time and the zone are known.
+//! Arguments are checked first. They become a point in time when the current time and the zone are known.
 
 use jiff::civil::{DateTime, Time};
 use jiff::tz::TimeZone;
@@ -9,28 +9,28 @@ use jiff::{Timestamp as Instant, ToSpan};
 use teamlog_team::engine::Point;
 use teamlog_team::engine::Timestamp;
 
-/// Allowed forms of a time, for messages.
+/// The valid forms of a time, for error messages.
 const FORM: &str = "a time must look like 2026-11-21T10:00:00Z, 2026-11-21, 14:00, yesterday, \"yesterday 14:00\", today, \
     now, or like 90s, 15m, 1h30m, 2d or 1w for as long ago";
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum When {
-    /// A complete time.
+    /// A complete date and time.
     At(Timestamp),
-    /// Microseconds before now.
+    /// Number of microseconds before now.
     Ago(i64),
-    /// A time of day, that many days ago.
+    /// Number of days before today, and a time of day.
     Day(i32, Time),
-    /// The last time that the clock showed this.
+    /// The last time that a clock showed this time of day.
     Last(Time),
 }
 
-/// A point of a log's past on the command line.
+/// A past point of a log, as typed on the command line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum PastPoint {
-    /// After that event was recorded.
+    /// The point after the event with this seq.
     Seq(u64),
-    /// At that time.
+    /// The point at this time.
     Time(When),
 }
 
@@ -54,7 +54,7 @@ impl When {
             None => match (ago(words), clock(words)) {
                 (Some(micros), _) => Ok(When::Ago(micros)),
                 (None, Some(time)) => Ok(When::Last(time)),
-                // A complete time has its own error message.
+                // A complete time has a more specific error message.
                 (None, None) if text.get(..4).is_some_and(is_year) => {
                     Timestamp::parse(text).map(When::At)
                 }
@@ -70,7 +70,8 @@ impl When {
             Ok(instant.to_zoned(zone.clone()).datetime())
         };
         let at = |civil: DateTime| {
-            // If clocks are set back, an hour occurs twice, and the first is meant; a skipped time means the next one.
+            // When clocks are set back, an hour occurs twice, and its first occurrence is used. A skipped time becomes the next
+            // valid time.
             let zoned = civil.to_zoned(zone.clone()).map_err(|_| out())?;
             Timestamp::from_micros(zoned.timestamp().as_microsecond()).ok_or_else(out)
         };
@@ -96,7 +97,7 @@ impl When {
 }
 
 impl PastPoint {
-    /// Parses a point: a seq, or a time.
+    /// Parses a seq or a time.
     pub fn parse(text: &str) -> Result<PastPoint, String> {
         match text.bytes().all(|byte| byte.is_ascii_digit()) && !text.is_empty() {
             true => text
@@ -119,7 +120,7 @@ fn is_year(text: &str) -> bool {
     text.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// `90s`, `15m`, `1h30m`, `2d`, `1w` in microseconds.
+/// Parses `90s`, `15m`, `1h30m`, `2d` or `1w` into microseconds.
 fn ago(text: &str) -> Option<i64> {
     let mut rest = text;
     let mut micros: i64 = 0;
@@ -142,7 +143,7 @@ fn ago(text: &str) -> Option<i64> {
     (!text.is_empty()).then_some(micros)
 }
 
-/// `14:00`, `9:05`, `14:00:30`.
+/// Parses `14:00`, `9:05` or `14:00:30`.
 fn clock(text: &str) -> Option<Time> {
     let parts: Vec<&str> = text.split(':').collect();
     let number = |part: &&str| -> Option<i8> {
@@ -166,7 +167,7 @@ mod tests {
         Timestamp::parse(text).unwrap()
     }
 
-    /// Parses a time at 10:30 UTC, which is 12:30 local time.
+    /// Parses a time relative to 10:30 UTC, when local time is 12:30.
     fn read(text: &str) -> String {
         let zone = TimeZone::fixed(Offset::from_hours(2).unwrap());
         let when = When::parse(text).unwrap();
@@ -189,7 +190,7 @@ mod tests {
             ("Yesterday 14:00", "2026-11-22T12:00:00.000000Z"),
             ("12:30", "2026-11-23T10:30:00.000000Z"),
             ("9:05:07", "2026-11-23T07:05:07.000000Z"),
-            // Not yet reached today.
+            // 14:00 is later than now, so the day before is meant.
             ("14:00", "2026-11-22T12:00:00.000000Z"),
             // A complete time does not depend on the zone.
             ("2026-11-21", "2026-11-21T00:00:00.000000Z"),
@@ -201,7 +202,7 @@ mod tests {
 
     #[test]
     fn a_day_is_as_long_as_its_zone_makes_it() {
-        // Central Europe, as a POSIX rule: no files of the machine are read.
+        // Central Europe as a POSIX rule, so that no time zone files of the machine are read.
         let zone = TimeZone::posix("CET-1CEST,M3.5.0,M10.5.0/3").unwrap();
         let now = time("2026-10-25T12:00:00Z");
         let at = |text: &str| When::parse(text).unwrap().resolve(now, &zone).unwrap();

@@ -45,7 +45,7 @@ pub(crate) async fn admit(
     sending::answered(answer, state, revoked)
 }
 
-/// Makes the checks, in their order.
+/// Runs the checks in their order.
 async fn call(
     state: &Arc<AppState>,
     (via, connection): (Via, &Connection),
@@ -93,13 +93,13 @@ async fn call(
     Ok((call, revoked, held))
 }
 
-/// Builds the reply for a method that no route has. It closes the connection.
+/// Builds the reply for a method that no route accepts. The reply closes the connection.
 fn unknown_method(method: &hyper::Method, target: &Uri) -> Reply {
     let path = target::decode(target).map(|(path, _)| path);
     let allow = path.ok().and_then(|path| route::allowed(&path));
     let reply = match allow {
         Some(allow) => route::refused_method(&allow, method.as_str()),
-        // An unknown path has no methods.
+        // An unknown path has no methods, so answer 404.
         None => Reply::error(
             405,
             "method_not_allowed",
@@ -110,7 +110,7 @@ fn unknown_method(method: &hyper::Method, target: &Uri) -> Reply {
     reply.header("connection", "close")
 }
 
-/// Ends the deadline of a call when its answer is dropped.
+/// Ends the deadline of a call when the call's answer is dropped.
 struct DeadlineEnd(Deadline);
 
 impl Drop for DeadlineEnd {
@@ -134,8 +134,7 @@ async fn answer(state: &Arc<AppState>, call: Call, revoked: &Revoked) -> Answer 
             let _turn = state.per_team_limit.next(&team).await;
             state.pool.run(move || answering(&served, &call)).await
         }
-        // A waiting call has changed nothing, so it may end here: the client repeats it with the next daemon, or under
-        // the next token.
+        // A waiting call has changed nothing, so it may end early. The client repeats it with the next daemon or the next token.
         Effect::Waits => tokio::select! {
             answered = state.awaiting.run(move || answering(&served, &call)) => answered,
             () = state.drain.cancelled() => return busy("the daemon is stopping").into(),
@@ -168,7 +167,7 @@ pub(crate) fn overloaded() -> Reply {
     busy("the daemon is overloaded; try again")
 }
 
-/// Checks that the content is JSON, or of no declared type. A web page's form can send neither of these.
+/// Checks that the content type is JSON or missing. A form of a web page can send neither.
 fn check_content(headers: &HeaderMap) -> Result<(), Reply> {
     let unsupported = |message: &str| Reply::error(415, "unsupported_media_type", message);
     let mut encodings = headers.get_all(CONTENT_ENCODING).iter();
@@ -202,14 +201,14 @@ fn accepts_stream(headers: &HeaderMap) -> bool {
     })
 }
 
-/// Returns true if a parameter excludes the media type before it: `q=0`.
+/// Returns true if the parameter is `q=0`, which excludes a media type.
 fn is_unwanted(parameter: &[u8]) -> bool {
     let weight = parameter.strip_prefix(b"q=");
     let weight = weight.or_else(|| parameter.strip_prefix(b"Q="));
     weight.is_some_and(|weight| weight.iter().all(|digit| matches!(digit, b'0' | b'.')))
 }
 
-/// Returns a header that may occur once; an absent one equals an empty one.
+/// Returns the value of a header that may occur once. An empty header counts as absent.
 fn text(headers: &HeaderMap, name: &'static str) -> Result<Option<String>, Reply> {
     let fault = |rule: &str| Problem::invalid(name, format!("{name} {rule}")).into_reply();
     let mut values = headers.get_all(name).iter();
@@ -225,7 +224,7 @@ fn text(headers: &HeaderMap, name: &'static str) -> Result<Option<String>, Reply
     }
 }
 
-/// Returns the trace id of the request. Our own header takes precedence over `traceparent`, which counts only if it is
+/// Returns the trace id of the request. `X-Trace-Id` takes precedence over `traceparent`, which is used only if it is
 /// well-formed.
 fn trace_id(headers: &HeaderMap) -> Result<Option<String>, Reply> {
     if let Some(own) = text(headers, "X-Trace-Id")? {

@@ -1,9 +1,9 @@
-//! Tokens of agents on other machines: `TEAM~AGENT~SECRET`, whose secret is 256 random bits as hex digits. The team's
-//! log holds the digest of the whole text.
+//! Tokens of agents on other machines: `TEAM~AGENT~SECRET`. The secret is 256 random bits as hex digits. The team's log holds
+//! the digest of the whole token.
 
 use std::io;
 
-/// Separator; names cannot contain it.
+/// Separator of the parts. Names cannot contain this character.
 const SEPARATOR: char = '~';
 /// Hex digits of a secret.
 const SECRET_DIGITS: usize = 64;
@@ -17,10 +17,6 @@ pub struct Named<'a> {
     pub agent: &'a str,
 }
 
-/// Creates a token for an agent.
-///
-/// # Errors
-/// If the system has no random bytes.
 pub fn new(team: &str, agent: &str) -> io::Result<String> {
     let secret = crate::token::new()?;
     Ok(format!("{team}{SEPARATOR}{agent}{SEPARATOR}{secret}"))
@@ -31,7 +27,7 @@ pub fn digest(token: &str) -> blake3::Hash {
     blake3::hash(token.as_bytes())
 }
 
-/// Returns team and agent of a token, unverified; `None` if the text has not the form of a token.
+/// Splits a token into team and agent without verifying the token. Returns `None` if the text is not a token.
 pub fn named(token: &str) -> Option<Named<'_>> {
     let mut parts = token.split(SEPARATOR);
     let (team, agent, secret) = (parts.next()?, parts.next()?, parts.next()?);

@@ -1,4 +1,5 @@
-//! Agents authenticated by their tokens: rate limits per token, and the end of their connections on revocation.
+//! Agents that authenticated with tokens: the rate limit of each token, and the end of an agent's connections after its
+//! token is revoked.
 
 use crate::agent_token;
 use crate::caller::{Admitted, Agent, Caller};
@@ -10,12 +11,12 @@ use teamlog_team::agent_token::TokenShown;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-/// Tokens used since the daemon's start, by team and digest.
+/// Tokens that were used since the start of the daemon, by team and digest.
 #[derive(Debug)]
 pub(crate) struct Agents {
-    /// Calls per second of one token, also the size of a burst.
+    /// Maximum calls per second of a token. Also the maximum size of a burst.
     calls: u32,
-    /// Concurrent commands of one token.
+    /// Maximum number of concurrent commands of a token.
     connections: usize,
     used: Mutex<BTreeMap<(String, String), UsedToken>>,
 }
@@ -28,11 +29,11 @@ struct UsedToken {
     revoked: CancellationToken,
     /// Permits for concurrent commands.
     places: Arc<Semaphore>,
-    /// Calls that may be made at once, and the time to which that number refers.
+    /// Number of calls that the token may make at once, and the time at which this number was computed.
     saved: (f64, Instant),
 }
 
-/// Reason for which an agent is not admitted.
+/// Reason why an agent is not admitted.
 #[derive(Debug)]
 pub(crate) enum NotAdmitted {
     /// The token is unknown.
@@ -52,7 +53,7 @@ impl Agents {
         }
     }
 
-    /// Returns the agent whose token is presented, and counts one call. Reads the disk.
+    /// Checks the presented token and counts a call. Returns the agent. Reads the disk.
     pub fn admit(&self, root: &Root, team: &str, presented: &str) -> Result<Admitted, NotAdmitted> {
         let digest = agent_token::digest(presented);
         let Some(token) = holder(root, team, &digest).map_err(|_| NotAdmitted::Failed)? else {
@@ -95,7 +96,7 @@ impl Agents {
         Ok((used.revoked.clone(), used.places.clone()))
     }
 
-    /// Ends all activity under tokens that were revoked, or whose team is no longer served.
+    /// Ends all connections of tokens that were revoked or whose team is no longer served.
     pub fn expire(&self, root: &Root, serves: impl Fn(&str) -> bool) {
         let known: Vec<_> = {
             let used = self.used();
@@ -103,7 +104,7 @@ impl Agents {
             known.collect()
         };
         for (key, digest) in known {
-            // If the team's log cannot be read, its tokens are kept.
+            // Keep the tokens of a team whose log cannot be read.
             let over = !serves(&key.0) || matches!(holder(root, &key.0, &digest), Ok(None));
             if let Some(used) = over.then(|| self.used().remove(&key)).flatten() {
                 used.revoked.cancel();
@@ -116,7 +117,7 @@ impl Agents {
     }
 }
 
-/// Pause of a token that exceeds its rate limit.
+/// Time after which a token that exceeded its rate limit may try again.
 pub(crate) const REST: Duration = Duration::from_secs(1);
 
 fn holder(

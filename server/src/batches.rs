@@ -1,7 +1,7 @@
-//! Recording calls, in batches: one thread per team executes them one after the other and answers them together after
-//! one sync. A call then does not pay for waking a thread that waits for the disk.
+//! Executes recording calls in batches. One thread per team executes a batch of calls one after another, syncs once, and
+//! answers all of them. So no call has to wake a thread that waits for the disk.
 //!
-//! A team whose writer is not open gets its first call outside of batches, as reading calls are answered.
+//! The first call of a team whose writer is not open is executed outside of batches, like a reading call.
 
 use crate::call::Call;
 use crate::options::Answering;
@@ -15,7 +15,7 @@ use teamlog_team::handle::batch::Batch;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::sync::oneshot;
 
-/// Maximum number of calls in one batch: each answer waits for the last call of its batch.
+/// Maximum number of calls in a batch, because every answer waits for the last call of its batch.
 const CALLS_MAX: usize = 64;
 
 /// Queued calls, by team.
@@ -69,18 +69,18 @@ impl Batches {
         if first {
             self.drain(&calls);
         }
-        // The sender is dropped unused only if the runtime ends.
+        // The sender is dropped without an answer only if the runtime ends.
         answered.await.unwrap_or(Err(NoResult::Full))
     }
 
     fn calls_of(&self, team: &str) -> Arc<TeamCalls> {
         let mut teams = self.teams.lock().unwrap_or_else(PoisonError::into_inner);
-        // The map stays small: only served teams reach this point.
+        // The map stays small, because only names of served teams get here.
         teams.entry(team.to_owned()).or_default().clone()
     }
 
-    /// Drains the queue on a thread that stays with it. If calls come one at a time, the first is executed here: waking
-    /// a thread and being woken takes a quarter of the time of a sync.
+    /// Executes all queued calls on one thread. The first call is executed on the current thread if calls come one at a time,
+    /// because switching threads takes a quarter of the time of a sync.
     fn drain(self: &Arc<Self>, calls: &Arc<TeamCalls>) {
         let first = || self.execute_batch(calls) && calls.has_more();
         let more = match calls.last_was_single() {
@@ -93,14 +93,14 @@ impl Batches {
         }
     }
 
-    /// Executes a batch; returns true if there was one.
+    /// Executes one batch. Returns false if the queue was empty.
     fn execute_batch(self: &Arc<Self>, calls: &TeamCalls) -> bool {
         let waiting = calls.next();
         waiting.map(|waiting| self.answer_all(waiting)).is_some()
     }
 
     fn answer_all(self: &Arc<Self>, mut waiting: Vec<QueuedCall>) {
-        // Drop calls whose client is gone.
+        // Drop calls whose client disconnected.
         waiting.retain(|waiting| !waiting.reply.is_closed());
         let team = waiting.first().map(|first| first.call.team.as_str());
         let batch = team.and_then(|team| self.served.root().batch(team));
@@ -119,10 +119,10 @@ impl Batches {
         for (mut one, answer) in answered {
             let answer = match durable {
                 true => answer,
-                // The batch failed; it knows the reason and answers each call with it.
+                // After a failed batch, the batch answers each of its calls with the reason.
                 false => self.answer_in(&batch, &mut one),
             };
-            // The client may be gone.
+            // Sending fails if the client disconnected.
             let _ = one.reply.send(answer);
         }
     }
@@ -132,7 +132,7 @@ impl Batches {
         self.answer(&waiting.call)
     }
 
-    /// Answers a call outside of batches, so that it may wait for the writer.
+    /// Answers a call outside of batches. The call may wait for the writer.
     fn answer_alone(self: &Arc<Self>, mut waiting: QueuedCall) {
         waiting.call.batch = None;
         let all = self.clone();
@@ -143,21 +143,21 @@ impl Batches {
     }
 
     fn answer(&self, call: &Call) -> Result<Answer, NoResult> {
-        // After a panic, the team's handle is poisoned or intact; it checks that itself.
+        // Continuing after a panic is safe, because the team's handle is poisoned if a change was interrupted.
         let answered = catch_unwind(AssertUnwindSafe(|| (self.answer)(&self.served, call)));
         answered.map_err(|_| NoResult::Panicked)
     }
 }
 
 impl TeamCalls {
-    /// Queues a call; returns true if the caller must start to drain the queue.
+    /// Queues a call. Returns true if no thread drains the queue, so the caller must start to drain it.
     fn push(&self, waiting: QueuedCall) -> bool {
         let mut queue = self.queue();
         queue.waiting.push(waiting);
         !std::mem::replace(&mut queue.draining, true)
     }
 
-    /// Returns the calls of the next batch; `None` if the queue is empty, which also ends the draining.
+    /// Takes the calls of the next batch from the queue. If the queue is empty, marks the draining as ended and returns `None`.
     fn next(&self) -> Option<Vec<QueuedCall>> {
         let mut queue = self.queue();
         if queue.waiting.is_empty() {
@@ -174,7 +174,7 @@ impl TeamCalls {
         self.queue().last == 1
     }
 
-    /// Returns true if calls are queued; if not, draining ends.
+    /// Returns true if calls are queued. If the queue is empty, marks the draining as ended.
     fn has_more(&self) -> bool {
         let mut queue = self.queue();
         queue.draining = !queue.waiting.is_empty();

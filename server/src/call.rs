@@ -1,20 +1,20 @@
-//! A call: an admitted request, for the team of its token.
+//! A call: a request after admission, for one team.
 
 use crate::caller::Caller;
 use teamlog_team::command::deadline::Deadline;
 use teamlog_team::handle::batch::Batch;
 
-/// Methods that routes have.
+/// HTTP methods that routes accept.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Method {
-    /// GET: reads.
+    /// GET, for reads.
     Get,
-    /// POST: records, or reads with a body.
+    /// POST, for recording, and for reads with a body.
     Post,
 }
 
 impl Method {
-    /// Returns the method's name in a request line.
+    /// Returns the name of the method in a request line.
     pub fn name(self) -> &'static str {
         match self {
             Method::Get => "GET",
@@ -23,39 +23,39 @@ impl Method {
     }
 }
 
-/// A request as the routes see it.
+/// A request in the form that the routes use.
 #[derive(Debug, Clone)]
 pub struct Call {
-    /// Method.
+    /// HTTP method.
     pub method: Method,
-    /// Segments of the path, percent-decoded one by one: `["v1", "tasks", "7"]`. A segment may contain any character,
-    /// including `/`; segments never become paths on the disk.
+    /// Segments of the path, each percent-decoded: `["v1", "tasks", "7"]`. A segment may contain any character, including `/`.
+    /// Segments are never used as paths on the disk.
     pub path: Vec<String>,
-    /// Query parameters, decoded, in order; names may repeat.
+    /// Query parameters, decoded, in their order. A name may occur several times.
     pub query: Vec<(String, String)>,
     /// The authenticated caller.
     pub caller: Caller,
-    /// Team of the call: the token's team, or the team named by a caller who may use all teams. Empty if the call
-    /// concerns no team.
+    /// Team of the call: the team of the token, or the team that the request names if the caller may use all teams. Empty if the
+    /// call concerns no team.
     pub team: String,
-    /// `Idempotency-Key`, unless absent or empty.
+    /// Value of `Idempotency-Key`; `None` if it is absent or empty.
     pub key: Option<String>,
-    /// `X-Trace-Id`, else the trace id of `traceparent`.
+    /// Value of `X-Trace-Id`, or else the trace id in `traceparent`.
     pub trace_id: Option<String>,
-    /// `Last-Event-ID`.
+    /// Value of `Last-Event-ID`.
     pub last_event_id: Option<String>,
     /// True if `Accept` asks for `text/event-stream`.
     pub wants_stream: bool,
-    /// Deadline of the answer; ends early if the client disconnects.
+    /// Deadline of the answer. It ends early if the client disconnects.
     pub deadline: Deadline,
     /// Batch that executes the call, if any.
     pub batch: Option<Batch>,
-    /// Body; an empty one counts as `{}`.
+    /// Request body. An empty body counts as `{}`.
     pub body: Vec<u8>,
 }
 
-/// Returns true if routes have the method. After another method, such as CONNECT, the connection may carry bytes that
-/// are no request.
+/// Returns true if routes accept the method. After another method, such as CONNECT, the connection may carry bytes that are
+/// not a request.
 pub(crate) fn is_known(method: &hyper::Method) -> bool {
     ["GET", "HEAD", "POST"].contains(&method.as_str())
 }

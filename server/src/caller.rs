@@ -1,4 +1,4 @@
-//! The authenticated caller and its rights: by a token or a page session, for one team or for the whole root.
+//! The authenticated caller and its rights. A token or a page session gives access to one team or to the whole root.
 
 use crate::token::Digest;
 use schemars::JsonSchema;
@@ -10,7 +10,7 @@ use teamlog_team::projections::agent_token::event::AgentScope;
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-/// Teams that a caller may use.
+/// Teams to which a caller has access.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reach {
     /// One team.
@@ -20,7 +20,7 @@ pub enum Reach {
 }
 
 impl Reach {
-    /// Returns the team, if it is only one.
+    /// Returns the team if access is limited to one team.
     pub fn team(&self) -> Option<&str> {
         match self {
             Reach::Team(team) => Some(team),
@@ -40,7 +40,7 @@ pub enum Scope {
 }
 
 impl Scope {
-    /// Returns the name.
+    /// Returns the name of the scope, `read` or `act`.
     pub fn name(self) -> &'static str {
         match self {
             Scope::Read => "read",
@@ -48,7 +48,7 @@ impl Scope {
         }
     }
 
-    /// Returns the scope of a name.
+    /// Returns the scope with this name.
     pub fn from_name(name: &str) -> Option<Scope> {
         [Scope::Read, Scope::Act]
             .into_iter()
@@ -63,22 +63,22 @@ pub enum Credential {
     Token,
     /// A page session.
     PageSession(Digest),
-    /// A one-time code, which can only be traded for a page session.
+    /// A one-time code, which is only good for getting a page session.
     Code(Digest),
 }
 
 /// The caller of a request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Caller {
-    /// Teams that the caller may use.
+    /// Teams to which the caller has access.
     pub reach: Reach,
-    /// Allowed operations.
+    /// Operations that the caller may use.
     pub scope: Scope,
     /// Credential of the caller.
     pub credential: Credential,
-    /// Expiry of the credential, if it has one.
+    /// Time at which the credential expires, if it expires.
     pub until: Option<Timestamp>,
-    /// Agent and scope of an agent's token; `None` for credentials that are not bound to an agent.
+    /// Agent and scope of an agent's token. `None` for other credentials.
     pub agent: Option<Agent>,
 }
 
@@ -92,7 +92,7 @@ pub struct Agent {
 }
 
 impl Agent {
-    /// Returns the reason for which the token's scope does not allow an operation of scope `wanted`; `None` if it does.
+    /// Returns the reason if the token does not allow an operation that needs the scope `wanted`.
     pub fn lacks(&self, wanted: AgentScope) -> Option<String> {
         let (name, scope, needed) = (&self.name, self.scope.name(), wanted.name());
         let lacks =
@@ -102,7 +102,7 @@ impl Agent {
 }
 
 impl Caller {
-    /// Returns a caller with a token of `runtime.json`.
+    /// Makes the caller for a token of `runtime.json`.
     pub fn with_token(reach: Reach) -> Caller {
         Caller {
             reach,
@@ -113,7 +113,7 @@ impl Caller {
         }
     }
 
-    /// Returns a caller with an agent's token.
+    /// Makes the caller for an agent's token.
     pub fn with_agent_token(team: &str, agent: Agent) -> Caller {
         let scope = match agent.scope {
             AgentScope::Read => Scope::Read,
@@ -126,7 +126,7 @@ impl Caller {
         }
     }
 
-    /// Returns the authenticated agent, for the checks of the team API.
+    /// Returns the authenticated agent, which the team API checks.
     pub fn authenticated(&self) -> Option<Authenticated> {
         let agent = self.agent.as_ref()?.name.clone();
         let team = self.reach.team()?.to_owned();
@@ -134,13 +134,13 @@ impl Caller {
     }
 }
 
-/// A caller with its limits.
+/// A caller with the limits of its credential.
 #[derive(Debug, Clone)]
 pub(crate) struct Admitted {
     pub caller: Caller,
-    /// Canceled when the credential is no longer valid.
+    /// Canceled when the credential becomes invalid.
     pub revoked: CancellationToken,
-    /// Permits for concurrent commands of an agent's token.
+    /// Permits for concurrent commands. `None` for a credential that is not an agent's token.
     pub places: Option<Arc<Semaphore>>,
 }
 

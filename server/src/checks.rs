@@ -1,4 +1,4 @@
-//! Requested checks of whole teams that have not ended; they run one after the other.
+//! Queue of requested checks of whole teams. The checks run one after another.
 
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -1,5 +1,5 @@
-//! Landlock confinement of the daemon: it may write only the data root and its socket's directory. Reads are not
-//! restricted. A kernel that cannot enforce all of it enforces none.
+//! Confines the daemon with Landlock, so that it can write only in the data root and in the directory of its socket. Reads are
+//! not restricted. If the kernel cannot enforce all of this, nothing is enforced.
 
 use landlock::{
     ABI, AccessFs, CompatLevel, Compatible, PathBeneath, PathFd, Ruleset, RulesetAttr,
@@ -7,14 +7,14 @@ use landlock::{
 };
 use std::path::PathBuf;
 
-/// Also writable: output may be discarded here.
+/// Also writable, because output may be discarded there.
 const NOWHERE: &str = "/dev/null";
 
-/// Confines this thread and all threads that it starts later; returns true if the kernel enforces it.
+/// Confines this thread and all threads that it starts later. Returns true if the kernel enforces the rules.
 pub(crate) fn confine(writable: &[PathBuf]) -> Result<bool, RulesetError> {
     let writing = AccessFs::from_write(ABI::V3);
     let mut rules = Ruleset::default()
-        // Without this right, files could not be renamed from one directory into another.
+        // This right is needed for renaming files between directories.
         .set_compatibility(CompatLevel::SoftRequirement)
         .handle_access(AccessFs::Refer)?
         .set_compatibility(CompatLevel::BestEffort)

@@ -1,4 +1,4 @@
-//! One connection: HTTP/1.1 within limits, from the first byte to the last.
+//! Serves one HTTP/1.1 connection within limits.
 
 use crate::connection_slots::Connection;
 use crate::front::Front;
@@ -19,7 +19,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use tokio::time::Sleep;
 
-/// Serves one connection until it ends or its slot is needed for another client.
+/// Serves a connection until it ends or its slot is needed for another client.
 pub(crate) async fn serve_connection(
     io: Io,
     front: Front,
@@ -48,7 +48,7 @@ pub(crate) async fn serve_connection(
     let mut draining = false;
     loop {
         tokio::select! {
-            // Polls the timeouts after the connection, since its progress determines them.
+            // Poll the connection first, because its progress determines the timeouts.
             biased;
             _ = exchange.as_mut() => return,
             () = poll_fn(|cx| too_late(&timeouts, asleep.as_mut(), cx)) => return,
@@ -64,7 +64,7 @@ pub(crate) async fn serve_connection(
     }
 }
 
-/// Returns true if the client exceeded its time.
+/// Returns true if the client exceeded a time limit.
 fn too_late(
     timeouts: &ConnectionTimeouts,
     mut asleep: Pin<&mut Sleep>,

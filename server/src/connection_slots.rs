@@ -1,5 +1,5 @@
-//! Slots for connections. If none is free, the unauthenticated connection that has been idle for the longest time is
-//! closed. So a client without a token cannot keep out clients with one.
+//! Slots for connections. If no slot is free, the unauthenticated connection that was idle for the longest time is closed.
+//! So clients without a token cannot block clients with a token.
 
 use crate::slots::Slots;
 use std::collections::BTreeMap;
@@ -30,8 +30,7 @@ impl ConnectionSlots {
         })
     }
 
-    /// Closes an unauthenticated connection; returns true if there was one. The slot is free after the connection has
-    /// ended.
+    /// Closes an unauthenticated connection. Returns false if there is none. The slot is free after the connection ended.
     pub fn make_room(&self) -> bool {
         match self.unauthenticated().waiting.pop_first() {
             Some((_, away)) => {
@@ -75,16 +74,16 @@ impl Unauthenticated {
 /// State of a connection.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    /// `None` for a connection that needs no token.
+    /// Slots of the listener. `None` for a connection that needs no token.
     slots: Option<Arc<ConnectionSlots>>,
     turn: AtomicU64,
     away: CancellationToken,
-    /// The slot, freed when the connection ends.
+    /// The slot of the connection. It is freed when the connection ends.
     _slot: Option<OwnedSemaphorePermit>,
 }
 
 impl Connection {
-    /// Returns a connection that needs no token.
+    /// Makes a connection that needs no token.
     pub fn at_home(slot: Option<OwnedSemaphorePermit>) -> Arc<Connection> {
         Arc::new(Connection {
             slots: None,
@@ -94,7 +93,7 @@ impl Connection {
         })
     }
 
-    /// Notes that a request began, so that other connections count as idle for longer.
+    /// Records the start of a request. Connections with older requests count as idle for longer.
     pub fn asks(&self) {
         let Some(slots) = &self.slots else { return };
         let mut unauthenticated = slots.unauthenticated();
@@ -104,19 +103,19 @@ impl Connection {
         }
     }
 
-    /// Notes that a valid token was presented: the connection is no longer closed in favour of others.
+    /// Marks the connection as authenticated, so that it is not closed in favour of other connections.
     pub fn is_known(&self) {
         if let Some(slots) = &self.slots {
             slots.unauthenticated().waiting.remove(&self.turn());
         }
     }
 
-    /// Completes when the slot is needed for another connection.
+    /// Waits until the slot is needed for another connection.
     pub async fn sent_away(&self) {
         self.away.cancelled().await;
     }
 
-    /// Guarded by the lock of the unauthenticated connections.
+    /// Returns the order number of the last request. The caller holds the lock of the unauthenticated connections.
     fn turn(&self) -> u64 {
         self.turn.load(Ordering::Relaxed)
     }
@@ -140,7 +139,7 @@ mod tests {
             .collect();
         connections[0].asks();
         connections[1].is_known();
-        // An authenticated connection stays so when its next request begins.
+        // An authenticated connection stays authenticated for its next request.
         connections[1].asks();
         let gone = || -> Vec<usize> {
             let gone = (0..4).filter(|at| connections[*at].away.is_cancelled());

@@ -1,4 +1,4 @@
-//! Main thread of the daemon, one per data root: from taking the lock to the end of the last connection.
+//! The main thread of the daemon of a data root, from taking the lock to the end of the last connection.
 
 use crate::batches::Batches;
 use crate::confine::confine;
@@ -37,19 +37,19 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Semaphore;
 use tokio_util::sync::CancellationToken;
 
-/// Threads that read and write connections; calls are answered on other threads.
+/// Number of threads that read and write connections. Calls are answered on other threads.
 const IO_THREADS: usize = 2;
-/// Time that the main thread may take to start. It does nothing slow then, but a runtime that gets only some of its
+/// Time limit for the start of the main thread. The start does nothing slow, but a runtime that does not get all of its
 /// threads never starts.
 const BEGIN_TIME: Duration = Duration::from_secs(60);
-/// Time between two checks of the certificate's files.
+/// Interval at which the files of the certificate are checked for changes.
 const CERTIFICATE_CHECK: Duration = Duration::from_secs(60);
-/// Concurrent lookups of agents' tokens.
+/// Maximum number of concurrent lookups of agents' tokens.
 const LOOKUPS: usize = 8;
-/// Sent for a write beyond the process's file size limit; without a handler it would kill the process.
+/// Signal for a write beyond the file size limit of the process. Without a handler, it would kill the process.
 const SIGXFSZ: i32 = 25;
 
-/// A running daemon. Dropping it stops it.
+/// A running daemon. Dropping this value stops the daemon.
 #[derive(Debug)]
 pub struct Daemon {
     running: Running,
@@ -59,7 +59,7 @@ pub struct Daemon {
     main: Option<JoinHandle<bool>>,
 }
 
-/// Starts the daemon of a root, on threads of its own.
+/// Starts the daemon of a data root on its own threads.
 ///
 /// # Errors
 /// See [`StartError`].
@@ -175,11 +175,11 @@ impl Daemon {
     pub fn is_confined(&self) -> bool {
         self.confined
     }
-    /// Waits for the daemon's end; returns true if all running work was finished.
+    /// Waits until the daemon has ended. Returns true if all running work was finished.
     pub fn wait(mut self) -> bool {
         self.ended()
     }
-    /// Stops the daemon and waits like [`Daemon::wait`].
+    /// Stops the daemon, and waits like [`Daemon::wait`].
     pub fn stop(mut self) -> bool {
         self.drain.cancel();
         self.ended()
@@ -197,7 +197,7 @@ impl Drop for Daemon {
     }
 }
 
-/// Returns the name of a directory, with links resolved.
+/// Returns the name of a directory. Resolves symlinks first.
 fn name(root: &Path) -> String {
     let place = root.canonicalize().unwrap_or_else(|_| root.to_owned());
     let name = place.file_name().unwrap_or(place.as_os_str());
@@ -215,19 +215,19 @@ fn listen(address: SocketAddr, scheme: &str) -> Result<(TcpListener, String)> {
     listening().map_err(StartError::io(format!("listen at {address}")))
 }
 
-/// The daemon's files, removed when it ends.
+/// Files of the daemon. They are removed when the daemon ends.
 struct DaemonFiles {
     served: Arc<Served>,
     runtimes: Arc<Runtimes>,
     socket: PathBuf,
-    /// Dropped last.
+    /// Declared last, so that it is dropped last.
     lock: Lock,
 }
 
 impl Drop for DaemonFiles {
     fn drop(&mut self) {
         for name in self.served.names() {
-            // A file that cannot be removed is recognized as stale by its process id.
+            // A file that cannot be removed is recognised as stale by its process id.
             let _ = self.runtimes.withdraw(&self.served, Some(&name));
         }
         let _ = self.runtimes.withdraw(&self.served, None);
@@ -246,10 +246,10 @@ struct MainThread {
 }
 
 impl MainThread {
-    /// Runs the daemon; returns true if all running work was finished.
+    /// Runs the daemon. Returns true if all running work was finished at its end.
     ///
     /// # Errors
-    /// If it could not start.
+    /// The daemon could not start.
     fn run(self, ready: &Sender<io::Result<bool>>) -> io::Result<bool> {
         let (runtime, confined) = self.begin()?;
         let MainThread {
@@ -275,12 +275,12 @@ impl MainThread {
             .name("maintenance".to_owned())
             .spawn(move || maintenance.run(&stopped))?;
         let compared = home.served.clone();
-        // Not joined: this thread only reads.
+        // This thread is not joined, because it only reads.
         let _ = std::thread::Builder::new()
             .name("journal-scrubber".to_owned())
             .spawn(move || scrubber::compare_journals(&compared));
         let audited = home.served.clone();
-        // Not joined: this thread changes nothing.
+        // This thread is not joined, because it changes nothing.
         let _ = std::thread::Builder::new()
             .name("scrubber".to_owned())
             .spawn(move || scrubber::run(&audited, &teams_dir));
@@ -298,7 +298,7 @@ impl MainThread {
         let kept = ended(kept, left());
         runtime.shutdown_timeout(Duration::from_millis(100));
         drop(state);
-        // Syncs and unlocks; events that cannot be synced were never acknowledged.
+        // Syncs and unlocks all teams. Events that cannot be synced were never acknowledged.
         let closed = home.served.root().close().is_ok();
         drop(home);
         Ok(all && done && kept && closed)
@@ -311,7 +311,7 @@ impl MainThread {
             true => confine(&writable).map_err(io::Error::other)?,
             false => false,
         };
-        // One thread for each concurrent job, and one for each I/O thread that blocks meanwhile.
+        // One thread per concurrent job, and one thread for each I/O thread while it blocks.
         let blocking = self.options.limits.workers.saturating_add(IO_THREADS);
         let blocking = blocking.saturating_add(self.options.limits.waits);
         let build = || {
@@ -322,15 +322,15 @@ impl MainThread {
                 .enable_all()
                 .build()
         };
-        // The builder panics if it cannot start its threads.
+        // The runtime's builder panics if it cannot start its threads.
         let built = std::panic::catch_unwind(build);
         let built = built.map_err(|_| io::Error::other("no more threads can be started"))?;
         Ok((built?, confined))
     }
 }
 
-/// Returns the limit of open files. If the process is the daemon's `own`, raises the soft limit to the hard limit
-/// first: every open team needs a few files, and default limits are low.
+/// Returns the limit of open files. If `own` is true, first raises the soft limit to the hard limit, because every open team
+/// needs a few files and default limits are low.
 fn files(own: bool) -> u64 {
     if own {
         let mut raised = getrlimit(Resource::Nofile);
@@ -375,7 +375,7 @@ fn open(
     }
 }
 
-/// Starts the accept loop of each listener, as a task.
+/// Starts a task with an accept loop for each listener.
 fn begin_accepting(
     state: &Arc<AppState>,
     (tcp, tls, unix): (
@@ -412,8 +412,8 @@ fn begin_accepting(
     Ok(accepting)
 }
 
-/// Serves until the daemon is to stop, then until the last connection has ended or the drain time is over. Returns the
-/// end of the drain time, and true if all connections ended.
+/// Serves until the daemon must stop, and then until the last connection has ended or the drain time is over. Returns the end
+/// of the drain time, and true if all connections ended.
 async fn serve_until_drained(
     state: &AppState,
     accepting: Vec<tokio::task::JoinHandle<()>>,
@@ -432,8 +432,8 @@ async fn serve_until_drained(
     (until, tokio::time::timeout(within, all).await.is_ok())
 }
 
-/// Makes signals stop the daemon. `SIGHUP` does so only without a certificate; with one it loads the certificate again.
-/// `SIGXFSZ` does nothing.
+/// Handles signals. `SIGTERM` and `SIGINT` stop the daemon. `SIGHUP` reloads the certificate, or stops a daemon without a
+/// certificate. `SIGXFSZ` is ignored.
 fn handle_signals(drain: &CancellationToken, has_certificate: bool) -> io::Result<()> {
     let mut stopping = vec![SignalKind::terminate(), SignalKind::interrupt()];
     if !has_certificate {
@@ -446,12 +446,12 @@ fn handle_signals(drain: &CancellationToken, has_certificate: bool) -> io::Resul
             drain.cancel();
         });
     }
-    // Receiving it is enough: the write that was too long fails like any other.
+    // Receiving the signal is enough. The write then fails with an ordinary error.
     drop(signal(SignalKind::from_raw(SIGXFSZ))?);
     Ok(())
 }
 
-/// Loads the certificate again at each `SIGHUP`, and once a minute if its files changed, until the daemon stops.
+/// Reloads the certificate at each `SIGHUP`, and once a minute if its files changed, until the daemon stops.
 async fn keep_current(
     certificate: Arc<Certificate>,
     mut hangup: Option<Signal>,
@@ -470,7 +470,7 @@ async fn keep_current(
             () = tokio::time::sleep(CERTIFICATE_CHECK) => false,
         };
         let certificate = certificate.clone();
-        // The files may lie on a slow disk. A panic there leaves the loaded certificate in use.
+        // Block on another thread, because the files may be on a slow disk. After a panic, the loaded certificate stays in use.
         let _ = tokio::task::spawn_blocking(move || match forced {
             true => certificate.reload(),
             false => certificate.reload_if_changed(),

@@ -7,8 +7,8 @@ use std::path::Path;
 /// Size of a block in `st_blocks`.
 const BLOCK_BYTES: u64 = 512;
 
-/// Returns the disk usage of a directory and everything below it. Symbolic links are not followed; files that vanish
-/// meanwhile are not counted.
+/// Returns the disk usage of a directory and everything below it. Does not follow symlinks, and ignores files that are
+/// removed in the meantime.
 pub(crate) fn bytes(dir: &Path) -> io::Result<u64> {
     let mut blocks = std::fs::symlink_metadata(dir)?.blocks();
     let mut left = vec![dir.to_path_buf()];

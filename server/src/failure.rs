@@ -9,24 +9,24 @@ use teamlog_team::failure::code_of_io;
 /// Result of this crate.
 pub type Result<T, E = StartError> = std::result::Result<T, E>;
 
-/// Reason for which the daemon does not start.
+/// Reason why the daemon does not start.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// Another daemon serves this root.
+    /// Another daemon serves this data root. `None` if that daemon is still starting.
     #[error("{}", already(.0.as_deref()))]
     AlreadyServed(Option<Box<Running>>),
-    /// Other machines can reach the address.
+    /// Other machines could reach the address.
     #[error("without TLS, listen must be a loopback address, but is {0}")]
     NotLoopback(SocketAddr),
-    /// The certificate or its key cannot be used.
+    /// The certificate or its key is unusable.
     #[error("cannot use {field} {}: {why}", path.display())]
     Tls {
-        /// Name of the option: certificate or key.
+        /// Name of the option with the unusable file.
         field: &'static str,
         /// Path of the file.
         path: PathBuf,
-        /// Description of the fault.
+        /// Description of the problem.
         why: String,
     },
     /// The path is too long for a Unix socket.
@@ -34,23 +34,23 @@ pub enum StartError {
     SocketPathTooLong {
         /// The path.
         path: PathBuf,
-        /// Longest possible path.
+        /// Maximum length of a socket path.
         max: usize,
     },
     /// Other users can enter the socket's directory.
     #[error("other users can enter the directory of the socket, {0:?}; it must have mode 0700")]
     SocketDirectory(PathBuf),
-    /// A file of another kind has the socket's path.
+    /// The socket's path belongs to a file that is not a socket.
     #[error("cannot create the socket {0:?}: the path is taken")]
     SocketTaken(PathBuf),
     /// A system limit of the process or its user is too low.
     #[error("the daemon needs {needed} {what}, but can have {possible} ({limit})")]
     Limit {
-        /// Required number.
+        /// Required amount of the resource.
         needed: u64,
         /// The limited resource.
         what: &'static str,
-        /// Available number.
+        /// Available amount of the resource.
         possible: u64,
         /// The setting that limits the resource.
         limit: &'static str,
@@ -84,7 +84,7 @@ impl StartError {
         }
     }
 
-    /// Returns a suggestion.
+    /// Returns a hint, if there is one.
     pub fn hint(&self) -> Option<&'static str> {
         match self {
             StartError::AlreadyServed(_) => None,

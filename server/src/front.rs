@@ -1,4 +1,4 @@
-//! The front: answers requests for health, metrics, the page and control itself, and passes the others to admission.
+//! The front answers requests for health, metrics, the page and control. It passes all other requests to admission.
 
 mod control;
 mod health;
@@ -26,7 +26,7 @@ pub(crate) struct Front {
     state: Arc<AppState>,
 }
 
-/// A path that the front answers without admission.
+/// A path that the front answers itself.
 #[derive(Debug, PartialEq, Eq)]
 enum FrontPath<'a> {
     Page,
@@ -45,8 +45,8 @@ enum FrontPath<'a> {
 }
 
 impl FrontPath<'_> {
-    /// Returns the front's path of a request, or `None` for admission. Paths about all teams and the page are for this
-    /// machine only; control is for the daemon's own user.
+    /// Returns the front's path for a request, or `None` if admission handles the request. The page and paths about all teams
+    /// are available only on this machine. Control is available only to the daemon's own user.
     fn from_path(via: Via, path: &str) -> Option<FrontPath<'_>> {
         let segments: Vec<&str> = path.strip_prefix('/')?.split('/').collect();
         match (via, &segments[..]) {
@@ -147,7 +147,7 @@ impl Front {
     }
 }
 
-/// Refuses a method that a path of the front does not have. An unknown method closes the connection.
+/// Makes the reply for a method that the path does not support. An unknown method closes the connection.
 fn method_not_allowed(method: &Method, allowed: &[Method]) -> Reply {
     let allowed: Vec<&str> = allowed.iter().map(Method::as_str).collect();
     let allowed = allowed.join(", ");

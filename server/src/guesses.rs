@@ -10,7 +10,7 @@ impl Guesses {
     pub fn new() -> Guesses {
         Guesses(Mutex::new((Instant::now(), 0)))
     }
-    /// Counts a wrong token; returns true if there were more than `free` within the second.
+    /// Counts a wrong token. Returns true if there were more than `free` wrong tokens within one second.
     pub fn one_more(&self, free: u32) -> bool {
         let mut state = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let (since, count) = &mut *state;

@@ -1,9 +1,9 @@
-//! teamd: one daemon that serves every team of a data root, over loopback TCP and a Unix socket, and over TLS for
+//! teamd: the daemon that serves every team of a data root. It listens on loopback TCP and on a Unix socket, and over TLS for
 //! agents on other machines.
 //!
-//! Path of a request: `wire` reads it within limits, `admission` checks it in a fixed order, and the result is a
-//! [`Call`] for one team, answered with a [`Reply`] or a stream. Code before a call is asynchronous; code after it is
-//! synchronous and runs on threads of its own.
+//! Path of a request: `wire` reads the request within limits, and `admission` checks it in a fixed order. The result is a
+//! [`Call`] for one team. Its answer is a [`Reply`] or a stream. Code before the call is asynchronous. Code that answers the
+//! call is synchronous and runs on other threads.
 #![forbid(unsafe_code)]
 
 mod admission;

@@ -1,13 +1,11 @@
-//! The limits of the daemon. Every limit is a field, so that tests can wait milliseconds where the daemon waits
-//! seconds.
+//! Limits of the daemon. Every limit is a field, so that tests can use milliseconds instead of seconds.
 
 use std::time::Duration;
 use teamlog_team::handle::past_folds::{PAST_FOLD_WAIT, PAST_FOLDS};
 
-/// Declares the limits with their defaults.
 macro_rules! limits {
     ($($(#[doc = $doc:literal])+ $limit:ident: $type:ty = $default:expr;)*) => {
-        /// Limits on the resources that one client, or all clients, may use.
+        /// Limits on the resources that one client or all clients together may use.
         #[derive(Debug, Clone)]
         pub struct Limits {
             $($(#[doc = $doc])+ pub $limit: $type,)*
@@ -22,85 +20,87 @@ macro_rules! limits {
 }
 
 limits! {
-    /// Open TCP connections. A further one replaces an unauthenticated one; if there is none, it is answered 503 at
-    /// once. The Unix socket has as many of its own, so that TCP clients cannot block the command line.
+    /// Maximum number of open TCP connections. A further connection replaces an unauthenticated connection. If there is none, it
+    /// is refused with 503. The Unix socket has the same number of separate slots, so that TCP clients cannot block the command
+    /// line.
     connections: usize = 512;
-    /// Refused connections that are kept open for a moment, so that the client can read the reason.
+    /// Maximum number of refused connections that stay open briefly, so that the client can read the reason.
     turned_away: usize = 256;
-    /// Bytes of a request's head.
+    /// Maximum size of a request head in bytes.
     head_bytes: usize = 16 * 1024;
-    /// Headers of a request.
+    /// Maximum number of headers of a request.
     headers: usize = 100;
-    /// Time from the first byte of a head, or from the connection's start, to the head's end.
+    /// Maximum time from the first byte of a head, or from the start of the connection, to the end of the head.
     head_time: Duration = Duration::from_secs(5);
-    /// Bytes of a body.
+    /// Maximum size of a body in bytes.
     body_bytes: usize = 8 * 1024 * 1024;
-    /// Bytes of all bodies of requests that are not answered yet.
+    /// Maximum size in bytes of the bodies of all requests that are not answered yet.
     bodies_bytes: usize = 128 * 1024 * 1024;
-    /// Largest body that needs no slot for large bodies.
+    /// Maximum size in bytes of a body that needs no slot for large bodies.
     small_body_bytes: usize = 256 * 1024;
-    /// Concurrent large bodies: answering one needs several times its size.
+    /// Maximum number of concurrent large bodies. Answering a request with a large body needs several times its size.
     large_bodies: usize = 4;
-    /// Time that a large body waits for a slot before it is answered 503.
+    /// Maximum time that a large body waits for a slot. After it, the request is refused with 503.
     large_body_wait: Duration = Duration::from_secs(5);
-    /// Time from the end of a head to the end of its body.
+    /// Maximum time from the end of a head to the end of its body.
     body_time: Duration = Duration::from_secs(10);
-    /// Time for which a client may accept nothing of an answer.
+    /// Maximum time in which a client accepts no byte of an answer.
     stall_time: Duration = Duration::from_secs(10);
-    /// Time for which an idle connection is kept open.
+    /// Maximum time that an idle connection stays open.
     idle_time: Duration = Duration::from_secs(30);
-    /// Time for which input is still read after an answer that closes the connection, so that the answer arrives.
+    /// Time for which the daemon still reads input after an answer that closes the connection, so that the answer arrives.
     linger_time: Duration = Duration::from_secs(2);
-    /// Interval of heartbeats on an idle stream.
+    /// Interval between heartbeats on an idle stream.
     heartbeat_time: Duration = Duration::from_secs(15);
-    /// Threads that answer calls.
+    /// Number of threads that answer calls.
     workers: usize = 96;
-    /// Threads of one team; its other calls wait.
+    /// Maximum number of these threads per team. Further calls of the team wait.
     team_workers: usize = 64;
-    /// Calls that wait for a thread; a further one is answered 503.
+    /// Maximum number of calls that wait for a thread. A further call is refused with 503.
     queue: usize = 1024;
-    /// Calls that wait for an event, each on a thread of its own; a further one is answered 503.
+    /// Maximum number of calls that wait for an event, each on its own thread. A further call is refused with 503.
     waits: usize = 256;
-    /// Longest wait of such a call.
+    /// Maximum wait for an event.
     wait_time: Duration = Duration::from_secs(300);
-    /// Past states folded at a time, of all teams together.
+    /// Maximum number of past states that are computed at one time, of all teams together.
     past_folds: usize = PAST_FOLDS;
-    /// Time that a question about the past waits for a fold before it is answered 503.
+    /// Maximum time that a read of a past state waits for its computation to start. After it, the read is refused with 503.
     past_fold_wait: Duration = PAST_FOLD_WAIT;
-    /// Upgraded connections that work.
+    /// Maximum number of upgraded connections that run a command.
     upgraded: usize = 64;
-    /// Further upgraded connections that wait for something outside of the daemon.
+    /// Maximum number of upgraded connections that wait for something outside of the daemon.
     upgraded_waits: usize = 256;
-    /// Wrong tokens per second, of all clients together, after which answers to wrong tokens are delayed.
+    /// Number of wrong tokens per second, of all clients together, above which answers to wrong tokens are delayed.
     guesses: u32 = 10;
-    /// Delay of these answers.
+    /// Delay of answers to wrong tokens.
     guess_delay: Duration = Duration::from_secs(1);
-    /// Average calls per second of an agent's token; also the size of a burst.
+    /// Maximum average of calls per second of an agent's token. Also the maximum size of a burst.
     agent_calls: u32 = 200;
-    /// Concurrent commands of an agent's token.
+    /// Maximum number of concurrent commands of an agent's token.
     agent_connections: usize = 32;
-    /// Validity of a one-time code.
+    /// Time for which a one-time code is valid.
     code_time: Duration = Duration::from_secs(120);
-    /// Stored one-time codes; a further one removes the oldest.
+    /// Maximum number of one-time codes. A further code replaces the oldest.
     codes: usize = 64;
-    /// Validity of a page session.
+    /// Time for which a page session is valid.
     page_session_time: Duration = Duration::from_secs(12 * 60 * 60);
-    /// Stored page sessions; a further one ends the oldest.
+    /// Maximum number of page sessions. A further session ends the oldest.
     page_sessions: usize = 256;
-    /// Time that a stop waits for running work.
+    /// Time that a stopping daemon waits for running work.
     drain_time: Duration = Duration::from_secs(10);
-    /// Interval of searching new teams and recording due events.
+    /// Interval of looking for new teams and recording due events.
     tick_time: Duration = Duration::from_secs(1);
 }
 
-/// Files reserved for the daemon: its own, those of a few teams, and some for answering.
+/// Files reserved for the daemon itself, for a few teams, and for answering.
 const OWN_FILES: u64 = 40;
-/// Least number of connections with which the daemon is useful.
+/// Minimum number of connections with which the daemon is useful.
 const CONNECTIONS_MIN: u64 = 4;
 
 impl Limits {
-    /// Returns the limits for a process that may open `files` files. Connections get only a part of them, so that calls
-    /// can be answered.
+    /// Returns limits for a process that may open `files` files. Connections get only a part of the files, so that enough are
+    /// left
+    /// for answering calls.
     #[must_use]
     pub fn within(self, files: u64) -> Limits {
         let left = files.saturating_sub(OWN_FILES);

@@ -1,4 +1,4 @@
-//! Accepting connections, up to the limit; a further one is refused quickly.
+//! Accepts connections up to the limit, and refuses further connections quickly.
 
 use crate::admission::busy;
 use crate::connection::serve_connection;
@@ -20,26 +20,26 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 use tokio::time::timeout;
 use tokio_util::either::Either;
 
-/// Time for which a refused connection is kept open, so that the client can read the reason.
+/// Time for which a refused connection stays open, so that the client can read the reason.
 const TURNED_AWAY_FOR: Duration = Duration::from_millis(500);
-/// Pause of the loop if the system has no descriptors left.
+/// Pause of the accept loop after the system has no file descriptors left.
 const REST: Duration = Duration::from_millis(50);
-/// Length of the queue of connections to be accepted. If it is full, the system drops new ones and clients retry only
-/// after a second.
+/// Length of the queue of connections that are not accepted yet. If it is full, the system drops new connections, and
+/// clients retry only after a second.
 const QUEUE: i32 = 4096;
 
-/// Sets the queue to the largest length that the system allows; the default of the standard library is 128.
+/// Sets the queue length to the maximum of the system. The standard library uses 128.
 pub(crate) fn widen(listener: &impl AsFd) -> io::Result<()> {
     Ok(rustix::net::listen(listener, QUEUE)?)
 }
 
 /// A listener of any transport.
 pub(crate) trait Listen {
-    /// Accepted connection.
+    /// A connection before its handshake.
     type Raw: AsyncRead + AsyncWrite + Unpin + Send + 'static;
-    /// Accepts a connection; `None` if the connection is dropped without an answer.
+    /// Accepts a connection. Returns `None` if the connection was dropped without an answer.
     fn next(&self) -> impl Future<Output = io::Result<Option<Self::Raw>>> + Send;
-    /// Completes the handshake of a connection; `None` if that fails.
+    /// Completes the handshake of a connection. Returns `None` if the handshake fails.
     fn opened(&self, raw: Self::Raw) -> impl Future<Output = Option<Io>> + Send + 'static;
 }
 
@@ -47,7 +47,7 @@ impl Listen for TcpListener {
     type Raw = TcpStream;
     async fn next(&self) -> io::Result<Option<TcpStream>> {
         let (stream, _) = self.accept().await?;
-        // Answers are written whole, so delaying small packets gains nothing.
+        // Answers are written in one piece, so delaying small packets has no benefit.
         let _ = stream.set_nodelay(true);
         Ok(Some(stream))
     }
@@ -60,7 +60,7 @@ impl Listen for TcpListener {
 pub(crate) struct TlsListener {
     pub tcp: TcpListener,
     pub certificate: Arc<Certificate>,
-    /// Longest handshake.
+    /// Maximum time of a handshake.
     pub within: Duration,
 }
 
@@ -83,8 +83,8 @@ impl Listen for TlsListener {
     }
 }
 
-/// Enables TCP keep-alive: the system ends the connection if the peer does not respond for half a minute, also while
-/// bytes are unacknowledged.
+/// Enables TCP keep-alive. The system then ends a connection whose peer does not respond for half a minute, even while sent
+/// bytes are not acknowledged.
 pub fn keep_alive(stream: &impl AsFd) -> rustix::io::Result<()> {
     sockopt::set_socket_keepalive(stream, true)?;
     sockopt::set_tcp_keepidle(stream, Duration::from_secs(15))?;
@@ -106,7 +106,7 @@ impl Listen for UnixListener {
     }
 }
 
-/// Accepts until the daemon stops; returns when the last connection has ended.
+/// Accepts connections until the daemon stops. Returns after the last connection has ended.
 pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState>) {
     let front = Front::new(via, state.clone());
     let slots = ConnectionSlots::new(state.limits.connections);
@@ -120,8 +120,9 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState
             Ok(Some(io)) => io,
             Ok(None) => continue,
             Err(error) => {
-                // A client that left before it was accepted needs no pause. A lack of descriptors does; meanwhile the
-                // unauthenticated connection that is idle for longest is closed.
+                // No pause is needed if a client left before it was accepted. If file descriptors are missing, wait, and close
+                // the
+                // unauthenticated connection that was idle for the longest time.
                 if error.kind() != io::ErrorKind::ConnectionAborted {
                     slots.make_room();
                     tokio::time::sleep(REST).await;
@@ -163,8 +164,8 @@ pub(crate) async fn accept<L: Listen>(listener: L, via: Via, state: Arc<AppState
     let _ = slots.slots.all().await;
 }
 
-/// Returns a free slot, or the slot of an unauthenticated connection, whose end it awaits: otherwise the files of
-/// closing and new connections would be open at the same time.
+/// Returns a free slot. If none is free, closes an unauthenticated connection, waits for its end, and returns its slot.
+/// Without this wait, the files of the old and the new connection would be open at one time.
 async fn slot(slots: &ConnectionSlots, state: &AppState) -> Option<OwnedSemaphorePermit> {
     if let Some(free) = slots.slots.take() {
         return Some(free);

@@ -1,5 +1,5 @@
-//! Slots for upgraded connections. Connections that wait for something outside of the daemon have slots of their own,
-//! so that they do not block the work that they wait for.
+//! Slots for upgraded connections. A connection that waits for something outside of the daemon takes a separate waiting
+//! slot, so that it does not block the work that it waits for.
 
 use crate::slots::Slots;
 use std::sync::Arc;
@@ -12,7 +12,7 @@ pub(crate) struct LocalSlots {
 }
 
 impl LocalSlots {
-    /// Creates the slots, with `working` for working and `waiting` for waiting connections.
+    /// Creates slots for `working` running and `waiting` waiting connections.
     pub fn new(working: usize, waiting: usize) -> Arc<LocalSlots> {
         Arc::new(LocalSlots {
             working: Slots::new(working),
@@ -20,7 +20,7 @@ impl LocalSlots {
         })
     }
 
-    /// Takes a working slot, if one is free.
+    /// Takes a working slot. Returns `None` if none is free.
     pub fn take(self: &Arc<LocalSlots>) -> Option<LocalSlot> {
         Some(LocalSlot {
             held: self.working.take()?,
@@ -29,15 +29,15 @@ impl LocalSlots {
         })
     }
 
-    /// Returns the number of taken working and waiting slots.
+    /// Returns the numbers of working slots and waiting slots that are taken.
     pub fn load(&self) -> (usize, usize) {
         (self.working.taken(), self.waiting.taken())
     }
 
-    /// Completes when all slots are free.
+    /// Waits until all slots are free.
     pub async fn empty(&self) {
         let working = self.working.all().await;
-        // Working slots are closed by now, so no waiting connection can return to one.
+        // No working slot can be taken any more, so no waiting connection can return to one.
         let _ = self.waiting.all().await;
         drop(working);
     }
@@ -52,7 +52,7 @@ pub(crate) struct LocalSlot {
 }
 
 impl LocalSlot {
-    /// Exchanges the working slot for a waiting one; returns false if none is free.
+    /// Exchanges the working slot for a waiting slot. Returns false if no waiting slot is free.
     pub fn wait(&mut self) -> bool {
         if !self.waits
             && let Some(place) = self.local_slots.waiting.take()
@@ -63,8 +63,9 @@ impl LocalSlot {
         self.waits
     }
 
-    /// Returns to a working slot. If none is free, the connection keeps its waiting slot and works: a connection that
-    /// holds a team's lock must be able to finish before those that wait for the lock.
+    /// Returns to a working slot. If none is free, the connection works with its waiting slot, because a connection that holds
+    /// the
+    /// lock of a team must be able to finish before the connections that wait for the lock.
     pub fn work(&mut self) {
         if self.waits
             && let Some(place) = self.local_slots.working.take()
@@ -93,7 +94,7 @@ mod tests {
         one.work();
         assert!(local_slots.take().is_none());
         drop(other);
-        // The connection could not return, and keeps its waiting slot until its end.
+        // No working slot was free, so the connection keeps its waiting slot until its end.
         assert!(one.waits);
         one.work();
         assert!(local_slots.take().is_none());

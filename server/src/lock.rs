@@ -1,5 +1,5 @@
-//! Lock of a data root: one daemon per root. It is a lock of the system, so it ends with the process. A note in the
-//! locked file describes the holder.
+//! Lock of a data root, which allows one daemon per root. It is a lock of the operating system, so it ends with the process. A
+//! note in the locked file describes the daemon.
 
 use crate::failure::{Result, StartError};
 use crate::running::Running;
@@ -8,20 +8,20 @@ use std::fs::{File, TryLockError};
 use std::io::{Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 
-/// The daemon's own directory below the root.
+/// Name of the daemon's directory in the data root.
 pub const DIR: &str = "teamd";
 const LOCK_FILE: &str = "teamd.lock";
-/// Longest note.
+/// Maximum size of the note in bytes.
 const NOTE_BYTES_MAX: u64 = 64 * 1024;
 
-/// Lock of a root, released on drop.
+/// Lock of a data root. It is released on drop.
 #[derive(Debug)]
 pub(crate) struct Lock {
     file: File,
 }
 
 impl Lock {
-    /// Takes the lock, unless another daemon holds it.
+    /// Takes the lock. Fails if another daemon holds it.
     pub fn take(root: &Path) -> Result<Lock> {
         let dir = own_dir(root)?;
         let path = dir.join(LOCK_FILE);
@@ -30,7 +30,7 @@ impl Lock {
         match file.try_lock() {
             Ok(()) => {
                 let lock = Lock { file };
-                // Remove the note of a dead daemon.
+                // Remove the note of a daemon that was killed.
                 lock.clear();
                 Ok(lock)
             }
@@ -43,7 +43,7 @@ impl Lock {
         }
     }
 
-    /// Writes the note that describes the holder.
+    /// Writes a note that describes this daemon.
     pub fn note(&self, running: &Running) -> Result<()> {
         let written = || {
             let mut file = &self.file;
@@ -56,7 +56,7 @@ impl Lock {
     }
 
     fn clear(&self) {
-        // The note is read only while the lock is held, so it may stay.
+        // Ignore errors. The note is read only while the lock is held, so an old note does no harm.
         let _ = self.file.set_len(0);
     }
 }
@@ -64,16 +64,17 @@ impl Lock {
 impl Drop for Lock {
     fn drop(&mut self) {
         self.clear();
-        // Explicit, since closing may not unlock: a child process of another thread shares the open file until its
-        // exec.
+        // Unlock explicitly. Closing may not unlock, because a child process that another thread starts shares the open file
+        // until its
+        // `exec`.
         let _ = self.file.unlock();
     }
 }
 
-/// Returns the daemon's own directory below the root; creates it if it is missing.
+/// Returns the daemon's directory in the data root. Creates it if it is missing.
 ///
 /// # Errors
-/// If other users can enter it; I/O.
+/// Other users can enter the directory; I/O errors.
 pub fn own_dir(root: &Path) -> Result<PathBuf> {
     let dir = root.join(DIR);
     private_dir(&dir)?;
@@ -81,10 +82,10 @@ pub fn own_dir(root: &Path) -> Result<PathBuf> {
     Ok(dir)
 }
 
-/// Returns the daemon that serves a root, if there is one.
+/// Returns the daemon that serves a data root, if there is one.
 ///
 /// # Errors
-/// `AlreadyServed(None)` while the daemon is starting; I/O.
+/// `AlreadyServed(None)` while the daemon is starting; I/O errors.
 pub fn running(root: &Path) -> Result<Option<Running>> {
     let path = root.join(DIR).join(LOCK_FILE);
     let flags = OFlags::RDONLY | OFlags::NOFOLLOW | OFlags::CLOEXEC;
@@ -95,7 +96,7 @@ pub fn running(root: &Path) -> Result<Option<Running>> {
         }
         Err(error) => return Err(error),
     };
-    // Shared, so that two readers do not take each other for a daemon.
+    // Use a shared lock, so that two readers do not mistake each other for a daemon.
     match file.try_lock_shared() {
         Ok(()) => Ok(None),
         Err(TryLockError::WouldBlock) => match note(file) {
@@ -121,7 +122,7 @@ fn open(path: &Path, flags: OFlags) -> Result<File> {
         .map_err(|error| StartError::io(format!("open {}", path.display()))(error.into()))
 }
 
-/// Makes git ignore the directory, in case it is inside a repository. An existing file stays, and failures are ignored.
+/// Writes an ignore file for git, in case the directory is inside a repository. An existing file stays, and errors are ignored.
 fn ignore_all(dir: &Path) {
     let mut options = std::fs::OpenOptions::new();
     let made = options
@@ -131,7 +132,7 @@ fn ignore_all(dir: &Path) {
     let _ = made.and_then(|mut file| file.write_all(b"*\n"));
 }
 
-/// Creates a directory if it is missing, and checks that only its owner, the current user, can enter it.
+/// Creates a directory if it is missing. Checks that the current user owns the directory and is the only user who can enter it.
 pub(crate) fn private_dir(dir: &Path) -> Result<()> {
     use std::os::unix::fs::{DirBuilderExt, MetadataExt};
     let mut builder = std::fs::DirBuilder::new();

@@ -1,7 +1,9 @@
-//! Maintenance: each second the daemon looks for new and removed teams, reads events recorded by other hosts, and
-//! records due events in every team. The teams of each journal have a thread of their own, so that a journal that hangs
-//! blocks no other teams. If a team exceeds its deadline, that thread continues with it alone, and a new thread takes
-//! over the journal's other teams.
+//! Maintenance: each second the daemon looks for new and removed teams, reads events that other hosts recorded, and records
+//! due events in every team.
+//!
+//! The teams of each journal have a separate thread, so that a journal that hangs does not block other teams. If a team
+//! exceeds its deadline, this thread continues with only that team, and a new thread takes over the other teams of the
+//! journal.
 
 use crate::options::ServeOptions;
 use crate::runtime::Runtimes;
@@ -16,31 +18,31 @@ use std::time::{Duration, Instant, SystemTime};
 use teamlog_team::lifecycle::tick::Tick;
 use teamlog_team::{Code, Failure, Root, RootOptions};
 
-/// Granularity of file times: after a change that is more recent, another change may leave the time equal.
+/// Granularity of file times. Two changes within this time may leave equal file times.
 const CLOCK_GRAIN: Duration = Duration::from_secs(2);
 /// Code of a team whose journal does not answer.
 const SILENT: &str = "journal_unreachable";
-/// Time that a tick waits for the lock of a team.
+/// Maximum time that a tick waits for the lock of a team.
 const LOCK_TIMEOUT: Duration = Duration::from_millis(500);
-/// Time for following one team; after it, the journal's other teams no longer wait for that team.
+/// Time limit for one team in a round. After it, the other teams of the journal no longer wait for this team.
 const FOLLOW_DEADLINE: Duration = Duration::from_secs(5);
 
 pub(crate) struct Maintenance {
     lane: Lane,
-    /// The last round of each journal's teams, by the journal's id.
+    /// The last round of each journal, by the id of the journal.
     rounds: BTreeMap<String, Round>,
-    /// Rounds whose last team exceeded its deadline, by team; each ends after that team.
+    /// Rounds whose current team exceeded its deadline, by team. Each round ends after that team.
     late: BTreeMap<String, JoinHandle<()>>,
     served: Arc<Served>,
     runtimes: Arc<Runtimes>,
-    /// Directory in which new teams are searched; `None` if only named teams are served.
+    /// Directory in which the daemon looks for new teams. `None` if the daemon serves only named teams.
     watched: Option<PathBuf>,
     every: Duration,
-    /// Modification time of the directory, as last seen.
+    /// Modification time of the directory when it was last read.
     seen: Option<SystemTime>,
 }
 
-/// A round over the teams of one journal, in a thread of its own.
+/// A round over the teams of one journal, on a separate thread.
 struct Round {
     thread: JoinHandle<()>,
     at: Arc<RoundAt>,
@@ -49,7 +51,7 @@ struct Round {
 /// Progress of a round.
 #[derive(Default)]
 struct RoundAt {
-    /// The current team, and the time at which it was begun.
+    /// The current team, and the time at which the round reached it.
     team: Mutex<Option<(String, Instant)>>,
     /// True if the round must end after the current team.
     is_last: AtomicBool,
@@ -61,7 +63,7 @@ impl RoundAt {
             Some((team.to_owned(), Instant::now()));
     }
 
-    /// Returns the team that exceeded its deadline, if one did.
+    /// Returns the current team if it exceeded its deadline.
     fn late(&self) -> Option<String> {
         let team = self.team.lock().unwrap_or_else(PoisonError::into_inner);
         let late = team
@@ -71,11 +73,11 @@ impl RoundAt {
     }
 }
 
-/// Records due events in teams, one after the other.
+/// Records due events in teams, one team after another.
 #[derive(Clone)]
 struct Lane {
     served: Arc<Served>,
-    /// Root with the same open teams, but a short lock timeout, since other teams have due events too.
+    /// Data root with the daemon's open teams and a short lock timeout, so that one locked team does not delay the others.
     root: Root,
 }
 
@@ -105,7 +107,7 @@ impl Maintenance {
         }
     }
 
-    /// Runs until it is told to stop.
+    /// Runs the maintenance until `stop` receives a message.
     pub fn run(mut self, stop: &Receiver<()>) {
         loop {
             self.adopt();
@@ -120,7 +122,7 @@ impl Maintenance {
                 // On failure, the next round tries again.
                 let _ = self.runtimes.replenish(&self.served, Some(&name));
                 if expired.elapsed() >= self.every {
-                    // Independent of the rounds, so that slow teams do not delay it.
+                    // Do this outside of the rounds, so that slow teams do not delay it.
                     self.served.expire_agents();
                     expired = Instant::now();
                 }
@@ -143,7 +145,7 @@ impl Maintenance {
         }
     }
 
-    /// Serves new teams, and stops serving removed ones.
+    /// Starts to serve new teams, and stops serving removed teams.
     fn adopt(&mut self) {
         let Some(dir) = &self.watched else { return };
         let Ok(changed) = std::fs::metadata(dir).and_then(|found| found.modified()) else {
@@ -165,13 +167,13 @@ impl Maintenance {
         for name in names {
             let serves = || self.runtimes.publish(&self.served, Some(&name));
             if !self.served.serves(&name) && serves().is_err() {
-                // Makes the next round try again.
+                // Forces the next round to read the directory again.
                 self.seen = None;
             }
         }
     }
 
-    /// Starts a round over the teams of each journal whose last round is finished.
+    /// Starts a round over the teams of each journal whose last round has ended.
     fn begin_rounds(&mut self, journaled: BTreeMap<String, Vec<String>>) {
         self.rounds.retain(|_, round| !round.thread.is_finished());
         self.late.retain(|_, thread| !thread.is_finished());
@@ -193,7 +195,7 @@ impl Maintenance {
         }
     }
 
-    /// Stops waiting for rounds in which a team exceeded its deadline. Each team has at most one late thread.
+    /// Leaves rounds whose current team exceeded its deadline. A team has at most one such round.
     fn leave_late(&mut self) {
         let late = self.rounds.iter();
         let late = late.filter_map(|(journal, round)| Some((journal.clone(), round.at.late()?)));
@@ -207,7 +209,7 @@ impl Maintenance {
         }
     }
 
-    /// Waits for the rounds' end: each ends after its current team.
+    /// Waits until the rounds have ended. Each round ends after its current team.
     fn end(self) {
         let rounds = self.rounds.into_values().map(|round| round.thread);
         for thread in rounds.chain(self.late.into_values()) {
@@ -217,15 +219,14 @@ impl Maintenance {
 }
 
 impl Lane {
-    /// Returns the journal that orders the team's events, if one does.
+    /// Returns the journal that orders the team's events, if the team has a journal.
     fn journal(&self, name: &str) -> Option<String> {
         let team = self.root.team(name).ok()?;
         let journal = team.log().identity().journal.as_ref();
         journal.map(|journal| journal.id.clone())
     }
 
-    /// Records due events in the teams of one journal. If the journal does not answer for one team, the others are
-    /// skipped.
+    /// Records due events in the teams of one journal. If the journal does not answer for a team, skips the other teams.
     fn round(&self, names: &[String], at: &RoundAt) {
         let mut silent: Option<Condition> = None;
         for name in names {
@@ -241,11 +242,11 @@ impl Lane {
         }
     }
 
-    /// Records due events in a team and returns its condition. Takes the team's lock at the first call and keeps it.
+    /// Records due events in a team, and returns the condition of the team. The first call takes the team's lock and keeps it.
     fn tick(&self, name: &str) -> Condition {
         match self.ticked(name) {
             Ok(()) => Condition::Sound,
-            // A rule that forbids changes, as in a closed team, leaves the team sound.
+            // A rule that forbids changes, for example in a closed team, does not make the team unready.
             Err(Failure::Refused(refusal)) if refusal.code != Code::SyncFailed => Condition::Sound,
             Err(failure) => {
                 let (code, why) = (failure.code(), failure.to_string());
@@ -255,11 +256,11 @@ impl Lane {
     }
 
     fn ticked(&self, name: &str) -> Result<(), Failure> {
-        // A new handle per round, since the name may refer to another log by now.
+        // Open a new handle in each round, because another log may have replaced the log.
         let mut team = self.root.team(name)?;
         team.writable()?;
         if team.log().identity().journal.is_some() {
-            // Readers of this daemon see events of other hosts, even if nothing is recorded here.
+            // Readers of this daemon must see events of other hosts, even if this daemon records nothing.
             team.catch_up()?;
         }
         team.tick(Tick::default())?;

@@ -1,4 +1,4 @@
-//! Metrics of the daemon: connections, answers by status and code, answer times, queues.
+//! Metrics of the daemon: connections, answers by status and code, response times, and queues.
 
 mod teams;
 
@@ -16,14 +16,14 @@ use std::sync::Arc;
 use std::time::Duration;
 use teams::Teams;
 
-/// Bounds in seconds, from a read in memory to a call that waited for a sync or for a lock.
+/// Upper bounds in seconds. They cover reads from memory and calls that wait for a sync or a lock.
 const BUCKETS: [f64; 14] = [
     0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 1.0, 2.5, 10.0,
 ];
 /// Name and value of a label.
 type Label = [(&'static str, String); 1];
 
-/// Declares the metrics: field, type, initial value, name, help.
+/// Declares the metrics. Each row has field, type, initial value, name and help text.
 macro_rules! metrics {
     ($($field:ident: $type:ty = $new:expr, $name:literal, $help:literal;)*) => {
         /// The metrics.
@@ -69,7 +69,7 @@ metrics! {
 }
 
 impl Metrics {
-    /// Counts a connection, which is open while the returned value lives.
+    /// Counts a connection. It counts as open until the returned guard is dropped.
     pub fn connected(&self, via: Via) -> GaugeGuard {
         let name = match via {
             Via::Tcp => "tcp",
@@ -81,12 +81,12 @@ impl Metrics {
         GaugeGuard::new(self.connections.get_or_create_owned(&via))
     }
 
-    /// Counts a stream, which is open while the returned value lives.
+    /// Counts a stream. It counts as open until the returned guard is dropped.
     pub fn streaming(&self) -> GaugeGuard {
         GaugeGuard::new(self.streams.clone())
     }
 
-    /// Counts an answered call.
+    /// Counts a call and the time that its answer took.
     pub fn answered(&self, answer: &Answer, took: Duration) {
         self.seconds.observe(took.as_secs_f64());
         match answer {
@@ -110,8 +110,8 @@ impl Metrics {
         }
     }
 
-    /// Returns all metrics as text, including the numbers of waiting and running calls and forwarded commands. Reads
-    /// every team.
+    /// Returns all metrics as text, including the numbers of waiting and running calls and of forwarded commands. Reads every
+    /// team.
     pub fn text(
         &self,
         served: &Served,
@@ -140,7 +140,7 @@ fn set(gauge: &Gauge, value: usize) {
     gauge.set(i64::try_from(value).unwrap_or(i64::MAX));
 }
 
-/// Increments a gauge while it lives.
+/// Increments a gauge until the guard is dropped.
 pub(crate) struct GaugeGuard(Gauge);
 
 impl GaugeGuard {

@@ -12,25 +12,25 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use teamlog_team::RootOptions;
 
-/// Answers calls, on a thread that may block.
+/// Function that answers calls. It runs on a thread that may block.
 pub type Answering = Arc<dyn Fn(&Arc<Served>, &Call) -> Answer + Send + Sync>;
 
 /// Options of the daemon.
 #[derive(Clone)]
 pub struct ServeOptions {
-    /// The data root, which must exist.
+    /// Path of the data root, which must exist.
     pub root: PathBuf,
-    /// Options of opening the root.
+    /// Options for opening the data root.
     pub root_options: RootOptions,
-    /// Names of the served teams; if empty, all teams, including those created later.
+    /// Names of the teams to serve. If empty, the daemon serves all teams, including teams that are created later.
     pub teams: Vec<String>,
-    /// Loopback address for TCP; port 0 selects a free one.
+    /// Loopback address for HTTP. Port 0 selects a free port.
     pub listen: SocketAddr,
-    /// Address and certificate for agents on other machines, over TLS; port 0 selects a free one.
+    /// Address and certificate for agents on other machines, over TLS. Port 0 selects a free port.
     pub remote: Option<(SocketAddr, TlsFiles)>,
-    /// Path of the Unix socket; `None` selects one.
+    /// Path of the Unix socket. `None` selects a default path.
     pub socket: Option<PathBuf>,
-    /// Directory of the socket if its path below the root would be too long: `XDG_RUNTIME_DIR`.
+    /// Directory for the socket if the path in the data root is too long. The usual value is `XDG_RUNTIME_DIR`.
     pub runtime_dir: Option<PathBuf>,
     /// Version that the daemon reports.
     pub version: String,
@@ -38,17 +38,18 @@ pub struct ServeOptions {
     pub answer: Answering,
     /// Handler of requests on upgraded connections.
     pub forward: Option<Arc<dyn Forward>>,
-    /// Handles signals: `SIGTERM` and `SIGINT` stop the daemon, `SIGHUP` loads its certificate again (or stops a daemon
-    /// without one). Off if the daemon is part of another process.
+    /// True if the daemon handles signals: `SIGTERM` and `SIGINT` stop it, and `SIGHUP` reloads its certificate, or stops a
+    /// daemon
+    /// without a certificate. False if the daemon is a part of another process.
     pub signals: bool,
-    /// True if the daemon may write only the data root and its socket's directory, if the kernel can enforce it.
+    /// True if the kernel should confine the daemon's writes to the data root and the directory of its socket.
     pub confined: bool,
-    /// See [`Limits`].
+    /// Limits on resources.
     pub limits: Limits,
 }
 
 impl ServeOptions {
-    /// Returns options for all teams of `root` on a free port, with default limits, without signals, unconfined.
+    /// Returns default options: all teams of `root`, a free port, default limits, no signal handling, not confined.
     pub fn new(root: impl Into<PathBuf>, answer: Answering) -> ServeOptions {
         ServeOptions {
             root: root.into(),

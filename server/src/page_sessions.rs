@@ -1,7 +1,8 @@
-//! Page sessions: authentication of the page in a browser, which never gets a token.
+//! Page sessions, which authenticate the page in a browser. The page never gets a token.
 //!
-//! An operator of the daemon has it create a one-time code, which the page trades for a page session. Both are kept in
-//! memory, as digests, and both end with the token of their team or root: their `revoked` is a child of the token's.
+//! The operator lets the daemon create a one-time code, and the page trades the code for a page session. Codes and sessions are
+//! kept in memory as digests. Both end when the token of their team or root ends, because their `revoked` is a child of the
+//! token's `revoked`.
 
 use crate::caller::{Admitted, Caller, Credential, Reach, Scope};
 use crate::limits::Limits;
@@ -16,7 +17,7 @@ use tokio_util::sync::CancellationToken;
 /// Message for a missing or invalid one-time code.
 pub(crate) const CODE_WANTED: &str = "this needs the header Authorization: Bearer CODE, with an unused one-time code; teamlog dashboard creates one";
 
-/// The valid codes and page sessions, oldest first.
+/// The valid codes and page sessions. The oldest come first.
 #[derive(Debug)]
 pub(crate) struct PageSessions {
     limits: Limits,
@@ -35,18 +36,18 @@ struct Pass {
     digest: Digest,
     reach: Reach,
     scope: Scope,
-    /// Expiry by the root's clock, and by the monotonic clock.
+    /// Expiry by the clock of the data root, and by the monotonic clock.
     until: (Timestamp, Instant),
-    /// Canceled when the pass is no longer valid.
+    /// Canceled when the pass becomes invalid.
     revoked: CancellationToken,
 }
 
-/// A new code or page session, for its requester only.
+/// A new code or page session, for the client that requested it.
 #[derive(Debug)]
 pub(crate) struct NewPageSession {
-    /// Secret text.
+    /// The secret text that the client presents.
     pub secret: String,
-    /// Expiry.
+    /// Time of expiry.
     pub until: Timestamp,
 }
 
@@ -65,7 +66,7 @@ impl PageSessions {
         }
     }
 
-    /// Creates a code, which ends with `token`.
+    /// Creates a code that ends when `token` ends.
     pub fn new_code(
         &self,
         reach: Reach,
@@ -87,13 +88,13 @@ impl PageSessions {
         Ok(NewPageSession { secret, until })
     }
 
-    /// Returns the caller that the code admits.
+    /// Returns the caller that the presented code authenticates.
     pub fn code(&self, presented: &Digest, now: Timestamp) -> Option<Admitted> {
         found(&self.passes(now).codes, presented, Credential::Code)
     }
 
-    /// Trades a code for a page session; `None` if the code is invalid. If two clients present the same code, one of
-    /// them succeeds.
+    /// Trades a code for a page session. Returns `None` if the code is invalid. If two clients present one code, only the first
+    /// gets a session.
     pub fn trade(&self, code: &Digest, now: Timestamp) -> io::Result<Option<NewPageSession>> {
         let secret = token::new()?;
         let mut passes = self.passes(now);
@@ -111,7 +112,7 @@ impl PageSessions {
         Ok(Some(NewPageSession { secret, until }))
     }
 
-    /// Returns the caller of a page session.
+    /// Returns the caller that the presented page session authenticates.
     pub fn session(&self, presented: &Digest, now: Timestamp) -> Option<Admitted> {
         found(
             &self.passes(now).sessions,
@@ -120,7 +121,7 @@ impl PageSessions {
         )
     }
 
-    /// Ends a page session and all activity under it.
+    /// Ends a page session and all connections that use it.
     pub fn end(&self, session: &Digest, now: Timestamp) {
         let mut passes = self.passes(now);
         passes.sessions.retain(|one| {
@@ -132,7 +133,7 @@ impl PageSessions {
         });
     }
 
-    /// Removes expired passes and ends all activity under them.
+    /// Removes expired passes and ends all connections that use them.
     pub fn expire(&self, now: Timestamp) {
         drop(self.passes(now));
     }
@@ -159,7 +160,7 @@ fn end(now: Timestamp, within: Duration) -> (Timestamp, Instant) {
     (now.plus_micros(micros), Instant::now() + within)
 }
 
-/// Returns the pass of a digest. Compares all of them, so that the time reveals nothing.
+/// Returns the pass with this digest. Compares all passes, so that the time of the search reveals nothing.
 fn found(
     passes: &VecDeque<Pass>,
     presented: &Digest,
@@ -182,7 +183,7 @@ fn found(
     Some(Admitted::new(caller, pass.revoked.clone()))
 }
 
-/// Adds a pass; removes the oldest if there are too many.
+/// Adds a pass. Removes the oldest pass if there are more than `most`.
 fn keep(passes: &mut VecDeque<Pass>, pass: Pass, most: usize) {
     while passes.len() >= most.max(1) {
         if let Some(oldest) = passes.pop_front() {

@@ -1,4 +1,4 @@
-//! Limit of threads per team, so that a team with a slow disk or a held lock cannot occupy all threads.
+//! Limits the threads per team, so that a team with a slow disk or a held lock cannot occupy all threads.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -19,11 +19,11 @@ impl PerTeamLimit {
         }
     }
 
-    /// Returns a permit of a team, in the order of requests.
+    /// Waits for a permit of the team. Permits are given in the order of requests.
     pub async fn next(&self, team: &str) -> Option<OwnedSemaphorePermit> {
         let of_team = {
             let mut teams = self.teams.lock().unwrap_or_else(PoisonError::into_inner);
-            // The map stays small: only served teams reach this point.
+            // The map stays small, because only names of served teams get here.
             let new = || Arc::new(Semaphore::new(self.each));
             teams.entry(team.to_owned()).or_insert_with(new).clone()
         };

@@ -1,11 +1,11 @@
-//! Pool for blocking work on the runtime's blocking threads, with limits for concurrent and for queued jobs.
+//! A pool for blocking work on the runtime's blocking threads. It limits the numbers of running and of queued jobs.
 
 use crate::slots::Slots;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use tokio::sync::OwnedSemaphorePermit;
 use tokio::task::{JoinHandle, block_in_place, spawn_blocking};
 
-/// Reason for which a job has no result.
+/// Reason why a job has no result.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum NoResult {
     /// The queue is full, or the pool is closed.
@@ -30,20 +30,20 @@ impl Pool {
         }
     }
 
-    /// Runs a job on a blocking thread, in the order of requests. A job whose requester is gone before its turn is
-    /// dropped.
+    /// Runs a job on a blocking thread. Jobs start in the order of requests. A job is dropped if its requester leaves before the
+    /// job starts.
     pub async fn run<A: Send + 'static>(
         &self,
         work: impl FnOnce() -> A + Send + 'static,
     ) -> Result<A, NoResult> {
         let open = self.open.take().ok_or(NoResult::Full)?;
         let running = self.running.next().await.ok_or(NoResult::Full)?;
-        // If the requester leaves, the running job and its slots continue.
+        // If the requester leaves, a running job continues and keeps its slots.
         let job = move || {
             let _slots = (open, running);
             work()
         };
-        // After a panic, the domain's state is poisoned or intact; it checks that itself.
+        // Continuing after a panic is safe, because interrupted changes poison the team's handle.
         let begun = on_a_thread(job).ok_or(NoResult::Full)?;
         begun.await.map_err(|_| NoResult::Panicked)
     }
@@ -53,7 +53,7 @@ impl Pool {
         self.open.take().ok_or(NoResult::Full)
     }
 
-    /// Runs a job that has its slots, as soon as a thread is free.
+    /// Runs a job that already has its slots, as soon as a thread is free.
     pub fn begin(&self, work: impl FnOnce() + Send + 'static) {
         let job = |running: OwnedSemaphorePermit| {
             move || {
@@ -74,8 +74,9 @@ impl Pool {
         }
     }
 
-    /// Runs a job that has its slot on this thread, whose other tasks move to another one; `None` if the limit of
-    /// running jobs is reached.
+    /// Runs a job that already has its slot on this thread, and moves other tasks of this thread to another thread. Returns
+    /// `None`
+    /// if too many jobs run.
     pub fn run_here<A>(&self, work: impl FnOnce() -> A) -> Option<A> {
         let _running = self.running.take()?;
         Some(block_in_place(work))
@@ -87,14 +88,14 @@ impl Pool {
         (self.open.taken().saturating_sub(running), running)
     }
 
-    /// Closes the pool; completes when all jobs are done.
+    /// Closes the pool, and waits until all jobs are done.
     pub async fn close(&self) {
         let _all = self.open.all().await;
         self.open.close();
     }
 }
 
-/// Starts a job on a blocking thread; `None`, with the job dropped, if the system starts no thread and none exists.
+/// Starts a job on a blocking thread. Drops the job and returns `None` if no thread exists and the system starts none.
 pub(crate) fn on_a_thread<A: Send + 'static>(
     job: impl FnOnce() -> A + Send + 'static,
 ) -> Option<JoinHandle<A>> {
@@ -118,7 +119,7 @@ mod tests {
         runtime.unwrap().block_on(future)
     }
 
-    /// Polls a job once, without waiting for others.
+    /// Polls a future once, without waiting for other futures.
     async fn begin(
         pool: &Arc<Pool>,
         work: impl FnOnce() + Send + 'static,

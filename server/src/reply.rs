@@ -1,4 +1,4 @@
-//! Answers to calls.
+//! Answers to calls: complete replies and streams.
 
 use serde::Serialize;
 use serde_json::Value;
@@ -8,15 +8,15 @@ use teamlog_team::projections::hidden::escaped_in_json;
 /// Content type of JSON answers.
 pub const JSON: &str = "application/json; charset=utf-8";
 
-/// Largest body of an error.
+/// Maximum size of an error body in bytes.
 const ERROR_BYTES_MAX: usize = 64 * 1024;
 
 /// A complete answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reply {
-    /// Status.
+    /// HTTP status.
     pub status: u16,
-    /// Content type.
+    /// Value of `Content-Type`.
     pub content_type: &'static str,
     /// Further headers.
     pub headers: Vec<(&'static str, String)>,
@@ -25,7 +25,7 @@ pub struct Reply {
 }
 
 impl Reply {
-    /// Builds a reply with one JSON object and a line end.
+    /// Makes a reply with one JSON object and a line end.
     pub fn json(status: u16, body: &impl Serialize) -> Reply {
         match serde_json::to_vec(body) {
             Ok(body) => Reply::json_text(status, body),
@@ -33,7 +33,7 @@ impl Reply {
         }
     }
 
-    /// Returns the code of an error; only codes of this program, which bounds their number in metrics.
+    /// Returns the error code of the reply. Only codes of this program are returned, which limits their number in metrics.
     pub(crate) fn code(&self) -> Option<String> {
         if self.body.len() > ERROR_BYTES_MAX {
             return None;
@@ -42,20 +42,20 @@ impl Reply {
         Some(body.get("error")?.get("code")?.as_str()?.to_owned())
     }
 
-    /// Builds an error reply: `{"error":{"code","message"}}`.
+    /// Makes an error reply: `{"error":{"code","message"}}`.
     pub fn error(status: u16, code: &str, message: &str) -> Reply {
         let body = serde_json::json!({"error": {"code": code, "message": message}});
         Reply::json_text(status, body.to_string().into_bytes())
     }
 
-    /// Builds the 401 reply for a missing or invalid credential.
+    /// Makes the 401 reply for a missing or invalid credential.
     pub(crate) fn unauthorized(message: &str) -> Reply {
         Reply::error(401, "unauthorized", message).header("www-authenticate", "Bearer")
     }
 
-    /// Builds a reply from the text of a JSON object, with a line end.
+    /// Makes a reply from a JSON object that is already text. Adds a line end.
     pub(crate) fn json_text(status: u16, mut body: Vec<u8>) -> Reply {
-        // Errors repeat input of the caller: escape characters that a terminal or a page would hide.
+        // Errors repeat input of the caller, so escape characters that a terminal or a page would hide.
         if status >= 400
             && let Ok(Cow::Owned(escaped)) = std::str::from_utf8(&body).map(escaped_in_json)
         {
@@ -65,7 +65,7 @@ impl Reply {
         Reply::new(status, JSON, body)
     }
 
-    /// Builds a reply with a body of the given type.
+    /// Makes a reply with a body of the given content type.
     pub(crate) fn new(status: u16, content_type: &'static str, body: impl Into<Vec<u8>>) -> Reply {
         Reply {
             status,
@@ -83,7 +83,7 @@ impl Reply {
     }
 }
 
-/// Answer to a call: complete, or a stream.
+/// Answer to a call: a complete reply or a stream.
 #[derive(Debug)]
 pub enum Answer {
     /// A complete answer.
@@ -98,17 +98,17 @@ impl From<Reply> for Answer {
     }
 }
 
-/// A stream with status 200, until the sender is dropped, the client disconnects or the daemon stops.
+/// A stream with status 200. It ends when the sender is dropped, the client disconnects, or the daemon stops.
 ///
-/// The channel is bounded: if the client is too slow, the sender finds it full and ends the stream. The connection is
-/// cut if the client accepts nothing.
+/// The channel is bounded. If the client is too slow, the sender finds the channel full and ends the stream. If the client
+/// accepts nothing, the connection is closed.
 #[derive(Debug)]
 pub struct Streamed {
-    /// Content type.
+    /// Value of `Content-Type`.
     pub content_type: &'static str,
     /// Pieces of the body.
     pub frames: tokio::sync::mpsc::Receiver<hyper::body::Bytes>,
-    /// Sent after a period without frames.
+    /// Bytes that are sent if there are no frames for some time.
     pub heartbeat: &'static [u8],
 }
 

@@ -4,15 +4,15 @@ use crate::failure::{Result, StartError};
 use std::sync::{Mutex, PoisonError};
 use std::thread::Builder;
 
-/// Threads soon after the start: the main thread, I/O threads, maintenance, the writers of a few teams, and some for
-/// answering.
+/// Number of threads needed soon after the start: main thread, I/O threads, maintenance, writers of a few teams, and some
+/// threads that answer calls.
 const THREADS: usize = 16;
-/// Open files for one team, a few connections and their calls.
+/// Number of open files needed for one team, a few connections and their calls.
 const FILES: u64 = 64;
-/// Stack of a thread that only waits.
+/// Stack size in bytes of a thread that only waits.
 const STACK_BYTES: usize = 64 * 1024;
 
-/// Checks that the system starts the number of concurrent threads that the daemon needs.
+/// Checks that the system can start the threads that the daemon needs.
 pub(crate) fn check_threads() -> Result<()> {
     match startable(THREADS) {
         THREADS => Ok(()),
@@ -38,7 +38,7 @@ pub(crate) fn check_files(possible: u64) -> Result<()> {
     }
 }
 
-/// Returns the number of threads that the system starts, at most `most`.
+/// Returns the number of threads that the system can start at one time, up to `most`.
 fn startable(most: usize) -> usize {
     let hold = Mutex::new(());
     std::thread::scope(|scope| {

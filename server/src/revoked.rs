@@ -1,11 +1,11 @@
-//! Early end of a call: its credential is no longer valid.
+//! The end of a call when its credential becomes invalid.
 
 use crate::caller::{Caller, Reach};
 use crate::served::Served;
 use tokio_util::sync::CancellationToken;
 
-/// Canceled with the token or page session of a call. If that reaches every team, also canceled with the token of the
-/// call's team, which ends when the team is removed.
+/// Canceled when the token or page session of the call becomes invalid. If the credential is for all teams, this is also
+/// canceled when the token of the call's team ends, for example because the team is removed.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Revoked {
     presented: CancellationToken,
@@ -29,7 +29,7 @@ impl Revoked {
         }
     }
 
-    /// Completes when the credential is no longer valid.
+    /// Waits until the credential becomes invalid.
     pub async fn over(&self) {
         tokio::select! {
             () = self.presented.cancelled() => {}

@@ -8,8 +8,8 @@ use teamlog_team::shell::quoted;
 /// Maximum number of data roots that a hint names.
 const NAMED_MAX: usize = 3;
 
-/// Returns the command that creates the missing team or root, or other data roots that may be meant. An agent gets no
-/// `init`: its operator made its team, so the data root lies elsewhere.
+/// Returns the command that creates the missing team or data root, or commands for other data roots that the caller may mean.
+/// An agent gets no `init`: its operator created its team, so the data root must be elsewhere.
 pub(super) fn to_create(what: &str, init: &str, caller: &Caller<'_>) -> Option<String> {
     let Place::Local {
         data_root,
@@ -28,7 +28,7 @@ pub(super) fn to_create(what: &str, init: &str, caller: &Caller<'_>) -> Option<S
                 .to_owned(),
         );
     }
-    // `init` would refuse to put logs among other files.
+    // `init` would refuse to put logs into a directory with other files.
     if !is_certain && root::holds_foreign_teams(data_root) {
         let teams = data_root.join("teams");
         return Some(format!(
@@ -43,7 +43,7 @@ fn listed(caller: &Caller<'_>) -> String {
     format!("list the teams with: {}", caller.command("teams"))
 }
 
-/// Returns a command for each other data root that may be meant.
+/// Returns a command for each other data root that the caller may mean.
 fn elsewhere(others: &[PathBuf], caller: &Caller<'_>) -> Option<String> {
     let named = others.iter().take(NAMED_MAX).map(|root| {
         let root = quoted(&root.display().to_string());
@@ -54,8 +54,8 @@ fn elsewhere(others: &[PathBuf], caller: &Caller<'_>) -> Option<String> {
     (!named.is_empty()).then(|| named.join("\n"))
 }
 
-/// Returns the hint for a team that the data root lacks. A data root with other teams is the right one, or another data
-/// root has the team: in neither case it is to be created.
+/// Returns the hint for a team that the data root does not have. If the root has other teams, the hint does not create the
+/// team: either the name is wrong, or another data root has the team.
 pub(super) fn team(team: &str, has_others: bool, caller: &Caller<'_>) -> Option<String> {
     let Place::Local {
         data_root, others, ..

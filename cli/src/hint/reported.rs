@@ -1,4 +1,4 @@
-//! Hints by the code of an error and its details.
+//! Hints for an error's code and details.
 
 use super::{Caller, missing};
 use crate::exit::{CommandError, Exit};
@@ -8,7 +8,7 @@ use teamlog_team::lifecycle::membership::LEADER;
 use teamlog_team::mode::rules::denial::session_option;
 use teamlog_team::shell::quoted;
 
-/// The sentence for callers that cannot solve the problem themselves.
+/// Returns a sentence for callers that cannot solve the problem themselves.
 fn ask_operator(to: &str) -> Option<String> {
     Some(format!("ask the operator to {to}"))
 }
@@ -36,11 +36,11 @@ pub(super) fn after(
     })
 }
 
-/// Hints about damage and storage, and decisions of the operator.
+/// Returns hints about damage, storage, and decisions of the operator.
 fn about_the_log(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<String> {
     let command = |rest: String| Some(caller.command(&rest));
     match error.code() {
-        // `verify` has hints of its own.
+        // An error of `verify` already has a hint.
         "damaged" | "foreign_file" | "undecodable" if error.hint().is_none() => {
             match caller.is_remote() {
                 true => ask_operator("check the log"),
@@ -51,7 +51,7 @@ fn about_the_log(error: &CommandError, team: &str, caller: &Caller<'_>) -> Optio
             "teamlog guard exec keeps the data root read-only: type this outside of it, or ask the operator to start the daemon"
                 .to_owned(),
         ),
-        // A rollback that only a receipt shows cannot be accepted.
+        // Without a witness, only a receipt shows the rollback, and such a rollback cannot be accepted.
         "rolled_back" if caller.is_operator && error.detail("witness").is_some() => {
             Some(format!(
                 "to look at what is there: {}\nto go on without the lost events: {}",
@@ -162,7 +162,7 @@ fn with_task(error: &CommandError, team: &str, task: &str, caller: &Caller<'_>) 
     }
 }
 
-/// Hints about members, settings, mail, threads, artifacts, tokens, modes and bootstrap runs.
+/// Returns hints about members, settings, mail, threads, artifacts, tokens, modes and bootstrap runs.
 fn about_nouns(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<String> {
     let command = |rest: String| Some(caller.command(&rest));
     let listed = |rest: String| Some(format!("list them with: {}", caller.command(&rest)));
@@ -239,7 +239,7 @@ fn session(error: &CommandError) -> String {
     session.unwrap_or_default()
 }
 
-/// Hints that name no team: about the daemon, locks and receipts.
+/// Returns hints about the daemon, locks and receipts, which name no team.
 fn without_team(error: &CommandError, caller: &Caller<'_>) -> Option<String> {
     match error.code() {
         "daemon_not_running" if error.hint().is_some() => None,
@@ -267,8 +267,8 @@ fn without_team(error: &CommandError, caller: &Caller<'_>) -> Option<String> {
     }
 }
 
-/// Returns the hint for a lock that another process holds. The team's daemon accepts commands, so it is in the way only
-/// after the directory was moved.
+/// Returns the hint for a lock that another process holds. If the team's daemon holds the lock, the data root was moved,
+/// because the daemon otherwise carries out the command.
 fn locked(error: &CommandError, caller: &Caller<'_>) -> String {
     let holder = error.detail("holder").unwrap_or_default();
     let is_daemon = |pid: &u32| holder.starts_with(&format!("pid {pid} "));
@@ -284,12 +284,12 @@ fn locked(error: &CommandError, caller: &Caller<'_>) -> String {
     }
 }
 
-/// Hints after an unknown outcome.
+/// Returns hints after an unknown outcome.
 fn about_the_outcome(error: &CommandError, team: &str, caller: &Caller<'_>) -> Option<String> {
     let repeat = caller.repeat?;
     let look = caller.command(&format!("replay {team} --reverse --limit 5 --json"));
     match error.code() {
-        // The daemon's client gives advice about repeating the command first.
+        // The client of the daemon has already added a hint about repeating the command.
         "outcome_unknown" if !repeat.is_safe() => Some(look),
         "outcome_unknown" => None,
         "lock_lost" if error.hint().is_none() => Some(format!(
@@ -309,8 +309,8 @@ fn unknown_outcome(repeat: Repeat, look: &str) -> String {
         false => format!("it is unknown whether the command was recorded; check before you repeat it:\n{look}"),
     }
 }
-/// Returns the commands in a text of the contract, rewritten for this command line; `None` if there are none or they
-/// work unchanged.
+/// Returns the commands in `text`, rewritten for the program and data root of this command line. Returns `None` if there are
+/// no commands or they work unchanged.
 pub fn typed_here(program: &str, text: &str) -> Option<String> {
     if program == Called::Rcs.name() {
         return None;

@@ -1,12 +1,12 @@
-//! Age of an answer in a team with several hosts.
+//! Notes about the age of an answer, for teams on several hosts.
 
 use teamlog_team::engine::{Clock, SystemClock, Timestamp};
 use teamlog_team::lifecycle::freshness::AsOf;
 
-/// Age in microseconds from which an answer tells people about it.
+/// Age in microseconds from which people get a note.
 const OLD: i64 = 5_000_000;
 
-/// Returns the note about an answer that may be old.
+/// Returns a note if the answer may be old.
 pub fn note(as_of: &AsOf) -> Option<String> {
     let read_at = as_of.checked_at.as_ref();
     let read_at = read_at.and_then(|at| Timestamp::parse(at).ok());

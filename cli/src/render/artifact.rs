@@ -1,11 +1,11 @@
-//! Artifacts: the result for one, and the list.
+//! Renders artifacts.
 
 use crate::render::prelude::*;
 use teamlog_team::artifact::{
     ArtifactGetAnswer, ArtifactListAnswer, ArtifactPutAnswer, ArtifactShown,
 };
 
-/// `stored fix.patch  120 bytes  artifacts/patches/…-fix.patch`.
+/// Formats `stored fix.patch  120 bytes  artifacts/patches/…-fix.patch`.
 pub fn stored(answer: &ArtifactPutAnswer, view: &View) -> Vec<String> {
     let (style, word) = match answer.stored {
         true => (Style::Good, "stored"),
@@ -18,7 +18,7 @@ pub fn stored(answer: &ArtifactPutAnswer, view: &View) -> Vec<String> {
     )]
 }
 
-/// Describes the artifact that was written to a file.
+/// Describes an artifact that was written to a file.
 pub fn got(answer: &ArtifactGetAnswer, _: &View) -> Vec<String> {
     vec![line(&answer.artifact)]
 }

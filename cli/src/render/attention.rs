@@ -1,9 +1,9 @@
-//! Open attention items: a line each, under its cause, with the command that mends it.
+//! Renders attention items. Each item is a line under its cause and ends with the command that solves it.
 
 use crate::render::prelude::*;
 use teamlog_team::attention::{AttentionAnswer, AttentionItem, AttentionKind, AttentionSeverity};
 
-/// The items under their causes: `description  title of the task  since  agent  repair command`.
+/// Renders the items grouped by cause: `description  title of the task  since  agent  command`.
 pub fn attention(answer: &AttentionAnswer, view: &View) -> Vec<String> {
     let said = match answer.total {
         0 => ": nothing needs attention".to_owned(),
@@ -28,7 +28,7 @@ pub fn attention(answer: &AttentionAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// `  waits in vain (2)`.
+/// Formats the heading of a cause, such as `  waits in vain (2)`.
 fn cause(answer: &AttentionAnswer, kind: AttentionKind, view: &View) -> String {
     let count = answer.by_kind.get(&kind).copied().unwrap_or_default();
     let words = format!("{} ({count})", kind.cause());

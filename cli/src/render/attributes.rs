@@ -1,9 +1,9 @@
-//! The attributes of a task: the options by which `task create` and `task edit` set them, and their rows in `task show`.
+//! The attributes of a task: options of `task create` and `task edit`, and rows of `task show`.
 
 use crate::render::prelude::*;
 use teamlog_team::projections::task::Attributes;
 
-// The options of a task's attributes. (A doc comment would become the text of every command that takes these.)
+// Options for the attributes of a task. Not a doc comment, because clap would print it in the help of each command.
 #[derive(Debug, clap::Args)]
 #[group(skip)]
 pub struct AttributeArgs {
@@ -24,11 +24,11 @@ impl From<AttributeArgs> for Attributes {
     }
 }
 
-/// Returns the rows of a task's attributes; empty ones are not shown.
+/// Returns a row for each attribute that is set.
 pub fn rows(attributes: &Attributes) -> Vec<(&'static str, Cell)> {
     let Attributes {
         requires_code_change,
-        // Shown with the last decision.
+        // The row with the last decision shows this attribute.
         requires_approval: _,
     } = attributes;
     let code = match requires_code_change {

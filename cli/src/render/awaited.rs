@@ -1,4 +1,4 @@
-//! The answer to a wait for an event of a team.
+//! Renders the answer of `await`.
 
 use crate::render::prelude::*;
 use schemars::JsonSchema;
@@ -33,7 +33,7 @@ pub struct Answer {
 }
 
 impl Answer {
-    /// Converts the answer for that team into the command's form.
+    /// Converts the operation's answer into the answer of the command.
     pub fn of(team: &str, answer: AwaitEventAnswer) -> Answer {
         Answer {
             team_name: team.to_owned(),
@@ -47,7 +47,7 @@ impl Answer {
     }
 }
 
-/// `task_completed  dev  T-1  why`.
+/// Formats a line such as `task_completed  dev  T-1  why`.
 pub fn line(answer: &Answer, _: &View) -> Vec<String> {
     let text = match (&answer.event, answer.status) {
         (Some(event), _) => {

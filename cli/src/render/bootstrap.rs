@@ -1,4 +1,4 @@
-//! Runs of the bootstrap contract: the result of a report, and the state of a run.
+//! Renders bootstrap runs.
 
 use crate::render::prelude::*;
 use crate::render::pretty;
@@ -8,7 +8,7 @@ use teamlog_team::bootstrap::show::BootstrapShown;
 use teamlog_team::bootstrap::start::BootstrapStarted;
 use teamlog_team::projections::bootstrap::{DomainShown, Evidence, RunShown, State, StepStatus};
 
-/// `run 1  INIT  for a, b`.
+/// Formats a line such as `run 1  INIT  for a, b`.
 pub fn started(answer: &BootstrapStarted, view: &View) -> Vec<String> {
     let domains = match answer.domains.is_empty() {
         true => String::new(),
@@ -20,7 +20,7 @@ pub fn started(answer: &BootstrapStarted, view: &View) -> Vec<String> {
     shown
 }
 
-/// Words for the result of a report, real or hypothetical.
+/// Words that describe the result of a report, for real and for hypothetical reports.
 struct Words {
     refused: &'static str,
     fell: &'static str,
@@ -35,7 +35,7 @@ const SUPPOSED: Words = Words {
     fell: "would be recorded, and fall back to",
 };
 
-/// The state of the run now, and the reason if the report was not accepted.
+/// Renders the state of the run after a report, and the reason if the report was not accepted.
 pub fn recorded(answer: &BootstrapRecorded, view: &View) -> Vec<String> {
     let mut shown = vec![standing(&answer.run, answer.state, view)];
     shown.extend(outcome(answer, &DONE, view));
@@ -64,7 +64,7 @@ fn outcome(answer: &BootstrapRecorded, words: &Words, view: &View) -> Vec<String
     shown
 }
 
-/// Like `recorded`, for a report that was not made.
+/// Renders the state that a hypothetical report would lead to.
 pub fn explained(answer: &BootstrapExplained, view: &View) -> Vec<String> {
     let records = names_or("nothing", &answer.records);
     let mut shown = vec![format!(
@@ -80,19 +80,19 @@ pub fn explained(answer: &BootstrapExplained, view: &View) -> Vec<String> {
     shown
 }
 
-/// The contract's JSON, indented.
+/// Renders the launch evidence as indented JSON.
 pub fn evidence(evidence: &Evidence) -> Vec<String> {
     pretty::of(evidence)
 }
 
-/// The runs, a line each.
+/// Renders one line per run.
 pub fn listed(answer: &BootstrapListed, view: &View) -> Vec<String> {
     let runs = answer.runs.iter().map(run);
     let nothing = "no run yet; start one with bootstrap start";
     page(runs, nothing, ("older ones", &answer.next_cursor), view)
 }
 
-/// `1  RUNNING  case A  2026-…  alpha`.
+/// Formats a row such as `1  RUNNING  case A  2026-…  alpha`.
 fn run(run: &RunListed) -> Vec<Cell> {
     let case = run.case.map(|case| format!("case {}", case.name()));
     vec![
@@ -104,7 +104,7 @@ fn run(run: &RunListed) -> Vec<Cell> {
     ]
 }
 
-/// A run with its checklist.
+/// Renders a run with its checklist.
 pub fn shown(answer: &BootstrapShown, view: &View) -> Vec<String> {
     let run = &answer.run;
     let mut shown = vec![heading(
@@ -135,7 +135,7 @@ pub fn shown(answer: &BootstrapShown, view: &View) -> Vec<String> {
     shown
 }
 
-/// Facts about a run beside its steps.
+/// Returns rows for the properties of a run other than its steps.
 fn facts(run: &RunShown, view: &View) -> Vec<Vec<Cell>> {
     let text = |field: &Option<String>| field.clone().unwrap_or_default();
     let breach = run.last_breach.as_ref().map(|breach| {
@@ -166,7 +166,7 @@ fn facts(run: &RunShown, view: &View) -> Vec<Vec<Cell>> {
     .collect()
 }
 
-/// `a  active  round 1  obstruction acked  synthesizer sent  PASS`.
+/// Formats a row such as `a  active  round 1  obstruction acked  synthesizer sent  PASS`.
 fn domain(domain: &DomainShown) -> Vec<Cell> {
     let active = domain.status == "active";
     let style = if active { Style::Plain } else { Style::Warn };

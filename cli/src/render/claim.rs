@@ -1,4 +1,4 @@
-//! Claims: the result of creating, claiming, finishing or releasing a task.
+//! Renders the results of creating, claiming, finishing and releasing a task.
 
 use crate::render::prelude::*;
 use crate::render::{doubts, paths};
@@ -10,17 +10,17 @@ use teamlog_team::task::finish::HolderAnswer;
 use teamlog_team::task::record::TaskRecord;
 use teamlog_team::task::renew::RenewAnswer;
 
-/// A task that was created.
+/// Renders a created task.
 pub fn created(answer: &TaskAnswer, view: &View) -> Vec<String> {
     stood("created ", answer, view)
 }
 
-/// A task that was changed without a claim.
+/// Renders a task that was changed without a claim.
 pub fn changed(answer: &TaskAnswer, view: &View) -> Vec<String> {
     stood("", answer, view)
 }
 
-/// The task, and doubts about the names in it.
+/// Renders a task, and notes about doubtful names in it.
 fn stood(did: &str, answer: &TaskAnswer, view: &View) -> Vec<String> {
     let task = &answer.task;
     let owner = task.owner.as_deref().unwrap_or_default();
@@ -29,12 +29,12 @@ fn stood(did: &str, answer: &TaskAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// A task that its holder finished or released.
+/// Renders a task that its holder finished or released.
 pub fn held(answer: &HolderAnswer, view: &View) -> Vec<String> {
     stands("", &answer.task, view)
 }
 
-/// A claimed task, with the proof of the claim.
+/// Renders a claimed task with the claim's token.
 pub fn claimed(answer: &ClaimAnswer, view: &View) -> Vec<String> {
     let (task, until) = (&answer.task, answer.leased_until);
     let mut shown = taken(task, Some(&answer.claim_token), until, view);
@@ -42,13 +42,13 @@ pub fn claimed(answer: &ClaimAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// A task with a renewed claim; the proof is shown only to a caller who may see it.
+/// Renders a task with a renewed claim. The token is shown only if the answer has it.
 pub fn renewed(answer: &RenewAnswer, view: &View) -> Vec<String> {
     let (token, until) = (answer.claim_token.as_deref(), answer.leased_until);
     taken(&answer.task, token, until, view)
 }
 
-/// The next task, if there was one to claim.
+/// Renders the next task, if one was claimed.
 pub fn next(answer: &ClaimNextAnswer, view: &View) -> Vec<String> {
     match (&answer.task, &answer.claim_token, answer.leased_until) {
         (Some(task), Some(token), Some(until)) => {
@@ -60,7 +60,7 @@ pub fn next(answer: &ClaimNextAnswer, view: &View) -> Vec<String> {
     }
 }
 
-/// `T-1 completed Fix it`, with its dependencies, its result or its error.
+/// Formats `T-1 completed Fix it`, followed by the task's dependencies and its result or error.
 fn stands(did: &str, task: &TaskRecord, view: &View) -> Vec<String> {
     let style = match task.status {
         Status::Completed => Style::Good,

@@ -1,11 +1,11 @@
-//! Settings: all of them, one, or the result of a change.
+//! Renders settings.
 
 use crate::render::prelude::*;
 use teamlog_team::lifecycle::config::{
     ConfigChangeAnswer, ConfigGetAnswer, ConfigListAnswer, ConfigStatus, SettingShown,
 };
 
-/// `key value description`; changed values are highlighted.
+/// Renders rows of `key value description`. Changed values are highlighted.
 pub fn page(answer: &ConfigListAnswer, view: &View) -> Vec<String> {
     let mut shown = lines(answer.settings.iter().map(row), 0, view);
     shown.extend(more_below("more", &answer.next_cursor));
@@ -31,7 +31,7 @@ pub fn one(answer: &ConfigGetAnswer, view: &View) -> Vec<String> {
     lines([row(&answer.setting)], 0, view)
 }
 
-/// `views: true -> false`.
+/// Formats a line such as `views: true -> false`.
 pub fn changed(answer: &ConfigChangeAnswer, view: &View) -> Vec<String> {
     let ConfigChangeAnswer { key, value, .. } = answer;
     let how = if answer.set { "" } else { ", its default" };

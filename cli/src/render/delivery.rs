@@ -1,4 +1,4 @@
-//! Deliveries: the result of a tick, dead letters, and the result for one of them.
+//! Renders deliveries: the result of a tick, open deliveries and dead letters.
 
 use crate::render::event::said_text;
 use crate::render::prelude::*;
@@ -10,7 +10,7 @@ use teamlog_team::message::deliveries::{DeliveryListAnswer, DeliveryShown};
 use teamlog_team::message::nudge::{ExecStatus, Executed, NudgeAnswer, Nudged, Skipped};
 use teamlog_team::projections::message::MessageType;
 
-/// `demo: 2 retried, 1 dead letter; next due in 40s`, and changes of tasks, if any.
+/// Formats a line such as `demo: 2 retried, 1 dead letter; next due in 40s`, followed by changed tasks.
 pub fn ticked(answer: &TickAnswer, view: &View) -> Vec<String> {
     let delivery = &answer.delivery;
     let next = match answer.next_due_at.as_deref().map(parsed) {
@@ -40,7 +40,7 @@ pub fn ticked(answer: &TickAnswer, view: &View) -> Vec<String> {
     vec![format!("{team}: {}; {next}", parts.join(", "))]
 }
 
-/// Messages that wait for their ack, the next due one first.
+/// Renders messages that wait for an ack. The message that is due next comes first.
 pub fn open(answer: &DeliveryListAnswer, view: &View) -> Vec<String> {
     let count = time::plural(answer.count as u64, "message");
     let rest = format!(": {count} waiting for an ack");
@@ -72,7 +72,7 @@ fn waiting(delivery: &DeliveryShown, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// Dead letters, oldest of the page first.
+/// Renders dead letters, oldest first.
 pub fn dead(answer: &DeadLetterListAnswer, view: &View) -> Vec<String> {
     let count = time::plural(answer.count as u64, "dead letter");
     let mut shown = vec![heading(view, &answer.team, &format!(": {count}"))];
@@ -103,7 +103,7 @@ fn row(letter: &DeadLetterShown, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// `requeued dlq_…  msg_…: needs an ack within 60s, 2 retries`.
+/// Formats a line such as `requeued dlq_…  msg_…: needs an ack within 60s, 2 retries`.
 pub fn requeued(answer: &RequeueAnswer, view: &View) -> Vec<String> {
     vec![format!(
         "{} {}  {}: needs an ack within {}s, {} retries",
@@ -115,7 +115,7 @@ pub fn requeued(answer: &RequeueAnswer, view: &View) -> Vec<String> {
     )]
 }
 
-/// The nudged agents, and the number of those left alone.
+/// Renders the nudged agents and the number of agents that were not nudged.
 pub fn nudged(answer: &NudgeAnswer, view: &View) -> Vec<String> {
     let would = if answer.dry_run {
         "would nudge"
@@ -150,7 +150,7 @@ pub fn nudged(answer: &NudgeAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// `2 unread, 1 post, 3 news`; zeros are left out except `unread`.
+/// Formats `2 unread, 1 post, 3 news`. A zero is left out, except for unread messages.
 fn unseen(nudged: &Nudged) -> String {
     let mut text = format!("{} unread", nudged.unread);
     if nudged.posts > 0 {
@@ -180,7 +180,7 @@ fn ran(exec: Option<&Executed>) -> Cell {
     }
 }
 
-/// Our own times are canonical.
+/// Parses a time that teamlog formatted.
 fn parsed(text: &str) -> Timestamp {
     Timestamp::from_canonical(text.as_bytes()).unwrap_or_default()
 }

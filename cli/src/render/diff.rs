@@ -1,4 +1,4 @@
-//! Changes between two points: tasks field by field, inboxes, members.
+//! Renders the changes between two points: tasks with their fields, inboxes, members, modes and runs.
 
 use crate::render::event::cut;
 use crate::render::mode::place;
@@ -6,7 +6,7 @@ use crate::render::prelude::*;
 use serde_json::Value;
 use teamlog_team::log::diff::{Change, DiffAnswer, ModeTurn, TaskChange};
 
-/// Largest number of characters of a value in a line.
+/// Maximum number of characters of a value in a line.
 const SHOWN_MAX: usize = 60;
 
 pub fn changes(answer: &DiffAnswer, view: &View) -> Vec<String> {
@@ -71,7 +71,7 @@ fn inboxes(answer: &DiffAnswer, view: &View) -> Vec<String> {
     lines(rows, 2, view)
 }
 
-/// `+ forge  starting`, `- blueprint  planning -> completed  in session s-1`.
+/// Formats lines such as `+ forge  starting` and `- blueprint  planning -> completed  in session s-1`.
 fn modes(answer: &DiffAnswer, view: &View) -> Vec<String> {
     let rows = answer.modes.iter().map(|mode| {
         let (style, sign) = match mode.change {
@@ -94,7 +94,7 @@ fn modes(answer: &DiffAnswer, view: &View) -> Vec<String> {
     lines(rows, 0, view)
 }
 
-/// `run 1  INIT -> TEAM_READY  1 violation`.
+/// Formats lines such as `run 1  INIT -> TEAM_READY  1 violation`.
 fn runs(answer: &DiffAnswer, view: &View) -> Vec<String> {
     let rows = answer.runs.iter().map(|run| {
         let moved = match run.from {
@@ -115,7 +115,7 @@ fn runs(answer: &DiffAnswer, view: &View) -> Vec<String> {
     lines(rows, 0, view)
 }
 
-/// Returns a value as one short text.
+/// Formats a value as a short text.
 fn value(value: &Value) -> String {
     match value {
         Value::Null => "-".to_owned(),

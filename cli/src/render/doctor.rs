@@ -7,7 +7,7 @@ use teamlog_team::engine::AcceptedRollback;
 use teamlog_team::engine::repair::{Lost, SalvageReport};
 use teamlog_team::handle::staging::CleanAnswer;
 
-/// Findings of `doctor check`; `deep` is the command for the complete check.
+/// Renders the findings of `doctor check`. `deep` is the command for the complete check.
 pub fn checked(answer: &DoctorAnswer, deep: &str, view: &View) -> Vec<String> {
     let (style, word) = shown(answer.overall_status);
     let team = view.paint.show(Style::Bold, visible(&answer.team));
@@ -30,7 +30,7 @@ pub fn checked(answer: &DoctorAnswer, deep: &str, view: &View) -> Vec<String> {
     told
 }
 
-/// Result or plan of `doctor repair`; `again` is the command that carries out the plan.
+/// Renders the result or the plan of `doctor repair`. `again` is the command that carries out the plan.
 pub fn repaired(answer: &RepairAnswer, again: &str, view: &View) -> Vec<String> {
     let cut = &answer.cut;
     if let Some(rollback) = &answer.rollback {
@@ -68,7 +68,7 @@ pub fn repaired(answer: &RepairAnswer, again: &str, view: &View) -> Vec<String> 
     told
 }
 
-/// The events that a rollback removed.
+/// Renders the events that a rollback removed.
 fn accepted(answer: &RepairAnswer, rollback: &AcceptedRollback, view: &View) -> Vec<String> {
     let lost = rollback.known_seq.saturating_sub(rollback.last_seq);
     let rest = format!(
@@ -90,7 +90,7 @@ fn accepted(answer: &RepairAnswer, rollback: &AcceptedRollback, view: &View) -> 
     told
 }
 
-/// Result or plan of `doctor clean`; `again` is the command that carries out the plan.
+/// Renders the result or the plan of `doctor clean`. `again` is the command that carries out the plan.
 pub fn cleaned(answer: &CleanAnswer, again: &str, view: &View) -> Vec<String> {
     let head = match answer.status {
         "unchanged" => "killed commands left nothing",
@@ -115,7 +115,7 @@ pub fn cleaned(answer: &CleanAnswer, again: &str, view: &View) -> Vec<String> {
     told
 }
 
-/// The events that a salvage copied, and the losses.
+/// Renders the number of events that a salvage copied, and the losses.
 pub fn salvaged(salvaged: &SalvageReport, view: &View) -> Vec<String> {
     let mut told = vec![format!(
         "salvaged {} in {}; the damaged log is kept in {}",
@@ -154,7 +154,7 @@ fn lost(lost: &Lost) -> Vec<Cell> {
     vec![plain(events), plain(place), plain(&lost.why)]
 }
 
-/// Returns style, sign and word for a health. The page has the same signs (`dashboard/src/panels/integrity/health.ts`).
+/// Returns style, sign and word for a health. The page uses equal signs (`dashboard/src/panels/integrity/health.ts`).
 fn shown(health: Health) -> (Style, &'static str) {
     match health {
         Health::Healthy => (Style::Good, "✓ healthy"),

@@ -1,9 +1,9 @@
-//! Notes below an answer: names in a command that are probably typos, and agents that stopped.
+//! Notes below an answer about names that are probably typos, and about agents that stopped.
 
 use crate::render::prelude::*;
 use teamlog_team::doubts::{RecipientDoubts, RecipientsDoubts, TaskDoubts};
 
-/// Notes on the recipient and the sender of a message.
+/// Returns notes about the recipient and the sender of a message.
 pub fn of_message(doubts: &RecipientDoubts, from: &str, to: &str) -> Vec<String> {
     let unknown = doubts.recipient_unknown.as_deref().map(note);
     let gone = doubts.recipient_gone.map(|at| stopped(to, at));
@@ -13,7 +13,7 @@ pub fn of_message(doubts: &RecipientDoubts, from: &str, to: &str) -> Vec<String>
     unknown.into_iter().chain(gone).chain(resembles).collect()
 }
 
-/// Notes on several recipients.
+/// Returns notes about several recipients.
 pub fn of_recipients(doubts: &RecipientsDoubts) -> Vec<String> {
     let unknown = doubts.recipients_unknown.iter().map(|text| note(text));
     let gone = doubts.recipients_gone.iter();
@@ -21,7 +21,7 @@ pub fn of_recipients(doubts: &RecipientsDoubts) -> Vec<String> {
     unknown.chain(gone).collect()
 }
 
-/// Notes on the dependencies and the owner of a task.
+/// Returns notes about the dependencies and the owner of a task.
 pub fn of_task(doubts: &TaskDoubts, task: &str, owner: &str) -> Vec<String> {
     let deps = unknown_deps(&doubts.unknown_deps, task);
     let unknown = doubts.owner_unknown.as_deref().map(note);
@@ -30,7 +30,7 @@ pub fn of_task(doubts: &TaskDoubts, task: &str, owner: &str) -> Vec<String> {
     deps.into_iter().chain(unknown).chain(gone).collect()
 }
 
-/// A note on the dependencies that do not exist.
+/// Returns a note about dependencies that do not exist.
 pub fn unknown_deps(deps: &[String], task: &str) -> Option<String> {
     let listed = deps.join(", ");
     let text = format!("task {listed} does not exist yet; task {task} waits for it");

@@ -1,14 +1,14 @@
-//! Makes text from the log safe to print: an agent's text must neither control the reader's terminal nor hide in it.
+//! Makes text from the log safe to print. The text of an agent must not control the terminal of a reader or hide on it.
 //!
-//! Invariants: the result holds no hidden character ([`hidden`]): no control character, none that changes direction or
-//! hides text, none without width. All other characters stay unchanged.
+//! Invariant: the result has no hidden characters ([`hidden`]): no control characters, no characters that change the
+//! direction of text or hide text, and no characters without width. All other characters stay unchanged.
 
 use std::borrow::Cow;
 use std::fmt::Write;
 use teamlog_team::projections::hidden;
 pub use teamlog_team::projections::hidden::escaped_in_json as visible_json;
 
-/// Returns the text on one line, with hidden characters written out: `\n`, `\t`, `\u{1b}` …
+/// Returns the text on one line. Hidden characters are escaped: `\n`, `\t`, `\u{1b}` …
 pub fn visible(text: &str) -> Cow<'_, str> {
     if !hidden::has_any(text) {
         return Cow::Borrowed(text);
@@ -24,7 +24,7 @@ pub fn visible(text: &str) -> Cow<'_, str> {
 }
 
 fn write_out(c: char, shown: &mut String) {
-    // Writing to a String cannot fail.
+    // Writing to a `String` cannot fail.
     match c {
         '\n' => shown.push_str("\\n"),
         '\r' => shown.push_str("\\r"),
@@ -33,13 +33,13 @@ fn write_out(c: char, shown: &mut String) {
     }
 }
 
-/// Returns several lines, each made [`visible`].
+/// Escapes hidden characters in each of several lines.
 pub fn visible_lines(text: &str) -> String {
     text.split('\n').map(visible).collect::<Vec<_>>().join("\n")
 }
 
-/// Returns text for a terminal: line ends, tabs and colours stay, any other hidden character is written out. All output
-/// passes through here, even if it was not made [`visible`] before.
+/// Escapes hidden characters except line ends, tabs and colours. All output to a terminal passes through this function,
+/// even text that was made [`visible`] before.
 pub fn for_terminal(text: &str) -> Cow<'_, str> {
     if !hidden::has_any(text) {
         return Cow::Borrowed(text);
@@ -59,7 +59,7 @@ pub fn for_terminal(text: &str) -> Cow<'_, str> {
     Cow::Owned(shown)
 }
 
-/// Returns the length of a colour at the start of the text: `ESC [ 1 ; 31 m`; 0 if there is none.
+/// Returns the length of a colour escape at the start of the text, such as `ESC [ 1 ; 31 m`, or 0.
 fn colour_at(text: &str) -> usize {
     let Some(codes) = text.strip_prefix("\x1b[") else {
         return 0;
@@ -69,8 +69,7 @@ fn colour_at(text: &str) -> usize {
     ended.map_or(0, |end| "\x1b[m".len() + end)
 }
 
-/// Returns bytes as text for a terminal: invalid bytes are written out, and hidden characters except line ends and
-/// tabs.
+/// Converts bytes into text for a terminal. Escapes invalid bytes, and hidden characters except line ends and tabs.
 pub fn bytes_for_terminal(bytes: &[u8]) -> String {
     let mut shown = String::with_capacity(bytes.len() + 16);
     for chunk in bytes.utf8_chunks() {
@@ -81,7 +80,7 @@ pub fn bytes_for_terminal(bytes: &[u8]) -> String {
             }
         }
         for byte in chunk.invalid() {
-            // Writing to a String cannot fail.
+            // Writing to a `String` cannot fail.
             let _ = write!(shown, "\\x{byte:02x}");
         }
     }

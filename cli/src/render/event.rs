@@ -1,4 +1,4 @@
-//! One event as one line: in words if the kind is known, else with its payload.
+//! Renders an event as a line: in words if its kind is known, else with its payload.
 
 use crate::render::escape::visible;
 use crate::render::style::Style;
@@ -8,16 +8,16 @@ use teamlog_team::engine::{Event, Timestamp};
 use teamlog_team::projections::RefKind;
 use unicode_width::UnicodeWidthStr;
 
-/// Largest number of characters of a payload in a line.
+/// Maximum number of characters of a payload in a line.
 const SHOWN_MAX: usize = 100;
 
-/// Terminal width from which a line has the whole date and time.
+/// Minimum width of a terminal for lines with the complete date and time.
 const WIDE: usize = 120;
-/// Smallest width for the text of an event.
+/// Minimum width of the text of an event.
 const TEXT_WIDTH_MIN: usize = 12;
 
-/// `seq date time actor kind task text`, in fixed columns because a replay is streamed. In a terminal the text is cut
-/// to the rest of the line.
+/// Formats `seq date time actor kind task text`. The columns have fixed widths, because a replay is streamed. On a terminal
+/// the text is cut at the end of the line.
 pub fn line(event: &Event<'_>, view: &View) -> String {
     let kind = if event.foreign {
         Style::Dim
@@ -44,8 +44,8 @@ pub fn line(event: &Event<'_>, view: &View) -> String {
     line.trim_end().to_owned()
 }
 
-/// `2026-11-28 14:55:01.123Z`; in a narrow terminal only the time for today, else without year and seconds: `14:55:01`,
-/// `11-27 14:55`.
+/// Formats a time as `2026-11-28 14:55:01.123Z`. On a narrow terminal, formats a time of today as `14:55:01` and an earlier
+/// time as `11-27 14:55`.
 fn moment(at: Timestamp, view: &View) -> String {
     let (text, now) = (at.to_string(), view.now.to_string());
     let part = |range: std::ops::Range<usize>| text.get(range).unwrap_or_default();
@@ -58,7 +58,7 @@ fn moment(at: Timestamp, view: &View) -> String {
     }
 }
 
-/// Describes the event, made visible.
+/// Describes an event in words, with hidden characters escaped.
 pub fn what(event: &Event<'_>) -> String {
     let payload: Value = serde_json::from_str(&event.payload).unwrap_or_default();
     let text = match &*event.kind {
@@ -82,7 +82,7 @@ pub fn what(event: &Event<'_>) -> String {
         "agent_token_revoked" => {
             format!("{} {}", word(&payload["agent"]), word(&payload["token_id"]))
         }
-        // The answer may hold the token of a claim.
+        // Do not show the stored answer, because it may contain a claim token.
         "response_stored" => word(&payload["operation"]).to_string(),
         "message_acked" => reference(event, RefKind::Message),
         "message_ack_duplicate" => format!("{} acked again", reference(event, RefKind::Message)),
@@ -131,7 +131,8 @@ pub fn what(event: &Event<'_>) -> String {
     visible(&cut(&text, SHOWN_MAX)).into_owned()
 }
 
-/// A message envelope: `task_update to lead  T-1  status=done note=…`; with its sender if another agent recorded it.
+/// Describes a message, such as `task_update to lead  T-1  status=done note=…`. Adds the sender if another agent recorded
+/// the message.
 fn message(event: &Event<'_>, envelope: &Value) -> String {
     let from = envelope["from"].as_str();
     let from = from.filter(|from| *from != event.actor);
@@ -148,7 +149,7 @@ fn message(event: &Event<'_>, envelope: &Value) -> String {
     text
 }
 
-/// A change of a task: `T-1 worker=dev epoch=1`. The token is not shown, because it proves the claim.
+/// Describes a change of a task, such as `T-1 worker=dev epoch=1`. The token is not shown, because it proves the claim.
 fn task(event: &Event<'_>, mut payload: Value) -> String {
     if let Some(fields) = payload.as_object_mut() {
         fields.retain(|name, _| !matches!(name.as_str(), "task_id" | "token"));
@@ -157,17 +158,18 @@ fn task(event: &Event<'_>, mut payload: Value) -> String {
     text.trim_end().to_owned()
 }
 
-/// Like [`said`], from JSON text.
+/// Parses a payload and formats it with [`said`].
 pub fn said_text(payload: &str) -> String {
     said(&serde_json::from_str(payload).unwrap_or_default())
 }
 
-/// Fields that come first, in this order; any other field follows.
+/// Fields that come first, in this order.
 const FIRST: [&str; 8] = [
     "subject", "status", "blocked", "progress", "eta", "note", "body", "details",
 ];
 
-/// A message's payload as words: `in_progress progress=40% "reproduced it"`. Self-explaining values have no name.
+/// Formats the payload of a message, such as `in_progress progress=40% "reproduced it"`. Values that explain themselves have
+/// no name.
 pub fn said(payload: &Value) -> String {
     let Some(fields) = payload.as_object() else {
         return String::new();
@@ -206,7 +208,7 @@ fn members(payload: &Value) -> String {
     }
 }
 
-/// `nudge.idle_seconds=60, views back to its default`.
+/// Describes changed settings, such as `nudge.idle_seconds=60, views back to its default`.
 fn settings(changes: &Value) -> String {
     let changes = changes.as_object().into_iter().flatten();
     let words: Vec<String> = changes
@@ -222,7 +224,7 @@ fn reference(event: &Event<'_>, kind: RefKind) -> String {
     event.refs.get(kind).unwrap_or("-").to_owned()
 }
 
-/// Returns a string without its quotes, any other value as JSON.
+/// Formats a JSON value. A string has no quotes.
 pub fn word(value: &Value) -> String {
     match value {
         Value::String(text) if text.contains(' ') => format!("{text:?}"),

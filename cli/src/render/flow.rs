@@ -1,9 +1,9 @@
-//! Events of modes and of bootstrap runs, in words: the mode or run first, then the informative fields.
+//! Describes events of modes and bootstrap runs: first the mode or run, then the fields that are of interest.
 
 use super::event::{said, word};
 use serde_json::Value;
 
-/// Fields of a state that repeat the kind of the event, or that are for programs.
+/// Fields that are not shown, because they repeat the kind of the event or are for programs only.
 const UNSAID: [&str; 12] = [
     "active",
     "auto_completed_reason",
@@ -19,7 +19,7 @@ const UNSAID: [&str; 12] = [
     "updated_at",
 ];
 
-/// An event of a mode: `forge in session S executing iteration=2`.
+/// Describes an event of a mode, such as `forge in session S executing iteration=2`.
 pub fn mode(kind: &str, payload: &Value) -> String {
     match kind {
         "mode_transitioned" => transition(payload),
@@ -57,7 +57,7 @@ pub fn mode(kind: &str, payload: &Value) -> String {
     }
 }
 
-/// An event of a bootstrap run: `run 1 domain=physics`.
+/// Describes an event of a bootstrap run, such as `run 1 domain=physics`.
 pub fn bootstrap(kind: &str, payload: &Value) -> String {
     let run = format!("run {}", word(&payload["run"]));
     let text = |name: &str| payload[name].as_str().unwrap_or("-").to_owned();
@@ -77,7 +77,7 @@ pub fn bootstrap(kind: &str, payload: &Value) -> String {
     }
 }
 
-/// `forge`, `forge in session S`.
+/// Names the mode and its session: `forge` or `forge in session S`.
 fn whose(payload: &Value) -> String {
     let mode = payload["mode"].as_str().map(str::to_owned);
     let session = payload["session_id"].as_str();
@@ -89,7 +89,7 @@ fn whose(payload: &Value) -> String {
     }
 }
 
-/// `blueprint -> forge  auto-complete`, `team -> team + forge  overlap`.
+/// Describes a transition: `blueprint -> forge  auto-complete` or `team -> team + forge  overlap`.
 fn transition(payload: &Value) -> String {
     let arrow = format!(
         "{} -> {}",
@@ -104,7 +104,7 @@ fn transition(payload: &Value) -> String {
     ])
 }
 
-/// `blueprint  deferred: team + forge`.
+/// Describes a prompt, such as `blueprint  deferred: team + forge`.
 fn prompt(payload: &Value) -> String {
     let deferred = match list(&payload["deferred_skills"]) {
         none if none == "-" => String::new(),
@@ -126,7 +126,7 @@ fn list(names: &Value) -> String {
     }
 }
 
-/// Returns the informative fields of a state.
+/// Returns the fields of a state that are of interest.
 fn told(state: &Value) -> Value {
     let nothing = |value: &Value| value.is_null() || *value == 0;
     let fields = state.as_object().into_iter().flatten();
@@ -135,7 +135,7 @@ fn told(state: &Value) -> Value {
     Value::Object(fields.collect())
 }
 
-/// Returns the payload without the fields that are already shown.
+/// Returns the payload without the fields `but`, which are shown elsewhere.
 fn others(payload: &Value, but: &[&str]) -> Value {
     let said = |name: &str| matches!(name, "run" | "mode" | "session_id") || but.contains(&name);
     let fields = payload.as_object().into_iter().flatten();
@@ -144,7 +144,7 @@ fn others(payload: &Value, but: &[&str]) -> Value {
     Value::Object(fields.collect())
 }
 
-/// `without error`.
+/// Describes removed fields, such as `without error`.
 fn removed(unset: &Value) -> Option<String> {
     let names = unset.as_array().into_iter().flatten();
     let names: Vec<&str> = names.filter_map(Value::as_str).collect();

@@ -1,4 +1,4 @@
-//! Current work: tasks to claim, new events, and the briefing of an agent.
+//! Renders answers for an agent at work: tasks to claim, new events, and the briefing.
 
 use crate::render::event;
 use crate::render::prelude::*;
@@ -12,7 +12,7 @@ use teamlog_team::projections::Priority;
 use teamlog_team::task::listed::Listed;
 use teamlog_team::task::ready::ReadyAnswer;
 
-/// `id  priority  owner  age  subject`, the most urgent first.
+/// Renders rows of `id  priority  owner  age  subject`, most urgent first.
 pub fn ready(answer: &ReadyAnswer, view: &View) -> Vec<String> {
     let mut shown = lines(answer.tasks.iter().map(|task| row(task, view)), 0, view);
     if shown.is_empty() {
@@ -44,7 +44,7 @@ fn row(task: &Listed, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// New events, one a line.
+/// Renders one line per new event.
 pub fn arrived(answer: &WaitAnswer, view: &View) -> Vec<String> {
     if answer.events.is_empty() {
         return vec![format!(
@@ -103,7 +103,7 @@ pub fn primed(answer: &PrimeAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// Splits the unread messages into mail and wake-ups.
+/// Splits the unread messages into mail and nudges.
 fn parted(answer: &PrimeAnswer) -> (Few<Mail>, Few<Mail>) {
     let all = answer.unread.items.iter().cloned();
     let (wakeups, mail) = all.partition(Mail::is_wakeup);
@@ -154,7 +154,7 @@ fn brief(task: &Brief) -> String {
     text
 }
 
-/// ` waits for T-1 (in_progress), 2 more`; empty for a task without open dependencies.
+/// Formats ` waits for T-1 (in_progress), 2 more`. Returns an empty text for a task without open dependencies.
 fn waits_for(open: &[Dependency], more: usize) -> String {
     let mut names: Vec<String> = open
         .iter()
@@ -169,7 +169,7 @@ fn waits_for(open: &[Dependency], more: usize) -> String {
     }
 }
 
-/// The state of the whole team, for its leader.
+/// Renders the state of the whole team for its leader.
 fn team(shown: &mut Vec<String>, lead: &TeamBrief) {
     list(shown, "team: to decide", &lead.decisions, decision);
     list(shown, "team: blocked", &lead.blocked, blocked);
@@ -247,7 +247,7 @@ fn mail(mail: &Mail) -> String {
     format!("  {id}  {kind} from {from}  {task}  {text}")
 }
 
-/// ` msg-… thread-0001 T-4 from dev text`; for news only the sentence.
+/// Formats a notice, such as ` msg-… thread-0001 T-4 from dev text`. News consist of a sentence only.
 fn notice(notice: &Notice) -> String {
     let Some(thread) = &notice.thread_id else {
         return format!("  {}", notice.text);
@@ -257,7 +257,7 @@ fn notice(notice: &Notice) -> String {
     format!("  {id}  {thread} from {from}  {task}  {text}")
 }
 
-/// The state of the view files.
+/// Renders the state of the view files.
 pub fn synced(answer: &SyncViewsAnswer, _: &View) -> Vec<String> {
     let SyncViewsAnswer { team, status, seq } = answer;
     vec![match status {

@@ -1,4 +1,4 @@
-//! Messages: the result of sending, an inbox, the result of an ack.
+//! Renders messages: sent messages, an inbox, and acks.
 
 use crate::render::doubts;
 use crate::render::event::said_text;
@@ -11,7 +11,7 @@ use teamlog_team::message::read::ReadAnswer;
 use teamlog_team::message::send::{KeptAsReport, SendAnswer, SendStatus};
 use teamlog_team::projections::message::{Message, MessageType, NotApplied, Priority};
 
-/// `sent msg_…  task_assign lead -> dev  (event 12)`.
+/// Formats a line such as `sent msg_…  task_assign lead -> dev  (event 12)`.
 pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
     let message = &answer.message;
     let seq = answer.event.event.seq;
@@ -78,7 +78,7 @@ pub fn sent(answer: &SendAnswer, view: &View) -> Vec<String> {
         .collect()
 }
 
-/// Lines that begin with `NOT APPLIED`: the change that the message did not make, and the reason.
+/// Returns lines that begin with `NOT APPLIED`. They name the change that the message did not make, and the reason.
 fn unapplied(answer: &SendAnswer) -> Vec<String> {
     let task = visible(answer.message.task_id.as_deref().unwrap_or_default());
     if answer.applied == Some(Applied::Superseded) {
@@ -108,7 +108,7 @@ fn unapplied(answer: &SendAnswer) -> Vec<String> {
     kept.chain(rules).chain(cyclic).chain(unapproved).collect()
 }
 
-/// `NOT APPLIED: task 2 is claimed by qa and stays in_progress; the update is recorded as a comment`.
+/// Formats `NOT APPLIED: task 2 is claimed by qa and stays in_progress; the update is recorded as a comment`.
 fn kept(kept: &KeptAsReport) -> String {
     let (task, status) = (visible(&kept.task_id), &kept.status);
     let claimed = match kept.holder.as_deref() {
@@ -118,7 +118,7 @@ fn kept(kept: &KeptAsReport) -> String {
     format!("NOT APPLIED: task {task} {claimed} and stays {status}; recorded as a comment")
 }
 
-/// Notes on names in the message that are probably typos.
+/// Returns notes about names in the message that are probably typos.
 fn doubt_notes(answer: &SendAnswer) -> Vec<String> {
     let doubts = &answer.doubts;
     let task = visible(answer.message.task_id.as_deref().unwrap_or_default());
@@ -139,12 +139,12 @@ fn doubt_notes(answer: &SendAnswer) -> Vec<String> {
     notes
 }
 
-/// ` (by cyd)`, after a sender for whom another agent acted.
+/// Formats ` (by cyd)`, which follows the sender if another agent recorded the message.
 pub fn by(actor: Option<&str>) -> String {
     actor.map_or_else(String::new, |actor| format!(" (by {})", visible(actor)))
 }
 
-/// An inbox page, oldest first.
+/// Renders a page of an inbox, oldest message first.
 pub fn page(answer: &ReadAnswer, view: &View) -> Vec<String> {
     let count = time::plural(answer.count as u64, "message");
     let rest = format!(" in {}: {count}", answer.team);
@@ -217,7 +217,7 @@ fn row(message: &Message, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// Result of an ack, unless it failed.
+/// Renders the result of an ack. An error is reported elsewhere.
 pub fn acked(answer: &AckAnswer, view: &View) -> Vec<String> {
     let word = match answer.status {
         AckStatus::Acked => view.paint.show(Style::Good, "acked").to_string(),

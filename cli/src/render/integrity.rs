@@ -1,4 +1,4 @@
-//! Evidence: checks, rebuilds, imports, and their problems.
+//! Renders checks, rebuilds, imports, and the problems that they found.
 
 use crate::render::doctor;
 use crate::render::prelude::*;
@@ -46,7 +46,7 @@ fn problem(problem: &Problem) -> Vec<Cell> {
     ]
 }
 
-/// A receipt, and how to check it without teamlog.
+/// Renders a receipt, and explains how to check it without teamlog.
 pub fn receipt(answer: &HeadAnswer, view: &View) -> Vec<String> {
     let receipt = &answer.receipt;
     let rows = [
@@ -83,7 +83,7 @@ pub fn rehydrated(answer: &RehydrateAnswer, view: &View) -> Vec<String> {
     let rows = counts
         .into_iter()
         .map(|(name, count)| vec![plain(name), number(time::count(count))]);
-    // A rate over a very short time means nothing.
+    // Show no rate if the time was too short to measure.
     let rate = match answer.elapsed_ms {
         0..100 => String::new(),
         _ => format!(" ({} events/s)", time::count(answer.events_per_second)),
@@ -99,7 +99,7 @@ pub fn rehydrated(answer: &RehydrateAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// Counts of an import, and the number of messages with changes that were not applied to a task.
+/// Formats the counts of an import, and the number of messages whose changes were not applied to a task.
 pub fn counted(counts: &[(&str, u64, Style)], not_applied: &Reasons, view: &View) -> Vec<String> {
     let counts = counts.iter();
     let counts = counts.map(|(name, count, style)| ((*name).to_owned(), *count, *style));
@@ -113,7 +113,7 @@ pub fn counted(counts: &[(&str, u64, Style)], not_applied: &Reasons, view: &View
     lines(rows, 2, view)
 }
 
-/// Note for standard error if an import ignored a part of a message; `None` if it did not.
+/// Returns a note for standard error if an import ignored a part of a message.
 pub fn left_aside(not_applied: &Reasons) -> Option<String> {
     let parts = not_applied.iter();
     let parts = parts.map(|(reason, count)| format!("{reason} {}", time::count(*count)));

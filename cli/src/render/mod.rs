@@ -1,8 +1,7 @@
-//! Answers for people: each function converts an answer into lines.
+//! Renders answers for people. Each function converts an answer into lines.
 //!
-//! Invariants: every text from outside passes through [`escape::visible`]; no line ends in a space; the same answer
-//! gives the same lines on and off a terminal, except for colours, and for parts that are cut or left out to fit the
-//! width of the terminal.
+//! Invariants: every text from outside is escaped with [`escape::visible`]; no line ends with a space; equal answers give
+//! equal lines with and without a terminal, except for colours and for text that is cut to fit the terminal.
 
 pub mod age;
 pub mod artifact;
@@ -50,37 +49,37 @@ pub struct View {
     pub paint: Paint,
     /// Reference time for relative times.
     pub now: Timestamp,
-    /// Number of columns, on a terminal.
+    /// Width of the terminal in columns; `None` if the output is not a terminal.
     pub width: Option<usize>,
-    /// True to show everything, on any number of screens.
+    /// True to show all items, even if they fill more than a screen.
     pub whole: bool,
 }
 
 impl View {
-    /// Returns how long ago something was.
+    /// Formats the time since `then`.
     pub fn ago(&self, then: Timestamp) -> String {
         time::ago(self.now.micros(), then.micros())
     }
 
-    /// Like `ago`, from a time as text; empty if it is none.
+    /// Formats the time since `then`, which is a text. Returns an empty text if `then` is not a time.
     pub fn ago_of(&self, then: &str) -> String {
         Timestamp::parse(then).map_or_else(|_| String::new(), |then| self.ago(then))
     }
 }
 
-/// Returns the command for the next page, if there is one.
+/// Returns the line with the command for the next page, if there is a next page.
 pub fn more(words: &str, cursor: &Option<String>) -> Option<String> {
     let cursor = cursor.as_deref()?;
     Some(format!("{words}: --cursor {}", escape::visible(cursor)))
 }
 
-/// Like `more`, after an empty line.
+/// Returns an empty line and the line of [`more`], if there is a next page.
 pub fn more_below(words: &str, cursor: &Option<String>) -> Vec<String> {
     let more = more(words, cursor);
     more.map_or_else(Vec::new, |more| vec![String::new(), more])
 }
 
-/// A page of rows and the command for the next one, or that there is nothing.
+/// Renders rows and the command for the next page. Without rows, renders a text that says so.
 pub fn page(
     rows: impl IntoIterator<Item = Vec<table::Cell>>,
     nothing: &str,
@@ -95,7 +94,7 @@ pub fn page(
     shown
 }
 
-/// Appends lines after an empty one, if there are any.
+/// Appends an empty line and the lines `below`, if there are any.
 pub fn push_below(shown: &mut Vec<String>, below: Vec<String>) {
     if !below.is_empty() {
         shown.push(String::new());
@@ -112,7 +111,7 @@ pub fn names_or(none: &str, names: &[String]) -> String {
     }
 }
 
-/// A heading: a name and more words.
+/// Formats a heading from a name and further words.
 pub fn heading(view: &View, name: &str, rest: &str) -> String {
     let name = escape::visible(name);
     let rest = escape::visible(rest);

@@ -1,4 +1,4 @@
-//! Modes: the result of a change, the state of one, and the list.
+//! Renders modes.
 
 use crate::render::prelude::*;
 use serde_json::Value;
@@ -8,7 +8,7 @@ use teamlog_team::mode::sessions::{SessionEndedAnswer, SessionsAnswer};
 use teamlog_team::mode::show::{ModeListAnswer, ModeShowAnswer};
 use teamlog_team::projections::mode::Mode;
 
-/// Result of a request: `forge active starting in session s-1`.
+/// Formats a line such as `forge active starting in session s-1`.
 pub fn stands(answer: &ModeAnswer, view: &View) -> Vec<String> {
     let mut row = row(&answer.shown, view);
     row.truncate(3);
@@ -49,7 +49,7 @@ pub fn all(answer: &ModeListAnswer, view: &View) -> Vec<String> {
     page(rows, "no modes", ("more", &answer.next_cursor), view)
 }
 
-/// A page of sessions: `s-1  live  heard of 2 min ago  forge`.
+/// Renders a page of sessions, with lines such as `s-1  live  heard of 2 min ago  forge`.
 pub fn sessions(answer: &SessionsAnswer, view: &View) -> Vec<String> {
     let rows = answer.sessions.iter().map(|session| {
         let (style, word) = match (&session.ended_at, session.live) {
@@ -104,10 +104,10 @@ pub fn card(answer: &ModeShowAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// Fields omitted from the list: the heading shows them, or only programs need them.
+/// Fields that the list leaves out, because the heading shows them or because only programs need them.
 const LEFT_OUT: [&str; 4] = ["mode", "schema_version", "schemaVersion", "session_id"];
 
-/// `mode  active  phase  when`.
+/// Formats a row such as `mode  active  phase  when`.
 fn row(mode: &ModeShown, view: &View) -> Vec<Cell> {
     let style = if mode.active { Style::Good } else { Style::Dim };
     vec![
@@ -122,7 +122,7 @@ fn word(active: bool) -> &'static str {
     if active { "active" } else { "ended" }
 }
 
-/// `in session s-1`; empty at the root.
+/// Formats `in session s-1`. Returns an empty text for the root.
 pub fn place(session_id: &Option<String>) -> String {
     let session = session_id.as_deref();
     session.map_or_else(String::new, |session| format!("in session {session}"))
@@ -133,7 +133,7 @@ pub fn names(modes: &[Mode]) -> String {
     names_or("none", &names)
 }
 
-/// Returns a string without its quotes, any other value as JSON.
+/// Formats a JSON value. A string has no quotes.
 fn text(value: &Value) -> String {
     match value {
         Value::String(text) => text.clone(),

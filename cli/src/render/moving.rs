@@ -1,4 +1,4 @@
-//! Conversions, backups and restores.
+//! Renders conversions, backups and restores.
 
 use crate::render::integrity;
 use crate::render::prelude::*;

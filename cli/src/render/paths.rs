@@ -1,11 +1,11 @@
-//! Paths: who may write them, and overlapping claims.
+//! Renders who may write a path, and overlapping claims.
 
 use crate::render::prelude::*;
 use std::borrow::Cow;
 use teamlog_team::resource::Overlap;
 use teamlog_team::resource::can_write::{WriteReason, WriteVerdict};
 
-/// `yes  src/io/a  dev holds src/io for task 1 until …`.
+/// Formats a line such as `yes  src/io/a  dev holds src/io for task 1 until …`.
 pub fn verdict(verdict: &WriteVerdict, view: &View) -> Vec<String> {
     let (style, word) = match verdict.allow {
         true => (Style::Good, "yes"),
@@ -19,11 +19,11 @@ pub fn verdict(verdict: &WriteVerdict, view: &View) -> Vec<String> {
     )]
 }
 
-/// Reason for which nothing may be written while the journal does not answer.
+/// Reason why no path may be written while the journal does not answer.
 pub const STALE: &str =
     "recent events of other hosts are unknown, because the journal does not answer";
 
-/// Reason for which a path may be written, or not, as a part of a sentence.
+/// Returns the reason for a verdict as a part of a sentence.
 fn why(verdict: &WriteVerdict, view: &View) -> String {
     match verdict.reason {
         WriteReason::NoActiveLeaseForPath => "no claimed task declares it".to_owned(),
@@ -46,7 +46,7 @@ fn text(field: &Option<String>) -> Cow<'_, str> {
     visible(field.as_deref().unwrap_or("-"))
 }
 
-/// Overlaps of a claim with those of others, a line each.
+/// Renders one line for each claim that overlaps.
 pub fn overlaps(overlaps: &[Overlap], view: &View) -> Vec<String> {
     let warn = |overlap: &Overlap| {
         let held = held(

@@ -1,4 +1,4 @@
-//! Names that most files of this folder use.
+//! Common imports of the render files.
 
 pub use super::escape::visible;
 pub use super::style::Style;

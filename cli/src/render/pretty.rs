@@ -1,9 +1,9 @@
-//! JSON for people: indented, each field in its place and each number as it was written.
+//! Formats JSON for people: indented, with fields in their order and numbers as they were written.
 
 use super::escape::visible_json;
 use serde::Serialize;
 
-/// Returns a value as JSON on lines of its own, made visible.
+/// Formats a value as lines of indented JSON, with hidden characters escaped.
 pub fn of(value: &impl Serialize) -> Vec<String> {
     let text = serde_json::to_string(value).unwrap_or_default();
     let text = indented(&visible_json(&text));

@@ -1,4 +1,4 @@
-//! The result of a prompt, of a planned transition, and of reading a state.
+//! Renders the result of a prompt, of a planned transition, and of reading a state.
 
 use crate::render::mode::names;
 use crate::render::prelude::*;
@@ -7,7 +7,7 @@ use teamlog_team::mode::rules::prompt::answer::PromptAnswer;
 use teamlog_team::mode::rules::reading::Reading;
 use teamlog_team::mode::rules::transition::{Kind, Transition};
 
-/// The paragraph for the agent, and the active modes.
+/// Renders the text for the agent, and the active modes.
 pub fn prompted(answer: &PromptAnswer, _: &View) -> Vec<String> {
     let asked = match &*answer.additional_context {
         "" => "the prompt starts no mode".to_owned(),
@@ -19,7 +19,7 @@ pub fn prompted(answer: &PromptAnswer, _: &View) -> Vec<String> {
     ]
 }
 
-/// `deny (rollback): team, forge + blueprint`, and the reason.
+/// Formats `deny (rollback): team, forge + blueprint`, and the reason.
 pub fn transition(told: &Transition, _: &View) -> Vec<String> {
     let denial = told.denial.map(|denial| format!(" ({})", denial.name()));
     let mut lines = vec![format!(
@@ -41,7 +41,7 @@ pub fn transition(told: &Transition, _: &View) -> Vec<String> {
     lines
 }
 
-/// `finished  by run_outcome`.
+/// Formats a line such as `finished  by run_outcome`.
 pub fn reading(reading: &Reading, _: &View) -> Vec<String> {
     let outcome = reading.lifecycle_outcome.map(Lifecycle::name);
     let run = reading.run_outcome.map(RunOutcome::name);

@@ -1,4 +1,4 @@
-//! A team at a glance: members and their unread messages, tasks and their obstacles.
+//! Renders `status`: members with unread messages, and tasks with their obstacles.
 
 use crate::render::mode::place;
 use crate::render::prelude::*;
@@ -58,20 +58,20 @@ pub fn overview(answer: &StatusAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// Lines that a terminal shows of an answer with its first line visible; the prompt takes one.
+/// Number of lines that fit on a screen with the first line visible. The shell prompt takes one line.
 const SCREEN_LINES: usize = 23;
 
-/// A list of the answer.
+/// A list in the answer.
 struct Section {
     name: &'static str,
     rows: Vec<String>,
     total: usize,
 }
 
-/// Lists that are not empty.
+/// The lists of the answer that are not empty.
 struct Sections {
     all: Vec<Section>,
-    /// True to put an empty line before each.
+    /// True to put an empty line before each list.
     spaced: bool,
 }
 
@@ -95,13 +95,13 @@ impl Sections {
         rows + self.all.len() * before
     }
 
-    /// Cuts the longest lists until the lines fit, including the line about the cut.
+    /// Cuts the longest lists until all lines fit into `most` lines, including the line that says so.
     fn fit(&mut self, most: usize) {
         if self.line_count() <= most {
             return;
         }
         let most = most.saturating_sub(2);
-        // Each list keeps a few rows, with or without the empty lines.
+        // Use empty lines only if each list can still have some rows.
         self.spaced = most >= self.all.len() * 4;
         while self.line_count() > most {
             let longest = self.all.iter_mut().max_by_key(|section| section.rows.len());
@@ -112,7 +112,7 @@ impl Sections {
         }
     }
 
-    /// Returns the names of the cut lists.
+    /// Returns the names of the lists that were cut.
     fn cut(&self) -> Vec<String> {
         let cut = self.all.iter();
         let cut = cut.filter(|section| section.rows.len() < section.total);
@@ -134,7 +134,7 @@ impl Sections {
     }
 }
 
-/// `task for the failed ones`.
+/// Formats rows such as `T-3  for T-1, T-2`: a task, and the failed tasks on which it waits.
 fn in_vain(answer: &StatusAnswer, view: &View) -> Vec<String> {
     let row = |(task, failed): (&String, &Vec<String>)| {
         let failed = format!("for {}", failed.join(", "));
@@ -143,7 +143,7 @@ fn in_vain(answer: &StatusAnswer, view: &View) -> Vec<String> {
     lines(answer.failed_dependencies.iter().map(row), 2, view)
 }
 
-/// Unread messages by agent; agents without any share a line.
+/// Renders the number of unread messages per agent. Agents without unread messages share a line.
 fn members(answer: &StatusAnswer, view: &View) -> Vec<String> {
     let (none, some): (Vec<_>, Vec<_>) = answer
         .unread_counts
@@ -184,7 +184,7 @@ fn statuses(answer: &StatusAnswer, view: &View) -> Vec<String> {
     lines(rows, 2, view)
 }
 
-/// `forge  executing  3m ago  in session s-1`.
+/// Formats a row such as `forge  executing  3m ago  in session s-1`.
 fn active(mode: &ActiveMode, view: &View) -> Vec<Cell> {
     vec![
         styled(Style::Bold, mode.mode.name()),
@@ -194,7 +194,7 @@ fn active(mode: &ActiveMode, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// `1  RUNNING  3m ago  with alpha: physics, music  2 violations`.
+/// Formats a row such as `1  RUNNING  3m ago  with alpha: physics, music  2 violations`.
 fn bootstrap(run: &BootstrapRun, view: &View) -> Vec<Cell> {
     let style = match run.breaches {
         0 => Style::Plain,

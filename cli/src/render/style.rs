@@ -1,4 +1,4 @@
-//! Colours on terminals, unless disabled.
+//! Colours for output to a terminal.
 
 use std::fmt::{self, Display};
 
@@ -17,11 +17,11 @@ pub enum Style {
     Warn,
     /// Failure.
     Bad,
-    /// A name to follow.
+    /// A name that can be used in another command.
     Name,
 }
 
-/// Colours on or off; decided once per stream.
+/// Turns colours on or off for one stream.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Paint {
     on: bool,
@@ -36,7 +36,8 @@ impl Paint {
         self.on
     }
 
-    /// Returns the text in that style. The caller pads before: escapes have no width but do have length.
+    /// Returns the text in a style. The caller pads the text before, because colour escapes count as characters but have no
+    /// width.
     pub fn show(self, style: Style, text: impl Display) -> impl Display {
         let style = if self.on { style } else { Style::Plain };
         Painted { style, text }

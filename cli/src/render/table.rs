@@ -1,5 +1,5 @@
-//! Aligned columns, by the width of each character in a terminal; free text goes last, and is cut if a row would be
-//! wider than the terminal. Every cell is made visible when it is created, so a table cannot control a terminal.
+//! Aligns columns by the width of their characters on a terminal. Free text is in the last column, and is cut if a row is
+//! wider than the terminal. Each cell escapes hidden characters, so a table cannot control a terminal.
 
 use crate::render::View;
 use crate::render::escape::visible;
@@ -7,11 +7,11 @@ use crate::render::style::{Paint, Style};
 use std::fmt::Write;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Smallest width of free text: the rest must tell one row from another.
+/// Minimum width of free text, so that rows stay distinguishable.
 const FREE_TEXT_WIDTH_MIN: usize = 16;
-/// Smallest width of free text with a mark, which also tells rows apart.
+/// Minimum width of free text beside a mark. The mark helps to distinguish rows.
 const BESIDE_MARK_MIN: usize = 8;
-/// Width of free text below which optional columns are left out first.
+/// If free text would get less than this width, optional columns are left out first.
 const FREE_TEXT_WIDTH_GOOD: usize = 24;
 /// The space between two columns.
 const GAP: &str = "  ";
@@ -19,7 +19,7 @@ const GAP: &str = "  ";
 #[derive(Debug, Clone, Default)]
 pub struct Cell {
     text: String,
-    /// Comes after the text, and is kept if the text is cut.
+    /// Text at the end of the cell. It is kept if the cell is cut.
     mark: String,
     style: Style,
     right: bool,
@@ -32,7 +32,7 @@ impl Cell {
         self.text.is_empty() && self.mark.is_empty()
     }
 
-    /// Adds words after its text that are never cut: `(lease expired)`.
+    /// Adds words at the end of the cell that are never cut, such as `(lease expired)`.
     pub fn marked(self, mark: &str) -> Cell {
         let gap = if self.text.is_empty() || mark.is_empty() {
             ""
@@ -45,7 +45,7 @@ impl Cell {
         }
     }
 
-    /// Makes the column optional: left out if a row would be wider than the terminal.
+    /// Marks the column as optional. It is left out if a row would be wider than the terminal.
     pub fn optional(self) -> Cell {
         Cell {
             optional: true,
@@ -57,7 +57,7 @@ impl Cell {
         self.text.width() + self.mark.width()
     }
 
-    /// Returns the cell's text in at most `width` columns.
+    /// Returns the cell's text, cut to `width` columns.
     fn within(&self, width: usize) -> String {
         let room = width.saturating_sub(self.mark.width());
         format!("{}{}", cut(&self.text, room), self.mark)
@@ -72,7 +72,7 @@ pub fn styled(style: Style, text: impl AsRef<str>) -> Cell {
     }
 }
 
-/// A cell with a person's text, such as a subject or a title: the only kind that may be cut.
+/// Makes a cell with text that a person wrote, such as a subject. Only such cells may be cut.
 pub fn free_text(style: Style, text: impl AsRef<str>) -> Cell {
     Cell {
         free: true,
@@ -84,7 +84,7 @@ pub fn plain(text: impl AsRef<str>) -> Cell {
     styled(Style::Plain, text)
 }
 
-/// A plain cell aligned to the right, for numbers.
+/// Makes a right-aligned cell for a number.
 pub fn number(text: impl AsRef<str>) -> Cell {
     Cell {
         right: true,
@@ -99,13 +99,12 @@ pub fn number_styled(style: Style, text: impl AsRef<str>) -> Cell {
     }
 }
 
-/// Returns the titles of the columns.
+/// Makes the row with the titles of the columns.
 pub fn titles<const N: usize>(titles: [&str; N]) -> Vec<Cell> {
     titles.map(|title| styled(Style::Dim, title)).to_vec()
 }
 
-/// Returns the rows with two spaces between columns and `indent` spaces before; there is no padding after a row's last
-/// cell.
+/// Formats the rows, with two spaces between columns and `indent` spaces before each row. The last cell is not padded.
 pub fn lines(rows: impl IntoIterator<Item = Vec<Cell>>, indent: usize, view: &View) -> Vec<String> {
     let rows: Vec<Vec<Cell>> = rows.into_iter().collect();
     let mut columns = Columns::of(&rows);
@@ -122,9 +121,9 @@ struct Columns(Vec<Column>);
 #[derive(Default)]
 struct Column {
     width: usize,
-    /// Smallest possible width; its full width without free text.
+    /// Minimum width of the column. Columns without free text cannot be narrowed.
     least: usize,
-    /// Smallest width before columns are left out.
+    /// Minimum width of the column while there are optional columns to leave out.
     good: usize,
     optional: bool,
     left_out: bool,
@@ -156,8 +155,7 @@ impl Columns {
         Columns(columns)
     }
 
-    /// Leaves out optional columns, then narrows the widest column that may be narrower, until a row fits or none is
-    /// left.
+    /// Leaves out optional columns, and then narrows the widest columns, until a row fits or no column can be narrowed.
     fn narrow(&mut self, available: usize) {
         while self.wanted(|column| column.good) > available {
             let mut optional = self
@@ -179,7 +177,7 @@ impl Columns {
         }
     }
 
-    /// Returns the width of a row whose columns have these widths.
+    /// Returns the width of a row, with the widths of columns that `width` returns.
     fn wanted(&self, width: impl Fn(&Column) -> usize) -> usize {
         let shown = self.0.iter().filter(|column| !column.left_out);
         let widths: Vec<usize> = shown.map(width).collect();
@@ -188,7 +186,7 @@ impl Columns {
     }
 }
 
-/// Cuts the text to `width` columns, with `…` for the rest.
+/// Cuts the text to `width` columns. A cut text ends with `…`.
 pub fn cut(text: &str, width: usize) -> String {
     if text.width() <= width {
         return text.to_owned();
@@ -219,7 +217,7 @@ fn line(row: &[Cell], columns: &[Column], indent: usize, paint: Paint) -> String
         let text = cell.within(column.width);
         let pad = " ".repeat(column.width - text.width());
         let shown = paint.show(cell.style, &text);
-        // Writing to a String cannot fail.
+        // Writing to a `String` cannot fail.
         let _ = match (cell.right, Some(at) == last) {
             (true, _) => write!(line, "{pad}{shown}"),
             (false, true) => write!(line, "{shown}"),

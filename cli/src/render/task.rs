@@ -1,4 +1,4 @@
-//! Tasks: one a line, or one in full with its history.
+//! Renders tasks, as rows or in full with the history.
 
 use crate::render::attributes;
 use crate::render::prelude::*;
@@ -30,7 +30,7 @@ pub fn page(answer: &TasksAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// `id  status  owner  when  subject`.
+/// Formats a row of `id  status  owner  when  subject`.
 pub fn row(task: &Listed, view: &View) -> Vec<Cell> {
     vec![
         styled(Style::Bold, &task.task_id),
@@ -42,7 +42,7 @@ pub fn row(task: &Listed, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// Subject of the task, and a mark if its lease expired, which no event records yet.
+/// Returns the subject of the task. Adds a mark if the lease expired and no event records this yet.
 pub fn subject(task: &Listed) -> Cell {
     let mark = match task.lease_expired() {
         true => "(lease expired)",
@@ -51,7 +51,7 @@ pub fn subject(task: &Listed) -> Cell {
     free_text(Style::Plain, task.subject.as_deref().unwrap_or("")).marked(mark)
 }
 
-/// Last report on a claimed task: `reported blocked, 40%: waits for the schema (by dev)`.
+/// Formats the last report on a claimed task: `reported blocked, 40%: waits for the schema (by dev)`.
 fn reported(task: &Task) -> String {
     let words = report::words(task);
     match (words.is_empty(), &task.reported.by) {
@@ -92,7 +92,7 @@ pub fn history(answer: &TaskHistoryAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// `src/io, docs  (shared)`.
+/// Formats the paths of a task: `src/io, docs  (shared)`.
 fn writes(task: &Task) -> String {
     let mut text = task.governed.resources.join(", ");
     match task.governed.shared {
@@ -103,7 +103,7 @@ fn writes(task: &Task) -> String {
     text
 }
 
-/// Fields of a task for people, the most wanted first; the JSON has more.
+/// Returns the fields of a task that people need, most important first. The JSON answer has more fields.
 fn fields(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
     let (task, failed) = (&answer.task, &answer.failed_dependencies);
     let text = |field: &Option<String>| plain(field.as_deref().unwrap_or(""));
@@ -141,7 +141,7 @@ fn fields(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
     ]
 }
 
-/// The last decision on it: `rejected by lead: the tests are missing (required)`.
+/// Formats the last decision on the task: `rejected by lead: the tests are missing (required)`.
 fn approval(answer: &TaskShowAnswer) -> Cell {
     let is_gated = answer.task.requires_approval();
     let Some(last) = &answer.approval else {
@@ -161,7 +161,7 @@ fn approval(answer: &TaskShowAnswer) -> Cell {
     styled(style, format!("{}{required}", approval::words(last)))
 }
 
-/// The holder with the end of its lease, and the result.
+/// Returns the holder with the end of the lease, and the result of the task.
 fn claim(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
     let (task, governed) = (&answer.task, &answer.task.governed);
     let text = |field: &Option<String>| plain(field.as_deref().unwrap_or(""));
@@ -196,7 +196,7 @@ fn claim(answer: &TaskShowAnswer, view: &View) -> Vec<(&'static str, Cell)> {
     rows
 }
 
-/// Returns a string without its quotes, any other value as JSON.
+/// Formats a JSON value. A string has no quotes.
 fn unquoted(json: &Json) -> String {
     serde_json::from_str::<String>(json.as_str()).unwrap_or_else(|_| json.as_str().to_owned())
 }

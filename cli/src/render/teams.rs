@@ -1,10 +1,10 @@
-//! The teams of a data root, and the traces of a team.
+//! Renders the teams of a data root, and the traces of a team.
 
 use crate::render::prelude::*;
 use teamlog_team::lifecycle::teams::TeamListed;
 use teamlog_team::log::traces::{TraceOutcome, TracesAnswer};
 
-/// `team open members events last event`; the reason for teams that cannot be read.
+/// Renders rows of `team open members events last event`. A team that cannot be read shows the reason.
 pub fn list(teams: &[TeamListed], failed: &[(&str, &str)], view: &View) -> Vec<String> {
     let mut rows: Vec<Vec<Cell>> = teams.iter().map(|team| row(team, view)).collect();
     rows.extend(failed.iter().map(|(team, why)| {
@@ -39,7 +39,7 @@ fn row(team: &TeamListed, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// `trace  last event  span  events  outcome  agents`.
+/// Renders rows of `trace  last event  span  events  outcome  agents`.
 pub fn traces(answer: &TracesAnswer, view: &View) -> Vec<String> {
     let mut rows: Vec<Vec<Cell>> = answer
         .traces

@@ -1,4 +1,4 @@
-//! Threads: one of them, its posts, the list, and the results of a search.
+//! Renders threads: a thread, its posts, the list, and search results.
 
 use crate::render::doubts;
 use crate::render::escape::visible_lines;
@@ -13,7 +13,7 @@ use teamlog_team::thread::search::ThreadSearchAnswer;
 use teamlog_team::thread::start::ThreadAnswer;
 use teamlog_team::thread::tail::ThreadTailAnswer;
 
-/// One thread in two lines.
+/// Renders a thread in two lines.
 pub fn card(answer: &ThreadAnswer, view: &View) -> Vec<String> {
     let mut shown = head(&answer.thread, view);
     shown.extend(doubts::of_recipients(&answer.doubts));
@@ -31,7 +31,7 @@ fn head(thread: &ThreadShown, view: &View) -> Vec<String> {
     ]
 }
 
-/// `said msg-…  dev -> qa, lead  (event 12)`.
+/// Formats a line such as `said msg-…  dev -> qa, lead  (event 12)`.
 pub fn posted(answer: &ThreadPostAnswer, view: &View) -> Vec<String> {
     let post = &answer.message;
     let said = view.paint.show(Style::Good, "said");
@@ -79,7 +79,7 @@ fn row(thread: &ThreadShown, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// A page of threads, each with its last post.
+/// Renders a page of threads, each with its last post.
 pub fn list(answer: &ThreadListAnswer, view: &View) -> Vec<String> {
     let rows = answer.threads.iter().map(|one| listed(one, view));
     page(rows, "no threads", ("older", &answer.next_cursor), view)
@@ -99,7 +99,7 @@ fn listed(thread: &ThreadListed, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// An event of a thread: `thread-0001 lead: begin`.
+/// Describes an event of a thread, such as `thread-0001 lead: begin`.
 pub fn event(kind: &str, payload: &Value) -> String {
     let said = match kind {
         "thread_started" => format!(

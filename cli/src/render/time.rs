@@ -1,4 +1,4 @@
-//! Times, spans and counts for people. All times are UTC.
+//! Formats times, durations and counts for people. All times are UTC.
 
 /// Microseconds in a second.
 pub const SECOND: i64 = 1_000_000;
@@ -6,7 +6,7 @@ const MINUTE: i64 = 60 * SECOND;
 const HOUR: i64 = 60 * MINUTE;
 const DAY: i64 = 24 * HOUR;
 
-/// A span in microseconds in at most two units: `0s`, `250µs`, `1.5ms`, `4.2s`, `3m 07s`, `2h 05m`, `3d 04h`.
+/// Formats a duration in microseconds with at most two units: `0s`, `250µs`, `1.5ms`, `4.2s`, `3m 07s`, `2h 05m`, `3d 04h`.
 pub fn span(micros: i64) -> String {
     let m = micros.max(0);
     match m {
@@ -29,8 +29,8 @@ pub fn took(ms: u64) -> String {
     }
 }
 
-/// Formats the time since `then`, coarsely: `just now`, `12s ago`, `3m ago`, `2h ago`, `5d ago`; `in 3m` for a time in
-/// the future.
+/// Formats the time since `then` with one unit: `just now`, `12s ago`, `3m ago`, `2h ago`, `5d ago`. Formats a time in the
+/// future as `in 3m`.
 pub fn ago(now_micros: i64, then_micros: i64) -> String {
     let gap = now_micros.saturating_sub(then_micros);
     let size = gap.saturating_abs();
@@ -47,8 +47,7 @@ pub fn ago(now_micros: i64, then_micros: i64) -> String {
     format!("{text} ago")
 }
 
-/// Formats a remaining time, to the nearest second, minute, hour or day: a quarter of an hour is still `15m` a moment
-/// later.
+/// Formats a remaining time rounded to the nearest second, minute, hour or day. Rounding keeps 14m59s at `15m`.
 pub fn about(micros: i64) -> String {
     let nearest = |unit: i64| micros.max(0).saturating_add(unit / 2) / unit;
     match (nearest(SECOND), nearest(MINUTE), nearest(HOUR)) {
@@ -59,7 +58,7 @@ pub fn about(micros: i64) -> String {
     }
 }
 
-/// A count with separators: `35,440`.
+/// Formats a count with separators: `35,440`.
 pub fn count(number: u64) -> String {
     let digits = number.to_string();
     let mut grouped = String::with_capacity(digits.len() + digits.len() / 3);
@@ -72,13 +71,13 @@ pub fn count(number: u64) -> String {
     grouped
 }
 
-/// `1 event`, `2 events`.
+/// Formats a count with a noun: `1 event`, `2 events`.
 pub fn plural(number: u64, noun: &str) -> String {
     let s = if number == 1 { "" } else { "s" };
     format!("{} {noun}{s}", count(number))
 }
 
-/// Bytes in one unit: `812 B`, `3.4 KiB`, `64.0 MiB`.
+/// Formats a number of bytes with one unit: `812 B`, `3.4 KiB`, `64.0 MiB`.
 pub fn bytes(number: u64) -> String {
     const UNITS: [&str; 4] = ["KiB", "MiB", "GiB", "TiB"];
     if number < 1024 {

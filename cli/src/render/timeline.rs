@@ -1,5 +1,5 @@
-//! A story as a timeline: in order, indented by cause, with offsets from its first event, the time between events, the
-//! duration of tasks and messages, and a mark for events without effect.
+//! Renders a trace as a timeline. Each event is indented below its cause and shows its offset from the first event, the time
+//! since the previous event, the duration of tasks and messages, and a mark if the event had no effect.
 
 use crate::render::style::Style;
 use crate::render::table::{self, Cell, free_text, number_styled, plain, styled};
@@ -8,12 +8,12 @@ use teamlog_team::Recorded;
 use teamlog_team::story::trace::TraceAnswer;
 use teamlog_team::story::{Outcome, OutsideCause, Parent, Span, Step, Story};
 
-/// Shortest time between two events that is shown.
+/// Minimum time between two events that is shown.
 const GAP_SHOWN_MICROS: i64 = time::SECOND;
 
-/// Largest indentation: a chain of causes may be as long as the story.
+/// Maximum indentation, because a chain of causes may be as long as the trace.
 const DEPTH_SHOWN_MAX: usize = 12;
-/// Largest indentation in a terminal narrower than [`NARROW`], in which the text of each event needs the space.
+/// Maximum indentation on a terminal narrower than [`NARROW`], where the text needs the space.
 const DEPTH_NARROW_MAX: usize = 3;
 /// Width below which a terminal is narrow.
 const NARROW: usize = 110;
@@ -35,12 +35,12 @@ pub fn story(answer: &TraceAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// Events without a trace, as [`steps`].
+/// Renders the events of a trace.
 pub fn lines(events: &[Recorded], view: &View) -> Vec<String> {
     steps(&Story::of(events, &[]), view)
 }
 
-/// The steps, each after its offset, the time since the one before and its seq.
+/// Renders the steps. Each line has the offset, the time since the previous step, and the seq.
 fn steps(story: &Story<'_>, view: &View) -> Vec<String> {
     let mut tree = Tree::new(view);
     let steps = story.steps.iter().enumerate();
@@ -63,7 +63,7 @@ fn steps(story: &Story<'_>, view: &View) -> Vec<String> {
     shown
 }
 
-/// Causes that the indentation already shows: the last step at each depth that nothing shallower followed.
+/// The causes that the indentation shows: the last step at each depth, as long as no step with a smaller depth followed.
 struct Tree {
     last: Vec<usize>,
     depth_max: usize,
@@ -88,7 +88,7 @@ impl Tree {
         step.depth.min(self.depth_max)
     }
 
-    /// Returns the step that the indentation shows as cause of the next step.
+    /// Returns the step that the indentation shows as the cause of the step at index `at`.
     fn parent_shown(&mut self, at: usize, step: &Step<'_>) -> Option<usize> {
         self.last.truncate(self.depth(step));
         let above = self.last.last().copied();
@@ -159,7 +159,7 @@ fn marks(
     marks
 }
 
-/// `completed after 3m 07s`.
+/// Formats `completed after 3m 07s`.
 fn ended(span: &Span) -> Option<String> {
     let word = match span.outcome {
         Outcome::DeadLetter => "dead letter",
@@ -169,7 +169,7 @@ fn ended(span: &Span) -> Option<String> {
     Some(format!("{word} after {lasted}"))
 }
 
-/// The cause of the event, if the indentation does not show it.
+/// Names the cause of the event if the indentation does not show it.
 fn from(story: &Story<'_>, step: &Step<'_>, parent_shown: Option<usize>) -> Option<String> {
     match step.parent {
         Parent::None => None,

@@ -1,9 +1,9 @@
-//! Tokens of agents.
+//! Renders tokens of agents.
 
 use crate::render::prelude::*;
 use teamlog_team::agent_token::{TokenListAnswer, TokenShown};
 
-/// `token  agent  scope  added  revoked`.
+/// Renders rows of `token  agent  scope  added  revoked`.
 pub fn list(answer: &TokenListAnswer, view: &View) -> Vec<String> {
     match answer.tokens.is_empty() {
         true => vec!["no agent has a token".to_owned()],
@@ -33,7 +33,7 @@ fn row(token: &TokenShown, view: &View) -> Vec<Cell> {
     ]
 }
 
-/// Names the tokens that came with a log and are not valid here, and the command that accepts them.
+/// Names tokens that came with an imported log and are not valid here, and the command that accepts them.
 pub fn unaccepted(team: &str, tokens: &[TokenShown]) -> Vec<String> {
     let token = |token: &TokenShown| {
         let (id, agent) = (visible(&token.token_id), visible(&token.agent));

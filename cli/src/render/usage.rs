@@ -1,4 +1,4 @@
-//! Tokens of language models: used ones and budgets.
+//! Renders the tokens of language models: usage and budgets.
 
 use crate::render::escape::visible;
 use crate::render::style::Style;
@@ -6,7 +6,7 @@ use crate::render::table::{lines, plain, styled};
 use crate::render::{View, more, time};
 use teamlog_team::usage::report::{BudgetShown, UsageAnswer};
 
-/// Usage and budget of the team, and of its agents.
+/// Renders usage and budget of the team and of its agents.
 pub fn card(answer: &UsageAnswer, view: &View) -> Vec<String> {
     let used = time::plural(answer.used.tokens, "token");
     let budget = answer.budget.as_ref().map_or_else(String::new, budget);
@@ -31,7 +31,7 @@ pub fn card(answer: &UsageAnswer, view: &View) -> Vec<String> {
     shown
 }
 
-/// ` of 1000 (hard limit), 100 for each agent`.
+/// Formats ` of 1000 (hard limit), 100 for each agent`.
 fn budget(budget: &BudgetShown) -> String {
     let mut text = String::new();
     if let Some(max) = budget.max_tokens {

@@ -1,9 +1,9 @@
-//! Current work of each agent: a line for each claimed task, and one for each agent without one.
+//! Renders the current work of each agent: a line for each claimed task, and a line for each agent without a task.
 
 use crate::render::prelude::*;
 use teamlog_team::worker::who::{WhoAgent, WhoAnswer, WhoTask};
 
-/// `agent task status lease last event subject`.
+/// Renders rows of `agent task status lease last event subject`.
 pub fn who(answer: &WhoAnswer, view: &View) -> Vec<String> {
     let agents = time::plural(answer.count as u64, "agent");
     let claims = time::plural(answer.live_claims, "live claim");

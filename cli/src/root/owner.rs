@@ -1,4 +1,5 @@
-//! Owner check for a discovered data root: it belongs to the caller or to root, and others cannot write it.
+//! Checks the owner of a data root that was found by search: it must belong to the caller or to root, and others must not
+//! be able to write it.
 
 use crate::env::ProcessEnv;
 use std::fs::Metadata;
@@ -13,15 +14,15 @@ const WRITABLE_BY_OTHERS: u32 = 0o002;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct User {
     uid: u32,
-    /// The user who called `sudo`, if this is root.
+    /// If this process runs as root: the user who called `sudo`.
     sudo_uid: Option<u32>,
 }
 
-/// A discovered directory that is not used.
+/// A directory that must not be used as data root.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NotOwned {
     pub path: PathBuf,
-    /// Reason, as the rest of a sentence about the path.
+    /// The reason, as the rest of a sentence about the path.
     pub why: String,
 }
 
@@ -45,18 +46,18 @@ impl User {
         self.sudo_uid
     }
 
-    /// Returns true if files of user `uid` are the caller's own.
+    /// Returns true if files of user `uid` count as the caller's own files.
     pub fn owns(self, uid: u32) -> bool {
         uid == self.uid || self.sudo_uid == Some(uid)
     }
 
-    /// Returns true if the caller may rely on files of user `uid`.
+    /// Returns true if the caller may trust files of user `uid`.
     pub fn trusts(self, uid: u32) -> bool {
         uid == 0 || self.owns(uid)
     }
 }
 
-/// Refuses a directory that others may write, or that belongs to another user.
+/// Refuses a directory that others may write or that belongs to another user.
 pub fn check(path: &Path, found: &Metadata, user: User) -> Result<(), NotOwned> {
     let refused = |why: String| {
         let path = path.to_owned();
@@ -68,19 +69,19 @@ pub fn check(path: &Path, found: &Metadata, user: User) -> Result<(), NotOwned> 
     if found.mode() & WRITABLE_BY_OTHERS != 0 {
         return refused("can be written by everybody".to_owned());
     }
-    // The next command that records removes the permission from the caller's own directory.
+    // The group's permission on the caller's own directory is accepted, because the next command that records removes it.
     match is_loose(found) && !user.owns(found.uid()) {
         true => refused(format!("can be written by group {}", found.gid())),
         false => Ok(()),
     }
 }
 
-/// Returns true if the group may write a directory that is not shared.
+/// Returns true if the directory is not shared but its group may write it.
 pub fn is_loose(found: &Metadata) -> bool {
     found.mode() & WRITABLE_BY_GROUP != 0 && !is_shared(found)
 }
 
-/// Returns true if a group shares the directory.
+/// Returns true if the directory is shared with a group.
 pub fn is_shared(found: &Metadata) -> bool {
     found.mode() & 0o7777 == SHARED_DIR
 }
@@ -119,7 +120,7 @@ mod tests {
         assert!(refused(0o700, me).unwrap().contains("user 12345"));
         assert_eq!(refused(0o700, User::new(0, Some(12345))), None);
         assert!(refused(0o700, User::new(0, Some(1))).is_some());
-        // `SUDO_UID` counts for root only.
+        // `SUDO_UID` is used only if the process runs as root.
         assert!(refused(0o700, User::new(1, Some(12345))).is_some());
     }
 }

@@ -1,4 +1,4 @@
-//! The git repository around a directory, read from `.git` and `commondir` without running git.
+//! Finds the git repository around a directory by reading `.git` and `commondir`. Does not run git.
 
 use super::owner::User;
 use std::fs::{self, File};
@@ -6,24 +6,24 @@ use std::io::Read;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
-/// Maximum number of bytes of such a file.
+/// Maximum number of bytes read of `.git` or `commondir`.
 const BYTES_MAX: u64 = 16 * 1024;
-/// Maximum number of directories that a hint's search reads.
+/// Maximum number of directories that the search for hints reads.
 const DIRECTORIES_MAX: usize = 1_000;
 
-/// The repository around a directory.
+/// The git repository around a directory.
 #[derive(Debug, Default)]
 pub struct Repository {
-    /// The worktree that the directory lies in.
+    /// The worktree that contains the directory.
     top: Option<PathBuf>,
-    /// The main worktree, if `top` is a linked one.
+    /// The main worktree, if `top` is a linked worktree.
     main: Option<PathBuf>,
     /// The git directory that all worktrees share.
     common: Option<PathBuf>,
 }
 
 impl Repository {
-    /// Looks for the nearest `.git` upwards. A file of that name counts only if the user trusts its owner.
+    /// Searches upwards for the nearest `.git`. A file `.git` counts only if the user trusts its owner.
     pub fn around(here: &Path, user: User) -> Repository {
         let found = here.ancestors().find_map(|dir| {
             let found = fs::symlink_metadata(dir.join(".git")).ok()?;
@@ -45,13 +45,13 @@ impl Repository {
         }
     }
 
-    /// Returns the main worktree if the directory lies in a linked one.
+    /// Returns the main worktree if the directory is in a linked worktree.
     pub fn main_of_linked(&self) -> Option<&Path> {
         self.main.as_deref()
     }
 
-    /// Returns the directories to search for a root, in order: the directory and those above it. In a linked worktree,
-    /// the corresponding directories of the main worktree come first.
+    /// Returns the directories in which to search for a data root: the directory and its ancestors. In a linked worktree, the
+    /// corresponding directories of the main worktree come first.
     pub fn search_order(&self, here: &Path) -> Vec<PathBuf> {
         let above = |dir: &Path| dir.ancestors().map(Path::to_owned).collect::<Vec<_>>();
         let (Some(top), Some(main)) = (&self.top, &self.main) else {
@@ -65,14 +65,14 @@ impl Repository {
             false => above(&main.join(below)),
         };
         let in_linked = above(here);
-        // Of the directory's `ancestors()`, those outside of the worktree are searched last.
+        // Ancestors outside of the worktree are searched last.
         let (main_depth, top_depth) = (main.ancestors().count(), top.ancestors().count());
         let (inner, outer) = in_main.split_at(in_main.len() + 1 - main_depth);
         let (own, outside) = in_linked.split_at(in_linked.len() + 1 - top_depth);
         [inner, own, outer, outside].concat()
     }
 
-    /// Returns the worktrees of the repository, and their subdirectories.
+    /// Returns the worktrees of the repository and their subdirectories.
     pub fn directories(&self) -> Vec<PathBuf> {
         let mut tops: Vec<PathBuf> = self.main.iter().chain(&self.top).cloned().collect();
         if let Some(common) = &self.common {
@@ -91,7 +91,7 @@ impl Repository {
     }
 }
 
-/// Returns the directory that a linked worktree shares with the main one. A submodule has none.
+/// Returns the git directory that a linked worktree shares with the main worktree. Returns `None` for a submodule.
 fn common_dir(dot_git: &Path) -> Option<PathBuf> {
     let text = read(dot_git)?;
     let private = dot_git.parent()?.join(text.strip_prefix("gitdir:")?.trim());

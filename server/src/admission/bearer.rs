@@ -1,6 +1,7 @@
-//! Authentication by a token or a page session, or by a one-time code on the path that trades it. Digests are compared
-//! in constant time, with every known one; guessing 256 bits is hopeless, and wrong guesses are delayed. On TLS
-//! connections only tokens of agents are accepted.
+//! Authentication by a token, by a page session, or by a one-time code on the path that trades the code for a page session.
+//!
+//! Digests are compared in constant time with every known digest. Guessing 256 bits is hopeless, and answers to wrong
+//! guesses are delayed. TLS connections accept only tokens of agents.
 
 use crate::admission::{busy, overloaded};
 use crate::agent_token;
@@ -15,8 +16,8 @@ use crate::token::Digest;
 use crate::via::Via;
 use hyper::header::{AUTHORIZATION, HeaderMap};
 
-/// Returns the caller whose token or page session is presented, and marks the connection as authenticated; else 401,
-/// delayed after many wrong tokens, or 429.
+/// Returns the caller for the presented token or page session, and marks the connection as authenticated. Otherwise
+/// returns a 401 reply, delayed after many wrong tokens, or a 429 reply.
 pub(crate) async fn caller(
     state: &AppState,
     via: Via,
@@ -38,13 +39,13 @@ pub(crate) async fn caller(
     known(state, connection, found, wanted).await
 }
 
-/// Returns the agent whose token is presented.
+/// Returns the agent for the presented token.
 async fn agent(state: &AppState, presented: Option<&[u8]>) -> Result<Option<Admitted>, Reply> {
     let token = presented.and_then(|token| str::from_utf8(token).ok());
     let Some(token) = token.filter(|token| agent_token::named(token).is_some()) else {
         return Ok(None);
     };
-    // Limits the lookups of unauthenticated clients, since each reads the disk.
+    // Limit the lookups by unauthenticated clients, because each lookup reads the disk.
     let Ok(_place) = state.lookups.try_acquire() else {
         return Err(overloaded());
     };
@@ -62,7 +63,7 @@ async fn agent(state: &AppState, presented: Option<&[u8]>) -> Result<Option<Admi
             let seconds = REST.as_secs().to_string();
             Err(Reply::error(429, "rate_limited", &message).header("retry-after", seconds))
         }
-        // Unauthenticated clients are not told the reason.
+        // Do not tell unauthenticated clients the reason.
         Ok(Err(NotAdmitted::Failed)) | Err(_) => {
             state.guesses.one_more(state.limits.guesses);
             Err(busy("the token cannot be checked now; try again"))
@@ -70,7 +71,7 @@ async fn agent(state: &AppState, presented: Option<&[u8]>) -> Result<Option<Admi
     }
 }
 
-/// Returns the caller whose one-time code is presented; else 401, delayed after many wrong codes.
+/// Returns the caller for the presented one-time code. Otherwise returns a 401 reply, delayed after many wrong codes.
 pub(crate) async fn code(
     state: &AppState,
     via: Via,

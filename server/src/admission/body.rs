@@ -1,6 +1,6 @@
-//! Request bodies, within limits. A declared length that is too large is refused before anything is read, an undeclared
-//! one as soon as it is exceeded, and all bodies together have a memory limit. Only a few large bodies are read and
-//! answered at a time, since a call makes several copies of its body.
+//! Reads request bodies within limits. If the declared length is too large, the request is refused before anything is
+//! read. A body without a declared length is refused when it exceeds the limit. All bodies together have a memory limit. Only
+//! a few large bodies are read and answered at a time, because a call makes several copies of its body.
 
 use crate::admission::busy;
 use crate::reply::Reply;
@@ -12,13 +12,13 @@ use hyper::header::{CONTENT_LENGTH, HeaderMap};
 use std::sync::Arc;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// Memory permits of a body until its request is answered, and the slot of a large body.
+/// Permits for the memory of a body, and for a large body its slot. They are held until the request is answered.
 pub(crate) type BodyPermits = Vec<OwnedSemaphorePermit>;
 
-/// Message for a request whose body exceeds the memory limit of all bodies.
+/// Message for a request whose body does not fit into the memory limit of all bodies.
 const FULL: &str = "the daemon has reached its memory limit for request bodies; try again";
 
-/// Reads a body; else 400, 408, 413 or 503.
+/// Reads a body. On failure returns a 400, 408, 413 or 503 reply.
 pub(crate) async fn read(
     state: &Arc<AppState>,
     headers: &HeaderMap,
@@ -46,7 +46,7 @@ pub(crate) async fn read(
     }
 }
 
-/// Waits for a slot for a large body; else 503.
+/// Waits for a slot for a large body. Returns a 503 reply if no slot becomes free in time.
 async fn large_slot(state: &Arc<AppState>) -> Result<OwnedSemaphorePermit, Reply> {
     let slot = state.large_bodies.clone().acquire_owned();
     let slot = tokio::time::timeout(state.limits.large_body_wait, slot).await;

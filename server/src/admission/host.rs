@@ -1,5 +1,5 @@
-//! Checks the `Host` header against DNS rebinding: a web page whose name points at this machine sends its own name, and
-//! is refused.
+//! Checks the `Host` header against DNS rebinding. If a web page's host name is made to point at this machine, the browser
+//! still sends the page's host name, and the request is refused.
 
 use crate::reply::Reply;
 use crate::via::Via;
@@ -11,11 +11,11 @@ use hyper::header::HOST;
 /// Names of the loopback address.
 pub(crate) const NAMES: [&str; 3] = ["127.0.0.1", "localhost", "[::1]"];
 
-/// Checks `Host`, and that the target contains no other host; else 400 or 421.
+/// Checks that `Host` and the request target name this daemon. Otherwise returns a 400 or 421 reply.
 pub(crate) fn check(request: &Request<Incoming>, via: Via, port: u16) -> Result<(), Reply> {
     let uri = request.uri();
     if uri.scheme().is_some() {
-        // A client that takes this server for a proxy may send requests that are meant for another host.
+        // A client that takes this server for a proxy may send requests for another host.
         let refused = malformed("the request target must be a path; this server is no proxy");
         return Err(refused.header("connection", "close"));
     }
@@ -24,7 +24,7 @@ pub(crate) fn check(request: &Request<Incoming>, via: Via, port: u16) -> Result<
         return Err(malformed("host must be given once"));
     };
     match std::str::from_utf8(host.as_bytes()) {
-        // TLS clients have checked the name in the certificate; the daemon does not know the names that resolve to it.
+        // TLS clients check the name in the certificate. The daemon does not know its own host names.
         Ok(_) if via == Via::Tls => Ok(()),
         Ok(host) if is_ours(host, via, port) => Ok(()),
         _ => Err(Reply::error(
@@ -42,7 +42,7 @@ fn is_ours(host: &str, via: Via, port: u16) -> bool {
         };
         given.eq_ignore_ascii_case(name)
             && match rest.strip_prefix(':') {
-                // The socket is not reachable from other machines, and its clients know no port.
+                // The port may be missing on port 80 and on the socket. Other machines cannot reach the socket.
                 None => rest.is_empty() && (port == 80 || via == Via::Socket),
                 Some(digits) => digits == port.to_string(),
             }

@@ -1,10 +1,10 @@
-//! Checks the `Origin` header: a browser may send requests only from the daemon's own pages.
+//! Checks the `Origin` header, so that a browser sends requests only from the daemon's own pages.
 
 use crate::admission::host::NAMES;
 use crate::reply::Reply;
 use hyper::header::{HeaderMap, ORIGIN};
 
-/// Checks `Origin`; else 403.
+/// Checks `Origin`. Returns a 403 reply for another origin.
 pub(crate) fn check(headers: &HeaderMap, port: u16) -> Result<(), Reply> {
     let foreign = headers
         .get_all(ORIGIN)

@@ -1,5 +1,5 @@
-//! Request targets: path segments and query parameters, each decoded on its own, so that encoded separators do not
-//! separate.
+//! Parses request targets. Path segments and query parameters are split before they are decoded, so an encoded separator
+//! does not split.
 
 use crate::reply::Reply;
 use crate::route::Problem;
@@ -7,7 +7,7 @@ use hyper::Uri;
 
 type Query = Vec<(String, String)>;
 
-/// Returns the segments of the path and the parameters of the query; else 400. `/v1/tasks/` ends in an empty segment.
+/// Returns the segments of the path and the parameters of the query, or a 400 reply. `/v1/tasks/` ends with an empty segment.
 pub(crate) fn decode(uri: &Uri) -> Result<(Vec<String>, Query), Reply> {
     let path = uri.path();
     let path = path.strip_prefix('/').unwrap_or(path);
@@ -24,7 +24,7 @@ pub(crate) fn decode(uri: &Uri) -> Result<(Vec<String>, Query), Reply> {
     Ok((segments.collect::<Result<_, _>>()?, query))
 }
 
-/// Decodes one segment of a path; else 400.
+/// Decodes a segment of a path. Returns a 400 reply if it is malformed.
 pub(crate) fn decode_segment(segment: &str) -> Result<String, Reply> {
     plain("path", segment)
 }

@@ -1,14 +1,14 @@
-//! Message format: a length (`u32`, little-endian) and the bytes.
+//! Format of messages: a length (`u32`, little-endian) and that number of bytes.
 
 use std::io::{self, Read, Write};
 
-/// Longest message: an artifact of the largest size, with every byte escaped.
+/// Maximum length of a message. It suffices for an artifact of maximum size with every byte escaped.
 pub const BYTES_MAX: u32 = 64 << 20;
 
 /// Sends a message.
 ///
 /// # Errors
-/// Errors of the stream; `InvalidInput` if the message is too large.
+/// The errors of the stream; `InvalidInput` if the message is too large.
 pub fn send(to: &mut (impl Write + ?Sized), message: &[u8]) -> io::Result<()> {
     let length = u32::try_from(message.len())
         .ok()
@@ -21,10 +21,10 @@ pub fn send(to: &mut (impl Write + ?Sized), message: &[u8]) -> io::Result<()> {
     to.flush()
 }
 
-/// Receives a message. Memory is allocated only for received bytes.
+/// Receives a message. Allocates memory only for received bytes.
 ///
 /// # Errors
-/// Errors of the stream; `UnexpectedEof` at its end; `InvalidData` if the length is out of bounds.
+/// The errors of the stream; `UnexpectedEof` at the end of the stream; `InvalidData` if the length is too large.
 pub fn receive(from: &mut (impl Read + ?Sized)) -> io::Result<Vec<u8>> {
     let length = length(from)?;
     body(from, length)

@@ -1,9 +1,9 @@
-//! Forwarded commands: requests that are no HTTP, from the daemon's own user over the Unix socket and from agents on
-//! other machines over TLS. Each connection carries one request and one answer.
+//! Forwarded commands: requests that are not HTTP. They come from the daemon's own user over the Unix socket and from agents
+//! on other machines over TLS. Each connection carries one request and one answer.
 //!
-//! A request comes over an HTTP connection that is upgraded (`Upgrade: teamlog-forward/2`). Client and daemon must have
-//! the same version, since another version may give the messages another meaning. After the 101 each side sends
-//! messages: a length (`u32`, little-endian) and the bytes. The implementation of [`Forward`] defines their contents.
+//! The client opens an HTTP connection and upgrades it (`Upgrade: teamlog-forward/2`). Client and daemon must have equal
+//! versions, because another version may interpret the messages differently. After the 101 reply, each side sends messages: a
+//! length (`u32`, little-endian) and that number of bytes. The implementation of [`Forward`] defines their contents.
 
 mod message;
 
@@ -17,28 +17,29 @@ use std::time::{Duration, Instant};
 use teamlog_team::command::deadline::Deadline;
 use tokio::sync::OwnedSemaphorePermit;
 
-/// Protocol of upgraded connections, with the version of its messages.
+/// Name of the protocol for upgraded connections, with its version.
 pub const PROTOCOL: &str = "teamlog-forward/2";
-/// Prefix of the protocol's names in all versions.
+/// Name of the protocol without its version.
 pub(crate) const PROTOCOL_NAME: &str = "teamlog-forward";
 
-/// Time from the 101 to the end of the request; also the time for which a client may accept nothing of an answer.
+/// Maximum time from the 101 reply to the end of the request. Also the maximum time in which a client accepts no byte of an
+/// answer.
 const MESSAGE_DEADLINE: Duration = Duration::from_secs(10);
-/// Time limit for receiving a whole request from another machine: about 1 MB/s for the largest request.
+/// Maximum time for receiving a whole request from another machine. The largest request needs about 1 MB/s.
 const REMOTE_DEADLINE: Duration = Duration::from_secs(60);
-/// Interval of checks whether the daemon stops.
+/// Interval at which waiting code checks if the daemon must stop.
 const LOOK: Duration = Duration::from_millis(250);
 
-/// Answers requests.
+/// Handler of requests on upgraded connections.
 pub trait Forward: Send + Sync {
-    /// Answers one request. Blocks until it is answered.
+    /// Answers one request. Blocks until the answer is sent.
     ///
     /// # Errors
-    /// If the caller disconnects.
+    /// The caller disconnected.
     fn answer(&self, served: &Arc<Served>, request: &[u8], caller: &Arc<Caller>) -> io::Result<()>;
 }
 
-/// Reads and answers the request of one client. Blocks. A client that disconnects or sends no valid request gets no
+/// Receives and answers the request of a client. Blocks. A client that disconnects or sends an invalid request gets no
 /// answer.
 pub(crate) fn exchange(
     served: &Arc<Served>,
@@ -58,8 +59,7 @@ pub(crate) fn exchange(
     forward.answer(served, &request, &caller)
 }
 
-/// Receives a request and reserves memory for it. The deadline counts for the whole request, so slow sending does not
-/// extend it.
+/// Receives a request and reserves memory for it. The time limit is for the whole request, so a slow client cannot extend it.
 fn received(link: &mut UpgradedConnection) -> io::Result<(Vec<u8>, Option<OwnedSemaphorePermit>)> {
     let within = match link.caller() {
         None => MESSAGE_DEADLINE,
@@ -74,7 +74,7 @@ fn received(link: &mut UpgradedConnection) -> io::Result<(Vec<u8>, Option<OwnedS
     Ok((message::body(&mut timely, length)?, room))
 }
 
-/// Reader with an overall deadline; each read waits at most [`MESSAGE_DEADLINE`].
+/// A reader with a deadline for all reads together. Each read also waits at most [`MESSAGE_DEADLINE`].
 struct Timely<'a> {
     until: Instant,
     link: &'a mut UpgradedConnection,
@@ -92,7 +92,7 @@ impl io::Read for Timely<'_> {
     }
 }
 
-/// The client of a request, which may disconnect at any time.
+/// The client of a request. It may disconnect at any time.
 #[derive(Debug)]
 pub struct Caller {
     served: Arc<Served>,
@@ -101,7 +101,7 @@ pub struct Caller {
 }
 
 impl Caller {
-    /// Returns the agent on another machine; `None` for the daemon's own user.
+    /// Returns the agent if the client is on another machine. Returns `None` for the daemon's own user.
     pub fn admitted(&self) -> Option<&crate::Caller> {
         self.admitted.as_ref()
     }
@@ -113,7 +113,7 @@ impl Caller {
     /// Sends a message to the client.
     ///
     /// # Errors
-    /// If the client disconnected, or accepts nothing for too long.
+    /// The client disconnected, or accepted nothing for too long.
     pub fn send(&self, message: &[u8]) -> io::Result<()> {
         self.with(|link| send(link, message))
     }
@@ -121,13 +121,13 @@ impl Caller {
     /// Receives a message that the client sends after its request.
     ///
     /// # Errors
-    /// If the client disconnected, or sends nothing for too long.
+    /// The client disconnected, or sent nothing for too long.
     pub fn receive(&self) -> io::Result<Vec<u8>> {
         self.with(|link| received(link).map(|(message, _)| message))
     }
 
-    /// Runs `act`, which waits for others, until the client disconnects or the daemon stops. Its slot is free for
-    /// others meanwhile. Returns `None`, without running `act`, if no more clients may wait.
+    /// Runs `act`, which waits for other agents, until the client disconnects or the daemon stops. Frees the client's working
+    /// slot meanwhile. Returns `None` without running `act` if too many clients wait already.
     pub fn wait<A>(self: &Arc<Caller>, act: impl FnOnce(&Deadline) -> A) -> Option<A> {
         if !self.with(UpgradedConnection::waits) {
             return None;
@@ -140,13 +140,13 @@ impl Caller {
         Some(done)
     }
 
-    /// Blocks until the client disconnects or the daemon stops. Takes a waiting slot if one is free.
+    /// Blocks until the client disconnects or the daemon stops. Uses a waiting slot if one is free.
     pub fn wait_for_end(&self) {
         self.with(UpgradedConnection::waits);
         while self.is_awaited(LOOK) {}
     }
 
-    /// Returns true while the client still waits. It has nothing more to send, so any input or the end of the stream
+    /// Returns true while the client waits for the answer. The client has nothing more to send, so input or the end of the stream
     /// means false.
     fn is_awaited(&self, within: Duration) -> bool {
         let left = self.with(|link| link.hears(within));
@@ -161,7 +161,7 @@ mod tests {
     use std::os::unix::net::UnixStream;
     use teamlog_team::{Root, RootOptions};
 
-    /// Runs a closure with the caller.
+    /// A closure as a handler of requests.
     struct Act<F>(F);
 
     impl<F: Fn(&Served, &Arc<Caller>) + Send + Sync> Forward for Act<F> {
@@ -177,8 +177,9 @@ mod tests {
         }
     }
 
-    /// Runs `act` as the answer to a client that stays or disconnects; returns its result and the client's received
-    /// messages.
+    /// Runs `act` as the answer to a client that stays or disconnects. Returns the result of the exchange, and the message that
+    /// the
+    /// client received.
     fn answered(
         slots: &Arc<LocalSlots>,
         stays: bool,

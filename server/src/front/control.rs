@@ -32,7 +32,7 @@ pub(super) fn stop(state: &AppState) -> Reply {
     Reply::json(202, &json!({"stopping": true, "pid": std::process::id()}))
 }
 
-/// Creates a new token of a team or of the root; the old one is no longer valid.
+/// Creates a new token for a team or for the root. The old token becomes invalid.
 pub(super) async fn token(state: &Arc<AppState>, team: Option<String>) -> Reply {
     if let Some(team) = team.as_ref().filter(|team| !state.served.serves(team)) {
         return not_served(team);
@@ -46,7 +46,7 @@ pub(super) async fn token(state: &Arc<AppState>, team: Option<String>) -> Reply 
     }
 }
 
-/// Creates a one-time code for the page: for a team, or for all if `team` is `None`.
+/// Creates a one-time code for the page. The code is for one team, or for all teams if `team` is `None`.
 pub(super) fn code(state: &AppState, scope: &str, team: Option<String>) -> Reply {
     let Some(known) = Scope::from_name(scope) else {
         let message = format!("scope must be read or act, but is {scope:?}");

@@ -18,7 +18,7 @@ pub(super) fn healthz(state: &AppState) -> Reply {
     Reply::json(200, &json!({"status": "ok", "version": version}))
 }
 
-/// Replies whether every team can be read and written. Callers with a token also get the names of the others, with
+/// Replies whether every team can be read and written. A caller with a token also gets the names of the failing teams and the
 /// reasons.
 pub(super) async fn readyz(
     state: &AppState,
@@ -46,7 +46,7 @@ pub(super) async fn readyz(
     })
 }
 
-/// Replies with the metrics, to callers with a token and on the socket.
+/// Replies with the metrics. Callers need a token, except on the socket.
 pub(super) async fn metrics(
     state: &Arc<AppState>,
     way: (Via, &Connection),
@@ -70,7 +70,7 @@ pub(super) async fn metrics(
     }
 }
 
-/// Returns true if the caller may know the teams. An invalid token is refused, unlike a missing one.
+/// Returns true if the caller may see the names of teams. Refuses an invalid token. Without a token, returns false.
 async fn knows(
     state: &AppState,
     (via, connection): (Via, &Connection),

@@ -1,14 +1,13 @@
-//! `GET /`: the page for browsers. It contains no data, so it needs no token and is equal for all; it fetches its data
-//! itself, with a page session.
+//! `GET /`: the page for browsers. The page contains no data, so it needs no token. It fetches its data with a page session.
 //!
-//! The page is one file, built from `dashboard/`, with its script and style inside. The content security policy names
-//! their digests, so that a browser runs nothing else, and lets the page contact only this daemon.
+//! The page is one file that is built from `dashboard/` and contains its script and style. The content security policy has
+//! the digests of script and style, so that a browser runs no other code. It allows the page to contact only this daemon.
 
 use crate::reply::Reply;
 use crate::state::AppState;
 
 const TYPE: &str = "text/html; charset=utf-8";
-/// Content of the page.
+/// The HTML of the page.
 const PAGE: &[u8] = include_bytes!("dashboard/index.html");
 /// Content security policy of the page.
 const POLICY: &str = include_str!("dashboard/policy.txt");
@@ -30,7 +29,7 @@ mod tests {
     use base64::prelude::BASE64_STANDARD;
     use sha2::{Digest, Sha256};
 
-    /// Returns the contents of the elements of a name.
+    /// Returns the contents of all elements with this name.
     fn inline<'a>(page: &'a str, name: &str) -> Vec<&'a str> {
         let begin = format!("<{name}");
         page.split(&begin[..])
@@ -42,7 +41,7 @@ mod tests {
             .collect()
     }
 
-    /// Returns the sources that the policy allows for a kind.
+    /// Returns the sources that the policy allows for one directive.
     fn allowed(kind: &str) -> Vec<String> {
         let mut rules = POLICY.trim_ascii_end().split("; ");
         let rule = rules.find_map(|rule| rule.strip_prefix(&format!("{kind} ")[..]));
@@ -79,7 +78,7 @@ mod tests {
     #[test]
     fn the_page_loads_nothing() {
         let page = std::str::from_utf8(PAGE).unwrap();
-        // The script treats data as text, and the policy forbids it to load anything.
+        // The script handles data as text only, and the policy forbids it to load anything.
         let script: String = inline(page, "script").concat();
         let markup = page.replace(&script, "");
         for loads in [

@@ -26,20 +26,20 @@ use tokio::io::AsyncWriteExt;
 use tokio::sync::OwnedSemaphorePermit;
 use tokio_util::either::Either;
 
-/// Returns true if the client asks for an upgrade.
+/// Returns true if the client requests an upgrade.
 pub(crate) fn is_asked(request: &Request<Incoming>) -> bool {
     request.headers().contains_key(UPGRADE)
 }
 
-/// An agent on another machine, with its connection.
+/// An agent on another machine.
 struct Remote {
     admitted: Admitted,
     connection: Arc<Connection>,
-    /// Permit among the concurrent commands of its token.
+    /// Permit from the concurrent commands of the agent's token.
     place: OwnedSemaphorePermit,
 }
 
-/// Answers with 101, and hands the connection over after that is sent.
+/// Replies with 101. Passes the connection to the handler after the reply is sent.
 pub(crate) async fn answer(
     request: Request<Incoming>,
     via: Via,
@@ -57,7 +57,7 @@ pub(crate) async fn answer(
     }
 }
 
-/// Returns the agent on another machine; `None` for the daemon's own user.
+/// Returns the agent if the client is on another machine. Returns `None` for the daemon's own user.
 async fn remote(
     headers: &HeaderMap,
     connection: &Arc<Connection>,
@@ -98,7 +98,7 @@ fn upgrade(
     let upgrade = hyper::upgrade::on(&mut request);
     let state = state.clone();
     tokio::spawn(async move {
-        // The client may be gone.
+        // The upgrade fails if the client disconnected.
         let upgraded = upgrade.await.map_err(io::Error::other);
         let link = upgraded.and_then(|upgraded| match remote {
             None => unwrapped(upgraded, place),
@@ -108,7 +108,7 @@ fn upgrade(
             let served = state.served.clone();
             let thread = std::thread::Builder::new().name("upgraded".to_owned());
             let _ = thread.spawn(move || {
-                // After a panic the client's connection ends; the daemon continues.
+                // After a panic, the connection ends and the daemon continues.
                 let _ = catch_unwind(AssertUnwindSafe(|| {
                     forward::exchange(&served, link, &*forward)
                 }));
@@ -126,12 +126,12 @@ fn upgrade(
     response
 }
 
-/// Returns the version that a client must have.
+/// Returns the version that clients must have.
 fn version(state: &AppState) -> String {
     state.runtimes.running().version.clone()
 }
 
-/// Returns the handler of the requested protocol and a slot for the connection.
+/// Returns the handler for the requested protocol, and a slot for the connection.
 fn accepted(
     headers: &HeaderMap,
     via: Via,
@@ -150,13 +150,13 @@ fn accepted(
     };
     let ours = version(state);
     let version = headers.get(VERSION_HEADER).map(HeaderValue::as_bytes);
-    // A client without the header has an unknown version.
+    // Clients without the header have an unknown version.
     if version != Some(ours.as_bytes()) {
         let message = format!("{VERSION_HEADER} must be {ours}, the version of the daemon");
         return Err(Reply::error(409, "daemon_version_mismatch", &message));
     }
     let message = "the daemon has reached its limit of commands; try again";
-    // Other machines have slots of their own, so that they cannot block the local command line.
+    // Other machines have separate slots, so that they cannot block the local command line.
     let slots = match via {
         Via::Tls => &state.remote_slots,
         Via::Tcp | Via::Socket => &state.local_slots,
@@ -165,14 +165,14 @@ fn accepted(
     Ok((forward, place))
 }
 
-/// Returns the underlying connection, and the bytes already read from it.
+/// Returns the connection below the upgrade, and the bytes that were already read from it.
 fn beneath(upgraded: Upgraded) -> io::Result<(Io, Bytes)> {
     let parts = upgraded.downcast::<TokioIo<Watched>>();
     let parts = parts.map_err(|_| io::Error::other("no connection of this daemon's"))?;
     Ok((parts.io.into_inner().into_inner(), parts.read_buf))
 }
 
-/// Returns the underlying socket, blocking, and the bytes already read from it.
+/// Returns the socket below the upgrade in blocking mode, and the bytes that were already read from it.
 fn unwrapped(upgraded: Upgraded, place: LocalSlot) -> io::Result<UpgradedConnection> {
     let (io, early) = beneath(upgraded)?;
     let Either::Left(stream) = io else {
@@ -183,8 +183,7 @@ fn unwrapped(upgraded: Upgraded, place: LocalSlot) -> io::Result<UpgradedConnect
     Ok(UpgradedConnection::new(stream, early.to_vec(), place))
 }
 
-/// Returns a local socket whose bytes are copied to and from the client, until either side ends or the token is no
-/// longer valid.
+/// Returns a local socket. Bytes are copied between it and the client until either side ends or the token becomes invalid.
 fn bridged(
     upgraded: Upgraded,
     place: LocalSlot,
@@ -212,15 +211,15 @@ fn bridged(
     Ok(link.for_agent(admitted.caller, admitted.revoked, state.bodies.clone()))
 }
 
-/// Copies bytes both ways until both sides have ended. After the last byte, waits briefly so that the client can read
-/// it.
+/// Copies bytes in both directions until both sides have ended. After the last byte, waits briefly so that the client can read
+/// all bytes.
 async fn carry(client: Io, theirs: tokio::net::UnixStream, early: &[u8], linger: Duration) {
     let (mut from_client, mut to_client) = tokio::io::split(client);
     let (mut from_us, mut to_us) = theirs.into_split();
     let up = async {
         let _ = to_us.write_all(early).await;
         let _ = tokio::io::copy(&mut from_client, &mut to_us).await;
-        // The handler then sees that the client is gone.
+        // This tells the handler that the client disconnected.
         let _ = to_us.shutdown().await;
     };
     let down = async {

@@ -1,4 +1,4 @@
-//! Metrics of the teams: writes and groups, contents, lag.
+//! Metrics of the teams: writes and groups, contents, and lag.
 
 use crate::served::{Served, Verified};
 use prometheus_client::collector::Collector;
@@ -12,7 +12,7 @@ use teamlog_team::attention::AttentionKind;
 use teamlog_team::engine::{WriterCounts, internals::JOBS_OF_GROUPS};
 use teamlog_team::lifecycle::gauges::Gauges;
 
-/// Metrics of the teams at the last scrape. For teams that cannot be read, only the metrics of their files are known.
+/// Metrics of the teams at the last scrape. For a team that cannot be read, only the metrics of its files are known.
 #[derive(Debug, Default)]
 pub(super) struct Teams {
     seen: Mutex<Seen>,
@@ -20,7 +20,7 @@ pub(super) struct Teams {
 
 type Seen = BTreeMap<String, TeamReading>;
 
-/// Metrics of a team, and of its files.
+/// Metrics of a team and of its files.
 #[derive(Debug)]
 struct TeamReading {
     /// `None` if the team cannot be read.
@@ -29,7 +29,7 @@ struct TeamReading {
     disk_bytes: Option<u64>,
 }
 
-/// A metric of a team: name, help, type, and its value, `None` while it is unknown.
+/// A metric of a team: name, help text, type, and a function that returns its value. An unknown value is `None`.
 type Number = (
     &'static str,
     &'static str,
@@ -44,8 +44,8 @@ macro_rules! numbers {
     };
 }
 
-// Counters first: those of writes count from the daemon's start, the others from the team's creation. Then gauges of
-// the current state, and results of the last check or backup. Times are seconds since 1970.
+// Counters come first. Counters of writes start at the daemon's start, other counters at the creation of the team. Gauges
+// of the current state and results of the last check or backup follow. Times are seconds since 1970.
 numbers! {
     Counter "appends", "Appended events": |team| team.read()?.written.events;
     Counter "appended_bytes", "Appended bytes": |team| team.read()?.written.bytes;
@@ -135,7 +135,7 @@ fn attention(to: &mut DescriptorEncoder, seen: &Seen) -> Result<(), fmt::Error> 
     let help = "Open attention items, by kind";
     let mut family = to.encode_descriptor("attention", help, None, MetricType::Gauge)?;
     for (team, gauges) in read_teams(seen) {
-        // Damage is part of the team's condition, not of this list.
+        // Damage is a condition of the team and is no attention item.
         let kinds = AttentionKind::ALL.into_iter();
         for kind in kinds.filter(|kind| *kind != AttentionKind::Damaged) {
             let count = gauges.attention.get(&kind).copied().unwrap_or_default();
@@ -169,7 +169,7 @@ fn writes(to: &mut DescriptorEncoder, seen: &Seen) -> Result<(), fmt::Error> {
     Ok(())
 }
 
-/// Returns the number of groups by number of commands; the last bucket is unbounded.
+/// Returns the number of groups for each number of commands per group. The last bucket has no upper bound.
 fn batches(counts: &WriterCounts) -> Vec<(f64, u64)> {
     let bounds = JOBS_OF_GROUPS.iter().map(|most| *most as f64);
     bounds

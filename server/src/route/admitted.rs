@@ -1,4 +1,4 @@
-//! Scope and team of a call: the checks of the caller's token before the call is answered.
+//! Determines the team of a call, and checks the scope of the caller's credential before the call is answered.
 
 use super::input::{TEAM, shown};
 use super::problem::Problem;
@@ -9,9 +9,9 @@ use crate::reply::Reply;
 use crate::served::Served;
 use teamlog_team::api::Effect;
 
-/// Returns the team of a call: the caller's own, or the named one if the caller may use all teams; `None` if the call
-/// concerns no team. Refuses with 403 if the caller may only read, with 400 or 404 if no team is named, or none that is
-/// served.
+/// Returns the team of a call: the caller's own team, or the team that the request names if the caller may use all teams.
+/// Returns `None` if the call concerns no team. Returns a 403 reply if the caller may only read, and a 400 or 404 reply if no
+/// served team is named.
 pub(crate) fn team(
     served: &Served,
     caller: &Caller,
@@ -37,7 +37,7 @@ pub(crate) fn team(
     }
 }
 
-/// Returns true if the call concerns one team. A path without a route concerns none.
+/// Returns true if the call concerns one team. Returns false for a path without a route.
 fn is_of_team(method: Method, path: &[String]) -> bool {
     matches!(table::find(method, path), RouteLookup::Route(route, _) if route.of_team)
 }

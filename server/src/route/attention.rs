@@ -1,4 +1,4 @@
-//! Open attention items, including the daemon's own: a damaged log or journal.
+//! Attention items, including two kinds that only the daemon knows: a damaged log and a damaged journal.
 
 use super::problem::Problem;
 use super::request::RequestContext;
@@ -7,8 +7,8 @@ use teamlog_team::Team;
 use teamlog_team::attention::{Attention, AttentionAnswer, AttentionItem, AttentionKind};
 use teamlog_team::shell::quoted;
 
-/// `GET /v1/attention`. Damage of the log comes first; it replaces the last item of a full list. Answers about the past
-/// leave it out, since only the present damage is known.
+/// `GET /v1/attention`. Damage is the first item. In a full list, damage replaces the last item. An answer about the past has
+/// no item for damage, because only the current damage is known.
 pub fn list(
     asked: Attention,
     team: &mut Team,
@@ -16,7 +16,7 @@ pub fn list(
 ) -> Result<AttentionAnswer, Problem> {
     let damage = damage(team.name(), request);
     let mut answer = match team.attention(&asked) {
-        // The other items cannot be read if the log is damaged.
+        // If the log is damaged, the other items cannot be read.
         Err(_) if matches!(damage, Some((DAMAGED, _))) => {
             AttentionAnswer::unreadable(team.name(), request.now())
         }
@@ -34,7 +34,7 @@ pub fn list(
     Ok(answer)
 }
 
-/// Returns the code and description of the log's or the journal's damage, as the daemon last saw it.
+/// Returns code and description of the damage of the log or journal, as of the daemon's last check.
 fn damage(team: &str, request: &RequestContext<'_>) -> Option<(&'static str, String)> {
     if request.is_of_the_past() {
         return None;

@@ -1,22 +1,22 @@
-//! Codes of refusals and failures, and the HTTP status of each.
+//! Codes of refusals and failures, and the HTTP status of each code.
 
 use crate::reply::Reply;
 
-/// A code in the body of an answer.
+/// An error code with its HTTP status.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct CodeRow {
-    /// Code; refusals have the same code on every surface.
+    /// The error code. A refusal has this code on every surface.
     pub code: &'static str,
     /// HTTP status.
     pub status: u16,
-    /// Seconds after which a retry may succeed, if waiting helps.
+    /// Seconds after which a retry may succeed. `None` if waiting does not help.
     pub retry_after: Option<u32>,
-    /// Name of the code in other servers of this protocol, if it has one.
+    /// The code's name in other servers of this protocol, if it differs.
     pub elsewhere: Option<&'static str>,
 }
 
 impl CodeRow {
-    /// Builds a reply with the code's status, and `Retry-After` if waiting helps.
+    /// Makes a reply with the status of the code. Adds `Retry-After` if waiting helps.
     pub fn reply(&self, body: &impl serde::Serialize) -> Reply {
         let reply = Reply::json(self.status, body);
         match self.retry_after {
@@ -26,10 +26,10 @@ impl CodeRow {
     }
 }
 
-/// Status of refusals without a row.
+/// Status of refusals that have no row.
 const REFUSED: u16 = 409;
 
-/// Returns the row of a code; an unknown refusal is a conflict with the current state.
+/// Returns the row of a code. An unknown code counts as a conflict with the current state.
 pub fn row_of(code: &str) -> CodeRow {
     let found = CODES.iter().find(|row| row.code == code);
     found.copied().unwrap_or(CodeRow {
@@ -40,10 +40,10 @@ pub fn row_of(code: &str) -> CodeRow {
     })
 }
 
-/// Declares the codes by status: seconds of `Retry-After` in brackets, names in other servers in parentheses.
+/// Declares the codes by status. Seconds of `Retry-After` are in brackets. Names in other servers are in parentheses.
 macro_rules! codes {
     ($($status:literal: $($code:ident $([$seconds:literal])? $(($($other:ident),+))?)+;)*) => {
-        /// Every code with a status of its own.
+        /// Every code that has its own status.
         pub static CODES: &[CodeRow] = &[$($(CodeRow {
             code: stringify!($code),
             status: $status,

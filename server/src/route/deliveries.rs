@@ -22,7 +22,7 @@ pub struct RequeueInput {
     agent_id: Option<String>,
 }
 
-/// `POST /v1/dead-letters/{messageId}/requeue`.
+/// `POST /v1/dead-letters/{messageId}/requeue`: requeues a dead letter.
 pub fn requeue(input: RequeueInput, request: &mut RequestContext<'_>) -> Result<Reply, Problem> {
     request.actor = input.agent_id;
     let requeue = DeadLetterRequeue {
