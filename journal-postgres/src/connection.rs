@@ -186,8 +186,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Reads groups of a log. If `noted` is given, also notes the event up to which this host has the log, without waiting for
-    /// the note.
+    /// Reads groups of a log. If `followed` is given, also notes that this host has the log up to that event; the reader does not
+    /// wait for the note.
     pub fn read_page(
         &self,
         bytes: usize,
@@ -236,7 +236,7 @@ fn statements(durability: Durability) -> [&'static str; 6] {
     ]
 }
 
-/// Reasons for a failed connection, in ascending order of their value for the user.
+/// Reasons for a failed connection, from the least to the most informative.
 const TELLING: [JournalFault; 5] = [Unreachable, NotDurable, Denied, OtherJournal, Unconfigured];
 
 /// Returns the result of the first server for which `connect` succeeds. If there is no such server, returns the most informative

@@ -102,7 +102,7 @@ impl Connections {
             pool.open += usize::from(idle.is_none());
             (idle, pool.avoid)
         };
-        // The slot is dropped unless it is given back, also after a panic of the caller.
+        // Dropping the slot frees its place, also after a panic of the caller.
         let slot = Slot(self);
         let mut avoid = avoid;
         if let Some(mut connection) = idle {

@@ -151,8 +151,8 @@ select m.schema, m.min_reader, m.journal_id::text, m.min_copies,
      where oid in ('teamlog_meta'::regclass, 'teamlog_log'::regclass, 'teamlog_group'::regclass, 'teamlog_artifact'::regclass)))
 from teamlog_meta m";
 
-/// Index of the first column that `LOOK` and `LOOK_EXTERNAL` share: standby or not; then the mark of the session, and the ids of
-/// objects.
+/// Index of the column that says if the server is a standby, in `LOOK` and `LOOK_EXTERNAL`. The mark of the session and the ids
+/// of objects follow.
 pub const LOOK_STANDBY: usize = 12;
 pub const LOOK_SESSION: usize = 13;
 pub const LOOK_OBJECTS: usize = 14;

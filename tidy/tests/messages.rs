@@ -217,7 +217,7 @@ fn calls(
     }
 }
 
-/// Returns the single words among the arguments, such as `read`.
+/// Returns the text of an argument that is a string literal, such as `read`.
 fn words(argument: Option<&&[Token]>) -> Vec<String> {
     let text = argument.and_then(|one| one.first()?.text());
     text.into_iter().map(str::to_owned).collect()

@@ -51,7 +51,7 @@ impl Draft {
     }
 }
 
-/// Number of neighbouring events whose stories are all adjacent or all spread.
+/// Number of events in a block. All stories of a block have the same order.
 const BLOCK: u64 = 1_000;
 const STORIES: u64 = BLOCK / STORY;
 

@@ -39,7 +39,7 @@ pub struct Cluster {
     pub owner: Option<u32>,
 }
 
-/// Returns the user that runs PostgreSQL if this process is root, because PostgreSQL does not run as root.
+/// Returns the user that runs PostgreSQL, because PostgreSQL does not run as root.
 fn owner() -> Option<u32> {
     let id = |args: &[&str]| {
         let output = Command::new("id").args(args).output().unwrap();

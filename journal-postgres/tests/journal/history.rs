@@ -235,7 +235,7 @@ fn disturb(cluster: &mut Cluster, lines: &[Proxy], course: &Course, former: Form
     match former {
         // A paused server neither answers nor ends. A client waits, then asks the next server.
         Former::Stands => cluster.pause(0),
-        // Without its standbys the former primary acknowledges no events, so none can be lost.
+        // The standbys stop following, because events that the former primary acknowledges meanwhile would be lost.
         Former::GoesOn => cluster.detach(&[1, 2]),
     }
     // The standby with more WAL is promoted, because it has all acknowledged events.

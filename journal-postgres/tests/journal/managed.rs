@@ -123,7 +123,7 @@ fn a_managed_service_is_a_journal_where_a_person_says_so() {
     a_copy_is_refused(&cluster, &config, &made.journal, a);
     settings_are_checked(&cluster, &config);
 
-    // After the service fails over to another server, the replacement of the system id is still the same.
+    // The service fails over to another server, and the replacement of the system id stays the same.
     for journal in [&mut first, &mut second] {
         journal.expect_term(known);
     }
@@ -135,7 +135,8 @@ fn a_managed_service_is_a_journal_where_a_person_says_so() {
     assert_eq!(second.term().unwrap(), known);
 }
 
-/// A restored dump is refused, although it is no standby and the refused functions are not called.
+/// A restored dump in another system of servers is refused, although it is no standby, and although the functions for the term
+/// are refused there, too.
 fn a_copy_is_refused(cluster: &Cluster, own: &Config, id: &str, a: Append<'_>) {
     let Some(other) = service() else { return };
     cluster.copy_to(&other);
