@@ -1,4 +1,4 @@
-//! Tokens of agents, and the commands of an agent that proved who it is.
+//! Tests of agent tokens, and of the commands that an authenticated agent may run.
 
 use crate::deliveries::with_dead_letter;
 use crate::prelude::*;
@@ -19,7 +19,7 @@ fn add(agent: &str, token: &str) -> TokenAdd {
     given!(TokenAdd, agent, digest: digest(token).to_hex().to_string())
 }
 
-/// The root as an agent reaches it that proved to be that one.
+/// Returns the root for the authenticated agent.
 pub fn as_agent(world: &World, agent: &str) -> Root {
     let options = RootOptions {
         authenticated: Some(Authenticated {
@@ -109,7 +109,7 @@ fn a_token_can_be_revoked_in_a_team_that_was_closed() {
     assert_eq!(team.token_holder(&digest("secret")).unwrap(), None);
 }
 
-/// Checks that events of a kind follow from any command or from time, and have no actor.
+/// Returns true if events of a kind only follow from other events or from time, so that they have no actor.
 fn follows(kind: &str) -> bool {
     ["task_blocked", "task_unblocked", "task_lease_expired"].contains(&kind)
         || ["dispatch", "delivery", "budget_soft"]
@@ -236,7 +236,7 @@ fn an_agent_reaches_no_other_team_and_makes_none() {
     assert_eq!(world.names_in_teams(), ["demo", "other"]);
 }
 
-/// Returns for each token of `demo` whether it lets its agent in.
+/// Returns, for each token of the team `demo`, true if the token is valid.
 fn let_in(root: &Root, tokens: &[&str]) -> Vec<bool> {
     let mut team = root.team("demo").unwrap();
     let holders = tokens
@@ -277,7 +277,7 @@ fn an_imported_log_lets_nobody_in_until_its_tokens_are_accepted() {
         .unwrap();
     assert_eq!(accepted[0].agent, "dev");
     assert_eq!(let_in(&world.root, &["one", "two"]), [true, false]);
-    // Accepting is no event.
+    // Accepting a token records no event.
     assert_eq!(events(&mut team).len(), before);
     let unknown = world.root.accept_tokens("demo", &["0".repeat(16)]);
     refused(unknown, Code::TokenNotFound);
@@ -319,10 +319,10 @@ fn a_root_of_an_older_release_adopts_its_tokens_once() {
     let file = Path::new("teams/.accepted-tokens");
     world.memory.remove_file(file).unwrap();
     assert_eq!(let_in(&world.root, &["one"]), [true]);
-    // From then on the file decides.
+    // The file now exists, and decides which tokens are valid.
     world.memory.replace(file, b"{}", false).unwrap();
     assert_eq!(let_in(&world.root, &["one"]), [false]);
-    // A damaged file lets no agent in, and is reported.
+    // With a damaged file no token is valid, and the answer contains the error.
     world.memory.replace(file, b"{", false).unwrap();
     let mut team = world.root.team("demo").unwrap();
     refused(team.token_holder(&digest("one")), Code::InvalidInput);

@@ -1,4 +1,4 @@
-//! `append`: facts of foreign kinds.
+//! Tests of `append`: facts of foreign kinds.
 
 use crate::prelude::*;
 use teamlog_engine::internals::storage::Fault;

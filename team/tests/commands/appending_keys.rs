@@ -1,4 +1,4 @@
-//! `append` under idempotency keys: one fact, and each line of a batch.
+//! Tests of `append` with idempotency keys, for one fact and for each line of a batch.
 
 use crate::prelude::*;
 use teamlog_engine::{Durability, Json, NewEvent};
@@ -69,11 +69,11 @@ fn each_line_of_a_batch_has_its_own_key() {
         (4, first.first_seq, first.last_seq)
     );
     assert_eq!(events(&mut team).len(), before);
-    // New lines beside known ones.
+    // The batch has new lines and lines with known keys.
     let more = batch(&mut team, &[line("c", 3), line("d", 4)].concat()).unwrap();
     assert_eq!((more.count, more.replayed_lines), (2, 1));
     assert_eq!(seen(&mut team), 4);
-    // A known key with other content refuses the whole group, and the refusal names the line.
+    // A known key with other content refuses the whole group. The refusal names the line.
     let before = events(&mut team).len();
     let bad = [line("e", 5), line("f", 6), line("g", 7), line("b", 9)].concat();
     let refusal = refused(batch(&mut team, &bad), Code::IdempotencyKeyReused);

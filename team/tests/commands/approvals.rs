@@ -1,4 +1,4 @@
-//! Approvals: shown with their tasks, and needed for the completion only of a task that requires one.
+//! Tests of approvals: tasks show them, and a task that requires one cannot be completed without it.
 
 use crate::attention::items;
 use crate::claims::{change, claim, claimed, complete, new, status, task, waiting};
@@ -16,7 +16,6 @@ fn approval(required: bool) -> Attributes {
     }
 }
 
-/// Records the decision of `lead` on a task.
 fn decide(team: &mut Team, task: &str, status: &str, why: &str) {
     let input =
         json!({"task_id": task, "status": status, "reviewer": "lead", "decision_reason": why});
@@ -28,7 +27,7 @@ fn gated(subject: &str) -> TaskCreate {
     given!(TaskCreate, attributes: approval(true), ..new(subject))
 }
 
-/// Makes a task by message, and edits it to require an approval.
+/// Creates a task by message, then edits it to require an approval.
 fn gated_by_message(team: &mut Team, id: &str) {
     team.task_assign(assign(id, "dev")).unwrap();
     let edit = given!(TaskChange, attributes: approval(true), ..change(id));
@@ -61,7 +60,7 @@ fn a_task_that_requires_an_approval_is_completed_only_with_one() {
     decide(&mut team, "1", "approved", "fine");
     team.task_finish(complete(&held)).unwrap();
     assert_eq!(status(&mut team, "1"), "completed");
-    // A task is failed without an approval.
+    // A task can fail without an approval.
     let held = claimed(&mut team, gated("second"));
     let failed = given!(TaskFinish, to: "failed", error: "it broke", ..complete(&held));
     team.task_finish(failed).unwrap();
@@ -84,7 +83,6 @@ fn an_edit_begins_and_ends_it() {
 #[test]
 fn nothing_else_stands_in_the_way_of_a_completion() {
     let (_, mut team) = demo();
-    // The default of `required` is true.
     let plain = claimed(&mut team, new("first"));
     decide(&mut team, "1", "rejected", "no tests");
     team.task_finish(complete(&plain)).unwrap();
@@ -138,7 +136,7 @@ fn a_message_does_not_complete_a_task_without_the_approval_nor_free_others() {
     );
     assert_eq!(status(&mut team, "1"), "blocked");
     world.later(SECOND);
-    // Other statuses are applied, and a rebuild finds the same.
+    // Other statuses are applied, also after a rebuild.
     let sent = team.task_update(update("T-1", "in_progress")).unwrap();
     assert_eq!(sent.applied, Some(Applied::Applied));
     let before = digest(&mut team);
@@ -213,7 +211,7 @@ fn a_rejection_is_shown_with_the_task_and_to_its_owner_and_the_lead() {
         (Some("dev"), "teamlog task show demo 1")
     );
 
-    // The owner completed the task nevertheless, which does not hide the rejection.
+    // The owner completes the task. The rejection stays visible.
     team.task_finish(complete(&held)).unwrap();
     let rejected = primed(&mut team)["rejected"].clone();
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Files that agents leave for others.
+//! Tests of artifacts: files that agents store for others.
 
 use crate::prelude::*;
 use proptest::prelude::*;
@@ -56,7 +56,7 @@ fn what_was_left_comes_back_and_the_same_again_changes_nothing() {
     put(&mut team, "empty", "");
     assert_eq!(content(&mut team, "empty"), "");
     settled_digest(&mut team);
-    // A rebuild of the views leaves artifacts alone.
+    // A rebuild does not touch artifacts.
     rehydrate(&mut team);
     assert_eq!(content(&mut team, "fix.patch"), "--- a");
 }
@@ -179,7 +179,7 @@ fn under_a_key_the_first_answer_is_given_again_whatever_came_after() {
 proptest! {
     #![proptest_config(ProptestConfig { cases: 24, ..ProptestConfig::default() })]
 
-    /// An artifact that the log names is whole, whichever call to the storage fails.
+    /// Property: if the log names an artifact, its file is complete, whichever storage call fails.
     #[test]
     fn what_the_log_says_is_there_whatever_fails(call in 0..120_usize, replace in any::<bool>()) {
         let world = World::new();

@@ -1,4 +1,4 @@
-//! `attention`: each kind of item appears, and goes after its command was carried out.
+//! Tests of `attention`: each kind of item appears, and disappears after its command was run.
 
 use crate::claims::{claim, new, waiting};
 use crate::prelude::*;
@@ -28,7 +28,7 @@ fn is_quiet(team: &mut Team) {
     assert_eq!(items(team), []);
 }
 
-/// A command line in words, which has to be of that subcommand on the team.
+/// Splits an item's command line into words. Checks that it is `subcommand` for this team.
 #[track_caller]
 fn typed(item: &AttentionItem, subcommand: &str) -> Vec<String> {
     let words = words(&item.command).unwrap();
@@ -169,7 +169,7 @@ fn an_ack_is_overdue_behind_the_first_attempt_until_it_comes() {
     team.tick(Tick::default()).unwrap();
     let item = only(&mut team, AttentionKind::OverdueAck);
     assert_eq!(item, overdue, "another attempt makes it no less overdue");
-    // No other agent acknowledges for the recipient.
+    // Only the recipient can acknowledge.
     assert_eq!(item.command, "teamlog nudge demo");
     team.ack(given!(Ack, agent: "dev", message_id: "it's late"))
         .unwrap();

@@ -1,4 +1,4 @@
-//! Authorization of an agent that proved who it is, for every operation that records.
+//! Tests of the authorization of an authenticated agent, for every operation that records events.
 
 use crate::agent_tokens::as_agent;
 use crate::deliveries::with_dead_letter;
@@ -6,14 +6,14 @@ use crate::prelude::*;
 use crate::scenario::{Given, scenario};
 use teamlog_team::api::{Effect, Fault, OPERATIONS, OperationAnswer};
 
-/// The outcome that is due for an agent that names others, or presents their claims.
+/// Expected outcome if an agent names other agents, or presents their claims.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Expected {
-    /// The input names another agent as the one who acts.
+    /// Refused: the input names another agent as actor.
     Mismatch,
-    /// The operation presents a claim, which is its holder's alone.
+    /// Refused: the operation presents a claim of another agent.
     Holder,
-    /// The operation is allowed, for that reason.
+    /// Allowed, for the given reason.
     Allowed(&'static str),
 }
 
@@ -22,7 +22,7 @@ use Expected::{Allowed, Holder, Mismatch};
 const TEAMS: &str = "belongs to the team as a whole, and is recorded as the caller's";
 const OPERATES: &str = "needs the scope operate, which the server asks for";
 
-/// Every operation that records. A new one is listed here before its test passes.
+/// Every operation that records events. The test fails if an operation is missing here.
 const TABLE: &[(&str, Expected)] = &[
     ("ack", Mismatch),
     ("append", Mismatch),
@@ -149,7 +149,7 @@ fn an_agent_that_names_another_is_refused_or_allowed_for_a_stated_reason() {
     assert!(wrong.is_empty(), "{wrong:#?}");
 }
 
-/// A team in which `dev` holds task 1; its token.
+/// Creates a team in which `dev` holds task 1. Returns the claim token too.
 fn held() -> (World, String) {
     let (world, mut team) = demo();
     team.task_create(given!(TaskCreate, subject: "one", description: "d"))
@@ -160,7 +160,7 @@ fn held() -> (World, String) {
     (world, claimed.claim_token)
 }
 
-/// Returns the ways to present the claim of `dev`: an epoch, a token, both or nothing.
+/// Returns the ways to present the claim of `dev`: by epoch, by token, by both, by nothing.
 fn presented(token: &str) -> [Value; 4] {
     [
         json!({"epoch": 1}),
@@ -174,7 +174,7 @@ fn input(name: &str, worker: Option<&str>, force: bool, presented: &Value) -> Ma
     let mut input = presented.as_object().unwrap().clone();
     let fields = match name {
         "transition-task-status" => json!({"from": "in_progress", "to": "completed"}),
-        // A release names a worker in any case.
+        // A release must name a worker.
         "release-task-claim" => json!({"worker": worker.unwrap_or("qa")}),
         _ => json!({}),
     };
@@ -222,7 +222,7 @@ fn a_claim_is_ended_and_renewed_by_its_holder_alone_whoever_knows_its_token() {
             before,
             "{name}"
         );
-        // The holder may present the claim, and so may the leader by force.
+        // The holder may present the claim. The leader may too, with force.
         for (agent, force) in [("dev", false), ("leader-fixed", true)] {
             for presented in presented(&token).into_iter().take(3) {
                 let (world, own) = held();

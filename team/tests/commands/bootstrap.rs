@@ -1,4 +1,4 @@
-//! Runs of the bootstrap contract: the way to a working team, and where which event is legal.
+//! Tests of bootstrap runs: the steps up to a working team, and the states in which each event is legal.
 
 use crate::machines::is_drawn;
 use crate::prelude::*;
@@ -7,8 +7,8 @@ use teamlog_team::bootstrap::show::BootstrapShow;
 use teamlog_team::bootstrap::start::BootstrapStarted;
 use teamlog_team::projections::bootstrap::{RunShown, StepStatus};
 
-/// Reports to a run, line by line: an event and its data; `=>` precedes the code of a refusal, or the code and the
-/// state that a violation falls back to.
+/// Reports events to a run, one per line: an event and its data. After `=>` stands the code of an expected refusal, or the
+/// code of a breach and the state after the rollback.
 macro_rules! reports {
     (@data {$($data:tt)*}) => { serde_json::json!({$($data)*}) };
     (@data ($data:expr)) => { $data };
@@ -26,7 +26,7 @@ macro_rules! reports {
     };
 }
 
-/// A team `demo` with the run `1` about the domains `a` and `b`.
+/// A team `demo` with the run `1`, whose domains are `a` and `b`.
 pub struct Boot {
     pub world: World,
     pub team: Team,
@@ -46,7 +46,7 @@ impl Boot {
         self.team.bootstrap_start(start).unwrap()
     }
 
-    /// Returns a run in that state, reached by the shortest way.
+    /// Returns a run that reached the state in the shortest way.
     pub fn at(state: State) -> Boot {
         let mut boot = Boot::new();
         boot.go(state);
@@ -65,7 +65,7 @@ impl Boot {
         ];
         for (reached, event, data) in steps {
             let at = self.shown().state;
-            // The acks are there only on the way to RUNNING.
+            // Acks are possible only on the way to RUNNING.
             let open = match *event {
                 "core_ready_ack" => at == State::CoreReady && state == State::Running,
                 _ => at < *reached && *reached <= state,
@@ -80,7 +80,7 @@ impl Boot {
         assert_eq!(self.shown().state, state);
     }
 
-    /// Enters `RUNNING` with the evidence that agrees with the log.
+    /// Enters `RUNNING` with evidence that agrees with the log.
     pub fn enter(&mut self) {
         let evidence = self.team.bootstrap_evidence(BootstrapEvidence::default());
         self.ok("running_entered", json(&evidence.unwrap()));
@@ -90,7 +90,7 @@ impl Boot {
         self.team.bootstrap_record(record(event, data)).unwrap()
     }
 
-    /// Reports an event that has to be accepted.
+    /// Reports an event that must be accepted.
     #[track_caller]
     pub fn ok(&mut self, event: &str, data: Value) -> BootstrapRecorded {
         let row = format!("{event} {data}");
@@ -99,7 +99,7 @@ impl Boot {
         assert!(said.accepted, "{row}: {said:?}");
         assert_eq!((&said.code, said.rolled_back_to), (&None, None));
         let step = (before.name(), event, self.shown().state.name());
-        // Signals stand for events, and are no steps of their own.
+        // Signals stand for events, so they are not steps of a state machine.
         let is_signal = !event.contains(|letter: char| letter.is_ascii_lowercase());
         assert!(
             is_signal || is_drawn(&self.team, "bootstrap", step),
@@ -108,7 +108,7 @@ impl Boot {
         said
     }
 
-    /// Reports an event that is refused: nothing is recorded, and the run stays as it is.
+    /// Reports an event that must be refused. Checks that nothing is recorded and the run stays unchanged.
     #[track_caller]
     pub fn no(&mut self, event: &str, data: Value, code: Code) -> BootstrapRecorded {
         let (before, at) = (events(&mut self.team).len(), self.shown().state);
@@ -129,7 +129,7 @@ impl Boot {
         said
     }
 
-    /// Says what violates the contract: it is recorded, and the run falls back.
+    /// Reports a breach. Checks that it is recorded and the run is rolled back.
     #[track_caller]
     pub fn breach(&mut self, event: &str, data: Value, code: Code, back_to: State) {
         let at = self.shown().state;
@@ -150,7 +150,7 @@ impl Boot {
         has!(payload, {"event": event, "data": data});
         has!(payload, {"at_state": at.name(), "rolled_back_to": back_to.name()});
         assert!(!payload["why"].as_str().unwrap().is_empty());
-        // The explanation before the report named its outcome.
+        // The explanation before the report predicts its outcome.
         let explained = json(&explained);
         has!(explained, {"state": back_to.name(), "at_state": at.name()});
         let records = explained["records"].as_array().unwrap();
@@ -273,7 +273,7 @@ fn a_run_goes_from_the_first_call_to_the_synthesis() {
 
 #[test]
 fn every_event_is_legal_where_its_row_says_and_nowhere_else() {
-    // Each event has valid data, so that only the state can be at fault; other tests check the codes that come before.
+    // Each event has valid data, so that only the state can be wrong. Other tests cover the checks that come before the state.
     let data = |event: &str| match event {
         "team_create_returned" => json!({"outcome": "ok", "name": "alpha"}),
         "roster_built" => json!({"domains": ["a", "b"]}),

@@ -1,11 +1,12 @@
-//! Every code of the bootstrap contract, with a shortest history that triggers it and a similar history that does not.
+//! Tests of every code of the bootstrap contract: the shortest history that triggers the code, and a similar one that does
+//! not.
 
 use crate::bootstrap::{Boot, WHOLE, launch};
 use crate::prelude::*;
 use teamlog_team::bootstrap::breach::BREACHES;
 use teamlog_team::projections::bootstrap::{RunShown, StepStatus};
 
-/// The states before the team is launched.
+/// States before the launch of the team.
 const UNLAUNCHED: [State; 4] = [
     State::Init,
     State::TeamProbed,
@@ -29,7 +30,7 @@ fn an_initial_task_launch_is_a_breach_until_the_team_works() {
     let mut boot = Boot::at(State::Running);
     let said = boot.ok("task_launched", data);
     assert_eq!((said.warnings.len(), said.state), (1, State::Running));
-    // Two faults at once: the launch by tasks is reported.
+    // The report has two faults. The launch by tasks is reported.
     let mut boot = Boot::at(State::MembersReady);
     reports!(boot;
         team_launched {"method": "per_member_task", "members": ["a"]} => code, State::TeamReady;
@@ -48,10 +49,10 @@ fn a_launch_that_leaves_somebody_out_is_a_breach() {
         members.remove(missing);
         let mut boot = Boot::at(State::MembersReady);
         boot.breach("team_launched", launch(&members), code, State::MembersReady);
-        // The whole launch is tried again.
+        // Launches the whole roster again.
         boot.ok("team_launched", launch(&WHOLE));
     }
-    // A later batch, but not a second whole launch.
+    // A later batch is not a second launch of the whole roster.
     let mut boot = Boot::at(State::CoreReady);
     boot.no("team_launched", launch(&WHOLE), Code::IllegalEvent);
     boot.ok("core_ready_ack", json!({"from": "synthesizer"}));
@@ -87,7 +88,7 @@ fn domains_wait_for_both_acks_of_the_core() {
         boot.ok("core_ready_ack", json!({"from": "obstruction"}));
         boot.breach(event, data.clone(), code, State::CoreReady);
         boot.ok("core_ready_ack", json!({"from": "synthesizer"}));
-        // With both acks the event is only too early.
+        // After both acks, only the order of events is wrong.
         boot.no(event, data.clone(), Code::IllegalEvent);
         boot.go(State::Running);
         boot.ok(event, data);
@@ -193,7 +194,7 @@ fn the_lead_does_nobody_elses_work() {
         }
         let mut boot = Boot::at(at);
         boot.breach("synthesis_result", json!({"by": "lead"}), code, at);
-        // A result that is called a simulation is an illegal fallback as well.
+        // In `INIT` a result that is called a simulation is also an illegal fallback.
         let back_to = if at == State::Init {
             at
         } else {
@@ -249,7 +250,7 @@ fn a_fallback_needs_a_team_that_cannot_be() {
     ] {
         let mut boot = Boot::at(at);
         boot.breach("fallback_entered", data.clone(), code, back_to);
-        // The team's name is known, so the roster is next.
+        // The name of the team is known, so the roster comes next.
         if back_to == State::TeamReady {
             assert_eq!(boot.shown().team_name.as_deref(), Some("alpha"));
             boot.ok("roster_built", json!({"domains": ["a", "b"]}));
@@ -293,7 +294,7 @@ fn a_launch_that_is_not_to_be_had_blocks_the_run_and_allows_the_fallback() {
     let entered = events(&mut boot.team).pop().unwrap();
     assert_eq!(entered["payload"]["reason"], "no such platform");
     settled_digest(&mut boot.team);
-    // A member may become available after all; then the fallback is no longer allowed.
+    // A member may become available later. Then the fallback is no longer allowed.
     let mut boot = Boot::at(State::MembersReady);
     boot.say("launch_unavailable", json!({}));
     reports!(boot;

@@ -1,6 +1,6 @@
-//! The tables in `docs/bootstrap.md` are the tables of the rules.
+//! Checks that the tables in `docs/bootstrap.md` agree with the tables of the rules.
 //!
-//! `TEAMLOG_BLESS=1 cargo test -p teamlog-team --test commands bootstrap_doc` writes them.
+//! `TEAMLOG_BLESS=1 cargo test -p teamlog-team --test commands bootstrap_doc` writes the tables.
 
 use crate::prelude::*;
 use teamlog_team::bootstrap::breach::BREACHES;
@@ -28,7 +28,7 @@ fn events() -> String {
     lines.join("\n")
 }
 
-/// `domain` (`d`), `round?`.
+/// Returns the fields of an event as text, such as `domain` (`d`), `round?`.
 fn data(row: &EventRow) -> String {
     let field = |field: &teamlog_team::bootstrap::events::Field| {
         let mark = if field.required { "" } else { "?" };

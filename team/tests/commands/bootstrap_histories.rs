@@ -1,5 +1,5 @@
-//! Any reports in any order: the fields of a run are consistent, explanations name the outcome of the report that
-//! follows, refusals record nothing, and live state equals rebuilt state.
+//! Properties of runs after any reports in any order: the fields of a run are consistent, an explanation predicts the next
+//! report's outcome, a refusal records nothing, and the live state equals the rebuilt state.
 
 use crate::bootstrap::{Boot, record};
 use crate::prelude::*;
@@ -7,17 +7,17 @@ use proptest::prelude::*;
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// The best event that leads on, with data that fits mostly.
+    /// The best next event, with data that mostly fits.
     On {
         draw: u8,
     },
-    /// Any event with any data.
+    /// Any event, with any data.
     Any {
         event: usize,
         draw: u8,
         other: u8,
     },
-    /// A verdict, whether it was waited for or not.
+    /// A verdict, requested or not.
     Review {
         draw: u8,
     },
@@ -41,7 +41,7 @@ fn steps() -> impl Strategy<Value = Vec<Step>> {
     prop::collection::vec(step, 1..120)
 }
 
-/// Data that mostly fits the event.
+/// Returns data that mostly fits the event.
 fn data(boot: &mut Boot, event: &str, draw: u8) -> Value {
     let shown = boot.shown();
     let at = usize::from(draw);
@@ -141,7 +141,7 @@ fn report(boot: &mut Boot, event: &str, data: Value) {
     assert_eq!(said.accepted, said.code.is_none());
 }
 
-/// Checks the conditions that hold for every run after any reports.
+/// Checks the conditions that every run must meet after any reports.
 fn holds_together(boot: &mut Boot) {
     let shown = boot.shown();
     let at_least = |state: State| shown.state >= state && shown.state != State::Fallback;
@@ -190,7 +190,7 @@ fn holds_together(boot: &mut Boot) {
     }
 }
 
-/// The beginning, a team at work, or one whose gate is cleared.
+/// Returns a new run, a run of a working team, or a run with a cleared gate.
 fn from_where(from: u8) -> Boot {
     match from {
         0 => Boot::new(),

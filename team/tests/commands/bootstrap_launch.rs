@@ -1,4 +1,4 @@
-//! Reports on the way to a launch: answers, the roster, the evidence, the core's acks.
+//! Tests of the reports before a launch: TeamCreate's answers, the roster, the evidence, and the core's acks.
 
 use crate::bootstrap::Boot;
 use crate::prelude::*;
@@ -159,7 +159,7 @@ fn acks_belong_to_one_launch() {
     reports!(boot;
         core_ready_ack {"from": "obstruction", "launch": 1} => Code::IllegalEvent;
         core_ready_ack {"from": "obstruction", "launch": 2};
-        // A member that is launched again has to report again.
+        // A relaunched member must report again.
         core_relaunched {"missing": ["synthesizer"]};
     );
     assert!(boot.shown().core_ready.obstruction);

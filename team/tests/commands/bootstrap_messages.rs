@@ -1,11 +1,11 @@
-//! The messages that the contract's prompts have members send, reported as they come: under the name of their signal, with
-//! all that they hold, that name included.
+//! Tests with the messages that the contract's prompts let members send. A message is reported unchanged under the name of
+//! its signal, and includes that name.
 
 use crate::bootstrap::{Boot, record};
 use crate::bootstrap_work::running;
 use crate::prelude::*;
 
-/// A domain's result, whole.
+/// Returns a domain's complete result.
 fn result(domain: &str, signal: &str) -> Value {
     json!({
         "signal": signal,
@@ -34,7 +34,7 @@ fn feedback(domain: &str) -> Value {
         "review_tier": "LOW", "attack_findings": [], "verdict": "PASS", "fix_requests": [], "confidence_adjustment": 0.0})
 }
 
-/// Every message of a run, in an order in which all are accepted, from the launch on.
+/// Returns all messages of a run after the launch, in an order in which each is accepted.
 fn messages() -> Vec<Value> {
     let bare = |signal: &str| json!({"signal": signal});
     let mut all = vec![
@@ -106,7 +106,7 @@ fn every_message_of_the_contract_is_taken_whole_under_its_own_name() {
     let unsent: Vec<&str> = known.filter(|signal| !sent.contains(*signal)).collect();
     assert_eq!(unsent, Vec::<&str>::new());
     assert_eq!(boot.shown().synthesis, "delivered");
-    // Data without a field of its own is kept with the event.
+    // Data without its own field is stored with the event.
     let mut kept = |kind: &str| -> Value {
         let recorded = events(&mut boot.team);
         let event = recorded.iter().find(|event| event["kind"] == kind).unwrap();
@@ -159,14 +159,14 @@ fn an_event_may_carry_the_signal_that_stands_for_it() {
         explained(&mut boot, "mapping_result", whole.clone()).ok(),
         Some(true)
     );
-    // Only a message has parts that the event has no field for.
+    // Only a message may have fields that the event does not have.
     let mut bare = whole.clone();
     bare.as_object_mut().unwrap().remove("signal");
     refused(
         explained(&mut boot, "mapping_result", bare),
         Code::InvalidInput,
     );
-    // An unknown field that resembles a known one is refused there too.
+    // An unknown field that resembles a known one is refused in a message too.
     let mut slip = whole.clone();
     let fields = slip.as_object_mut().unwrap();
     let domain = fields.remove("domain").unwrap();
@@ -177,7 +177,7 @@ fn an_event_may_carry_the_signal_that_stands_for_it() {
         Code::InvalidInput,
     );
     shows!(refusal.message => has "the nearest is domain");
-    // A file of the project is none of the contract's.
+    // A file of the project is outside the contract's directories.
     let mut elsewhere = whole;
     elsewhere["domain_file_path"] = "src/a.md".into();
     let said = explained(&mut boot, "MAPPING_RESULT_ROUND1", elsewhere);
@@ -187,7 +187,7 @@ fn an_event_may_carry_the_signal_that_stands_for_it() {
         Some("data.domain_file_path"),
         "{refusal}"
     );
-    // The fields of a review must agree with the fields beside it.
+    // The fields of a review must agree with the fields around it.
     let twice = json!({"domain": "b", "obstruction_review": feedback("a")});
     let refusal = refused(
         explained(&mut boot, "OBSTRUCTION_FEEDBACK", twice),
@@ -264,7 +264,7 @@ fn runs_are_listed_with_the_case_that_was_read() {
     );
     let asked = given!(BootstrapList; limit: None, cursor: "third");
     refused(boot.team.bootstrap_list(asked), Code::InvalidInput);
-    // `show` tells it before the branch is taken too.
+    // `bootstrap-show` reports the case even before the branch is taken.
     let shown = boot
         .team
         .bootstrap_show(given!(teamlog_team::bootstrap::show::BootstrapShow; run: "third"));

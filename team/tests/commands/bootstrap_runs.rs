@@ -1,4 +1,4 @@
-//! Runs of the bootstrap contract beside each other, and what can be said of them: input, signals, keys, the API.
+//! Tests of several runs in one team: input, signals, keys, and the API.
 
 use crate::bootstrap::{Boot, record};
 use crate::bootstrap_breaches::fallen;

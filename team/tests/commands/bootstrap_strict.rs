@@ -1,11 +1,10 @@
-//! Refused reports that look right: a word outside the contract, a field that contradicts the others, a result in the
-//! wrong place.
+//! Tests of reports that look right but are refused: an unknown word, a contradictory field, a result in the wrong place.
 
 use crate::bootstrap::{Boot, record};
 use crate::bootstrap_work::{BOTH, running, summary};
 use crate::prelude::*;
 
-/// Checks that a report is invalid input: the error names the field and contains `said`, and nothing is recorded.
+/// Checks that a report is invalid input. The error names `field` and contains `said`, and nothing is recorded.
 fn unread(boot: &mut Boot, event: &str, data: Value, field: &str, said: &str) {
     let before = events(&mut boot.team).len();
     let refusal = refused(
@@ -21,7 +20,7 @@ fn mapping(to: &str, id: &str) -> Value {
     json!({"d": "a", "message_id": id, "to": to})
 }
 
-/// Completes round 1, after which `a` must be revised.
+/// Completes round 1 with the result that `a` must be revised.
 fn to_revise() -> Boot {
     let mut boot = running();
     boot.deliver("b", "b-1");
@@ -49,7 +48,7 @@ fn the_gate_waits_for_the_last_round_of_every_domain() {
     open(&mut boot);
     let ack = |by: &str| json!({"by": by, "d": "a", "message_id": "a-2"});
     boot.ok("delivery_ack", ack("obstruction"));
-    // A member that stays silent blocks the domain.
+    // A silent core member blocks the domain.
     boot.ok("delivery_ack_timeout", json!({"d": "a"}));
     boot.ok("mapping_result", mapping("synthesizer", "a-2"));
     boot.ok("delivery_ack_timeout", json!({"d": "a"}));
@@ -124,7 +123,7 @@ fn a_signal_says_who_it_is_of() {
     assert!(boot.shown().core_ready.obstruction);
     let mut boot = running();
     reports!(boot; MAPPING_RESULT_ROUND1 {"d": "a", "message_id": "m", "to": ["obstruction"]});
-    // The lead's signature in the core's place is refused before a contradiction.
+    // The lead's signature in place of the core's is checked before contradictions.
     let lead = json!({"d": "a", "verdict": "PASS", "by": "lead"});
     reports!(boot; OBSTRUCTION_FEEDBACK (lead) => Code::BreachLeadSoloAnalysis, State::Running);
 }
@@ -222,14 +221,14 @@ fn a_late_ack_unblocks_and_nothing_is_sent_a_third_time() {
     assert_eq!(boot.domain("a")["status"], "blocked");
     reports!(boot;
         mapping_result (mapping("obstruction", "m")) => Code::IllegalEvent;
-        // The result may still be sent to the other member, whose ack does not unblock the domain.
+        // The result may still be sent to the other core member. That member's ack does not unblock the domain.
         mapping_result (mapping("synthesizer", "m"));
         delivery_ack {"by": "synthesizer", "d": "a", "message_id": "m"};
     );
     assert_eq!(boot.domain("a")["status"], "blocked");
     reports!(boot; delivery_ack {"by": "obstruction", "d": "a", "message_id": "m"});
     assert_eq!(boot.domain("a")["status"], "active");
-    // An ack from the only member that was sent the result is enough.
+    // If the result was sent to one core member only, the ack of that member suffices.
     let mut boot = running();
     boot.ok("mapping_result", mapping("obstruction", "m"));
     boot.ok("delivery_ack_timeout", json!({"d": "a"}));

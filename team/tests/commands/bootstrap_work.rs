@@ -1,4 +1,4 @@
-//! While the team works: deliveries and their acks, reviews and revisions, the gate, and who joins or leaves.
+//! Tests of a run in `RUNNING`: deliveries and acks, reviews and revisions, the gate, and domains that join or leave.
 
 use crate::bootstrap::Boot;
 use crate::prelude::*;
@@ -10,7 +10,7 @@ pub fn running() -> Boot {
 }
 
 impl Boot {
-    /// A domain's result goes to both of the core, who confirm it.
+    /// Delivers a domain's result to both core members, which confirm it.
     pub fn deliver(&mut self, domain: &str, message_id: &str) {
         reports!(self; mapping_result {"d": domain, "message_id": message_id, "to": BOTH});
         for by in BOTH {
@@ -20,7 +20,7 @@ impl Boot {
     pub fn review(&mut self, domain: &str, verdict: &str) {
         reports!(self; obstruction_feedback {"d": domain, "verdict": verdict});
     }
-    /// Delivers and passes both domains.
+    /// Delivers both domains' results and lets them pass.
     pub fn pass_all(&mut self) {
         for domain in ["a", "b"] {
             self.deliver(domain, &format!("{domain}-1"));
@@ -28,7 +28,7 @@ impl Boot {
         }
         self.ok("round1_complete", json!({}));
     }
-    /// A run whose gate is cleared.
+    /// Returns a run with a cleared gate.
     pub fn cleared() -> Boot {
         let mut boot = running();
         boot.pass_all();
@@ -172,7 +172,7 @@ fn what_is_not_accepted_is_revised_and_reviewed_again() {
             "fix_requests": ["hash"]};
         round1_complete {"verdicts": {"a": "PASS", "b": "REVISE"}};
         gate_cleared (summary(&["a", "b"], &[])) => Code::GateRefused;
-        // A second result for the same round is refused; `revision_submitted` begins the next round.
+        // A second result for the same round is refused. `revision_submitted` begins the next round.
         mapping_result {"d": "b", "message_id": "b-2", "to": BOTH} => Code::IllegalEvent;
         revision_submitted {"d": "b", "round": 3} => Code::UntriggeredRevision;
         revision_submitted {"d": "b", "round": 2};
@@ -181,7 +181,7 @@ fn what_is_not_accepted_is_revised_and_reviewed_again() {
     );
     boot.deliver("b", "b-2");
     boot.review("b", "REJECT");
-    // A result of the next round begins it.
+    // A result for the next round begins that round.
     reports!(boot; mapping_result {"d": "b", "message_id": "b-3", "to": BOTH, "round": 3});
     assert_eq!(boot.domain("b")["round"], 3);
     for by in BOTH {
@@ -279,7 +279,7 @@ fn the_gate_is_cleared_with_its_summary_and_opens_the_synthesis() {
             .len(),
         1
     );
-    // A later objection closes it.
+    // A later objection closes the gate again.
     boot.review("a", "REVISE");
     assert_eq!(
         (boot.shown().gate, &*boot.shown().synthesis),

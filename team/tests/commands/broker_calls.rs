@@ -1,8 +1,8 @@
-//! Operations on mail and events as surfaces call them, and what other operations read as.
+//! Tests of operations on mail and events in the form in which surfaces call them.
 
 use crate::prelude::*;
 
-/// The code outside and the message of a call that is wrong.
+/// Returns the outer code and the message of a failed call.
 fn fault(world: &World, operation: &str, input: Value) -> (String, String) {
     let Value::Object(input) = input else {
         panic!("{input}");
@@ -107,7 +107,6 @@ fn lookalikes_of_fields_are_recorded_as_they_are() {
     );
 }
 
-/// Returns the answer of an operation.
 fn call(world: &World, operation: &str, mut input: Value) -> Value {
     input["team_name"] = "demo".into();
     let Value::Object(input) = input else {
@@ -170,7 +169,7 @@ fn what_commands_do_reads_as_brokers_know_it() {
             "task_completed dev 1 - - -",
             "task_failed dev 2 - - because",
             "worker_state_changed dev - working - -",
-            // The report only repeats it.
+            // The report repeats the recorded state.
             "worker_state_changed dev - idle working -",
             "approval_decision qa 1 - - approved:good",
             "message_received lead - - - -",
@@ -178,7 +177,7 @@ fn what_commands_do_reads_as_brokers_know_it() {
             "shutdown_gate leader-fixed - - - -",
         ]
     );
-    // A closed team can still be read, and takes no mail.
+    // In a closed team mail can be read, but not sent.
     assert_eq!(
         call(&world, "mailbox-list", json!({"worker": "lead"}))["count"],
         1

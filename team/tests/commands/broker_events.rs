@@ -1,4 +1,4 @@
-//! Events that workers report, and how brokers read them.
+//! Tests of workers' reports, and of the way in which brokers read them.
 
 use crate::prelude::*;
 use teamlog_team::log::append_event::AppendEvent;
@@ -121,7 +121,7 @@ fn a_repeated_report_of_the_same_idleness_reads_once() {
     let first = report(&mut team, changed.clone());
     report(&mut team, idle.clone());
     report(&mut team, idle.clone());
-    // A change that is reported as such always counts, and so does another worker, task or state before.
+    // A reported change of state always counts. So does another worker, another task or another previous state.
     report(&mut team, changed);
     report(
         &mut team,
@@ -139,20 +139,20 @@ fn a_repeated_report_of_the_same_idleness_reads_once() {
     };
     let before = expected(&[("dev", false), ("dev", false), ("qa", true), ("dev", true)]);
     assert_eq!(seen(&mut team), before);
-    // An event that is no team event does not separate repetitions; a team event does.
+    // An event that is not a team event does not separate repetitions. A team event does.
     team.append(given!(Append, kind: "seen")).unwrap();
     report(&mut team, idle.clone());
     assert_eq!(seen(&mut team), before);
     send(&mut team, "qa", "a");
     report(&mut team, idle);
     assert_eq!(seen(&mut team).len(), before.len() + 2);
-    // Filters apply afterwards: the message still separates the two.
+    // Filters come after the detection of repetitions, so the message still separates the two reports.
     let only = given!(ReadEvents, kind: EventType::WorkerIdle);
     let reported = |event: &TeamEvent| event.source_type.is_some();
     let reported: Vec<_> = all(&mut team).into_iter().filter(reported).collect();
     assert_eq!(reported.len(), 3);
     assert_eq!(read(&mut team, &only).events, reported);
-    // After a cursor there is no earlier event that this one could repeat.
+    // After a cursor, the first event has no predecessor to repeat.
     let after = given!(ReadEvents, after_event_id: first.event_id);
     assert_eq!(
         read(&mut team, &after).events[0].source_type.as_deref(),
@@ -215,7 +215,7 @@ fn events_are_read_from_a_cursor_on_and_filtered() {
     ] {
         assert_eq!(asked(filter.clone(), &mut team), found, "{filter:?}");
     }
-    // A page at a time.
+    // Reads page by page.
     let mut cursor = String::new();
     let mut seen = Vec::new();
     loop {

@@ -1,4 +1,4 @@
-//! Hints beside answers for brokers: unknown names, the data of a monitor and of a leader's hook, the newest events.
+//! Tests of hints in answers for brokers: unknown names, data of a monitor and of a leader's hook, the newest events.
 
 use crate::prelude::*;
 use teamlog_team::api::{self, Fault};
@@ -57,7 +57,7 @@ fn what_is_empty_since_a_name_is_mistyped_says_so() {
             );
         }
     }
-    // An operation that records has no success without a team; of a worker it warns.
+    // An operation that records fails without a team, but only warns of an unknown worker.
     let mark = json!({"worker": "dve", "message_id": "m"});
     assert_eq!(
         ok(&world, "mailbox-mark-delivered", mark.clone())["warning"],
@@ -80,7 +80,7 @@ fn what_is_empty_since_a_name_is_mistyped_says_so() {
     assert_eq!(owner["warning"], "there is no worker \"zzzzzz\"");
     let leader = ok(&world, "mailbox-list", json!({"worker": "leader-fixed"}));
     assert_eq!(leader.get("warning"), None);
-    // A refusal of the contract names the nearest team.
+    // The refusal of an unknown team names the most similar team.
     let fault = call(&world, "read-config", json!({"team_name": "demmo"})).unwrap_err();
     assert_eq!(fault.details["nearest"], "demo");
     let send = json!({"from_worker": "dev", "to_worker": "qaa", "body": "b"});
@@ -108,7 +108,7 @@ fn the_field_that_was_meant_is_named() {
         let said = format!("{typed:?} (did you mean {meant}?)");
         assert!(fault.message.contains(&said), "{operation}: {fault:?}");
     }
-    // An operation that keeps unknown fields names the likely one for a missing field.
+    // An operation that keeps unknown fields names the likely misspelling of a missing field.
     let task = json!({"team": "demo", "subject": "s", "description": "d"});
     let operation = api::find("create-task").unwrap();
     let input = task.as_object().unwrap().clone();
@@ -145,7 +145,7 @@ fn completions_are_in_the_monitors_snapshot_until_it_writes_the_next() {
     assert_eq!(told(), json!({"1": true}));
     complete("2");
     assert_eq!(told(), json!({"1": true, "2": true}));
-    // The snapshot of the monitor replaces all of it.
+    // A new snapshot of the monitor replaces the old one completely.
     world.later(SECOND);
     let snapshot =
         json!({"taskStatusById": {"1": "completed"}, "completedEventTaskIds": {"1": true}});
@@ -157,7 +157,7 @@ fn completions_are_in_the_monitors_snapshot_until_it_writes_the_next() {
     assert_eq!(told(), json!({"1": true}));
     complete("3");
     assert_eq!(told(), json!({"1": true, "3": true}));
-    // A failure is none, and an update later is none either.
+    // Neither a failure nor a later update counts as a completion.
     ok(
         &world,
         "update-task",
@@ -183,7 +183,7 @@ fn a_leader_that_stopped_is_stale_until_it_does_something() {
     let input = json!({"from_worker": "leader-fixed", "body": "I am here"});
     ok(&world, "broadcast", input);
     has!(stall(), {"leader_stale": false, "reasons": []});
-    // Only the program's own stop tells of one, and no leader is missing in a team that ended.
+    // Only the stop event of the leader's own program counts. In a closed team no leader is missing.
     world.later(SECOND);
     let mut hook = stop.clone();
     hook["source"] = "notify_hook".into();

@@ -1,4 +1,4 @@
-//! The form of log events as team events, and which of them wake a waiting caller.
+//! Tests of the form of log events as team events, and of the kinds that wake a waiting caller.
 
 use crate::prelude::*;
 use std::borrow::Cow;
@@ -7,7 +7,7 @@ use teamlog_engine::{Event, Refs};
 use teamlog_team::log::event_type::Notice;
 use teamlog_team::log::team_event::TeamEvent;
 
-/// An event of the log that was never recorded.
+/// Returns an event of the log without recording it.
 fn event(kind: &'static str, payload: Value, refs: &[(RefKind, &'static str)]) -> Event<'static> {
     let created_at = Timestamp::parse("2026-11-21T12:00:00Z").unwrap();
     let mut event = given!(Event; seq: 1, id: EventId::new(created_at, 7), created_at, kind,
@@ -19,7 +19,7 @@ fn event(kind: &'static str, payload: Value, refs: &[(RefKind, &'static str)]) -
     event
 }
 
-/// Returns the fields of an event, without those that all events have.
+/// Returns the fields of an event without the fields that all events have.
 fn says(event: &Event<'_>) -> Value {
     let says = TeamEvent::of(event, "demo").unwrap().canonical();
     assert_eq!(

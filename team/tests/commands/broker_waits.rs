@@ -1,10 +1,10 @@
-//! Waiting for what happens to a team.
+//! Tests of waiting for events.
 
 use crate::broker_events::{report, send};
 use crate::prelude::*;
 use teamlog_team::log::await_event::{AwaitEvent, AwaitEventAnswer, AwaitStatus};
 
-/// No test waits that long, unless it fails.
+/// Upper limit of a wait. A test reaches it only if it fails.
 const LONG_MS: u64 = 30_000;
 
 fn waiting(world: &World, wait: AwaitEvent) -> thread::JoinHandle<AwaitEventAnswer> {
@@ -12,7 +12,7 @@ fn waiting(world: &World, wait: AwaitEvent) -> thread::JoinHandle<AwaitEventAnsw
     thread::spawn(move || team.await_event(&wait).unwrap())
 }
 
-/// Waits for events after a cursor, so that the order of waiter and writer does not matter.
+/// Returns a wait for events after a cursor, so that the order of reader and writer does not matter.
 fn behind(cursor: &str) -> AwaitEvent {
     given!(AwaitEvent, after_event_id: cursor, timeout_ms: LONG_MS)
 }
@@ -60,7 +60,7 @@ fn without_a_cursor_only_what_is_to_come_counts() {
         json(&team.await_event(&at_once).unwrap()),
         json!({"status": "timeout", "cursor": known.event_id, "event": null})
     );
-    // Without time to wait the log is read once.
+    // With a timeout of 0 the log is read once.
     let earlier = given!(AwaitEvent, after_event_id: events(&mut team)[0]["id"].as_str().unwrap(),
         ..at_once.clone());
     let found = team.await_event(&earlier).unwrap();
@@ -68,7 +68,7 @@ fn without_a_cursor_only_what_is_to_come_counts() {
         (found.status, found.event),
         (AwaitStatus::Event, Some(known))
     );
-    // With a cursor of another log it begins at the newest event, and says so.
+    // With a cursor of another log, the wait begins at the newest event, and the answer contains that event's cursor.
     let astray = given!(AwaitEvent, after_event_id: "nonsense", ..at_once);
     let newest = events(&mut team).pop().unwrap()["id"].clone();
     assert_eq!(json(&team.await_event(&astray).unwrap())["cursor"], newest);
@@ -80,7 +80,7 @@ fn without_a_cursor_only_what_is_to_come_counts() {
         waits.await_event(&wait).unwrap()
     });
     go.recv().unwrap();
-    // The waiter may begin late, so reports are repeated until it ends.
+    // Repeats the reports until the wait ends, because the wait may begin late.
     until("it is woken", || {
         report(&mut team, json!({"type": "worker_stopped", "worker": "qa"}));
         team.finish().unwrap();

@@ -1,4 +1,4 @@
-//! Claiming tasks, rule by rule.
+//! Tests of the rules for claiming tasks.
 
 use crate::prelude::*;
 use teamlog_team::projections::Task;
@@ -41,13 +41,13 @@ pub fn status(team: &mut Team, id: &str) -> &'static str {
     task(team, id).status.name()
 }
 
-/// Creates a task, which `dev` claims.
+/// Creates a task and claims it for `dev`.
 pub fn claimed(team: &mut Team, create: TaskCreate) -> ClaimAnswer {
     let id = team.task_create(create).unwrap().task.task.task_id;
     team.task_claim(claim(&id, "dev")).unwrap()
 }
 
-/// Creates a task, claims it and completes it.
+/// Creates a task, claims it and completes it. Returns its id.
 pub fn done(team: &mut Team, create: TaskCreate) -> String {
     let claimed = claimed(team, create);
     team.task_finish(complete(&claimed))
@@ -57,7 +57,7 @@ pub fn done(team: &mut Team, create: TaskCreate) -> String {
         .task_id
 }
 
-/// Returns the events after a seq, as `export` shows them.
+/// Returns the events after a seq in the form of `export`.
 pub fn after(team: &mut Team, seq: usize) -> Vec<Value> {
     events(team).split_off(seq)
 }
@@ -72,7 +72,6 @@ fn ids(refusal: &Refusal) -> Vec<&str> {
     ids.iter().map(|id| id.as_str().unwrap()).collect()
 }
 
-// --- claim --------------------------------------------------------------------------------------
 
 #[test]
 fn a_claim_gives_token_lease_and_epoch() {
@@ -227,7 +226,7 @@ fn a_message_governs_its_task_until_the_first_claim() {
     refused(team.task_claim(claim("1", "qa")), Code::ClaimConflict);
     world.later(SECOND);
     team.task_update(update("1", "pending")).unwrap();
-    // Anyone may claim a task that a message made pending, even if it has an owner.
+    // Any agent may claim a pending task that was created by message, even if it has an owner.
     let held = team.task_claim(claim("1", "qa")).unwrap();
     assert_eq!((held.epoch, held.task.version), (1, 3));
     world.later(SECOND);
@@ -263,7 +262,6 @@ fn what_a_message_says_is_worked_on_cannot_be_claimed() {
     refused(team.task_claim(claim("1", "dev")), Code::AlreadyTerminal);
 }
 
-// --- claim next ---------------------------------------------------------------------------------
 
 fn next(worker: &str) -> ClaimNext {
     given!(ClaimNext, worker)
@@ -328,7 +326,6 @@ fn a_lease_that_ran_out_competes_with_what_is_ready() {
     assert_eq!(again.task_id, second.task.task_id, "older than the third");
 }
 
-// --- traces, keys, closed teams -----------------------------------------------------------------
 
 #[test]
 fn what_happens_to_a_task_belongs_to_its_story() {

@@ -1,4 +1,4 @@
-//! Differences, histories and traces of tasks that commands move.
+//! Tests of differences, histories and traces of tasks that commands move.
 
 use crate::claims::{claim, claimed, complete, new, waiting};
 use crate::leases::release;

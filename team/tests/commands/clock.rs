@@ -1,4 +1,5 @@
-//! A clock that once ran ahead: the times of the log stay there, since they never go back, but nothing waits for them.
+//! Tests after a clock was ahead for a while. The log's times never go back, so they stay ahead, but no deadline waits for
+//! them.
 
 use crate::bootstrap::Boot;
 use crate::bootstrap_work::{BOTH, running};
@@ -8,14 +9,14 @@ use teamlog_team::mode::sessions::ModeSessions;
 
 const HOUR: i64 = 60 * MINUTE;
 
-/// Something is recorded while the clock is an hour ahead.
+/// Records an event while the clock is an hour ahead.
 fn once_ahead(world: &World, team: &mut Team) {
     world.later(HOUR);
     team.send(message("lead", "lead")).unwrap();
     world.later(-HOUR);
 }
 
-/// A message that needs an ack within ten seconds, and is tried again once.
+/// Returns a message that requires an ack within ten seconds, with one further attempt.
 fn durable(id: &str) -> Send {
     given!(Send, message_id: id,
         delivery: Require { ack_timeout_seconds: Some(10), max_retries: Some(1), },
@@ -64,7 +65,7 @@ fn a_cooldown_counts_from_when_the_last_message_was_sent() {
     assert_eq!(status(), SendStatus::Suppressed);
     world.later(SECOND);
     assert_eq!(status(), SendStatus::Sent);
-    // The sender's time does not count either.
+    // The time of the sender does not count either.
     world.later(60 * SECOND);
     let early = given!(Send, created_at: "2026-11-20", ..message("lead", "dev"));
     team.send(early).unwrap();
@@ -152,13 +153,13 @@ fn a_message_from_the_future_is_still_refused() {
     refused(team.send(ahead), Code::CreatedAtAhead);
 }
 
-/// A prompt that asks for nothing, in a session.
+/// Sends a prompt that requests nothing, in a session.
 fn idle_prompt(team: &mut Team) {
     let prompt = given!(ModePrompt, text: "how is it going?", session_id: "s-1");
     team.mode_prompt(prompt).unwrap();
 }
 
-/// When the only session started, and when it was last heard of.
+/// Returns start and last activity of the only session.
 fn heard(team: &mut Team) -> (String, String) {
     let mut all = team.mode_sessions(ModeSessions::default()).unwrap();
     let session = all.sessions.remove(0);

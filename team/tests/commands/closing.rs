@@ -1,4 +1,4 @@
-//! Effects of closing a team, and the default team of a call that names none.
+//! Tests of the effects of closing a team, and of calls that name no team.
 
 use crate::claims::{claim, new};
 use crate::mailbox;
@@ -35,7 +35,7 @@ fn busy(world: &World, format: Format) -> Team {
     team
 }
 
-/// Returns the numbers of active modes, claims, deliveries and requests to notify an agent.
+/// Returns the numbers of active modes, claims, deliveries and dispatch requests.
 fn active(team: &mut Team) -> [usize; 4] {
     let modes = status(team).active_modes.len();
     let found = team.query(|live, _| {
@@ -60,7 +60,7 @@ const ENDED: [&str; 7] = [
     "dispatch_failed",
 ];
 
-/// Returns the events of the closing group, and checks that nothing is active after it.
+/// Returns the events of the group that closes the team. Checks that nothing is active after it.
 fn group(team: &mut Team, close: impl FnOnce(&mut Team)) -> Vec<Value> {
     assert_eq!(active(team), [2, 2, 2, 1]);
     let before = events(team).len();
@@ -192,7 +192,7 @@ fn an_orphans_cleanup_ends_the_same() {
     assert_eq!(ends.count(), ENDED.len());
 }
 
-/// Closes a team as older versions did, which ended nothing else.
+/// Closes a team as older versions did: active work does not end.
 fn closed_long_ago(world: &World, team: &str) {
     let dir = format!("teams/{team}");
     let options = given!(LogOptions, clock: world.root.options().clock.clone());

@@ -1,5 +1,5 @@
-//! `attention`: reports that had no effect, requests without an answer, and leftovers of stopped agents. Each item
-//! appears, and goes once it is dealt with.
+//! Tests of `attention` for reports without effect, requests without an answer, and work of stopped agents. Each item
+//! appears, and disappears after the problem is solved.
 
 use crate::claims::{claim, claimed, fail, new, waiting};
 use crate::prelude::*;
@@ -19,7 +19,7 @@ fn of(team: &mut Team, kind: AttentionKind) -> Vec<AttentionItem> {
     items.filter(|item| item.kind == kind).collect()
 }
 
-/// The only item that there is.
+/// Returns the only item. Checks that it has the kind.
 #[track_caller]
 fn only(team: &mut Team, kind: AttentionKind) -> AttentionItem {
     let mut items = all(team);
@@ -33,7 +33,7 @@ fn is_quiet(team: &mut Team) {
     assert_eq!(all(team), []);
 }
 
-/// Carries out the `update-task` that an item names.
+/// Runs the `update-task` command of an item.
 #[track_caller]
 fn update_task(team: &mut Team, item: &AttentionItem) {
     let words = words(&item.command).unwrap();
@@ -87,7 +87,7 @@ fn a_task_that_is_reported_blocked_is_shown_until_it_is_not() {
         team.task_update(free).unwrap();
         is_quiet(&mut team);
     }
-    // Dependencies block a task that only claims move, without a report.
+    // A claim-governed task is blocked by its dependencies without any report.
     team.task_create(waiting("waits", &["1"])).unwrap();
     is_quiet(&mut team);
 }
@@ -194,7 +194,7 @@ fn a_dependency_that_does_not_exist_is_shown_until_it_does() {
     let item = only(&mut team, AttentionKind::UnknownDependency);
     update_task(&mut team, &item);
     is_quiet(&mut team);
-    // An unfinished task alone waits.
+    // Only an unfinished task is listed.
     team.task_create(waiting("two", &["7"])).unwrap();
     let id = only(&mut team, AttentionKind::UnknownDependency).task_id;
     let id = id.unwrap();
@@ -241,11 +241,11 @@ fn a_question_is_shown_until_it_is_answered_whether_or_not_it_was_read() {
         )
     );
     assert!(item.command.starts_with("teamlog send demo --to qa "));
-    // Neither another agent nor word of another task answers it.
+    // Neither another agent's message nor a message about another task answers the request.
     team.send(message("dev", "qa")).unwrap();
     team.send(given!(Send, task_id: "B", ..message("lead", "qa")))
         .unwrap();
-    // Nor does a notice, or a word of no task.
+    // A notice does not answer the request, and neither does a message without a task.
     let idle = given!(Send, kind: "idle_notification", task_id: "A", ..message("lead", "qa"));
     team.send(idle).unwrap();
     team.send(message("lead", "qa")).unwrap();
@@ -308,7 +308,7 @@ fn an_agent_that_stopped_is_shown_with_what_it_left() {
         only(&mut team, AttentionKind::AgentGone).text,
         "stopped: dev left 2 unread messages"
     );
-    // An agent that acts again has not stopped.
+    // An agent that acts again does not count as stopped.
     world.later(SECOND);
     team.task_update(update("B", "in_progress")).unwrap();
     is_quiet(&mut team);

@@ -1,10 +1,11 @@
-//! The cost of commands in calls of the storage: independent of the history, and no more syncs than durability needs.
+//! Tests of the number of storage calls per command. It must not depend on the history, and syncs must not exceed the needs of
+//! durability.
 
 use crate::prelude::*;
 use crate::workers::{heartbeat, says};
 use teamlog_team::worker::idle::ReadIdle;
 
-/// A team without views, so that only the log and its state are counted.
+/// Creates a team without views, so that only calls for the log and its state are counted.
 fn plain(world: &World, format: Format) -> Team {
     world
         .root
@@ -15,7 +16,7 @@ fn plain(world: &World, format: Format) -> Team {
     team
 }
 
-/// The calls that a command on a freshly opened team takes.
+/// Returns the storage calls of a command on a newly opened team.
 fn calls(world: &World, command: impl FnOnce(&mut Team)) -> BTreeMap<&'static str, u64> {
     let before = world.memory.calls();
     let root = Root::on(world.memory.clone(), world.root.options().clone());
@@ -89,8 +90,8 @@ fn commands_cost_the_same_on_a_long_history() {
     costs_the_same((700, 6_000), grow, measure);
 }
 
-/// Checks that the counts of a short and of a long history differ by little: more runs mean a few more opens, not a
-/// cost per event.
+/// Checks that the counts for a short and a long history differ little. More runs cause a few more opens, but there is no cost
+/// per event.
 fn costs_the_same<const N: usize>(
     (few, many): (usize, usize),
     mut grow: impl FnMut(usize),
@@ -151,7 +152,7 @@ fn what_a_monitor_reads_costs_the_same_however_many_tasks_were_completed() {
         team.task_finish(crate::claims::complete(&held)).unwrap();
         team.finish().unwrap();
     };
-    // The blocks of the state that are read. Runs are mapped, so that no call of the storage tells.
+    // Counts the blocks of the state that are read. Runs are memory-mapped, so storage calls do not show them.
     let measure = || {
         let root = Root::on(world.memory.clone(), world.root.options().clone());
         let mut team = root.team("demo").unwrap();
@@ -195,7 +196,7 @@ fn a_claim_reads_what_others_hold_only_where_its_task_declares_something() {
 #[test]
 fn what_is_said_of_workers_costs_the_same_on_a_long_history() {
     let world = World::new();
-    // With views: a word of a worker writes its own file and no other.
+    // With views, a worker's report writes the file of that worker only.
     let mut team = world.demo();
     let states = ["working", "idle"];
     let grow = |count: usize| {
@@ -234,7 +235,7 @@ fn modes_cost_the_same_on_a_long_history() {
     use crate::mode_calls::{active, complete, start, update};
     use teamlog_team::projections::mode::Mode;
     let world = World::new();
-    // With views: a mode writes its own files, and the list of each active session.
+    // With views, a change of a mode writes the mode's files and the list of each active session.
     let mut team = world.demo();
     let grow = |count: usize| {
         for n in 0..count {

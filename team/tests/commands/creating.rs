@@ -1,4 +1,4 @@
-//! Creating and editing tasks, rule by rule.
+//! Tests of the rules for creating and editing tasks.
 
 use crate::claims::{after, change, claim, claimed, complete, count, done, new, waiting};
 use crate::prelude::*;
@@ -23,7 +23,7 @@ fn a_task_gets_the_next_number_and_is_pending() {
     );
     let own = given!(TaskCreate, task_id: "40", ..new("own"));
     assert_eq!(team.task_create(own).unwrap().task.task.task_id, "40");
-    // Messages and commands share one counter; ids that are no numbers do not count.
+    // Messages and commands share one counter. Ids that are not numbers do not count.
     team.task_assign(assign("50", "dev")).unwrap();
     team.task_assign(assign("bd-900", "dev")).unwrap();
     team.task_assign(assign("99999999999999999999", "dev"))
@@ -178,7 +178,6 @@ fn a_new_owner_must_be_one_of_the_team() {
     assert_eq!(after(&mut team, 1)[0]["agent"], "dev");
 }
 
-// --- update -------------------------------------------------------------------------------------
 
 #[test]
 fn every_update_is_a_new_version_even_one_that_changes_nothing() {

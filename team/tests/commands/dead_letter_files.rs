@@ -1,4 +1,4 @@
-//! The files of dead letters: their content and their repair.
+//! Tests of dead-letter files: their content and their repair.
 
 use crate::deliveries::{durable, tick};
 use crate::prelude::*;

@@ -1,5 +1,4 @@
-//! Durable delivery: its policy and its deadlines, which depend neither on the caller nor on the time or number of
-//! ticks.
+//! Tests of durable delivery: policy and deadlines. They depend neither on the caller nor on the time and number of ticks.
 
 mod waits;
 
@@ -12,7 +11,7 @@ use teamlog_team::message::ack::AckStatus;
 use teamlog_team::message::dead_letter::{DeadLetterList, DeadLetterRequeue, DeadLetterShown};
 use teamlog_team::message::deliveries::DeliveryList;
 
-/// Returns a message that needs an ack within `seconds`, with `retries` further attempts.
+/// Returns a message that requires an ack within `seconds`, with `retries` further attempts.
 pub fn durable(id: &str, seconds: u64, retries: u64) -> Send {
     given!(Send, message_id: id,
         delivery: given!(Require, ack_timeout_seconds: seconds, max_retries: retries),
@@ -29,7 +28,7 @@ fn ack(team: &mut Team, id: &str) -> AckStatus {
     team.ack(ack).unwrap().status
 }
 
-/// Returns kind, message and payload of each event of a delivery, and the message that caused it.
+/// Returns kind, message and payload of each delivery event, and the message that caused it.
 fn story(team: &mut Team) -> Vec<Value> {
     let all = events(team);
     let owner = |id: &Value| {
@@ -124,7 +123,7 @@ fn the_policy_is_the_senders_else_the_teams_by_type_else_the_default() {
 fn attempts_and_dead_letter_come_when_they_are_due_and_once() {
     let (world, mut team) = demo();
     team.send(durable("m1", 60, 2)).unwrap();
-    // The attempt began at noon by the clock; the times of events do not count.
+    // The attempt began at noon by the clock. Times of events do not count.
     world.later(60 * SECOND - 1);
     assert_eq!(tick(&mut team), (0, 0), "a moment too early");
     world.later(1);
@@ -347,7 +346,7 @@ fn open_deliveries_are_listed_page_by_page_in_the_order_of_time() {
     has!(first["deliveries"][0], {"from": "lead", "to": "dev", "attempt": 1, "attempts_max": 2,
         "sent_at": "2026-11-21T12:00:00.000000Z", "due_at": "2026-11-21T12:00:10.000000Z"});
     let cursor = first["next_cursor"].as_str().unwrap();
-    // The cursor stays valid although its delivery is closed.
+    // The cursor stays valid after its delivery is closed.
     assert_eq!(ack(&mut team, "m2"), AckStatus::Acked);
     let rest = page(&mut team, Some(cursor));
     assert_eq!(
@@ -389,10 +388,10 @@ fn what_is_due_at_once_goes_out_in_bounded_groups_in_the_order_of_time() {
     assert_eq!(tick(&mut team), (0, 0));
 }
 
-/// A send: the pause before it, the ack timeout, the retries, and true if it is acknowledged.
+/// A send: the pause before it, the ack timeout, the number of retries, and true if it is acknowledged.
 type Sent = (i64, u64, u64, bool);
 
-/// Sends the messages, acknowledges some, then ticks after each pause. Returns the events of the deliveries.
+/// Sends the messages, acknowledges some of them, then ticks after each pause. Returns the delivery events.
 fn history(sent: &[Sent], ticks: &[i64], handles: usize) -> Vec<Value> {
     let world = World::new();
     world.team(Some(&["lead", "dev", "qa"]), Format::Jsonl);
@@ -410,7 +409,7 @@ fn history(sent: &[Sent], ticks: &[i64], handles: usize) -> Vec<Value> {
             ack(&mut teams[0], &format!("m{n}"));
         }
     }
-    // Ends every delivery: each of these pauses ends one attempt of all open deliveries.
+    // Ends every delivery, because each of these pauses ends one attempt of all open deliveries.
     let to_the_end = [3600 * SECOND; 6];
     for (n, pause) in ticks.iter().chain(&to_the_end).enumerate() {
         world.later(*pause);
@@ -420,7 +419,7 @@ fn history(sent: &[Sent], ticks: &[i64], handles: usize) -> Vec<Value> {
     story(&mut teams[0])
 }
 
-/// Returns a time field of a delivery event in microseconds.
+/// Returns a time field of a delivery event, in microseconds.
 fn moment(event: &Value, field: &str) -> i64 {
     time(event[1][field].as_str().unwrap()).micros()
 }
@@ -452,7 +451,7 @@ proptest! {
     }
 }
 
-/// Opens the teams of a world on storage that fails.
+/// Opens the teams of a world on a storage that can fail.
 fn faulty(world: &World) -> (Faulty, Root) {
     let inner: Arc<dyn Storage> = world.memory.clone();
     let faulty = Faulty::new(inner);
@@ -525,7 +524,7 @@ fn the_senders_death_loses_nothing() {
     assert_eq!(again.ack.unwrap().event.kind, "message_acked");
 }
 
-/// The team `demo` with one dead letter, which needs more than operations.
+/// Creates a dead letter in the team `demo`. This takes several operations and a change of the clock.
 pub fn with_dead_letter(world: &World) {
     let mut team = world.demo();
     team.send(durable("m-dead", 1, 0)).unwrap();

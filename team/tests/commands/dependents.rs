@@ -1,4 +1,4 @@
-//! Dependent tasks: those that a completed task sets free.
+//! Tests of tasks that depend on others: completing a task unblocks its dependents.
 
 use crate::claims::{
     after, change, claim, claimed, complete, count, fail, new, status, task, waiting,
@@ -87,7 +87,7 @@ fn who_waits_in_vain_is_told_so_everywhere() {
     assert_eq!(told(&mut team), ["1", "3"]);
     team.task_reopen(reopen("1")).unwrap();
     assert_eq!(told(&mut team), ["3"]);
-    // A task that no longer needs it no longer waits.
+    // A task whose dependency is removed no longer waits.
     let instead = given!(TaskChange, blocked_by: ["2"], ..change("4"));
     team.task_change(instead).unwrap();
     assert!(told(&mut team).is_empty());
@@ -101,7 +101,7 @@ fn a_report_that_completes_a_message_governed_task_frees_those_that_wait() {
         team.task_create(waiting("waits", deps)).unwrap();
     }
     world.later(2 * SECOND);
-    // Too late, it completes nothing.
+    // A report that comes too late completes nothing.
     let late = |id: &str, back: i64| {
         let now = world.root.options().clock.now();
         given!(teamlog_team::message::task_update::TaskUpdate,
@@ -120,7 +120,7 @@ fn a_report_that_completes_a_message_governed_task_frees_those_that_wait() {
     assert_eq!(kinds, ["message_sent", "task_unblocked"]);
     assert_eq!(recorded[1]["cause"], recorded[0]["id"]);
     assert_eq!(status(&mut team, "1"), "pending");
-    // A task that the report itself creates counts as well.
+    // A task that the report itself creates counts too.
     team.task_update(update("bd-2", "completed")).unwrap();
     assert_eq!(
         (status(&mut team, "2"), status(&mut team, "3")),
@@ -148,7 +148,7 @@ fn a_report_that_takes_a_completion_back_blocks_those_that_wait_again() {
     world.later(SECOND);
     team.task_update(update("bd-1", "done")).unwrap();
     assert_eq!(status(&mut team, "1"), "pending");
-    // A new assignment is work to be done, too.
+    // A new assignment makes the task unfinished again, so its dependents wait.
     world.later(SECOND);
     team.task_assign(assign("bd-1", "qa")).unwrap();
     assert_eq!(status(&mut team, "1"), "blocked");
@@ -207,7 +207,7 @@ fn more_than_fit_into_a_group_are_free_at_once_and_ticks_say_so_group_by_group()
     team.task_finish(complete(&one)).unwrap();
     assert_eq!(count(&mut team) - seq, 1 + AT_ONCE);
     drop(team);
-    // A process that dies here leaves nothing half done: the next one finds and takes the free task.
+    // The process dies here. The next process finds the unblocked task and claims it.
     let root = Root::on(world.memory.clone(), world.root.options().clone());
     let mut team = root.team("demo").unwrap();
     let (last, before) = ((1 + AT_ONCE + BEYOND).to_string(), AT_ONCE + 100);

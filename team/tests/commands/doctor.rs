@@ -1,11 +1,11 @@
-//! `doctor` on read-only storage, beside other handles, and on many kinds of history.
+//! Tests of `doctor` on read-only storage, beside other handles, and on many kinds of history.
 
 use crate::prelude::*;
 use std::io;
 use teamlog_engine::storage::{Bytes, File, HeldLock, LockError, OpenMode, Stat, Watcher};
 use teamlog_team::doctor::DoctorAnswer;
 
-/// A file system that is mounted read-only.
+/// A storage that refuses writes, like a read-only file system.
 #[derive(Debug)]
 struct ReadOnly(Arc<Memory>);
 
@@ -115,7 +115,7 @@ fn a_handle_from_before_a_cut_or_a_salvage_sees_what_is_there_now() {
     }
     let mut other = world.root.team("demo").unwrap();
     assert_eq!(status(&mut other).message_count, 3);
-    // The event of the cut takes the seq of the removed one.
+    // The event that records the cut gets the seq of the removed event.
     let answer = team.repair(given!(Repair, to: 3, yes: true)).unwrap();
     assert_eq!((answer.status, answer.seq), ("repaired", Some(4)));
     assert_eq!(status(&mut other).message_count, 2);
@@ -158,11 +158,11 @@ fn only_the_present_is_repaired() {
 #[test]
 fn a_check_beside_a_writer_finds_nothing_wrong() {
     use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::Relaxed};
-    /// Writer steps per check. Each check reads the whole log; an unlimited writer would always outrun it.
+    /// Number of writer steps per check. Each check reads the whole log, so an unlimited writer would always be faster.
     const STEPS_A_CHECK: usize = 20;
     let world = World::new();
     history(&world, Format::Jsonl);
-    /// Ends the writer even if a check fails.
+    /// Stops the writer even if a check fails.
     struct Stop<'a>(&'a AtomicBool);
     impl Drop for Stop<'_> {
         fn drop(&mut self) {
@@ -211,7 +211,7 @@ fn complete(team: &mut teamlog_team::Team, mode: &str, session: Option<&str>) {
     team.mode_complete(complete).unwrap();
 }
 
-/// Returns the result of a check: its health, its faults with kind, mode and session, and its recommendations.
+/// Returns the result of the check `name`: its health, its faults (kind, mode, session), and its recommendations.
 fn faults(world: &World, name: &str) -> (Health, Vec<[String; 3]>, Vec<String>) {
     let answer = doctor(&world.root, "demo");
     let check = answer.checks.into_iter().find(|one| one.name == name);
@@ -234,15 +234,15 @@ fn modes_that_contradict_each_other_across_scopes_are_found_and_what_is_recommen
     }
     start(&mut team, "forge", None);
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
-    // The root is active where a session ended.
+    // A mode is active at the root after a session with it ended.
     complete(&mut team, "forge", Some("a"));
     let found = vec![fault("root_state", "forge", "root")];
     let clear = vec!["teamlog mode clear demo forge --root".to_owned()];
     assert_eq!(faults(&world, "modes"), (Health::Warn, found, clear));
-    // A session that is active where the root ended is at work.
+    // A mode may stay active in a session after it ended at the root.
     complete(&mut team, "forge", None);
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
-    // A session that hides a mode of the root does not end it there.
+    // A session that hides a mode of the root does not end that mode.
     start(&mut team, "ultrawork", None);
     let clear = given!(ModeClear, mode: "ultrawork", session_id: "b");
     team.mode_clear(clear).unwrap();
@@ -270,7 +270,7 @@ fn a_file_of_active_skills_that_lists_what_ended_is_found_and_a_rehydration_mend
     start(&mut team, "forge", Some("s"));
     let forged = read();
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
-    // Simulates a program that writes back a mode that another program completed.
+    // Simulates a program that writes a mode back after another program completed it.
     put(&planned);
     let mend = vec!["teamlog rehydrate demo".to_owned()];
     let forge = fault("skill_active", "forge", "s");
@@ -285,7 +285,7 @@ fn a_file_of_active_skills_that_lists_what_ended_is_found_and_a_rehydration_mend
     put(&forged);
     let expected = (Health::Unhealthy, vec![forge], mend);
     assert_eq!(faults(&world, "modes"), expected);
-    // A file that does not parse belongs to another check.
+    // Another check reports a file that does not parse.
     put(b"{\"active_skills\":7}");
     assert_eq!(faults(&world, "modes"), (Health::Healthy, vec![], vec![]));
 }
@@ -353,7 +353,7 @@ fn runs_whose_time_outs_nobody_recorded_are_found_and_a_tick_mends_them() {
     assert_eq!(overdue(&world), (Health::Healthy, 0.into(), vec![]));
 }
 
-/// Records a history that is longer than the part that is always read whole.
+/// Records a history that is too long for a complete check by default.
 fn long_history(world: &World, format: Format) {
     let mut team = world.team(Some(&["lead", "dev", "qa"]), format);
     for round in 0..550 {

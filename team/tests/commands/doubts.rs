@@ -1,11 +1,11 @@
-//! Answers of operations name dependencies and agents that are probably not meant, and agents that stopped; nothing else changes
-//! in them.
+//! Tests of warnings in answers: dependencies and agents that are probably misspelled, and agents that stopped. All other
+//! fields stay the same.
 
 use crate::claims::new;
 use crate::prelude::*;
 use teamlog_team::worker::shutdown::WriteAck;
 
-/// An open team in which `dev` and `lead` acted, and `qa` accepted its shutdown.
+/// Returns an open team in which `dev` and `lead` acted, and `qa` accepted its shutdown.
 fn world() -> World {
     let (world, mut team) = team_of(None, Format::Jsonl);
     team.send(message("dev", "lead")).unwrap();
@@ -38,7 +38,7 @@ const FIELDS: [&str; 8] = [
     "owner_gone",
 ];
 
-/// The doubts of an answer, by field.
+/// Returns the names of the warning fields in an answer.
 #[track_caller]
 fn doubts(answer: &Value) -> Vec<&'static str> {
     let has = |field: &&str| answer.get(*field).is_some();

@@ -1,18 +1,18 @@
-//! Draws inputs of operations by their schemas, from a pool of names and of ids that earlier answers gave.
+//! Random inputs of operations, drawn from their schemas. Values come from a pool of names and of ids in earlier answers.
 
 use serde_json::{Map, Value, json};
 use teamlog_team::api::Operation;
 use teamlog_team::bootstrap::events::EVENTS;
 use teamlog_team::projections::mode::Mode;
 
-/// Fields that a call sets for all operations alike.
+/// Fields that each call sets itself.
 const CONTROL: [&str; 5] = ["team_name", "key", "actor", "trace_id", "workingDirectory"];
 /// Values of a wrong type.
 const WRONG: [&str; 6] = ["null", "-1", "\"\"", "[]", "{\"a\": 1}", "\"\\u0000\""];
 /// Maximum nesting of objects and lists.
 const DEPTH_MAX: usize = 4;
 
-/// A small deterministic source of choices.
+/// A deterministic source of choices.
 pub struct Draw(pub u64);
 
 impl Draw {
@@ -33,14 +33,14 @@ impl Draw {
     }
 }
 
-/// An input; `mistyped` is true if a value has a wrong type.
+/// A drawn input. `mistyped` is true if a value has a wrong type.
 #[derive(Debug, Clone)]
 pub struct Drawn {
     pub input: Map<String, Value>,
     pub mistyped: bool,
 }
 
-/// Ids from earlier answers.
+/// Ids in earlier answers.
 #[derive(Default)]
 pub struct Known {
     claims: Vec<Value>,
@@ -77,7 +77,7 @@ impl Known {
             if CONTROL.contains(&&**field) {
                 continue;
             }
-            // No other caller acts meanwhile, so a wait would last until its timeout.
+            // No other caller acts in the meantime, so a wait would last until its timeout.
             let waits = field == "timeout_ms";
             let rare = matches!(&**field, "expected_version" | "cursor" | "before" | "cause");
             let given = if rare { draw.one_in(6) } else { draw.one_in(2) };
@@ -95,7 +95,7 @@ impl Known {
         drawn
     }
 
-    /// Returns a value of the right type. In most cases the value names something that exists.
+    /// Returns a value of the right type. In most cases it names an existing object.
     fn value(
         &self,
         draw: &mut Draw,
@@ -196,7 +196,7 @@ impl Known {
     }
 }
 
-/// Draws a value of a schema; `whole` holds the definitions that the schema refers to.
+/// Draws a value for a schema. `whole` has the definitions to which the schema refers.
 fn of_schema(draw: &mut Draw, schema: &Value, whole: &Value, depth: usize) -> Value {
     if depth > DEPTH_MAX {
         return Value::Null;

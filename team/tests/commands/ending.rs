@@ -1,4 +1,4 @@
-//! The end of a team: the gate, its remains, the calls that still work, and its deletion for good.
+//! Tests of the end of a team: the gate, the calls that still work, and the deletion.
 
 use crate::prelude::*;
 use crate::workers::{answers, ask, heartbeat, identity, says};
@@ -27,7 +27,7 @@ fn held_back(team: &mut Team, cleanup: Cleanup, code: Code) -> Refusal {
 }
 
 fn task(world: &World, team: &mut Team, id: &str, status: &str) {
-    // A message of equal time might be sorted before the message that it follows.
+    // A message with an equal time might be sorted before the one that it follows.
     world.later(SECOND);
     team.task_update(update(id, status)).unwrap();
 }
@@ -252,7 +252,7 @@ fn the_files_of_a_closed_team_go_and_nothing_brings_them_back() {
     assert_eq!(left(), Vec::<String>::new());
     let report = json(&doctor(&world.root, "demo"));
     assert_eq!(report["overall_status"], "healthy", "{report:#}");
-    // Restores the directory.
+    // Puts the directory back.
     world
         .memory
         .create_dir_all(Path::new("teams/demo/tasks"))
@@ -358,7 +358,7 @@ fn only_a_closed_team_is_purged_and_then_there_is_none() {
     );
     assert_eq!(world.names_in_teams(), Vec::<String>::new());
     refused(world.root.purge("demo"), Code::TeamNotFound);
-    // The name is free again.
+    // After the purge the name is free again.
     let mut again = world.demo();
     assert_eq!(kinds(&mut again), ["team_created"]);
 }

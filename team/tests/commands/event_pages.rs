@@ -1,9 +1,9 @@
-//! `list-events` from the end on: pages and filters, against a filter over everything.
+//! Tests of `list-events` from the end backward: pages and filters, compared with a filter over all events.
 
 use crate::prelude::*;
 use teamlog_team::log::events::{Events, EventsAnswer, Order};
 
-/// An open team: foreign events of three kinds about four tasks, some of which say something, and an answer that is kept.
+/// Creates an open team with foreign events of three kinds about four tasks, some with a text, and a stored answer.
 fn history(world: &World, format: Format, count: usize) -> Team {
     let mut team = world.team(None, format);
     for n in 0..count {
@@ -41,7 +41,7 @@ fn seqs(answer: &EventsAnswer) -> Vec<u64> {
     answer.events.iter().map(|one| one.event.seq).collect()
 }
 
-/// Reads all pages to the end, each from the cursor of the one before.
+/// Reads all pages, each from the cursor of the previous one.
 fn all_pages(team: &mut Team, asked: &Events) -> Vec<u64> {
     let mut found = Vec::new();
     let mut asked = newest(asked.clone());
@@ -114,7 +114,7 @@ fn texts_kinds_and_bookkeeping_choose_what_they_say() {
     let all = count(Events::default());
     assert_eq!(count(given!(Events, bookkeeping: Some(true))), all);
     assert_eq!(count(given!(Events, bookkeeping: Some(false))), all - 1);
-    // The list hides the same kinds as `tail`.
+    // The operation hides the same kinds as `tail`.
     let shown = team
         .events(&given!(Events, bookkeeping: Some(false)))
         .unwrap();
@@ -151,7 +151,7 @@ fn what_contradicts_itself_is_refused() {
         .events(&newest(given!(Events, after: Some(99))))
         .unwrap_err();
     assert_eq!(ahead.refusal().unwrap().code, Code::CursorAhead);
-    // A seq after the end counts as the end, and before the first event there is none.
+    // A seq after the end counts as the end. Before the first event the page is empty.
     let last = team
         .events(&given!(Events, before: Some(999), limit: Some(1)))
         .unwrap();

@@ -1,4 +1,4 @@
-//! The order of faults, of every operation: the shape of the input, then the team, then the rules.
+//! Tests of the order of faults in every operation: first the shape of the input, then the team, then the rules.
 
 use crate::prelude::*;
 use crate::scenario::{mistyped, scenario};
@@ -37,7 +37,7 @@ fn the_shape_of_an_input_comes_first_and_then_the_team() {
                 "{name} without {last}"
             );
         }
-        // The word of a mode has a code of its own, by a rule.
+        // A rule checks the name of a mode, with its own code.
         let own = shape
             .fields
             .iter()
@@ -49,9 +49,9 @@ fn the_shape_of_an_input_comes_first_and_then_the_team() {
             let fault = code(&other).unwrap_err();
             assert_ne!(fault, "team_not_found", "{name} with {}", field.name);
         }
-        // Some operations answer for a team that does not exist, with nothing.
+        // Some operations return an empty answer if the team does not exist.
         if let Err(fault) = code(&input) {
-            // By its contract `read-task` says `task_not_found` then, `read-manifest` `manifest_not_found`.
+            // The contract prescribes `task_not_found` for `read-task` and `manifest_not_found` for `read-manifest`.
             assert!(fault.ends_with("_not_found"), "{name}: {fault}");
             missing_teams += usize::from(fault == "team_not_found");
         }

@@ -1,14 +1,14 @@
-//! Following a log, and waiting for what arrives.
+//! Tests of following a log, and of waits for events.
 
 use crate::prelude::*;
 use std::sync::mpsc::{Receiver, channel};
 use teamlog_team::log::tail::Tail;
 use teamlog_team::message::wait::{Wait, WaitStatus};
 
-/// No test waits that long, unless it fails.
+/// Upper limit of a wait. A test reaches it only if it fails.
 const LONG: Duration = Duration::from_secs(30);
 
-/// Follows on a thread of its own; sends the seqs, and in the end the outcome.
+/// Follows a log on another thread. Sends each seq, and finally the outcome.
 fn follower(
     world: &World,
     tail: Tail,
@@ -20,7 +20,7 @@ fn follower(
             &tail,
             &mut |event, line| {
                 assert!(line.starts_with(b"{\"seq\":"));
-                // The receiver is gone: the follower ends.
+                // If the receiver is gone, the follower ends.
                 match seen.send(event.seq) {
                     Ok(()) => ControlFlow::Continue(()),
                     Err(_) => ControlFlow::Break(()),
@@ -49,7 +49,7 @@ fn a_follower_shows_what_is_there_and_then_what_comes() {
         let (newest, following) = follower(&world, given!(Tail, last: 2));
         let none = Tail {
             filter: given!(Replay, kind: "message_acked"),
-            // No event yet; the follower may begin late.
+            // The follower may begin late, so it knows no event yet.
             last: None,
         };
         let (acks, _) = follower(&world, none);
@@ -64,7 +64,7 @@ fn a_follower_shows_what_is_there_and_then_what_comes() {
         let inbox = team.read(of("dev")).unwrap();
         let ack = given!(Ack, agent: "dev", message_id: inbox.messages[0].id.clone());
         team.ack(ack).unwrap();
-        // An ack of a new agent is preceded by its joining.
+        // The event by which the new agent joins comes before its ack.
         assert_eq!(take(&acks, 1), [12], "others went by");
         assert_eq!(
             following.join().unwrap().unwrap(),
@@ -91,7 +91,7 @@ fn it_goes_on_across_segments_and_midnights() {
             world.later(137 * MINUTE);
             team.send(message("lead", "dev")).unwrap();
             team.finish().unwrap();
-            // The first to act joins.
+            // The first agent that acts also joins.
             assert_eq!(take(&seqs, 1 + usize::from(n == 0)).last(), Some(&(n + 3)));
         }
         let segments = world.memory.list(Path::new("teams/demo/events")).unwrap();
@@ -132,12 +132,12 @@ fn another_log_in_its_place_ends_it_with_a_word() {
         for _ in 0..3 {
             team.send(message("lead", "dev")).unwrap();
         }
-        // The log one event shorter, or another log.
+        // The replacement is the same log without its last event, or another log.
         let other = match cut {
             true => Arc::new(world.memory.snapshot()),
             false => {
                 let other = World::new();
-                // Random bits of its own.
+                // Advances the random source, so that the other log gets other bits.
                 other.root.options().ids.random().unwrap();
                 drop(other.demo());
                 other.memory
@@ -152,7 +152,7 @@ fn another_log_in_its_place_ends_it_with_a_word() {
     }
 }
 
-/// Puts one directory in the place of another as a restore does: whole, by renames.
+/// Replaces a directory by another one in the way of a restore: by renames.
 fn copy(from: &dyn Storage, to: &dyn Storage, dir: &Path) {
     let aside = Path::new("teams/.aside");
     copy_into(from, to, dir, aside);
@@ -194,7 +194,7 @@ fn mail_ends_the_wait_and_what_came_before_is_not_missed() {
     team.send(message("lead", "qa")).unwrap();
     team.send(message("qa", "dev")).unwrap();
     assert_eq!(waiting.join().unwrap(), (WaitStatus::Arrived, vec![3], 3));
-    // The message is there already.
+    // The message is in the log already.
     let again = wait(&world, known("dev", 2));
     assert_eq!(again.join().unwrap(), (WaitStatus::Arrived, vec![3], 3));
     let nothing = given!(Wait, timeout_ms: 30, ..known("dev", 3));
@@ -216,7 +216,7 @@ fn what_others_do_to_a_task_reaches_its_owner_what_it_does_itself_wakes_nobody()
     team.task_assign(assign("t1", "dev")).unwrap();
     let since = 2;
     let waiting = wait(&world, known("dev", since));
-    // The owner's own report, a fact about another task, and a repeated event.
+    // These events do not count: the owner's own report, a fact about another task, and a repeated event.
     team.task_update(update("t1", "in_progress")).unwrap();
     let fact =
         |task: &str, actor: &str| given!(Append, kind: "ci_run_finished", actor, task_id: task);

@@ -1,5 +1,5 @@
-//! Golden teams: every kind of event that a command writes, in both formats. Every later version opens them with the same
-//! state. `fixtures/README.md` says how they were made; they are opened from a copy in memory.
+//! Golden teams: logs with every kind of event that a command writes, in both formats. Every later version must open them with
+//! the same state. `fixtures/README.md` describes how they were made. The tests open a copy in memory.
 //!
 //! `cargo test -p teamlog-team --test commands golden::make -- --ignored` makes the set of the present version.
 
@@ -8,11 +8,11 @@ use crate::prelude::*;
 use teamlog_engine::Point;
 use teamlog_team::projections::vocabulary;
 
-/// The set of this version.
+/// Directory of the set of this version.
 const SET: &str = "teams-v1";
 const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
 
-/// Reserved, and written by no command of the version that made the set.
+/// Reserved kinds that no command wrote in the version that made the set.
 const NEVER_WRITTEN: [(&str, &str); 12] = [
     (
         "agent_token_added",
@@ -62,13 +62,13 @@ fn fixtures() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures")
 }
 
-/// Reads the contents of the set, by format and team: `{events, messages, tasks, state_digest}`.
+/// Reads the expected contents of the set, per format and team: `{events, messages, tasks, state_digest}`.
 fn contents() -> BTreeMap<String, BTreeMap<String, Value>> {
     let text = std::fs::read_to_string(fixtures().join(SET).join("contents.json")).unwrap();
     serde_json::from_str(&text).unwrap()
 }
 
-/// A data root in memory with a copy of the teams of one format.
+/// Returns a data root in memory with a copy of the teams in one format.
 fn opened(format: Format) -> World {
     let world = World::new();
     let from = fixtures().join(SET).join(format.name());
@@ -152,7 +152,7 @@ fn golden_teams_answer_queries() {
     }
 }
 
-/// Every kind of event of the teams, foreign ones apart.
+/// Returns the kinds of all events in the teams, without foreign kinds.
 fn kinds_in(world: &World) -> BTreeSet<String> {
     let mut kinds = BTreeSet::new();
     for name in world.root.teams().unwrap() {
@@ -164,7 +164,7 @@ fn kinds_in(world: &World) -> BTreeSet<String> {
     kinds
 }
 
-/// A kind that a command writes has an event in the set, so that it stays readable.
+/// Checks that every kind which a command writes occurs in the set.
 fn assert_complete(kinds: &BTreeSet<String>, format: Format) {
     let never = |name: &str| NEVER_WRITTEN.iter().any(|(kind, _)| *kind == name);
     let names = || vocabulary::kinds().map(|kind| kind.name);
@@ -201,7 +201,8 @@ fn what_makes_the_set_writes_every_kind() {
     }
 }
 
-/// Writes down the contents of the set. Run by hand after a projection changed its rows, so that digests change.
+/// Writes the expected contents of the set. Run it by hand after a projection changed its rows, because then the digests
+/// change.
 #[test]
 #[ignore = "writes into fixtures/"]
 fn measure() {
@@ -220,7 +221,7 @@ fn measured(world: &World) -> BTreeMap<String, Value> {
     measured.collect()
 }
 
-/// Writes the set into `fixtures/`. Run by hand, once per version, when its kinds are complete.
+/// Writes the set into `fixtures/`. Run it by hand, once per version, after its kinds are complete.
 #[test]
 #[ignore = "writes into fixtures/"]
 fn make() {

@@ -7,7 +7,7 @@ use teamlog_team::backup::restore::Restore;
 
 const BOTH: [&str; 2] = ["obstruction", "synthesizer"];
 
-/// Makes the set of the current version in memory.
+/// Makes the set of the present version in memory.
 pub fn made(format: Format) -> World {
     let world = World::new();
     lived(&world, format);
@@ -19,11 +19,11 @@ pub fn made(format: Format) -> World {
 }
 
 thread_local! {
-    /// Faults of the set, collected so that one failure lists all of them.
+    /// Faults of the set. They are collected so that one failure lists all of them.
     static FAULTS: RefCell<Vec<String>> = const { RefCell::new(Vec::new()) };
 }
 
-/// Calls an operation on team `golden`, and returns its answer.
+/// Calls an operation on the team `golden`.
 fn call(world: &World, operation: &str, input: Value) -> Value {
     match attempt(world, operation, input) {
         Ok(answer) => answer,
@@ -68,7 +68,7 @@ fn lived(world: &World, format: Format) {
     call(world, "cleanup", json!({"force": true}));
 }
 
-/// Records an ended session, and an abandoned session that still blocks others a day later.
+/// Records an ended session, and an abandoned session that still blocks other modes a day later.
 fn sessions(world: &World) {
     for session in ["s-ended", "s-left"] {
         let input = json!({"mode": "autopilot", "session_id": session});
@@ -411,7 +411,7 @@ fn told(world: &World, format: Format) {
     world.root.import_team_chat(&import, &memory).unwrap();
 }
 
-/// Records teams whose logs were cut, salvaged, converted and restored, and a team with a torn tail.
+/// Records teams whose logs were cut, salvaged, converted and restored, and a team with an incomplete last write.
 fn moved(world: &World, format: Format) {
     let other = match format {
         Format::Jsonl => Format::Binary,

@@ -1,4 +1,4 @@
-//! Work at hand: ready tasks, the summary for an agent, and changes since a point.
+//! Tests of an agent's view of its work: ready tasks, `prime`, and changes since a point.
 
 use crate::prelude::*;
 use teamlog_engine::Point;
@@ -26,7 +26,7 @@ fn what_is_ready_comes_by_pages_and_a_cursor_outlives_its_task() {
     let first = page(None).unwrap();
     assert_eq!((ids(&first.tasks), first.total), (vec!["t4", "t1"], 5));
     let cursor = first.next_cursor.unwrap();
-    // A task is claimed between the pages.
+    // Claims a task between two pages.
     world
         .root
         .team("demo")
@@ -120,7 +120,7 @@ fn whatever_lies_there_fits_and_says_how_much_was_left_out() {
     let name = "n".repeat(128);
     let mut team = world.team(None, Format::Jsonl);
     for n in 0..60 {
-        // Long ids, long texts, a script of three bytes a letter, many dependencies.
+        // The test data have long ids, long texts, letters of three bytes, and many dependencies.
         let id = format!("{}{n}", "9-".repeat(60));
         let deps = (0..9)
             .map(|dep| format!("{}{dep}", "x.".repeat(55)))
@@ -269,7 +269,7 @@ fn a_difference_comes_by_pages_and_adds_up() {
             .as_deref(),
         Some("from")
     );
-    // A day before the team began: the log begins later, and so does the difference.
+    // The point is a day before the team began, so the difference begins with the log.
     let before = Point::Time(time("2026-11-20T12:00:00Z"));
     let early = given!(Diff; from: before, to: None::<Point>, limit: None, cursor: None::<String>);
     let early = team.diff(&early).unwrap();

@@ -1,4 +1,4 @@
-//! Live equals rebuilt, over random histories of commands by several handles.
+//! Property: the live state equals the rebuilt state, over random histories of commands by several handles.
 
 use crate::prelude::*;
 use proptest::prelude::*;
@@ -64,7 +64,7 @@ enum Step {
         worker: u8,
         seconds: u64,
     },
-    /// An action of the holder, with the last known token of the task or with an epoch.
+    /// An act of the holder, with the last known token of the task or with an epoch.
     Hold {
         task: u8,
         what: u8,
@@ -88,7 +88,7 @@ enum Step {
     Rehydrate,
 }
 
-/// Settings, some of them numbers: an invalid value is refused and changes nothing.
+/// Settings of different types. A value that is invalid for its setting is refused and changes nothing.
 const KEYS: [&str; 3] = ["views", "members.open", "nudge.idle_seconds"];
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
@@ -269,7 +269,7 @@ fn run(world: &World, team: &mut Team, step: Step) -> Result<(), Failure> {
     }
 }
 
-/// Acts as the holder of a task, with the token of the last claim unless an epoch is given.
+/// Acts as the holder of a task. Uses the token of the last claim, unless an epoch is given.
 fn hold(team: &mut Team, id: &str, what: u8, epoch: Option<u64>) -> Result<(), Failure> {
     let last = crate::claims::find(team, id).and_then(|task| task.governed.claim);
     let token = last.map_or("none".to_owned(), |claim| claim.token);
@@ -285,7 +285,7 @@ fn hold(team: &mut Team, id: &str, what: u8, epoch: Option<u64>) -> Result<(), F
                 worker: agent(1),
                 claim_token,
                 epoch,
-                // The caller with an epoch need not be the holder; the property holds for both.
+                // With an epoch the caller need not be the holder. The property must hold for both cases.
                 force: true,
                 ..TaskRelease::default()
             })
@@ -298,7 +298,7 @@ fn hold(team: &mut Team, id: &str, what: u8, epoch: Option<u64>) -> Result<(), F
     }
 }
 
-/// Checks the conditions that hold for all tasks after any history.
+/// Checks the conditions that all tasks must meet after any history.
 fn check(team: &mut Team) {
     let now = team.tasks(given!(Tasks, limit: 0)).unwrap().tasks;
     let find = |id: &str| now.iter().find(|task| task.task_id == id);
@@ -316,8 +316,9 @@ fn check(team: &mut Team) {
             let free = matches!(task.status, Status::Pending | Status::Blocked);
             let free = free || task.lease_expired();
             assert_eq!(listed, free && !open, "{task:?}");
-            // A reopened dependency does not block the tasks that it freed. A tick records dependencies that were
-            // completed elsewhere.
+            // Reopening a dependency does not block the tasks that it has unblocked. A tick unblocks tasks whose dependencies
+            // were
+            // completed in another way.
             assert!(task.status != Status::Blocked || open, "{task:?}");
         } else {
             assert!(!live, "{task:?}");

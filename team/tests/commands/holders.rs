@@ -1,10 +1,11 @@
-//! Acting on a claim: the presenter of its token may, and with an epoch alone only the holder, if the caller is known.
+//! Tests of callers that present a claim. Any caller may present its token. If the caller is known, only the holder may
+//! present the epoch alone.
 
 use crate::claims::{after, claimed, new};
 use crate::prelude::*;
 use crate::transitions::cancel;
 
-/// The part of the claim of `dev` that is presented, and its presenter.
+/// The presented parts of the claim of `dev`, and the agent that presents them.
 #[derive(Clone, Default)]
 struct Shown<'a> {
     token: Option<&'a str>,
@@ -16,7 +17,7 @@ struct Shown<'a> {
 
 const WAYS: [&str; 5] = ["complete", "fail", "renew", "release", "cancel"];
 
-/// Presents it; the payload of the event that it led to.
+/// Presents the claim to an operation. Returns the payload of the resulting event.
 fn present(team: &mut Team, way: &str, shown: &Shown<'_>) -> Result<Value, Failure> {
     team.under(given!(Control, actor: shown.actor.map(str::to_owned)));
     let (claim_token, epoch) = (shown.token.map(str::to_owned), shown.epoch);
@@ -37,7 +38,7 @@ fn present(team: &mut Team, way: &str, shown: &Shown<'_>) -> Result<Value, Failu
         "release" => drop(
             team.task_release(TaskRelease {
                 task_id: "1".into(),
-                // A release always names its worker.
+                // A release must name its worker.
                 worker: worker
                     .or(shown.actor.map(str::to_owned))
                     .unwrap_or("dev".into()),
@@ -59,7 +60,7 @@ fn present(team: &mut Team, way: &str, shown: &Shown<'_>) -> Result<Value, Failu
     Ok(after(team, usize::try_from(before).unwrap()).remove(0))
 }
 
-/// A team in which `dev` holds task 1, and the token of that claim.
+/// Creates a team in which `dev` holds task 1. Returns the token of that claim too.
 fn held() -> (World, Team, String) {
     let (world, mut team) = demo();
     let token = claimed(&mut team, new("first")).claim_token;
@@ -80,7 +81,7 @@ fn an_epoch_that_somebody_else_presents_moves_nothing() {
         ] {
             let shown = given!(Shown, worker, actor, ..guessed.clone());
             let refusal = refused(present(&mut team, way, &shown), Code::NotHolder);
-            // A release names a worker in any case.
+            // A release must name a worker.
             if way != "release" || worker.is_some() {
                 assert_eq!(
                     refusal.field.as_deref(),
@@ -131,7 +132,7 @@ fn an_override_skips_the_holder_but_never_the_epoch_and_is_recorded() {
             refused(present(&mut team, way, &forced(wrong)), Code::ClaimConflict);
         }
         let none = given!(Shown, actor: "qa", force: true);
-        // The leader alone ends a claim without presenting it, and only by canceling the task.
+        // Without presenting the claim, only the leader can end it, and only by canceling the task.
         let (worker, code) = match way {
             "cancel" => (Some("qa"), Code::ClaimConflict),
             _ => (None, Code::InvalidInput),

@@ -1,4 +1,4 @@
-//! Every operation with wrong inputs: each field missing, of another type, unknown, or with a harmful value.
+//! Tests of every operation with wrong inputs: each field missing, of another type, unknown, or with a harmful value.
 
 use crate::deliveries::with_dead_letter;
 use crate::prelude::*;
@@ -6,10 +6,10 @@ use crate::scenario::{Given, NAMES, mistyped, scenario};
 use teamlog_team::Code;
 use teamlog_team::api::{self, Fault, OPERATIONS, Operation};
 
-/// Events that a refused call may leave.
+/// Kinds of events that a refused call may record.
 const FACTS: [&str; 2] = ["task_lease_expired", "task_blocked"];
 
-/// Longest message of a fault, which repeats its input cut.
+/// Maximum length of an error message, which shortens the input that it repeats.
 const MESSAGE_MAX: usize = 4_000;
 
 pub fn call(
@@ -24,8 +24,8 @@ pub fn call(
     Ok(serde_json::from_str(answered.data.get()).unwrap())
 }
 
-/// Calls `check` for every operation with a copy of the world in which the operation can be carried out, and returns
-/// the world after the last one.
+/// Calls `check` for every operation with a copy of the world in which the operation can succeed. Returns the world after the
+/// last operation.
 fn each(mut check: impl FnMut(&'static Operation, &World, &Map<String, Value>)) -> World {
     let world = World::new();
     with_dead_letter(&world);
@@ -53,7 +53,7 @@ fn recorded(world: &World) -> usize {
     usize::try_from(last).unwrap()
 }
 
-/// Returns a complaint unless the call is refused with a fault of its input and records nothing.
+/// Returns a complaint, unless the call is refused because of its input and records nothing.
 fn refused(
     world: &World,
     operation: &Operation,
@@ -86,7 +86,7 @@ fn the_story_has_every_operation_and_each_can_be_carried_out() {
     settled_digest(&mut world.root.team("demo").unwrap());
 }
 
-/// Values that name nothing, and the code of their refusal.
+/// Values that name no existing object, and the code of the refusal.
 pub const ABSENT: [(&str, &str, Code); 15] = [
     ("task_id", "999", Code::TaskNotFound),
     ("worker", "nobody", Code::WorkerNotFound),
@@ -191,7 +191,7 @@ fn a_field_that_nobody_knows_is_refused_by_name_or_kept() {
     assert!(faults.is_empty(), "{faults:#?}");
 }
 
-/// Harmful values for any field.
+/// Returns harmful values for any field.
 fn hostile() -> Vec<Value> {
     let mut deep = json!(1);
     for _ in 0..100 {

@@ -1,4 +1,4 @@
-//! One team on several hosts: created on one, joined and written by others, with a journal that may fail.
+//! Tests of a team on several hosts: created on one, joined and written by the others, with a journal that may fail.
 
 mod adoption;
 mod artifacts;
@@ -24,7 +24,7 @@ fn identity() -> JournalIdentity {
     }
 }
 
-/// A host with a root of its own.
+/// Creates a host with its own data root.
 fn host(number: u64, journals: Arc<dyn Journals>) -> (Memory, Root) {
     let memory = Memory::new();
     let options = RootOptions {
@@ -47,7 +47,7 @@ fn init() -> Init {
     }
 }
 
-/// Hosts of one team: the first begins it, the others join.
+/// Creates hosts of one team. The first host creates the team, the others join it.
 fn hosts(count: u64) -> (MemoryJournal, Vec<(Memory, Root)>) {
     let journal = MemoryJournal::default();
     let hosts: Vec<_> = (0..count)
@@ -82,7 +82,7 @@ fn code<T>(outcome: Result<T, Failure>) -> &'static str {
     outcome.map(drop).unwrap_err().code()
 }
 
-/// Brings all up to the journal, and holds their segments and states against each other.
+/// Fetches all events on each host, then compares segments and states of all hosts.
 fn check_equal(hosts: &[(Memory, Root)]) {
     let state = |(memory, root): &(Memory, Root)| {
         let mut team = team(root);
@@ -118,7 +118,7 @@ fn a_team_that_was_begun_on_one_host_is_joined_and_written_on_others() {
     assert_eq!(create(first, "four"), "4");
     let late = host(9, Arc::new(journal.clone()));
     assert_eq!(join(&late.1, &journal), 5);
-    // Joining again only fetches new events.
+    // A repeated join only fetches new events.
     create(&late.1, "five");
     assert_eq!(join(second, &journal), 6);
     check_equal(&[&hosts[..], &[late]].concat());
@@ -232,7 +232,7 @@ fn what_a_power_loss_takes_of_a_host_it_has_again_from_the_journal() {
             .0
             .crash(&mut |n| (choices.random() % n as u64) as usize);
         let root = Root::on(Arc::new(memory.clone()), hosts[0].1.options().clone());
-        // The local log is read, though it is shorter; state derived from more events is not.
+        // The local log is read although it is shorter. A state that is derived from more events is not used.
         let here = team(&root).status(given!(Status, digest: true)).unwrap();
         lost += 7 - here.last_seq;
         let listed = team(&root).tasks(Default::default()).unwrap();
@@ -258,7 +258,7 @@ fn one_name_is_one_log_of_the_journal() {
 #[test]
 fn a_log_that_its_host_left_without_an_event_is_joined_and_begun() {
     let journal = MemoryJournal::default();
-    // The last act of a host before it dies.
+    // The host dies after this act.
     let identity = Identity {
         log: LogId([3; 16]),
         name: "demo".into(),
@@ -305,13 +305,13 @@ fn what_changes_a_log_as_a_whole_is_refused() {
     check_equal(&hosts);
 }
 
-/// A journal that can be cut off, and in which other hosts can always be faster.
+/// A connection to the journal that can be cut. Other hosts can record first through it.
 #[derive(Debug, Clone)]
 struct Line {
     journal: MemoryJournal,
     cut: Arc<AtomicBool>,
     overtaken: Arc<AtomicBool>,
-    /// Reads block while a test holds it.
+    /// Held by a test to make reads block.
     silence: Arc<Mutex<()>>,
 }
 

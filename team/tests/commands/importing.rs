@@ -1,4 +1,4 @@
-//! `import`: history from elsewhere, in any order.
+//! Tests of `import` with messages in any order.
 
 use crate::prelude::*;
 use teamlog_team::Result;
@@ -42,7 +42,7 @@ fn export(team: &mut Team) -> String {
     text
 }
 
-/// Returns three days of history, out of order.
+/// Returns three days of messages, out of order.
 fn history() -> Vec<String> {
     vec![
         reported("m3", "2026-01-03T08:00:00Z", "completed"),
@@ -151,11 +151,11 @@ fn what_no_task_can_take_is_a_message_all_the_same_once() {
     let all = events(&mut team);
     assert_eq!(all[4]["trace_id"], Value::Null);
     settled_digest(&mut team);
-    // The second import finds only duplicates, and reports nothing about tasks.
+    // The second import finds only duplicates, so it reports no unapplied message.
     let again = plain(&world, &lines);
     has!(json(&again), {"imported": 0, "duplicates": 4, "not_applied": {}});
     assert_eq!(events(&mut team).len(), all.len());
-    // An export can be imported.
+    // The output of `export` can be imported.
     let text = export(&mut team);
     let how = given!(ImportEvents, team: "copy");
     let mut lines = Cursor::new(text.clone());

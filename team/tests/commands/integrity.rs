@@ -1,4 +1,4 @@
-//! Results of the last checks, receipts that are presented again, and storage on the disk.
+//! Tests of the results of the last checks, of receipts that are checked later, and of `read-storage`.
 
 use crate::prelude::*;
 use teamlog_engine::{ManualClock, SeededIds};
@@ -12,7 +12,7 @@ use teamlog_team::receipt::head::ReadHead;
 
 const VERIFIED: &str = "teams/demo/derived/verify.json";
 
-/// A team whose log has several segments.
+/// Creates a team whose log has several segments.
 fn segmented() -> (Root, Arc<Memory>, Team) {
     let memory = Arc::new(Memory::new());
     let options = RootOptions {
@@ -58,7 +58,7 @@ fn the_last_verification_is_told_with_its_time_and_forgotten_with_its_file() {
     assert_eq!(done.events, Some(status(&mut team).last_seq));
     world.later(MINUTE);
     assert_eq!(team.verify_last(VerifyLast {}).unwrap(), done);
-    // A damaged log: the next look tells where, not the question.
+    // A check of the receipt finds the damage and its place.
     let (segment, ..) = segments(&mut team).remove(0);
     world.memory.corrupt(&segment, 300, 0x20).unwrap();
     assert_eq!(team.verify_last(VerifyLast {}).unwrap(), done);
@@ -69,7 +69,7 @@ fn the_last_verification_is_told_with_its_time_and_forgotten_with_its_file() {
         (Some(false), &report.problems)
     );
     assert_ne!(damaged.problems, []);
-    // The file may be missing, belong to another log, or not parse.
+    // The result file may be missing, belong to another log, or not parse.
     let kept = world.memory.read(Path::new(VERIFIED), 1 << 20).unwrap();
     world.root.init(Init::of("other")).unwrap();
     let mut other = world.root.team("other").unwrap();
@@ -177,14 +177,14 @@ fn a_receipt_holds_until_something_that_it_covers_changes() {
     let checked = check(&mut team, &early);
     assert!(checked.holds && checked.problem.is_none() && checked.signed_by.is_none());
     assert_eq!(checked.seq, seq);
-    // Changes after the receipt do not concern it.
+    // A change after the receipt does not concern it.
     let (behind, first, _) = all.last().unwrap();
     assert!(*first > seq);
     memory.corrupt(behind, 600, 0x20).unwrap();
     assert!(!team.verify(None).unwrap().ok);
     assert!(check(&mut team, &early).holds);
     memory.corrupt(behind, 600, 0x20).unwrap();
-    // In a sealed segment, and in its own.
+    // The change is in a sealed segment, or in the segment of the receipt.
     for (path, first, last) in all.iter().filter(|(_, first, _)| *first <= seq) {
         memory.corrupt(path, 1_500, 0x20).unwrap();
         let checked = check(&mut team, &early);
@@ -195,7 +195,7 @@ fn a_receipt_holds_until_something_that_it_covers_changes() {
         memory.corrupt(path, 1_500, 0x20).unwrap();
         assert!(check(&mut team, &early).holds);
     }
-    // An older state that was put back has other bytes for it, or none.
+    // An older state that was put back has other bytes in the receipt's segment, or no such segment.
     let (own, first, _) = all.iter().rfind(|(_, first, _)| *first <= seq).unwrap();
     let mut other = early.clone();
     other["digest"] = "0".repeat(64).into();
@@ -224,7 +224,7 @@ fn who_signed_a_receipt_is_said_and_a_changed_one_does_not_hold() {
     let checked = check(&mut team, &signed);
     assert!(checked.holds);
     assert_eq!(checked.signed_by, Some(key.public().hex()));
-    // Any answer that holds a receipt as its own will do.
+    // Any answer with a receipt in its field `receipt` is accepted.
     assert!(check(&mut team, &json!({"receipt": signed})).holds);
     for (field, value) in [
         ("seq", json!(99)),

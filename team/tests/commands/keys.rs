@@ -1,4 +1,4 @@
-//! Idempotency keys: a repeated request gets its first answer.
+//! Tests of idempotency keys: a repeated request gets its first answer.
 
 use crate::prelude::*;
 use teamlog_team::api::{self, Fault};
@@ -23,7 +23,7 @@ fn a_repeated_request_gets_its_first_answer_and_records_nothing() {
     let recorded = events(&mut team);
     let last = recorded.last().unwrap();
     has!(last, {"kind": "response_stored", "key": "k-1"});
-    // Much may have changed since.
+    // The state may have changed since the first answer.
     let claim = json!({"team_name": "demo", "task_id": first["task"]["id"], "worker": "dev"});
     call(&world, "claim-task", claim).unwrap();
     let before = events(&mut team).len();
@@ -32,7 +32,7 @@ fn a_repeated_request_gets_its_first_answer_and_records_nothing() {
         first
     );
     assert_eq!(events(&mut team).len(), before);
-    // Another handle on the same log, as after a restart, knows it too.
+    // Another handle on the same log knows the key too, as after a restart.
     let mut other = world.root.team("demo").unwrap();
     other.finish().unwrap();
     assert_eq!(
@@ -69,7 +69,7 @@ fn what_was_refused_may_be_asked_again_under_its_key() {
     call(&world, "release-task-claim", release).unwrap();
     let later = call(&world, "claim-task", claim("k-3", "qa")).unwrap();
     assert_ne!(later["claimToken"], held["claimToken"]);
-    // The first claim is over, and is not answered as if it were not.
+    // The first claim has ended, so its answer is not repeated.
     let fault = call(&world, "claim-task", claim("k-2", "dev")).unwrap_err();
     assert_eq!(fault.code, "claim_conflict");
     let stored = kinds(&mut team)
@@ -79,7 +79,7 @@ fn what_was_refused_may_be_asked_again_under_its_key() {
     assert_eq!(stored, 3);
 }
 
-/// The operations that hand out a claim, each under the key `k`.
+/// Returns the operations that grant a claim, each under the key `k`.
 fn grants(world: &World) -> [(&'static str, Value); 3] {
     let input = |more: Value| {
         let mut input = json!({"team_name": "demo", "lease_ms": 1_000, "key": "k"});
@@ -101,7 +101,7 @@ fn grants(world: &World) -> [(&'static str, Value); 3] {
     ]
 }
 
-/// A claim is granted, something happens, and the same is asked again under its key.
+/// Grants a claim, runs `meanwhile`, and repeats the request under its key.
 fn asked_again(at: usize, meanwhile: &dyn Fn(&World, &Value)) -> (Value, Result<Value, Fault>) {
     let (world, mut team) = demo();
     let (operation, input) = grants(&world)[at].clone();
@@ -115,7 +115,7 @@ fn asked_again(at: usize, meanwhile: &dyn Fn(&World, &Value)) -> (Value, Result<
     meanwhile(&world, &first["claimToken"]);
     let before = events(&mut team);
     let again = call(&world, operation, input);
-    // The first answer stays as it was recorded, and no event is added.
+    // The stored answer stays, and no event is recorded.
     assert_eq!(events(&mut team), before, "{operation}");
     let stored = before
         .iter()

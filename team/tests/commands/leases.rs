@@ -1,4 +1,4 @@
-//! Leases: the duration of a claim, its end, and the commands of its former holder.
+//! Tests of leases: the duration of a claim, its end, and commands of its former holder.
 
 use crate::claims::{
     after, change, claim, claimed, complete, count, done, new, status, task, waiting,
@@ -112,7 +112,7 @@ fn releasing_what_nobody_holds_changes_nothing() {
     assert_eq!(count(&mut team), before);
     let unknown = given!(TaskRelease, task_id: "9", ..release(&held));
     refused(team.task_release(unknown), Code::TaskNotFound);
-    // A task with an owner is not returned to anyone.
+    // An expired task with an owner is not offered to other agents.
     let owned = given!(teamlog_team::task::create::TaskCreate, owner: "qa", ..new("owned"));
     let id = team.task_create(owned).unwrap().task.task.task_id;
     let other = given!(TaskRelease, task_id: id, ..release(&held));
@@ -182,7 +182,7 @@ fn an_expired_lease_is_taken_over_by_an_event_that_names_the_old_holder() {
     assert_eq!(recorded[1]["cause"], recorded[0]["id"]);
 }
 
-/// The former holder gets equal answers, whether or not a tick ran first.
+/// The former holder gets the same answer, whether or not a tick ran before.
 #[test]
 fn the_old_holder_hears_the_same_whoever_came_first() {
     for ticked in [false, true] {
@@ -326,7 +326,7 @@ fn a_task_whose_lease_ran_out_is_ready_before_anybody_records_it() {
     let marked = seen.tasks.iter().map(Listed::lease_expired);
     assert_eq!(marked.collect::<Vec<_>>(), [true, false, false]);
 
-    // The moment that is asked for decides, not the clock.
+    // The requested point in time decides, not the clock.
     let mut past = world
         .root
         .team("demo")

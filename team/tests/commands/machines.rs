@@ -1,12 +1,12 @@
-//! The listed state machines: each step that the rules take is a listed one. Steps of the bootstrap are checked by the
-//! tests that report accepted events.
+//! Tests of the listed state machines: every step that the rules take is listed. For bootstrap runs, the tests that report
+//! events check this.
 
 use crate::mode_calls::{cancel, complete, show, start};
 use crate::prelude::*;
 use teamlog_team::mode::clear::ModeClear;
 use teamlog_team::mode::end::ModeFail;
 
-/// Checks that a machine lists a step: its source, its trigger, its target.
+/// Returns true if a machine lists a step with this source, trigger and target.
 pub fn is_drawn(team: &Team, machine: &str, (from, by, to): (&str, &str, &str)) -> bool {
     let machines = team.machines().machines;
     let machine = machines.iter().find(|one| one.name == machine).unwrap();

@@ -1,4 +1,4 @@
-//! Mail and reports over random histories by several handles, compared with a simple model.
+//! Properties of mail and reports, over random histories by several handles, compared with a simple model.
 
 use crate::prelude::*;
 use proptest::prelude::*;
@@ -8,7 +8,7 @@ use teamlog_team::message::mail::Mail;
 use teamlog_team::message::mailbox_list::MailboxList;
 
 const AGENTS: [&str; 3] = ["a0", "a1", "leader-fixed"];
-/// Recipients of a broadcast.
+/// Number of recipients of a broadcast.
 const WORKERS: usize = 2;
 
 #[derive(Debug, Clone)]
@@ -84,7 +84,7 @@ struct Model {
 }
 
 impl Model {
-    /// Notes a sent message: a repeated undelivered message, or a new one.
+    /// Notes a sent message. It is a new message, or an undelivered one that was repeated.
     fn sent(&mut self, from: usize, to: usize, body: u8, mail: &Mail) {
         let same = |letter: &&Letter| {
             (letter.from, letter.to, letter.body, letter.delivered) == (from, to, body, false)
@@ -246,7 +246,7 @@ fn check_events(team: &mut Team) {
             continue;
         };
         let rest = ids(team, given!(ReadEvents, after_event_id: cursor.clone()));
-        // The events after a cursor do not repeat known ones.
+        // The events after a cursor must not contain known events.
         let behind: Vec<&String> = rest.iter().filter(|id| known.contains(id)).collect();
         assert_eq!(behind, all.iter().skip(at + 1).collect::<Vec<_>>());
     }

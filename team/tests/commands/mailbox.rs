@@ -1,4 +1,4 @@
-//! Mail of brokers: sent once, listed, repeated under a key.
+//! Tests of brokers' mail: sent once, listed, repeated under a key.
 
 use crate::prelude::*;
 use teamlog_team::message::mail::Mail;
@@ -104,7 +104,7 @@ fn what_lies_there_undelivered_is_not_sent_twice() {
         })
     );
     assert_eq!(kinds(&mut team), before, "nothing is recorded");
-    // Another sender, recipient or text is another message.
+    // A message with another sender, recipient or text is new.
     for other in [
         mail("qa", "dev", "a"),
         mail("lead", "qa", "a"),

@@ -1,4 +1,4 @@
-//! Marks of mail, and requests to notify its recipients.
+//! Tests of marks on mail, and of dispatch requests.
 
 use crate::mailbox::{delivered, list, mail, send, told};
 use crate::prelude::*;

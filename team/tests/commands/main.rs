@@ -1,5 +1,5 @@
-//! The commands of a team, each from its input to its answer and its events, on storage in memory with a clock that
-//! only the tests move.
+//! Tests of the commands of a team, from input to answer and events. The storage is in memory, and only the tests move the
+//! clock.
 
 #![expect(
     clippy::unwrap_used,

@@ -1,4 +1,4 @@
-//! Messages: sent, read, acknowledged.
+//! Tests of messages: sending, reading and acknowledging them.
 
 use crate::prelude::*;
 use teamlog_engine::IdSource;
@@ -244,7 +244,7 @@ fn an_answer_names_a_recipient_that_stopped_or_never_acted() {
     );
 }
 
-/// Randomness that never changes its mind.
+/// A random source that always returns the same bits.
 #[derive(Debug)]
 struct Stuck;
 
@@ -254,7 +254,7 @@ impl IdSource for Stuck {
     }
 }
 
-/// Randomness that is not there.
+/// A random source that always fails.
 #[derive(Debug)]
 struct Dry;
 
@@ -285,7 +285,7 @@ fn without_random_bits_no_token_and_no_id_is_made() {
         shows!(failure.unwrap().to_string() => starts "cannot get random bits");
     }
     assert_eq!(events(&mut team), before);
-    // Afterwards the same succeeds.
+    // After the failure the same command succeeds.
     let claimed = team.task_claim(claim()).unwrap();
     assert_eq!(claimed.claim_token.len(), 36);
 }

@@ -1,4 +1,4 @@
-//! Commands on modes, as tests give them.
+//! Calls of the commands on modes, for tests.
 
 use crate::prelude::*;
 use teamlog_team::Result;
@@ -16,7 +16,7 @@ pub fn session(session: &str) -> Option<String> {
     (!session.is_empty()).then(|| session.to_owned())
 }
 
-/// Starts a mode; `""` is the root.
+/// Starts a mode in a session; an empty `at` means the root.
 pub fn start(team: &mut Team, mode: Mode, at: &str) -> Result<ModeAnswer> {
     team.mode_start(given!(ModeStart, mode: mode.name(), session_id: session(at)))
 }
@@ -63,7 +63,6 @@ pub fn active(team: &mut Team, at: &str) -> Vec<Mode> {
     team.mode_list(list).unwrap().active_modes
 }
 
-/// Returns the events that a command recorded.
 pub fn recorded(team: &mut Team, command: impl FnOnce(&mut Team)) -> Vec<Value> {
     let before = events(team).len();
     command(team);
@@ -77,7 +76,7 @@ pub fn kinds_of(events: &[Value]) -> Vec<&str> {
         .collect()
 }
 
-/// Starts a set of modes that go together.
+/// Starts a set of modes that may be active together.
 pub fn build(team: &mut Team, set: &[Mode], at: &str) {
     for mode in set {
         start(team, *mode, at).unwrap();

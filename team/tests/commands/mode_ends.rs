@@ -1,4 +1,4 @@
-//! Modes: how one ends, and what ends with it.
+//! Tests of the ends of modes, and of the work that ends with a mode.
 
 use crate::mode_calls::{
     active, cancel, complete, kinds_of, recorded, session, show, start, update, write,
@@ -112,10 +112,10 @@ fn who_acts_in_a_session_changes_its_state_else_that_of_the_root() {
     let answer = json(&update(&mut team, Mode::Team, "s1", json!({"iteration": 2})).unwrap());
     has!(answer, {"scope": "root", "/state/iteration": 2});
     write(&mut team, Mode::Team, "s1", json!({"active": false})).unwrap();
-    // The session has a state of its own by now, which is over.
+    // The session has its own state of the mode, and that state has ended.
     refused(complete(&mut team, Mode::Team, "s1"), Code::ModeNotActive);
     assert_eq!(active(&mut team, "s1"), []);
-    // For conflicts the root counts.
+    // The modes of the root count in conflicts.
     refused(start(&mut team, Mode::Autopilot, "s1"), Code::ModeDenied);
     assert_eq!(
         json(&complete(&mut team, Mode::Team, "").unwrap())["scope"],
@@ -202,7 +202,7 @@ fn an_interview_locks_input_until_it_ends_and_its_question_ends_with_it() {
         has!(lock, {"active": true, "acquired_at": NOON});
         assert_eq!(lock["blocked_inputs"].as_array().unwrap().len(), 8);
         let question = json!({"obligation_id": "q1", "status": "pending"});
-        // Asked beside it, so that it stays active.
+        // The mode stays active, because the call sets `active` beside the question.
         let set =
             json!({"active": true, "run_outcome": "continue", "question_enforcement": question});
         update(&mut team, Mode::DeepInterview, "s1", set).unwrap();
@@ -246,7 +246,7 @@ fn an_interview_that_waits_for_its_answer_keeps_its_lock_until_another_mode_take
         assert_eq!(active(&mut team, "s1"), []);
         let told = prompt(&mut team, "yes");
         assert_eq!(told.blocked_input.as_deref(), Some("yes"));
-        // Ultrawork goes with every mode, so it takes nothing over.
+        // Ultrawork may be active beside every mode, so it completes none.
         start(&mut team, Mode::Ultrawork, "s1").unwrap();
         let told = prompt(&mut team, "yes");
         assert_eq!(told.blocked_input.as_deref(), Some("yes"));

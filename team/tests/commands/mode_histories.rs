@@ -1,5 +1,5 @@
-//! Random histories of modes, and crashes during a hand-off: active sets stay reachable, lists agree with states, live
-//! state equals rebuilt state, and each group is recorded whole or not at all.
+//! Properties of modes over random histories, and after crashes during a hand-off. Active sets stay reachable, lists agree
+//! with states, the live state equals the rebuilt state, and each group is recorded completely or not at all.
 
 use crate::mode_calls::{active, cancel_or_complete, clear, session, start, update, write};
 use crate::prelude::*;
@@ -35,7 +35,7 @@ fn writes() -> [Value; 7] {
     ]
 }
 
-/// Prompts that start, postpone, hand over or cancel modes, wait for a plan, or are denied.
+/// Prompts that start, defer, hand over or cancel modes, that wait for a plan, or that are denied.
 const PROMPTS: [&str; 12] = [
     "$blueprint $team $forge x",
     "$team $forge x",
@@ -106,7 +106,7 @@ fn take(world: &World, team: &mut Team, step: Step) {
     team.finish().unwrap();
 }
 
-/// Checks for every session that its active modes are a reachable set, and that every list agrees with the states.
+/// Checks for every session that its active modes form a reachable set, and that every list agrees with the states.
 fn check(team: &mut Team, sets: &BTreeSet<Vec<Mode>>) {
     for at in SESSIONS {
         let found = active(team, at);
@@ -134,7 +134,7 @@ fn check(team: &mut Team, sets: &BTreeSet<Vec<Mode>>) {
             .map(|entry| entry["skill"].as_str().unwrap())
             .collect();
         let wanted: BTreeSet<&str> = found.iter().map(|mode| mode.name()).collect();
-        // A long-silent or ended session lists no modes of the root.
+        // A session that ended or was silent for long lists no modes of the root.
         if !(own.is_empty() && listed.is_empty()) {
             assert_eq!(listed, wanted, "{at:?}");
         }
@@ -169,7 +169,7 @@ proptest! {
     }
 }
 
-/// Creates a team in which an interview of a session, and another at the root, would hand over.
+/// Creates a team with an interview in a session and an interview at the root. Both would hand over.
 fn poised(world: &World) -> Team {
     let mut team = world.demo();
     start(&mut team, Mode::DeepInterview, "s1").unwrap();

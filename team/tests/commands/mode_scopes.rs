@@ -1,4 +1,4 @@
-//! Sessions over the root: reading, listing and clearing states, and the state operations that hooks call.
+//! Tests of states in sessions and at the root: reading, listing and clearing them, and the state operations for hooks.
 
 use crate::mode_calls::{
     active, clear, complete, fields, recorded, session, show, start, update, write,
@@ -42,7 +42,7 @@ fn a_session_sees_its_own_states_and_else_those_of_the_root() {
     assert_eq!(active(&mut team, "s2"), [Mode::Team]);
 }
 
-/// Returns every list of active modes for a session, each in canonical order.
+/// Returns all lists of active modes for a session, each in canonical order.
 fn views(team: &mut Team, at: &str) -> Vec<Vec<Mode>> {
     let sorted = |mut modes: Vec<Mode>| {
         modes.sort_unstable();
@@ -93,7 +93,7 @@ fn a_mode_that_is_active_at_the_root_is_allowed_and_unchanged_from_any_session()
             start(&mut team, mode, "s1").unwrap();
             start(&mut team, mode, "").unwrap();
             match cleared {
-                // Clearing leaves a tombstone.
+                // Clearing the state leaves a tombstone.
                 true => drop(clear(&mut team, mode, "s1")),
                 false => drop(complete(&mut team, mode, "s1").unwrap()),
             }
@@ -104,7 +104,7 @@ fn a_mode_that_is_active_at_the_root_is_allowed_and_unchanged_from_any_session()
                 let answer = json(&start(&mut team, mode, session).unwrap());
                 has!(answer, {"kind": "allow", "changed": false, "scope": "root", "active": true});
             }
-            // Excludes `team`, which a prompt starts at the root: that start replaces the session's ended state.
+            // Leaves out `team`: a prompt starts it at the root, and that start replaces the session's ended state.
             if mode != Mode::Team {
                 let prompt = given!(ModePrompt, text: format!("${mode} again"),
                     session_id: session("s1"));
@@ -148,7 +148,7 @@ fn what_a_session_hides_is_not_in_its_list_of_skills_and_is_in_the_way_all_the_s
     assert_eq!(listed.len(), 1, "{listed:?}");
     assert_eq!(listed[0]["skill"], "ultrawork");
     assert_eq!(skills.fields["skill"], "ultrawork");
-    // A mode that is active for everybody counts even if the session hides it.
+    // A mode that is active at the root counts even if the session hides it.
     let refusal = refused(start(&mut team, Mode::Blueprint, "s1"), Code::ModeDenied);
     let clears = "`rcs state clear --mode forge --team demo --root`";
     assert!(refusal.message.contains(clears), "{refusal}");
@@ -210,14 +210,14 @@ fn clearing_leaves_a_tombstone_only_over_a_state_of_the_root() {
         Code::ModeNotFound,
     );
     start(&mut team, Mode::Forge, "").unwrap();
-    // A session without a state of its own gets a tombstone, too.
+    // Clearing a mode in a session without its own state leaves a tombstone too.
     assert_eq!(clear(&mut team, Mode::Forge, "s1")["tombstone"], true);
     let tombstone = show(&mut team, Mode::Forge, "s1");
     has!(tombstone, {"current_phase": "cleared", "active": false, "/state/session_id": "s1"});
     has!(show(&mut team, Mode::Forge, ""), {"active": true}, "the root is left alone");
     let again = recorded(&mut team, |team| drop(clear(team, Mode::Forge, "s1")));
     assert!(again.is_empty(), "it was cleared");
-    // A write over a tombstone keeps nothing of it.
+    // A write over a tombstone keeps none of its fields.
     let anew = write(&mut team, Mode::Forge, "s1", json!({"note": 1})).unwrap();
     assert_eq!(anew.shown.current_phase.as_deref(), Some("starting"));
 }
@@ -385,7 +385,7 @@ fn beside_the_list_of_skills_anything_may_be_said_and_nothing_in_it() {
         );
     });
     assert!(new.is_empty());
-    // The answer of a read can be written back as it is.
+    // The answer of a read can be written back unchanged.
     let whole = read(&mut team, "skill-active", "s1");
     team.state_write(state_write("skill-active", "s1", whole.clone()))
         .unwrap();
@@ -511,7 +511,7 @@ fn the_file_of_active_skills_shows_what_the_list_of_modes_shows() {
     complete(&mut team, Mode::Team, "").unwrap();
     assert_eq!(file(&world, "s1"), [""; 0]);
     agree(&world, &mut team);
-    // A long-silent session is left alone until its next sign of life.
+    // A session that was silent for long blocks no mode until its next activity.
     world.later(8 * 24 * 60 * MINUTE);
     start(&mut team, Mode::Forge, "s1").unwrap();
     start(&mut team, Mode::Team, "").unwrap();

@@ -1,4 +1,4 @@
-//! Sessions: their start, their last sign of life, their end, and the starts that they block.
+//! Tests of sessions: their start, last activity and end, and the starts that they block.
 
 use crate::mode_calls::{
     active, complete, kinds_of, recorded, session, show, start, update, write,
@@ -112,7 +112,7 @@ fn whatever_is_done_in_a_session_is_a_sign_of_life() {
     for (number, sign) in signs.into_iter().enumerate() {
         let (world, mut team) = demo();
         start(&mut team, Mode::Autopilot, "s-1").unwrap();
-        // Calls of other sessions, and reads, are no signs of life.
+        // Neither calls of other sessions nor reads count as activity.
         world.later(20 * HOUR);
         prompt(&mut team, "how is it going?", "s-2");
         assert_eq!(active(&mut team, "s-1"), [Mode::Autopilot]);
@@ -175,7 +175,7 @@ fn a_session_that_is_ended_cancels_what_is_active_in_it_once() {
     let unknown = recorded(&mut team, |team| assert!(!end(team, "nobody").changed));
     assert_eq!((again.len(), unknown.len()), (0, 0));
     start(&mut team, Mode::Team, "").unwrap();
-    // The ended session begins anew.
+    // The ended session begins again.
     let before = one(&mut team, "s-1");
     world.later(MINUTE);
     start(&mut team, Mode::Forge, "s-1").unwrap();

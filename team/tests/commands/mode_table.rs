@@ -1,6 +1,7 @@
-//! The tables in `docs/modes.md` agree with the rules, and its list of words with the words that prompts are read by.
+//! Checks that the tables in `docs/modes.md` agree with the rules, and that its list of words agrees with the words in
+//! prompts.
 //!
-//! `TEAMLOG_BLESS=1 cargo test -p teamlog-team --test commands mode_table` writes them.
+//! `TEAMLOG_BLESS=1 cargo test -p teamlog-team --test commands mode_table` writes both.
 
 use crate::prelude::*;
 use teamlog_team::mode::rules::prompt::{gate, keyword};
@@ -49,7 +50,7 @@ fn table() -> String {
     lines.join("\n")
 }
 
-/// The words that call for something, as `docs/modes.md` lists them.
+/// Returns the list of words in prompts, as `docs/modes.md` has it.
 fn phrases() -> String {
     let listed = |words: &[&str]| {
         let quoted: Vec<String> = words.iter().map(|word| format!("`{word}`")).collect();
@@ -85,7 +86,7 @@ fn phrases() -> String {
     .join("\n")
 }
 
-/// Compares the text between two marks of `docs/modes.md` with the made one, or writes it.
+/// Compares the text between two marks of `docs/modes.md` with `made`. With `TEAMLOG_BLESS`, writes `made` there.
 fn check(begin: &str, end: &str, made: &str) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../docs/modes.md");
     let text = std::fs::read_to_string(&path).unwrap();
@@ -103,7 +104,7 @@ fn check(begin: &str, end: &str, made: &str) {
     );
 }
 
-// One test, since both parts are written into one file.
+// One test for both parts, because both are written into one file.
 #[test]
 fn the_tables_in_docs_are_what_is_decided() {
     let made = format!("{}\n", table());

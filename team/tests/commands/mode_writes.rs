@@ -1,4 +1,4 @@
-//! Modes: writes to their states, and the events beside them.
+//! Tests of writes to the states of modes, and of the events that they record.
 
 use crate::mode_calls::{
     active, cancel, complete, fields, kinds_of, recorded, show, start, update, write,

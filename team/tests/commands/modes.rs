@@ -1,4 +1,4 @@
-//! Modes: effects of a start on active modes, and refusals.
+//! Tests of starting modes: effects on active modes, and refusals.
 
 use crate::mode_calls::{
     active, build, clear, complete, fields, kinds_of, recorded, session, show, start, update, write,
@@ -60,7 +60,7 @@ fn meet(team: &mut Team, told: &transition::Transition, there: &str, at: &str) {
             "{place}"
         );
     } else {
-        // The root itself had no mode; a hand-over in the session is still reported.
+        // The root itself had no mode. The hand-off in the session is still reported.
         let kind = match told.kind {
             Kind::AutoComplete => Kind::AutoComplete,
             _ => Kind::Allow,
@@ -132,7 +132,7 @@ fn what_hands_over_is_completed_with_its_audit_in_one_group() {
 fn a_survivor_at_the_root_ends_with_the_state_of_the_session() {
     let (_, mut team) = demo();
     start(&mut team, Mode::Blueprint, "s1").unwrap();
-    // The root gets a copy, as from a caller without a session.
+    // The root gets its own state, as from a caller without a session.
     start(&mut team, Mode::Blueprint, "").unwrap();
     let new = recorded(&mut team, |team| {
         drop(start(team, Mode::Forge, "s1").unwrap())
@@ -207,7 +207,7 @@ fn conflicts_count_in_session_and_root_and_the_denial_says_where_to_clear() {
     ] {
         assert!(refusal.message.contains(part), "{part}: {refusal}");
     }
-    // Clearing the named mode is enough.
+    // Clearing the named mode resolves the conflict.
     clear(&mut team, Mode::Team, "s1");
     clear(&mut team, Mode::Forge, "s1");
     refused(start(&mut team, Mode::Blueprint, "s1"), Code::ModeDenied);
@@ -362,7 +362,7 @@ fn whoever_starts_a_mode_at_the_root_is_told_what_that_completed_in_sessions() {
     );
     let state = show(&mut team, Mode::Team, "")["state"].clone();
     assert_eq!(state["transition_message"], message);
-    // A write reports the hand-over too, through either operation.
+    // A write reports the hand-off too, in both operations.
     for by_state in [false, true] {
         clear(&mut team, Mode::Team, "");
         start(&mut team, Mode::Blueprint, "s1").unwrap();
@@ -395,13 +395,13 @@ fn a_denial_names_each_session_that_is_in_the_way() {
         assert!(refusal.message.contains(part), "{part}: {refusal}");
     }
     assert_eq!(refusal.details["sessions"], json!(["-a", "s1"]));
-    // A prompt that starts for everybody gets the same refusal.
+    // A prompt that starts a mode at the root gets the same refusal.
     let prompt = given!(ModePrompt, text: "$team do it", session_id: session("s1"));
     let denied = refused(team.mode_prompt(prompt), Code::ModeDenied);
     for part in ["--session s1`", "--session=-a`"] {
         assert!(denied.message.contains(part), "{part}: {denied}");
     }
-    // A refusal about one session names it.
+    // A refusal about one session names the session.
     let asked = given!(ModePrompt, text: "$blueprint x", session_id: session("s1"));
     let denied = refused(team.mode_prompt(asked), Code::ModeDenied);
     assert_eq!(denied.details["session_id"], "s1");

@@ -1,5 +1,5 @@
-//! Converting, backing up and restoring a team: the states are equal, and an interrupted restore leaves the whole team
-//! or none.
+//! Tests of converting, backing up and restoring a team. The states must be equal. An interrupted restore leaves either the
+//! whole team or none.
 
 use crate::prelude::*;
 use teamlog_engine::internals::storage::Fault;
@@ -29,7 +29,7 @@ fn backup_dir() -> (Arc<Memory>, BackupDir) {
     )
 }
 
-/// Returns the status of the team, without the log and the number of events.
+/// Returns the status of the team without the log's id and the number of events.
 fn said(team: &mut Team) -> serde_json::Value {
     let mut said = json(&status(team));
     for field in ["log", "format", "events", "last_seq", "state_digest"] {
@@ -51,7 +51,7 @@ fn a_converted_team_says_what_it_said_before() {
         let world = World::new();
         let mut team = lived(&world, format);
         let (before, before_events) = (said(&mut team), events(&mut team));
-        // An open handle that notices the conversion.
+        // Another open handle, which must notice the conversion.
         let mut beside = world.root.team("demo").unwrap();
         assert_eq!(said(&mut beside), before);
         let answer = team.convert(to).unwrap();
@@ -99,7 +99,7 @@ fn a_restored_team_says_what_the_backup_held() {
     settled_digest(&mut copy);
     assert_eq!(kinds(&mut copy).last().unwrap(), "log_restored");
 
-    // In another root, the restored team equals the original, log id and receipts included.
+    // In another root, the restored team has the log id and receipts of the original.
     let other = World::new();
     let answer = other.root.restore(restore("demo"), &backup_dir).unwrap();
     assert!(answer.same_log);
@@ -110,7 +110,7 @@ fn a_restored_team_says_what_the_backup_held() {
     assert!(report.ok, "{report:?}");
     let late = team.head().unwrap().receipt;
     assert!(!back.verify(Some(&late)).unwrap().ok);
-    // The restored team accepts events, and the original's backup directory refuses its backup.
+    // The restored team accepts events. The original's backup directory then refuses a backup of it.
     back.send(message("dev", "lead")).unwrap();
     team.backup(&backup_dir).unwrap();
     let refusal = refused(back.backup(&backup_dir), Code::BackupDiverged);

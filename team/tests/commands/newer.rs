@@ -1,4 +1,4 @@
-//! Logs of a newer teamlog: unknown events are named, the events before them are read, nothing is written.
+//! Tests of logs of a newer teamlog: unknown events are reported, earlier events are readable, nothing is written.
 
 use crate::prelude::*;
 use teamlog_engine::Point;
@@ -7,7 +7,7 @@ use teamlog_team::failure::code_of;
 
 const FORMATS: [Format; 2] = [Format::Jsonl, Format::Binary];
 
-/// Makes a team with three messages of one story, followed by an event of a later version.
+/// Creates a team with three messages of one trace, followed by an event of a newer version.
 fn of_a_newer_version(format: Format, kind: &'static str, schema_version: u32) -> World {
     let (world, mut team) = team_of(Some(&["lead", "dev", "qa"]), format);
     for _ in 0..3 {
@@ -69,7 +69,7 @@ fn a_log_of_a_newer_teamlog_says_so_and_reads_up_to_there() {
         );
         assert_eq!(json(&fault.unwrap_err())["details"]["code"], "newer_log");
 
-        // Earlier events are read, by queries of the past and by readers of the log.
+        // Queries of the past and readers of the log read the earlier events.
         let mut past = open().at(Point::Seq(4)).unwrap();
         let found = status(&mut past);
         assert_eq!((found.last_seq, found.message_count), (4, 3));

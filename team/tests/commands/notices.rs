@@ -1,4 +1,4 @@
-//! Posts and news of tasks: every surface shows an agent's unseen items from one feed.
+//! Tests of posts and news of tasks. Every surface shows an agent's unseen items from the same feed.
 
 use crate::claims::complete;
 use crate::prelude::*;
@@ -14,14 +14,14 @@ use teamlog_team::thread::post::ThreadPost;
 use teamlog_team::thread::start::ThreadStart;
 use teamlog_team::usage::tokens;
 
-/// A thread of `lead`, `dev` and `qa`.
+/// Creates a thread of `lead`, `dev` and `qa`.
 fn thread(team: &mut Team) -> String {
     let participants = ["lead", "dev", "qa"].map(str::to_owned).to_vec();
     let start = given!(ThreadStart, title: "where to cut", participants);
     team.thread_start(start).unwrap().thread.id
 }
 
-/// The id of a post by `from` to `to` alone.
+/// Posts a message of `from` to `to` alone. Returns its id.
 fn post(team: &mut Team, thread: &str, from: &str, to: &str, body: &str) -> String {
     let post = given!(ThreadPost, thread_id: thread, body, worker: from, to: vec![to.to_owned()]);
     team.thread_post(post).unwrap().message.id
@@ -32,7 +32,7 @@ fn ack(team: &mut Team, agent: &str, id: &str) -> (AckStatus, Option<u64>) {
     (answer.status, answer.posts_read)
 }
 
-/// The kinds of the events that end a wait of an agent at once.
+/// Returns the kinds of the events that end an agent's wait at once.
 fn arrives(team: &mut Team, agent: &str, since: u64) -> Vec<String> {
     let wait = given!(Wait; agent, timeout_ms: 0, since);
     let answer = team.wait(&wait).unwrap();
@@ -397,7 +397,7 @@ fn the_state_of_a_large_team_fits_and_says_how_much_was_left_out() {
     let answer = prime(&mut team, "lead");
     let lead = answer.lead.unwrap();
     assert_eq!((lead.held.total, lead.blocked.total), (20, 20));
-    // The first assignment after a report is a command of the leader.
+    // The first assignment after a report counts as a command of the leader.
     assert_eq!(lead.finished.total, 1);
     assert!(lead.held.items.len() > 1 && lead.blocked.items.len() > 1);
 }

@@ -1,4 +1,4 @@
-//! Nudges: who has mail and does nothing, once per cooldown.
+//! Tests of nudges: an idle agent with mail gets one per cooldown.
 
 use crate::prelude::*;
 use teamlog_team::message::nudge::NudgeAnswer;
@@ -163,7 +163,7 @@ fn no_second_wake_up_while_one_is_unread_and_the_first_never_hides_mail() {
     assert_eq!(primed.unread.items[0].message_id, real);
     assert!(primed.unread.items[1].is_wakeup());
 
-    // Read, it makes room for the next one.
+    // After the ack of the wake-up, the agent can get another one.
     let ack = given!(Ack, agent: "qa", message_id: first);
     team.ack(ack).unwrap();
     world.later(16 * MINUTE);

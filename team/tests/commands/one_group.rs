@@ -1,11 +1,11 @@
-//! A command under a key and its stored answer lie in one group, for any clock and any size.
+//! Tests that a command under a key and its stored answer are in one group, for any clock and any size.
 
 use crate::prelude::*;
 use std::sync::atomic::{AtomicI64, Ordering};
 use teamlog_engine::{Clock, SeededIds};
 use teamlog_team::handle::batch::Batch;
 
-/// A clock that moves by the same step at every reading.
+/// A clock that advances by the same step at each reading.
 #[derive(Debug)]
 struct Moving {
     micros: AtomicI64,
@@ -19,7 +19,7 @@ impl Clock for Moving {
     }
 }
 
-/// The way of a test's commands to the log.
+/// The way in which a test's commands reach the log.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Way {
     OneShot,
@@ -29,7 +29,7 @@ enum Way {
 
 const WAYS: [Way; 3] = [Way::OneShot, Way::Resident, Way::Batch];
 
-/// A root with the team `demo`, and the batch that its commands belong to.
+/// Returns a root with the team `demo`, and the batch of its commands.
 fn opened(format: Format, way: Way, from: Timestamp, step: i64) -> (Root, Option<Batch>) {
     let options = RootOptions {
         clock: Arc::new(Moving {
@@ -67,7 +67,7 @@ fn create(key: &str, description: &str) -> Value {
     json!({"team_name": "demo", "subject": "one", "description": description, "key": key})
 }
 
-/// The groups of the log, as the kinds of their events.
+/// Returns the groups of the log as lists of kinds.
 fn groups(root: &Root) -> Vec<Vec<String>> {
     let mut groups: Vec<Vec<String>> = Vec::new();
     let team = root.team("demo").unwrap();
@@ -84,7 +84,7 @@ fn groups(root: &Root) -> Vec<Vec<String>> {
     groups
 }
 
-/// Asserts that every stored answer follows the other events of its command within one group.
+/// Checks that every stored answer is in one group with its command's events, after them.
 fn assert_together(root: &Root, answers: usize) {
     let (groups, mut found) = (groups(root), 0);
     for group in &groups {

@@ -1,15 +1,15 @@
-//! Every operation of the contract in random order: live state equals rebuilt state, refusals record nothing but facts
-//! that fell due, and a repeated key gets the first answer.
+//! Properties of all operations in random order: the live state equals the rebuilt state, a refusal records nothing but due
+//! events, and a repeated key gets the first answer.
 
 use crate::drawing::{Draw, Known};
 use crate::prelude::*;
 use proptest::prelude::*;
 use teamlog_team::api::{self, Fault, OPERATIONS, Operation};
 
-/// Events that a refused call may leave.
+/// Kinds of events that a refused call may record.
 const FACTS: [&str; 2] = ["task_lease_expired", "task_blocked"];
 
-/// Events that a refused report on a bootstrap run may leave, with its stored answer under a key.
+/// Kinds of events that a refused report on a bootstrap run may record.
 const BREACHES: [&str; 4] = [
     "bootstrap_breached",
     "bootstrap_blocked",
@@ -19,7 +19,7 @@ const BREACHES: [&str; 4] = [
 
 #[derive(Debug, Clone)]
 enum Step {
-    /// An operation, and what its input is drawn with.
+    /// An operation, and the seed for its input.
     Call {
         operation: usize,
         draw: u64,
@@ -40,7 +40,7 @@ enum Step {
 }
 
 fn steps() -> impl Strategy<Value = Vec<Step>> {
-    // Operations that close the team are rare.
+    // Operations that close the team are drawn rarely.
     let closing = |operation: &Operation| operation.name.ends_with("cleanup");
     let open: Vec<usize> = (0..OPERATIONS.len())
         .filter(|at| !closing(&OPERATIONS[*at]))

@@ -1,4 +1,4 @@
-//! A team at a point of its past: every query as it was answered then.
+//! Tests of a team at a point in its past: every query gives the answer of that time.
 
 use crate::prelude::*;
 use teamlog_engine::Clock;
@@ -8,7 +8,7 @@ use teamlog_team::handle::past_folds::PastFolds;
 use teamlog_team::lifecycle::status::Status;
 use teamlog_team::log::diff::Diff;
 
-/// Returns the answers of all queries, as JSON.
+/// Returns the answers of all queries as JSON.
 fn answers(team: &mut Team) -> Vec<Value> {
     let trace = given!(Trace, trace_id: "tr");
     let read = given!(Read, agent: "dev");
@@ -67,7 +67,7 @@ fn every_query_answers_as_it_did_then() {
                 let mut past = world.root.team("demo").unwrap().at(point).unwrap();
                 assert_eq!(past.moment().unwrap().seq, seq);
                 assert!(answers(&mut past) == wanted, "at {point:?}");
-                // Once more from the state that the handle keeps.
+                // Asks again, now from the state that the handle keeps.
                 assert!(answers(&mut past) == wanted, "again at {point:?}");
                 past.finish().unwrap();
             }
@@ -87,7 +87,7 @@ fn every_query_answers_as_it_did_then() {
 #[test]
 fn a_seq_within_a_group_counts_without_the_rest_of_it() {
     let (world, mut team) = team_of(None, Format::Jsonl);
-    // The first who sends joins: two events in one group.
+    // The first sender also joins, so the group has two events.
     team.send(message("lead", "dev")).unwrap();
     let mut past = world.root.team("demo").unwrap().at(Point::Seq(2)).unwrap();
     let answer = status(&mut past);
@@ -136,7 +136,7 @@ fn a_point_that_is_none_is_refused() {
         assert!(refusal.message.contains(said), "{refusal}");
         assert_eq!(refusal.field.as_deref(), Some("at"));
     }
-    // The last event's time and any later one is the present.
+    // The time of the last event and any later time mean the present.
     world.later(MINUTE);
     let late = Point::Time(world.clock.now());
     assert_eq!(

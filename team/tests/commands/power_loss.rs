@@ -1,4 +1,4 @@
-//! Repair of view files after a power loss, or in a copy of a live directory.
+//! Tests of the repair of view files after a power loss, and in a copy of a live directory.
 
 use crate::claims::new as task;
 use crate::prelude::*;
@@ -7,7 +7,7 @@ use teamlog_team::log::sync_views::{SyncViews, SyncViewsStatus};
 
 const FIRST: [u8; 16] = [1; 16];
 const SECOND_BOOT: [u8; 16] = [2; 16];
-/// More events than any writer compares the files of.
+/// Number of events; more than a writer checks the view files for.
 const MANY: usize = 1_100;
 
 fn root_on(memory: &Arc<Memory>, world: &World, boot: [u8; 16]) -> Root {
@@ -19,7 +19,7 @@ fn root_on(memory: &Arc<Memory>, world: &World, boot: [u8; 16]) -> Root {
     Root::on(memory.clone(), options)
 }
 
-/// A team with views of all sorts, and a sync of them in the middle if `synced`.
+/// Creates a team with views of all kinds. If `synced`, syncs them halfway.
 fn busy(synced: bool) -> (World, Root) {
     let world = World::new();
     let root = root_on(&world.memory, &world, FIRST);
@@ -54,7 +54,7 @@ fn busy(synced: bool) -> (World, Root) {
     (world, root)
 }
 
-/// Returns the verdict of a deep check on the view files.
+/// Returns the result of a complete check of the view files.
 fn views(root: &Root) -> (Health, String) {
     let answer = doctor(root, "demo");
     let check = answer
@@ -134,7 +134,7 @@ fn a_second_power_loss_before_a_sync_is_mended_as_well() {
     }
 }
 
-/// A copy as `tar` makes one of a live directory: other inodes, and view files of another moment.
+/// Copies a live directory as `tar` does: with other inodes, and with view files of another time.
 fn copied(from: &Memory) -> Arc<Memory> {
     let to = Arc::new(Memory::new());
     let mut dirs = vec![PathBuf::new()];
@@ -172,7 +172,7 @@ fn of_a_copy_all_files_are_compared_by_tick_the_daemon_and_sync_views() {
         let memory = copied(&world.memory);
         let root = root_on(&memory, &world, FIRST);
         assert_ne!(views(&root).0, Health::Healthy);
-        // A command syncs no more than it touched.
+        // A command syncs only the files that it changed.
         let before = memory.calls();
         root.team("demo")
             .unwrap()
@@ -183,7 +183,7 @@ fn of_a_copy_all_files_are_compared_by_tick_the_daemon_and_sync_views() {
         mender(&root);
         let seen = views(&root);
         assert_eq!(seen.0, Health::Healthy, "{}", seen.1);
-        // Compared once.
+        // The files are compared once, not at each command.
         let before = memory.calls();
         tick(&root_on(&memory, &world, FIRST));
         let lists = |calls: &BTreeMap<&str, u64>| calls.get("list").copied().unwrap_or(0);
@@ -296,7 +296,7 @@ fn a_directory_that_was_moved_does_not_come_back() {
     drop(team.finish());
     drop(root.close());
     assert!(world.memory.stat(here).unwrap().is_none());
-    // Another team of that name gets no file of the moved one.
+    // Another team with that name gets none of the moved team's files.
     let other = root_on(&world.memory, &world, FIRST);
     other.init(Init::of("demo")).unwrap();
     assert_eq!(views(&other).0, Health::Healthy);

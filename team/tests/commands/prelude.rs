@@ -1,4 +1,4 @@
-//! Names that most tests of commands use.
+//! Imports for most tests of commands.
 
 pub use crate::waiting::until;
 pub use crate::world::*;

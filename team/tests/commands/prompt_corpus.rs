@@ -1,4 +1,4 @@
-//! Prompts of people: some must start nothing, the others must start the right mode.
+//! Tests with prompts of people. Some must start no mode, the others must start the right one.
 
 use crate::mode_calls::{complete, start};
 use crate::prelude::*;
@@ -51,7 +51,7 @@ fn the_corpora_are_as_large_as_they_are_said_to_be_and_repeat_nothing() {
 fn ordinary_prose_starts_nothing() {
     let (_, mut team) = demo();
     trigger(&mut team, "phrases");
-    // A session with a mode that is compatible with every other mode, so that no denial could hide a start.
+    // A session with a mode that is compatible with every other mode, so that no denial can hide a start.
     start(&mut team, Mode::Ultrawork, "busy").unwrap();
     let before = events(&mut team);
     for at in ["idle", "busy"] {
@@ -87,7 +87,7 @@ fn a_complete_plan_lets_only_its_go_aheads_start_anything() {
     assert_eq!(started, ["team", "forge", "team please", "Forge please!"]);
 }
 
-/// Returns the active modes of an answer as a list.
+/// Returns the active modes of an answer as a list in one text.
 fn active(answer: &PromptAnswer) -> String {
     let modes: Vec<&str> = answer
         .active_skills

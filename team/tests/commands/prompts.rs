@@ -1,4 +1,4 @@
-//! Prompts: the modes that they start, postpone, hand over and leave alone, decided as a whole.
+//! Tests of prompts: the modes that they start, defer, complete or leave alone, decided as a whole.
 
 use crate::mode_calls::{active, complete, fields, session, show, start, update};
 use crate::mode_scopes::read;
@@ -13,7 +13,7 @@ fn prompt(team: &mut Team, text: &str, at: &str) -> Result<PromptAnswer> {
     team.mode_prompt(given!(ModePrompt, text, session_id: session(at)))
 }
 
-/// Lets phrases start modes as well.
+/// Sets the team to start modes by phrases too.
 fn phrases(team: &mut Team) {
     let set = given!(ConfigChange, key: "modes.trigger", value: "phrases");
     team.config_change(set).unwrap();
@@ -271,7 +271,7 @@ fn the_gate_asks_for_a_plan_and_lets_through_what_was_decided() {
     let told = events(&mut team).into_iter().rfind(bypassed).unwrap();
     has!(told, {"payload": {"session_id": "s-1", "reason": "approved", "skills": ["forge"]}});
 
-    // The default setting as well, under which phrases start nothing.
+    // Tests the default setting too, under which phrases start nothing.
     let unset = given!(ConfigChange, key: "modes.trigger");
     team.config_change(unset).unwrap();
     complete(&mut team, Mode::Forge, "s-1").unwrap();

@@ -1,9 +1,8 @@
-//! The public tool of the message protocol, compared with ours: for any directory that it can write, its `rehydrate`
-//! and the result of `import --team-chat` agree field by field, after the mapping that `docs/migrating.md` lists.
+//! Tests against a model of the public tool of the message protocol. For any directory that the tool can write, its
+//! `rehydrate` and `import --team-chat` must agree field by field, after the mapping in `docs/migrating.md`.
 //!
-//! The model here follows that tool's rules as `docs/migrating.md` describes them, and shares no code with ours. It
-//! writes directories and returns the tool's answers about them. `fixtures/team-chat-v1` holds one such directory with
-//! its answers.
+//! The model follows the tool's rules in `docs/migrating.md` and shares no code with teamlog. It writes directories and
+//! returns the tool's answers about them. `fixtures/team-chat-v1` contains such a directory with its answers.
 
 mod snapshot;
 mod tool;
@@ -29,7 +28,7 @@ fn import(world: &World, files: &BTreeMap<String, String>) -> ChatAnswer {
     world.root.import_team_chat(&import, &source).unwrap()
 }
 
-/// Compares our answers with the expected ones.
+/// Compares teamlog's answers with the expected ones.
 fn agrees(team: &mut Team, answer: &ChatAnswer, expected: &Value) {
     let status = status(team);
     let rebuilt = team.rehydrate(Rehydrate::default(), &mut |_, _| {});
@@ -69,7 +68,6 @@ fn agrees(team: &mut Team, answer: &ChatAnswer, expected: &Value) {
     assert!(team.verify(None).unwrap().ok);
 }
 
-// --- any directory ----------------------------------------------------------------------------------
 
 type Step = (u8, (usize, usize), u8, (u8, u8), [u8; 5], (u32, bool));
 
@@ -185,20 +183,19 @@ proptest! {
         prop_assert_eq!((answer.status, answer.counts.malformed, answer.counts.orphans), ("ok", 0, 0));
         let mut team = world.root.team("old").unwrap();
         agrees(&mut team, &answer, &tool.answers());
-        // No event is lost: each becomes an event of ours, is kept as it is, or is implied by recorded events.
+        // No event is lost: each becomes an event of teamlog, is kept unchanged, or is implied by recorded events.
         let counts = &answer.counts;
         let told = counts.events_kept + counts.events_passed_by + counts.acks;
         prop_assert_eq!(told, tool.events.len() as u64);
     }
 }
 
-// --- the stored one ---------------------------------------------------------------------------------
 
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/team-chat-v1")
 }
 
-/// Returns a small history with every case that the mapping describes.
+/// Returns a small history with every case of the mapping.
 fn golden() -> Tool {
     let mut tool = Tool::new();
     let t1 = |payload: Value| value!({ "task_id": "T-1", "trace_id": "tr-1", "payload": payload });
@@ -305,7 +302,7 @@ fn the_stored_directory_has_the_answers_that_are_stored_with_it() {
     assert_eq!(value!(kinds), expected);
 }
 
-/// Writes the directory and its answers. Run it by hand.
+/// Writes the directory and its answers into `fixtures/`. Run it by hand.
 #[test]
 #[ignore = "writes into fixtures/"]
 fn make() {

@@ -1,4 +1,4 @@
-//! Real history, where it is at hand: imported, listed, traced, rebuilt.
+//! Tests with a real history, if it is present: imports, lists, traces and rebuilds it.
 
 use crate::prelude::*;
 use std::fs::File;
@@ -62,7 +62,7 @@ fn real_history_is_imported_whole_and_live_equals_rebuilt() {
         );
         let verified = team.verify(None).unwrap();
         assert!(verified.ok, "{:?}", verified.problems);
-        // 105 days of messages, and the creation of the team a microsecond before a midnight.
+        // The log has messages of 105 days. The creation of the team lies a microsecond before a midnight, on one more day.
         assert_eq!(verified.segments, 106);
     }
 }

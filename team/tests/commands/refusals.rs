@@ -1,5 +1,5 @@
-//! Every code that an operation declares is reached: here, in `hostile` where it says that something is not there, or in
-//! the tests that [`ELSEWHERE`] names.
+//! Tests that each code in an operation's record occurs. The cases are here, in `hostile` for codes about missing objects, or
+//! in the tests that [`ELSEWHERE`] names.
 
 mod every;
 
@@ -10,20 +10,20 @@ use crate::scenario::{Given, scenario};
 use teamlog_team::Code;
 use teamlog_team::api::{self, OPERATIONS};
 
-/// Operations and inputs before the refused request; `later` lets that many milliseconds pass.
+/// Operations with inputs before the refused request. `later` advances the clock by milliseconds.
 type History = Vec<(&'static str, Value)>;
 
-/// Reached by the tests of that file, which tell longer stories than a row of a table can.
+/// Codes that the tests of another file reach, because a row of a table cannot.
 const ELSEWHERE: [(&str, &[&str], &str); 10] = [
-    // Needs a daemon that folds as many states of the past as it may.
+    // The daemon must already fold the maximum number of past states.
     ("diff", &["PastBusy"], include_str!("past.rs")),
-    // Needs a message whose ack came too late.
+    // The ack must come too late.
     (
         "requeue-dead-letter",
         &["DeadLetterNotFound", "AlreadyAcked", "DeliveryOpen"],
         include_str!("deliveries.rs"),
     ),
-    // Needs another process that holds the lock.
+    // Another process must hold the lock.
     (
         "append-batch",
         &["PartlyAppended"],
@@ -59,13 +59,13 @@ const ELSEWHERE: [(&str, &[&str], &str); 10] = [
             include_str!("bootstrap_work.rs"),
         ),
     ),
-    // Needs data of more than 64 KiB.
+    // The data must be larger than 64 KiB.
     (
         "bootstrap-explain",
         &["TooLarge"],
         include_str!("bootstrap_runs.rs"),
     ),
-    // Needs a log that another one replaces during the wait.
+    // Another log must replace the log during the wait.
     ("await-event", &["LogReplaced"], include_str!("follow.rs")),
     ("wait", &["LogReplaced"], include_str!("follow.rs")),
     (
@@ -73,13 +73,13 @@ const ELSEWHERE: [(&str, &[&str], &str); 10] = [
         &["SettingUnknown"],
         include_str!("settings.rs"),
     ),
-    // Needs a file that was changed outside.
+    // A file must be changed from outside.
     (
         "artifact-get",
         &["ArtifactDamaged"],
         include_str!("artifacts.rs"),
     ),
-    // The answer for a team that does not exist.
+    // The team must not exist.
     (
         "read-manifest",
         &["ManifestNotFound"],
@@ -87,7 +87,7 @@ const ELSEWHERE: [(&str, &[&str], &str); 10] = [
     ),
 ];
 
-/// Histories of which more than one row begins.
+/// Histories with which several rows begin.
 fn begun(name: &str) -> History {
     let task = |id: u8| {
         (
@@ -159,7 +159,7 @@ fn begun(name: &str) -> History {
     }
 }
 
-/// Rows: the operation, its history, its input and the code of its refusal.
+/// Returns the rows: operation, history, input and code of the refusal.
 fn rows() -> Vec<(&'static str, &'static str, Value, Code)> {
     use Code::*;
     let finish = |more: Value| {
@@ -495,7 +495,7 @@ fn rows() -> Vec<(&'static str, &'static str, Value, Code)> {
     rows
 }
 
-/// Carries out an operation in the team `demo`.
+/// Runs an operation in the team `demo`.
 fn carry_out(world: &World, name: &str, input: &Value) -> Result<Value, api::Fault> {
     if name == "later" {
         world.later(input.as_i64().unwrap() * 1_000);
@@ -506,7 +506,7 @@ fn carry_out(world: &World, name: &str, input: &Value) -> Result<Value, api::Fau
     call(world, api::find(name).unwrap(), input)
 }
 
-/// Returns the code of a fault: the precise one of the details if there is one.
+/// Returns the code of a fault: the precise code in the details, else the outer one.
 fn code(fault: &api::Fault) -> &str {
     let precise = fault.details.get("code").and_then(Value::as_str);
     precise.unwrap_or(&fault.code)

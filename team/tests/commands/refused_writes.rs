@@ -1,4 +1,4 @@
-//! Writes that the guard refused: recorded once a minute per agent and path, without any other change.
+//! Tests of refused writes: they are recorded once a minute per agent and path, and change nothing else.
 
 use crate::prelude::*;
 use teamlog_team::resource::can_write::WriteReason;
@@ -18,8 +18,7 @@ fn refused(agent: &str, paths: &[&str]) -> RefusedWrites {
     }
 }
 
-/// Records refused writes, and returns the number of recorded events. Checks that `wants_refused_writes` predicts if
-/// there are any.
+/// Records refused writes, and returns the number of new events. Checks that `wants_refused_writes` predicts correctly.
 #[track_caller]
 fn record(team: &mut Team, refused: RefusedWrites) -> usize {
     let wanted = team.wants_refused_writes(&refused).unwrap();

@@ -1,8 +1,8 @@
-//! `replay`: events in order, by any filter.
+//! Tests of `replay`: events in order, with any filter.
 
 use crate::prelude::*;
 
-/// An open team with 39 assignments, two a minute; every fourth of trace `tr_0` … `tr_3`.
+/// Creates an open team with 39 assignments, two per minute. Every fourth has one of the traces `tr_0` to `tr_3`.
 fn story(world: &World, format: Format) -> Team {
     let mut team = world.team(None, format);
     for n in 0..39_u32 {

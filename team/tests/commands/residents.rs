@@ -1,5 +1,4 @@
-//! Teams that stay open: many handles and one writer, the commands that the writer gives way to, and the events that
-//! end it.
+//! Tests of teams that stay open: several handles with one writer, commands for which the writer gives way, and its end.
 
 use crate::prelude::*;
 use teamlog_engine::Error;
@@ -12,7 +11,7 @@ fn resident(world: &World) -> Root {
     world.root.clone().resident()
 }
 
-/// Returns a root whose teams stay open, and its team, which sent a message.
+/// Returns a root whose teams stay open, and a team in which a message was sent.
 fn kept(world: &World) -> (Root, Team) {
     let root = resident(world);
     let mut team = root.team("demo").unwrap();
@@ -47,7 +46,7 @@ fn handles_share_one_writer_and_see_what_each_other_did() {
         assert_eq!(inbox(&mut one, "dev"), 2);
         let status = two.status(Status::default()).unwrap();
         assert_eq!(status.message_count, 2);
-        // Two commands make two groups; the writer counts them, not the handle.
+        // Two commands make two groups. The counts belong to the writer, not to a handle.
         assert_eq!((one.counts().groups, two.counts().jobs), (2, 2));
         let live = one.status(given!(Status, digest: true)).unwrap();
         root.close().unwrap();
@@ -67,7 +66,7 @@ fn the_lock_is_kept_until_the_root_is_closed() {
     assert_eq!(inbox(&mut outside, "dev"), 1);
     root.close().unwrap();
     drop(outside.send(message("dev", "lead")).unwrap());
-    // The next command opens the team again, with the events of other processes.
+    // The next command opens the team again, and sees the events of other processes.
     assert_eq!(inbox(&mut kept, "lead"), 1);
     drop(kept.send(message("lead", "dev")).unwrap());
 }
@@ -80,7 +79,7 @@ fn the_writer_gives_way_to_a_command_on_the_whole_log() {
     let mut whole = root.team("demo").unwrap();
     let rebuilt = whole.rehydrate(Rehydrate::default(), &mut |_, _| {});
     assert_eq!(rebuilt.unwrap().event_count, 2);
-    // While that handle lives, the writer stays away, and other writes wait for the lock as usual.
+    // As long as that handle exists, the writer stays closed, and other writes wait for the lock.
     assert!(locked(kept.send(message("lead", "dev"))));
     // The handle itself can still write.
     drop(whole.send(message("lead", "dev")).unwrap());
@@ -127,7 +126,7 @@ macro_rules! failed {
     };
 }
 
-/// Changes the bytes of the team's one segment.
+/// Changes the bytes of the team's only segment.
 fn change(dir: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     let mut events = std::fs::read_dir(dir.join("teams/demo/events")).unwrap();
     let segment = events.next().unwrap().unwrap().path();
@@ -136,19 +135,19 @@ fn change(dir: &Path, change: impl FnOnce(&mut Vec<u8>)) {
     std::fs::write(segment, bytes).unwrap();
 }
 
-/// Creates a team on a disk that fails on request.
+/// Creates a team on disk, with a storage that can fail.
 fn on_disk(dir: &Path) -> (Faulty, Root) {
     let files: Arc<dyn Storage> = Arc::new(Files::open(dir).unwrap());
     let faulty = Faulty::new(files);
     let options = given!(RootOptions, lock_deadline: Duration::from_secs(5));
     let root = Root::on(Arc::new(faulty.clone()), options).resident();
-    // The tests count calls, and calls for view files come at any time.
+    // The team has no view files, because their delayed calls would disturb the counts.
     root.init(given!(Init, team: "demo", no_views: true))
         .unwrap();
     (faulty, root)
 }
 
-/// Returns the calls made by opening the team and running a query, by name and file.
+/// Returns the storage calls of opening the team and running a query, by name and file.
 fn calls_of_a_question(faulty: &Faulty, root: &Root) -> Vec<String> {
     let before = faulty.count();
     let mut team = root.team("demo").unwrap();
@@ -165,10 +164,10 @@ fn a_question_of_a_team_that_stays_open_reads_nothing_again() {
     drop(root.team("demo").unwrap().send(message("lead", "dev")));
     for _ in 0..2 {
         let calls = calls_of_a_question(&faulty, &root);
-        // One check that the held lock file is still in place; a real directory answers it with one call.
+        // The only call checks that the lock file is still in its place. On a real directory it is one system call.
         assert_eq!(calls, ["stat teams/demo/lock"]);
     }
-    // While another log may take its place, `log.json` is read again.
+    // While another log may replace this one, `log.json` is read again.
     let read_again = |root: &Root| {
         let calls = calls_of_a_question(&faulty, root);
         assert!(
@@ -186,7 +185,7 @@ fn a_question_of_a_team_that_stays_open_reads_nothing_again() {
     read_again(&root);
 }
 
-/// Checks that opening reads `log.json`. While the team is paused it is opened and not queried.
+/// Checks that opening reads `log.json`. While the team is paused, it is only opened and not queried.
 fn read_again_of_one_who_waits(faulty: &Faulty, root: &Root) {
     let before = faulty.count();
     drop(root.team("demo").unwrap());
@@ -211,7 +210,7 @@ fn a_team_that_somebody_put_in_the_place_of_one_that_is_open_is_the_one_that_ans
     assert_eq!(inbox(&mut root.team("demo").unwrap(), "dev"), 0);
 }
 
-/// Arms a fault at the next call of that name on a segment.
+/// Makes the next call of that name on a segment fail.
 fn fail_next(faulty: &Faulty, team: &mut Team, name: &str, fault: Fault) {
     // Equal commands make equal calls.
     let before = faulty.count();
@@ -258,8 +257,7 @@ fn behind_a_failed_sync_nothing_is_written_any_more() {
         let code = refused.refusal().map(|refusal| refusal.code);
         assert_eq!(code, Some(Code::SyncFailed), "{refused}");
     }
-    // Events that were durable before stay readable. Events that were not are not shown, and their bytes stay for
-    // another process.
+    // Events that were durable before stay readable. Other events are not shown, and their bytes stay for another process.
     assert_eq!(inbox(&mut team, "dev"), 2);
     assert_eq!(segment(), left);
     // Another process recovers the log.
@@ -288,7 +286,7 @@ const WHOLE: [(&str, Whole); 4] = [
     }),
 ];
 
-/// Creates a team of four events, damaged if a salvage is to follow.
+/// Creates a team with four events; with damage if the command is a salvage.
 fn for_whole(how: &str) -> (tempfile::TempDir, Faulty, Root) {
     let dir = tempfile::tempdir().unwrap();
     let (faulty, root) = on_disk(dir.path());
@@ -395,7 +393,7 @@ fn commands_of_many_threads_share_syncs_and_none_is_lost() {
     let mut team = root.team("demo").unwrap();
     let counts = team.counts();
     assert_eq!(counts.jobs as usize, THREADS * EACH * 2);
-    // The number of jobs per group depends on the machine, but some jobs always share one.
+    // The number of jobs per group depends on the machine, but at least two jobs share a group.
     assert!(counts.groups < counts.jobs, "{counts:?}");
     let groups: u64 = counts.jobs_of_groups.iter().sum();
     assert_eq!(groups, counts.groups, "{counts:?}");

@@ -1,4 +1,4 @@
-//! Paths that tasks declare: who may take such a task, and who may write.
+//! Tests of paths that tasks declare: which agents may claim such a task, and which may write.
 
 use crate::claims::{claim, complete, new};
 use crate::prelude::*;
@@ -57,7 +57,6 @@ const OTHER: &str = "resource_held_by_other";
 const OUT: &str = "path_traversal_denied";
 const INVALID: &str = "invalid_path";
 
-// --- declaring ----------------------------------------------------------------------------------
 
 #[test]
 fn resources_are_kept_in_one_form_and_bad_ones_are_refused() {
@@ -123,7 +122,6 @@ fn resources_change_until_somebody_works_on_the_task() {
     settled_digest(&mut team);
 }
 
-// --- claiming -----------------------------------------------------------------------------------
 
 #[test]
 fn overlapping_paths_of_two_agents_are_refused_with_the_holder_named() {
@@ -145,7 +143,7 @@ fn overlapping_paths_of_two_agents_are_refused_with_the_holder_named() {
             "leased_until": "2026-11-21T12:15:00.000000Z"}])
     );
     assert_eq!(events(&mut team).len(), before);
-    // The holder may take more of its own.
+    // A holder may claim a task with overlapping paths of its own.
     take(&mut team, &narrow, "dev");
 }
 
@@ -171,7 +169,7 @@ fn a_path_is_free_again_once_its_lease_ran_out_or_its_task_ended() {
     );
     world.later(MINUTE);
     take(&mut team, &third, "dev");
-    // The first holder is late, and can neither go on nor write.
+    // The lease of the first holder has expired, so it can neither renew the claim nor write.
     refused(team.task_renew(renew), Code::LeaseExpired);
     assert_eq!(reason(&mut team, "qa", "src/a"), OTHER);
     assert_eq!(reason(&mut team, "dev", "src/a"), YES);
@@ -252,7 +250,6 @@ fn the_next_task_is_the_best_whose_paths_are_free() {
     settled_digest(&mut team);
 }
 
-// --- writing ------------------------------------------------------------------------------------
 
 #[test]
 fn a_lease_of_ones_own_covers_a_path_however_it_is_written() {

@@ -1,9 +1,8 @@
-//! A team's life in which every operation has something to do, in an order in which each operation succeeds.
+//! A sequence of operations on a team in which each operation succeeds.
 
 use serde_json::{Map, Value, json};
 
-/// Returns the operations with their inputs, in order. A text that begins with `$` is a placeholder for a value of an
-/// earlier answer.
+/// Returns the operations with their inputs, in order. A text that begins with `$` stands for a value of an earlier answer.
 pub fn scenario() -> Vec<(&'static str, Map<String, Value>)> {
     let steps = cases![
         ("config-set", {"setting": "tasks.create_by_update", "value": "false"}),
@@ -168,7 +167,7 @@ pub struct Given {
 }
 
 impl Given {
-    /// Keeps the values for later steps.
+    /// Keeps the values of an answer for later steps.
     pub fn learn(&mut self, data: &Value) {
         for (known, place) in [
             (&mut self.token, "/claimToken"),
@@ -193,14 +192,14 @@ impl Given {
     }
 }
 
-/// Names by which callers reach a file, a task or a mailbox.
+/// Fields with names, from which paths of files could be built.
 pub const NAMES: [&str; 5] = ["worker", "from_worker", "to_worker", "task_id", "team_name"];
 
-/// Returns values of a type that the field does not take; none if the field takes every type.
+/// Returns values whose types do not fit the field; none if every type fits.
 pub fn mistyped(field: &teamlog_team::api::shape::Field) -> Vec<Value> {
     use teamlog_team::api::shape::Kind;
     match &field.kind {
-        // A required text, and a name, also accept a scalar.
+        // A required text and a name also accept a number or a boolean.
         Kind::Text if field.required || NAMES.contains(&&*field.name) => {
             vec![json!(["x"]), json!({"a": 1})]
         }

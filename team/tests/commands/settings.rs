@@ -1,4 +1,4 @@
-//! Settings: what counts, who set it, and what cannot be set.
+//! Tests of settings: the value that counts, the agent that set it, and invalid values.
 
 use crate::prelude::*;
 use teamlog_team::lifecycle::config::{ConfigChangeAnswer, ConfigList, ConfigStatus};

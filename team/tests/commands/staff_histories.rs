@@ -1,5 +1,5 @@
-//! Live state equals rebuilt state, and views match the state, over random histories of operations on workers, up to
-//! the end of the team; every step uses the table of operations.
+//! Properties of operations on workers, over random histories up to the end of the team: the live state equals the rebuilt
+//! state, and views agree with the state. Every step calls an operation of the table.
 
 use crate::prelude::*;
 use proptest::prelude::*;
@@ -64,7 +64,7 @@ fn input(operation: &'static str, worker: u8, value: u8) -> Value {
     }
 }
 
-/// The first operations record something.
+/// Operations to draw from. Those at the beginning record events.
 const OPERATIONS: [&str; 20] = [
     "write-worker-identity",
     "update-worker-heartbeat",

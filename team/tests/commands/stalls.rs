@@ -1,4 +1,4 @@
-//! `read-stall-state`: who lives.
+//! Tests of `read-stall-state`: workers that count as alive.
 
 use crate::claims::{claim, complete, new};
 use crate::prelude::*;

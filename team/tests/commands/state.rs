@@ -1,4 +1,4 @@
-//! Status and state after a history.
+//! Tests of status and state after a history.
 
 use crate::prelude::*;
 use teamlog_team::GivenReceipt;
@@ -138,7 +138,7 @@ fn everything_derived_can_be_deleted() {
     );
 }
 
-/// Bytes of a run per checksum.
+/// Number of bytes per checksum in a run.
 const PAGE: u64 = 4096;
 
 #[test]
@@ -155,8 +155,9 @@ fn damage_to_a_run_is_mended_by_whatever_command_meets_it() {
     let version = world.memory.list(dir).unwrap().pop().unwrap();
     let dir = dir.join(version);
     let runs: Vec<String> = world.memory.list(&dir).unwrap();
-    // Damages one byte in each of many places: opening finds some, a rule or a fold finds others. Then damages all of a
-    // run except its end, which opening checks.
+    // Damages one byte in each of many places. Opening the run finds some, and reading it finds the others. Then damages the
+    // whole
+    // run except its end, which is checked on opening.
     for n in 0..32 {
         let memory = world.memory.snapshot();
         for name in &runs {

@@ -1,4 +1,4 @@
-//! Stories: the tree of causes, offsets, gaps and durations, from events alone.
+//! Tests of stories: the tree of causes, offsets, gaps and durations, built from events alone.
 
 use crate::prelude::*;
 use teamlog_engine::{Event, EventId, Refs, SeededIds};
@@ -6,7 +6,7 @@ use teamlog_team::Recorded;
 use teamlog_team::story::trace::TraceAnswer;
 use teamlog_team::story::{Outcome, OutsideCause, Parent, SpanKind, Story};
 
-/// Made-up events of a trace `tr`; the tests check only their shape.
+/// Made-up events of a trace `tr`. Only their shape matters.
 pub struct Made {
     ids: SeededIds,
     pub events: Vec<Recorded>,
@@ -96,7 +96,7 @@ fn a_cause_that_does_not_precede_is_said_to_and_makes_no_loop() {
     let mut made = Made::new();
     let first = made.push(0, "x_began", None, &[]);
     let second = made.push(1, "x_built", Some(first), &[]);
-    // The first two events are each other's causes, and the third is its own.
+    // The first two events name each other as cause. The third one names itself.
     let third = made.push(2, "x_odd", None, &[]);
     made.events[0].event.refs.cause = Some(second);
     made.events[2].event.refs.cause = Some(third);
@@ -148,7 +148,7 @@ fn messages_last_until_their_ack_and_tasks_from_assignment_to_report() {
     assert_eq!(
         spans,
         [
-            // The late report, step 2, ended nothing.
+            // The late report at step 2 ended nothing.
             (Task, Failed, "dev", 0, Some(3), Some(4 * SECOND)),
             (Message, Acked, "dev", 0, Some(1), Some(2 * SECOND)),
             (Message, Open, "lead", 2, None, None),
@@ -166,7 +166,7 @@ fn messages_last_until_their_ack_and_tasks_from_assignment_to_report() {
     assert_eq!(shown["spans"][0]["duration_us"], 4 * SECOND);
     has!(shown, {"/spans/0/outcome": "failed", "/spans/2/last_seq": null});
     assert!(shown["spans"][0].get("first").is_none());
-    // A late ack counts as an ack on every page.
+    // A late ack counts on every page.
     let page = team
         .trace(given!(Trace, trace_id: "tr", limit: 1,
             cursor: answer.events[1].event.id.to_string()))
@@ -207,7 +207,7 @@ fn a_dead_letter_ends_its_message_until_it_is_given_another_chance() {
         (acked.outcome, acked.duration_us),
         (Outcome::Acked, Some(21 * SECOND))
     );
-    // Events of the delivery are children of their cause, all in one tree.
+    // The delivery's events are children of their causes, in one tree.
     let answer = trace(&mut team, "tr");
     let story = answer.story();
     assert!(
@@ -267,7 +267,7 @@ fn a_cause_outside_the_page_is_looked_up_where_the_log_holds_it() {
     let whole = trace(&mut team, "tr");
     assert_eq!(whole.causes_outside.len(), 3);
     assert_eq!(whole.story().steps[3].parent, Parent::Cause(0));
-    // Without `causes_outside`, a story shows a cause outside the page as unknown.
+    // Without `causes_outside`, a cause on another page is shown as unknown.
     let bare = Story::of(&page.events, &[]);
     assert_eq!(bare.steps[0].parent, Parent::Unknown(loose));
 }

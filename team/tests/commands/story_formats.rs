@@ -1,4 +1,4 @@
-//! The formats of stories for machines, held against their published structure.
+//! Tests of the machine formats of stories against their published structure.
 
 use crate::prelude::*;
 use crate::stories::{Made, trace};
@@ -8,7 +8,7 @@ use teamlog_team::story::chrome::Chrome;
 use teamlog_team::story::otlp::Otlp;
 use teamlog_team::story::trace::TraceAnswer;
 
-/// A story with tasks that overlap, acks, a duplicate, a late update and a foreign fact with a cause.
+/// Returns a trace with overlapping tasks, acks, a duplicate, a late update, and a foreign fact with a cause.
 fn busy(world: &World) -> TraceAnswer {
     let mut team = world.demo();
     world.later(SECOND);
@@ -47,7 +47,7 @@ fn keys(value: &Value) -> BTreeSet<&str> {
     keys.map(|key| &**key).collect()
 }
 
-/// The JSON object format of the Trace Event Format: what each phase must and may have.
+/// Checks the JSON object format of the Trace Event Format: the required and allowed fields of each phase.
 fn check_chrome(document: &Value) {
     let parts = ["displayTimeUnit", "otherData", "traceEvents"];
     assert_eq!(keys(document), BTreeSet::from(parts));
@@ -110,7 +110,7 @@ fn check_attributes(value: &Value) -> BTreeMap<String, Value> {
         let (kind, inner) = value.iter().next().unwrap();
         match kind.as_str() {
             "stringValue" => assert!(inner.is_string()),
-            // 64-bit numbers are strings in the JSON mapping of protocol buffers.
+            // The JSON form of protocol buffers writes 64-bit numbers as strings.
             "intValue" => drop(inner.as_str().unwrap().parse::<i64>().unwrap()),
             "boolValue" => assert!(inner.is_boolean()),
             other => panic!("{other}"),
@@ -122,7 +122,7 @@ fn check_attributes(value: &Value) -> BTreeMap<String, Value> {
     attributes
 }
 
-/// An `ExportTraceServiceRequest` in OTLP's JSON encoding. Gives its spans by id.
+/// Checks an `ExportTraceServiceRequest` in OTLP's JSON encoding. Returns its spans by id.
 fn check_otlp(document: &Value) -> BTreeMap<String, Value> {
     assert_eq!(keys(document), BTreeSet::from(["resourceSpans"]));
     let mut spans = BTreeMap::new();
@@ -294,7 +294,7 @@ fn a_cause_of_another_trace_is_a_link_and_one_of_another_page_a_parent() {
         named(&spans, "task T-1").clone()
     };
     let (here, there) = (span_of(outside("tr")), span_of(outside("other")));
-    // The span that the page with the cause on it has given to the message.
+    // The message's span has the id that the page with its event gives to it.
     let hash = |what: &[u8], of: &[u8]| {
         let bytes = [&b"teamlog "[..], what, b"\0", of].concat();
         blake3::hash(&bytes).to_hex().to_string()

@@ -1,4 +1,4 @@
-//! Supervision of a team: summaries, idleness, stalls, the monitor's snapshot.
+//! Tests of supervision: summaries, idleness, stalls, the monitor's snapshot.
 
 use crate::prelude::*;
 use crate::workers::{heartbeat, says};
@@ -34,7 +34,7 @@ fn saw(team: &mut Team, snapshot: Value) {
         .unwrap();
 }
 
-/// Records a worker's report as its operation does.
+/// Records a worker's report through its operation.
 fn reports(world: &World, payload: Value) {
     let team = world.root.team("demo").unwrap();
     let payload = Json::parse(&payload.to_string()).unwrap();
@@ -101,7 +101,7 @@ fn turns_on_one_unfinished_task_since_the_summary_before_are_turns_without_progr
         (5.into(), &json!([]))
     );
     team.update_heartbeat(heartbeat("dev", 21, true)).unwrap();
-    // Reading the stall state does not move the baseline of the summary.
+    // Reading the stall state does not change the baseline of the summary.
     assert_eq!(stall(&mut team)["stalled_workers"], json!(["dev"]));
     assert_eq!(stall(&mut team)["reasons"][0], "workers_non_reporting:dev");
     let found = summary(&mut team);

@@ -1,4 +1,4 @@
-//! Sorted task lists, the history of one task, and reports over time.
+//! Tests of sorted task lists, of the history of a task, and of token usage over time.
 
 use crate::claims::{claim, new};
 use crate::prelude::*;
@@ -10,7 +10,7 @@ use teamlog_team::task::sorting::{SortOrder, TaskSort};
 use teamlog_team::usage::report::ReportUsage;
 use teamlog_team::usage::series::{By, UsageSeries};
 
-/// Reads all tasks in pages of `limit`; asserts that no page is longer.
+/// Reads all tasks in pages of `limit`. Checks that no page is longer.
 fn paged(team: &mut Team, asked: &Tasks, limit: usize) -> Vec<String> {
     let (mut ids, mut cursor) = (Vec::new(), None);
     loop {
@@ -42,7 +42,7 @@ fn ids(team: &mut Team, asked: &Tasks) -> String {
     paged(team, asked, 100).join(" ")
 }
 
-/// Creates ten tasks, some urgent, some in progress.
+/// Creates ten tasks: some urgent, some in progress.
 fn ten() -> (World, Team) {
     let (world, mut team) = demo();
     for n in 1..=10 {
@@ -138,7 +138,7 @@ fn a_cursor_is_one_of_its_order() {
         };
         refused(team.tasks(asked), Code::CursorUnknown);
     }
-    // A cursor keeps its place even if its task has moved.
+    // A cursor keeps its place even if its task has moved in the order.
     let by_update = |cursor: Option<String>| Tasks {
         limit: Some(4),
         cursor,

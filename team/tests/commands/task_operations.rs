@@ -1,4 +1,4 @@
-//! The operations on tasks, from the JSON that comes in to the JSON that goes out.
+//! Tests of the operations on tasks, from JSON input to JSON answer.
 
 use crate::prelude::*;
 use teamlog_team::api::{self, Fault};

@@ -1,4 +1,4 @@
-//! Tasks as messages move them.
+//! Tests of message-governed tasks.
 
 use crate::prelude::*;
 

@@ -1,4 +1,5 @@
-//! `import --team-chat`: imports a directory of the message protocol in order, and reports its faults by file and line.
+//! Tests of `import --team-chat`: it imports a directory of the message protocol in order, and reports faults by file and
+//! line.
 
 use crate::prelude::*;
 use teamlog_engine::internals::storage::Fault;
@@ -54,7 +55,7 @@ fn directory() -> Memory {
             "events/2026-01-02.jsonl",
             [
                 r#"{"id":"e1","kind":"message_sent","team":"old","created_at":"2026-01-01T09:00:00Z","payload":{"message":{"id":"m1"}}}"#.to_owned(),
-                // The sender's clock was slow; the ack is still sorted after its message.
+                // The sender's clock was slow. The ack is still sorted after its message.
                 acked("m1", "dev", "01T08:00:00"),
                 acked("m1", "dev", "01T09:30:00").replace("ev_m1", "ev_m1b"),
                 acked("m3", "qa", "01T09:30:00"),
@@ -80,7 +81,7 @@ fn import(root: &Root, from: &dyn Storage, strict: bool) -> Result<ChatAnswer> {
 #[test]
 fn everything_gets_in_in_order_and_what_is_wrong_is_named() {
     let world = World::new();
-    // The world's clock is in 2026-11.
+    // The clock of the test is in November 2026.
     let answer = import(&world.root, &directory(), false).unwrap();
     let expected = json!({
         "files": 7, "messages": 4, "acks": 1, "dead_letters": 1, "tasks": 1, "tasks_from_messages": 1,
@@ -119,7 +120,7 @@ fn everything_gets_in_in_order_and_what_is_wrong_is_named() {
     assert_eq!(team.read(read("dev")).unwrap().count, 2);
     assert_eq!(team.read(read("qa")).unwrap().count, 1);
     settled_digest(&mut team);
-    // The snapshot remains until a newer message comes.
+    // The snapshot counts until a newer message comes.
     let show = |task: &str| given!(TaskShow, task_id: task);
     let task = json(&team.task_show(show("T-9")).unwrap())["task"].clone();
     has!(task, {"status": "in_progress", "owner": "qa", "snapshot_version": 4});
@@ -129,7 +130,7 @@ fn everything_gets_in_in_order_and_what_is_wrong_is_named() {
     has!(task, {"status": "completed", "snapshot_version": 5});
     settled_digest(&mut team);
     assert!(team.verify(None).unwrap().ok);
-    // The view file exists too.
+    // The task also has a view file.
     let file = Path::new("teams/old/tasks/T-9.json");
     let file = world.memory.read(file, 9999);
     shows!(String::from_utf8(file.unwrap()).unwrap() => has "\"completed\"");

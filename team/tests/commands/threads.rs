@@ -1,4 +1,4 @@
-//! Threads, and the feeds of agents.
+//! Tests of threads and of agents' feeds.
 
 use crate::prelude::*;
 use teamlog_team::message::inbox_feed::{FEED_MAX, InboxFeed, InboxFeedAnswer};
@@ -140,7 +140,7 @@ fn whoever_takes_part_is_told_but_never_the_author() {
     let first = team.thread_post(by("dev", None)).unwrap().message;
     assert_eq!((&*first.body, &*first.from), ("well", "dev"));
     assert_eq!(first.to, ["qa"]);
-    // An agent who is no participant may post, and does not become one.
+    // An agent that is not a participant may post, and does not become a participant.
     let second = team.thread_post(by("lead", None)).unwrap().message;
     assert_eq!(second.to, ["dev", "qa"]);
     let third = team
@@ -191,7 +191,7 @@ fn what_may_not_be_said() {
     );
     let to = given!(ThreadPost, to: names(&["stranger"]), ..saying(&thread, "x"));
     refused(team.thread_post(to), Code::WorkerNotFound);
-    // Each character takes six bytes of JSON: more than an event holds.
+    // Each character takes six bytes in JSON, so the body does not fit into an event.
     let control = "\u{1}".repeat(BODY_BYTES_MAX - 2);
     refused(
         team.thread_post(saying(&thread, &format!("a{control}a"))),
@@ -342,7 +342,7 @@ fn a_feed_tells_of_mail_and_of_everything_that_happens_to_tasks() {
             ]),
         ]
     );
-    // The feed also shows actors their own task events, but no events meant for other agents.
+    // The feed also shows events about tasks to their actor, but no events for other agents.
     names!(told(&mut team, "dev", since) => task_claimed task_completed task_unblocked);
     since = entries.next_since;
     claim(&mut team, &second, "qa");
@@ -372,7 +372,7 @@ fn a_feed_is_read_whole_in_pages_that_neither_miss_nor_repeat() {
         assert!(page.next_since >= since && page.count <= 2);
         since = page.next_since;
         seen.extend(page.events.into_iter().filter_map(|one| one.content));
-        // Restarts and rebuilds in between do not change the feed.
+        // Restarts and rebuilds do not change the feed.
         team = world.root.team("demo").unwrap();
         settled_digest(&mut team);
     }

@@ -1,4 +1,4 @@
-//! The ends of a task: completion, failure, release, cancellation, and reopening.
+//! Tests of the ends of a task: completion, failure, release, cancellation; and of reopening it.
 
 use crate::claims::{after, change, claim, claimed, complete, count, done, fail, new, status};
 use crate::leases::release;
@@ -13,7 +13,6 @@ pub fn reopen(task: &str) -> TaskReopen {
     given!(TaskReopen, task_id: task)
 }
 
-// --- transition ---------------------------------------------------------------------------------
 
 #[test]
 fn the_holder_completes_its_task_with_a_result() {
@@ -223,7 +222,6 @@ fn delegated_work_needs_evidence_in_its_result() {
     team.task_finish(fail(&held)).unwrap();
 }
 
-// --- cancel and reopen --------------------------------------------------------------------------
 
 #[test]
 fn a_task_that_nobody_works_on_is_canceled_without_more_ado() {

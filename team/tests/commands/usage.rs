@@ -1,4 +1,4 @@
-//! Token usage, and the limits of a budget.
+//! Tests of token usage and of budgets.
 
 use crate::prelude::*;
 use teamlog_team::thread::post::ThreadPost;
@@ -27,7 +27,7 @@ fn mail(from: &str) -> SendMessage {
     given!(SendMessage, from_worker: from, to_worker: "qa", body: "hello")
 }
 
-/// Returns the results of all operations that begin work, as `worker`.
+/// Returns the results of all operations that begin work for `worker`.
 fn begun(team: &mut Team, worker: &str) -> Vec<Result<(), Failure>> {
     let next = given!(ClaimNext, worker);
     let post = given!(ThreadPost; thread_id: "thread-0001", body: "x", worker, to: None);
@@ -65,7 +65,7 @@ fn reports_add_up_and_are_shown_by_agent_and_task() {
             {"worker": "dev", "input_tokens": 30, "output_tokens": 12, "tokens": 42, "reports": 1}
         ]})
     );
-    // `tokens` may exceed the sum of input and output, as with cached input.
+    // `tokens` may exceed the sum of input and output, for example with cached input.
     let more = given!(ReportUsage, tokens: 100, ..first.clone());
     team.report_usage(more).unwrap();
     report(&mut team, "qa", 7);
@@ -154,7 +154,7 @@ fn a_hard_limit_refuses_what_begins_and_nothing_that_goes_on() {
     let finish = given!(TaskFinish, task_id: "1", from: "in_progress", to: "completed",
         epoch: claimed.epoch);
     team.task_finish(finish).unwrap();
-    // A higher limit allows everything again.
+    // A higher limit allows new work again.
     hard(&mut team, Some(16), None);
     team.task_create(create()).unwrap();
     settled_digest(&mut team);
@@ -216,7 +216,7 @@ fn a_soft_limit_is_recorded_once_and_warned_of_from_then_on() {
         warned.as_deref(),
         Some("soft limit of 50 reached: 51 of 100 tokens used")
     );
-    // Setting an equal budget changes nothing; a changed soft limit is reached anew.
+    // Setting an equal budget changes nothing. With another soft limit, a new event records that it is reached.
     let before = events(&mut team).len();
     team.set_budget(soft(Some(100), Some(50))).unwrap();
     assert_eq!(events(&mut team).len(), before);

@@ -1,10 +1,11 @@
-//! View files of a team that stays open: they follow the answers, and are complete before the lock is released.
+//! Tests of the view files of a team that stays open. They are written after the answers, and are complete before the lock is
+//! released.
 
 use crate::prelude::*;
 use teamlog_engine::internals::storage::Fault;
 use teamlog_team::lifecycle::config::ConfigChange;
 
-/// Creates a team that stays open on a storage that counts its calls, with two members and a task.
+/// Creates a team that stays open, with two members and a task, on a storage that counts its calls.
 fn staying() -> (Faulty, Root, Team) {
     staying_on(Memory::new())
 }
@@ -108,7 +109,7 @@ fn what_a_crash_left_behind_the_answers_is_mended_by_the_next_writer() {
     let (faulty, root, mut team) = staying_on(memory.clone());
     drop(team.task_update(update("T-1", "blocked")).unwrap());
     await_status(&faulty, "blocked");
-    // In the pause after that batch.
+    // The update comes during the pause after the previous batch.
     drop(team.task_update(update("T-1", "in_progress")).unwrap());
     drop(team.send(message("dev", "lead")).unwrap());
     faulty.arm(faulty.count(), Fault::Stop);

@@ -1,4 +1,4 @@
-//! `who`: each agent with its tasks, leases and reports.
+//! Tests of `who`: each agent with its tasks, leases and reports.
 
 use crate::claims::{claim, new, waiting};
 use crate::prelude::*;
@@ -52,7 +52,7 @@ fn each_agent_is_shown_with_its_tasks_leases_reports_and_what_blocks() {
     );
     assert_eq!(qa.last_event, None);
 
-    // The lease has ended, but no event records it yet.
+    // The lease has expired, but no event records the expiry yet.
     world.later(11 * MINUTE);
     let answer = who(&mut team);
     assert_eq!(answer.live_claims, 0);

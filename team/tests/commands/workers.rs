@@ -1,4 +1,4 @@
-//! Reports of workers and messages to them: identity, heartbeat, status, instructions, shutdown.
+//! Tests of workers' reports and of messages to workers: identity, heartbeat, status, instructions, shutdown.
 
 use crate::prelude::*;
 use teamlog_team::lifecycle::manifest::{ReadConfig, ReadManifest};
@@ -52,7 +52,7 @@ fn a_worker_registers_in_an_open_team_and_joins_it() {
         payload(&last),
         json!({"worker": "w1", "index": 1, "role": "executor", "assigned_tasks": ["7"], "worktree_detached": false})
     );
-    // A second registration replaces the first and records no further join.
+    // A second registration replaces the first, and records no second join.
     team.write_identity(identity("w1", 2)).unwrap();
     assert_eq!(kinds(&mut team).len(), 4);
 }

@@ -1,4 +1,4 @@
-//! A data root in memory, with its own time and its own randomness.
+//! A data root in memory, with its own clock and its own random source.
 
 use serde_json::Value;
 use std::ops::ControlFlow;
@@ -40,7 +40,7 @@ impl World {
 
     /// Returns an independent copy with the same contents.
     pub fn copy(&self) -> World {
-        // Another seed, so that new ids differ from the original's.
+        // The copy has another seed, so that its new ids differ from the original's.
         World::of(
             self.memory.keep_unsynced(),
             self.root.options().clock.now(),
@@ -69,7 +69,7 @@ impl World {
         self.team(Some(&["lead", "dev", "qa"]), Format::Jsonl)
     }
 
-    /// Creates the team `demo`: closed with members, open without.
+    /// Creates the team `demo`: a closed team of `members`, or an open team if there are none.
     pub fn team(&self, members: Option<&[&str]>, format: Format) -> Team {
         let members = members.unwrap_or_default();
         self.root
@@ -82,13 +82,13 @@ impl World {
         self.root.team("demo").unwrap()
     }
 
-    /// Returns the text of a file of the team `demo`.
+    /// Returns the text of a file in the directory of the team `demo`.
     pub fn text(&self, path: &str) -> String {
         let path = Path::new("teams/demo").join(path);
         String::from_utf8(self.memory.read(&path, 1 << 20).unwrap()).unwrap()
     }
 
-    /// Returns the entries of a directory of the team `demo`; none if it does not exist.
+    /// Returns the entries of a directory of the team `demo`; none if the directory does not exist.
     pub fn names(&self, dir: &str) -> Vec<String> {
         let dir = Path::new("teams/demo").join(dir);
         self.memory.list(&dir).unwrap_or_default()
@@ -109,7 +109,7 @@ pub fn demo() -> (World, Team) {
     team_of(Some(&["lead", "dev", "qa"]), Format::Jsonl)
 }
 
-/// Returns a new world with the team `demo`: closed with members, open without.
+/// Returns a new world with the team `demo`: a closed team of `members`, or an open team if there are none.
 pub fn team_of(members: Option<&[&str]>, format: Format) -> (World, Team) {
     let world = World::new();
     let team = world.team(members, format);
@@ -178,7 +178,7 @@ pub fn json(answer: &impl serde::Serialize) -> Value {
     serde_json::to_value(answer).unwrap()
 }
 
-/// Returns the places of the problems in an answer, each as its fields.
+/// Returns the given fields of each problem in an answer.
 pub fn problems(answer: &impl serde::Serialize, fields: &[&str]) -> Value {
     let answer = json(answer);
     let problems = answer["problems"].as_array().unwrap().iter();
@@ -191,13 +191,13 @@ pub fn status(team: &mut Team) -> StatusAnswer {
     team.status(given!(Status, digest: true)).unwrap()
 }
 
-/// Rebuilds the state of a team and its view files.
+/// Rebuilds all derived data of a team.
 pub fn rehydrate(team: &mut Team) -> RehydrateAnswer {
     team.rehydrate(Rehydrate::default(), &mut |_, _| {})
         .unwrap()
 }
 
-/// Returns the live digest; asserts that the rebuilt state has the same digest.
+/// Returns the digest of the live state. Checks that the rebuilt state has the same digest.
 pub fn settled_digest(team: &mut Team) -> String {
     let live = status(team).state_digest.unwrap();
     let rebuilt = rehydrate(team);

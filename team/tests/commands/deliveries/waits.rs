@@ -1,4 +1,4 @@
-//! Waits for an ack.
+//! Tests of waits for an ack.
 
 use super::*;
 
@@ -44,7 +44,7 @@ fn whoever_stops_waiting_is_told_that_the_message_is_open() {
     assert!(!known.is_open());
 }
 
-/// An ack that leaves no trace while there is no such message.
+/// Acknowledges a message. While the message does not exist, the ack has no effect.
 fn ack_of(team: &mut Team, id: &str) -> AckStatus {
     match kinds(team).iter().any(|kind| kind == "delivery_required") {
         true => ack(team, id),
@@ -68,7 +68,7 @@ fn who_waits_sees_to_its_own_time_and_gets_the_dead_letter() {
         kinds(&mut other).contains(&"delivery_retry".to_owned())
     });
     world.later(10 * SECOND);
-    // A growing log wakes who waits.
+    // An appended event wakes the waiting sender.
     other
         .append(given!(Append, kind: "noticed", actor: "ci"))
         .unwrap();

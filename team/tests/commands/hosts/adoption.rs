@@ -1,4 +1,4 @@
-//! A team that began on one host joins a journal, and leaves it again.
+//! Tests of a team that moves from one host to a journal and back.
 
 use super::*;
 use crate::world::doctor;
@@ -66,7 +66,7 @@ fn a_team_goes_from_its_journal_on_one_host_and_ends_on_the_others() {
         let input = given!(TaskCreate, subject: "late");
         assert_eq!(code(team(second).task_create(input)), "journal_left");
         assert_eq!(code(team(second).leave()), "journal_left");
-        // The events until `leave` stay readable.
+        // The events before `leave` stay readable.
         let status = team(second).status(Status::default()).unwrap();
         assert_eq!(status.last_seq, left.last_seq);
     }

@@ -1,4 +1,4 @@
-//! Artifacts of a team on several hosts: the other hosts find a host's artifacts.
+//! Tests of artifacts in a team on several hosts: each host finds the artifacts of the others.
 
 use super::*;
 use crate::world::doctor_of;
@@ -21,7 +21,7 @@ fn get(root: &Root) -> Result<String, Failure> {
     Ok(got.content.unwrap())
 }
 
-/// Returns the second host's connection and the two hosts.
+/// Returns two hosts, and the connection of the second.
 fn two() -> (Line, [Root; 2]) {
     let journal = MemoryJournal::default();
     let line = Line {

@@ -1,4 +1,4 @@
-//! Freshness of local data: answers report it, and path checks refuse if the data is too old.
+//! Tests of the freshness of local data: answers report it, and path checks refuse if the data is too old.
 
 use super::*;
 use teamlog_team::resource::can_write::{CanWrite, WriteReason};
@@ -38,7 +38,7 @@ fn what_is_here_says_when_the_journal_was_read() {
         as_of(&root).checked_at.as_deref(),
         Some("2026-11-21T10:01:30.000000Z")
     );
-    // After the clock is set back, the age of the data is unknown.
+    // After the clock was set back, the age of the data is unknown.
     clock.advance(-600_000_000);
     line.cut.store(true, Ordering::SeqCst);
     assert_eq!(code(team(&root).keep_up(2 * minute)), "journal_unreachable");
@@ -88,7 +88,7 @@ fn nothing_may_be_written_where_leases_are_not_known() {
     assert!(verdict(&root).allow, "which counts for 5 s");
 }
 
-/// Runs work that must end while the journal hangs.
+/// Runs work that must end while the journal does not answer.
 fn meanwhile<A: std::marker::Send + 'static>(
     work: impl FnOnce() -> A + std::marker::Send + 'static,
 ) -> A {

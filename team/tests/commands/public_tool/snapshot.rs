@@ -1,4 +1,4 @@
-//! Effects of messages on a task: in the public tool, and after our import.
+//! Effects of messages on a task, in the public tool and after the import into teamlog.
 
 use crate::prelude::*;
 use serde_json::json as value;
@@ -37,7 +37,7 @@ pub fn reasons(message: &Value) -> BTreeSet<&'static str> {
     reasons
 }
 
-/// A task in the public tool, with the values that our import takes for the fields of the mapping.
+/// A task in the public tool, with the values that the import takes for the mapped fields.
 #[derive(Default)]
 pub struct Snapshot {
     pub public: Map<String, Value>,
@@ -93,7 +93,7 @@ impl Snapshot {
         self.take(message);
     }
 
-    /// Applies the mapping: takes these fields of a message if their values have the type of the task's field.
+    /// Applies the mapping: takes fields of a message if their values have the type of the task's fields.
     fn take(&mut self, message: &Value) {
         let payload = message["payload"].as_object().unwrap();
         let assign = message["type"] == "task_assign";
@@ -123,7 +123,7 @@ impl Snapshot {
         }
     }
 
-    /// Returns the expected task after our import.
+    /// Returns the expected task after the import.
     pub fn here(&self) -> Map<String, Value> {
         let mut here = self.public.clone();
         for (field, unsaid) in [

@@ -1,4 +1,4 @@
-//! A model of the public tool, with the files that it wrote.
+//! A model of the public tool and of the files that it writes.
 
 use super::snapshot::{Snapshot, reasons};
 use crate::prelude::*;
@@ -6,7 +6,7 @@ use serde_json::json as value;
 
 pub const AGENTS: [&str; 4] = ["lead", "dev", "qa", "ops"];
 
-/// Seconds since the last of December; all history here is of one January.
+/// Returns the number of seconds since December 31. All times in the model are in one January.
 pub fn instant(text: &str) -> i64 {
     let number = |from: usize, to: usize| text[from..to].parse::<i64>().unwrap();
     let offset = match text.rfind('+') {
@@ -17,7 +17,7 @@ pub fn instant(text: &str) -> i64 {
     number(8, 10) * 86_400 + time - offset
 }
 
-/// Returns a minute of that January, by a clock of one of two zones.
+/// Returns a minute of that January, by a clock in one of two time zones.
 pub fn minute(at: u32, zone: bool) -> String {
     let (hours, minute) = (at / 60, at % 60);
     let (day, hour) = (hours / 24 + 2, hours % 24);
@@ -27,7 +27,7 @@ pub fn minute(at: u32, zone: bool) -> String {
     }
 }
 
-/// The public tool with the files that it wrote.
+/// The public tool, with the files that it wrote.
 #[derive(Default)]
 pub struct Tool {
     inboxes: BTreeMap<String, Vec<Value>>,
@@ -122,8 +122,7 @@ impl Tool {
         files
     }
 
-    /// Models the tool's rehydrate: applies every task message in the order of `(created_at, id)`, without looking
-    /// back.
+    /// Models the tool's `rehydrate`: applies every task message in the order of `(created_at, id)`.
     fn tasks(&self) -> BTreeMap<String, Snapshot> {
         let mut messages: Vec<&Value> = self.inboxes.values().flatten().collect();
         messages.sort_by_key(|message| {
@@ -140,7 +139,7 @@ impl Tool {
         tasks
     }
 
-    /// Returns the expected answers of the tool, and of the mapping.
+    /// Returns the expected answers of the tool and of the import.
     pub fn answers(&self) -> Value {
         let both = |task: Snapshot| value!({ "public": task.public, "here": task.here() });
         let tasks = self.tasks().into_iter();
@@ -161,8 +160,7 @@ impl Tool {
         })
     }
 
-    /// Returns the tool's traces: kind and time of every event, sorted. An ack and a dead letter come no earlier than
-    /// their message.
+    /// Returns the tool's traces: kind and time of every event, sorted. An ack or dead letter is not earlier than its message.
     fn traces(&self) -> BTreeMap<String, Vec<(String, i64)>> {
         let mut traces: BTreeMap<String, Vec<(String, i64)>> = BTreeMap::new();
         for event in &self.events {
@@ -182,7 +180,7 @@ impl Tool {
         traces
     }
 
-    /// Counts the messages with task data that the import does not apply, by reason.
+    /// Counts, per reason, the messages with task data that the import does not apply.
     fn not_applied(&self) -> BTreeMap<&'static str, u64> {
         let mut counts = BTreeMap::new();
         for message in self.inboxes.values().flatten() {

@@ -1,4 +1,4 @@
-//! Refusals of every operation that records: a closed team, and a key of another request.
+//! Tests of refusals that every recording operation has: a closed team, and a key of another request.
 
 use super::*;
 
@@ -17,13 +17,13 @@ fn a_closed_team_refuses_whatever_records_and_answers_what_reads() {
     for (operation, input) in inputs {
         let answered = call(&world, operation, input);
         let refused = matches!(&answered, Err(fault) if code(fault) == "team_closed");
-        // A closed team also answers a summary, but does not record the read. Revoking a token still works.
+        // A closed team also answers a summary, but does not record its baselines. Revoking a token still works.
         let answers = [
             "get-summary",
             "cleanup",
             "orphan-cleanup",
             "token-revoke",
-            // In a closed team no deadline is due and no worker is idle.
+            // In a closed team no deadline is due, and no worker is idle.
             "tick",
             "nudge",
         ];
