@@ -72,7 +72,6 @@ fn ids(refusal: &Refusal) -> Vec<&str> {
     ids.iter().map(|id| id.as_str().unwrap()).collect()
 }
 
-
 #[test]
 fn a_claim_gives_token_lease_and_epoch() {
     let (world, mut team) = demo();
@@ -262,7 +261,6 @@ fn what_a_message_says_is_worked_on_cannot_be_claimed() {
     refused(team.task_claim(claim("1", "dev")), Code::AlreadyTerminal);
 }
 
-
 fn next(worker: &str) -> ClaimNext {
     given!(ClaimNext, worker)
 }
@@ -325,7 +323,6 @@ fn a_lease_that_ran_out_competes_with_what_is_ready() {
     let again = team.claim_next(next("qa")).unwrap().task.unwrap();
     assert_eq!(again.task_id, second.task.task_id, "older than the third");
 }
-
 
 #[test]
 fn what_happens_to_a_task_belongs_to_its_story() {

@@ -178,7 +178,6 @@ fn a_new_owner_must_be_one_of_the_team() {
     assert_eq!(after(&mut team, 1)[0]["agent"], "dev");
 }
 
-
 #[test]
 fn every_update_is_a_new_version_even_one_that_changes_nothing() {
     let (_, mut team) = demo();

@@ -68,7 +68,6 @@ fn agrees(team: &mut Team, answer: &ChatAnswer, expected: &Value) {
     assert!(team.verify(None).unwrap().ok);
 }
 
-
 type Step = (u8, (usize, usize), u8, (u8, u8), [u8; 5], (u32, bool));
 
 fn step() -> impl Strategy<Value = Step> {
@@ -189,7 +188,6 @@ proptest! {
         prop_assert_eq!(told, tool.events.len() as u64);
     }
 }
-
 
 fn fixture() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../fixtures/team-chat-v1")

@@ -57,7 +57,6 @@ const OTHER: &str = "resource_held_by_other";
 const OUT: &str = "path_traversal_denied";
 const INVALID: &str = "invalid_path";
 
-
 #[test]
 fn resources_are_kept_in_one_form_and_bad_ones_are_refused() {
     let (_, mut team) = demo();
@@ -121,7 +120,6 @@ fn resources_change_until_somebody_works_on_the_task() {
     assert_eq!(changed.task.governed.resources, [""; 0]);
     settled_digest(&mut team);
 }
-
 
 #[test]
 fn overlapping_paths_of_two_agents_are_refused_with_the_holder_named() {
@@ -249,7 +247,6 @@ fn the_next_task_is_the_best_whose_paths_are_free() {
     assert_eq!(next(&mut team, "qa").as_ref(), Some(&ids[0]));
     settled_digest(&mut team);
 }
-
 
 #[test]
 fn a_lease_of_ones_own_covers_a_path_however_it_is_written() {

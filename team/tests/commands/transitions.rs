@@ -13,7 +13,6 @@ pub fn reopen(task: &str) -> TaskReopen {
     given!(TaskReopen, task_id: task)
 }
 
-
 #[test]
 fn the_holder_completes_its_task_with_a_result() {
     let (world, mut team) = demo();
@@ -221,7 +220,6 @@ fn delegated_work_needs_evidence_in_its_result() {
     let held = claimed(&mut team, delegated(json!({"mode": "required"})));
     team.task_finish(fail(&held)).unwrap();
 }
-
 
 #[test]
 fn a_task_that_nobody_works_on_is_canceled_without_more_ado() {
