@@ -222,7 +222,7 @@ impl Team {
         Root::of_team(self).change_accepted(forget).map(drop)
     }
 
-    /// Returns true if the data root accepts a token for this team.
+    /// Returns true if the data root accepts the token for this team.
     pub(crate) fn accepts(&self, token: &AgentToken) -> Result<bool> {
         Ok(Root::of_team(self)
             .accepted_tokens()?

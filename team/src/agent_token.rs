@@ -9,13 +9,14 @@ use crate::projections::agent_token::event::{
 use crate::projections::agent_token::{AgentToken, ID_DIGITS, id};
 
 operation! {
-    /// Add a token that admits an agent from other machines; only its digest is given
+    /// Add a token that admits an agent from other machines; the caller passes only its digest
     "token-add": Records(TokenAdd {
         /// Agent that the token lets in
         #[arg(long, value_name = "AGENT")]
         agent: String,
-        /// Scope of the token: `read` (reading operations), `act` (an agent's operations) or `operate` (settings, members and tokens
-        /// too); `act` if absent
+        /// Scope of the token: `read` (reading operations), `act` (also an agent's own operations) or `operate` (also settings,
+        /// members
+        /// and tokens); `act` if absent
         #[schemars(with = "Option<AgentScope>")]
         #[arg(long, value_name = "SCOPE", default_value = "act")]
         scope: Option<String>,
@@ -27,7 +28,7 @@ operation! {
 }
 
 operation! {
-    /// List the tokens of agents, revoked ones too, in the order in which they were added
+    /// List the tokens of agents, including revoked ones, in the order in which they were added
     "token-list": Reads(TokenList {
         /// Only tokens of this agent
         #[arg(long, value_name = "AGENT")]

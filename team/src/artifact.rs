@@ -44,7 +44,7 @@ operation! {
 }
 
 operation! {
-    /// Read an artifact, checked against its digest
+    /// Read an artifact, and check it against its digest
     "artifact-get": Reads(ArtifactGet {
         /// Name of the artifact
         #[arg(value_name = "NAME")]

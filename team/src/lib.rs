@@ -1,11 +1,11 @@
 //! Teams: commands, rules and refusals over a team's log.
 //!
-//! A [`Root`] is a data root; a [`Team`] is a handle on one of its teams that loads, decides, appends and folds. Each
-//! command is one file in the folder of its noun ([`task`], [`message`], …) with its input, its pure `decide` and its
-//! answer, which serializes to the documented JSON with fields in documented order. A command that a rule forbids
-//! returns a [`Refusal`]; all other errors are the other half of [`Failure`].
+//! A [`Root`] is a data root. A [`Team`] is a handle on one of its teams; it loads, decides, appends and folds. Each command
+//! is one file in the folder of its noun ([`task`], [`message`], …), with its input, its pure `decide` and its answer. The
+//! answer serializes to the documented JSON, with fields in documented order. If a rule forbids a command, the command returns
+//! a [`Refusal`]; all other errors are the variant [`Failure::Failed`].
 //!
-//! This crate prints nothing and knows no argv and no HTTP; clock, ids and paths are arguments.
+//! This crate prints nothing, and reads neither argv nor HTTP. Clock, ids and paths are arguments.
 #![forbid(unsafe_code)]
 
 #[cfg(test)]

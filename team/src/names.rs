@@ -23,7 +23,7 @@ pub fn check_known(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_name(field, value, Names::Known)?)
 }
 
-/// Checks a new free identifier: not empty, bounded, only visible characters.
+/// Checks a new free identifier. It must not be empty, must not be too long, and must have only visible characters.
 pub fn check_free(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_new_id(field, value)?)
 }

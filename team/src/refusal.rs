@@ -44,7 +44,7 @@ codes! {
     TeamExists = "team_exists",
     /// The team exists already, in another format.
     FormatMismatch = "format_mismatch",
-    /// The agent is no member of the team, which is not open to others.
+    /// The agent is not a member of the team, and the team is not open.
     WorkerNotFound = "worker_not_found",
     /// No task has that id.
     TaskNotFound = "task_not_found",
@@ -62,7 +62,7 @@ codes! {
     TokenNotFound = "token_not_found",
     /// The team has that token already.
     TokenExists = "token_exists",
-    /// The caller's token belongs to another agent than the request names.
+    /// The caller's token belongs to another agent than the one in the request.
     ActorMismatch = "actor_mismatch",
     /// The cursor is after the end of the log.
     CursorAhead = "cursor_ahead",
@@ -70,19 +70,19 @@ codes! {
     CursorUnknown = "cursor_unknown",
     /// The log has no such point in its past.
     PointUnknown = "point_unknown",
-    /// The daemon reads as many past states as it may at a time.
+    /// The daemon already reads the maximum number of past states.
     PastBusy = "past_busy",
     /// The team is opened at a point in its past, so nothing can be recorded.
     PastReadOnly = "past_read_only",
-    /// Another log, or another history of it, has replaced the log that was followed.
+    /// The followed log was replaced by another log, or by another history of the same log.
     LogReplaced = "log_replaced",
-    /// The kind belongs to teamlog's own vocabulary and is recorded by its commands only.
+    /// The kind is reserved for teamlog's own commands.
     ReservedKind = "reserved_kind",
-    /// A time is further in the future than clocks may differ.
+    /// A time is too far in the future to be explained by clocks that differ.
     CreatedAtAhead = "created_at_ahead",
     /// Imported history is not newer than the team's last event.
     NotNewer = "not_newer",
-    /// The input has more or larger items than a limit allows.
+    /// The input has too many items, or items that are too large.
     TooLarge = "too_large",
     /// No setting has that key.
     SettingUnknown = "setting_unknown",
@@ -100,11 +100,11 @@ codes! {
     TeamClosed = "team_closed",
     /// The team is not closed.
     TeamOpen = "team_open",
-    /// The idempotency key belongs to another request.
+    /// The idempotency key was used for another request.
     IdempotencyKeyReused = "idempotency_key_reused",
-    /// The message id belongs to a message with other content.
+    /// The message id was used for a message with other content.
     MessageIdReused = "message_id_reused",
-    /// The request was carried out, but its answer was too large to be stored for a repetition.
+    /// The request was carried out, but its answer is too large to be stored for repetitions.
     ResponseTooLarge = "response_too_large",
     /// A task of that id exists already.
     TaskExists = "task_exists",
@@ -116,11 +116,11 @@ codes! {
     BlockedDependency = "blocked_dependency",
     /// The task is completed, failed or canceled.
     AlreadyTerminal = "already_terminal",
-    /// The task cannot go from that status to that one.
+    /// The requested change of status is not allowed.
     InvalidTransition = "invalid_transition",
     /// The lease of the claim has expired.
     LeaseExpired = "lease_expired",
-    /// The task has been claimed anew since, or never with that epoch.
+    /// The presented epoch is not the present epoch of the task.
     EpochMismatch = "epoch_mismatch",
     /// Another agent claimed the task.
     NotHolder = "not_holder",
@@ -128,43 +128,43 @@ codes! {
     VersionConflict = "version_conflict",
     /// The dependencies form a cycle.
     DependencyCycle = "dependency_cycle",
-    /// The result lacks the record of delegation that the task demands.
+    /// The result lacks the evidence of delegation that the task demands.
     MissingEvidence = "missing_delegation_compliance_evidence",
     /// The task requires an approval that no reviewer has given.
     ApprovalRequired = "approval_required",
     /// No manifest exists, because the team does not exist.
     ManifestNotFound = "manifest_not_found",
-    /// The team is not closed, because tasks are unfinished.
+    /// The team stays open, because tasks are unfinished.
     ShutdownGateBlocked = "shutdown_gate_blocked",
-    /// Tasks failed, which must be confirmed before the team is closed.
+    /// Some tasks failed. The caller must confirm them before the team is closed.
     ShutdownConfirm = "shutdown_confirm_issues_required",
     /// A worker rejected its shutdown.
     ShutdownRejected = "shutdown_rejected",
     /// No mode has that name.
     UnsupportedMode = "unsupported_mode",
-    /// The mode cannot be active together with the modes that are.
+    /// The mode conflicts with modes that are active.
     ModeDenied = "mode_denied",
     /// The mode is not active.
     ModeNotActive = "mode_not_active",
     /// The mode has no state.
     ModeNotFound = "mode_not_found",
-    /// The event is not allowed in the state of the run.
+    /// The event is not legal in the state of the run.
     IllegalEvent = "illegal_event",
     /// The branch differs from the branch in TeamCreate's answer.
     BranchMismatch = "branch_mismatch",
-    /// The roster is not the core and every selected domain.
+    /// The roster does not consist of the core and all selected domains.
     RosterIncomplete = "roster_incomplete",
     /// The evidence of a launch is incomplete, or contradicts the log.
     EvidenceInvalid = "evidence_invalid",
     /// A result was reviewed before it was delivered.
     ReviewBeforeResult = "review_before_result",
-    /// Not every active domain was reviewed and confirmed.
+    /// At least one active domain is not reviewed and confirmed yet.
     Round1Incomplete = "round1_incomplete",
     /// A domain is left out without a reason.
     ReasonRequired = "reason_required",
     /// A domain revises a result without an objection.
     UntriggeredRevision = "untriggered_revision",
-    /// A condition of the synthesis is not met, or the reason why it is met is missing.
+    /// A condition for the synthesis is not met, or its required reason is missing.
     GateRefused = "gate_refused",
     /// The final synthesis is requested before the gate is passed.
     GateNotCleared = "gate_not_cleared",
@@ -172,7 +172,7 @@ codes! {
     RunNotFound = "run_not_found",
     /// A bootstrap run of that id exists already.
     RunExists = "run_exists",
-    /// The run has evidence of a launch before the launch.
+    /// The run has evidence of a launch, but was not launched.
     NotLaunched = "not_launched",
     /// The first members were launched by tasks of the lead.
     BreachInitialTaskLaunch = "PROTOCOL_BREACH_INITIAL_TASK_LAUNCH",
@@ -188,17 +188,17 @@ codes! {
     BreachPartialAtomicLaunch = "PROTOCOL_BREACH_PARTIAL_ATOMIC_LAUNCH",
     /// No tool can launch a team.
     BlockedTeamLaunchUnavailable = "PROTOCOL_BLOCKED_TEAM_LAUNCH_UNAVAILABLE",
-    /// The data root is on a file system on which locks or syncs cannot be trusted.
+    /// The data root is on a file system whose locks or syncs cannot be trusted.
     UnsafeFileSystem = "unsafe_file_system",
-    /// A sync of the team's log failed in this process, which no longer writes to it.
+    /// A sync of the team's log failed in this process, so the process no longer writes to the log.
     SyncFailed = "sync_failed",
-    /// Another process took the log's lock between two groups of a batch: the groups before are recorded.
+    /// Another process took the log's lock between two groups of a batch. The earlier groups are recorded.
     PartlyAppended = "partly_appended",
-    /// The receipt covers events after the end of the log: an older state of the log was put back.
+    /// The receipt covers events after the end of the log, because an older state of the log was put back.
     RolledBack = "rolled_back",
     /// The receipt covers bytes that were cut off.
     CutBelowReceipt = "cut_below_receipt",
-    /// The receipt covers other bytes than the log holds.
+    /// The bytes in the log differ from the bytes that the receipt covers.
     ChangedSinceReceipt = "changed_since_receipt",
     /// The receipt belongs to another log.
     ReceiptOfAnotherLog = "receipt_of_another_log",
@@ -222,7 +222,7 @@ impl std::fmt::Display for Code {
 pub struct Refusal {
     /// Code for programs.
     pub code: Code,
-    /// Message for people: lower case, no full stop.
+    /// Message for people, in lower case and without a full stop.
     pub message: String,
     /// The wrong field of the input, if the refusal concerns a field.
     #[serde(skip_serializing_if = "Option::is_none")]

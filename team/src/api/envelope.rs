@@ -30,7 +30,7 @@ pub struct Envelope<'a> {
 }
 
 const SCHEMA_VERSION: &str = "1.0";
-/// Name of an operation that could not be parsed.
+/// Operation name in the answer if the call could not be parsed.
 const UNKNOWN: &str = "unknown";
 
 impl<'a> Envelope<'a> {

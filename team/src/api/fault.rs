@@ -75,7 +75,7 @@ impl Fault {
         }
     }
 
-    /// Returns the fault of a refusal that the contract reports as a failure.
+    /// Returns the fault of a refusal that the contract reports with its general failure code.
     pub(super) fn failed(refusal: &Refusal) -> Fault {
         Fault::under(FAILED, refusal).detail("code", refusal.code.as_str())
     }

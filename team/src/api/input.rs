@@ -268,7 +268,7 @@ impl InputReader<'_> {
         Err(Fault::refused(&refusal))
     }
 
-    /// Returns the unknown field that looks like a misspelling of the missing field.
+    /// Returns the unknown field whose name is probably a misspelling of the missing field.
     fn mistaken_for(&self, missing: &str) -> Option<&str> {
         let names = self.input.keys().map(String::as_str);
         let mut unknown = names.filter(|name| self.shapes.whole.field(name).is_none());

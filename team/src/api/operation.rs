@@ -225,7 +225,7 @@ fn warned_schema<T: JsonSchema>() -> Schema {
     schema::of_answer::<WithWarning<T>>()
 }
 
-/// Adds a warning as the last field of an answer.
+/// Adds a warning to an answer as its last field.
 fn warned(data: &RawValue, warning: &str) -> serde_json::Result<Box<RawValue>> {
     let data = data.get();
     let fields = data.strip_suffix('}').unwrap_or(data);

@@ -26,7 +26,7 @@ struct Controls {
     trace_id: Option<String>,
     /// Actor of the events. Default: the agent that the input names
     actor: Option<String>,
-    /// Version that the task must have; ignored by operations without a version
+    /// Version that the task must have; operations on other objects ignore it
     #[schemars(range(min = 1))]
     expected_version: Option<u64>,
 }

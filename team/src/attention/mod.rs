@@ -52,7 +52,7 @@ pub struct AttentionAnswer {
 words! {
     /// Kinds of attention items, in the order of the list.
     pub enum AttentionKind in json {
-        /// The log is damaged; added by programs that watch many teams
+        /// The log is damaged; only programs that watch many teams add this item
         Damaged = "damaged",
         /// A task depends on a task that failed or was canceled
         WaitsInVain = "waits_in_vain",
@@ -64,7 +64,7 @@ words! {
         BootstrapBreached = "bootstrap_breached",
         /// The team or an agent has used up its token budget
         BudgetUsed = "budget_used",
-        /// A reviewer rejected a task that needs the approval
+        /// A reviewer rejected a task that requires an approval
         ApprovalRejected = "approval_rejected",
         /// An agent asked for a decision and got no answer
         QuestionOpen = "question_open",
@@ -74,7 +74,7 @@ words! {
         NotApplied = "not_applied",
         /// A task depends on a task that does not exist
         UnknownDependency = "unknown_dependency",
-        /// The owner of an unfinished task never acted in the team
+        /// The owner of an unfinished task has never acted in the team
         UnknownOwner = "unknown_owner",
         /// An agent that stopped left unread messages or unfinished tasks
         AgentGone = "agent_gone",
@@ -86,7 +86,7 @@ words! {
         WriteRefused = "write_refused",
         /// A task in progress requires an approval and has no decision yet
         ApprovalMissing = "approval_missing",
-        /// A claimed or assigned task had no update or report for long
+        /// A claimed or assigned task has had no update or report for long
         StaleTask = "stale_task",
     }
 }

@@ -139,7 +139,7 @@ fn core_not_ready(run: &Run, report: &Report) -> Option<String> {
     Some(format!("{doing}, but {}", missing(run)))
 }
 
-/// Returns the ready signals that are missing from core members.
+/// Returns the ready signals that core members have not sent.
 pub(super) fn unready(run: &Run) -> Vec<&'static str> {
     let missing = run.unready();
     missing.iter().map(|core| core.ready_signal()).collect()

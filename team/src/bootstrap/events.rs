@@ -19,7 +19,7 @@ pub struct EventRow {
     pub to: &'static str,
     /// Fields of the event's data.
     pub fields: &'static [Field],
-    /// Further conditions, each with the code of the refusal.
+    /// Further conditions, each with the code of its refusal.
     pub guard: &'static str,
 }
 

@@ -81,7 +81,7 @@ pub fn fallen_back(run: &Run, reason: Option<&String>) -> Ruled {
     }))
 }
 
-/// Records that no team can be launched; the run keeps its state.
+/// Records that no team can be launched. The state of the run does not change.
 pub fn blocked(run: &Run, raw: Option<&String>) -> Ruled {
     let code = Code::BlockedTeamLaunchUnavailable;
     let why = "the platform cannot launch a team".to_owned();

@@ -25,7 +25,7 @@ pub struct Payload {
     pub case: Option<Case>,
     /// Role in which the lead writes.
     pub role: Option<String>,
-    /// True if the lead calls its text a simulation of other members.
+    /// True if the lead calls its text a simulation of other members' work.
     pub simulation: bool,
     /// Rule for the report, for runs in which its event is legal.
     pub rule: Rule,
@@ -501,7 +501,7 @@ fn word(fields: &Fields, name: &str, words: &[&str]) -> Result<(), Refusal> {
     }
 }
 
-/// Checks that a path and its origin are both given and agree. A result in a message (`of_message`) has only the path.
+/// Checks that a path and its origin agree, and that both are given. In a message (`of_message`) a result has only the path.
 fn check_path(path: Option<&str>, origin: Option<&str>, of_message: bool) -> Result<(), Refusal> {
     let field = "domain_file_path";
     let relative = |path: &str| path.strip_prefix("references/").is_some_and(inside);

@@ -10,7 +10,7 @@ use super::*;
 use crate::projections::bootstrap::checklist::next_events;
 
 operation! {
-    /// Report an event of a run; a violation of the contract is recorded, and the run is rolled back
+    /// Report an event of a run; a breach of the contract is recorded and rolls the run back
     "bootstrap-record": Records(BootstrapRecord {
         /// Id of the run; the newest run if absent
         #[arg(long, value_name = "ID")]
@@ -37,7 +37,7 @@ operation! {
 }
 
 operation! {
-    /// Explain the effect of a report on a run; records nothing
+    /// Explain the effect of a report on a run, without recording it
     "bootstrap-explain": Reads(BootstrapExplain {
         /// Id of the run; the newest run if absent
         #[arg(long, value_name = "ID")]
@@ -104,7 +104,7 @@ impl Team {
         }
     }
 
-    /// Returns the effect of a report; records nothing.
+    /// Explains the effect of a report on a run. Records nothing.
     pub fn bootstrap_explain(&mut self, explain: BootstrapExplain) -> Result<BootstrapExplained> {
         let now = self.options.clock.now();
         let record = BootstrapRecord {

@@ -3,7 +3,7 @@
 use super::*;
 
 operation! {
-    /// Show the state of a run: its done, next and forbidden events
+    /// Show the state of a run, with its done, next and forbidden events
     "bootstrap-show": Reads(BootstrapShow {
         /// Id of the run; the newest run if absent
         #[arg(long, value_name = "ID")]

@@ -182,7 +182,7 @@ fn names<'a>(domains: impl Iterator<Item = &'a Domain>) -> Vec<&'a str> {
     domains.map(|domain| domain.domain.as_str()).collect()
 }
 
-/// Accepts or refuses a verdict on a delivered result.
+/// Accepts a verdict on a delivered result, or refuses it.
 pub fn reviewed(run: &Run, by: &Participant, review: &Feedback) -> Ruled {
     let event = "obstruction_feedback";
     only(&OBSTRUCTION, run, event, by)?;

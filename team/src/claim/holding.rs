@@ -50,14 +50,14 @@ impl TaskDecision {
         TaskDecision::from_task(live, task, now)
     }
 
-    /// Starts a decision on a task that was already read.
+    /// Starts a decision on a task that the caller has read already.
     pub fn from_task(live: &Live, mut task: Task, now: Timestamp) -> Result<TaskDecision> {
         let mut events = Vec::new();
         expire(live, &mut task, now, DEFAULT_ACTOR, &mut events)?;
         Ok(TaskDecision { task, events })
     }
 
-    /// Appends the event of an act on the task, and returns its index in the group.
+    /// Appends an event about the task, and returns the event's index in the group.
     pub fn act(&mut self, act: TaskAct, actor: &str, agent: Option<&str>) -> usize {
         self.events.push(event(&self.task, act, actor, agent));
         self.events.len() - 1
@@ -244,7 +244,7 @@ pub(crate) fn expire(
     block(live, task, actor, events)
 }
 
-/// Returns the event of an act on a task, in the task's trace.
+/// Returns an event about a task. The event has the task's trace.
 pub(crate) fn event(task: &Task, act: TaskAct, actor: &str, agent: Option<&str>) -> NewEvent {
     TaskFact::of(&*task.task_id, act).event(actor, agent, task.trace_id.as_deref())
 }

@@ -24,7 +24,7 @@ pub(super) struct Observations<'a> {
     pub log: Observation<Log>,
     /// Result of verifying the log.
     pub report: Observation<Report>,
-    /// Reader of the log up to its head, without recovery.
+    /// Reader of the log up to its head. It runs no recovery.
     pub reader: Observation<Reader>,
     /// The derived store with its stored state.
     pub found: Observation<DerivedReport>,

@@ -139,14 +139,14 @@ impl OpenTeam {
         }
     }
 
-    /// Returns the slot if its writer is open and need not give way.
+    /// Returns the slot if its writer is open and does not have to give way.
     pub fn taken(&self) -> Option<RwLockReadGuard<'_, WriterSlot>> {
         let slot = self.read();
         let stays = *locked(&self.pauses) == 0;
         (stays && matches!(*slot, WriterSlot::Taken { .. })).then_some(slot)
     }
 
-    /// Syncs the writer's buffered events or, if the writer has left its slot, returns the result of its last sync.
+    /// Syncs the writer's buffered events. If the writer has left its slot, returns the result of its last sync.
     ///
     /// # Errors
     /// The events may or may not be durable.

@@ -231,7 +231,8 @@ fn repeated(control: &Control, live: &Live) -> Result<Option<String>> {
     first_answer(live, scope, key, &control.operation, &control.digest())
 }
 
-/// Decides under the lock: repeats the answer of a known key, or authorizes the caller and lets the command decide.
+/// Decides under the lock. For a known key, returns the stored answer. Otherwise authorizes the caller and lets the command
+/// decide.
 fn decide(
     mut execution: Box<dyn AnyExecution>,
     ctx: Ctx,
@@ -298,7 +299,7 @@ fn answer(
     let Some(key) = &control.key else {
         return execution.stored_answers(&after);
     };
-    // A closed team accepts no events, so the answer is not stored. A repeat computes it again.
+    // A closed team accepts no events, so the answer is not stored. A repeated request computes it again.
     if events.is_empty() && live.is_closed().unwrap_or(true) {
         return Vec::new();
     }

@@ -86,7 +86,7 @@ impl Team {
         Ok(refusal.field(field))
     }
 
-    /// Returns the point of this handle; `None` if it is at the present.
+    /// Returns the point in the past of this handle; `None` if the handle is at the present.
     pub fn moment(&self) -> Option<Moment> {
         self.past().map(|past| past.moment)
     }

@@ -200,7 +200,7 @@ impl Root {
         let synced = self.storage.sync_dir(Path::new(TEAMS_DIR));
         Ok(synced.map_err(Error::io("sync", TEAMS_DIR))?)
     }
-    /// Refuses a name for a new team that breaks the rule or is taken.
+    /// Refuses a name for a new team if the name breaks the rule or is taken.
     pub(crate) fn check_new(&self, team: &str) -> Result<()> {
         names::check_new("team", team)?;
         let found = self.find(team)?;
@@ -422,7 +422,7 @@ impl Root {
     }
 }
 
-/// Returns the refusal of an unsafe file system.
+/// Returns the refusal for an unsafe file system.
 pub(crate) fn unsafe_file_system(why: &str) -> Refusal {
     Refusal::new(
         Code::UnsafeFileSystem,

@@ -137,7 +137,7 @@ pub struct Leftover {
 /// Answer of `doctor clean`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct CleanAnswer {
-    /// `planned` without `yes`, `cleaned`, or `unchanged` if there is nothing to remove.
+    /// `planned` without `yes`, `cleaned` with it, or `unchanged` if there is nothing to remove.
     #[schemars(extend("enum" = ["planned", "cleaned", "unchanged"]))]
     pub status: &'static str,
     /// All staging directories of the data root.

@@ -7,16 +7,16 @@ use crate::doctor::{DoctorAnswer, DoctorCheck, Health, SAMPLE, TrackedByGit};
 const FILE: &str = "doctor.json";
 
 operation! {
-    /// Read the result of the last check of everything that belongs to the team
+    /// Read the result of the last `doctor check` of the team
     "doctor-last": Reads(DoctorLast {}) -> Examination = Team::doctor_last
 }
 
 operation! {
-    /// Check everything that belongs to the team: in the background of a daemon, else before the answer
+    /// Run `doctor check` on the team: in the background of a daemon, else before the answer
     "doctor-start": Reads(DoctorStart {}) -> Examination = Team::doctor_start
 }
 
-/// The last check of everything that belongs to a team.
+/// The last `doctor check` of a team.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Examination {
     /// The team

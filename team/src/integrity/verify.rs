@@ -7,7 +7,7 @@ use crate::log::verify::{Problem, VerifyAnswer};
 const FILE: &str = "verify.json";
 
 operation! {
-    /// Read the result of the last verification of the whole log, and the progress of a running one
+    /// Read the result of the last verification of the whole log, and the progress of a running verification
     "verify-last": Reads(VerifyLast {}) -> Verification = Team::verify_last
 }
 
@@ -17,7 +17,7 @@ operation! {
 }
 
 operation! {
-    /// Verify the whole log and answer with the result; verify-start does not wait for it
+    /// Verify the whole log and answer with the result; `verify-start` does not wait for the result
     "verify": Reads(Verify {}) -> VerifyAnswer = |team, _| team.verify_noting(&mut |_, _| {})
 }
 

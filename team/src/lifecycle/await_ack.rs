@@ -68,7 +68,7 @@ impl Team {
         }
     }
 
-    /// Waits until the delivery may have changed, and records its due steps.
+    /// Waits until the delivery may have changed, then records its due steps.
     fn pass(
         &mut self,
         delivery: &Delivery,

@@ -13,7 +13,7 @@ use crate::projections::worker::event::AckStatus;
 use crate::projections::worker::supervision::{PhaseChanged, ShutdownGated};
 
 operation! {
-    /// Close the team if all its work is done; its log stays
+    /// Close the team if all its work is done; the log stays
     "cleanup": Records(Cleanup {
         /// Close the team even if work is unfinished
         #[serde(default)]
@@ -31,7 +31,7 @@ operation! {
 }
 
 operation! {
-    /// Close the team without a gate; its log stays
+    /// Close the team without a gate; the log stays
     "orphan-cleanup": Records(OrphanCleanup {}) -> CleanupAnswer = Team::orphan_cleanup,
     scope = Operate
 }

@@ -6,7 +6,7 @@ use crate::projections::team::event::ConfigChanged;
 use crate::projections::team::settings::Value;
 
 operation! {
-    /// List the settings of a team with their values, in the order of their table
+    /// List the settings of a team with their values, in the order of the settings table
     "config-list": Reads(ConfigList {
         /// Largest number of settings; 50 if absent. On the command line, 0 means all
         #[schemars(range(min = 1, max = 1000))]
@@ -104,7 +104,7 @@ pub struct ConfigListAnswer {
     pub settings: Vec<SettingShown>,
     /// Number of settings on the page.
     pub count: usize,
-    /// Last key of the page; `null` on the last page.
+    /// Cursor of the next page: the last key of this page; `null` on the last page.
     pub next_cursor: Option<String>,
 }
 
@@ -150,7 +150,7 @@ impl Team {
         })
     }
 
-    /// Returns the settings, in the order of their table.
+    /// Returns the settings in the order of the settings table.
     pub fn config_list(&mut self, list: ConfigList) -> Result<ConfigListAnswer> {
         let mut rest: Vec<Setting> = Setting::all().collect();
         if let Some(cursor) = &list.cursor {

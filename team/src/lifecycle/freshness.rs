@@ -74,7 +74,7 @@ impl Team {
             .into())
     }
 
-    /// Returns how current the local log is; `None` for a team without a journal.
+    /// Returns the freshness of the local log; `None` for a team without a journal.
     ///
     /// # Errors
     /// `Corrupt`, I/O.

@@ -25,9 +25,9 @@ pub struct Gauges {
     pub leases_expired: u64,
     /// Messages without an ack, in all inboxes.
     pub unread: u64,
-    /// Deliveries that ended in a dead letter, since the team was created.
+    /// Number of deliveries that ended in a dead letter since the team was created.
     pub dead_letters: u64,
-    /// Attention items by kind, as `attention` counts them.
+    /// Number of attention items per kind, as `attention` counts them.
     pub attention: BTreeMap<AttentionKind, usize>,
     /// Time of the last backup, as noted in the team's directory.
     pub backed_up_at: Option<Timestamp>,

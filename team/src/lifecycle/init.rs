@@ -1,4 +1,4 @@
-//! `init`: creates a team, or adds members to one.
+//! `init`: creates a team, or adds members to an existing one.
 
 use crate::handle::staged::StagedTeam;
 use crate::operation::prelude::*;

@@ -136,7 +136,7 @@ fn life(mode: Mode) -> Machine {
     }
 }
 
-/// Returns the state of an active mode after a change.
+/// Returns the state in which a change leaves an active mode.
 fn ending(mode: Mode, change: Change) -> &'static str {
     match change {
         Change::Updated => ACTIVE,

@@ -44,7 +44,7 @@ pub struct ManifestAnswer {
 pub struct Roster {
     /// Number of members without the leader
     pub worker_count: usize,
-    /// Members without the leader, by index; a member that never registered has a free index and a default role
+    /// Members without the leader, ordered by index; a member that never registered has the next free index and a default role
     pub workers: Vec<WorkerShown>,
     /// Time when the team was created
     pub created_at: String,

@@ -7,7 +7,7 @@ use crate::projections::live::DERIVED_DIR;
 use teamlog_engine::internals::layout::EVENTS_DIR;
 
 operation! {
-    /// Read the disk usage of the team: segments, derived files, free space, known backups
+    /// Read the disk usage of the team: segments, derived files, free space and known backups
     "read-storage": Reads(ReadStorage) -> StorageShown = Team::read_storage
 }
 

@@ -9,7 +9,7 @@ use crate::projections::vocabulary;
 use teamlog_engine::EventId;
 
 operation! {
-    /// Record a fact of your own kind: it is ordered, traced and indexed, and changes no state
+    /// Record a fact of your own kind; it is ordered, traced and indexed, but changes no state
     "append": Records(Append {
         /// Kind of the fact, in snake_case and the past tense, outside of teamlog's own vocabulary
         kind: String,
@@ -27,7 +27,7 @@ operation! {
         thread_id: Option<String>,
         /// Session that the fact concerns
         session_id: Option<String>,
-        /// Idempotency key, which the event keeps too: the same fact with the same key is recorded once
+        /// Idempotency key, also stored with the event: a fact with the same key and content is recorded once
         key: Option<String>,
         /// Id of the event that caused the fact
         #[schemars(with = "String")]

@@ -123,7 +123,7 @@ impl AppendBatch {
 }
 
 operation! {
-    /// Record several facts of your own kinds, all or none
+    /// Record several facts of your own kinds, all of them or none
     "append-batch": Records(AppendFacts) -> BatchAnswer = Team::append_group,
     refuses = [ReservedKind, PartlyAppended]
 }
@@ -136,14 +136,14 @@ pub struct AppendFacts {
     #[serde(with = "texts")]
     #[schemars(with = "Vec<Map<String, Value>>")]
     facts: Vec<String>,
-    /// Line number of each fact in its file, for refusals; its position in the list, from 1, if absent
+    /// Line number of each fact in its file, for error messages; the position in the list, from 1, if absent
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(with = "Option<Vec<u64>>")]
     lines: Vec<u64>,
     /// Actor of facts without an actor; the caller if absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     actor: Option<String>,
-    /// Answer for the earlier lines of the same file; the new answer includes it
+    /// Answer for the earlier lines of the same file; the new answer includes their counts
     #[serde(default, skip_serializing_if = "Option::is_none")]
     before: Option<BatchAnswer>,
     /// The facts as parsed events, if this process read them from a file.
@@ -172,7 +172,8 @@ impl Groups<'_> {
     /// Reads the next group.
     ///
     /// # Errors
-    /// `invalid_input`, `reserved_kind`, `too_large`, each with the line and the recorded part; errors of the source.
+    /// `invalid_input`, `reserved_kind`, `too_large`, each with the line and the answer for the recorded lines; errors of the
+    /// source.
     pub fn read_next(&mut self) -> Result<Option<AppendFacts>> {
         let size = self.batch.batch_size.unwrap_or(BATCH_SIZE);
         let size = size.clamp(1, GROUP_EVENTS_MAX);

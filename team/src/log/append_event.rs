@@ -7,7 +7,7 @@ use crate::log::team_event::{REPORTED, TeamEvent};
 use crate::operation::prelude::*;
 
 operation! {
-    /// Record a report of a worker; it changes no state
+    /// Record a report of a worker, without a change of state
     "append-event": Records(AppendEvent) -> AppendEventAnswer = Team::append_event,
     rules = Rules {
         lookups: &["metadata"],

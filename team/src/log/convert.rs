@@ -1,4 +1,4 @@
-//! `convert`: rewrites the log in the other format, in place.
+//! `convert`: rewrites a log in place in the other format.
 
 use crate::operation::prelude::*;
 use crate::time::millis;

@@ -22,7 +22,7 @@ const EXAMINED: u64 = 20_000;
 const PAGE_BYTES: usize = 4 << 20;
 
 operation! {
-    /// Read a page of events, forward from a seq or newest first
+    /// Read a page of events, forward from a seq, or backward with the newest first
     "list-events": Reads(Events) -> EventsAnswer = |team, asked| team.events(&asked),
     refuses = [CursorAhead]
 }
@@ -35,12 +35,12 @@ pub struct Events {
     pub after: Option<u64>,
     /// Only events before this seq, newest first: `next_before` of the previous page
     pub before: Option<u64>,
-    /// Order of the events; oldest first if absent, newest first with `before`
+    /// Order of the events; if absent, newest first with `before`, else oldest first
     pub order: Option<Order>,
     /// Largest number of events on the page; 100 if absent
     #[schemars(range(min = 1, max = 1_000))]
     pub limit: Option<usize>,
-    /// Only events of this kind, or of these kinds, separated by commas
+    /// Only events of this kind, or of several kinds separated by commas
     pub kind: Option<String>,
     /// Only events that name this agent
     pub agent: Option<String>,
@@ -60,7 +60,7 @@ pub struct Events {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Order {
-    /// From the beginning or after `after`, forward
+    /// Oldest first, from the beginning or after `after`
     Oldest,
     /// From the end or before `before`, backward
     Newest,

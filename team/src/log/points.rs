@@ -6,9 +6,9 @@ use crate::operation::prelude::*;
 use teamlog_engine::Point;
 
 operation! {
-    /// Read the changes between two points of the log: tasks field by field, inboxes, members
+    /// Read the changes between two points of the log: task fields, inboxes and members
     "diff": Reads(ReadDiff {
-        /// Point before the changes: a seq, or a time in ISO 8601; a time before the team's creation means its first event
+        /// Start of the compared span: a seq, or a time in ISO 8601; a time before the team's creation means its first event
         from: String,
         /// Point after the changes; now if absent
         to: Option<String>,

@@ -14,7 +14,7 @@ pub(crate) const FILTERS: Rules = Rules {
 };
 
 operation! {
-    /// Read the events of a team, from a cursor on
+    /// Read the events of a team after a cursor
     "read-events": Reads(ReadEvents {
         /// Id of the last event that the caller knows; only later events are read
         after_event_id: Option<String>,

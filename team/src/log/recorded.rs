@@ -127,7 +127,7 @@ struct PublicEvent {
     /// Position in the log, from 1
     #[schemars(range(min = 1))]
     seq: u64,
-    /// Id, a UUID that holds the time and grows with `seq`
+    /// Id of the event, a UUID that contains the time and increases with `seq`
     id: String,
     /// Time when the event was recorded
     created_at: Timestamp,
@@ -178,7 +178,7 @@ struct PublicEvent {
     /// Set for a message that its recipient has acknowledged
     #[serde(skip_serializing_if = "Option::is_none")]
     acked: Option<True>,
-    /// Set if the payload lacks the token of another agent's claim, as for every agent on another machine
+    /// Set if the payload lacks a claim token of another agent; agents on other machines never see such tokens
     #[serde(skip_serializing_if = "Option::is_none")]
     redacted: Option<True>,
 }

@@ -6,7 +6,7 @@ use crate::projections::views::ViewsSource;
 use std::thread;
 
 operation! {
-    /// Wait until the view files hold all recorded events
+    /// Wait until the view files contain all recorded events
     "sync-views": Waits(SyncViews {
         /// Longest wait in milliseconds; 30000 if absent
         #[arg(long, value_name = "MILLISECONDS", value_parser = crate::argv::whole::<u64>)]

@@ -9,12 +9,12 @@ use crate::projections::delivery::event::{DeliveryAttempt, DeliveryFact};
 use crate::projections::message::event::{AckRefused, MessageAcked};
 
 operation! {
-    /// Acknowledge a message as its recipient, or a post and all earlier posts to the agent
+    /// Acknowledge a message as its recipient; for a post, also all earlier posts to the agent
     "ack": Records(Ack {
         /// Recipient of the message
         #[arg(long, value_name = "AGENT")]
         agent: String,
-        /// Id of the message, or of a post in a thread: the ack of a post covers all earlier posts to the recipient
+        /// Id of the message, or of a post in a thread; an ack of a post covers all earlier posts to the recipient
         #[arg(long, value_name = "ID")]
         message_id: String,
     }) -> AckAnswer as ack,
@@ -28,7 +28,7 @@ operation! {
 pub enum AckStatus {
     /// The ack counts.
     Acked,
-    /// The message was acknowledged before; nothing changed.
+    /// The message was acknowledged before. Nothing changed.
     AlreadyAcked,
     /// No message has the given id. The command exits with 1.
     NotFound,
@@ -45,10 +45,10 @@ pub struct AckAnswer {
     pub message_id: String,
     /// The agent that acknowledged.
     pub agent: String,
-    /// Recipient of the message, if that is another agent.
+    /// Recipient of the message, if it is not the acknowledging agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expected: Option<String>,
-    /// Number of posts that this ack covers: the named post and the earlier unread ones.
+    /// Number of posts that this ack covers: the named post and earlier unread posts.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub posts_read: Option<u64>,
 }

@@ -27,10 +27,10 @@ operation! {
 operation! {
     /// Requeue a dead letter: the delivery of its message begins anew
     "requeue-dead-letter": Records(DeadLetterRequeue {
-        /// Id of the message, whose newest dead letter is meant
+        /// Id of a message; its newest dead letter is requeued
         #[arg(long, value_name = "ID", conflicts_with = "id")]
         message_id: Option<String>,
-        /// Id of the dead letter, instead of the message's
+        /// Id of the dead letter, instead of the id of the message
         #[arg(long, value_name = "ID", required_unless_present = "message_id")]
         id: Option<String>,
         /// Seconds that each attempt waits for its ack; unchanged if absent
@@ -88,13 +88,13 @@ pub struct DeadLetterShown {
     /// Time of the last requeue; absent without one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requeued_at: Option<String>,
-    /// Recipient of the message; empty in an answer that was deserialized.
+    /// Recipient of the message; empty if the answer was parsed from JSON.
     #[serde(skip)]
     to: String,
 }
 
 impl DeadLetterShown {
-    /// Returns the message's recipient; empty if the answer was deserialized and holds no message.
+    /// Returns the message's recipient; empty if the answer was parsed from JSON without a message.
     pub fn recipient(&self) -> Cow<'_, str> {
         #[derive(Deserialize)]
         struct Addressed {
@@ -226,7 +226,7 @@ impl Command for DeadLetterRequeue {
 }
 
 impl DeadLetterRequeue {
-    /// Returns the terms that the caller gave for the new delivery.
+    /// Returns the caller's terms for the new delivery.
     fn required(&self) -> Require {
         Require {
             ack_timeout_seconds: self.ack_timeout_seconds,

@@ -58,7 +58,7 @@ pub struct DeliveryShown {
     pub sent_at: Timestamp,
     /// End of the current attempt
     pub due_at: Timestamp,
-    /// True if the first attempt ended without an ack
+    /// True if the first attempt has ended without an ack
     pub overdue: bool,
 }
 

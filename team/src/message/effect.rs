@@ -18,7 +18,7 @@ pub enum Applied {
     NotApplied,
 }
 
-/// The effect of a message on the task that it is about.
+/// The effect of a message on its task.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct Effect {
     /// `None` if the message is not about a task.

@@ -20,8 +20,8 @@ pub struct FeedEntry {
     pub id: String,
     /// Seq of the event
     pub cursor: u64,
-    /// `message`, `thread_message`, `task_assigned`, `task_unblocked`, `task_claimed`, `task_completed`, `task_failed`,
-    /// `task_canceled`, `task_lease_expired`, `task_reassigned`, `task_approved`, `task_rejected`
+    /// Type of the entry: `message`, `thread_message`, `task_assigned`, `task_unblocked`, `task_claimed`, `task_completed`,
+    /// `task_failed`, `task_canceled`, `task_lease_expired`, `task_reassigned`, `task_approved`, `task_rejected`
     #[serde(rename = "type")]
     pub kind: String,
     /// Name of the team
@@ -143,14 +143,14 @@ fn mail(message: &Message) -> FeedEntry {
     }
 }
 
-/// Tells the former owner of a task that it was assigned to another agent.
+/// Returns the entry which tells the former owner of a task that another agent got it.
 fn reassigned(message: &Message, task: &str) -> FeedEntry {
     let actor = message.actor.as_ref().unwrap_or(&message.from);
     let summary = format!("Task {task} was assigned to {} by {actor}", message.to);
     of_task("task_reassigned", task, actor, summary)
 }
 
-/// Tells the owner of a task about a reviewer's decision.
+/// Returns the entry which tells the owner of a task about a reviewer's decision.
 fn decision(approval: &Approval) -> FeedEntry {
     let (kind, verb) = match approval.status {
         ApprovalStatus::Rejected => ("task_rejected", "rejected"),

@@ -12,7 +12,7 @@ pub struct Mail {
     pub from_worker: String,
     /// The recipient
     pub to_worker: String,
-    /// Type of the message; mail that brokers send is a `message`
+    /// Type of the message; mail of brokers has the type `message`
     #[serde(rename = "type")]
     pub kind: String,
     /// Text of the message; the payload as JSON if the message has no text
@@ -117,14 +117,14 @@ pub struct DispatchShown {
     /// Action that the worker should take
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub intent: Option<String>,
-    /// Id of the message that the request is about
+    /// Id of the message that the request concerns
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
     /// Preferred transport
     pub transport_preference: String,
     /// True if other transports may be used
     pub fallback_allowed: bool,
-    /// `pending`, `notified`, `delivered`, `failed`
+    /// Status of the request: `pending`, `notified`, `delivered`, `failed`
     pub status: String,
     /// Number of changes of the status
     pub attempt_count: u64,

@@ -49,7 +49,7 @@ pub struct MarkDeliveredAnswer {
     pub message_id: String,
     /// True if the message has the mark; false if the mailbox does not contain the message
     pub updated: bool,
-    /// Id of the newest dispatch request for the message; `null` without one
+    /// Id of the newest dispatch request for the message; `null` if there is none
     pub dispatch_request_id: Option<String>,
     /// True if the dispatch request counts as delivered; false for a failed request
     pub dispatch_updated: bool,

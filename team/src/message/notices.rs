@@ -19,7 +19,7 @@ pub struct Notice {
     /// Type of the feed entry: `thread_message`, `task_unblocked`, `task_rejected` and so on
     #[serde(rename = "type")]
     pub kind: String,
-    /// Author of the post, or the agent that acted
+    /// Author of the post; for news, the agent that acted
     pub from: String,
     /// Thread that the notice is about
     #[serde(skip_serializing_if = "Option::is_none")]

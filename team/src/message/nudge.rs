@@ -22,7 +22,7 @@ const IDS_APART: u64 = 1 << 24;
 operation! {
     /// Wake idle agents that have mail, posts or news of their tasks, once per cooldown
     "nudge": Records(Nudge {
-        /// Only report the agents to nudge, and record nothing
+        /// Report the agents to nudge without recording anything
         #[serde(default)]
         #[arg(long)]
         dry_run: bool,

@@ -159,7 +159,7 @@ pub struct PrimeAnswer {
     pub blocked: Few<Brief>,
     /// Tasks that the agent can start now, most urgent first.
     pub ready: Few<Brief>,
-    /// Completed tasks of the agent whose required approval was rejected later.
+    /// Completed tasks of the agent whose required approval was later rejected.
     #[serde(default, skip_serializing_if = "Few::is_empty")]
     pub rejected: Few<Brief>,
     /// Messages that the agent has not acknowledged, newest first, with wake-ups (`agent_wakeup_required`) at the end.
@@ -168,9 +168,9 @@ pub struct PrimeAnswer {
     pub unread_wakeups: u64,
     /// Posts in threads that the agent has not acknowledged, oldest first.
     pub posts: Few<Notice>,
-    /// News of the agent's tasks since it last recorded something, oldest first.
+    /// News of the agent's tasks since the agent last recorded something, oldest first.
     pub news: Few<Notice>,
-    /// State of the whole team, if the agent leads: the fixed leader, an agent named `lead` or `leader`, or an agent
+    /// State of the whole team, if the agent is a leader: the fixed leader, an agent named `lead` or `leader`, or an agent
     /// that assigned a task to another agent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lead: Option<TeamBrief>,
@@ -179,7 +179,7 @@ pub struct PrimeAnswer {
 }
 
 impl Team {
-    /// Returns the tasks, mail and next commands of an agent that wakes.
+    /// Returns the tasks, mail and next commands for an agent that wakes.
     pub fn prime(&mut self, prime: &Prime) -> Result<PrimeAnswer> {
         let (team, now) = (self.name().to_owned(), self.now());
         let agent = &prime.agent;

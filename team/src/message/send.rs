@@ -27,7 +27,7 @@ operation! {
         /// Type of the message, listed in docs/protocol.md, for example `handoff`
         #[serde(rename = "type")]
         kind: String,
-        /// Id of the message; `msg_` and 12 hex digits if absent. A known id makes the send a duplicate
+        /// Id of the message; `msg_` and 12 hex digits if absent. If the id is known, the message counts as a duplicate
         message_id: Option<String>,
         /// Task that the message concerns
         task_id: Option<String>,
@@ -136,7 +136,7 @@ impl SendAnswer {
 pub struct KeptAsReport {
     /// Id of the task.
     pub task_id: String,
-    /// Status of the task, which the message did not change.
+    /// Status of the task, which the message leaves unchanged.
     #[schemars(with = "Status")]
     pub status: Cow<'static, str>,
     /// Holder of the live claim.
@@ -161,7 +161,7 @@ pub struct Terms {
     pub dead_letter_at: String,
 }
 
-/// Kind of the event after `message_sent` if an ack is required.
+/// Kind of the event that follows `message_sent` if an ack is required.
 const REQUIRED: &str = "delivery_required";
 /// Kind of the event that records a message.
 const SENT: &str = "message_sent";
@@ -500,7 +500,7 @@ fn is_same_json(first: &Json, second: &Json) -> bool {
     first == second || value(first).is_some_and(|first| Some(first) == value(second))
 }
 
-/// Decides between duplicate, suppressed and sent, and returns the event for it.
+/// Decides if the message is a duplicate, suppressed or sent, and returns the event for that outcome.
 fn settle(
     live: &Live,
     message: Message,
@@ -524,7 +524,7 @@ fn settle(
     Ok((Settled::Sent(message, doubts), event))
 }
 
-/// Returns the seq of the event by which this command recorded the message.
+/// Returns the seq of the event with which this command recorded the message.
 fn recorded_at(after: &After<'_>, message: &Message) -> u64 {
     let is_own = |event: &&Event<'static>| {
         event.kind == SENT && event.refs.get(RefKind::Message) == Some(&message.id)

@@ -67,7 +67,7 @@ struct SendLetter {
 }
 
 impl Team {
-    /// Sends plain mail to a worker and requests that it be notified.
+    /// Sends plain mail to a worker, and requests a notification of that worker.
     pub fn send_message(&mut self, send: SendMessage) -> Result<SendMessageAnswer> {
         let send = SendLetter {
             letter: OutgoingMail {

@@ -3,7 +3,7 @@
 use crate::mode::prelude::*;
 
 operation! {
-    /// Tell what starting a mode would do, without doing it
+    /// Explain the effect of starting a mode, without starting it
     "mode-explain": Reads(ModeExplain {
         /// Name of the mode
         #[schemars(with = "Mode")]

@@ -4,7 +4,7 @@ use crate::mode::prelude::*;
 use crate::mode::rules::reading::Reading;
 
 operation! {
-    /// Read from a state if its mode ended, and how
+    /// Read from a state if its mode has ended, and with which outcome
     "mode-outcome": Reads(ModeOutcome {
         /// Name of the mode whose state is read
         #[schemars(with = "Option<Mode>")]

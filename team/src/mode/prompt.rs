@@ -10,7 +10,7 @@ use crate::projections::mode::event::{ModeGateBypassed, ModePromptDecided};
 use crate::projections::team::settings::{OFF, PHRASES};
 
 operation! {
-    /// Carry out the skills that a prompt requests: all of them or none
+    /// Start the skills that a prompt requests: all of them or none
     "mode-prompt": Records(ModePrompt {
         /// Text of the prompt
         text: String,

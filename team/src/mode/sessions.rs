@@ -56,7 +56,7 @@ pub struct SessionsAnswer {
 pub struct SessionEndedAnswer {
     /// Id of the session
     pub session_id: String,
-    /// True if an event was recorded; false if the session is unknown or had already ended
+    /// True if an event was recorded; false if the session is unknown or has ended before
     pub changed: bool,
     /// Modes that were canceled with the session
     pub canceled: Vec<Mode>,

@@ -8,7 +8,7 @@ operation! {
     "mode-list": Reads(ModeList {
         /// Session, whose states count before the states of the root
         session_id: Option<String>,
-        /// List the states of the root and of every session; on the command line, the default
+        /// List the states of the root and of every session, which is the default on the command line
         #[serde(default)]
         #[arg(long, conflicts_with_all = ["session", "root"])]
         all_sessions: bool,
@@ -16,7 +16,9 @@ operation! {
         #[serde(default)]
         #[arg(long)]
         active: bool,
-        /// Largest number of sessions beside those with an active mode; 50 if absent, and 0 means all
+        /// Largest number of sessions without an active mode; 50 if absent, and 0 means all. Sessions with an active mode are
+        /// always
+        /// listed
         #[arg(long, value_name = "N", conflicts_with_all = ["session", "root"], value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
         /// `next_cursor` of the previous page; later pages leave out the root

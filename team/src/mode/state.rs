@@ -71,7 +71,7 @@ impl From<StateWrite> for ModeWrite {
 }
 
 operation! {
-    /// Read the state of a mode in the form of its file: the session's, or else the root's
+    /// Read the state of a mode in the form of its file: the session's state, or else the root's
     "state-read": Reads(StateRead {
         /// Name of the mode, or `skill-active`
         #[serde(deserialize_with = "typed::mode")]
@@ -125,7 +125,7 @@ pub struct StateWritten {
     pub mode: String,
     /// File of the state, relative to the data root
     pub path: String,
-    /// Message about modes that were completed because of the write; absent without any
+    /// Message about modes that were completed because of the write; absent if none was completed
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transition: Option<String>,
     /// Warnings about outdated spellings, with the values that they stand for
@@ -237,7 +237,7 @@ impl Team {
     /// Writes the state of a mode, or the metadata of the list of active skills.
     ///
     /// # Errors
-    /// Like [`Team::mode_write`]; `mode_not_active` for a listed skill that is not active.
+    /// Those of [`Team::mode_write`]; `mode_not_active` if the list names a skill that is not active.
     pub fn state_write(&mut self, write: ModeWrite) -> Result<StateWritten> {
         let named = Named::read(&write.mode)?;
         match named {

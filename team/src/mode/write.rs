@@ -11,7 +11,7 @@ use crate::mode::start;
 use crate::operation::Rules;
 
 operation! {
-    /// Change fields of an active mode; an ending phase or outcome ends the mode
+    /// Change fields of an active mode; a final phase or outcome ends the mode
     "mode-update": Records(ModeUpdate {
         /// Name of the mode
         #[schemars(with = "Mode")]

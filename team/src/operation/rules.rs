@@ -9,7 +9,7 @@ pub struct Rules {
     pub aliases: &'static [(&'static str, &'static str)],
     /// Fields with the error code `operation_failed` instead of `invalid_input` if their value is wrong.
     pub lookups: &'static [&'static str],
-    /// Fields in which `null` is a value of the wrong type. In other fields `null` counts as absent.
+    /// Fields for which `null` is an error. In all other fields `null` counts as absent.
     pub never_null: &'static [&'static str],
     /// Noun for the allowed values of a field, used in the message "must be one of the NOUN: …".
     pub choices: Option<&'static str>,

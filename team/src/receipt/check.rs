@@ -9,7 +9,7 @@ use teamlog_engine::internals::layout::EVENTS_DIR;
 use teamlog_engine::verify::ProblemKind;
 
 operation! {
-    /// Check that the log still holds the events of a receipt: the signer, or the first change
+    /// Check that the log still contains the events of a receipt, and show its signer or the first change
     "check-receipt": Reads(CheckReceipt {
         /// The receipt, signed or not, as `head` returns it
         receipt: Map<String, Value>,
@@ -41,7 +41,7 @@ pub struct CheckedReceipt {
 pub struct ReceiptProblem {
     /// Stable code: the kind of a problem of `verify`, or `signature_invalid`
     pub kind: String,
-    /// File that changed, relative to the team's directory
+    /// Changed file, relative to the team's directory
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file: Option<String>,
     /// Seq of the first changed event; if only a digest differs, of the first event that may have changed

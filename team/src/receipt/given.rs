@@ -4,7 +4,7 @@ use crate::operation::prelude::*;
 use crate::receipt::key::{PublicKey, ReceiptSigner, Signed};
 use teamlog_engine::ReceiptStatus;
 
-/// A receipt, and its signature if it has one.
+/// A receipt with its optional signature.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct GivenReceipt {
     /// Name of the team; absent in receipts of older versions. A signature covers the name.

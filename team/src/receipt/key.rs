@@ -61,7 +61,7 @@ impl SecretKey {
     /// Parses a secret key from PEM, in version 1 or 2 of PKCS #8.
     ///
     /// # Errors
-    /// `invalid_input`; the message does not repeat the text.
+    /// `invalid_input`. The message does not repeat the text, because it may contain the key.
     pub fn parse(text: &str) -> Result<SecretKey, Refusal> {
         let rule = "the key is not a secret Ed25519 key as keygen writes it";
         SigningKey::from_pkcs8_pem(text.trim())

@@ -47,7 +47,7 @@ operation! {
 }
 
 words! {
-    /// Reason why a path may or may not be written.
+    /// Reason of a verdict on a path.
     pub enum WriteReason in json {
         /// The agent holds a task that declares the path.
         LeaseActiveForResource = "lease_active_for_resource",

@@ -15,7 +15,7 @@ const MINUTE_MICROS: i64 = 60_000_000;
 const BYTES_MAX: usize = 1_024;
 
 operation! {
-    /// Record writes that a guard refused: each path of an agent at most once a minute
+    /// Record writes that the guard refused, each path of an agent at most once a minute
     "record-refused-writes": Records(RefusedWrites {
         /// Agent whose writes were refused
         agent: String,

@@ -124,7 +124,7 @@ pub(crate) fn of_all(live: &Live, tasks: &[Task]) -> Result<BTreeMap<String, App
     Ok(found)
 }
 
-/// Returns true if a task requires an approval and its last decision does not approve it.
+/// Returns true if a task requires an approval that its last decision does not give.
 pub(crate) fn is_missing(live: &Live, task: &Task) -> Result<bool> {
     if !task.requires_approval() {
         return Ok(false);

@@ -12,16 +12,16 @@ operation! {
         /// Reason of the cancellation
         #[arg(long, value_name = "TEXT")]
         reason: Option<String>,
-        /// Agent that cancels the task; the leader, `leader-fixed`, if absent
+        /// Agent that cancels the task; `leader-fixed` if absent
         #[arg(long, value_name = "AGENT")]
         worker: Option<String>,
-        /// Token of the claim; a claimed task needs it, or `epoch`, or `force`
+        /// Token of the claim; for a claimed task required unless `epoch` or `force` is given
         #[arg(long, value_name = "TOKEN")]
         claim_token: Option<String>,
         /// Epoch of the claim, instead of its token
         #[arg(long, value_name = "N", value_parser = crate::argv::whole::<u64>)]
         epoch: Option<u64>,
-        /// End the claim of another agent: with its token or epoch, or as the leader; recorded
+        /// End the claim of another agent, with its token or epoch, or as the leader; the log records the use of force
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[arg(long)]
         force: bool,

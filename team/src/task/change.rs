@@ -51,7 +51,7 @@ pub struct TaskChange {
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "TEXT"))]
     pub description: Option<String>,
-    /// All tasks that must be completed first, separated by commas
+    /// All tasks that must be completed first, separated by commas; replaces the earlier list
     #[serde(default)]
     #[cfg_attr(feature = "cli", arg(long, value_name = "T,U", value_delimiter = ','))]
     pub blocked_by: Option<Vec<String>>,

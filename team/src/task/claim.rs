@@ -103,7 +103,7 @@ pub(crate) fn token(ids: &dyn IdSource) -> Result<String> {
     Ok(uuid::new(ids)?)
 }
 
-/// Checks that an agent may claim tasks. The leader may not.
+/// Checks that an agent may claim tasks. The fixed leader may not.
 pub(crate) fn check_worker(live: &Live, worker: &str) -> Result<()> {
     if worker == LEADER {
         let message = format!("worker must not be the leader, but is {LEADER:?}");

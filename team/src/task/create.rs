@@ -1,4 +1,4 @@
-//! `create-task`: creates a task that is governed by claims.
+//! `create-task`: creates a claim-governed task.
 
 use crate::doubts::TaskDoubts;
 use crate::projections::message::check_title;
@@ -46,7 +46,7 @@ pub struct TaskCreate {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "ID"))]
     pub task_id: Option<String>,
-    /// Agent that is to take the task; any agent if absent
+    /// Agent that should take the task; any agent if absent
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "cli", arg(long, value_name = "AGENT"))]
     pub owner: Option<String>,
@@ -89,7 +89,7 @@ pub struct TaskCreate {
 pub struct TaskAnswer {
     /// The task
     pub task: TaskRecord,
-    /// Doubts about the names that a command gave the task
+    /// Warnings about the names in a command about a task
     #[serde(flatten)]
     pub doubts: TaskDoubts,
 }
@@ -172,7 +172,7 @@ impl TaskCreate {
         })
     }
 
-    /// Returns the unknown fields of the input as an event stores them.
+    /// Returns the unknown fields of the input in the form of an event.
     fn extra(&self) -> Result<Option<Json>, Refusal> {
         let mut names = self.extra.keys();
         if let Some(name) = names.find(|name| RESERVED.contains(&name.as_str())) {

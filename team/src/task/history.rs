@@ -5,7 +5,7 @@ use crate::operation::prelude::*;
 use crate::task::show::not_found;
 
 operation! {
-    /// Read what happened to a task: its newest events, oldest first, superseded ones marked
+    /// Read the newest events of a task, oldest first, with superseded events marked
     "read-task-history": Reads(TaskHistory {
         /// Id of the task
         #[arg(value_name = "TASK")]

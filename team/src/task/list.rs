@@ -55,7 +55,7 @@ impl Tasks {
 }
 
 operation! {
-    /// List tasks as their view files show them, in natural order of their ids or as asked for
+    /// List tasks as their view files show them, in natural order of their ids or in the requested order
     "tasks": Reads(ReadTasks) -> TasksAnswer = |team, asked| asked.answer(team),
     refuses = [CursorUnknown]
 }

@@ -18,7 +18,7 @@ operation! {
 }
 
 operation! {
-    /// List tasks, in natural order of their ids or as asked for
+    /// List tasks, in natural order of their ids or in the requested order
     "list-tasks": Reads(Tasks) -> TasksData = |team, asked| team.task_records(asked.or_all()),
     refuses = [CursorUnknown],
     empty = |_, _| TasksData::default()

@@ -4,7 +4,7 @@ use crate::task::listed;
 use crate::task::prelude::*;
 
 operation! {
-    /// List the tasks that can be taken up now, most urgent first
+    /// List the tasks that an agent can start now, most urgent first
     "list-ready-tasks": Reads(Ready {
         /// Only tasks that this agent may take: its own and unassigned ones
         #[arg(long, value_name = "AGENT")]
@@ -41,7 +41,7 @@ pub struct ReadyAnswer {
 }
 
 impl Team {
-    /// Returns the tasks that agents can take up now, as `claim-next-task` would grant them.
+    /// Returns the tasks that agents can start now, in the order in which `claim-next-task` grants them.
     pub fn ready(&mut self, ready: &Ready) -> Result<ReadyAnswer> {
         let (team, now) = (self.name().to_owned(), self.now());
         let limit = page::limit(ready.limit, page::PAGE);

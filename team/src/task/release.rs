@@ -4,12 +4,12 @@ use crate::task::finish::HolderAnswer;
 use crate::task::prelude::*;
 
 operation! {
-    /// Give a claimed task back; that is no completion
+    /// Give a claimed task back without completing it
     "release-task-claim": Records(TaskRelease {
         /// Id of the task
         #[arg(value_name = "TASK")]
         task_id: String,
-        /// Agent that releases the task; must hold the claim if only the epoch is given
+        /// Agent that releases the task; if only the epoch is given, it must be the holder
         #[arg(long, value_name = "AGENT")]
         worker: String,
         /// Token of the claim; required unless `epoch` is given

@@ -21,7 +21,7 @@ operation! {
         #[serde(default, skip_serializing_if = "std::ops::Not::not")]
         #[arg(long)]
         force: bool,
-        /// Shortest remaining time of the lease from now on, in milliseconds; 900000 (15 minutes) if absent
+        /// Minimum remaining time of the lease, in milliseconds from now; 900000 (15 minutes) if absent
         #[schemars(range(min = 1_000, max = 86_400_000))]
         #[arg(long, value_name = "MILLISECONDS", value_parser = crate::argv::whole::<u64>)]
         lease_ms: Option<u64>,
@@ -38,10 +38,10 @@ operation! {
 pub struct RenewAnswer {
     /// Always true
     pub ok: bool,
-    /// The task; without its `claim` if the token is left out
+    /// The task; its `claim` is left out if the token is
     pub task: TaskRecord,
-    /// Token to present to renew, complete, fail or release the claim; left out if the claim was renewed by force
-    /// without the token
+    /// Token to present to renew, complete, fail or release the claim; left out if the claim was renewed by force without its
+    /// token
     #[serde(
         rename = "claimToken",
         default,

@@ -15,9 +15,9 @@ words! {
         /// By their ids, in natural order
         #[default]
         Id = "id",
-        /// By the event that changed them last; by default the newest first
+        /// By the last event that changed the task; newest first by default
         Updated = "updated",
-        /// By their priority; by default the most urgent first
+        /// By priority; most urgent first by default
         Priority = "priority",
         /// By their status, in the order of a task's life
         Status = "status",

@@ -11,7 +11,7 @@ operation! {
         /// Id of the thread
         #[arg(value_name = "THREAD")]
         thread_id: String,
-        /// Text of the message; on the command line, - reads standard input
+        /// Text of the message; on the command line, `-` reads standard input
         #[arg(value_name = "TEXT|-")]
         body: String,
         /// Author; `system` if absent

@@ -43,7 +43,7 @@ operation! {
 }
 
 operation! {
-    /// Set how many tokens may be used; replaces the earlier budget
+    /// Set the token budget; it replaces the earlier budget
     "set-budget": Records(SetBudget {
         /// Tokens that the team may use; no limit if absent
         #[arg(long, value_name = "N", requires = "set", value_parser = crate::argv::whole::<u64>)]
@@ -54,7 +54,7 @@ operation! {
         /// Tokens that each agent may use; no limit if absent
         #[arg(long = "per-agent", value_name = "N", requires = "set", value_parser = crate::argv::whole::<u64>)]
         per_agent_tokens: Option<u64>,
-        /// Refuse new work after the budget is used up, instead of a warning
+        /// Refuse new work after the budget is spent, instead of a warning
         #[serde(default)]
         #[arg(long, requires = "set")]
         hard_limit: bool,
@@ -64,12 +64,12 @@ operation! {
 }
 
 operation! {
-    /// Read how many tokens were used, and how many may be used
+    /// Read the used tokens and the budget
     "usage": Reads(Usage {
-        /// Only the tokens of this agent; on the command line with --report, the agent that used the tokens
+        /// Only the tokens of this agent. With --report on the command line: the agent that used the tokens
         #[arg(id = "agent", long, value_name = "AGENT", conflicts_with = "set")]
         worker: Option<String>,
-        /// Also the tokens of this task; on the command line with --report, the task that the tokens were used for
+        /// Also the tokens of this task. With --report on the command line: the task for which the tokens were used
         #[arg(long, value_name = "TASK", conflicts_with = "set")]
         task_id: Option<String>,
         /// Largest number of agents; 50 if absent. On the command line, 0 means all
@@ -144,7 +144,7 @@ pub struct BudgetShown {
     pub per_agent_tokens: Option<u64>,
     /// True if new work is refused after the budget is spent
     pub hard_limit: bool,
-    /// True if an event recorded that the soft limit was reached
+    /// True if an event has recorded that the soft limit was reached
     pub soft_limit_reached: bool,
 }
 

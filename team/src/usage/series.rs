@@ -7,7 +7,7 @@ use crate::projections::usage::event::UsageReported;
 use std::cmp::Reverse;
 
 operation! {
-    /// Read tokens used over time, by agent or by task; reads the events between the two times
+    /// Read the tokens used over time, by agent or by task; reads all events between the two times
     "read-usage-series": Reads(UsageSeries {
         /// Start of the series, ISO 8601; one day before the end if absent
         from: Option<String>,

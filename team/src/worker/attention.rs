@@ -33,7 +33,7 @@ pub struct WriteAttention {
     /// Id of the leader's session
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leader_session_id: Option<String>,
-    /// Time at which the session stopped, ISO 8601; default: now if the session is not running
+    /// Time at which the session stopped, ISO 8601; now if absent and the session is not running
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub leader_session_stopped_at: Option<String>,
     /// Decision that the leader has to make

@@ -26,7 +26,7 @@ pub struct IdleAnswer {
     pub non_idle_workers: Vec<String>,
     /// True if the team has workers and all of them are idle
     pub all_workers_idle: bool,
-    /// The last event that reported each worker as idle; `null` without one
+    /// The last event that reported each worker as idle; `null` if there is none
     pub last_idle_transition_by_worker: BTreeMap<String, Option<TeamEventBrief>>,
     /// The last report that all workers were idle
     pub last_all_workers_idle_event: Option<TeamEventBrief>,

@@ -91,7 +91,7 @@ pub struct WorkerAnswer {
 pub struct HeartbeatAnswer {
     /// Name of the worker
     pub worker: String,
-    /// The worker's last heartbeat; `null` without one
+    /// The worker's last heartbeat; `null` if there is none
     pub heartbeat: Option<HeartbeatShown>,
 }
 

@@ -23,7 +23,7 @@ operation! {
     "read-shutdown-ack": Reads(ReadAck {
         /// Name of the worker
         worker: String,
-        /// Time, ISO 8601, before which answers are ignored
+        /// Time, ISO 8601; older answers are ignored
         min_updated_at: Option<String>,
     }) -> AckAnswer = Team::read_shutdown_ack,
     empty = |asked, _| AckAnswer::none(&asked.worker)

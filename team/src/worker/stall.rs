@@ -27,7 +27,7 @@ pub struct StallAnswer {
     pub leader_attention_pending: bool,
     /// Decision that the leader has to make
     pub leader_decision_state: Decision,
-    /// Workers that are alive and working, but make no progress
+    /// Workers that are alive and at work, but make no progress
     pub stalled_workers: Vec<String>,
     /// Workers without a heartbeat, and workers whose last heartbeat says "not alive"; a worker with a live lease is not listed
     pub dead_workers: Vec<String>,

@@ -70,7 +70,7 @@ pub struct WorkerSummary {
     pub name: String,
     /// True if the worker's last heartbeat says that it is alive
     pub alive: bool,
-    /// Time of the last heartbeat; `null` without one
+    /// Time of the last heartbeat; `null` if there is none
     pub last_turn_at: Option<String>,
     /// Turns since the last summary, if the worker has stayed on one unfinished task; else 0
     pub turns_without_progress: u32,
@@ -118,7 +118,7 @@ pub(crate) struct Polled {
 }
 
 impl Polled {
-    /// Returns true if the worker is alive and working, but makes no progress.
+    /// Returns true if the worker is alive and at work, but makes no progress.
     pub fn is_stalled(&self) -> bool {
         self.summary.alive && self.working && self.summary.turns_without_progress > TURNS_MAX
     }

@@ -45,7 +45,7 @@ pub struct WhoAnswer {
 pub struct WhoAgent {
     /// Name of the agent
     pub agent: String,
-    /// State that the agent last reported; absent without one
+    /// State that the agent last reported; absent if it reported none
     pub state: Option<WorkerState>,
     /// Number of unacknowledged messages
     pub unread: u64,
@@ -58,7 +58,7 @@ pub struct WhoAgent {
     pub working_on: Vec<WhoTask>,
     /// Number of tasks that the agent works on
     pub working_on_total: u64,
-    /// The agent's other unfinished tasks, which wait for something
+    /// The agent's other unfinished tasks, which wait
     pub waiting: Vec<WhoTask>,
     /// Number of waiting tasks
     pub waiting_total: u64,

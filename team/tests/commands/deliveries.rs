@@ -482,7 +482,7 @@ fn a_tick_that_dies_anywhere_is_finished_by_the_next_one() {
         }
         let mut team = world.root.team("demo").unwrap();
         tick(&mut team);
-        // If the tick had nothing left to write, the next writer repairs the view.
+        // If the tick had nothing left to write, the next command repairs the view file.
         team.send(message("lead", "qa")).unwrap();
         let view = world.text("dead-letter/2026-11-21.jsonl");
         assert_eq!(view.lines().count(), 3, "{death:?}: {view}");

@@ -78,8 +78,6 @@ impl<'a> ModeDecision<'a> {
         self.events
     }
 
-    // --- reading --------------------------------------------------------------------------------
-
     pub fn state(&self, scope: &Scope, mode: Mode) -> Result<Option<WorkingState>> {
         if let Some(changed) = self.changed.get(&(scope.clone(), mode)) {
             return Ok(changed.clone());
@@ -201,8 +199,6 @@ impl<'a> ModeDecision<'a> {
         Ok(life.is_some_and(|life| !life.is_live(self.now, limit)))
     }
 
-    // --- changing -------------------------------------------------------------------------------
-
     /// Records activity in a scope. Records nothing if no mode is active in the session, if another event of this command counts
     /// as activity, or if the last recorded activity is recent.
     pub fn see(&mut self, scope: &Scope) -> Result<()> {
@@ -273,7 +269,7 @@ impl<'a> ModeDecision<'a> {
         Ok(())
     }
 
-    /// Replaces the state of a mode by a new active one.
+    /// Replaces the state of a mode with a new active state.
     pub fn start(&mut self, scope: &Scope, mode: Mode, mut fields: Fields) -> Result<()> {
         if let Some(session) = scope.session() {
             fields.insert("session_id".into(), session.into());
@@ -452,7 +448,7 @@ pub(crate) fn put(fields: &mut Fields, field: &str, value: Option<impl Into<Valu
     }
 }
 
-/// Returns the fields of an object made by `json!`.
+/// Returns the fields of an object that was made with `json!`.
 pub(crate) fn object(value: Value) -> Fields {
     match value {
         Value::Object(fields) => fields,

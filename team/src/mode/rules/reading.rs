@@ -192,7 +192,7 @@ pub(super) fn filled<'a>(
     }
 }
 
-/// Returns true if a field has a value other than blank text, null and false.
+/// Returns true if a field has a value. Blank text, null and false do not count as a value.
 pub(super) fn is_filled(value: Option<&Value>) -> bool {
     match value {
         None | Some(Value::Null | Value::Bool(false)) => false,

@@ -52,7 +52,7 @@ pub struct ModeAnswer {
     pub changed: bool,
     /// Modes that were completed because of the request
     pub auto_completed: Vec<Mode>,
-    /// Message about the completed modes; `null` without any
+    /// Message about the completed modes; `null` if none was completed
     pub message: Option<String>,
     /// Modes that are active now, in the order of their starts
     pub active_modes: Vec<Mode>,

@@ -32,7 +32,7 @@ words! {
 words! {
     /// Reason of a denial.
     pub enum Denial in json {
-        /// The mode plans, but a mode that executes is active.
+        /// The requested mode plans, but a mode that executes is active.
         Rollback = "rollback",
         /// The mode may not be active beside the active modes.
         Generic = "generic",
@@ -68,7 +68,7 @@ pub struct Transition {
     pub auto_completed: Vec<Mode>,
     /// Reason of a denial; `null` if allowed
     pub denial: Option<Denial>,
-    /// Message about a hand-off or denial; `null` without either
+    /// Message about a hand-off or a denial; `null` if there is neither
     pub message: Option<String>,
     /// Modes that cause the denial.
     #[serde(skip)]
@@ -80,7 +80,7 @@ impl Transition {
     pub fn is_allowed(&self) -> bool {
         self.kind != Kind::Deny
     }
-    /// Returns true if the start changes nothing: it is denied, or the mode is already active.
+    /// Returns true if the start changes nothing, because it is denied or the mode is already active.
     pub fn changes_nothing(&self) -> bool {
         !self.is_allowed() || self.current.contains(&self.requested)
     }

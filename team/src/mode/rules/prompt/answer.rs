@@ -41,19 +41,19 @@ pub struct PromptAnswer {
     pub auto_completed: Vec<Mode>,
     /// Messages about the hand-offs
     pub transition_messages: Vec<String>,
-    /// Decision of the gate; `null` if the prompt requests no gated mode
+    /// Decision of the gate; `null` if the prompt requests no mode that needs a plan
     pub gate: Option<Gate>,
     /// The mode to continue, if the prompt only asks to continue
     pub continued: Option<Mode>,
     /// The mode that was canceled
     pub canceled: Option<Mode>,
-    /// The prompt, if it is a word that an interview does not accept as an answer
+    /// The prompt, if an interview does not accept it as an answer
     pub blocked_input: Option<String>,
     /// The input lock that is active now
     pub input_lock: Option<Fields>,
     /// Reason of the denial; `null` if not denied
     pub denial: Option<Denial>,
-    /// The denial in sentences, with the commands that clear the blocking modes
+    /// Text of the denial, with the commands that clear the blocking modes
     pub transition_error: Option<String>,
     /// The whole answer as a paragraph for the agent
     pub additional_context: String,

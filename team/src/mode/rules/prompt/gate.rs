@@ -136,8 +136,8 @@ fn is_name(word: &str) -> bool {
     Skill::from_name(bare).is_some()
 }
 
-/// Returns true if a prompt names something concrete: a file, a symbol, an issue number, steps, an expected result, an
-/// error, code, a commit or tests.
+/// Returns true if a prompt names something concrete. Concrete are a file, a symbol, an issue number, steps, an expected
+/// result, an error, code, a commit and tests.
 pub fn is_concrete(prompt: &str) -> bool {
     let lower = prompt.to_lowercase();
     let words = || prompt.split_whitespace().map(bare);
@@ -189,7 +189,7 @@ fn is_path(word: &str) -> bool {
     named || slashes >= 2 || (slashes == 1 && rooted && last.chars().any(is_word))
 }
 
-/// Returns true for `snake_case`, `camelCase`, `PascalCase`, `a::b` and `call()`.
+/// Returns true for a symbol, such as `snake_case`, `camelCase`, `PascalCase`, `a::b` or `call()`.
 fn is_symbol(word: &str) -> bool {
     let letters: Vec<char> = word.trim_end_matches("()").chars().collect();
     let called = word.ends_with("()") && letters.last().is_some_and(|last| is_word(*last));
@@ -209,7 +209,7 @@ fn is_number(word: &str) -> bool {
     !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
 }
 
-/// Returns true for `TypeError`, `IoException`, `E0382` and `ECONNREFUSED`.
+/// Returns true for the name of an error, such as `TypeError`, `IoException`, `E0382` or `ECONNREFUSED`.
 fn is_error(word: &str) -> bool {
     let kind = |ending: &str| {
         let before = word.strip_suffix(ending).unwrap_or_default();

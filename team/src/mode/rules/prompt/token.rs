@@ -60,7 +60,7 @@ pub fn has_token(text: &str) -> bool {
 fn token(text: &str) -> Option<Token<'_>> {
     let rest = text.strip_prefix('$')?;
     let mut length = name_length(rest)?;
-    // A colon without a name after it is not part of the token.
+    // If no name follows the colon, the colon is not part of the token.
     while let Some(behind) = rest.get(length..).and_then(|rest| rest.strip_prefix(':')) {
         match name_length(behind) {
             Some(more) => length += 1 + more,
