@@ -15,8 +15,7 @@ operation! {
         #[arg(long, value_name = "AGENT")]
         agent: String,
         /// Scope of the token: `read` (reading operations), `act` (also an agent's own operations) or `operate` (also settings,
-        /// members
-        /// and tokens); `act` if absent
+        /// members and tokens); `act` if absent
         #[schemars(with = "Option<AgentScope>")]
         #[arg(long, value_name = "SCOPE", default_value = "act")]
         scope: Option<String>,

@@ -218,8 +218,7 @@ impl Team {
             replace: file.put.replace,
         };
         // Checks for a refusal before it writes any bytes. Under an idempotency key it skips the check, because the key may
-        // already
-        // have an answer. The lock is not held while the bytes are written.
+        // already have an answer. The lock is not held while the bytes are written.
         if self.control.key.is_none() {
             self.query(|live, _| {
                 crate::handle::team::open(live)?;

@@ -25,7 +25,7 @@ pub(crate) fn check(live: &Live, worker: Option<&str>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the spent budgets of the team and of up to `most` agents, both hard and soft ones.
+/// Returns the spent budgets of the team and of up to `most` agents, whether or not they refuse work.
 pub(crate) fn spent(live: &Live, most: usize) -> Result<Vec<SpentBudget>> {
     let Some(BudgetInfo { budget, .. }) = live.budget()? else {
         return Ok(Vec::new());

@@ -71,7 +71,7 @@ pub(crate) trait Command: Clone + Send + 'static {
 }
 
 pub(crate) enum Decision<D> {
-    /// The command is granted and records these events; none if nothing changes.
+    /// The command is granted and records these events. The list is empty if nothing changes.
     Granted(D, Vec<NewEvent>),
     /// The command is refused, but records these events.
     Denied(Refusal, Vec<NewEvent>),

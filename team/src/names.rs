@@ -18,7 +18,7 @@ pub fn check_new(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_name(field, value, Names::New)?)
 }
 
-/// Checks a name of an existing object. Imported names may break the rules for new ones.
+/// Checks a name of an existing object. Imported names may break the rules for new names.
 pub fn check_known(field: &'static str, value: &str) -> Result<(), Refusal> {
     Ok(check_name(field, value, Names::Known)?)
 }

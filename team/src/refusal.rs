@@ -17,8 +17,7 @@ macro_rules! codes {
 
         impl Code {
             /// Returns the code as text, in snake_case. Codes of the bootstrap contract have the contract's spelling. The text
-            /// never
-            /// changes after a release.
+            /// never changes after a release.
             pub fn as_str(self) -> &'static str {
                 match self {
                     $(Code::$code => $text,)*
@@ -202,7 +201,7 @@ codes! {
     ChangedSinceReceipt = "changed_since_receipt",
     /// The receipt belongs to another log.
     ReceiptOfAnotherLog = "receipt_of_another_log",
-    /// The receipt has no signature, but one is required.
+    /// The receipt has no signature, but a signature is required.
     SignatureMissing = "signature_missing",
     /// The signature does not match the receipt.
     SignatureInvalid = "signature_invalid",

@@ -18,7 +18,7 @@ use crate::operation::prelude::*;
 /// Events in log order, and their relations.
 #[derive(Debug)]
 pub struct Story<'a> {
-    /// One step per event, in the same order.
+    /// The steps, one per event, in the order of the events.
     pub steps: Vec<Step<'a>>,
     /// Spans of tasks and messages, in the order of their start.
     pub spans: Vec<Span>,

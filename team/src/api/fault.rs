@@ -64,7 +64,7 @@ impl Fault {
         fault.detail("code", code)
     }
 
-    /// Returns the fault of a refusal. The outer code is the refusal's code, unless the contract prescribes another one.
+    /// Returns the fault of a refusal. The outer code is the refusal's code, unless the contract prescribes a different code.
     pub fn refused(refusal: &Refusal) -> Fault {
         match refusal.code {
             // The contract reports all gates with one code, so only their messages differ.

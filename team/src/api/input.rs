@@ -29,7 +29,7 @@ const NAMES: [&str; 5] = ["worker", "from_worker", "to_worker", "task_id", TEAM]
 /// Fields with lists of task ids.
 const TASK_LISTS: [&str; 3] = ["blocked_by", "depends_on", "deps"];
 
-/// Maximum number of differing letters by which an unknown field counts as a misspelling of a known one.
+/// Maximum number of differing letters by which an unknown field counts as a misspelling of a known field.
 const LOOKALIKE: usize = 2;
 
 /// A checked input, without the fields that all operations have in common.
@@ -151,7 +151,7 @@ impl InputReader<'_> {
     /// Returns true if an unknown field looks like a misspelled known field. Such a field is not kept.
     fn is_lookalike(&self, name: &str) -> bool {
         let near = spelling::nearest(name, self.known());
-        // In a short name fewer letters may differ, because else the whole name could.
+        // In a short name fewer letters may differ. Otherwise nearly the whole name could differ.
         let bound = LOOKALIKE.min(name.len().saturating_sub(1) / 2);
         !self.rules().keeps_lookalikes && near.is_some_and(|(_, far)| far <= bound)
     }

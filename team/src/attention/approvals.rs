@@ -1,4 +1,4 @@
-//! Attention items about approvals: rejected ones, and missing ones for tasks in progress.
+//! Attention items about approvals: rejected approvals, and missing approvals of tasks in progress.
 
 use super::{AttentionItem, AttentionKind, AttentionScan};
 use crate::operation::prelude::*;

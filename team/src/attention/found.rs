@@ -32,7 +32,7 @@ pub(super) const FINDERS: &[fn(&mut AttentionScan<'_>) -> Result<()>] = &[
 
 /// Time for which a refused write is listed.
 const REFUSED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
-/// Number of refused writes to request: one more than are used, to learn if there are further ones.
+/// Number of refused writes to request. The last one only shows that there are more.
 const REFUSED_ASKED: usize = 101;
 
 /// Finds tasks that wait for a failed or canceled dependency: blocked tasks, and unfinished tasks of workers.

@@ -216,7 +216,7 @@ impl AttentionItem {
         }
     }
 
-    /// Creates an item about a task. Its `seq` is that of the task's last event.
+    /// Creates an item about a task. The item's `seq` is the seq of the task's last event.
     fn of_task(kind: AttentionKind, task: &Task, text: String, command: String) -> AttentionItem {
         AttentionItem {
             task_id: Some(task.task_id.clone()),

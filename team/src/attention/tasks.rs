@@ -8,7 +8,7 @@ use crate::projections::task::Concern;
 
 /// Time for which a superseded message is listed, unless its task changes sooner.
 const SUPERSEDED_MICROS: i64 = 24 * 60 * 60 * 1_000_000;
-/// Number of superseded messages to request: one more than are used, to learn if there are further ones.
+/// Number of superseded messages to request. The last one only shows that there are more.
 const SUPERSEDED_ASKED: usize = 101;
 
 /// Returns the command that shows a task.

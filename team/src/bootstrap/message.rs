@@ -1,8 +1,8 @@
 //! Reports in the form of a member's message. Such a message is named after a signal, and may have more fields than the
 //! event.
 //!
-//! In other reports, an unknown field is refused. In a message, unknown fields are kept, unless one looks like a mistyped
-//! field.
+//! In other reports, an unknown field is refused. In a message, unknown fields are kept, unless a field looks like a mistyped
+//! field of the event.
 
 use super::events::{Named, SIGNALS, named};
 use super::*;
@@ -59,7 +59,7 @@ fn agreed<'a>(name: &'a str, signal: &'a str) -> Result<&'a str, Refusal> {
     Err(Refusal::new(Code::InvalidInput, message).field("data.signal"))
 }
 
-/// Returns true if the name is that of a signal, so that the report is a message.
+/// Returns true if a signal has this name, so that the report is a message.
 pub fn is_signal(name: &str) -> bool {
     match named(name) {
         Ok(Named::Event(Event::Signal, _)) | Err(_) => false,

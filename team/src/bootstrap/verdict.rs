@@ -6,7 +6,7 @@ use super::*;
 /// The acts that an accepted report records, with remarks for the reporter.
 #[derive(Debug, Clone, Default)]
 pub struct Accepted {
-    /// Acts to record. Empty if the report repeats a known one.
+    /// Acts to record. Empty if the report is only a repetition.
     pub acts: Vec<BootstrapAct>,
     /// Warnings, for people.
     pub warnings: Vec<String>,
@@ -34,7 +34,7 @@ impl Accepted {
             ..Accepted::default()
         }
     }
-    /// Accepts a report that repeats a known one. Records nothing.
+    /// Accepts a report that is only a repetition. Records nothing.
     pub fn known(what: &str) -> Accepted {
         Accepted::default().warned(Some(what))
     }

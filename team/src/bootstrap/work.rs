@@ -156,7 +156,7 @@ pub fn ack_missed(run: &Run, missing: Option<Core>, name: &str, message_id: Opti
     Ok(Accepted::one(act).warned(Some(&warning)))
 }
 
-/// Returns the act for a timed-out delivery: the first timeout repeats the delivery, the second one blocks the domain.
+/// Returns the act for a timed-out delivery: the first timeout repeats the delivery, the second timeout blocks the domain.
 pub fn timed_out(domain: &Domain, missing_ack: Core) -> BootstrapAct {
     BootstrapAct::DeliveryTimedOut {
         domain: domain.domain.clone(),

@@ -93,12 +93,12 @@ impl TaskDecision {
         }
     }
 
-    /// Refuses if the task's version is not the expected one.
+    /// Refuses if the task's version differs from the expected version.
     pub fn check_version(&self, expected: Option<u64>) -> Result<(), Refusal> {
         self.expect(expected, Code::VersionConflict)
     }
 
-    /// Refuses with `code` if the task's version is not the expected one.
+    /// Refuses with `code` if the task's version differs from the expected version.
     pub fn expect(&self, expected: Option<u64>, code: Code) -> Result<(), Refusal> {
         check_expected(expected)?;
         let (id, version) = (&self.task.task_id, self.task.version);

@@ -110,7 +110,7 @@ impl<'a> ClaimProof<'a> {
             && claim.owner != agent
             && !self.force
         {
-            // Authenticated agents that may not force were refused earlier.
+            // An authenticated agent that may not use `force` was refused earlier, so the hint may name `force`.
             return Err(decision.not_holder(claim, "agent", agent, true));
         }
         decision.claim_of(self).map(drop)

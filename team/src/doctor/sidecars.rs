@@ -84,7 +84,7 @@ fn lock_file(seen: &Observations<'_>) -> Option<Fault> {
 
 fn cursor(views: &ViewsSource, seen: &Observations<'_>) -> Option<Fault> {
     let (health, why) = match (&seen.cursor, views.has_cursor()) {
-        // Every writer fails here, so the views are never updated any more.
+        // Every writer fails here, so the views are no longer updated.
         (Err(why), _) => (Health::Unhealthy, why.clone()),
         (Ok(None), Ok(true)) => {
             let why = "the cursor of the views is damaged or belongs to another log: the next writer checks all views";

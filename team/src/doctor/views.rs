@@ -16,8 +16,7 @@ pub(super) fn check(seen: &Observations<'_>) -> Observation<Check> {
     let found = match sampled.map_or_else(against, Ok) {
         Ok(found) => found,
         // There is a directory in the place of a file, or a file in the place of a directory. Writers do not touch it, so the
-        // views
-        // are never updated any more.
+        // views are no longer updated.
         Err(error) => {
             let why = format!("{error}; move it away, then write the views anew");
             return Ok(Check::unhealthy(why).recommend(seen.rehydrate()));

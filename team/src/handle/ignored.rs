@@ -104,7 +104,7 @@ pub(crate) fn keep_current(storage: &dyn Storage, team: &Path) -> Result<()> {
     }
 }
 
-/// Returns true if a directory's ignore file has the length of the one that ignores everything.
+/// Returns true if a directory's ignore file has the length of an ignore file that ignores everything.
 fn is_all(storage: &dyn Storage, dir: &Path) -> bool {
     let found = storage.look(&dir.join(IGNORE_FILE)).ok().flatten();
     found.is_some_and(|found| found.len == text(ALL).len() as u64)

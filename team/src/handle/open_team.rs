@@ -348,8 +348,7 @@ impl OpenTeam {
             return Ok(());
         }
         // This thread has waited for another thread, which itself waited for the log's lock. So this thread does not wait a
-        // second
-        // time.
+        // second time.
         if asked.elapsed() >= team.options.lock_deadline.max(QUEUED) {
             return Err(not_in_time(team, "another command of this process"));
         }

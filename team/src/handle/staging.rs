@@ -1,7 +1,7 @@
 //! Staging directories. A team is built in a staging directory before it gets its name. A purged team is moved to a staging
 //! directory until it is deleted. Names of staging directories are not valid as names of teams. Beside each directory lies a
-//! lock file, which the working process holds. By that lock, a directory in use differs from the remains of a killed
-//! process.
+//! lock file. The process that works in the directory holds the lock, so a directory without a held lock is a leftover of a
+//! killed process.
 
 use crate::handle::prelude::*;
 use crate::handle::root::{TEAMS_DIR, unsafe_file_system};
@@ -31,7 +31,7 @@ impl Purpose {
     }
 }
 
-/// Returns true if a path is a staging directory or the lock file of one.
+/// Returns true if a path is a staging directory or the lock file of a staging directory.
 pub(crate) fn is_staging(path: &Path) -> bool {
     let name = path.file_name().and_then(|name| name.to_str());
     let prefixes = [Purpose::New, Purpose::Purged].map(Purpose::prefix);
@@ -117,7 +117,7 @@ fn hold(storage: &dyn Storage, dir: &Path, wait: Duration) -> Result<Box<dyn Hel
     }
 }
 
-/// A staging directory, or what a killed process left of one.
+/// A staging directory, or the remains of a staging directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Leftover {
     /// The directory, relative to the data root.

@@ -39,7 +39,7 @@ pub struct FileProblem {
     pub message: String,
 }
 
-/// The first problems, and the number of the other ones.
+/// The first problems, and the number of further problems.
 #[derive(Debug, Default)]
 pub(crate) struct Problems {
     listed: Vec<FileProblem>,

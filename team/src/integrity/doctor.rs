@@ -23,7 +23,7 @@ pub struct Examination {
     pub team: String,
     /// State of the check
     pub state: CheckState,
-    /// Time when the running check was requested; without a running check, the start of the last one
+    /// Time when the running check was requested; if no check is running, the start of the last check
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     /// End of the last check

@@ -31,7 +31,7 @@ pub struct Verification {
     /// Progress of the running verification
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub progress: Option<CheckProgress>,
-    /// Time when the running verification was requested; without a running one, the start of the last one
+    /// Time when the running verification was requested; if none is running, the start of the last verification
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub started_at: Option<Timestamp>,
     /// End of the last verification

@@ -44,7 +44,7 @@ pub struct TickAnswer {
     pub tasks: TasksTicked,
     /// Recorded timeouts of bootstrap runs.
     pub bootstrap: BootstrapTicked,
-    /// Time when the next event is due; `null` if none is.
+    /// Time when the next event is due; `null` if no event will be due.
     pub next_due_at: Option<String>,
 }
 

@@ -72,7 +72,7 @@ impl Team {
                 Some(id) => place_of(live, reader, id)?.map(|(seq, _)| (seq, id.to_owned())),
                 None => None,
             };
-            // If the cursor names no event, waits only for events after the present ones.
+            // If the cursor names no event, waits only for new events.
             let newest = || head.last_id.map(|id| id.to_string()).unwrap_or_default();
             let (seq, id) = known.unwrap_or_else(|| (head.last_seq, newest()));
             cursor = id;

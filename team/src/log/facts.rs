@@ -381,7 +381,7 @@ fn known(
     if let Some(earlier) = &fact.earlier {
         return Ok(Some(earlier.clone()));
     }
-    // Under a team's key there is no answer of `append`, because older versions stored none.
+    // Looks only for keys of agents: older versions, in which keys belonged to teams, stored no answers of `append`.
     let scope = KeyScope {
         agent,
         ..KeyScope::default()

@@ -52,8 +52,7 @@ pub type Sink<'a> = &'a mut dyn FnMut(&Event<'_>, &[u8]) -> ControlFlow<()>;
 
 impl Team {
     /// Passes the matching events to `each` in order, decoded and as public JSON without newline, until `each` breaks. Returns
-    /// the
-    /// number of events.
+    /// the number of events.
     pub fn replay(&mut self, replay: Replay, each: Sink<'_>) -> Result<u64> {
         replay.check()?;
         let mut output = Output::new(&replay, each);

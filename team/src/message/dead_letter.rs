@@ -82,10 +82,10 @@ pub struct DeadLetterShown {
     pub message: Option<Box<RawValue>>,
     /// Status of the dead letter.
     pub status: DeadLetterStatus,
-    /// Time of the recipient's late ack; absent without one.
+    /// Time of the recipient's late ack; absent if there is none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub acked_at: Option<String>,
-    /// Time of the last requeue; absent without one.
+    /// Time of the last requeue; absent if there was none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub requeued_at: Option<String>,
     /// Recipient of the message; empty if the answer was parsed from JSON.

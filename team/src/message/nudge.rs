@@ -53,15 +53,15 @@ pub struct NudgeAnswer {
     pub nudged: Vec<Nudged>,
     /// Number of agents in `nudged`.
     pub count: usize,
-    /// Agents that have an unread wake-up and therefore got no second one. Each is listed once per cooldown; `message_id` is
-    /// the unread wake-up.
+    /// Agents that already have an unread wake-up, so that they got no second wake-up. Each is listed once per cooldown;
+    /// `message_id` is the unread wake-up.
     pub reminded: Vec<Nudged>,
     /// Counts of agents with unread mail, posts or news that were not nudged.
     pub skipped: Skipped,
 }
 
 impl NudgeAnswer {
-    /// Returns all agents for which `--exec` runs its program: the nudged ones and the reminded ones.
+    /// Returns all agents for which `--exec` runs its program: the agents in `nudged` and in `reminded`.
     pub fn all(&self) -> impl Iterator<Item = &Nudged> {
         self.nudged.iter().chain(&self.reminded)
     }
@@ -82,7 +82,7 @@ pub struct Nudged {
     pub news: u64,
     /// Time of the agent's last activity; `null` if there is none.
     pub idle_since: Option<String>,
-    /// Id of the agent's wake-up: the new or the unread one.
+    /// Id of the agent's new or unread wake-up.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message_id: Option<String>,
     /// Seq of the event that records the nudge.
@@ -251,7 +251,7 @@ impl Command for Group {
                 events.push(message.withheld().map_err(Refusal::from)?);
             } else {
                 let (_, decided) = new.settle(live, ctx.now)?;
-                // If the first wake-up lets the sender join the team, drops the same join event from the later ones.
+                // If the first wake-up lets the sender join the team, drops the repeated join events of later wake-ups.
                 let joined = events.iter().any(|event| event.kind == "message_sent");
                 let new = decided.into_iter();
                 events.extend(new.filter(|event| !joined || event.kind == "message_sent"));

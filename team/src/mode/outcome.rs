@@ -11,7 +11,7 @@ operation! {
         mode: Option<String>,
         /// Session of the state; the root if absent
         session_id: Option<String>,
-        /// State to read instead of a stored one
+        /// State to read instead of the stored state
         state: Option<Fields>,
     }) -> Reading as mode_outcome,
     refuses = [UnsupportedMode, ModeNotFound]

@@ -17,8 +17,7 @@ operation! {
         #[arg(long)]
         active: bool,
         /// Largest number of sessions without an active mode; 50 if absent, and 0 means all. Sessions with an active mode are
-        /// always
-        /// listed
+        /// always listed
         #[arg(long, value_name = "N", conflicts_with_all = ["session", "root"], value_parser = crate::argv::whole::<usize>)]
         limit: Option<usize>,
         /// `next_cursor` of the previous page; later pages leave out the root

@@ -128,7 +128,7 @@ pub struct StateWritten {
     /// Message about modes that were completed because of the write; absent if none was completed
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub transition: Option<String>,
-    /// Warnings about outdated spellings, with the values that they stand for
+    /// Warnings about outdated spellings, each with the present value
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<String>,
 }

@@ -69,8 +69,8 @@ impl SecretKey {
             .map_err(|_| Refusal::new(Code::InvalidInput, rule).field("key"))
     }
 
-    /// Returns the key as PEM, for a file that only its owner may read. The PEM has no public key, because OpenSSL does not
-    /// accept one in the file of a secret key.
+    /// Returns the key as PEM, for a file that only its owner may read. The PEM has no public key, because OpenSSL accepts no
+    /// public key in the file of a secret key.
     ///
     /// # Errors
     /// The key cannot be encoded.

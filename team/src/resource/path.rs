@@ -18,8 +18,7 @@ pub struct Tree {
 
 impl Tree {
     /// Opens the repository at `root`. An empty `root` means no repository. If the directory does not exist, paths are compared
-    /// by
-    /// their text.
+    /// by their text.
     pub fn at(root: &str) -> Tree {
         let declared = PathBuf::from(root);
         let root = (!root.is_empty()).then(|| {

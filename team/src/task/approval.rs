@@ -1,5 +1,5 @@
-//! `write-task-approval`, `read-task-approval`: a reviewer's decision on a task. The task need not exist. Also checks
-//! that a task which requires an approval is completed only with one.
+//! `write-task-approval`, `read-task-approval`: a reviewer's decision on a task. The task need not exist. This module also
+//! refuses to complete a task without an approval that the task requires.
 
 use crate::operation::prelude::*;
 use crate::projections::message::Unapplied;

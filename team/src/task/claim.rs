@@ -160,8 +160,8 @@ fn check_free(decision: &TaskDecision, worker: &str) -> Result<(), Refusal> {
         let message = format!("task {id} is not free: {owner} works on it{until}");
         return conflict(message);
     }
-    // A claim-governed task is reserved for its owner, and so is a started one. Any agent may claim a pending task that
-    // messages govern.
+    // A claim-governed task is reserved for its owner, and so is a task that has started. Any agent may claim a pending
+    // message-governed task.
     let own = task.claim_governed || task.status != Status::Pending;
     match owner.filter(|owner| own && *owner != worker) {
         Some(owner) => conflict(format!(

@@ -19,7 +19,7 @@ operation! {
     refuses = [WorkerNotFound, ClaimConflict, LeaseExpired, BudgetExceeded]
 }
 
-/// Number of tasks that are read together in the search for one with free paths.
+/// Number of tasks that are read together in the search for a task with free paths.
 const LOOKED_AT: usize = 16;
 /// Maximum number of tasks in the search. If other agents hold paths of all of these tasks, the answer has no task.
 const LOOKED_AT_MAX: usize = 256;

@@ -219,8 +219,8 @@ impl TaskCreate {
     }
 }
 
-/// Returns a free number after a task took the largest one. The search is short: the team has as many tasks as numbers in
-/// use at most.
+/// Returns a free number after a task took the largest possible number. The search is short, because at most as many numbers
+/// are in use as the team has tasks.
 fn free_number(live: &Live) -> Result<String> {
     let mut number = live.task_counts()?.total() + 1;
     while live.task(&number.to_string())?.is_some() {

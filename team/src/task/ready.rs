@@ -6,7 +6,7 @@ use crate::task::prelude::*;
 operation! {
     /// List the tasks that an agent can start now, most urgent first
     "list-ready-tasks": Reads(Ready {
-        /// Only tasks that this agent may take: its own and unassigned ones
+        /// Only tasks that this agent may take: its own tasks and unassigned tasks
         #[arg(long, value_name = "AGENT")]
         agent: Option<String>,
         /// Largest number of tasks; 50 if absent. On the command line, 0 means all

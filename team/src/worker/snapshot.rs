@@ -25,7 +25,7 @@ pub struct SnapshotWritten {}
 /// The answer `{snapshot}`.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, JsonSchema)]
 pub struct SnapshotAnswer {
-    /// The last snapshot; `null` without one
+    /// The last snapshot; `null` if there is none
     pub snapshot: Option<MonitorSnapshot>,
 }
 

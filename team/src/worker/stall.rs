@@ -45,7 +45,7 @@ pub struct StallAnswer {
     pub idle_workers: Vec<String>,
     /// Reasons for the stall or for the decision
     pub reasons: Vec<String>,
-    /// Last observation of the leader; `null` without one
+    /// Last observation of the leader; `null` if there is none
     pub leader_attention_state: Option<AttentionShown>,
     /// The last report that all workers were idle
     pub last_all_workers_idle_event: Option<TeamEventBrief>,

@@ -52,7 +52,7 @@ pub struct WhoAgent {
     /// Number of unacknowledged posts in threads
     #[serde(default, skip_serializing_if = "crate::shapes::is_none_of")]
     pub unread_posts: u64,
-    /// The agent's last event; `null` without one
+    /// The agent's last event; `null` if there is none
     pub last_event: Option<LastEvent>,
     /// Tasks that the agent works on, in natural order
     pub working_on: Vec<WhoTask>,

@@ -1,4 +1,4 @@
-//! Tests of approvals: tasks show them, and a task that requires one cannot be completed without it.
+//! Tests of approvals: tasks show their approval, and a task that requires an approval cannot be completed without it.
 
 use crate::attention::items;
 use crate::claims::{change, claim, claimed, complete, new, status, task, waiting};

@@ -7,7 +7,7 @@ use teamlog_team::bootstrap::show::BootstrapShow;
 use teamlog_team::bootstrap::start::BootstrapStarted;
 use teamlog_team::projections::bootstrap::{RunShown, StepStatus};
 
-/// Reports events to a run, one per line: an event and its data. After `=>` stands the code of an expected refusal, or the
+/// Reports events to a run, one per line: an event and its data. After `=>` comes the code of an expected refusal, or the
 /// code of a breach and the state after the rollback.
 macro_rules! reports {
     (@data {$($data:tt)*}) => { serde_json::json!({$($data)*}) };

@@ -1,5 +1,5 @@
-//! Tests of every code of the bootstrap contract: the shortest history that triggers the code, and a similar one that does
-//! not.
+//! Tests of every code of the bootstrap contract: the shortest history that triggers the code, and a similar history that does
+//! not trigger it.
 
 use crate::bootstrap::{Boot, WHOLE, launch};
 use crate::prelude::*;

@@ -166,7 +166,7 @@ fn an_event_may_carry_the_signal_that_stands_for_it() {
         explained(&mut boot, "mapping_result", bare),
         Code::InvalidInput,
     );
-    // An unknown field that resembles a known one is refused in a message too.
+    // An unknown field that resembles a known field is refused in a message too.
     let mut slip = whole.clone();
     let fields = slip.as_object_mut().unwrap();
     let domain = fields.remove("domain").unwrap();

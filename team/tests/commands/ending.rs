@@ -27,7 +27,7 @@ fn held_back(team: &mut Team, cleanup: Cleanup, code: Code) -> Refusal {
 }
 
 fn task(world: &World, team: &mut Team, id: &str, status: &str) {
-    // A message with an equal time might be sorted before the one that it follows.
+    // A message with an equal time might be sorted before the message that it follows.
     world.later(SECOND);
     team.task_update(update(id, status)).unwrap();
 }

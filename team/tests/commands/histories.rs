@@ -317,8 +317,7 @@ fn check(team: &mut Team) {
             let free = free || task.lease_expired();
             assert_eq!(listed, free && !open, "{task:?}");
             // Reopening a dependency does not block the tasks that it has unblocked. A tick unblocks tasks whose dependencies
-            // were
-            // completed in another way.
+            // were completed in another way.
             assert!(task.status != Status::Blocked || open, "{task:?}");
         } else {
             assert!(!live, "{task:?}");

@@ -246,7 +246,7 @@ fn an_interview_that_waits_for_its_answer_keeps_its_lock_until_another_mode_take
         assert_eq!(active(&mut team, "s1"), []);
         let told = prompt(&mut team, "yes");
         assert_eq!(told.blocked_input.as_deref(), Some("yes"));
-        // Ultrawork may be active beside every mode, so it completes none.
+        // Ultrawork may be active beside every mode, so its start completes no mode.
         start(&mut team, Mode::Ultrawork, "s1").unwrap();
         let told = prompt(&mut team, "yes");
         assert_eq!(told.blocked_input.as_deref(), Some("yes"));

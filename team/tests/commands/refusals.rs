@@ -506,7 +506,7 @@ fn carry_out(world: &World, name: &str, input: &Value) -> Result<Value, api::Fau
     call(world, api::find(name).unwrap(), input)
 }
 
-/// Returns the code of a fault: the precise code in the details, else the outer one.
+/// Returns the precise code in the details of a fault; if there is none, the outer code.
 fn code(fault: &api::Fault) -> &str {
     let precise = fault.details.get("code").and_then(Value::as_str);
     precise.unwrap_or(&fault.code)

@@ -1,4 +1,5 @@
-//! Tests of teams that stay open: several handles with one writer, commands for which the writer gives way, and its end.
+//! Tests of teams that stay open: several handles with one writer, commands for which the writer gives way, and the end of the
+//! writer.
 
 use crate::prelude::*;
 use teamlog_engine::Error;
@@ -167,7 +168,7 @@ fn a_question_of_a_team_that_stays_open_reads_nothing_again() {
         // The only call checks that the lock file is still in its place. On a real directory it is one system call.
         assert_eq!(calls, ["stat teams/demo/lock"]);
     }
-    // While another log may replace this one, `log.json` is read again.
+    // While another log may replace the team's log, `log.json` is read again.
     let read_again = |root: &Root| {
         let calls = calls_of_a_question(&faulty, root);
         assert!(

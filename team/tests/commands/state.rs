@@ -156,8 +156,7 @@ fn damage_to_a_run_is_mended_by_whatever_command_meets_it() {
     let dir = dir.join(version);
     let runs: Vec<String> = world.memory.list(&dir).unwrap();
     // Damages one byte in each of many places. Opening the run finds some, and reading it finds the others. Then damages the
-    // whole
-    // run except its end, which is checked on opening.
+    // whole run except its end, which is checked on opening.
     for n in 0..32 {
         let memory = world.memory.snapshot();
         for name in &runs {

@@ -29,7 +29,7 @@ const ENDINGS: [&str; 8] = [
     "transition_source",
     "transition_target_mode",
 ];
-/// Name of a nested object in a call. Its fields take precedence over the outer ones.
+/// Name of a nested object in a call. The fields in this object take precedence over the fields outside it.
 const STATE: &str = "state";
 
 #[derive(Debug, Clone, PartialEq)]
@@ -49,7 +49,7 @@ impl Written {
     }
 }
 
-/// Returns the fields of a call in one object. Fields inside `state` take precedence over the outer ones.
+/// Returns the fields of a call in one object. Fields inside `state` take precedence over the fields outside it.
 pub fn flattened(mut fields: Map<String, Value>) -> Result<Map<String, Value>, Refusal> {
     match fields.remove(STATE) {
         None | Some(Value::Null) => Ok(fields),

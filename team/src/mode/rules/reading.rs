@@ -45,9 +45,9 @@ words! {
 /// Outcome that was read from a state.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Reading {
-    /// Outcome; `null` if the mode runs or if no field tells an outcome
+    /// Outcome; `null` if the mode runs or if no field determines it
     pub lifecycle_outcome: Option<Lifecycle>,
-    /// Outcome in the older words; `null` if no field tells an outcome
+    /// Outcome in the older words; `null` if no field determines it
     pub run_outcome: Option<RunOutcome>,
     /// True if the mode ended
     pub terminal: bool,
@@ -260,7 +260,7 @@ mod tests {
             (r#"{"error":" ","active":false}"#.to_owned(), "finished", "finish", "active"),
             (r#"{"completed_at":"2026-11-21T12:00:00Z"}"#.to_owned(), "finished", "finish", "completed_at"),
             (r#"{"active":false}"#.to_owned(), "finished", "finish", "active"),
-            // No field tells an outcome.
+            // No field determines the outcome.
             (r#"{"current_phase":"executing"}"#.to_owned(), "", "", "none"),
             (r#"{"completed_at":""}"#.to_owned(), "", "", "none"),
             ("{}".to_owned(), "", "", "none"),

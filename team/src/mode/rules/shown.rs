@@ -56,7 +56,7 @@ pub struct ModeAnswer {
     pub message: Option<String>,
     /// Modes that are active now, in the order of their starts
     pub active_modes: Vec<Mode>,
-    /// Warnings about outdated spellings, with the values that they stand for
+    /// Warnings about outdated spellings, each with the present value
     pub warnings: Vec<String>,
     /// The state
     #[serde(flatten)]

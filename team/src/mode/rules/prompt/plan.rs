@@ -1,5 +1,5 @@
 //! The plan for the skills of a prompt, decided as a whole. Planning comes before execution. Transitions follow one after the
-//! other, each based on the result of the previous one. If one is denied, the whole prompt is denied.
+//! other, each based on the result of the previous transition. If one transition is denied, the whole prompt is denied.
 
 use crate::mode::prelude::*;
 
@@ -10,7 +10,7 @@ pub struct Plan {
     pub requested: Vec<Mode>,
     /// The deferred modes, in the order of the prompt.
     pub deferred: Vec<Mode>,
-    /// The transitions, up to the first denied one.
+    /// The transitions, up to the first denied transition.
     pub steps: Vec<Transition>,
     pub before: Vec<Mode>,
     pub after: Vec<Mode>,
